@@ -1,0 +1,106 @@
+/**
+ * Projections: pure folds of events into what is asked. No clock, chance, `await` or I/O lives here; the time comes in as
+ * a parameter. Each is bounded (`src/limits.ts`) and can be rebuilt from the log at any moment.
+ *
+ * This file is what the rest of the program may ask of them.
+ */
+import type { CellarState } from '../src/domain/cellar.ts'
+import type { Limit, RecordedEvent, Role } from '../src/domain/events.ts'
+import type { KeyState } from '../src/domain/key.ts'
+
+export type Projections = {
+  /**
+   * Folds events of any streams, in each stream's order. One that was folded before (by its stream's revision) is
+   * skipped, so that an actor and a subscription may both deliver it.
+   * @throws Error if a stream's events leave a gap.
+   */
+  fold(events: readonly RecordedEvent[]): void
+  /** Highest position folded; `null` before the first. */
+  readonly position: number | null
+  readonly cellars: CellarQueries
+  readonly keys: KeyQueries
+  readonly readings: ReadingQueries
+  readonly operators: OperatorQueries
+}
+
+export type CellarQueries = {
+  get(cellar: string): CellarState | null
+  /** By title, then identifier. */
+  list(): readonly CellarState[]
+}
+
+export type KeyQueries = {
+  get(keyId: string): KeyState | null
+  /** Newest first. */
+  ofCellar(cellar: string): readonly KeyState[]
+  /** Newest first. */
+  list(): readonly KeyState[]
+  /** The key's own limit, else its cellar's, else the default. */
+  effectiveLimit(key: KeyState): Limit
+}
+
+export type AcceptedReading = {
+  readonly stream: string
+  readonly revision: number
+  readonly position: number
+  readonly keyId: string
+  /** Ms. */
+  readonly recordedAt: number
+  readonly cellar: string
+  readonly rack: string
+  readonly keg: string
+  readonly value: number
+  /** As sent. */
+  readonly timestamp: string
+  /** Its timestamp is more than `futureSkewMsMax` ahead of `recordedAt`: kept out of "latest". */
+  readonly clockSkew: boolean
+  /** Same rack, keg, timestamp and value as an earlier one still remembered. */
+  readonly repeat: boolean
+}
+
+export type KegLatest = {
+  readonly rack: string
+  readonly keg: string
+  readonly latest: AcceptedReading
+  /** The last accepted ones in order of acceptance, oldest first, at most `pointsPerKegMax`. */
+  readonly points: readonly { readonly recordedAt: number; readonly value: number }[]
+}
+
+export type ReadingQueries = {
+  /** Newest accepted first, at most `latestReadingsPerCellarMax`. */
+  latest(cellar: string): readonly AcceptedReading[]
+  /** By rack, then keg. "Latest" is by the reading's own timestamp, not by arrival. */
+  kegs(cellar: string): readonly KegLatest[]
+  /** Time of the last accepted reading of that key, ms, and how many there were; `null` before the first. */
+  usage(
+    keyId: string,
+  ): { readonly lastUsedAt: number; readonly accepted: number; readonly last: AcceptedReading } | null
+}
+
+export type OperatorAccount = {
+  readonly email: string
+  readonly role: Role
+  /** argon2id, in its own text form. Shown nowhere. */
+  readonly passwordHash: string
+  readonly addedAt: number
+  readonly revision: number
+}
+
+export type OpenSession = { readonly email: string; readonly role: Role; readonly expiresAt: number }
+
+export type IssuedLink = {
+  readonly stream: string
+  readonly email: string | null
+  readonly role: Role
+  readonly expiresAt: number
+}
+
+export type OperatorQueries = {
+  get(email: string): OperatorAccount | null
+  /** By e-mail. */
+  list(): readonly OperatorAccount[]
+  /** Open at `now`, found by the hash of its secret. */
+  session(sessionHash: string, now: number): OpenSession | null
+  /** Unspent and unexpired at `now`, found by the hash of its secret. */
+  link(linkHash: string, now: number): IssuedLink | null
+}

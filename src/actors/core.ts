@@ -1,0 +1,117 @@
+/**
+ * The actors: one per key, cellar and operator, each the only writer of its streams on this node. Here live mailboxes,
+ * load -> decide -> append -> fold, and the write protocol. No HTTP, no words for people, no SQL.
+ *
+ * This file is what the rest of the program sees of them.
+ */
+import type { Projections } from '../../projections/queries.ts'
+import type { Clock } from '../clock.ts'
+import type { CellarState } from '../domain/cellar.ts'
+import type { By, CellarPolicy, EventData, Limit, Role } from '../domain/events.ts'
+import type { KeyState } from '../domain/key.ts'
+import type { CommandRefusal, Outcome, ReadingRefusal } from '../domain/refusal.ts'
+import type { Entropy } from '../entropy.ts'
+import type { EventLog } from '../log/event-log.ts'
+
+/** Who asks, and the request it came in with. */
+export type Asker = { readonly by: By; readonly requestId: string }
+
+type Answer<T> = Promise<Outcome<T, CommandRefusal>>
+
+export type Cellars = {
+  /** `title` blank: the identifier. */
+  create(input: { readonly cellar: string; readonly title: string }, asker: Asker): Answer<CellarState>
+  rename(cellar: string, title: string, asker: Asker): Answer<CellarState>
+  changePolicy(cellar: string, policy: CellarPolicy, asker: Asker): Answer<CellarState>
+}
+
+export type NewKey = {
+  readonly cellar: string
+  /** Blank: "Key 3", the next number of its cellar. */
+  readonly label: string
+  readonly note: string
+  readonly limit: Limit | null
+  /** Ms; `null` never expires. */
+  readonly expiresAt: number | null
+}
+
+export type Keys = {
+  /** `key` is the whole key, in this answer only. */
+  create(input: NewKey, asker: Asker): Answer<{ readonly key: string; readonly state: KeyState }>
+  relabel(keyId: string, text: { readonly label: string; readonly note: string }, asker: Asker): Answer<KeyState>
+  setLimit(keyId: string, limit: Limit | null, asker: Asker): Answer<KeyState>
+  setExpiry(keyId: string, expiresAt: number | null, asker: Asker): Answer<KeyState>
+  suspend(keyId: string, reason: string, asker: Asker): Answer<KeyState>
+  resume(keyId: string, reason: string, asker: Asker): Answer<KeyState>
+  /** Answers only when no reading of the key can be accepted any more, on any node. */
+  revoke(keyId: string, reason: string, asker: Asker): Answer<KeyState>
+
+  /**
+   * Reserves a place in the key's window and appends the reading; `requestId` becomes the event's id. Answers after the
+   * commit. Never throws.
+   */
+  accept(
+    keyId: string,
+    reading: EventData<'ReadingAccepted'>,
+    requestId: string,
+  ): Promise<Outcome<Accepted, ReadingRefusal>>
+  /** The window as it is now: at once if the key is loaded, else after loading it. `null`: no such key, or store away. */
+  usage(keyId: string): Usage | null | Promise<Usage | null>
+}
+
+export type Accepted = {
+  readonly stream: string
+  readonly revision: number
+  /** Ms. */
+  readonly recordedAt: number
+  readonly usage: Usage
+}
+
+export type Usage = {
+  readonly limit: Limit
+  /** Readings counted or reserved in the window that ends now. */
+  readonly used: number
+  /** Ms until the oldest counted reading leaves the window; 0 if none is counted. */
+  readonly resetMs: number
+}
+
+export type Session = { readonly email: string; readonly role: Role; readonly expiresAt: number }
+
+export type Operators = {
+  /**
+   * Makes a one-time link's secret: for the first admin (`email` null), for a new operator with that role, or for a lost
+   * password. Only its hash is kept.
+   */
+  issueLink(
+    input: { readonly email: string | null; readonly role: Role },
+    asker: Asker,
+  ): Answer<{ readonly secret: string; readonly expiresAt: number }>
+  /** What an unspent, unexpired link is for; `null` for any other text. */
+  link(secret: string): { readonly email: string | null; readonly role: Role; readonly isNew: boolean } | null
+  /** Spends the link: adds the operator, or sets the password and ends every session. */
+  spendLink(
+    input: { readonly secret: string; readonly email: string; readonly password: string },
+    asker: Asker,
+  ): Answer<{ readonly email: string }>
+  /** Checks the password and opens a session. `wrong_credentials` takes as long for an unknown e-mail as for a known one. */
+  signIn(
+    input: { readonly email: string; readonly password: string },
+    requestId: string,
+  ): Answer<{ readonly sessionSecret: string; readonly session: Session }>
+  /** The session of that secret, if it is open. */
+  session(sessionSecret: string): Session | null
+  signOut(sessionSecret: string, requestId: string): Answer<null>
+}
+
+/** What runs on one log: the actors, the projections they keep current, and the sweeps. */
+export type Core = {
+  readonly log: EventLog
+  readonly clock: Clock
+  readonly entropy: Entropy
+  readonly projections: Projections
+  readonly cellars: Cellars
+  readonly keys: Keys
+  readonly operators: Operators
+  /** Refuses new work, waits until what is under way has settled (at most `drainMsMax`), leaves the log open. */
+  drain(): Promise<void>
+}

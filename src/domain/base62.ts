@@ -1,0 +1,13 @@
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** Bytes as one big-endian number in base 62, padded on the left with zeros to `chars` characters. */
+export const base62 = (bytes: Uint8Array, chars: number): string => {
+  let rest = 0n
+  for (const byte of bytes) rest = rest * 256n + BigInt(byte)
+  let text = ''
+  while (rest > 0n) {
+    text = alphabet[Number(rest % 62n)] + text
+    rest /= 62n
+  }
+  return text.padStart(chars, '0')
+}

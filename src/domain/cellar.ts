@@ -1,0 +1,72 @@
+import type { By, CellarPolicy, EventData, RecordedEvent } from './events.ts'
+import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
+
+/** One cellar, folded from `cellar-<digest>`. `cellar` is the identifier that devices send, and never changes. */
+export type CellarState = {
+  readonly cellar: string
+  readonly title: string
+  readonly policy: CellarPolicy
+  readonly createdAt: number
+  readonly createdBy: By
+  /** Revision of the last event folded. */
+  readonly revision: number
+}
+
+export const noPolicy: CellarPolicy = { limit: null, readingAgeMsMax: null, readingAheadMsMax: null }
+
+export type CellarCommand =
+  | { readonly type: 'CreateCellar'; readonly cellar: string; readonly title: string }
+  | { readonly type: 'RenameCellar'; readonly title: string }
+  | { readonly type: 'ChangeCellarPolicy'; readonly policy: CellarPolicy }
+
+export type CellarEventType = 'CellarCreated' | 'CellarRenamed' | 'CellarPolicyChanged'
+
+export type DecidedCellar = {
+  [K in CellarEventType]: { readonly type: K; readonly data: EventData<K> }
+}[CellarEventType]
+
+/** The events that follow from a command, none if it is already so. */
+export const decideCellar = (
+  cellar: CellarState | null,
+  command: CellarCommand,
+): Outcome<readonly DecidedCellar[], CommandRefusal> => {
+  if (command.type === 'CreateCellar') {
+    if (cellar !== null) return refused({ kind: 'cellar_exists' })
+    return done([{ type: 'CellarCreated', data: { cellar: command.cellar, title: command.title } }])
+  }
+  if (cellar === null) return refused({ kind: 'cellar_not_found' })
+  switch (command.type) {
+    case 'RenameCellar':
+      if (cellar.title === command.title) return done([])
+      return done([{ type: 'CellarRenamed', data: { title: command.title } }])
+    case 'ChangeCellarPolicy':
+      if (JSON.stringify(cellar.policy) === JSON.stringify(command.policy)) return done([])
+      return done([{ type: 'CellarPolicyChanged', data: { policy: command.policy } }])
+    default:
+      return assertNever(command)
+  }
+}
+
+/** Folds one event of `cellar-<digest>`. */
+export const evolveCellar = (cellar: CellarState | null, event: RecordedEvent<CellarEventType>): CellarState => {
+  const { revision } = event
+  if (event.type === 'CellarCreated') {
+    return {
+      cellar: event.data.cellar,
+      title: event.data.title,
+      policy: noPolicy,
+      createdAt: event.recordedAt,
+      createdBy: event.metadata.by,
+      revision,
+    }
+  }
+  if (cellar === null) throw new Error(`Cannot fold ${event.type} of "${event.stream}": the cellar was never created`)
+  switch (event.type) {
+    case 'CellarRenamed':
+      return { ...cellar, title: event.data.title, revision }
+    case 'CellarPolicyChanged':
+      return { ...cellar, policy: event.data.policy, revision }
+    default:
+      return assertNever(event)
+  }
+}

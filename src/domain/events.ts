@@ -1,0 +1,134 @@
+/**
+ * The domain: pure rules, nothing else. No clock, chance, `await` or I/O lives here; time and ids come in as parameters.
+ *
+ * This file is the closed list of what can be in the log. A stored event is never rewritten: a changed shape is a new
+ * schema version, and the codec upcasts the old one when it is read.
+ */
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+
+const strict = { additionalProperties: false } as const
+const ms = Type.Integer({ minimum: 0, description: 'milliseconds since 1970' })
+const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+/** How many readings are accepted in any window of that length. */
+export const Limit = Type.Object(
+  { readings: Type.Integer({ minimum: 1 }), windowMs: Type.Integer({ minimum: 1 }) },
+  strict,
+)
+export type Limit = Static<typeof Limit>
+
+export const Role = Type.Union([Type.Literal('admin'), Type.Literal('auditor')])
+export type Role = Static<typeof Role>
+
+/** Bounds and defaults a cellar sets for its keys and readings; `null` is "none of its own". */
+export const CellarPolicy = Type.Object(
+  { limit: orNull(Limit), readingAgeMsMax: orNull(ms), readingAheadMsMax: orNull(ms) },
+  strict,
+)
+export type CellarPolicy = Static<typeof CellarPolicy>
+
+/** `data` of every event type at its newest schema version. */
+export const eventData = {
+  LogCreated: Type.Object({ logId: Type.String() }, strict),
+
+  CellarCreated: Type.Object({ cellar: Type.String(), title: Type.String() }, strict),
+  CellarRenamed: Type.Object({ title: Type.String() }, strict),
+  CellarPolicyChanged: Type.Object({ policy: CellarPolicy }, strict),
+
+  KeyCreated: Type.Object(
+    {
+      keyId: Type.String(),
+      cellar: Type.String(),
+      label: Type.String(),
+      note: Type.String(),
+      /** SHA-256 of the secret, 64 lower-case hex digits. */
+      secretHash: Type.String(),
+      /** `null`: the cellar's. */
+      limit: orNull(Limit),
+      expiresAt: orNull(ms),
+    },
+    strict,
+  ),
+  KeyRelabelled: Type.Object({ label: Type.String(), note: Type.String() }, strict),
+  KeyLimitChanged: Type.Object({ limit: orNull(Limit) }, strict),
+  KeyExpirySet: Type.Object({ expiresAt: orNull(ms) }, strict),
+  KeySuspended: Type.Object({ reason: Type.String() }, strict),
+  KeyResumed: Type.Object({ reason: Type.String() }, strict),
+  KeyExpired: Type.Object({ expiresAt: ms }, strict),
+  /** `sealId` is the id of the ReadingsSealed event that made it so. */
+  KeyRevoked: Type.Object({ reason: Type.String(), sealId: Type.String() }, strict),
+
+  ReadingAccepted: Type.Object(
+    {
+      cellar: Type.String(),
+      rack: Type.String(),
+      keg: Type.String(),
+      value: Type.Number(),
+      timestamp: Type.String(),
+    },
+    strict,
+  ),
+  /** Ends a readings stream for good: stands for a revocation (protocol, "Taking a right away"). */
+  ReadingsSealed: Type.Object({ reason: Type.String() }, strict),
+  /** Every node brings the key's stream up to this revision before its next append. */
+  ReadingsFenced: Type.Object({ keyRevision: Type.Integer({ minimum: 0 }) }, strict),
+
+  /** A one-time link was made; only the hash of its secret is kept. In `operator-setup` it is for the first admin. */
+  OperatorLinkIssued: Type.Object(
+    { email: orNull(Type.String()), role: Role, linkHash: Type.String(), expiresAt: ms },
+    strict,
+  ),
+  /** In `operator-setup` only: the link was spent on this account. */
+  OperatorLinkUsed: Type.Object({ linkHash: Type.String(), email: Type.String() }, strict),
+  OperatorAdded: Type.Object({ email: Type.String(), role: Role, passwordHash: Type.String() }, strict),
+  /** `linkHash` is the link that allowed it. Every session of the operator ends with it. */
+  OperatorPasswordSet: Type.Object({ passwordHash: Type.String(), linkHash: Type.String() }, strict),
+  OperatorSignedIn: Type.Object({ sessionHash: Type.String(), expiresAt: ms }, strict),
+  OperatorSignedOut: Type.Object({ sessionHash: Type.String() }, strict),
+} as const
+
+export type EventType = keyof typeof eventData
+export type EventData<T extends EventType> = Static<(typeof eventData)[T]>
+
+/** Newest schema version of every type. */
+export const schemaVersion = Object.fromEntries(Object.keys(eventData).map((type) => [type, 1])) as Record<
+  EventType,
+  number
+>
+
+/** Who did it. `cli` is whoever holds the data folder; `system` is the service itself (a sweep, a repair). */
+export const By = Type.Union([
+  Type.Object({ kind: Type.Literal('operator'), email: Type.String() }, strict),
+  Type.Object({ kind: Type.Literal('key'), keyId: Type.String() }, strict),
+  Type.Object({ kind: Type.Literal('cli') }, strict),
+  Type.Object({ kind: Type.Literal('system') }, strict),
+])
+export type By = Static<typeof By>
+
+export const Metadata = Type.Object(
+  {
+    by: By,
+    requestId: Type.String(),
+    /** The request that began it all, and the event or request that directly led here. */
+    correlationId: Type.String(),
+    causationId: Type.String(),
+  },
+  strict,
+)
+export type Metadata = Static<typeof Metadata>
+
+/** An event that is to be appended. `recordedAt` is ms, and never goes back within a stream. */
+export type NewEvent<T extends EventType = EventType> = {
+  [K in T]: {
+    readonly id: string
+    readonly type: K
+    readonly recordedAt: number
+    readonly data: EventData<K>
+    readonly metadata: Metadata
+  }
+}[T]
+
+/** An event as it lies in the log. `position` orders the whole log, is opaque, and differs between engines. */
+export type RecordedEvent<T extends EventType = EventType> = {
+  [K in T]: NewEvent<K> & { readonly stream: string; readonly revision: number; readonly position: number }
+}[T]

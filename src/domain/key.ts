@@ -1,0 +1,185 @@
+import type { By, EventData, Limit, RecordedEvent } from './events.ts'
+import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
+
+/** What happened to a key: when (ms), by whom, and the reason that was given (may be empty). */
+export type Mark = { readonly at: number; readonly by: By; readonly reason: string }
+
+/** One key, folded from `key-<id>`. Whether it is expired is never stored: ask `keyStatus` with the time. */
+export type KeyState = {
+  readonly keyId: string
+  readonly cellar: string
+  readonly label: string
+  readonly note: string
+  /** SHA-256 of the secret, hex. */
+  readonly secretHash: string
+  /** Its own limit; `null` follows the cellar's. */
+  readonly limit: Limit | null
+  /** Expired means `now >= expiresAt`. */
+  readonly expiresAt: number | null
+  readonly created: Mark
+  readonly suspended: Mark | null
+  readonly revoked: Mark | null
+  /** The expiry that a KeyExpired event has recorded, so that it is recorded once. */
+  readonly expiryRecorded: number | null
+  /** Revision of the last event folded. */
+  readonly revision: number
+}
+
+export const keyStatuses = ['active', 'expired', 'suspended', 'revoked'] as const
+export type KeyStatus = (typeof keyStatuses)[number]
+
+/** Precedence: revoked, suspended, expired, active (decisions, "One reading"). */
+export const keyStatus = (key: KeyState, now: number): KeyStatus => {
+  if (key.revoked !== null) return 'revoked'
+  if (key.suspended !== null) return 'suspended'
+  if (key.expiresAt !== null && now >= key.expiresAt) return 'expired'
+  return 'active'
+}
+
+export type KeyCommand =
+  | ({ readonly type: 'CreateKey' } & EventData<'KeyCreated'>)
+  | { readonly type: 'RelabelKey'; readonly label: string; readonly note: string }
+  | { readonly type: 'SetKeyLimit'; readonly limit: Limit | null }
+  | { readonly type: 'SetKeyExpiry'; readonly expiresAt: number | null }
+  | { readonly type: 'SuspendKey'; readonly reason: string }
+  | { readonly type: 'ResumeKey'; readonly reason: string }
+  | { readonly type: 'RecordKeyExpiry' }
+  | { readonly type: 'RevokeKey'; readonly reason: string; readonly sealId: string }
+
+export type KeyEventType =
+  | 'KeyCreated'
+  | 'KeyRelabelled'
+  | 'KeyLimitChanged'
+  | 'KeyExpirySet'
+  | 'KeySuspended'
+  | 'KeyResumed'
+  | 'KeyExpired'
+  | 'KeyRevoked'
+
+/** What a decision wants recorded: type and data; the actor adds id, time and metadata. */
+export type Decided<T extends KeyEventType = KeyEventType> = {
+  [K in T]: { readonly type: K; readonly data: EventData<K> }
+}[T]
+
+/**
+ * The events that follow from a command, none if it is already so. `now` is ms. A revoked key refuses everything but
+ * being revoked again, which is already so.
+ */
+export const decideKey = (
+  key: KeyState | null,
+  command: KeyCommand,
+  now: number,
+): Outcome<readonly Decided[], CommandRefusal> => {
+  if (command.type === 'CreateKey') {
+    const { type: _, ...data } = command
+    if (key !== null) throw new Error(`Cannot create key "${command.keyId}": its stream exists`)
+    if (data.expiresAt !== null && data.expiresAt <= now) return refused({ kind: 'expiry_in_past' })
+    return done([{ type: 'KeyCreated', data }])
+  }
+  if (key === null) return refused({ kind: 'key_not_found' })
+  if (command.type === 'RevokeKey') {
+    if (key.revoked !== null) return done([])
+    return done([{ type: 'KeyRevoked', data: { reason: command.reason, sealId: command.sealId } }])
+  }
+  if (key.revoked !== null) return refused({ kind: 'key_is_revoked' })
+
+  switch (command.type) {
+    case 'RelabelKey':
+      if (key.label === command.label && key.note === command.note) return done([])
+      return done([{ type: 'KeyRelabelled', data: { label: command.label, note: command.note } }])
+    case 'SetKeyLimit':
+      if (sameLimit(key.limit, command.limit)) return done([])
+      return done([{ type: 'KeyLimitChanged', data: { limit: command.limit } }])
+    case 'SetKeyExpiry':
+      if (key.expiresAt === command.expiresAt) return done([])
+      return done([{ type: 'KeyExpirySet', data: { expiresAt: command.expiresAt } }])
+    case 'SuspendKey':
+      if (key.suspended !== null) return done([])
+      return done([{ type: 'KeySuspended', data: { reason: command.reason } }])
+    case 'ResumeKey':
+      if (key.suspended === null) return done([])
+      return done([{ type: 'KeyResumed', data: { reason: command.reason } }])
+    case 'RecordKeyExpiry':
+      if (key.expiresAt === null || now < key.expiresAt || key.expiryRecorded === key.expiresAt) return done([])
+      return done([{ type: 'KeyExpired', data: { expiresAt: key.expiresAt } }])
+    default:
+      return assertNever(command)
+  }
+}
+
+/** Folds one event of `key-<id>`. */
+export const evolveKey = (key: KeyState | null, event: RecordedEvent<KeyEventType>): KeyState => {
+  const { revision } = event
+  if (event.type === 'KeyCreated') {
+    const { keyId, cellar, label, note, secretHash, limit, expiresAt } = event.data
+    return {
+      keyId,
+      cellar,
+      label,
+      note,
+      secretHash,
+      limit,
+      expiresAt,
+      created: mark(event, ''),
+      suspended: null,
+      revoked: null,
+      expiryRecorded: null,
+      revision,
+    }
+  }
+  if (key === null) throw new Error(`Cannot fold ${event.type} of "${event.stream}": the key was never created`)
+  switch (event.type) {
+    case 'KeyRelabelled':
+      return { ...key, label: event.data.label, note: event.data.note, revision }
+    case 'KeyLimitChanged':
+      return { ...key, limit: event.data.limit, revision }
+    case 'KeyExpirySet':
+      return { ...key, expiresAt: event.data.expiresAt, revision }
+    case 'KeySuspended':
+      return { ...key, suspended: mark(event, event.data.reason), revision }
+    case 'KeyResumed':
+      return { ...key, suspended: null, revision }
+    case 'KeyExpired':
+      return { ...key, expiryRecorded: event.data.expiresAt, revision }
+    case 'KeyRevoked':
+      return { ...key, revoked: mark(event, event.data.reason), revision }
+    default:
+      return assertNever(event)
+  }
+}
+
+/**
+ * Whether this change takes a right away, so that a fence must follow before the answer (protocol, "Taking a right
+ * away"). `before` and `after` are effective limits.
+ */
+export const takesAway = (event: Decided, key: KeyState, effectiveLimit: Limit, cellarLimit: Limit): boolean => {
+  switch (event.type) {
+    case 'KeySuspended':
+      return true
+    case 'KeyExpirySet':
+      return event.data.expiresAt !== null && (key.expiresAt === null || event.data.expiresAt < key.expiresAt)
+    case 'KeyLimitChanged':
+      return isLower(event.data.limit ?? cellarLimit, effectiveLimit)
+    case 'KeyCreated':
+    case 'KeyRelabelled':
+    case 'KeyResumed':
+    case 'KeyExpired':
+    case 'KeyRevoked':
+      return false
+    default:
+      return assertNever(event)
+  }
+}
+
+/** A limit is lower unless it allows at least as many readings in at most as long a window. */
+const isLower = (next: Limit, before: Limit): boolean =>
+  next.readings < before.readings || next.windowMs > before.windowMs
+
+export const sameLimit = (a: Limit | null, b: Limit | null): boolean =>
+  a === b || (a !== null && b !== null && a.readings === b.readings && a.windowMs === b.windowMs)
+
+const mark = (event: RecordedEvent, reason: string): Mark => ({
+  at: event.recordedAt,
+  by: event.metadata.by,
+  reason,
+})

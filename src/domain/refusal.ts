@@ -1,0 +1,73 @@
+import type { Limit } from './events.ts'
+
+/**
+ * Every way the system says no, as a value. Words and HTTP status are `http/problem.ts`'s; a refusal carries only what
+ * those words need, and never the caller's input.
+ */
+export type ReadingRefusal =
+  | { readonly kind: 'key_missing' }
+  /** Unknown, malformed, wrong secret, revoked, suspended, sealed: all the same to the caller. `why` is for the admin. */
+  | { readonly kind: 'key_invalid'; readonly why: 'unknown' | 'revoked' | 'suspended' }
+  | { readonly kind: 'key_expired' }
+  | {
+      readonly kind: 'rate_limited'
+      readonly limit: Limit
+      readonly retryAfterMs: number
+      readonly window: 'readings' | 'refusals'
+    }
+  | { readonly kind: 'unsupported_media_type'; readonly what: 'content_type' | 'content_encoding' }
+  | { readonly kind: 'payload_too_large'; readonly bytesMax: number }
+  | { readonly kind: 'malformed_json'; readonly fault: 'empty' | 'not_utf8' | 'not_json' | 'bare_nan' }
+  | { readonly kind: 'invalid_body' }
+  | { readonly kind: 'missing_field'; readonly fields: readonly ReadingField[] }
+  | { readonly kind: 'invalid_type'; readonly field: ReadingField; readonly expected: 'string' | 'number' }
+  | { readonly kind: 'invalid_name'; readonly field: NameField; readonly fault: NameFault }
+  | { readonly kind: 'invalid_value' }
+  | { readonly kind: 'invalid_timestamp'; readonly fault: 'form' | 'no_such_instant' }
+  | { readonly kind: 'timestamp_too_old'; readonly ageMsMax: number }
+  | { readonly kind: 'timestamp_in_future'; readonly aheadMsMax: number }
+  | { readonly kind: 'cellar_mismatch'; readonly cellar: string }
+  | { readonly kind: 'not_found' }
+  | { readonly kind: 'method_not_allowed'; readonly allow: readonly string[] }
+  | { readonly kind: 'store_unavailable' }
+  | { readonly kind: 'storage_full' }
+  | { readonly kind: 'overloaded' }
+  | { readonly kind: 'internal_error' }
+
+export type NameField = 'cellar' | 'rack' | 'keg'
+export type ReadingField = NameField | 'value' | 'timestamp'
+export type NameFault = 'blank' | 'outer_space' | 'too_long' | 'control_character' | 'lone_surrogate'
+
+/** Why a command of an admin was refused. */
+export type CommandRefusal =
+  | { readonly kind: 'cellar_exists' }
+  | { readonly kind: 'cellar_not_found' }
+  | { readonly kind: 'key_not_found' }
+  | { readonly kind: 'key_is_revoked' }
+  | { readonly kind: 'key_is_suspended' }
+  | { readonly kind: 'key_is_expired' }
+  | { readonly kind: 'key_is_not_suspended' }
+  | { readonly kind: 'too_many_keys'; readonly keysMax: number }
+  | { readonly kind: 'expiry_in_past' }
+  /** A field of a form or an option: `field` is its name, `rule` a sentence that names the bound. */
+  | { readonly kind: 'invalid_field'; readonly field: string; readonly rule: string }
+  | { readonly kind: 'operator_exists' }
+  | { readonly kind: 'operator_not_found' }
+  | { readonly kind: 'link_invalid' }
+  | { readonly kind: 'wrong_credentials' }
+  /** The mailbox of commands is full, or the actor is stopping. */
+  | { readonly kind: 'busy' }
+  /** The command may have taken effect: the store did not say. */
+  | { readonly kind: 'not_confirmed' }
+  | { readonly kind: 'store_unavailable' }
+  | { readonly kind: 'storage_full' }
+
+/** Done with a value, or refused: never thrown. */
+export type Outcome<T, R> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: R }
+
+export const done = <T>(value: T): { readonly ok: true; readonly value: T } => ({ ok: true, value })
+export const refused = <R>(refusal: R): { readonly ok: false; readonly refusal: R } => ({ ok: false, refusal })
+
+export const assertNever = (value: never): never => {
+  throw new Error(`Cannot happen: ${JSON.stringify(value)}`)
+}

@@ -1,0 +1,21 @@
+/** Names of streams (design, "The log and its streams"): one `-` after the category. */
+import { base62 } from './base62.ts'
+
+const digestChars = 22
+
+const digest = (text: string): string =>
+  base62(new Uint8Array(new Bun.CryptoHasher('sha256').update(text).digest()), 43).slice(0, digestChars)
+
+export const logStream = 'cellarbook-log'
+/** Links for the first admin: no e-mail is known yet. */
+export const setupStream = 'operator-setup'
+
+export const cellarStream = (cellar: string): string => `cellar-${digest(cellar)}`
+export const operatorStream = (email: string): string => `operator-${digest(email.toLowerCase())}`
+export const keyStream = (keyId: string): string => `key-${keyId}`
+export const readingsStream = (keyId: string): string => `readings-${keyId}`
+
+export type Category = 'cellarbook' | 'cellar' | 'operator' | 'key' | 'readings'
+
+/** The part before the first `-`. */
+export const categoryOf = (stream: string): string => stream.slice(0, stream.indexOf('-'))

@@ -1,0 +1,68 @@
+/**
+ * Every bound in the system, in one place, with its unit in its name. Nothing in the program queues, loops, retries or
+ * keeps without a bound from this page.
+ */
+
+// One reading and its names (decisions, "One reading").
+export const readingBodyBytesMax = 16 * 1024
+export const nameCodePointsMax = 128
+export const futureSkewMsMax = 10 * 60_000
+
+// Keys (decisions, "Keys" and "Rate limiting").
+export const keyLimitDefault = { readings: 6_000, windowMs: 60_000 } as const
+export const keyLimitReadingsMax = 10_000_000
+export const keyWindowMsMin = 1_000
+export const keyWindowMsMax = 24 * 3_600_000
+export const rateWindowSlots = 64
+/** Refusals of a valid key other than 401 and 429 have a window of their own, this many times as wide. */
+export const refusalWindowFactor = 10
+export const labelCodePointsMax = 80
+export const noteCodePointsMax = 500
+export const reasonCodePointsMax = 300
+export const cellarTitleCodePointsMax = 120
+export const keysPerCellarMax = 10_000
+
+// Operators and their sessions.
+export const passwordCharsMin = 12
+export const passwordBytesMax = 512
+export const emailCharsMax = 254
+export const sessionMsMax = 12 * 3_600_000
+export const sessionsPerOperatorMax = 20
+export const linkMsMax = 24 * 3_600_000
+export const signInAttemptsMax = 10
+export const signInWindowMs = 15 * 60_000
+/** Accounts and addresses whose sign-in attempts are remembered at once. */
+export const signInSubjectsMax = 10_000
+
+// Actors (protocol, "Appending a reading").
+export const mailboxReadingsMax = 4_096
+export const mailboxCommandsMax = 64
+export const actorsMax = 20_000
+export const actorIdleMs = 5 * 60_000
+export const appendBytesMax = 512 * 1024
+export const appendReadingsMax = 4_096
+export const conflictRetriesMax = 64
+export const requestWaitMsMax = 5_000
+
+// The queue in front of the log, over all streams.
+export const logQueueReadingsMax = 16_384
+export const logQueueBytesMax = 16 * 1024 * 1024
+
+// Reading the log.
+export const readPageEventsMax = 1_000
+
+// Projections that would otherwise grow with the readings.
+export const kegsPerCellarMax = 10_000
+export const pointsPerKegMax = 64
+export const latestReadingsPerCellarMax = 50
+export const lastRefusalsMax = 10_000
+
+// Live pages.
+export const liveStreamsMax = 512
+export const liveHeartbeatMs = 10_000
+
+// The process.
+export const drainMsMax = 10_000
+export const expirySweepMs = 60_000
+export const formBodyBytesMax = 64 * 1024
+export const unavailableRetryAfterSeconds = 1

@@ -1,0 +1,94 @@
+/**
+ * The log: one port, and its adapters beside it. Here live how events are stored, ordered, read and followed; nothing
+ * here knows what a key or a cellar is. An adapter imports the port and the domain's event schemas, nothing else.
+ */
+import type { NewEvent, RecordedEvent } from '../domain/events.ts'
+
+/** `none`: the stream must not exist. A number: the revision of its last event, exactly. There is no "any". */
+export type ExpectedRevision = 'none' | number
+
+export type AppendResult =
+  /** Durable. `events` are the given ones with stream, revision and position. */
+  | { readonly outcome: 'written'; readonly events: readonly RecordedEvent[] }
+  /** The same ids already lie at that very place: an earlier try had succeeded. Nothing was written now. */
+  | { readonly outcome: 'already_written'; readonly events: readonly RecordedEvent[] }
+  /** Nothing was written. `currentRevision` is `null` if the stream does not exist. */
+  | { readonly outcome: 'conflict'; readonly currentRevision: number | null }
+
+export type ReadOptions = {
+  /** First revision to return, inclusive. Default: the stream's first forwards, its last backwards. */
+  readonly from?: number
+  readonly direction?: 'forwards' | 'backwards'
+  /** At most this many events, 1 to `readPageEventsMax`. */
+  readonly limit: number
+}
+
+export type ReadAllOptions = {
+  /** Exclusive: returns what comes after it (forwards) or before it (backwards). Default: from the end one starts at. */
+  readonly from?: number
+  readonly direction?: 'forwards' | 'backwards'
+  readonly limit: number
+}
+
+export type Subscriber = {
+  /** In log order, each event once. Must not throw. */
+  onEvents(events: readonly RecordedEvent[]): void
+  /** Called once everything that lay in the log when the subscription began has been delivered. */
+  onCaughtUp?(): void
+  /** The subscription ended without being asked to; a new one resumes from the last position that was delivered. */
+  onDropped?(cause: unknown): void
+}
+
+export type SubscribeOptions = {
+  /** Exclusive. `null`: from the beginning. */
+  readonly after: number | null
+  /** Only streams of these categories (the part of the name before the first `-`). Default: all. */
+  readonly categories?: readonly string[]
+}
+
+export type Subscription = { unsubscribe(): void }
+
+export type LogHealth = { readonly ok: true } | { readonly ok: false; readonly why: string }
+
+export interface EventLog {
+  /**
+   * Appends all events or none, in one revision after the other. Resolves only after they are durable.
+   * @throws Outage when the store can't say: see its `outcome`.
+   */
+  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult>
+  /** Events of one stream; empty if it does not exist or there are none in that direction. */
+  read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]>
+  /** Events of the whole log, in position order. */
+  readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]>
+  subscribe(options: SubscribeOptions, subscriber: Subscriber): Subscription
+  health(): LogHealth
+  /** Waits for appends under way, refuses later ones, releases the store. */
+  close(): Promise<void>
+}
+
+/** The store could not do it. `outcome` says whether the append may have happened all the same. */
+export class Outage extends Error {
+  override readonly name = 'Outage'
+  constructor(
+    message: string,
+    readonly outcome: 'not_written' | 'unknown',
+    readonly reason: 'unavailable' | 'full' | 'overloaded' | 'closed',
+    options?: { cause?: unknown },
+  ) {
+    super(message, options)
+  }
+}
+
+/** A stored event that this version can't read. The service refuses to guess: nothing is skipped. */
+export class UndecodableEvent extends Error {
+  override readonly name = 'UndecodableEvent'
+  constructor(
+    readonly stream: string,
+    readonly revision: number,
+    readonly type: string,
+    why: string,
+    options?: { cause?: unknown },
+  ) {
+    super(`Cannot decode event ${type} at revision ${revision} of "${stream}": ${why}`, options)
+  }
+}
