@@ -1,0 +1,71 @@
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { NewEvent } from '../src/domain/events.ts'
+import { readingsStream } from '../src/domain/streams.ts'
+import { systemEntropy } from '../src/entropy.ts'
+import type { EventLog } from '../src/log/event-log.ts'
+import { openSqliteLog } from '../src/log/sqlite.ts'
+import { table } from './figures.ts'
+
+const keys = 100
+
+/**
+ * Bytes on disk per reading, over all files of the data folder after the log was closed. The harshest shape is every
+ * reading in an append of its own; the kinder one joins 16, as a busy key does by itself.
+ */
+export const benchDisk = async (readings: number): Promise<void> => {
+  const rows: string[][] = []
+  for (const perAppend of [1, 16]) {
+    const dataDir = mkdtempSync(join(import.meta.dir, '../bench-data-'))
+    try {
+      const startedAt = performance.now()
+      const log = openSqliteLog({ dataDir })
+      await fill(log, readings, perAppend)
+      await log.close()
+      const seconds = (performance.now() - startedAt) / 1_000
+      rows.push([String(perAppend), (folderBytes(dataDir) / readings).toFixed(1), (readings / seconds).toFixed(0)])
+    } finally {
+      rmSync(dataDir, { recursive: true })
+    }
+  }
+  console.log(`\nDisk, ${readings} readings of ${keys} keys\n`)
+  console.log(table([['readings per append', 'bytes per reading', 'readings/s written'], ...rows]))
+}
+
+const fill = async (log: EventLog, readings: number, perAppend: number): Promise<void> => {
+  const revisions = new Array<number>(keys).fill(-1)
+  for (let written = 0; written < readings; ) {
+    const appends = []
+    for (let key = 0; key < keys && written < readings; key++, written += perAppend) {
+      const revision = revisions[key] ?? -1
+      const events = Array.from({ length: perAppend }, (_, index) => reading(key, written + index))
+      appends.push(log.append(readingsStream(keyId(key)), revision < 0 ? 'none' : revision, events))
+      revisions[key] = revision + perAppend
+    }
+    await Promise.all(appends)
+  }
+}
+
+const keyId = (key: number): string => `bench${String(key).padStart(3, '0')}`
+
+const reading = (key: number, index: number): NewEvent<'ReadingAccepted'> => {
+  const id = systemEntropy.uuid()
+  const recordedAt = Date.UTC(2026, 2, 1, 12) + index
+  const timestamp = `${new Date(recordedAt).toISOString().slice(0, 19)}Z`
+  return {
+    id,
+    type: 'ReadingAccepted',
+    recordedAt,
+    data: {
+      cellar: 'wine-berlin1',
+      rack: `rack-${1_000 + (index % 97)}`,
+      keg: 'temperature',
+      value: 18 + index / 7,
+      timestamp,
+    },
+    metadata: { by: { kind: 'key', keyId: keyId(key) }, requestId: id, correlationId: id, causationId: id },
+  }
+}
+
+const folderBytes = (folder: string): number =>
+  readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)

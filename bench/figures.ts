@@ -1,0 +1,19 @@
+/** The middle value; of an even number the lower middle, so that it is one that was measured. */
+export const median = (values: readonly number[]): number => {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted[Math.floor((sorted.length - 1) / 2)]
+  if (middle === undefined) throw new Error('Cannot take the median of nothing')
+  return middle
+}
+
+/** Rows of a Markdown table under a heading row, columns padded to one width. */
+export const table = (rows: readonly (readonly string[])[]): string => {
+  const columns = rows[0]?.length ?? 0
+  const widths = Array.from({ length: columns }, (_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  )
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
+  const rule = `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`
+  return rows.flatMap((row, index) => (index === 0 ? [line(row), rule] : [line(row)])).join('\n')
+}

@@ -1,0 +1,31 @@
+/**
+ * Where the README's figures come from. `bun run bench` runs all of it; `bun run bench NAME` one part. Nothing here is
+ * a test: figures depend on the machine, so they are printed and compared within one run, never asserted.
+ */
+import { cpus } from 'node:os'
+import { parseArgs } from 'node:util'
+import { benchDisk } from './disk.ts'
+import { benchSingleReadings } from './single-readings.ts'
+
+const { values, positionals } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '7' },
+    seconds: { type: 'string', default: '4' },
+    readings: { type: 'string', default: '1000000' },
+  },
+  allowPositionals: true,
+})
+
+const parts = new Map<string, () => Promise<void>>([
+  ['single', () => benchSingleReadings({ rounds: Number(values.rounds), seconds: Number(values.seconds) })],
+  ['disk', () => benchDisk(Number(values.readings))],
+])
+
+for (const name of positionals) {
+  if (parts.has(name)) continue
+  console.error(`Cannot run bench "${name}": it is one of ${[...parts.keys()].join(', ')}`)
+  process.exit(64)
+}
+const processors = cpus()
+console.log(`${new Date().toISOString()}, Bun ${Bun.version}, ${processors.length} × ${processors[0]?.model ?? '?'}`)
+for (const [name, part] of parts) if (positionals.length === 0 || positionals.includes(name)) await part()

@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** A server in a process of its own. `stop` ends it by its process id and removes what it stored. */
+export type BenchServer = { readonly url: string; stop(): Promise<void> }
+
+const root = join(import.meta.dir, '..')
+
+export const startBare = async (): Promise<BenchServer> => {
+  const child = Bun.spawn([process.execPath, join(root, 'bench/bare-server.ts')], {
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  const url = await firstLine(child.stdout)
+  return { url: url.replace(/\/$/, ''), stop: () => end(child) }
+}
+
+export type BenchService = BenchServer & { readonly cellar: string; readonly keys: readonly string[] }
+
+/**
+ * The service as it is sold, on the embedded log in an empty folder, in production mode, with `keyCount` keys whose
+ * limit the load can't reach.
+ */
+export const startService = async (keyCount: number): Promise<BenchService> => {
+  // Beside the project and not in the system's temporary folder, which is memory on many machines: fsync costs nothing there.
+  const dataDir = mkdtempSync(join(root, 'bench-data-'))
+  const port = await freePort()
+  const env = { ...process.env, NODE_ENV: 'production', DATA_DIR: dataDir, PORT: String(port), HOST: '127.0.0.1' }
+  const cellar = 'wine-berlin1'
+  await cellarbook(['cellar', 'create', cellar], env)
+  const keys: string[] = []
+  for (let count = 0; count < keyCount; count++) {
+    const created = await cellarbook(['key', 'create', '--cellar', cellar, '--limit', '10000000/60', '--json'], env)
+    keys.push(String(JSON.parse(created).key))
+  }
+  const child = Bun.spawn([process.execPath, join(root, 'src/main.ts'), 'serve'], {
+    env,
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
+  const url = `http://127.0.0.1:${port}`
+  await untilReady(url)
+  return {
+    url,
+    cellar,
+    keys,
+    stop: async () => {
+      await end(child)
+      rmSync(dataDir, { recursive: true })
+    },
+  }
+}
+
+const cellarbook = async (args: readonly string[], env: Record<string, string | undefined>): Promise<string> => {
+  const child = Bun.spawn([process.execPath, join(root, 'src/main.ts'), ...args], { env, stdout: 'pipe' })
+  const text = await new Response(child.stdout).text()
+  if ((await child.exited) !== 0) throw new Error(`Cannot prepare the service: ${args.join(' ')} failed`)
+  return text
+}
+
+const untilReady = async (url: string): Promise<void> => {
+  for (const deadline = Date.now() + 30_000; Date.now() < deadline; await Bun.sleep(20)) {
+    const answer = await fetch(`${url}/readyz`).catch(() => null)
+    if (answer?.ok) return
+  }
+  throw new Error(`Cannot measure ${url}: not ready after 30 s`)
+}
+
+const freePort = async (): Promise<number> => {
+  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
+  const { port } = probe
+  probe.stop(true)
+  return port
+}
+
+const firstLine = async (stream: ReadableStream<Uint8Array>): Promise<string> => {
+  let text = ''
+  for await (const chunk of stream) {
+    text += new TextDecoder().decode(chunk)
+    const end = text.indexOf('\n')
+    if (end >= 0) return text.slice(0, end)
+  }
+  throw new Error('Cannot start a server to measure: it ended without a word')
+}
+
+const end = async (child: Bun.Subprocess): Promise<void> => {
+  child.kill()
+  await child.exited
+}
