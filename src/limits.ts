@@ -66,3 +66,23 @@ export const drainMsMax = 10_000
 export const expirySweepMs = 60_000
 export const formBodyBytesMax = 64 * 1024
 export const unavailableRetryAfterSeconds = 1
+
+// The command line and its socket.
+export const operationBytesMax = 64 * 1024
+/** Events put into one piece of `log read`: small enough that a page never holds up the readings that come in meanwhile. */
+export const logReadPageEvents = 200
+/** How long a command waits for another process that holds the data folder, and how often it looks. */
+export const heldWaitMsMax = 10_000
+export const heldRetryMs = 100
+export const progressRedrawMs = 200
+export const progressLineMs = 5_000
+export const simulatedDevicesMax = 10_000
+export const simulatedRateMax = 100_000
+export const simulatedPostMsMax = 10_000
+
+// The service's own log lines: past this many bytes waiting for a slow reader they are dropped, readings never.
+export const logLinesBytesMax = 16 * 1024 * 1024
+/** A terminal's Ctrl-C can reach a process twice, straight and through its launcher: so soon it is one and the same. */
+export const sameSignalMsMax = 500
+/** Before it stops listening, the service answers this long with `Connection: close`, so that clients let go unhurt. */
+export const drainNoticeMs = 250

@@ -1,0 +1,141 @@
+/**
+ * The environment as one typed value, parsed once. Pure: it opens no file and asks no resolver, so that every fault can
+ * be told at once and a test needs nothing but an object.
+ */
+import { isIP } from 'node:net'
+
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+export type Config = {
+  readonly host: string
+  /** 0: any free port. */
+  readonly port: number
+  readonly dataDir: string
+  /** Origin without a trailing slash; `null`: whatever address the service listens on. */
+  readonly publicUrl: string | null
+  /** IP addresses whose forwarded headers are believed. */
+  readonly trustedProxies: readonly string[]
+  /** Paths of PEM files. */
+  readonly tls: { readonly certPath: string; readonly keyPath: string } | null
+  readonly logLevel: LogLevel
+  readonly allowInsecureHttp: boolean
+}
+
+export type ParsedConfig =
+  | { readonly ok: true; readonly config: Config }
+  | { readonly ok: false; readonly faults: readonly string[] }
+
+export type Environment = { readonly [name: string]: string | undefined }
+
+type Fault = { readonly fault: string }
+type Parsed<T> = { readonly value: T } | Fault
+
+/** Each fault names the variable, its value (unless it may hold a secret) and the rule. An empty variable is unset. */
+export const parseConfig = (environment: Environment): ParsedConfig => {
+  const faults: string[] = []
+  const take = <T>(parsed: Parsed<T>, otherwise: T): T => {
+    if ('value' in parsed) return parsed.value
+    faults.push(parsed.fault)
+    return otherwise
+  }
+  const text = (name: string): string | null => environment[name] || null
+
+  const config: Config = {
+    host: take(parseHost(text('HOST') ?? '127.0.0.1'), ''),
+    port: take(parsePort(text('PORT') ?? '3000'), 0),
+    dataDir: take(parseDataDir(text('DATA_DIR') ?? './data'), ''),
+    publicUrl: take(parsePublicUrl(text('PUBLIC_URL')), null),
+    trustedProxies: take(parseTrustedProxies(text('TRUSTED_PROXIES')), []),
+    tls: take(parseTls(text('TLS_CERT'), text('TLS_KEY')), null),
+    logLevel: take(parseLogLevel(text('LOG_LEVEL') ?? 'info'), 'info'),
+    allowInsecureHttp: take(parseSwitch('ALLOW_INSECURE_HTTP', text('ALLOW_INSECURE_HTTP')), false),
+  }
+  if (text('EVENTSTORE_URL') !== null) faults.push(noEventStore)
+  return faults.length === 0 ? { ok: true, config } : { ok: false, faults }
+}
+
+// The value is not repeated: such an address may carry a password.
+const noEventStore =
+  'EVENTSTORE_URL is set, but this version has no EventStoreDB engine yet: unset it to use the embedded log in DATA_DIR'
+
+const wrong = (name: string, value: string, rule: string): Fault => ({
+  fault: `${name} is ${JSON.stringify(value)}: ${rule}`,
+})
+
+const parsePort = (value: string): Parsed<number> => {
+  const port = /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN
+  if (port <= 65_535) return { value: port }
+  return wrong('PORT', value, 'it must be a whole number from 0 (any free port) to 65535')
+}
+
+const parseHost = (value: string): Parsed<string> => {
+  if (isIP(value) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(value)) return { value }
+  return wrong('HOST', value, 'it must be an IP address or a host name, without scheme or port')
+}
+
+const parseDataDir = (value: string): Parsed<string> => {
+  if (value.trim() !== '' && !value.includes('\0')) return { value }
+  return wrong('DATA_DIR', value, 'it must be the path of a folder')
+}
+
+const parsePublicUrl = (value: string | null): Parsed<string | null> => {
+  if (value === null) return { value: null }
+  const url = URL.parse(value)
+  const isOrigin =
+    url !== null &&
+    (url.protocol === 'https:' || url.protocol === 'http:') &&
+    url.pathname === '/' &&
+    !value.includes('?') &&
+    !value.includes('#') &&
+    !value.includes('@')
+  if (isOrigin) return { value: url.origin }
+  // A user name and password may stand before the "@": such a value is not repeated.
+  const shown = value.includes('@') ? '(not shown)' : value
+  return wrong(
+    'PUBLIC_URL',
+    shown,
+    'it must be an address like https://cellar.example, without path, query or user name',
+  )
+}
+
+const parseTrustedProxies = (value: string | null): Parsed<readonly string[]> => {
+  if (value === null) return { value: [] }
+  const addresses = value.split(',').map((address) => address.trim())
+  if (addresses.every((address) => isIP(address) !== 0)) return { value: addresses }
+  return wrong('TRUSTED_PROXIES', value, 'it must be IP addresses with commas between them, like 10.0.0.2,10.0.0.3')
+}
+
+const parseTls = (certPath: string | null, keyPath: string | null): Parsed<Config['tls']> => {
+  if (certPath !== null && keyPath !== null) return { value: { certPath, keyPath } }
+  if (certPath !== null) return { fault: 'TLS_KEY is not set, but TLS_CERT is: https needs both' }
+  if (keyPath !== null) return { fault: 'TLS_CERT is not set, but TLS_KEY is: https needs both' }
+  return { value: null }
+}
+
+const parseLogLevel = (value: string): Parsed<LogLevel> => {
+  const level = logLevels.find((known) => known === value)
+  return level === undefined ? wrong('LOG_LEVEL', value, `it must be one of ${logLevels.join(', ')}`) : { value: level }
+}
+
+const parseSwitch = (name: string, value: string | null): Parsed<boolean> => {
+  if (value === null || value === '0') return { value: false }
+  return value === '1' ? { value: true } : wrong(name, value, 'it must be 1 or 0')
+}
+
+/**
+ * Where a browser on this machine finds the service: `PUBLIC_URL`, else the address it listens on. A wildcard address is
+ * no place to go to, so it becomes localhost.
+ */
+export const baseUrlOf = (config: Config, port: number = config.port): string => {
+  if (config.publicUrl !== null) return config.publicUrl
+  return localUrlOf(config, port)
+}
+
+/** The address it listens on, as this machine reaches it. */
+export const localUrlOf = (config: Config, port: number): string => {
+  const scheme = config.tls === null ? 'http' : 'https'
+  const isWildcard = config.host === '0.0.0.0' || config.host === '::'
+  const host = isWildcard ? 'localhost' : isIP(config.host) === 6 ? `[${config.host}]` : config.host
+  return `${scheme}://${host}:${port}`
+}
