@@ -1,0 +1,113 @@
+import { rateWindowSlots } from '../limits.ts'
+
+/**
+ * How many readings a key may still have accepted: a sliding window in 64 slots (protocol, "The window").
+ *
+ * A reading at `t` is in the window at `now` while `t > now - windowMs`. Readings share slots of windowMs/63, aligned to
+ * 1970 so that every node and every reload cuts them alike, and a slot leaves when its last reading does. So a reading is
+ * never counted too short, which would admit more than the limit; and at most one slot too long, which costs at most
+ * 1 - 63/64 = 1/64 of the limit. At any instant 63 whole slots and two parts of one can touch the window: 64 numbers.
+ *
+ * Time never goes back here: a look at an earlier time is a look at the latest seen.
+ */
+export class RateWindow {
+  readonly #counts = new Float64Array(rateWindowSlots)
+  /** Time of the last reading in each slot, ms. */
+  readonly #lastAt = new Float64Array(rateWindowSlots)
+  /** Numbers of the oldest and newest slot that may hold something, counted from 1970. */
+  #oldest = 0
+  #newest = 0
+  #recorded = 0
+  #reserved = 0
+  #nowMs = 0
+
+  constructor(readonly windowMs: number) {}
+
+  /** The earliest instant, ms, whose readings may share a slot that still counts at `now`: where a reload begins. */
+  firstCountedMs(now: number): number {
+    return Math.ceil((this.#slotOf(now - this.windowMs) * this.windowMs) / (rateWindowSlots - 1))
+  }
+
+  /** Whether both instants fall into one slot, so that a run of readings between them needs no look at each. */
+  sameSlot(aMs: number, bMs: number): boolean {
+    return this.#slotOf(aMs) === this.#slotOf(bMs)
+  }
+
+  /**
+   * Readings that were recorded at that instant, never earlier than the ones before. It may lie before the latest time
+   * seen here: an append is given its time when it is made, and known to be written a round trip later.
+   */
+  record(atMs: number, readings: number): void {
+    this.#leaveUntil(atMs)
+    if (atMs + this.windowMs <= this.#nowMs) return
+    const slot = this.#slotOf(atMs)
+    if (this.#recorded === 0) this.#oldest = slot
+    else if (slot < this.#newest) throw new Error(`Cannot count a reading at ${atMs} ms: a later slot was counted`)
+    this.#newest = slot
+    const index = slot % rateWindowSlots
+    this.#counts[index] = (this.#counts[index] ?? 0) + readings
+    this.#lastAt[index] = atMs
+    this.#recorded += readings
+  }
+
+  /** Takes places for readings whose time is not known yet; `giveBack` ends it, whatever became of them. */
+  reserve(readings: number): void {
+    this.#reserved += readings
+  }
+
+  giveBack(readings: number): void {
+    if (readings > this.#reserved) {
+      throw new Error(`Cannot give back ${readings} places of a window: ${this.#reserved} are reserved`)
+    }
+    this.#reserved -= readings
+  }
+
+  /** Readings recorded in the window that ends now, and places reserved. */
+  used(now: number): number {
+    this.#leaveUntil(now)
+    return this.#recorded + this.#reserved
+  }
+
+  /** Ms until the oldest counted reading leaves; 0 if none is counted. A reserved one can't leave before a whole window. */
+  resetMs(now: number): number {
+    this.#leaveUntil(now)
+    if (this.#recorded > 0) return this.#leavesAt(this.#oldest) - this.#nowMs
+    return this.#reserved > 0 ? this.windowMs : 0
+  }
+
+  /** Ms until one more reading could be admitted under `limit`, if nothing else comes: more than one slot may have to go. */
+  retryAfterMs(now: number, limit: number): number {
+    let excess = this.used(now) + 1 - limit
+    if (excess <= 0) return 0
+    if (this.#recorded === 0) return this.windowMs
+    for (let slot = this.#oldest; slot <= this.#newest; slot += 1) {
+      excess -= this.#counts[slot % rateWindowSlots] ?? 0
+      if (excess <= 0) return this.#leavesAt(slot) - this.#nowMs
+    }
+    return this.windowMs
+  }
+
+  #leaveUntil(now: number): void {
+    if (now <= this.#nowMs) return
+    this.#nowMs = now
+    while (this.#recorded > 0) {
+      const index = this.#oldest % rateWindowSlots
+      const count = this.#counts[index] ?? 0
+      if (count > 0) {
+        if (this.#leavesAt(this.#oldest) > now) return
+        this.#counts[index] = 0
+        this.#recorded -= count
+      }
+      this.#oldest += 1
+    }
+  }
+
+  #leavesAt(slot: number): number {
+    return (this.#lastAt[slot % rateWindowSlots] ?? 0) + this.windowMs
+  }
+
+  /** Exact: 63 times a time of this century stays far below 2^53. */
+  #slotOf(atMs: number): number {
+    return Math.floor((atMs * (rateWindowSlots - 1)) / this.windowMs)
+  }
+}

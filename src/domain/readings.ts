@@ -1,0 +1,81 @@
+import type { Limit, RecordedEvent } from './events.ts'
+import type { KeyState } from './key.ts'
+import { RateWindow } from './rate-window.ts'
+import { assertNever, type ReadingRefusal } from './refusal.ts'
+
+export type ReadingsEventType = 'ReadingAccepted' | 'ReadingsSealed' | 'ReadingsFenced'
+
+/**
+ * One key's readings, folded from `readings-<id>`. Changed in place: it is folded for every reading, and has one owner,
+ * the key's actor.
+ */
+export type ReadingsState = {
+  /** Of the last event folded; `null` before the first. */
+  revision: number | null
+  /** The last event's time, ms: the next is never recorded earlier. */
+  recordedAt: number
+  /** The event that ended the stream for good. */
+  sealed: RecordedEvent<'ReadingsSealed'> | null
+  /** The highest revision of the key's stream that a fence asks for; -1 if none was met. */
+  fencedAt: number
+  readonly window: RateWindow
+}
+
+export const noReadings = (windowMs: number): ReadingsState => ({
+  revision: null,
+  recordedAt: 0,
+  sealed: null,
+  fencedAt: -1,
+  window: new RateWindow(windowMs),
+})
+
+/** Folds one event of `readings-<id>`. The first may lie at any revision: a fold may begin where the window does. */
+export const foldReadings = (readings: ReadingsState, event: RecordedEvent<ReadingsEventType>): void => {
+  if (readings.revision !== null && event.revision !== readings.revision + 1) {
+    throw new Error(
+      `Cannot fold revision ${event.revision} of "${event.stream}": the last one folded is ${readings.revision}`,
+    )
+  }
+  readings.revision = event.revision
+  readings.recordedAt = event.recordedAt
+  switch (event.type) {
+    case 'ReadingAccepted':
+      readings.window.record(event.recordedAt, 1)
+      return
+    case 'ReadingsSealed':
+      readings.sealed = event
+      return
+    case 'ReadingsFenced':
+      readings.fencedAt = Math.max(readings.fencedAt, event.data.keyRevision)
+      return
+    default:
+      assertNever(event)
+  }
+}
+
+const unknown: ReadingRefusal = { kind: 'key_invalid', why: 'unknown' }
+const revoked: ReadingRefusal = { kind: 'key_invalid', why: 'revoked' }
+const suspended: ReadingRefusal = { kind: 'key_invalid', why: 'suspended' }
+const expired: ReadingRefusal = { kind: 'key_expired' }
+
+/** What the key's state refuses, in order of precedence: revoked, suspended, expired (decisions, "One reading"). */
+export const refusalOfKey = (key: KeyState | null, sealed: boolean, now: number): ReadingRefusal | null => {
+  if (key === null) return unknown
+  if (sealed || key.revoked !== null) return revoked
+  if (key.suspended !== null) return suspended
+  if (key.expiresAt !== null && now >= key.expiresAt) return expired
+  return null
+}
+
+/** Whether one more reading may be accepted now: the key first, then its window. `null` admits it. */
+export const admit = (
+  key: KeyState | null,
+  readings: ReadingsState,
+  at: { readonly limit: Limit; readonly now: number },
+): ReadingRefusal | null => {
+  const refusal = refusalOfKey(key, readings.sealed !== null, at.now)
+  if (refusal !== null) return refusal
+  if (readings.window.used(at.now) < at.limit.readings) return null
+  const retryAfterMs = readings.window.retryAfterMs(at.now, at.limit.readings)
+  return { kind: 'rate_limited', limit: at.limit, retryAfterMs, window: 'readings' }
+}
