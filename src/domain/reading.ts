@@ -1,0 +1,86 @@
+import type { CellarPolicy, EventData } from './events.ts'
+import {
+  done,
+  type NameFault,
+  type NameField,
+  type Outcome,
+  type ReadingField,
+  type ReadingRefusal,
+  refused,
+} from './refusal.ts'
+import { nameFault } from './text.ts'
+import { parseTimestamp } from './timestamp.ts'
+
+/** A reading as a device sent it; the log keeps exactly this. */
+export type Reading = EventData<'ReadingAccepted'>
+
+/** A reading that keeps every rule, and the instant of its timestamp in ms. */
+export type ParsedReading = { readonly reading: Reading; readonly timestampMs: number }
+
+/**
+ * Judges a body that was parsed as JSON. Missing fields come first, all of them in one refusal; then the first fault in the
+ * contract's order of fields (section 2.1), type before rule. Other fields are ignored.
+ */
+export const parseReading = (json: unknown): Outcome<ParsedReading, ReadingRefusal> => {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) return refused({ kind: 'invalid_body' })
+  const body: Partial<Record<ReadingField, unknown>> = json
+  const cellar = own(body, 'cellar')
+  const rack = own(body, 'rack')
+  const keg = own(body, 'keg')
+  const value = own(body, 'value')
+  const timestamp = own(body, 'timestamp')
+  if (
+    cellar === undefined ||
+    rack === undefined ||
+    keg === undefined ||
+    value === undefined ||
+    timestamp === undefined
+  ) {
+    return refused({ kind: 'missing_field', fields: fieldsInOrder.filter((field) => own(body, field) === undefined) })
+  }
+
+  if (typeof cellar !== 'string') return wrongType('cellar', 'string')
+  const cellarFault = nameFault(cellar)
+  if (cellarFault !== null) return wrongName('cellar', cellarFault)
+
+  if (typeof rack !== 'string') return wrongType('rack', 'string')
+  const rackFault = nameFault(rack)
+  if (rackFault !== null) return wrongName('rack', rackFault)
+
+  if (typeof keg !== 'string') return wrongType('keg', 'string')
+  const kegFault = nameFault(keg)
+  if (kegFault !== null) return wrongName('keg', kegFault)
+
+  if (typeof value !== 'number') return wrongType('value', 'number')
+  if (!Number.isFinite(value)) return refused({ kind: 'invalid_value' })
+
+  if (typeof timestamp !== 'string') return wrongType('timestamp', 'string')
+  const timestampMs = parseTimestamp(timestamp)
+  if (typeof timestampMs === 'string') return refused({ kind: 'invalid_timestamp', fault: timestampMs })
+
+  return done({ reading: { cellar, rack, keg, value, timestamp }, timestampMs })
+}
+
+/** The bounds that a cellar sets for its readings' timestamps, at `now` (ms); by itself the service sets none. */
+export const policyRefusal = (timestampMs: number, policy: CellarPolicy, now: number): ReadingRefusal | null => {
+  const { readingAgeMsMax, readingAheadMsMax } = policy
+  if (readingAgeMsMax !== null && now - timestampMs > readingAgeMsMax) {
+    return { kind: 'timestamp_too_old', ageMsMax: readingAgeMsMax }
+  }
+  if (readingAheadMsMax !== null && timestampMs - now > readingAheadMsMax) {
+    return { kind: 'timestamp_in_future', aheadMsMax: readingAheadMsMax }
+  }
+  return null
+}
+
+const fieldsInOrder: readonly ReadingField[] = ['cellar', 'rack', 'keg', 'value', 'timestamp']
+
+/** Only what the body itself holds: a field that came from a prototype was never sent. JSON has no `undefined`. */
+const own = (body: Partial<Record<ReadingField, unknown>>, field: ReadingField): unknown =>
+  Object.hasOwn(body, field) ? body[field] : undefined
+
+const wrongType = (field: ReadingField, expected: 'string' | 'number') =>
+  refused<ReadingRefusal>({ kind: 'invalid_type', field, expected })
+
+const wrongName = (field: NameField, fault: NameFault) =>
+  refused<ReadingRefusal>({ kind: 'invalid_name', field, fault })

@@ -1,0 +1,238 @@
+/**
+ * HTTP: requests in, answers out. Here live the routes, one folder for each area, and nothing that decides: what is
+ * admitted is the actors' and the domain's to say.
+ *
+ * This file is the one table from a refusal to its status, code and words, for devices, for pages and for the command line.
+ * A text begins with the field, names the rule and the bound, says what to do, and never repeats what was sent.
+ */
+import {
+  assertNever,
+  type CommandRefusal,
+  type NameFault,
+  type ReadingField,
+  type ReadingRefusal,
+} from '../domain/refusal.ts'
+import { nameCodePointsMax, unavailableRetryAfterSeconds } from '../limits.ts'
+
+/** The contract's three, which carry a status and no code. */
+type KeyRefusalKind = 'key_missing' | 'key_invalid' | 'key_expired'
+
+export type Problem = {
+  readonly status: number
+  /** What an admin sees beside a key's last refusal; for all but the key's own three also the `code` of the body. */
+  readonly code: string
+  /** JSON. */
+  readonly body: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export const jsonContentType = 'application/json; charset=utf-8'
+
+const noHeaders: Problem['headers'] = {}
+const challenge: Problem['headers'] = { 'WWW-Authenticate': 'ApiKey realm="cellarbook"' }
+const retrySoon: Problem['headers'] = { 'Retry-After': String(unavailableRetryAfterSeconds) }
+
+export const problemOf = (refusal: ReadingRefusal): Problem => {
+  switch (refusal.kind) {
+    case 'key_missing':
+      return keyProblem('KEY_MISSING', 'API key is required')
+    case 'key_invalid':
+      return keyProblem(keyInvalidCodes[refusal.why], 'Invalid API key')
+    case 'key_expired':
+      return keyProblem('KEY_EXPIRED', 'API key has expired')
+    case 'malformed_json':
+    case 'invalid_body':
+    case 'missing_field':
+    case 'invalid_type':
+    case 'invalid_name':
+    case 'invalid_value':
+    case 'invalid_timestamp':
+    case 'timestamp_too_old':
+    case 'timestamp_in_future':
+      return problem(400, refusal)
+    case 'cellar_mismatch':
+      return problem(403, refusal)
+    case 'not_found':
+      return problem(404, refusal)
+    case 'method_not_allowed':
+      return problem(405, refusal, { Allow: refusal.allow.join(', ') })
+    case 'payload_too_large':
+      return problem(413, refusal)
+    case 'unsupported_media_type':
+      return problem(415, refusal)
+    case 'rate_limited':
+      return problem(429, refusal, { 'Retry-After': String(retryAfterSeconds(refusal.retryAfterMs)) })
+    case 'internal_error':
+      return problem(500, refusal)
+    case 'store_unavailable':
+    case 'storage_full':
+    case 'overloaded':
+      return problem(503, refusal, retrySoon)
+    default:
+      return assertNever(refusal)
+  }
+}
+
+/** Whether it is the device's to mend: a wrong key, a fault of ours and the limit itself are not. */
+export const isClientFault = (problem: Problem): boolean =>
+  problem.status < 500 && problem.status !== 401 && problem.status !== 429
+
+const keyInvalidCodes = { unknown: 'KEY_UNKNOWN', revoked: 'KEY_REVOKED', suspended: 'KEY_SUSPENDED' } as const
+
+/** The contract's body, byte for byte (sections 5 and 7): the same words whatever made the key invalid. */
+const keyProblem = (code: string, error: string): Problem => ({
+  status: 401,
+  code,
+  body: JSON.stringify({ error, status: 401 }),
+  headers: challenge,
+})
+
+type CodedRefusal = Exclude<ReadingRefusal, { readonly kind: KeyRefusalKind }>
+
+const problem = (status: number, refusal: CodedRefusal, headers = noHeaders): Problem => {
+  const code = refusal.kind.toUpperCase()
+  return { status, code, body: JSON.stringify({ status: 'error', error: readingWords(refusal), code }), headers }
+}
+
+/** Rounded up, so that whoever waits that long is not refused once more; 0 would be an invitation to loop. */
+const retryAfterSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000))
+
+const readingWords = (refusal: CodedRefusal): string => {
+  switch (refusal.kind) {
+    case 'malformed_json':
+      return jsonWords[refusal.fault]
+    case 'invalid_body':
+      return `body must be one JSON object: send ${fiveFields} as its fields.`
+    case 'missing_field':
+      return `${list(refusal.fields)} ${refusal.fields.length === 1 ? 'is' : 'are'} missing: every reading has ${fiveFields}.`
+    case 'invalid_type':
+      return refusal.expected === 'number'
+        ? `${refusal.field} must be a JSON number: send it without quotes.`
+        : `${refusal.field} must be a JSON string: send it in quotes.`
+    case 'invalid_name':
+      return `${refusal.field} ${nameWords[refusal.fault]}`
+    case 'invalid_value':
+      return 'value must be finite, at most 1.7976931348623157e308 either way: leave the reading out when there is none.'
+    case 'invalid_timestamp':
+      return refusal.fault === 'form'
+        ? `timestamp must have the form YYYY-MM-DDThh:mm:ssZ, in UTC, with at most 9 fractional digits: send it like ${exampleTimestamp}.`
+        : `timestamp must be an instant that exists, months 01-12, hours 00-23, minutes and seconds 00-59: send it like ${exampleTimestamp}.`
+    case 'timestamp_too_old':
+      return `timestamp must be at most ${durationWords(refusal.ageMsMax)} old in this cellar: leave the reading out, or ask an admin of the cellar.`
+    case 'timestamp_in_future':
+      return `timestamp must be at most ${durationWords(refusal.aheadMsMax)} ahead in this cellar: set the device's clock.`
+    case 'cellar_mismatch':
+      return `cellar must be ${JSON.stringify(refusal.cellar)}, the one this key belongs to: send that, or use a key of the other cellar.`
+    case 'not_found':
+      return 'path is not known: send readings to /api/v1/ingest.'
+    case 'method_not_allowed':
+      return `method must be ${list(refusal.allow)} on this path: send the request so.`
+    case 'payload_too_large':
+      return `body must be at most ${refusal.bytesMax} bytes: send one reading, without other data.`
+    case 'unsupported_media_type':
+      return refusal.what === 'content_type'
+        ? 'Content-Type must be application/json: send that header with the reading.'
+        : 'Content-Encoding must be identity or absent: send the body as plain JSON.'
+    case 'rate_limited':
+      return rateWords(refusal)
+    case 'internal_error':
+      return 'service failed, and acknowledged nothing: send the request again later, and name its X-Request-Id if it stays so.'
+    case 'store_unavailable':
+      return `store is unavailable, and nothing is confirmed: send the reading again after ${soon}.`
+    case 'storage_full':
+      return `store is full, and nothing was stored: send the reading again after ${soon}, then less and less often.`
+    case 'overloaded':
+      return `service is overloaded, and nothing was stored: send the reading again after ${soon}.`
+    default:
+      return assertNever(refusal)
+  }
+}
+
+const exampleTimestamp = '2025-03-01T12:00:00Z'
+
+const jsonWords = {
+  empty: 'body must not be empty: send the reading as one JSON object.',
+  not_utf8: 'body must be UTF-8: encode the JSON so.',
+  not_json: 'body must be valid JSON: send the reading as one JSON object.',
+  bare_nan: 'body must be valid JSON, which has no NaN and no Infinity: leave the reading out when there is no value.',
+} as const
+
+const nameWords: Record<NameFault, string> = {
+  blank: `must not be blank: send 1 to ${nameCodePointsMax} characters.`,
+  outer_space: 'must not begin or end with a space: send it without.',
+  too_long: `must be at most ${nameCodePointsMax} characters: choose a shorter name.`,
+  control_character: 'must not contain a control character: send it without.',
+  lone_surrogate: 'must be whole Unicode characters, without half of a surrogate pair: send it without.',
+}
+
+const rateWords = (refusal: Extract<ReadingRefusal, { readonly kind: 'rate_limited' }>): string => {
+  const wait = count(retryAfterSeconds(refusal.retryAfterMs), 'second')
+  const window = durationWords(refusal.limit.windowMs)
+  return refusal.window === 'readings'
+    ? `X-API-Key allows at most ${count(refusal.limit.readings, 'reading')} in ${window}: send the reading again after ${wait}.`
+    : `X-API-Key allows at most ${count(refusal.limit.readings, 'refused request')} in ${window}: mend what the refusals name, and send again after ${wait}.`
+}
+
+/** What came of a command, for a page or the command line. `field` is the one to mark, if it is one field's fault. */
+export type CommandProblem = { readonly status: number; readonly field: string | null; readonly text: string }
+
+export const commandProblemOf = (refusal: CommandRefusal): CommandProblem => {
+  switch (refusal.kind) {
+    case 'cellar_exists':
+      return atField(409, 'cellar', 'There is a cellar of this name already. Open it, or choose another name.')
+    case 'cellar_not_found':
+      return whole(404, 'There is no cellar of this name.')
+    case 'key_not_found':
+      return whole(404, 'There is no key with this id.')
+    case 'key_is_revoked':
+      return whole(409, 'The key is revoked, which is final. Create a new key instead.')
+    case 'key_is_suspended':
+      return whole(409, 'The key is suspended. Resume it first.')
+    case 'key_is_expired':
+      return whole(409, 'The key has expired. Give it a later expiry first.')
+    case 'key_is_not_suspended':
+      return whole(409, 'The key is not suspended, so there is nothing to resume.')
+    case 'too_many_keys':
+      return whole(409, `A cellar has at most ${refusal.keysMax} keys, the revoked ones included. Open another cellar.`)
+    case 'expiry_in_past':
+      return atField(422, 'expiresAt', 'The expiry must lie in the future. To end a key now, revoke it.')
+    case 'invalid_field':
+      return atField(422, refusal.field, refusal.rule)
+    case 'operator_exists':
+      return atField(409, 'email', 'There is an operator with this e-mail already.')
+    case 'operator_not_found':
+      return whole(404, 'There is no operator with this e-mail.')
+    case 'link_invalid':
+      return whole(410, 'The link is spent, expired or mistyped. Make a new one with: cellarbook operator link')
+    case 'wrong_credentials':
+      return whole(401, 'The e-mail or the password is wrong.')
+    case 'busy':
+      return whole(503, 'Too much is under way for this at the moment. Nothing was changed; try again.')
+    case 'not_confirmed':
+      return whole(
+        503,
+        'Not confirmed yet: the store did not say whether it is done. Look again in a moment, and repeat it then.',
+      )
+    case 'store_unavailable':
+      return whole(503, 'The store is unavailable. Nothing was changed; try again in a moment.')
+    case 'storage_full':
+      return whole(503, 'The store is full. Nothing was changed; make room on its disk, then try again.')
+    default:
+      return assertNever(refusal)
+  }
+}
+
+const atField = (status: number, field: string, text: string): CommandProblem => ({ status, field, text })
+const whole = (status: number, text: string): CommandProblem => ({ status, field: null, text })
+
+const list = (words: readonly string[]): string =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+
+const everyField: readonly ReadingField[] = ['cellar', 'rack', 'keg', 'value', 'timestamp']
+const fiveFields = list(everyField)
+
+const count = (many: number, thing: string): string => `${many} ${many === 1 ? thing : `${thing}s`}`
+
+const durationWords = (ms: number): string => count(ms / 1_000, 'second')
+
+const soon = count(unavailableRetryAfterSeconds, 'second')
