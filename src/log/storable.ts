@@ -1,0 +1,49 @@
+/**
+ * What may enter a log, whatever the engine. A stored event is never rewritten, so one that could not be read back would
+ * stop every later start: it is refused here, as the bug it is.
+ */
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { type EventType, eventData, Metadata, type NewEvent, type RecordedEvent } from '../domain/events.ts'
+import { readPageEventsMax } from '../limits.ts'
+
+const metadataCheck = TypeCompiler.Compile(Metadata)
+const dataChecks = new Map(Object.entries(eventData).map(([type, schema]) => [type, TypeCompiler.Compile(schema)]))
+
+/** @throws Error if there are no events, or one is not as its schema says. */
+export const assertStorable = (stream: string, events: readonly NewEvent[]): void => {
+  if (stream.indexOf('-') < 1) throw new Error(`Cannot append to "${stream}": its name has no category before a "-"`)
+  if (events.length === 0) throw new Error(`Cannot append to "${stream}": no events were given`)
+  for (const event of events) {
+    const fault = faultOf(event)
+    if (fault !== null) throw new Error(`Cannot append ${event.type} to "${stream}": ${fault}`)
+  }
+}
+
+const faultOf = (event: NewEvent): string | null => {
+  if (event.id === '') return 'its id is empty'
+  if (!Number.isSafeInteger(event.recordedAt) || event.recordedAt < 0) return 'recordedAt is not whole milliseconds'
+  const data = dataChecks.get(event.type)
+  if (data === undefined) return 'its type has no schema'
+  if (!data.Check(event.data)) return `data ${data.Errors(event.data).First()?.message ?? 'is not as its schema says'}`
+  if (!metadataCheck.Check(event.metadata)) return 'metadata is not as its schema says'
+  return null
+}
+
+/** The events as they lie in the log: the first at that revision and position, the others behind it. */
+export const recordRun = (
+  stream: string,
+  events: readonly NewEvent[],
+  first: { readonly revision: number; readonly position: number },
+): readonly RecordedEvent<EventType>[] =>
+  events.map((event, index) => ({
+    ...event,
+    stream,
+    revision: first.revision + index,
+    position: first.position + index,
+  }))
+
+/** @throws RangeError if a page's length is not within its bound. */
+export const assertPage = (limit: number): void => {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= readPageEventsMax) return
+  throw new RangeError(`Cannot read ${limit} events at once: the limit is 1 to ${readPageEventsMax}`)
+}
