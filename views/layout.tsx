@@ -1,0 +1,165 @@
+/**
+ * The dashboard's pages. Here live pure functions from plain data (`types.ts`) to HTML: no clock, no I/O, nothing of the
+ * program's own but its types. A page and the fragment that a live update swaps in are the same function. Every page
+ * works without JavaScript: forms are plain POSTs that carry `_csrf`, and what a script adds is optional.
+ *
+ * Escaping: kitajs escapes no child, so every dynamic text is `safe`; of an attribute it escapes quotes but not `&`, so
+ * text that a person typed goes through `attribute()` there.
+ *
+ * | page (file)                     | served at (`paths.ts`)      | its forms post to: fields (besides `_csrf`)               |
+ * | ------------------------------- | --------------------------- | --------------------------------------------------------- |
+ * | LinkPage (link.tsx)             | link(secret)                | same: email, password, password_again                     |
+ * | LinkSpentPage                   | link(secret)                |                                                           |
+ * | SignInPage (sign-in.tsx)        | signIn                      | same: email, password, next                               |
+ * | InsecurePage (insecure.tsx)     | signIn, link(secret)        |                                                           |
+ * | ProblemPage (problem.tsx)       | any                         |                                                           |
+ * | CellarsPage (cellars.tsx)       | cellars                     |                                                           |
+ * | NewCellarPage (new-cellar.tsx)  | newCellar                   | cellars: cellar, title                                    |
+ * | ReadingsPage (readings.tsx)     | cellar(id)                  |                                                           |
+ * | KeysPage (keys.tsx)             | keys(id, status)            |                                                           |
+ * | NewKeyPage (key-form.tsx)       | newKey(id)                  | keys(id): label, note, expires, expires_on,               |
+ * |                                 |                             | limit_readings, limit_seconds, _once                      |
+ * | KeyCreatedPage (key-created.tsx)| answer to the post above    |                                                           |
+ * | KeyPage (key.tsx)               | key(keyId), `?at=`          | same (GET): at                                            |
+ * | EditKeyPage (key-form.tsx)      | editKey(keyId)              | same: as NewKeyPage without _once; expires may be `keep`  |
+ * | ConfirmPage (key-confirm.tsx)   | suspendKey, resumeKey, revokeKey | same: reason                                         |
+ * | SettingsPage (settings.tsx)     | settings(id)                | rename(id): title; policy(id): limit_readings,            |
+ * |                                 |                             | limit_seconds, age_max, ahead_max (as `30d`; blank: none) |
+ * | OperatorsPage (operators.tsx)   | operators                   | operatorLinks: email, role                                |
+ * | OperatorLinkPage                | answer to the post above    |                                                           |
+ * | DocumentPage (document.tsx)     | devicesGuide                |                                                           |
+ *
+ * Every signed-in page has the form that posts to `signOut`.
+ *
+ * Live (server-sent events; a message without an event name is one fragment, swapped as the element says; a message
+ * with the name `end` tells the page to stop asking, for instance when the session has ended):
+ *
+ * | address (`paths.ts`)            | fragment                                                  |
+ * | ------------------------------- | --------------------------------------------------------- |
+ * | liveCellars                     | CellarList (cellars.tsx)                                  |
+ * | liveReadings(id)                | CellarReadings (readings.tsx)                             |
+ * | liveKeys(id, status)            | KeyList (keys.tsx)                                        |
+ * | liveKey(keyId)                  | KeyFacts (key.tsx)                                        |
+ * | liveFirstReading(keyId)         | FirstReading (key-created.tsx), once it has come; it ends |
+ * |                                 | its own subscription by replacing the element             |
+ */
+import type { Children } from '@kitajs/html'
+import { attribute } from './attribute.ts'
+import { Csrf } from './field.tsx'
+import { Wordmark } from './logo.tsx'
+import { paths } from './paths.ts'
+import type { Shell } from './types.ts'
+
+export type Section = 'cellars' | 'operators' | 'guide'
+
+/**
+ * htmx under our policy: nothing here needs text compiled to code (no `js:` values, no filters), nor a style sheet of
+ * htmx's own, and only the extension that we serve may register.
+ */
+const htmxConfig = JSON.stringify({ includeIndicatorCSS: false, extensions: 'sse', history: false })
+
+export const Layout = (props: {
+  readonly shell: Shell
+  readonly title: string
+  readonly section?: Section
+  /** Narrow pages hold one form. */
+  readonly narrow?: boolean
+  readonly children: Children
+}): JSX.Element => {
+  const { shell } = props
+  return (
+    <>
+      {'<!doctype html>'}
+      <html lang="en">
+        <head>
+          <meta charset="utf-8" />
+          <title safe>{`${props.title} · Cellarbook`}</title>
+          <meta name="viewport" content="width=device-width, initial-scale=1" />
+          <meta name="color-scheme" content="light dark" />
+          <meta name="htmx-config" content={htmxConfig} />
+          <meta name="server-time-ms" content={String(shell.nowMs)} />
+          <link rel="icon" href={attribute(shell.assets.icon)} type="image/svg+xml" />
+          <link rel="stylesheet" href={attribute(shell.assets.css)} />
+          <script src={attribute(shell.assets.htmx)} defer></script>
+          <script src={attribute(shell.assets.htmxSse)} defer></script>
+          <script src={attribute(shell.assets.js)} defer></script>
+        </head>
+        <body>
+          <a class="skip" href="#main">
+            Skip to content
+          </a>
+          {shell.insecureHttp ? <InsecureWarning /> : null}
+          <Masthead shell={shell} section={props.section} />
+          <main id="main" class={props.narrow ? 'narrow' : 'wide'} tabindex="-1">
+            {shell.notice === null ? null : (
+              <p class="notice" role="status" safe>
+                {shell.notice}
+              </p>
+            )}
+            {props.children}
+          </main>
+        </body>
+      </html>
+    </>
+  )
+}
+
+const Masthead = (props: { readonly shell: Shell; readonly section: Section | undefined }): JSX.Element => {
+  const { operator, csrf } = props.shell
+  return (
+    <header class="masthead">
+      <div class="masthead-row">
+        <a class="home" href={paths.cellars}>
+          <Wordmark />
+        </a>
+        {operator === null ? null : (
+          <>
+            <nav aria-label="Main">
+              <ul>
+                <li>
+                  <NavLink href={paths.cellars} current={props.section === 'cellars'} words="Cellars" />
+                </li>
+                {operator.role === 'admin' ? (
+                  <li>
+                    <NavLink href={paths.operators} current={props.section === 'operators'} words="Operators" />
+                  </li>
+                ) : null}
+                <li>
+                  <NavLink href={paths.devicesGuide} current={props.section === 'guide'} words="Devices’ guide" />
+                </li>
+              </ul>
+            </nav>
+            <div class="who">
+              <span class="who-name">
+                <bdi safe>{operator.email}</bdi>
+                {operator.role === 'auditor' ? <span class="role">auditor: looks, changes nothing</span> : null}
+              </span>
+              <form method="post" action={paths.signOut}>
+                <Csrf token={csrf} />
+                <button type="submit" class="plain">
+                  Sign out
+                </button>
+              </form>
+            </div>
+          </>
+        )}
+      </div>
+    </header>
+  )
+}
+
+const NavLink = (props: { readonly href: string; readonly current: boolean; readonly words: string }): JSX.Element => (
+  <a href={props.href} aria-current={props.current ? 'page' : undefined} safe>
+    {props.words}
+  </a>
+)
+
+const InsecureWarning = (): JSX.Element => (
+  <div class="standing-warning" role="note">
+    <p>
+      <strong>This page came over plain http.</strong> Whoever shares the network can read your password, your session
+      and every new key. Set <code>TLS_CERT</code> and <code>TLS_KEY</code>, or put it behind https and set{' '}
+      <code>PUBLIC_URL</code>; then remove <code>ALLOW_INSECURE_HTTP</code>.
+    </p>
+  </div>
+)

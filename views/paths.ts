@@ -1,0 +1,42 @@
+import type { KeyStatus } from '../src/domain/key.ts'
+
+/**
+ * Every address of the dashboard, in one place, so that a page's link and the route that answers it can't differ.
+ *
+ * A cellar may be called `..`, and a browser resolves `/cellars/../keys` (and `%2e%2e` alike) before it asks. So a name
+ * that is only dots, or begins with the escape itself, gets a `~` in front; `cellarOfSegment` takes it away.
+ */
+export const cellarSegment = (cellar: string): string =>
+  encodeURIComponent(/^(\.{1,2}$|~)/.test(cellar) ? `~${cellar}` : cellar)
+
+/** The identifier that a path segment names, after percent-decoding. */
+export const cellarOfSegment = (decoded: string): string => (decoded.startsWith('~') ? decoded.slice(1) : decoded)
+
+export const paths = {
+  signIn: '/sign-in',
+  signOut: '/sign-out',
+  /** A one-time link: GET shows the form, POST spends it. */
+  link: (secret: string) => `/link/${encodeURIComponent(secret)}`,
+  cellars: '/cellars',
+  newCellar: '/cellars/new',
+  cellar: (cellar: string) => `/cellars/${cellarSegment(cellar)}/readings`,
+  settings: (cellar: string) => `/cellars/${cellarSegment(cellar)}/settings`,
+  rename: (cellar: string) => `/cellars/${cellarSegment(cellar)}/title`,
+  policy: (cellar: string) => `/cellars/${cellarSegment(cellar)}/policy`,
+  keys: (cellar: string, status?: KeyStatus) =>
+    `/cellars/${cellarSegment(cellar)}/keys${status === undefined || status === 'active' ? '' : `?status=${status}`}`,
+  newKey: (cellar: string) => `/cellars/${cellarSegment(cellar)}/keys/new`,
+  key: (keyId: string) => `/keys/${encodeURIComponent(keyId)}`,
+  editKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/edit`,
+  suspendKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/suspend`,
+  resumeKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/resume`,
+  revokeKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/revoke`,
+  operators: '/operators',
+  operatorLinks: '/operators/links',
+  devicesGuide: '/docs/devices',
+  liveCellars: '/live/cellars',
+  liveReadings: (cellar: string) => `/live/cellars/${cellarSegment(cellar)}/readings`,
+  liveKeys: (cellar: string, status: KeyStatus) => `/live/cellars/${cellarSegment(cellar)}/keys?status=${status}`,
+  liveKey: (keyId: string) => `/live/keys/${encodeURIComponent(keyId)}`,
+  liveFirstReading: (keyId: string) => `/live/keys/${encodeURIComponent(keyId)}/first-reading`,
+} as const

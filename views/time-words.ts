@@ -1,0 +1,68 @@
+/**
+ * Instants in words, always UTC. The calendar is counted here, because a view takes no `Date`: days since 1970 become a
+ * year that begins in March, so that the leap day is its last.
+ */
+const dayMs = 86_400_000
+
+const civil = (ms: number): { readonly year: number; readonly month: number; readonly day: number } => {
+  const days = Math.floor(ms / dayMs) + 719_468
+  const era = Math.floor(days / 146_097)
+  const dayOfEra = days - era * 146_097
+  const yearOfEra = Math.floor(
+    (dayOfEra - Math.floor(dayOfEra / 1_460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
+  )
+  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
+  const marchMonth = Math.floor((5 * dayOfYear + 2) / 153)
+  const month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+  return {
+    year: yearOfEra + era * 400 + (month <= 2 ? 1 : 0),
+    month,
+    day: dayOfYear - Math.floor((153 * marchMonth + 2) / 5) + 1,
+  }
+}
+
+const padded = (number: number, digits: number): string => String(number).padStart(digits, '0')
+
+/** `2026-03-01`. */
+export const dateText = (ms: number): string => {
+  const { year, month, day } = civil(ms)
+  return `${padded(year, 4)}-${padded(month, 2)}-${padded(day, 2)}`
+}
+
+/** `12:00:07`. */
+const clockText = (ms: number): string => {
+  const second = Math.floor((((ms % dayMs) + dayMs) % dayMs) / 1_000)
+  return `${padded(Math.floor(second / 3_600), 2)}:${padded(Math.floor(second / 60) % 60, 2)}:${padded(second % 60, 2)}`
+}
+
+const millisecondsText = (ms: number): string => padded(((ms % 1_000) + 1_000) % 1_000, 3)
+
+/** `2026-03-01 12:00:07 UTC`. */
+export const secondText = (ms: number): string => `${dateText(ms)} ${clockText(ms)} UTC`
+
+/** `2026-03-01 12:00:07.042 UTC`. */
+export const exactText = (ms: number): string => `${dateText(ms)} ${clockText(ms)}.${millisecondsText(ms)} UTC`
+
+/** `2026-03-01T12:00:07.042Z`, as `<time datetime>` wants it. */
+export const isoText = (ms: number): string => `${dateText(ms)}T${clockText(ms)}.${millisecondsText(ms)}Z`
+
+const relative = new Intl.RelativeTimeFormat('en')
+
+/** `12 seconds ago`, `in 3 days`. The same steps as in `assets/app.js`, which keeps it current. */
+export const relativeText = (atMs: number, nowMs: number): string => {
+  const seconds = Math.trunc((atMs - nowMs) / 1_000)
+  const distance = Math.abs(seconds)
+  if (distance < 1) return 'just now'
+  if (distance < 90) return relative.format(seconds, 'second')
+  if (distance < 90 * 60) return relative.format(Math.trunc(seconds / 60), 'minute')
+  if (distance < 36 * 3_600) return relative.format(Math.trunc(seconds / 3_600), 'hour')
+  return relative.format(Math.trunc(seconds / 86_400), 'day')
+}
+
+/** `60 s`, `5 min`, `24 h`, `7 d`: in the largest unit that leaves no rest. */
+export const durationText = (ms: number): string => {
+  if (ms % dayMs === 0 && ms > dayMs) return `${ms / dayMs} d`
+  if (ms % 3_600_000 === 0) return `${ms / 3_600_000} h`
+  if (ms % 60_000 === 0 && ms > 60_000) return `${ms / 60_000} min`
+  return `${ms / 1_000} s`
+}

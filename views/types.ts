@@ -1,0 +1,146 @@
+/**
+ * What the pages show, as plain data. Whoever serves a page folds the projections into these; a view computes nothing
+ * but words and shapes. Times are ms since 1970, limits are readings per window, text is as it was typed (the views
+ * escape it).
+ */
+import type { AcceptedReading } from '../projections/queries.ts'
+import type { By, CellarPolicy, EventType, Limit, Role } from '../src/domain/events.ts'
+import type { KeyStatus, Mark } from '../src/domain/key.ts'
+
+/** What every page stands in. */
+export type Shell = {
+  readonly nowMs: number
+  /** Who is signed in; `null` on the pages before that. */
+  readonly operator: { readonly email: string; readonly role: Role } | null
+  /** Goes into the hidden field `_csrf` of every form. */
+  readonly csrf: string
+  /** Addresses of the assets, with the hash of their content. */
+  readonly assets: AssetUrls
+  /** Signing in over plain http from elsewhere was allowed by setting: a standing warning. */
+  readonly insecureHttp: boolean
+  /** One sentence about what was just done, shown once. */
+  readonly notice: string | null
+}
+
+export type AssetUrls = {
+  /** `views/assets/app.css` */
+  readonly css: string
+  /** `views/assets/app.js` */
+  readonly js: string
+  /** `views/assets/icon.svg` */
+  readonly icon: string
+  /** `htmx.org/dist/htmx.min.js` */
+  readonly htmx: string
+  /** `htmx.org/dist/ext/hx-sse.min.js` */
+  readonly htmxSse: string
+}
+
+/** A form as it is shown: again with what was typed, and a sentence at each field that was refused. */
+export type Form<Field extends string> = {
+  readonly values: Readonly<Record<Field, string>>
+  /** `form` is for a fault of the whole. */
+  readonly faults: Readonly<Partial<Record<Field | 'form', string>>>
+}
+
+export type CellarRow = {
+  readonly cellar: string
+  readonly title: string
+  readonly activeKeys: number
+  readonly keys: number
+  /** Accepted in all. */
+  readonly accepted: number
+  /** Counted in the windows of its keys now; `null` if the store did not say. */
+  readonly lately: number | null
+  readonly lastReadingAt: number | null
+}
+
+export type CellarView = {
+  readonly cellar: string
+  readonly title: string
+  readonly policy: CellarPolicy
+  readonly createdAt: number
+  readonly createdBy: By
+}
+
+export type ReadingView = AcceptedReading & { readonly keyLabel: string }
+
+export type KegView = {
+  readonly rack: string
+  readonly keg: string
+  readonly latest: ReadingView
+  /** Oldest first. */
+  readonly points: readonly { readonly recordedAt: number; readonly value: number }[]
+}
+
+export type KeyView = {
+  readonly keyId: string
+  readonly cellar: string
+  readonly label: string
+  readonly note: string
+  readonly status: KeyStatus
+  /** In force: its own, else the cellar's, else the default. */
+  readonly limit: Limit
+  readonly ownLimit: Limit | null
+  readonly expiresAt: number | null
+  readonly created: Mark
+  readonly suspended: Mark | null
+  readonly revoked: Mark | null
+  /** Time of its last accepted reading. */
+  readonly lastUsedAt: number | null
+  readonly accepted: number
+  /** Counted in its window now; `null` if the store did not say. */
+  readonly used: number | null
+  /** Since this process began; `code` as the device got it. */
+  readonly lastRefusal: { readonly at: number; readonly code: string } | null
+}
+
+export type KeyCounts = Readonly<Record<KeyStatus, number>>
+
+/** One line of a key's history: an event of its stream, or the seal or fence that it left in its readings' stream. */
+export type HistoryRow = {
+  readonly type: EventType
+  readonly at: number
+  readonly by: By
+  readonly changes: readonly Change[]
+  readonly stream: string
+  readonly revision: number
+  readonly position: number
+  readonly requestId: string
+  /** The key's state right after this event, at its instant. */
+  readonly statusAfter: KeyStatus
+}
+
+/** `from` is absent where there was nothing before. */
+export type Change =
+  | { readonly field: 'cellar' | 'label' | 'note' | 'reason'; readonly from?: string; readonly to: string }
+  | { readonly field: 'limit'; readonly from?: Limit | null; readonly to: Limit | null }
+  | { readonly field: 'expiresAt'; readonly from?: number | null; readonly to: number | null }
+  | { readonly field: 'keyRevision'; readonly to: number }
+
+/** What was so at one instant. */
+export type StateAt = {
+  /** As typed. */
+  readonly typed: string
+  readonly answer:
+    | { readonly kind: 'known'; readonly at: number; readonly status: KeyStatus | null; readonly reason: string }
+    /** What was typed is no instant: the sentence says which form is. */
+    | { readonly kind: 'unreadable'; readonly rule: string }
+}
+
+export type OperatorRow = {
+  readonly email: string
+  readonly role: Role
+  readonly addedAt: number
+  /** Sessions open now. */
+  readonly isYou: boolean
+}
+
+export type NewKeyField = 'label' | 'note' | 'expires' | 'expires_on' | 'limit_readings' | 'limit_seconds'
+export type EditKeyField = NewKeyField
+/** Values of the field `expires`; `keep` only when a key is edited. */
+export type ExpiryChoice = 'keep' | 'never' | '7d' | '30d' | '90d' | '1y' | 'date'
+export type NewCellarField = 'cellar' | 'title'
+export type PolicyField = 'limit_readings' | 'limit_seconds' | 'age_max' | 'ahead_max'
+export type SignInField = 'email'
+export type SetPasswordField = 'email' | 'password' | 'password_again'
+export type LinkField = 'email' | 'role'
