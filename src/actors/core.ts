@@ -73,6 +73,8 @@ export type Usage = {
   readonly used: number
   /** Ms until the oldest counted reading leaves the window; 0 if none is counted. */
   readonly resetMs: number
+  /** Ms until one more reading could be admitted, if nothing else comes; 0 if one can be now. */
+  readonly retryAfterMs: number
 }
 
 export type Session = { readonly email: string; readonly role: Role; readonly expiresAt: number }
