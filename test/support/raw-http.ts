@@ -1,0 +1,99 @@
+import { connect, type Socket } from 'node:net'
+
+/**
+ * HTTP as bytes on a socket, for what a well-behaved client never sends: a header twice, no `Host`, half a body, a body that
+ * never ends.
+ */
+export type RawAnswer = {
+  readonly status: number
+  /** Names in lower case; a header sent twice is joined with `, `. */
+  readonly headers: ReadonlyMap<string, string>
+  readonly body: string
+}
+
+export type RawConnection = {
+  /** Resolves when the bytes are handed to the system; an error of the socket shows in `answers`. */
+  send(text: string | Uint8Array): Promise<void>
+  /** Waits for so many answers in all, or fewer if the server closes first. */
+  answers(count: number): Promise<readonly RawAnswer[]>
+  /** Resolves once the server has closed the connection. */
+  readonly closed: Promise<void>
+  /** Breaks the connection off. */
+  drop(): void
+}
+
+export const rawConnect = async (url: string): Promise<RawConnection> => {
+  const { hostname, port } = new URL(url)
+  const socket = await opened(hostname, Number(port))
+  let received: Buffer = Buffer.alloc(0)
+  let isClosed = false
+  let wake = (): void => {}
+  socket.on('data', (chunk: Buffer) => {
+    received = Buffer.concat([received, chunk])
+    wake()
+  })
+  // A server may close while we still send; what it answered before that is what a test looks at.
+  socket.on('error', () => {})
+  const closed = new Promise<void>((resolve) => {
+    socket.on('close', () => {
+      isClosed = true
+      resolve()
+      wake()
+    })
+  })
+  return {
+    send: (text) => new Promise((resolve) => socket.write(text, () => resolve())),
+    answers: async (count) => {
+      for (;;) {
+        const parsed = parseAnswers(received)
+        if (parsed.length >= count || isClosed) return parsed
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    },
+    closed,
+    drop: () => socket.destroy(),
+  }
+}
+
+/** One conversation: sends all of it, waits for so many answers, breaks the connection off. */
+export const rawExchange = async (url: string, text: string | Uint8Array, count = 1): Promise<readonly RawAnswer[]> => {
+  const connection = await rawConnect(url)
+  await connection.send(text)
+  const answers = await connection.answers(count)
+  connection.drop()
+  return answers
+}
+
+const opened = (hostname: string, port: number): Promise<Socket> =>
+  new Promise((resolve, reject) => {
+    const socket = connect(port, hostname, () => resolve(socket))
+    socket.once('error', reject)
+  })
+
+const parseAnswers = (bytes: Buffer): readonly RawAnswer[] => {
+  const answers: RawAnswer[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const headEnd = bytes.indexOf('\r\n\r\n', at)
+    if (headEnd < 0) break
+    const [statusLine = '', ...lines] = bytes.toString('latin1', at, headEnd).split('\r\n')
+    const headers = new Map<string, string>()
+    for (const line of lines) {
+      const colon = line.indexOf(':')
+      const name = line.slice(0, colon).toLowerCase()
+      const value = line.slice(colon + 1).trim()
+      headers.set(name, headers.has(name) ? `${headers.get(name)}, ${value}` : value)
+    }
+    const bodyStart = headEnd + 4
+    const bodyEnd = bodyStart + Number(headers.get('content-length') ?? 0)
+    if (bytes.length < bodyEnd) break
+    answers.push({
+      status: Number(statusLine.split(' ')[1]),
+      headers,
+      body: bytes.toString('utf8', bodyStart, bodyEnd),
+    })
+    at = bodyEnd
+  }
+  return answers
+}
