@@ -16,6 +16,8 @@ export const keyWindowMsMax = 24 * 3_600_000
 export const rateWindowSlots = 64
 /** Refusals of a valid key other than 401 and 429 have a window of their own, this many times as wide. */
 export const refusalWindowFactor = 10
+/** Keys whose refusals are counted at once: about a kibibyte each. */
+export const refusalWindowsMax = 10_000
 export const labelCodePointsMax = 80
 export const noteCodePointsMax = 500
 export const reasonCodePointsMax = 300
@@ -43,6 +45,17 @@ export const appendBytesMax = 512 * 1024
 export const appendReadingsMax = 4_096
 export const conflictRetriesMax = 64
 export const requestWaitMsMax = 5_000
+/** How often waiting asks are looked at; a divisor of `requestWaitMsMax`. */
+export const heartbeatMs = 500
+/** Between two tries of one append whose outcome is unknown: doubled from the first to the second. */
+export const storeRetryPauseMsMin = 10
+export const storeRetryPauseMsMax = 1_000
+/** An hour at one try a second; then the actor forgets what it knew and asks the log. */
+export const storeRetriesMax = 3_600
+/** The longest pause that gives way to another node's writing. */
+export const givingWayMsMax = 100
+/** A new key's id is drawn again when it is taken: 47 bits make even one repetition unheard of. */
+export const keyIdTriesMax = 3
 
 // The queue in front of the log, over all streams.
 export const logQueueReadingsMax = 16_384
@@ -66,6 +79,8 @@ export const drainMsMax = 10_000
 export const expirySweepMs = 60_000
 export const formBodyBytesMax = 64 * 1024
 export const unavailableRetryAfterSeconds = 1
+/** A connection on which nothing comes or goes for so long is closed; above `liveHeartbeatMs`. */
+export const connectionIdleSecondsMax = 30
 
 // The command line and its socket.
 export const operationBytesMax = 64 * 1024

@@ -1,0 +1,52 @@
+import type { AnyElysia } from 'elysia'
+import { problemOf } from './problem.ts'
+import { serverOptions } from './server-options.ts'
+
+export type Address = {
+  readonly hostname: string
+  /** 0: any that is free. */
+  readonly port: number
+  readonly tls?: { readonly cert: string; readonly key: string }
+}
+
+/**
+ * Listens. Not by `app.listen`: that hands `.all` routes to Bun's own router, which calls them without their context, and
+ * leaves a listener on the process for every server.
+ * @throws when the address can't be had; the error's `code` says why (`EADDRINUSE`).
+ */
+export const serve = (app: AnyElysia, address: Address): Bun.Server<unknown> => {
+  const server = Bun.serve({
+    ...serverOptions,
+    ...address,
+    fetch: (request) => app.fetch(withPlainUrl(request)),
+    error: () => new Response(internalError.body, { status: internalError.status, headers: internalError.headers }),
+  })
+  app.server = server
+  return server
+}
+
+const internalError = problemOf({ kind: 'internal_error' })
+
+/**
+ * Elysia takes the path of a request to begin at the first `/` from the twelfth character of its URL. With a short host and
+ * no port (`http://nas/api/…`) that is the second one, and the device would get a 404; a request without a host (HTTP/1.0)
+ * has no URL but its path. Here both get a URL that is read right. The `Host` header stays as it was sent.
+ */
+const withPlainUrl = (request: Request): Request => {
+  const { url } = request
+  const hasHost = url.charCodeAt(0) !== slash
+  if (hasHost && url.indexOf('/', pathFromMin) >= pathFromElysia) return request
+  const plain = hasHost ? withPort(url) : `http://localhost${url}`
+  return Object.defineProperty(request, 'url', { value: plain })
+}
+
+const slash = 47
+/** Past the `//` of either scheme. */
+const pathFromMin = 8
+const pathFromElysia = 11
+
+const withPort = (url: string): string => {
+  const pathFrom = url.indexOf('/', pathFromMin)
+  const port = url.startsWith('https:') ? ':443' : ':80'
+  return `${url.slice(0, pathFrom)}${port}${url.slice(pathFrom)}`
+}
