@@ -1,4 +1,4 @@
-const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+export const base62Digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /** Bytes as one big-endian number in base 62, padded on the left with zeros to `chars` characters. */
 export const base62 = (bytes: Uint8Array, chars: number): string => {
@@ -6,7 +6,7 @@ export const base62 = (bytes: Uint8Array, chars: number): string => {
   for (const byte of bytes) rest = rest * 256n + BigInt(byte)
   let text = ''
   while (rest > 0n) {
-    text = alphabet[Number(rest % 62n)] + text
+    text = base62Digits[Number(rest % 62n)] + text
     rest /= 62n
   }
   return text.padStart(chars, '0')

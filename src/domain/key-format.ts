@@ -1,0 +1,87 @@
+/**
+ * The text of an API key: `clr_<id>_<secret><checksum>` (decisions, "Keys"). The id, 8 characters, names the key in
+ * streams and pages; the secret, 256 bits in 43, is the only part that must be kept; the CRC-32 of all before it, in 6,
+ * turns typing errors and guesses away before anything is hashed, and lets a scanner of leaked text be sure.
+ */
+import { timingSafeEqual } from 'node:crypto'
+import { base62, base62Digits } from './base62.ts'
+
+export const keyIdBytes = 16
+export const secretBytes = 32
+
+const prefix = 'clr_'
+const idChars = 8
+/** 62^43 is just above 2^256, 62^6 far above 2^32. */
+const secretChars = 43
+const checksumChars = 6
+
+const idStart = prefix.length
+const idEnd = idStart + idChars
+const secretStart = idEnd + 1
+const secretEnd = secretStart + secretChars
+const keyChars = secretEnd + checksumChars
+
+const underscore = 95
+
+export type MadeKey = {
+  readonly key: string
+  readonly keyId: string
+  /** SHA-256 of the secret's 43 characters, 64 lower-case hex digits: what is stored. */
+  readonly secretHash: string
+}
+
+/** A key of `keyIdBytes` and `secretBytes` of chance. Of 128 bits the last 8 digits are uniform to one part in 2^80. */
+export const makeKey = (chance: { readonly id: Uint8Array; readonly secret: Uint8Array }): MadeKey => {
+  if (chance.id.length !== keyIdBytes || chance.secret.length !== secretBytes) {
+    throw new Error(`Cannot make a key of ${chance.id.length} and ${chance.secret.length} bytes`)
+  }
+  const keyId = base62(chance.id, idChars).slice(-idChars)
+  const secret = base62(chance.secret, secretChars)
+  const body = `${prefix}${keyId}_${secret}`
+  return { key: body + checksumOf(body), keyId, secretHash: Bun.SHA256.hash(secret, 'hex') }
+}
+
+const checksumOf = (body: string): string => {
+  const bytes = new Uint8Array(4)
+  new DataView(bytes.buffer).setUint32(0, Bun.hash.crc32(body))
+  return base62(bytes, checksumChars)
+}
+
+export type ParsedKey = {
+  readonly keyId: string
+  /** SHA-256 of the secret's characters, 32 bytes. */
+  readonly secretHash: Uint8Array
+}
+
+/** `null` for whatever no key looks like. Runs for every request: nothing is allocated before the checksum is right. */
+export const parseKey = (text: string): ParsedKey | null => {
+  if (text.length !== keyChars || !text.startsWith(prefix) || text.charCodeAt(idEnd) !== underscore) return null
+  for (let at = idStart; at < secretEnd; at += 1) {
+    if (at !== idEnd && digitAt(text, at) < 0) return null
+  }
+  let checksum = 0
+  for (let at = secretEnd; at < keyChars; at += 1) {
+    const digit = digitAt(text, at)
+    if (digit < 0) return null
+    checksum = checksum * 62 + digit
+  }
+  if (checksum !== Bun.hash.crc32(text.slice(0, secretEnd))) return null
+
+  const secretHash = new Uint8Array(32)
+  Bun.SHA256.hash(text.slice(secretStart, secretEnd), secretHash)
+  return { keyId: text.slice(idStart, idEnd), secretHash }
+}
+
+/** Whether the secret is the stored one (64 hex digits), in a time that does not tell where they differ. */
+export const secretMatches = (parsed: ParsedKey, storedHash: string): boolean => {
+  if (storedHash.length !== 64 || stored.write(storedHash, 'hex') !== 32) return false
+  return timingSafeEqual(parsed.secretHash, stored)
+}
+
+/** Decoded into again for each comparison, which costs less than keeping every key's bytes beside its text. */
+const stored = Buffer.alloc(32)
+
+/** Value of the base62 digit at that place; -1 if it is none. */
+const digitAt = (text: string, at: number): number => digits[text.charCodeAt(at)] ?? -1
+
+const digits = Int8Array.from({ length: 128 }, (_, code) => base62Digits.indexOf(String.fromCharCode(code)))

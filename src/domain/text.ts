@@ -1,0 +1,131 @@
+/**
+ * Rules for text that comes from outside: the names in a reading, and what people type into a form or a command. Lengths
+ * are counted in code points, so that a name has the same length whatever language counts it.
+ */
+import {
+  cellarTitleCodePointsMax,
+  emailCharsMax,
+  labelCodePointsMax,
+  nameCodePointsMax,
+  noteCodePointsMax,
+  passwordBytesMax,
+  passwordCharsMin,
+  reasonCodePointsMax,
+} from '../limits.ts'
+import { assertNever, type CommandRefusal, done, type NameFault, type Outcome, refused } from './refusal.ts'
+
+/**
+ * What is wrong with the name of a cellar, rack or keg (decisions, "Names"). It runs three times for every reading, so
+ * printable ASCII, which nearly every name is, is judged without an allocation.
+ */
+export const nameFault = (text: string): NameFault | null => {
+  const { length } = text
+  for (let at = 0; at < length; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code < 0x20 || code > 0x7e) return unicodeFault(text, nameCodePointsMax)
+  }
+  if (length === 0) return 'blank'
+  if (text.charCodeAt(0) === 0x20 || text.charCodeAt(length - 1) === 0x20) {
+    return text.trim() === '' ? 'blank' : 'outer_space'
+  }
+  return length > nameCodePointsMax ? 'too_long' : null
+}
+
+export type FieldRefusal = Extract<CommandRefusal, { readonly kind: 'invalid_field' }>
+export type Typed<T> = Outcome<T, FieldRefusal>
+
+export const invalidField = (field: string, rule: string): { readonly ok: false; readonly refusal: FieldRefusal } =>
+  refused({ kind: 'invalid_field', field, rule })
+
+/**
+ * A new cellar's identifier. Nothing is trimmed: devices send it as it stands here, and a space that nobody saw when it
+ * was typed would turn them all away.
+ */
+export const parseCellar = (text: string): Typed<string> => {
+  const fault = nameFault(text)
+  return fault === null ? done(text) : invalidField('cellar', `The identifier ${ruleOf(fault, nameCodePointsMax)}`)
+}
+
+/** Blank is allowed in the next four: what it means is the command's to say. Space around them is taken off. */
+export const parseTitle = (text: string): Typed<string> =>
+  parseLine(text, { field: 'title', noun: 'title', codePointsMax: cellarTitleCodePointsMax })
+
+export const parseLabel = (text: string): Typed<string> =>
+  parseLine(text, { field: 'label', noun: 'label', codePointsMax: labelCodePointsMax })
+
+export const parseReason = (text: string): Typed<string> =>
+  parseLine(text, { field: 'reason', noun: 'reason', codePointsMax: reasonCodePointsMax })
+
+/** The one field with lines: forms send CR LF, which becomes LF. */
+export const parseNote = (text: string): Typed<string> => {
+  const note = text.trim().replaceAll('\r\n', '\n')
+  const fault = unicodeFault(note.replaceAll('\n', ' '), noteCodePointsMax)
+  if (fault === null || fault === 'blank') return done(note)
+  return invalidField('note', `The note ${ruleOf(fault, noteCodePointsMax)}`)
+}
+
+/** Lower-cased, since an account's stream is named by its e-mail so; mail to it is the only real proof that it exists. */
+export const parseEmail = (text: string): Typed<string> => {
+  const email = text.trim().toLowerCase()
+  if (email.length > emailCharsMax) {
+    return invalidField('email', `The e-mail must be at most ${emailCharsMax} characters.`)
+  }
+  if (!/^[^\s@]+@[^\s@]+$/u.test(email) || unicodeFault(email, emailCharsMax) !== null) {
+    return invalidField('email', 'The e-mail must look like name@example.org.')
+  }
+  return done(email)
+}
+
+/** Any characters, as they are: what helps is length (NIST SP 800-63B, section 5.1.1.2). */
+export const parsePassword = (text: string): Typed<string> => {
+  if (!text.isWellFormed()) return invalidField('password', 'The password must be whole Unicode characters.')
+  if (codePoints(text) < passwordCharsMin) {
+    return invalidField('password', `The password must be at least ${passwordCharsMin} characters.`)
+  }
+  if (Buffer.byteLength(text) > passwordBytesMax) {
+    return invalidField('password', `The password must be at most ${passwordBytesMax} bytes in UTF-8.`)
+  }
+  return done(text)
+}
+
+type LineRule = { readonly field: string; readonly noun: string; readonly codePointsMax: number }
+
+const parseLine = (text: string, { field, noun, codePointsMax }: LineRule): Typed<string> => {
+  const line = text.trim()
+  const fault = unicodeFault(line, codePointsMax)
+  if (fault === null || fault === 'blank') return done(line)
+  return invalidField(field, `The ${noun} ${ruleOf(fault, codePointsMax)}`)
+}
+
+const ruleOf = (fault: NameFault, codePointsMax: number): string => {
+  switch (fault) {
+    case 'blank':
+      return `must not be blank: 1 to ${codePointsMax} characters.`
+    case 'outer_space':
+      return 'must not begin or end with a space.'
+    case 'too_long':
+      return `must be at most ${codePointsMax} characters.`
+    case 'control_character':
+      return 'must not contain control characters.'
+    case 'lone_surrogate':
+      return 'must be whole Unicode characters.'
+    default:
+      return assertNever(fault)
+  }
+}
+
+const unicodeFault = (text: string, codePointsMax: number): NameFault | null => {
+  if (text.trim() === '') return 'blank'
+  if (controlCharacter.test(text)) return 'control_character'
+  if (!text.isWellFormed()) return 'lone_surrogate'
+  if (text.trim() !== text) return 'outer_space'
+  return codePoints(text) > codePointsMax ? 'too_long' : null
+}
+
+const controlCharacter = /\p{Cc}/u
+
+const codePoints = (text: string): number => {
+  let count = 0
+  for (const _ of text) count += 1
+  return count
+}
