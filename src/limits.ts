@@ -31,6 +31,8 @@ export const emailCharsMax = 254
 export const sessionMsMax = 12 * 3_600_000
 export const sessionsPerOperatorMax = 20
 export const linkMsMax = 24 * 3_600_000
+/** One-time links of one operator, or of the set-up, that are open at once: the oldest goes. */
+export const linksOpenMax = 20
 export const signInAttemptsMax = 10
 export const signInWindowMs = 15 * 60_000
 /** Accounts and addresses whose sign-in attempts are remembered at once. */
@@ -60,6 +62,19 @@ export const keyIdTriesMax = 3
 // The queue in front of the log, over all streams.
 export const logQueueReadingsMax = 16_384
 export const logQueueBytesMax = 16 * 1024 * 1024
+
+// The embedded log.
+/** Streams whose last revision, and whose name, are remembered; others are looked up. About 100 bytes each. */
+export const storeStreamsRememberedMax = 50_000
+/** SQLite's cache of pages. At 10,000 keys the last index pages of all of them together are 40 MB. */
+export const storeCacheBytes = 64 * 1024 * 1024
+/** A checkpoint begins when the write-ahead log has grown this far: rarely enough that the pages of busy keys are copied once. */
+export const storeWalBytesMax = 16 * 1024 * 1024
+/** How long a write waits for another program that has locked the database. The event loop stands still meanwhile. */
+export const storeBusyMsMax = 250
+/** Names of racks and kegs that a replay recognises without decoding them. */
+export const internedNamesMax = 8_192
+export const internedNameBytesMax = 512
 
 // Reading the log.
 export const readPageEventsMax = 1_000

@@ -1,0 +1,88 @@
+import { linksOpenMax } from '../limits.ts'
+import type { EventData, RecordedEvent } from './events.ts'
+import type { OperatorLink } from './operator.ts'
+import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
+
+/**
+ * The set-up links, folded from `operator-setup`: whoever spends one says the e-mail. The first one spent ends all
+ * others, which would otherwise lie about in a terminal's history, each good for one more admin.
+ */
+export type SetupState = {
+  /** Unspent, oldest first. */
+  readonly links: readonly OperatorLink[]
+  /**
+   * The last one spent, and on whom. Spending it and adding the operator are two appends in two streams: who died between
+   * them may finish, with the same link and the same e-mail.
+   */
+  readonly spent: (OperatorLink & { readonly email: string }) | null
+  /** Revision of the last event folded; `null` before the first. */
+  readonly revision: number | null
+}
+
+export const noSetup: SetupState = { links: [], spent: null, revision: null }
+
+export type SetupCommand =
+  | ({ readonly type: 'IssueSetupLink' } & OperatorLink)
+  | { readonly type: 'SpendSetupLink'; readonly linkHash: string; readonly email: string }
+
+export type SetupEventType = 'OperatorLinkIssued' | 'OperatorLinkUsed'
+
+export type DecidedSetup = {
+  [K in SetupEventType]: { readonly type: K; readonly data: EventData<K> }
+}[SetupEventType]
+
+/** The events that follow from a command, none if it is already so. `now` is ms. */
+export const decideSetup = (
+  setup: SetupState,
+  command: SetupCommand,
+  now: number,
+): Outcome<readonly DecidedSetup[], CommandRefusal> => {
+  switch (command.type) {
+    case 'IssueSetupLink': {
+      const { role, linkHash, expiresAt } = command
+      return done([{ type: 'OperatorLinkIssued', data: { email: null, role, linkHash, expiresAt } }])
+    }
+    case 'SpendSetupLink': {
+      const { linkHash, email } = command
+      const link = setupLink(setup, linkHash, now)
+      if (link === null || (link.email !== null && link.email !== email)) return refused({ kind: 'link_invalid' })
+      if (link.email !== null) return done([])
+      return done([{ type: 'OperatorLinkUsed', data: { linkHash, email } }])
+    }
+    default:
+      return assertNever(command)
+  }
+}
+
+/** A link that may be spent at `now` (ms), and the e-mail it was spent on already, if so. */
+export const setupLink = (
+  { links, spent }: SetupState,
+  linkHash: string,
+  now: number,
+): (OperatorLink & { readonly email: string | null }) | null => {
+  const unspent = links.find((link) => link.linkHash === linkHash)
+  const link = unspent === undefined ? spent : { ...unspent, email: null }
+  return link !== null && link.linkHash === linkHash && now < link.expiresAt ? link : null
+}
+
+/** Folds one event of `operator-setup`. */
+export const evolveSetup = (setup: SetupState, event: RecordedEvent<SetupEventType>): SetupState => {
+  const { revision } = event
+  switch (event.type) {
+    case 'OperatorLinkIssued': {
+      const { linkHash, role, expiresAt } = event.data
+      const left = setup.links.filter((link) => event.recordedAt < link.expiresAt)
+      return { ...setup, links: [...left, { linkHash, role, expiresAt }].slice(-linksOpenMax), revision }
+    }
+    case 'OperatorLinkUsed': {
+      const { linkHash, email } = event.data
+      const link = setup.links.find((one) => one.linkHash === linkHash)
+      if (link === undefined) {
+        throw new Error(`Cannot fold ${event.type} of "${event.stream}": there is no such unspent link`)
+      }
+      return { links: [], spent: { ...link, email }, revision }
+    }
+    default:
+      return assertNever(event)
+  }
+}
