@@ -6,6 +6,7 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type EventType, eventData, Metadata, type NewEvent, type RecordedEvent } from '../domain/events.ts'
 import { readPageEventsMax } from '../limits.ts'
 
+const recordedAtMax = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 const metadataCheck = TypeCompiler.Compile(Metadata)
 const dataChecks = new Map(Object.entries(eventData).map(([type, schema]) => [type, TypeCompiler.Compile(schema)]))
 
@@ -21,7 +22,9 @@ export const assertStorable = (stream: string, events: readonly NewEvent[]): voi
 
 const faultOf = (event: NewEvent): string | null => {
   if (event.id === '') return 'its id is empty'
-  if (!Number.isSafeInteger(event.recordedAt) || event.recordedAt < 0) return 'recordedAt is not whole milliseconds'
+  if (!Number.isSafeInteger(event.recordedAt) || event.recordedAt < 0 || event.recordedAt > recordedAtMax) {
+    return 'recordedAt is not whole milliseconds from 1970 to 9999'
+  }
   const data = dataChecks.get(event.type)
   if (data === undefined) return 'its type has no schema'
   if (!data.Check(event.data)) return `data ${data.Errors(event.data).First()?.message ?? 'is not as its schema says'}`

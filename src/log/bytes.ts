@@ -1,0 +1,116 @@
+/** Writing and reading the few shapes of bytes that a packed row is made of. */
+
+/** Grows as needed and is used again for every row: a row's bytes are copied out of it. */
+export class ByteWriter {
+  #bytes = new Uint8Array(4_096)
+  #view = new DataView(this.#bytes.buffer)
+  #length = 0
+
+  /** Begins anew, whatever was left of a row that could not be finished. */
+  begin(): void {
+    this.#length = 0
+  }
+
+  /** A copy of what was written since the beginning. */
+  finish(): Uint8Array {
+    return this.#bytes.slice(0, this.#length)
+  }
+
+  byte(value: number): void {
+    this.#need(1)
+    this.#bytes[this.#length++] = value
+  }
+
+  /** A whole number from 0 to 2^53 - 1, seven bits to a byte, the lowest first. */
+  varint(value: number): void {
+    this.#need(8)
+    let rest = value
+    while (rest > 127) {
+      this.#bytes[this.#length++] = (rest % 128) | 128
+      rest = Math.floor(rest / 128)
+    }
+    this.#bytes[this.#length++] = rest
+  }
+
+  /** A whole number from -2^52 to 2^52 - 1: small ones of either sign stay short. */
+  signedVarint(value: number): void {
+    this.varint(value < 0 ? -2 * value - 1 : 2 * value)
+  }
+
+  float64(value: number): void {
+    this.#need(8)
+    this.#view.setFloat64(this.#length, value, true)
+    this.#length += 8
+  }
+
+  bytes(bytes: Uint8Array): void {
+    this.#need(bytes.length)
+    this.#bytes.set(bytes, this.#length)
+    this.#length += bytes.length
+  }
+
+  /** The characters of an ASCII text. */
+  ascii(text: string): void {
+    this.#need(text.length)
+    for (let index = 0; index < text.length; index++) this.#bytes[this.#length + index] = text.charCodeAt(index)
+    this.#length += text.length
+  }
+
+  #need(count: number): void {
+    if (this.#length + count <= this.#bytes.length) return
+    const grown = new Uint8Array(Math.max(this.#bytes.length * 2, this.#length + count))
+    grown.set(this.#bytes)
+    this.#bytes = grown
+    this.#view = new DataView(grown.buffer)
+  }
+}
+
+/** Reads in the order of writing. @throws RangeError past the end. */
+export class ByteReader {
+  readonly bytes: Uint8Array
+  readonly #view: DataView
+  at = 0
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  }
+
+  get isAtEnd(): boolean {
+    return this.at === this.bytes.length
+  }
+
+  byte(): number {
+    const byte = this.bytes[this.at]
+    if (byte === undefined) throw new RangeError('it ends too early')
+    this.at += 1
+    return byte
+  }
+
+  varint(): number {
+    let value = 0
+    for (let weight = 1; weight <= 2 ** 49; weight *= 128) {
+      const byte = this.byte()
+      value += (byte & 127) * weight
+      if (byte < 128) return value
+    }
+    throw new RangeError('a number in it is too long')
+  }
+
+  signedVarint(): number {
+    const value = this.varint()
+    return value % 2 === 1 ? -(value + 1) / 2 : value / 2
+  }
+
+  float64(): number {
+    return this.#view.getFloat64(this.skip(8), true)
+  }
+
+  /** Where the next `count` bytes begin. */
+  skip(count: number): number {
+    const from = this.at
+    if (from + count > this.bytes.length) throw new RangeError('it ends too early')
+    this.at = from + count
+    return from
+  }
+}

@@ -1,0 +1,74 @@
+import { Database, SQLiteError } from 'bun:sqlite'
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+
+const logFileName = 'log.db'
+const lockFileName = 'log.lock'
+/** Only their owner may read them: they hold e-mail addresses and password hashes. */
+const fileMode = 0o600
+const folderMode = 0o700
+
+/** The data folder can't be made or written. */
+export class DataFolderUnwritable extends Error {
+  override readonly name = 'DataFolderUnwritable'
+}
+
+/** Another process, or another log in this one, holds the data folder. */
+export class DataFolderHeld extends Error {
+  override readonly name = 'DataFolderHeld'
+}
+
+/** The file that should be the log is something else. */
+export class NotACellarbookLog extends Error {
+  override readonly name = 'NotACellarbookLog'
+}
+
+/** The log was written by a newer version, in a form that this one does not know. */
+export class NewerLogFormat extends Error {
+  override readonly name = 'NewerLogFormat'
+}
+
+export type DataFolder = { readonly logPath: string; release(): void }
+
+/**
+ * Makes the folder and its files if they are missing, and holds it until it is released or the process ends, however it
+ * ends: the operating system lets go of the lock, so that nothing is left to clean up after a crash.
+ *
+ * The lock is a database of its own beside the log. Locking the log itself would shut out whoever wants to read it.
+ *
+ * @throws DataFolderUnwritable, DataFolderHeld
+ */
+export const holdDataFolder = (path: string): DataFolder => {
+  const logPath = join(path, logFileName)
+  const lockPath = join(path, lockFileName)
+  try {
+    mkdirSync(path, { recursive: true, mode: folderMode })
+    for (const file of [logPath, lockPath]) closeSync(openSync(file, 'a', fileMode))
+    syncFolder(path)
+  } catch (cause) {
+    throw new DataFolderUnwritable(`Cannot write to the data folder "${path}": ${messageOf(cause)}`, { cause })
+  }
+
+  const lock = new Database(lockPath)
+  try {
+    lock.run('PRAGMA busy_timeout = 0')
+    lock.run('BEGIN EXCLUSIVE')
+  } catch (cause) {
+    lock.close(true)
+    if (!(cause instanceof SQLiteError) || !cause.code?.startsWith('SQLITE_BUSY')) throw cause
+    throw new DataFolderHeld(`Cannot use the data folder "${path}": another process holds it`, { cause })
+  }
+  return { logPath, release: () => lock.close(true) }
+}
+
+/** Without this a power cut could forget that the files exist. */
+const syncFolder = (path: string): void => {
+  const folder = openSync(path, 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
+}
+
+const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

@@ -1,0 +1,150 @@
+/**
+ * The file of the embedded log: its form, how it is opened, and what the database itself refuses.
+ *
+ * A row is what one append wrote: a run of events of one stream. `position` and `revision` are those of its first event;
+ * the event after it has the next of both.
+ */
+import { Database, SQLiteError } from 'bun:sqlite'
+import { storeBusyMsMax, storeCacheBytes } from '../limits.ts'
+import { NewerLogFormat, NotACellarbookLog } from './data-folder.ts'
+import { Outage } from './event-log.ts'
+
+/** "Clrb", so that `file` and others can tell what it is. */
+const applicationId = 0x436c7262
+const formatVersion = 1
+
+const tables = `
+  CREATE TABLE streams (
+    id INTEGER PRIMARY KEY CHECK (id > 0),
+    name TEXT NOT NULL UNIQUE
+  ) STRICT;
+  CREATE TABLE events (
+    position INTEGER PRIMARY KEY CHECK (position > 0),
+    stream INTEGER NOT NULL,
+    revision INTEGER NOT NULL CHECK (revision >= 0),
+    count INTEGER NOT NULL CHECK (count > 0),
+    recorded_at INTEGER NOT NULL,
+    body ANY NOT NULL CHECK (typeof(body) IN ('text', 'blob')),
+    UNIQUE (stream, revision)
+  ) STRICT;
+`
+
+// A REPLACE deletes without firing the triggers on DELETE, unless its own connection has asked for that. So what could be
+// replaced is refused before it is inserted: whatever overlaps anything that is there.
+const triggers = `
+  CREATE TRIGGER streams_are_appended BEFORE INSERT ON streams BEGIN
+    SELECT RAISE(ABORT, 'append-only: this stream is there already')
+      WHERE NEW.id <= (SELECT max(id) FROM streams) OR EXISTS (SELECT 1 FROM streams WHERE name = NEW.name);
+  END;
+  CREATE TRIGGER streams_stay BEFORE DELETE ON streams BEGIN
+    SELECT RAISE(ABORT, 'append-only: a stream is never deleted');
+  END;
+  CREATE TRIGGER streams_stay_as_they_are BEFORE UPDATE ON streams BEGIN
+    SELECT RAISE(ABORT, 'append-only: a stream is never changed');
+  END;
+  CREATE TRIGGER events_are_appended BEFORE INSERT ON events BEGIN
+    SELECT RAISE(ABORT, 'append-only: not after the last position')
+      WHERE NEW.position < (SELECT position + count FROM events ORDER BY position DESC LIMIT 1);
+    SELECT RAISE(ABORT, 'append-only: not the next revision of its stream')
+      WHERE NEW.revision <> (SELECT revision + count FROM events WHERE stream = NEW.stream ORDER BY revision DESC LIMIT 1);
+    SELECT RAISE(ABORT, 'append-only: no such stream')
+      WHERE NOT EXISTS (SELECT 1 FROM streams WHERE id = NEW.stream);
+  END;
+  CREATE TRIGGER events_stay BEFORE DELETE ON events BEGIN
+    SELECT RAISE(ABORT, 'append-only: an event is never deleted');
+  END;
+  CREATE TRIGGER events_stay_as_they_are BEFORE UPDATE ON events BEGIN
+    SELECT RAISE(ABORT, 'append-only: an event is never changed');
+  END;
+`
+
+/** @throws NotACellarbookLog, NewerLogFormat, Outage */
+export const openLogFile = (path: string): Database => {
+  const database = new Database(path)
+  try {
+    assertOurs(database, path)
+    configure(database)
+    if (formOf(database).isEmpty) create(database)
+    settleWriteAheadLog(database, path)
+    return database
+  } catch (cause) {
+    database.close(true)
+    throw cause
+  }
+}
+
+const formOf = (database: Database) => {
+  const [form] = database.prepare<Form, []>(formQuery).all()
+  if (form === undefined) throw new Error('Cannot happen: SQLite says nothing of a file')
+  return { applicationId: form.application_id, version: form.user_version, isEmpty: form.tables === 0 }
+}
+
+type Form = { application_id: number; user_version: number; tables: number }
+const formQuery = `
+  SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema) AS tables
+    FROM pragma_application_id, pragma_user_version
+`
+
+const assertOurs = (database: Database, path: string): void => {
+  let form: ReturnType<typeof formOf>
+  try {
+    form = formOf(database)
+  } catch (cause) {
+    if (!(cause instanceof SQLiteError) || cause.code !== 'SQLITE_NOTADB') throw cause
+    throw new NotACellarbookLog(`Cannot open "${path}" as a log: it is not a database`, { cause })
+  }
+  const isFresh = form.isEmpty && form.applicationId === 0 && form.version === 0
+  if (!isFresh && form.applicationId !== applicationId) {
+    throw new NotACellarbookLog(`Cannot open "${path}" as a log: it is a database of another program`)
+  }
+  if (form.version > formatVersion) {
+    const formats = `it has format ${form.version}, and this version knows up to ${formatVersion}`
+    throw new NewerLogFormat(`Cannot open "${path}": ${formats}. Run the version that wrote it, or a newer one`)
+  }
+}
+
+const configure = (database: Database): void => {
+  database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
+  const [mode] = database.prepare<{ journal_mode: string }, []>('PRAGMA journal_mode = WAL').all()
+  if (mode?.journal_mode !== 'wal') {
+    throw new Outage('Cannot open the log: its disk allows no write-ahead log', 'not_written', 'unavailable')
+  }
+  database.run('PRAGMA synchronous = FULL')
+  database.run(`PRAGMA cache_size = ${-storeCacheBytes / 1024}`)
+  // The log checkpoints by itself, behind the answers and where a failure is seen.
+  database.run('PRAGMA wal_autocheckpoint = 0')
+}
+
+const create = (database: Database): void => {
+  database.run('BEGIN IMMEDIATE')
+  database.run(tables)
+  database.run(triggers)
+  database.run(`PRAGMA application_id = ${applicationId}`)
+  database.run(`PRAGMA user_version = ${formatVersion}`)
+  database.run('COMMIT')
+}
+
+/**
+ * What a killed process left in the write-ahead log may never have reached the disk, though it can be read: its fsync may
+ * have failed. A checkpoint writes it once more and syncs it, so that "already written" is true from then on.
+ */
+const settleWriteAheadLog = (database: Database, path: string): void => {
+  const [busy] = checkpoint(database, 'FULL')
+  if (busy === 0) return
+  const why =
+    'another program is in the middle of reading or writing it, and what a stopped process left must be settled'
+  throw new Outage(`Cannot open "${path}": ${why}`, 'not_written', 'unavailable')
+}
+
+/** `NOOP` only counts. Answers [could not finish, pages in the write-ahead log, pages of them that are copied]. */
+export const checkpoint = (database: Database, mode: 'NOOP' | 'PASSIVE' | 'FULL'): [number, number, number] => {
+  const [row] = database.prepare<Checkpointed, []>(`PRAGMA wal_checkpoint(${mode})`).all()
+  return row === undefined ? [1, 0, 0] : [row.busy, row.log, row.checkpointed]
+}
+
+type Checkpointed = { busy: number; log: number; checkpointed: number }
+
+export const pageBytesOf = (database: Database): number => {
+  const [row] = database.prepare<{ page_size: number }, []>('PRAGMA page_size').all()
+  return row?.page_size ?? 4_096
+}
