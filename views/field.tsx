@@ -27,40 +27,40 @@ export const TextField = <Field extends string>(
   props: Wording & {
     readonly form: Form<Field>
     readonly name: Field
-    readonly type?: 'text' | 'email' | 'date' | 'number'
+    readonly type?: 'text' | 'email' | 'date'
+    /** Whole numbers: another keyboard on a phone; what is typed stays text, so that it can be shown again. */
+    readonly numeric?: boolean
     readonly required?: boolean
     readonly autofocus?: boolean
     readonly autocomplete?: string
     readonly placeholder?: string
-    readonly unit?: string
-    readonly min?: number
+    /** Says nothing of being optional: the group around it does. */
+    readonly quiet?: boolean
   },
 ): JSX.Element => {
   const fault = props.form.faults[props.name]
   return (
-    <FieldFrame name={props.name} label={props.label} hint={props.hint} fault={fault} required={props.required}>
-      <span class="with-unit">
-        <input
-          id={`field-${props.name}`}
-          name={props.name}
-          type={props.type ?? 'text'}
-          value={attribute(props.form.values[props.name])}
-          required={props.required}
-          autofocus={props.autofocus}
-          autocomplete={props.autocomplete ?? 'off'}
-          placeholder={props.placeholder}
-          min={props.min}
-          inputmode={props.type === 'number' ? 'numeric' : undefined}
-          spellcheck="false"
-          aria-invalid={fault === undefined ? undefined : 'true'}
-          aria-describedby={describedBy(props.name, props.hint, fault)}
-        />
-        {props.unit === undefined ? null : (
-          <span class="unit" safe>
-            {props.unit}
-          </span>
-        )}
-      </span>
+    <FieldFrame
+      name={props.name}
+      label={props.label}
+      hint={props.hint}
+      fault={fault}
+      required={props.required || props.quiet}
+    >
+      <input
+        id={`field-${props.name}`}
+        name={props.name}
+        type={props.type ?? 'text'}
+        value={attribute(props.form.values[props.name])}
+        required={props.required}
+        autofocus={props.autofocus}
+        autocomplete={props.autocomplete ?? 'off'}
+        placeholder={props.placeholder}
+        inputmode={props.numeric ? 'numeric' : undefined}
+        spellcheck="false"
+        aria-invalid={fault === undefined ? undefined : 'true'}
+        aria-describedby={describedBy(props.name, props.hint, fault)}
+      />
     </FieldFrame>
   )
 }

@@ -1,0 +1,92 @@
+import { Breadcrumbs } from './cellar-frame.tsx'
+import { Csrf, FormFault, TextField } from './field.tsx'
+import { Layout } from './layout.tsx'
+import { paths } from './paths.ts'
+import { countText } from './quantity.ts'
+import { Ago } from './time.tsx'
+import type { CellarView, Form, KeyView, Shell } from './types.ts'
+
+export type KeyAction = 'suspend' | 'resume' | 'revoke'
+
+/** A key whose last reading is younger is spoken of as in use. */
+const inUseMs = 5 * 60_000
+
+/** Asks before it acts. A script shows `#confirm` of this page in a dialog instead. */
+export const ConfirmPage = (props: {
+  readonly shell: Shell
+  readonly cellar: CellarView
+  readonly apiKey: KeyView
+  readonly action: KeyAction
+  readonly form: Form<'reason'>
+}): JSX.Element => {
+  const { apiKey, action } = props
+  return (
+    <Layout shell={props.shell} title={`${titles[action]} ${apiKey.label}?`} section="cellars" narrow>
+      <Breadcrumbs cellar={props.cellar} apiKey={apiKey} />
+      <section id="confirm" class="card confirm" aria-labelledby="confirm-title">
+        <h1 id="confirm-title">
+          <span safe>{titles[action]}</span> <bdi safe>{apiKey.label}</bdi>?
+        </h1>
+        <p class="identifier">
+          <code safe>{`clr_${apiKey.keyId}_…`}</code>
+        </p>
+        {action === 'resume' ? null : <LastUse apiKey={apiKey} nowMs={props.shell.nowMs} />}
+        <p safe>{consequences[action]}</p>
+        <form method="post" action={addresses[action](apiKey.keyId)}>
+          <Csrf token={props.shell.csrf} />
+          <FormFault fault={props.form.faults.form} />
+          <TextField form={props.form} name="reason" label="Reason" hint="Goes into the log, for whoever asks later." />
+          <div class="form-end">
+            <button type="submit" class={action === 'revoke' ? 'danger' : undefined} safe>
+              {buttons[action]}
+            </button>
+            <a href={paths.key(apiKey.keyId)} data-dialog-close>
+              Cancel
+            </a>
+          </div>
+        </form>
+      </section>
+    </Layout>
+  )
+}
+
+const LastUse = (props: { readonly apiKey: KeyView; readonly nowMs: number }): JSX.Element => {
+  const { lastUsedAt, accepted } = props.apiKey
+  if (lastUsedAt === null) return <p class="last-use calm">It was never used.</p>
+  if (props.nowMs - lastUsedAt > inUseMs) {
+    return (
+      <p class="last-use calm">
+        Last used <Ago at={lastUsedAt} nowMs={props.nowMs} />.
+      </p>
+    )
+  }
+  return (
+    <p class="last-use in-use">
+      <strong>It is in use:</strong> last used <Ago at={lastUsedAt} nowMs={props.nowMs} />,{' '}
+      <span safe>{countText(accepted)}</span> {accepted === 1 ? 'reading' : 'readings'} so far. Devices that still have
+      it will be refused.
+    </p>
+  )
+}
+
+const titles: Readonly<Record<KeyAction, string>> = { suspend: 'Suspend', resume: 'Resume', revoke: 'Revoke' }
+
+const buttons: Readonly<Record<KeyAction, string>> = {
+  suspend: 'Suspend key',
+  resume: 'Resume key',
+  revoke: 'Revoke for good',
+}
+
+const consequences: Readonly<Record<KeyAction, string>> = {
+  suspend:
+    'From the moment the next page says so, no reading of it is accepted, on any node. It can be resumed at any time.',
+  resume: 'Its readings are accepted again, within a second on every node.',
+  revoke:
+    'From the moment the next page says so, no reading of it is accepted any more, on any node. This can’t be undone: a device that needs to send again needs a new key.',
+}
+
+const addresses: Readonly<Record<KeyAction, (keyId: string) => string>> = {
+  suspend: paths.suspendKey,
+  resume: paths.resumeKey,
+  revoke: paths.revokeKey,
+}

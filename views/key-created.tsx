@@ -1,0 +1,112 @@
+import { Breadcrumbs } from './cellar-frame.tsx'
+import { Copyable } from './copyable.tsx'
+import { Layout } from './layout.tsx'
+import { paths } from './paths.ts'
+import { limitText } from './quantity.ts'
+import { javascriptReading, pythonReading, shellKey, shellReading } from './snippets.ts'
+import { Instant } from './time.tsx'
+import type { CellarView, KeyView, ReadingView, Shell } from './types.ts'
+
+/** The only page that ever holds a key. Serve it as the answer to one request, and never store it. */
+export const KeyCreatedPage = (props: {
+  readonly shell: Shell
+  readonly cellar: CellarView
+  readonly apiKey: KeyView
+  /** The whole key. */
+  readonly secretText: string
+  readonly baseUrl: string
+}): JSX.Element => {
+  const { cellar, apiKey } = props
+  const snippet = { baseUrl: props.baseUrl, cellar: cellar.cellar }
+  return (
+    <Layout shell={props.shell} title={`Key created · ${cellar.title}`} section="cellars" narrow>
+      <Breadcrumbs cellar={cellar} />
+      <h1>
+        <bdi safe>{apiKey.label}</bdi> is ready
+      </h1>
+      <section class="card key-once" aria-labelledby="once-title">
+        <h2 id="once-title">Copy the key now</h2>
+        <p>
+          It is shown <strong>this once</strong>. Only a hash of it is kept, so nobody can show it again; if it gets
+          lost, create another and revoke this one.
+        </p>
+        <Copyable id="new-key" text={props.secretText} what="key" secret />
+        <dl class="facts">
+          <div>
+            <dt>Expires</dt>
+            <dd>{apiKey.expiresAt === null ? 'never' : <Instant at={apiKey.expiresAt} />}</dd>
+          </div>
+          <div>
+            <dt>Limit</dt>
+            <dd safe>{limitText(apiKey.limit)}</dd>
+          </div>
+        </dl>
+      </section>
+      <section class="card" aria-labelledby="send-title">
+        <h2 id="send-title">Send the first reading</h2>
+        <p>In a shell, first put the key into a variable:</p>
+        <Copyable id="shell-key" text={shellKey(props.secretText)} what="line" />
+        <p>Then send a reading with it:</p>
+        <Copyable id="shell-reading" text={shellReading(snippet)} what="command" />
+        <details>
+          <summary>The same in Python</summary>
+          <Copyable id="python-reading" text={pythonReading(snippet)} what="Python" />
+        </details>
+        <details>
+          <summary>The same in JavaScript</summary>
+          <Copyable id="javascript-reading" text={javascriptReading(snippet)} what="JavaScript" />
+        </details>
+        <p class="quiet">
+          Every answer a device can get, and which to retry: <a href={paths.devicesGuide}>the devices’ guide</a>.
+        </p>
+      </section>
+      <FirstReading keyId={apiKey.keyId} reading={null} />
+      <p>
+        <a href={paths.key(apiKey.keyId)}>Done: go to this key’s page</a>
+      </p>
+    </Layout>
+  )
+}
+
+/** Waits for a key's first reading, and is replaced by it: what has come no longer subscribes. */
+export const FirstReading = (props: { readonly keyId: string; readonly reading: ReadingView | null }): JSX.Element => {
+  if (props.reading === null) {
+    return (
+      <section
+        id="first-reading"
+        class="first-reading waiting"
+        role="status"
+        hx-sse:connect={paths.liveFirstReading(props.keyId)}
+        hx-sse:close="end"
+        hx-swap="outerHTML"
+      >
+        <p>
+          <span class="pulse" aria-hidden="true"></span>
+          <b>Waiting for the first reading …</b>
+        </p>
+        <p class="quiet">
+          <span class="only-live">It appears here when it comes.</span>
+          <span class="only-static">
+            It is on <a href={paths.key(props.keyId)}>the key’s page</a> once it has come.
+          </span>
+        </p>
+      </section>
+    )
+  }
+  const { reading } = props
+  return (
+    <section id="first-reading" class="first-reading come" role="status">
+      <p>
+        <b>It works: the first reading has come.</b>
+      </p>
+      <p>
+        <bdi safe>{reading.rack}</bdi> / <bdi safe>{reading.keg}</bdi> = <b class="value">{reading.value}</b>, accepted{' '}
+        <Instant at={reading.recordedAt} />
+      </p>
+      <p class="quiet">
+        Receipt <code safe>{`${reading.stream}@${reading.revision}`}</code>.{' '}
+        <a href={paths.cellar(reading.cellar)}>See the cellar’s readings</a>
+      </p>
+    </section>
+  )
+}

@@ -1,0 +1,137 @@
+import { ByWhom } from './by.tsx'
+import { Breadcrumbs } from './cellar-frame.tsx'
+import { KeyHistory, StateAtInstant } from './history.tsx'
+import { StatusPill, statusMeaning } from './key-status.tsx'
+import { KeyActions, LastRefusal } from './keys.tsx'
+import { Layout } from './layout.tsx'
+import { UsageMeter } from './meter.tsx'
+import { paths } from './paths.ts'
+import { countText } from './quantity.ts'
+import { Ago, AgoOrNever, Instant } from './time.tsx'
+import type { CellarView, HistoryRow, KeyView, Shell, StateAt } from './types.ts'
+
+/** One key for the admin who wonders whether it works, and for the auditor who wonders whether it did. */
+export const KeyPage = (props: {
+  readonly shell: Shell
+  readonly cellar: CellarView
+  readonly apiKey: KeyView
+  /** Newest first. */
+  readonly history: readonly HistoryRow[]
+  /** Answer to `?at=`; `null` if it was not asked. */
+  readonly stateAt: StateAt | null
+}): JSX.Element => {
+  const { apiKey, shell } = props
+  const isAdmin = shell.operator?.role === 'admin'
+  return (
+    <Layout shell={shell} title={`${apiKey.label} · ${props.cellar.title}`} section="cellars">
+      <Breadcrumbs cellar={props.cellar} />
+      <div class="heading with-action">
+        <div>
+          <h1>
+            <bdi safe>{apiKey.label}</bdi>
+          </h1>
+          <p class="identifier">
+            <code safe>{`clr_${apiKey.keyId}_…`}</code>
+          </p>
+        </div>
+        {isAdmin && apiKey.status !== 'revoked' ? (
+          <div class="page-actions">
+            <a class="action" href={paths.editKey(apiKey.keyId)}>
+              Edit
+            </a>
+            <KeyActions apiKey={apiKey} />
+          </div>
+        ) : null}
+      </div>
+      <div hx-sse:connect={paths.liveKey(apiKey.keyId)} hx-sse:close="end" hx-target="#key-facts" hx-swap="outerMorph">
+        <KeyFacts apiKey={apiKey} nowMs={shell.nowMs} />
+      </div>
+      <StateAtInstant keyId={apiKey.keyId} stateAt={props.stateAt} nowMs={shell.nowMs} />
+      <KeyHistory rows={props.history} />
+    </Layout>
+  )
+}
+
+export const KeyFacts = (props: { readonly apiKey: KeyView; readonly nowMs: number }): JSX.Element => {
+  const { apiKey, nowMs } = props
+  const mark = apiKey.revoked ?? apiKey.suspended
+  return (
+    <section id="key-facts" class="card" aria-label="Now">
+      <p class="state">
+        <StatusPill status={apiKey.status} /> <span safe>{statusMeaning[apiKey.status]}</span>
+      </p>
+      {mark === null ? null : (
+        <p class="state-cause">
+          Since <Instant at={mark.at} />, by <ByWhom by={mark.by} />
+          {mark.reason === '' ? (
+            '; no reason was given.'
+          ) : (
+            <>
+              :{' '}
+              <q>
+                <bdi safe>{mark.reason}</bdi>
+              </q>
+            </>
+          )}
+        </p>
+      )}
+      <dl class="facts">
+        <div>
+          <dt>Last used</dt>
+          <dd>
+            <AgoOrNever at={apiKey.lastUsedAt} nowMs={nowMs} />
+          </dd>
+        </div>
+        <div>
+          <dt>Readings accepted</dt>
+          <dd safe>{countText(apiKey.accepted)}</dd>
+        </div>
+        <div>
+          <dt>Used of limit</dt>
+          <dd>
+            <UsageMeter used={apiKey.used} limit={apiKey.limit} />
+            {apiKey.ownLimit === null ? <span class="under">the cellar’s limit</span> : null}
+          </dd>
+        </div>
+        <div>
+          <dt>Last refusal</dt>
+          <dd>
+            <LastRefusal refusal={apiKey.lastRefusal} nowMs={nowMs} />
+          </dd>
+        </div>
+        <div>
+          <dt>Expires</dt>
+          <dd>
+            {apiKey.expiresAt === null ? (
+              'never'
+            ) : (
+              <>
+                <Instant at={apiKey.expiresAt} />
+                <span class="under">
+                  <Ago at={apiKey.expiresAt} nowMs={nowMs} />
+                </span>
+              </>
+            )}
+          </dd>
+        </div>
+        <div>
+          <dt>Created</dt>
+          <dd>
+            <Instant at={apiKey.created.at} />
+            <span class="under">
+              by <ByWhom by={apiKey.created.by} />
+            </span>
+          </dd>
+        </div>
+        {apiKey.note === '' ? null : (
+          <div class="wide-fact">
+            <dt>Note</dt>
+            <dd class="note" safe>
+              {apiKey.note}
+            </dd>
+          </div>
+        )}
+      </dl>
+    </section>
+  )
+}

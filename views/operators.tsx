@@ -1,0 +1,117 @@
+import { Copyable } from './copyable.tsx'
+import { Csrf, FormFault, TextField } from './field.tsx'
+import { Layout } from './layout.tsx'
+import { paths } from './paths.ts'
+import { Instant } from './time.tsx'
+import type { Form, LinkField, OperatorRow, Shell } from './types.ts'
+
+export const OperatorsPage = (props: {
+  readonly shell: Shell
+  readonly operators: readonly OperatorRow[]
+  readonly form: Form<LinkField>
+}): JSX.Element => (
+  <Layout shell={props.shell} title="Operators" section="operators">
+    <div class="heading">
+      <h1>Operators</h1>
+      <p class="quiet">
+        People who sign in here. An admin changes things, an auditor sees everything and changes nothing.
+      </p>
+    </div>
+    <div class="columns">
+      <section aria-label="Operators">
+        <table class="stack">
+          <thead>
+            <tr>
+              <th scope="col">E-mail</th>
+              <th scope="col">Role</th>
+              <th scope="col">Added</th>
+            </tr>
+          </thead>
+          <tbody>
+            {props.operators.map((operator) => (
+              <tr>
+                <th scope="row">
+                  <bdi class="row-name" safe>
+                    {operator.email}
+                  </bdi>
+                  {operator.isYou ? <span class="mark you">you</span> : null}
+                </th>
+                <td data-label="Role">{operator.role}</td>
+                <td data-label="Added">
+                  <Instant at={operator.addedAt} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      <form method="post" action={paths.operatorLinks} class="card">
+        <h2>Make a one-time link</h2>
+        <p class="hint">
+          For a new operator, or for one who lost the password: then the role stays as it is. Nothing is mailed; you
+          pass the link on.
+        </p>
+        <Csrf token={props.shell.csrf} />
+        <FormFault fault={props.form.faults.form} />
+        <TextField form={props.form} name="email" label="E-mail" type="email" required />
+        <RoleField form={props.form} />
+        <div class="form-end">
+          <button type="submit">Make link</button>
+        </div>
+      </form>
+    </div>
+  </Layout>
+)
+
+const RoleField = (props: { readonly form: Form<LinkField> }): JSX.Element => (
+  <fieldset class={props.form.faults.role === undefined ? 'field' : 'field refused'}>
+    <legend>Role of a new operator</legend>
+    <div class="choices">
+      {roles.map((role) => (
+        <span class="choice">
+          <input
+            type="radio"
+            id={`role-${role}`}
+            name="role"
+            value={role}
+            checked={props.form.values.role === role}
+            required
+          />
+          <label for={`role-${role}`}>{role}</label>
+        </span>
+      ))}
+    </div>
+    {props.form.faults.role === undefined ? null : (
+      <p class="fault" safe>
+        {props.form.faults.role}
+      </p>
+    )}
+  </fieldset>
+)
+
+const roles = ['admin', 'auditor'] as const
+
+/** Shows a link once. Serve it as the answer to one request, and never store it. */
+export const OperatorLinkPage = (props: {
+  readonly shell: Shell
+  readonly email: string
+  readonly url: string
+  readonly expiresAt: number
+}): JSX.Element => (
+  <Layout shell={props.shell} title="One-time link" section="operators" narrow>
+    <h1>One-time link</h1>
+    <section class="card key-once" aria-labelledby="link-title">
+      <h2 id="link-title">
+        For <bdi safe>{props.email}</bdi>
+      </h2>
+      <p>
+        It is shown <strong>this once</strong>, works once, and until <Instant at={props.expiresAt} />. Whoever opens it
+        chooses the password: pass it on in private.
+      </p>
+      <Copyable id="one-time-link" text={props.url} what="link" secret />
+    </section>
+    <p>
+      <a href={paths.operators}>Back to operators</a>
+    </p>
+  </Layout>
+)

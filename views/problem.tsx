@@ -1,0 +1,97 @@
+import { Layout } from './layout.tsx'
+import type { Shell } from './types.ts'
+
+export type PageProblem =
+  | 'forbidden'
+  | 'form_expired'
+  | 'not_found'
+  | 'too_many_attempts'
+  | 'busy'
+  | 'not_confirmed'
+  | 'store_unavailable'
+  | 'storage_full'
+  | 'internal_error'
+
+/** A page that says no: what happened, whether anything was changed, what to do. */
+export const ProblemPage = (props: {
+  readonly shell: Shell
+  readonly problem: PageProblem
+  /** Names this request in the service's log. */
+  readonly requestId: string
+  /** Where to look or try again. */
+  readonly back: { readonly href: string; readonly words: string }
+}): JSX.Element => {
+  const { title, changed, advice } = words[props.problem]
+  return (
+    <Layout shell={props.shell} title={title} narrow>
+      <h1 safe>{title}</h1>
+      <div class={props.problem === 'not_confirmed' ? 'card warn' : 'card'}>
+        <p>
+          <strong safe>{changed}</strong>
+        </p>
+        <p safe>{advice}</p>
+        <p>
+          <a class="button" href={props.back.href} safe>
+            {props.back.words}
+          </a>
+        </p>
+      </div>
+      <p class="quiet">
+        Request <code safe>{props.requestId}</code>
+      </p>
+    </Layout>
+  )
+}
+
+const words: Readonly<
+  Record<PageProblem, { readonly title: string; readonly changed: string; readonly advice: string }>
+> = {
+  forbidden: {
+    title: 'Not for your role',
+    changed: 'Nothing was changed.',
+    advice: 'An auditor sees everything and changes nothing. Ask an admin to do it.',
+  },
+  form_expired: {
+    title: 'This form is no longer valid',
+    changed: 'Nothing was changed.',
+    advice:
+      'It belongs to another session, or did not come from this site. Open the page again and send it from there.',
+  },
+  not_found: {
+    title: 'Nothing here',
+    changed: 'There is no such page.',
+    advice: 'The address may be mistyped, or name a cellar or key that was never created here.',
+  },
+  too_many_attempts: {
+    title: 'Too many attempts',
+    changed: 'You were not signed in.',
+    advice: 'Sign-in is throttled for this account and address. Wait a quarter of an hour, then try again.',
+  },
+  busy: {
+    title: 'Busy',
+    changed: 'Nothing was changed.',
+    advice: 'Too many changes wait for the same key or cellar. Try again in a moment.',
+  },
+  not_confirmed: {
+    title: 'Not confirmed yet',
+    changed: 'The log has not said whether the change is stored.',
+    advice:
+      'It may be in force or not. Look at the page it was about: once the log answers, it shows what is so. If it is not there, do it again; doing it twice does no harm.',
+  },
+  store_unavailable: {
+    title: 'The log can’t be reached',
+    changed: 'Nothing was changed.',
+    advice:
+      'The service can’t write to its log now. Try again in a moment; if it lasts, look at the service’s own log.',
+  },
+  storage_full: {
+    title: 'No space left',
+    changed: 'Nothing was changed.',
+    advice: 'The disk that holds the log is full. Readings are refused too until there is room again.',
+  },
+  internal_error: {
+    title: 'Something broke',
+    changed: 'This request ended in a fault of ours.',
+    advice: 'It has been noted in the service’s log under the request below. Look at what is so before you try again.',
+  },
+}

@@ -1,0 +1,201 @@
+import { CellarFrame } from './cellar-frame.tsx'
+import { paths } from './paths.ts'
+import { countOf } from './quantity.ts'
+import { Sparkline } from './sparkline.tsx'
+import { Ago } from './time.tsx'
+import type { CellarView, KegView, ReadingView, Shell } from './types.ts'
+
+export const ReadingsPage = (props: {
+  readonly shell: Shell
+  readonly cellar: CellarView
+  readonly kegs: readonly KegView[]
+  /** Newest accepted first. */
+  readonly readings: readonly ReadingView[]
+  /** Whether there is a key that could send one. */
+  readonly activeKeys: number
+}): JSX.Element => (
+  <CellarFrame shell={props.shell} cellar={props.cellar} tab="readings" title="Readings">
+    <div
+      hx-sse:connect={paths.liveReadings(props.cellar.cellar)}
+      hx-sse:close="end"
+      hx-target="#cellar-readings"
+      hx-swap="outerMorph"
+    >
+      <CellarReadings
+        cellar={props.cellar.cellar}
+        kegs={props.kegs}
+        readings={props.readings}
+        activeKeys={props.activeKeys}
+        nowMs={props.shell.nowMs}
+        isAdmin={props.shell.operator?.role === 'admin'}
+      />
+    </div>
+  </CellarFrame>
+)
+
+export const CellarReadings = (props: {
+  readonly cellar: string
+  readonly kegs: readonly KegView[]
+  readonly readings: readonly ReadingView[]
+  readonly activeKeys: number
+  readonly nowMs: number
+  readonly isAdmin: boolean
+}): JSX.Element => (
+  <div id="cellar-readings">
+    {props.readings.length === 0 ? (
+      <NoReadings cellar={props.cellar} activeKeys={props.activeKeys} isAdmin={props.isAdmin} />
+    ) : (
+      <>
+        <KegTable kegs={props.kegs} nowMs={props.nowMs} />
+        <ReadingTable readings={props.readings} nowMs={props.nowMs} />
+      </>
+    )}
+  </div>
+)
+
+const NoReadings = (props: {
+  readonly cellar: string
+  readonly activeKeys: number
+  readonly isAdmin: boolean
+}): JSX.Element => (
+  <div class="empty">
+    <h2>No reading yet</h2>
+    {props.activeKeys > 0 ? (
+      <p>
+        This cellar has an active key. As soon as a device posts with it, the reading is here without a reload; what
+        came of a refused one is on the key’s own page.
+      </p>
+    ) : (
+      <p>A device needs a key of this cellar to send one.</p>
+    )}
+    {props.isAdmin && props.activeKeys === 0 ? (
+      <a class="button" href={paths.newKey(props.cellar)}>
+        Create New Key
+      </a>
+    ) : (
+      <a href={paths.keys(props.cellar)}>API Keys of this cellar</a>
+    )}
+  </div>
+)
+
+const KegTable = (props: { readonly kegs: readonly KegView[]; readonly nowMs: number }): JSX.Element => (
+  <section aria-labelledby="kegs-title">
+    <h2 id="kegs-title">
+      Kegs <small safe>{countOf(props.kegs.length, 'keg', 'kegs')}</small>
+    </h2>
+    <table class="stack">
+      <thead>
+        <tr>
+          <th scope="col">Rack, keg</th>
+          <th scope="col" class="number">
+            Latest value
+          </th>
+          <th scope="col">Taken</th>
+          <th scope="col">Last values</th>
+        </tr>
+      </thead>
+      <tbody>
+        {props.kegs.map((keg) => (
+          <tr>
+            <th scope="row">
+              <bdi class="row-name" safe>
+                {keg.keg}
+              </bdi>
+              <bdi class="under" safe>
+                {keg.rack}
+              </bdi>
+            </th>
+            <td class="number value" data-label="Latest value">
+              {keg.latest.value}
+            </td>
+            <td data-label="Taken">
+              <code safe>{keg.latest.timestamp}</code> <Marks reading={keg.latest} />
+            </td>
+            <td data-label="Last values">
+              <Sparkline values={keg.points.map((point) => point.value)} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+)
+
+const ReadingTable = (props: { readonly readings: readonly ReadingView[]; readonly nowMs: number }): JSX.Element => (
+  <section aria-labelledby="latest-title">
+    <h2 id="latest-title">
+      Latest readings <small>as they were accepted, newest first</small>
+    </h2>
+    <table class="stack">
+      <thead>
+        <tr>
+          <th scope="col">Rack, keg</th>
+          <th scope="col" class="number">
+            Value
+          </th>
+          <th scope="col">Timestamp as sent</th>
+          <th scope="col">Accepted</th>
+          <th scope="col">Key</th>
+          <th scope="col">Receipt</th>
+        </tr>
+      </thead>
+      <tbody>
+        {props.readings.map((reading) => (
+          <ReadingLine reading={reading} nowMs={props.nowMs} />
+        ))}
+      </tbody>
+    </table>
+  </section>
+)
+
+const ReadingLine = (props: { readonly reading: ReadingView; readonly nowMs: number }): JSX.Element => {
+  const { reading } = props
+  return (
+    <tr id={`reading-${reading.position}`}>
+      <th scope="row">
+        <bdi class="row-name" safe>
+          {reading.keg}
+        </bdi>
+        <bdi class="under" safe>
+          {reading.rack}
+        </bdi>
+      </th>
+      <td class="number value" data-label="Value">
+        {reading.value}
+      </td>
+      <td data-label="Timestamp as sent">
+        <code safe>{reading.timestamp}</code> <Marks reading={reading} />
+      </td>
+      <td data-label="Accepted">
+        <Ago at={reading.recordedAt} nowMs={props.nowMs} />
+      </td>
+      <td data-label="Key">
+        <a href={paths.key(reading.keyId)}>
+          <bdi safe>{reading.keyLabel}</bdi>
+        </a>
+      </td>
+      <td data-label="Receipt">
+        <code class="receipt" safe>{`${reading.stream}@${reading.revision}`}</code>
+      </td>
+    </tr>
+  )
+}
+
+/** What an admin should know before trusting a reading. */
+const Marks = (props: { readonly reading: ReadingView }): JSX.Element => (
+  <>
+    {props.reading.clockSkew ? (
+      <span
+        class="mark skew"
+        title="Its timestamp lies more than 10 minutes after it was accepted: kept out of “latest”"
+      >
+        clock ahead
+      </span>
+    ) : null}
+    {props.reading.repeat ? (
+      <span class="mark repeat" title="Same rack, keg, timestamp and value as an earlier reading">
+        repeat
+      </span>
+    ) : null}
+  </>
+)

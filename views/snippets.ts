@@ -1,0 +1,88 @@
+/**
+ * Lines to paste that send a first reading, quoted for their language. A cellar may be called `'; rm -rf ~ #`.
+ *
+ * Inside JSON, quotes, backslashes and everything invisible become `\uXXXX`: then no shell, not even fish (for which `\\`
+ * means something within single quotes), finds anything to interpret, and no text turns round what a terminal shows.
+ */
+const isPlain = (character: string): boolean => !/['"\\<>&\p{C}\p{Zl}\p{Zp}]/u.test(character)
+
+const unitEscape = (character: string): string =>
+  Array.from({ length: character.length }, (_, at) => `\\u${hex(character.charCodeAt(at), 4)}`).join('')
+
+const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, '0')
+
+const quotedBy = (escaped: (character: string) => string, text: string): string =>
+  `"${[...text].map((character) => (isPlain(character) ? character : escaped(character))).join('')}"`
+
+/** A JSON string, which is a JavaScript string too. */
+export const jsonString = (text: string): string => quotedBy(unitEscape, text)
+
+/** A Python string: there, two `\u` escapes never make one character. */
+export const pythonString = (text: string): string =>
+  quotedBy((character) => {
+    const code = character.codePointAt(0) ?? 0
+    return code > 0xffff ? `\\U${hex(code, 8)}` : `\\u${hex(code, 4)}`
+  }, text)
+
+/** One word of a POSIX shell: nothing is special between single quotes but the quote itself. */
+export const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+
+export type Snippet = {
+  /** `{base_url}` of the contract, without a slash at the end. */
+  readonly baseUrl: string
+  readonly cellar: string
+}
+
+const ingestUrl = (baseUrl: string): string => `${baseUrl}/api/v1/ingest`
+
+/** The key into a variable: all other lines name only the variable, so they can be shown and kept. */
+export const shellKey = (key: string): string => `CELLARBOOK_KEY=${shellWord(key)}\nexport CELLARBOOK_KEY`
+
+/** `curl` with that variable and the time of its run. */
+export const shellReading = ({ baseUrl, cellar }: Snippet): string => {
+  const before = `{"cellar":${jsonString(cellar)},"rack":"rack-1","keg":"temperature","value":21.5,"timestamp":"`
+  return [
+    `curl -sS ${shellWord(ingestUrl(baseUrl))} \\`,
+    `  -H "X-API-Key: $CELLARBOOK_KEY" \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    `  -d ${shellWord(before)}"$(date -u +%Y-%m-%dT%H:%M:%SZ)"${shellWord('"}')}`,
+  ].join('\n')
+}
+
+/** Python 3, with nothing but its own library. */
+export const pythonReading = ({ baseUrl, cellar }: Snippet): string => `import json, os, urllib.error, urllib.request
+from datetime import datetime, timezone
+
+reading = {
+    "cellar": ${pythonString(cellar)},
+    "rack": "rack-1",
+    "keg": "temperature",
+    "value": 21.5,
+    "timestamp": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+}
+request = urllib.request.Request(
+    ${pythonString(ingestUrl(baseUrl))},
+    data=json.dumps(reading).encode(),
+    headers={"X-API-Key": os.environ["CELLARBOOK_KEY"], "Content-Type": "application/json"},
+)
+try:
+    answer = urllib.request.urlopen(request, timeout=10)
+except urllib.error.HTTPError as refusal:
+    answer = refusal
+print(answer.status, answer.read().decode())`
+
+/** JavaScript for Node, Bun and Deno alike, in a module or not. */
+export const javascriptReading = ({ baseUrl, cellar }: Snippet): string => `const reading = {
+  cellar: ${jsonString(cellar)},
+  rack: "rack-1",
+  keg: "temperature",
+  value: 21.5,
+  timestamp: new Date().toISOString(),
+}
+fetch(${jsonString(ingestUrl(baseUrl))}, {
+  method: "POST",
+  headers: { "X-API-Key": process.env.CELLARBOOK_KEY, "Content-Type": "application/json" },
+  body: JSON.stringify(reading),
+})
+  .then((answer) => answer.text().then((text) => console.log(answer.status, text)))
+  .catch((fault) => console.error("not sent:", fault))`
