@@ -80,9 +80,12 @@ export const internedNameBytesMax = 512
 export const readPageEventsMax = 1_000
 
 // Projections that would otherwise grow with the readings.
+/** About 2 KiB each once its points are full: 20 MiB a cellar, and only admins make cellars. */
 export const kegsPerCellarMax = 10_000
 export const pointsPerKegMax = 64
 export const latestReadingsPerCellarMax = 50
+/** Seals and fences of one key's readings, of which each takes a command of an admin: the last are shown. */
+export const barriersPerKeyMax = 1_000
 export const lastRefusalsMax = 10_000
 
 // Live pages.
@@ -91,6 +94,8 @@ export const liveHeartbeatMs = 10_000
 
 // The process.
 export const drainMsMax = 10_000
+/** How often a drain looks whether everything has settled. */
+export const drainLookMs = 10
 export const expirySweepMs = 60_000
 export const formBodyBytesMax = 64 * 1024
 export const unavailableRetryAfterSeconds = 1

@@ -53,6 +53,19 @@ export const foldReadings = (readings: ReadingsState, event: RecordedEvent<Readi
   }
 }
 
+/** Folds a run of readings that were written by one append: `revision` is the first one's. */
+export const foldRun = (
+  state: ReadingsState,
+  run: { readonly revision: number; readonly recordedAt: number; readonly readings: number },
+): void => {
+  if (state.revision !== null && run.revision !== state.revision + 1) {
+    throw new Error(`Cannot fold a run at revision ${run.revision}: the last one folded is ${state.revision}`)
+  }
+  state.window.record(run.recordedAt, run.readings)
+  state.revision = run.revision + run.readings - 1
+  state.recordedAt = run.recordedAt
+}
+
 const unknown: ReadingRefusal = { kind: 'key_invalid', why: 'unknown' }
 const revoked: ReadingRefusal = { kind: 'key_invalid', why: 'revoked' }
 const suspended: ReadingRefusal = { kind: 'key_invalid', why: 'suspended' }

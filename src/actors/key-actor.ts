@@ -1,0 +1,362 @@
+import type { By, EventData, NewEvent } from '../domain/events.ts'
+import type { KeyState } from '../domain/key.ts'
+import { admit, foldRun, refusalOfKey } from '../domain/readings.ts'
+import { type CommandRefusal, done, type Outcome, type ReadingRefusal, refused } from '../domain/refusal.ts'
+import { appendBytesMax, appendReadingsMax, conflictRetriesMax, givingWayMsMax, storeRetriesMax } from '../limits.ts'
+import { type AppendResult, type ExpectedRevision, Outage } from '../log/event-log.ts'
+import { retryPauseMs } from './append-until-known.ts'
+import type { Asker, Usage } from './core.ts'
+import type { Host } from './host.ts'
+import { type ChangeKey, changeKey, finishRevocation, type KeyWork, revokeKey } from './key-commands.ts'
+import { KeyStreams } from './key-streams.ts'
+import { Mailbox, type ReadingAnswer, ReadingAsk } from './mailbox.ts'
+import { commandRefusalOf, readingRefusalOf } from './outage.ts'
+
+/** Readings of one append that is out. The same events go again, at the same revision, until the outcome is known. */
+type Run = {
+  readonly asks: readonly ReadingAsk[]
+  readonly events: readonly NewEvent[]
+  readonly expected: ExpectedRevision
+  readonly recordedAt: number
+  /** One try may have been written: a later "not written" speaks of its own try only. */
+  isDoubtful: boolean
+  tries: number
+}
+
+type KeyAnswer = Promise<Outcome<KeyState, CommandRefusal>>
+
+const storeUnavailable: ReadingRefusal = { kind: 'store_unavailable' }
+const internalError: ReadingRefusal = { kind: 'internal_error' }
+const overloaded: ReadingRefusal = { kind: 'overloaded' }
+const runBounds = { readingsMax: appendReadingsMax, bytesMax: appendBytesMax }
+
+/**
+ * One key on this node: the only writer of its two streams here, and never with two appends to its readings out at once.
+ *
+ * A reading takes the straight way while the state is current: it is admitted and has its place in the window before
+ * `accept` returns, leaves with all others of its turn, and no async function runs for it. Everything else (loading,
+ * commands, what others wrote) is worked on aside, and readings wait until then to be judged.
+ */
+export class KeyActor {
+  /** Heartbeat of the last use: idle actors are evicted by it. */
+  usedBeat = 0
+  readonly #host: Host
+  readonly #by: By
+  readonly #streams: KeyStreams
+  readonly #work: KeyWork
+  readonly #mailbox = new Mailbox()
+  /** The append that is out, or waits to be tried again. */
+  #run: Run | null = null
+  /** Places in the window that readings in the mailbox have; those of the run come on top. */
+  #placesOfWaiting = 0
+  /** Some of the readings in the mailbox have not been judged. */
+  #mustJudge = false
+  #isAside = false
+  #isFlushDue = false
+  /** The store has left the outcome of a command open: no reading is taken until it says. */
+  #isInDoubt = false
+  #conflicts = 0
+  #roundTripMs = 1
+  #expiryNoticed: number | null = null
+  #loading: { readonly beat: number; readonly promise: Promise<void>; readonly resolve: () => void } | null = null
+
+  constructor(keyId: string, host: Host) {
+    this.#host = host
+    this.#by = { kind: 'key', keyId }
+    this.#streams = new KeyStreams(keyId, host)
+    this.#work = { host, streams: this.#streams, onDoubt: () => this.#doubt() }
+  }
+
+  get isIdle(): boolean {
+    return this.#run === null && !this.#isAside && !this.#isFlushDue && this.#mailbox.isEmpty
+  }
+
+  /** Never throws, and never waits longer than `requestWaitMsMax`. */
+  accept(reading: EventData<'ReadingAccepted'>, requestId: string): Promise<ReadingAnswer> {
+    try {
+      const refusal = this.#refusal()
+      if (refusal !== null) return Promise.resolve(refused(refusal))
+    } catch (bug) {
+      this.#streams.forget()
+      this.#host.onBug(bug)
+      return Promise.resolve(refused(internalError))
+    }
+    const ask = new ReadingAsk(reading, requestId, this.#host.beat)
+    this.#mailbox.put(ask)
+    this.#wake()
+    return ask.answer
+  }
+
+  /** At once if the key is loaded; `null` if there is no such key, or the store can't say. */
+  usage(): Usage | null | Promise<Usage | null> {
+    if (this.#streams.loaded) return this.#usageNow()
+    this.#loading ??= { ...Promise.withResolvers<void>(), beat: this.#host.beat }
+    this.#wake()
+    return this.#loading.promise.then(() => (this.#streams.loaded ? this.#usageNow() : null))
+  }
+
+  change(command: ChangeKey, asker: Asker): KeyAnswer {
+    return this.#ask(() => changeKey(this.#work, command, asker))
+  }
+
+  revoke(reason: string, asker: Asker): KeyAnswer {
+    return this.#ask(() => revokeKey(this.#work, reason, asker))
+  }
+
+  /** Brings the state up, which finishes what another node, or an earlier life of this one, left half done. */
+  mend(): Promise<Outcome<null, CommandRefusal>> {
+    return this.#ask(async () => done(null))
+  }
+
+  hear(event: Parameters<KeyStreams['hear']>[0]): void {
+    this.#streams.hear(event)
+  }
+
+  /** The end of a turn: what came in it goes out. */
+  flush(): void {
+    this.#isFlushDue = false
+    this.#advance()
+  }
+
+  /** Answers everyone who came in that heartbeat or before, whatever becomes of their append. */
+  answerOverdue(beat: number): void {
+    const overdue = Math.min(this.#mailbox.answerOverdue(beat), this.#placesOfWaiting)
+    this.#placesOfWaiting -= overdue
+    this.#streams.readings.window.giveBack(overdue)
+    for (const ask of this.#run?.asks ?? []) if (ask.beat <= beat) ask.settle(refused(storeUnavailable))
+    if (this.#loading !== null && this.#loading.beat <= beat) this.#endLoading()
+  }
+
+  stop(): void {
+    this.#mailbox.stop()
+    for (const ask of this.#run?.asks ?? []) ask.settle(refused(storeUnavailable))
+    this.#endLoading()
+  }
+
+  /** Why this reading can't be taken in; `null` if it has its place, or will be judged before it is appended. */
+  #refusal(): ReadingRefusal | null {
+    if (this.#isInDoubt) return storeUnavailable
+    const full = this.#mailbox.refusesReading(this.#run?.asks.length ?? 0)
+    if (full !== null) return full
+    this.#mustJudge ||= this.#isAside || !this.#streams.current
+    return this.#mustJudge ? null : this.#admitOne()
+  }
+
+  #admitOne(): ReadingRefusal | null {
+    const { key, readings, limit, now } = this.#streams
+    const refusal = admit(key, readings, { limit, now })
+    if (refusal?.kind === 'key_expired') this.#noticeExpiry()
+    if (refusal !== null) return refusal
+    readings.window.reserve(1)
+    this.#placesOfWaiting += 1
+    return null
+  }
+
+  #ask<T>(work: () => Promise<Outcome<T, CommandRefusal>>): Promise<Outcome<T, CommandRefusal>> {
+    const answer = this.#mailbox.ask(work, this.#host.beat)
+    this.#wake()
+    return answer
+  }
+
+  #wake(): void {
+    if (this.#isFlushDue || this.#run !== null || this.#isAside) return
+    this.#isFlushDue = true
+    this.#host.flushSoon(this)
+  }
+
+  /** Begins what comes next, unless something is under way: its end comes here again. */
+  #advance(): void {
+    if (this.#run !== null || this.#isAside) return
+    const isWaiting = this.#mailbox.readings > 0
+    if (this.#mailbox.hasCommands || this.#loading !== null || (isWaiting && this.#mustLookFirst())) {
+      this.#isAside = true
+      void this.#workAside()
+    } else if (isWaiting) this.#send()
+  }
+
+  #mustLookFirst(): boolean {
+    return this.#mustJudge || !this.#streams.current
+  }
+
+  #send(): void {
+    try {
+      const { key, readings, readingsStream, now } = this.#streams
+      // One instant, one key: what holds for one of them holds for all.
+      const refusal = refusalOfKey(key, readings.sealed !== null, now)
+      if (refusal !== null) {
+        this.#releaseWaiting()
+        if (refusal.kind === 'key_expired') this.#noticeExpiry()
+        this.#mailbox.refuseReadings(refusal)
+        return
+      }
+      const asks = this.#mailbox.takeReadings(runBounds)
+      this.#placesOfWaiting -= asks.length
+      const expected = readings.revision ?? 'none'
+      const events = asks.map((ask) => this.#event(ask, now))
+      this.#run = { asks, events, expected, recordedAt: now, isDoubtful: false, tries: 0 }
+      this.#append(this.#run, readingsStream)
+    } catch (bug) {
+      this.#break(bug)
+    }
+  }
+
+  #event({ requestId, reading }: ReadingAsk, recordedAt: number): NewEvent {
+    const metadata = { by: this.#by, requestId, correlationId: requestId, causationId: requestId }
+    return { id: requestId, type: 'ReadingAccepted', recordedAt, data: reading, metadata }
+  }
+
+  #append(run: Run, stream: string): void {
+    this.#host.log.append(stream, run.expected, run.events).then(
+      (result) => this.#appended(run, result),
+      (error: unknown) => this.#failed(run, error),
+    )
+  }
+
+  #appended(run: Run, result: AppendResult): void {
+    try {
+      if (result.outcome === 'conflict') this.#conflicted(run, result.currentRevision)
+      else this.#written(run)
+    } catch (bug) {
+      this.#break(bug)
+    }
+    this.#advance()
+  }
+
+  #written(run: Run): void {
+    const { readings, readingsStream } = this.#streams
+    const first = run.expected === 'none' ? 0 : run.expected + 1
+    readings.window.giveBack(run.asks.length)
+    foldRun(readings, { revision: first, recordedAt: run.recordedAt, readings: run.asks.length })
+    this.#conflicts = 0
+    const usage = this.#usageNow()
+    if (usage === null) throw new Error(`Cannot answer for "${readingsStream}": its key is not known`)
+    this.#run = null
+    let revision = first
+    for (const ask of run.asks) {
+      ask.settle(done({ stream: readingsStream, revision, recordedAt: run.recordedAt, usage }))
+      revision += 1
+    }
+  }
+
+  /** Somebody else wrote at that place, so none of it is written: it is judged again on what they wrote. */
+  #conflicted(run: Run, currentRevision: number | null): void {
+    this.#run = null
+    this.#streams.readings.window.giveBack(run.asks.length)
+    this.#streams.meet(currentRevision)
+    this.#roundTripMs = Math.max(1, this.#host.clock.now() - run.recordedAt)
+    this.#conflicts += 1
+    if (this.#conflicts <= conflictRetriesMax) {
+      this.#mailbox.putBack(run.asks)
+      this.#mustJudge = true
+    } else {
+      this.#conflicts = 0
+      for (const ask of run.asks) ask.settle(refused(overloaded))
+    }
+  }
+
+  #failed(run: Run, error: unknown): void {
+    if (!(error instanceof Outage)) {
+      this.#break(error)
+      this.#advance()
+      return
+    }
+    run.isDoubtful ||= error.outcome === 'unknown'
+    if (run.isDoubtful && run.tries < storeRetriesMax && !this.#host.gaveUp) {
+      const pauseMs = retryPauseMs(run.tries, this.#host)
+      run.tries += 1
+      this.#host.schedule.after(pauseMs, () => this.#append(run, this.#streams.readingsStream))
+      return
+    }
+    this.#run = null
+    this.#streams.readings.window.giveBack(run.asks.length)
+    if (run.isDoubtful) this.#streams.forget()
+    for (const ask of run.asks) ask.settle(refused(readingRefusalOf(error)))
+    this.#advance()
+  }
+
+  /** One command, or whatever the state needs; then `#advance` looks what is left. */
+  async #workAside(): Promise<void> {
+    this.#releaseWaiting()
+    this.#mustJudge = true
+    try {
+      await this.#streams.bringUp()
+      await this.#finishWhatIsHalfDone()
+      await this.#mailbox.performNext()
+      if (this.#isInDoubt) this.#streams.forget()
+      if (this.#conflicts > 0 && !this.#mailbox.hasCommands) await this.#giveWay()
+      this.#isAside = false
+      if (this.#streams.current) this.#judge()
+    } catch (error) {
+      this.#isAside = false
+      if (error instanceof Outage) {
+        this.#mailbox.refuseCommands(commandRefusalOf(error))
+        this.#mailbox.refuseReadings(readingRefusalOf(error))
+      } else this.#break(error)
+    }
+    this.#isInDoubt = false
+    this.#endLoading()
+    this.#advance()
+  }
+
+  async #finishWhatIsHalfDone(): Promise<void> {
+    const { key, readings } = this.#streams
+    if (readings.sealed === null || key === null || key.revoked !== null) return
+    await finishRevocation(this.#work, { mustFinish: false })
+  }
+
+  /** A random round trip or two, so that of two nodes that write to one stream neither starves. */
+  #giveWay(): Promise<void> {
+    return this.#host.pause(Math.min(givingWayMsMax, Math.ceil(this.#roundTripMs * (1 + this.#host.chance()))))
+  }
+
+  #judge(): void {
+    this.#mustJudge = false
+    this.#mailbox.judgeReadings(() => this.#admitOne())
+  }
+
+  #releaseWaiting(): void {
+    this.#streams.readings.window.giveBack(this.#placesOfWaiting)
+    this.#placesOfWaiting = 0
+  }
+
+  #doubt(): void {
+    this.#isInDoubt = true
+    this.#mailbox.refuseReadings(storeUnavailable)
+  }
+
+  /** A bug: everyone who waits is told, and the state, which it may have spoilt, is folded anew at the next ask. */
+  #break(bug: unknown): void {
+    const asks = this.#run?.asks ?? []
+    this.#run = null
+    this.#placesOfWaiting = 0
+    this.#streams.forget()
+    for (const ask of asks) ask.settle(refused(internalError))
+    this.#mailbox.refuseReadings(internalError)
+    this.#mailbox.failCommands(bug)
+    this.#host.onBug(bug)
+  }
+
+  /** The first to notice that a key has expired has it recorded, once. */
+  #noticeExpiry(): void {
+    const { key } = this.#streams
+    if (key === null || key.expiryRecorded === key.expiresAt || this.#expiryNoticed === key.expiresAt) return
+    this.#expiryNoticed = key.expiresAt
+    const asker: Asker = { by: { kind: 'system' }, requestId: this.#host.entropy.uuid() }
+    this.change({ type: 'RecordKeyExpiry' }, asker).catch(() => {
+      // Whatever it was has been told as a bug; the sweep records the expiry later.
+    })
+  }
+
+  #usageNow(): Usage | null {
+    const { key, readings, limit, now } = this.#streams
+    if (key === null) return null
+    const { window } = readings
+    const retryAfterMs = window.retryAfterMs(now, limit.readings)
+    return { limit, used: window.used(now), resetMs: window.resetMs(now), retryAfterMs }
+  }
+
+  #endLoading(): void {
+    this.#loading?.resolve()
+    this.#loading = null
+  }
+}

@@ -1,0 +1,142 @@
+import type { EventData, Metadata } from '../domain/events.ts'
+import { decideKey, type KeyCommand, type KeyState, takesAway } from '../domain/key.ts'
+import { type CommandRefusal, done, type Outcome, refused } from '../domain/refusal.ts'
+import { conflictRetriesMax } from '../limits.ts'
+import { type ExpectedRevision, Outage } from '../log/event-log.ts'
+import type { Asker } from './core.ts'
+import { derivedId } from './derived-id.ts'
+import type { Host } from './host.ts'
+import type { KeyStreams } from './key-streams.ts'
+import { askedBy } from './metadata.ts'
+
+/** What every command to a key works with. `onDoubt` is told when the store has stopped saying what is so. */
+export type KeyWork = { readonly host: Host; readonly streams: KeyStreams; readonly onDoubt: () => void }
+
+type Answer = Outcome<KeyState, CommandRefusal>
+
+export type ChangeKey = Exclude<KeyCommand, { type: 'CreateKey' | 'RevokeKey' }>
+
+/**
+ * Every change of a key but its creation and its end (protocol, "Taking a right away"). What gives is the key's event
+ * alone; what takes is the event, then a fence in the readings, then the answer. Where it is already so, whoever began it
+ * may have died before the fence, so one must be seen or written all the same.
+ */
+export const changeKey = async (work: KeyWork, command: ChangeKey, asker: Asker): Promise<Answer> => {
+  const { host, streams, onDoubt } = work
+  for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
+    const { key, limit } = streams
+    const decision = decideKey(key, command, host.clock.now())
+    if (!decision.ok) return decision
+    if (key === null) return refused({ kind: 'key_not_found' })
+    const [event] = decision.value
+    if (event === undefined) {
+      if (mayHaveTaken(command)) await fence(work, key.revision, askedBy(asker))
+      return done(streams.key ?? key)
+    }
+    const cellarLimit = host.projections.keys.effectiveLimit({ ...key, limit: null })
+    const draft = { ...event, id: host.entropy.uuid(), metadata: askedBy(asker) }
+    const result = await streams.appendToKey(draft, { mustFinish: false, onDoubt })
+    if (result.outcome === 'conflict') continue
+    const written = key.revision + 1
+    if (takesAway(event, key, limit, cellarLimit)) {
+      await fence(work, written, { ...askedBy(asker), causationId: draft.id })
+    }
+    return done(streams.key ?? key)
+  }
+  return refused({ kind: 'busy' })
+}
+
+const mayHaveTaken = (command: ChangeKey): boolean =>
+  command.type === 'SuspendKey' ||
+  command.type === 'SetKeyLimit' ||
+  (command.type === 'SetKeyExpiry' && command.expiresAt !== null)
+
+/**
+ * Returns only when a fence at or past that revision of the key lies in its readings, or when those have ended. Unlike a
+ * seal it reads before it tries again: it must never be written after a seal, which is always the last event.
+ */
+const fence = async ({ host, streams, onDoubt }: KeyWork, keyRevision: number, metadata: Metadata): Promise<void> => {
+  const draft = { id: host.entropy.uuid(), type: 'ReadingsFenced' as const, data: { keyRevision }, metadata }
+  for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
+    if (streams.readings.sealed !== null || streams.readings.fencedAt >= keyRevision) return
+    const expected = streams.readings.revision ?? 'none'
+    const result = await streams.appendToReadings(draft, { expected, mustFinish: true, onDoubt })
+    if (result.outcome === 'conflict') {
+      streams.meet(result.currentRevision)
+      await streams.bringUp()
+    } else streams.foldReadings(result.events)
+  }
+  throw new Outage(
+    `Cannot fence "${streams.readingsStream}": others wrote ${conflictRetriesMax} times`,
+    'unknown',
+    'overloaded',
+  )
+}
+
+/**
+ * Ends a key: the readings are sealed first, then the key is revoked, then the answer. So no reading lies after
+ * KeyRevoked, on any node, ever.
+ */
+export const revokeKey = async (work: KeyWork, reason: string, asker: Asker): Promise<Answer> => {
+  const { streams } = work
+  if (streams.key === null) return refused({ kind: 'key_not_found' })
+  if (streams.key.revoked !== null) return done(streams.key)
+  if (streams.readings.sealed === null) await seal(work, { reason }, askedBy(asker))
+  return done(await finishRevocation(work, { mustFinish: true }))
+}
+
+/**
+ * Tried again at the revision that a conflict names, without reading what lies between: against a node that writes
+ * without pause, reading first would lose the race again and again. Only its time can then lie a little before that of
+ * the reading before it, by what the nodes' clocks differ.
+ */
+const seal = async (work: KeyWork, data: EventData<'ReadingsSealed'>, metadata: Metadata): Promise<void> => {
+  const { host, streams, onDoubt } = work
+  const draft = { id: host.entropy.uuid(), type: 'ReadingsSealed' as const, data, metadata }
+  let expected: ExpectedRevision = streams.readings.revision ?? 'none'
+  for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
+    const result = await streams.appendToReadings(draft, { expected, mustFinish: false, onDoubt })
+    if (result.outcome !== 'conflict') {
+      const [event] = result.events
+      if (event?.type === 'ReadingsSealed') streams.readings.sealed = event
+      return
+    }
+    expected = result.currentRevision ?? 'none'
+  }
+  throw new Outage(
+    `Cannot seal "${streams.readingsStream}": others wrote ${conflictRetriesMax} times`,
+    'not_written',
+    'overloaded',
+  )
+}
+
+/**
+ * Revokes a key whose readings are sealed, whoever sealed them: its node may have died in between. The event says who
+ * revoked and why as the seal does, and takes its id from the seal's, so that two who finish write it once.
+ */
+export const finishRevocation = async (
+  { host, streams, onDoubt }: KeyWork,
+  { mustFinish }: { readonly mustFinish: boolean },
+): Promise<KeyState> => {
+  const cause = streams.readings.sealed
+  if (cause === null) throw new Error(`Cannot finish a revocation in "${streams.readingsStream}": it is not sealed`)
+  for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
+    if (streams.key === null) throw new Error(`Cannot revoke "${streams.keyStream}": it was never created`)
+    const command = { type: 'RevokeKey' as const, reason: cause.data.reason, sealId: cause.id }
+    const decision = decideKey(streams.key, command, host.clock.now())
+    if (!decision.ok) throw new Error(`Cannot revoke "${streams.keyStream}": ${decision.refusal.kind}`)
+    const [event] = decision.value
+    if (event === undefined) return streams.key
+    const draft = {
+      ...event,
+      id: derivedId(cause.id, event.type),
+      metadata: { ...cause.metadata, causationId: cause.id },
+    }
+    await streams.appendToKey(draft, { mustFinish, onDoubt })
+  }
+  throw new Outage(
+    `Cannot revoke "${streams.keyStream}": others wrote ${conflictRetriesMax} times`,
+    'unknown',
+    'overloaded',
+  )
+}

@@ -1,0 +1,185 @@
+import type { Limit, NewEvent, RecordedEvent } from '../domain/events.ts'
+import { evolveKey, type KeyEventType, type KeyState } from '../domain/key.ts'
+import { foldReadings, noReadings, type ReadingsState } from '../domain/readings.ts'
+import { keyStream, readingsStream } from '../domain/streams.ts'
+import { keyLimitDefault } from '../limits.ts'
+import type { AppendResult, ExpectedRevision } from '../log/event-log.ts'
+import { type AppendOptions, appendUntilKnown } from './append-until-known.ts'
+import type { Host } from './host.ts'
+import { loadReadings, readingsEvent, readTail } from './load-readings.ts'
+import { narrowTo } from './narrow.ts'
+import { readFrom } from './read-stream.ts'
+
+/** What an event needs besides its time, which it is given when it is appended. */
+export type Draft<T extends KeyEventType | 'ReadingsSealed' | 'ReadingsFenced'> = {
+  [K in T]: Omit<NewEvent<K>, 'recordedAt'>
+}[T]
+
+/**
+ * The two streams of one key as one node knows them: what is folded of each, and what is known to be missing. One owner,
+ * the key's actor, which never has two appends to the readings stream out at once.
+ */
+export class KeyStreams {
+  readonly keyStream: string
+  readonly readingsStream: string
+  key: KeyState | null = null
+  readings: ReadingsState = noReadings(keyLimitDefault.windowMs)
+  limit: Limit = keyLimitDefault
+  /** The highest revisions that were heard of or met; a state that is not there yet is not to be decided on. */
+  #readingsSeen = -1
+  #keySeen = -1
+  #loaded = false
+  #keyRecordedAt = 0
+  #limitsEpoch = -1
+  readonly #host: Host
+
+  constructor(keyId: string, host: Host) {
+    this.keyStream = keyStream(keyId)
+    this.readingsStream = readingsStream(keyId)
+    this.#host = host
+  }
+
+  get loaded(): boolean {
+    if (this.#limitsEpoch !== this.#host.limitsEpoch) this.#refreshLimit()
+    return this.#loaded
+  }
+
+  /** Everything known to be in the log is folded, so that an append may be decided on it. */
+  get current(): boolean {
+    return this.loaded && !this.#readingsBehind && !this.#keyBehind
+  }
+
+  /** Now, in ms, but never before the last event of the readings stream. */
+  get now(): number {
+    return Math.max(this.#host.clock.now(), this.readings.recordedAt)
+  }
+
+  get #readingsBehind(): boolean {
+    return this.#readingsSeen > (this.readings.revision ?? -1)
+  }
+
+  get #keyBehind(): boolean {
+    const revision = this.key?.revision ?? -1
+    return this.#keySeen > revision || this.readings.fencedAt > revision
+  }
+
+  /** What is folded is not to be trusted: the next `bringUp` folds it anew from the log. */
+  forget(): void {
+    this.#loaded = false
+  }
+
+  /** Reads what is missing: everything, or only the news. */
+  async bringUp(): Promise<void> {
+    if (!this.loaded) await this.#load()
+    if (this.#readingsBehind) await this.#readReadings()
+    if (this.#keyBehind) await this.#readKey()
+  }
+
+  /** A conflict in the readings stream named that revision as its last; `null`: there is no such stream any more. */
+  meet(currentRevision: number | null): void {
+    if (currentRevision === null) this.forget()
+    else this.#readingsSeen = Math.max(this.#readingsSeen, currentRevision)
+  }
+
+  /** An event of either stream that the subscription delivered, of this node or another. */
+  hear(event: RecordedEvent): void {
+    if (event.stream === this.readingsStream) this.#readingsSeen = Math.max(this.#readingsSeen, event.revision)
+    else if (this.#loaded && event.revision === (this.key?.revision ?? -1) + 1) this.#foldKey([event])
+    else this.#keySeen = Math.max(this.#keySeen, event.revision)
+  }
+
+  /** Appends to the key's stream at the revision folded here, and folds what was written or what was met instead. */
+  async appendToKey(draft: Draft<KeyEventType>, options: AppendOptions): Promise<AppendResult> {
+    const recordedAt = Math.max(this.#host.clock.now(), this.#keyRecordedAt)
+    const append = {
+      stream: this.keyStream,
+      expected: this.key === null ? ('none' as const) : this.key.revision,
+      events: [{ ...draft, recordedAt }],
+    }
+    const result = await appendUntilKnown(this.#host, append, options)
+    if (result.outcome === 'conflict') await this.#readKey()
+    else this.#foldKey(result.events)
+    return result
+  }
+
+  /** Folds what this node has written to its readings, or read there. */
+  foldReadings(events: readonly RecordedEvent[]): void {
+    for (const event of events) foldReadings(this.readings, readingsEvent(event))
+  }
+
+  /** Appends a seal or a fence at that revision, and folds nothing. */
+  appendToReadings(
+    draft: Draft<'ReadingsSealed' | 'ReadingsFenced'>,
+    options: AppendOptions & { readonly expected: ExpectedRevision },
+  ): Promise<AppendResult> {
+    const events = [{ ...draft, recordedAt: this.now }]
+    return appendUntilKnown(this.#host, { stream: this.readingsStream, expected: options.expected, events }, options)
+  }
+
+  /**
+   * The end of the readings first, then the whole of the key's stream. In this order no fence can be missed, however far
+   * back it lies: it was written after the key's event that it stands for, so one that lies before the end seen here
+   * stands for an event that the second read finds; and one after that end is met as a conflict.
+   */
+  async #load(): Promise<void> {
+    const tail = await readTail(this.#host.log, this.readingsStream)
+    this.key = null
+    this.#keyRecordedAt = 0
+    await this.#readKey()
+    this.limit = this.#effectiveLimit()
+    const at = { windowMs: this.limit.windowMs, now: this.#host.clock.now() }
+    this.readings = await loadReadings(this.#host.log, tail, at)
+    this.#loaded = true
+    this.#refreshLimit()
+  }
+
+  async #readReadings(): Promise<void> {
+    const { revision } = this.readings
+    await readFrom(this.#host.log, { stream: this.readingsStream, revision: (revision ?? -1) + 1 }, (events) =>
+      this.foldReadings(events),
+    )
+    // A stream whose readings were all purged reads as empty: its revision is the one that the conflict named.
+    if (this.readings.revision === null) this.readings.revision = this.#readingsSeen
+    if (this.#readingsBehind) throw new Error(`Cannot read "${this.readingsStream}" up to ${this.#readingsSeen}`)
+  }
+
+  async #readKey(): Promise<void> {
+    const revision = this.key === null ? 0 : this.key.revision + 1
+    await readFrom(this.#host.log, { stream: this.keyStream, revision }, (events) => this.#foldKey(events))
+    if (this.#loaded && this.#keyBehind) {
+      throw new Error(`Cannot read "${this.keyStream}" up to ${Math.max(this.#keySeen, this.readings.fencedAt)}`)
+    }
+  }
+
+  #foldKey(events: readonly RecordedEvent[]): void {
+    for (const event of events) {
+      if (this.key !== null && event.revision <= this.key.revision) continue
+      this.key = evolveKey(this.key, keyEvent(event))
+      this.#keyRecordedAt = event.recordedAt
+    }
+    this.#host.projections.fold(events)
+    if (this.#loaded) this.#refreshLimit()
+  }
+
+  /** A window of another length is counted from the log again. */
+  #refreshLimit(): void {
+    this.limit = this.#effectiveLimit()
+    if (this.limit.windowMs !== this.readings.window.windowMs) this.#loaded = false
+  }
+
+  #effectiveLimit(): Limit {
+    this.#limitsEpoch = this.#host.limitsEpoch
+    return this.key === null ? keyLimitDefault : this.#host.projections.keys.effectiveLimit(this.key)
+  }
+}
+
+const keyEvent = narrowTo(
+  'KeyCreated',
+  'KeyRelabelled',
+  'KeyLimitChanged',
+  'KeyExpirySet',
+  'KeySuspended',
+  'KeyResumed',
+  'KeyExpired',
+  'KeyRevoked',
+)

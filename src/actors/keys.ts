@@ -1,0 +1,88 @@
+import { type CommandRefusal, done, type Outcome, type ReadingRefusal, refused } from '../domain/refusal.ts'
+import { cellarStream } from '../domain/streams.ts'
+import { invalidField, parseLabel, parseNote, parseReason } from '../domain/text.ts'
+import type { CellarActor } from './cellar-actor.ts'
+import { busy, parseLimitWithin } from './cellars.ts'
+import type { Keys, NewKey } from './core.ts'
+import type { Host } from './host.ts'
+import type { KeyActor } from './key-actor.ts'
+import type { ReadingAnswer } from './mailbox.ts'
+import type { Registry } from './registry.ts'
+
+type Actors = { readonly keys: Registry<KeyActor>; readonly cellars: Registry<CellarActor> }
+
+/** The commands to keys, checked as those to cellars are, and the way of a reading to its key's actor. */
+export const createKeys = (host: Host, { keys, cellars }: Actors): Keys => ({
+  create: async (input, asker) => {
+    const checked = parseNewKey(input)
+    if (!checked.ok) return checked
+    return cellars.get(cellarStream(input.cellar))?.createKey(checked.value, asker) ?? busy
+  },
+
+  relabel: async (keyId, text, asker) => {
+    const label = parseLabel(text.label)
+    if (!label.ok) return label
+    if (label.value === '') return invalidField('label', 'The label must not be blank.')
+    const note = parseNote(text.note)
+    if (!note.ok) return note
+    const command = { type: 'RelabelKey', label: label.value, note: note.value } as const
+    return keys.get(keyId)?.change(command, asker) ?? busy
+  },
+
+  setLimit: async (keyId, input, asker) => {
+    const limit = parseLimitWithin(input)
+    if (!limit.ok) return limit
+    return keys.get(keyId)?.change({ type: 'SetKeyLimit', limit: limit.value }, asker) ?? busy
+  },
+
+  setExpiry: async (keyId, input, asker) => {
+    const expiresAt = parseExpiresAt(input)
+    if (!expiresAt.ok) return expiresAt
+    return keys.get(keyId)?.change({ type: 'SetKeyExpiry', expiresAt: expiresAt.value }, asker) ?? busy
+  },
+
+  suspend: async (keyId, text, asker) => {
+    const reason = parseReason(text)
+    if (!reason.ok) return reason
+    return keys.get(keyId)?.change({ type: 'SuspendKey', reason: reason.value }, asker) ?? busy
+  },
+
+  resume: async (keyId, text, asker) => {
+    const reason = parseReason(text)
+    if (!reason.ok) return reason
+    return keys.get(keyId)?.change({ type: 'ResumeKey', reason: reason.value }, asker) ?? busy
+  },
+
+  revoke: async (keyId, text, asker) => {
+    const reason = parseReason(text)
+    if (!reason.ok) return reason
+    return keys.get(keyId)?.revoke(reason.value, asker) ?? busy
+  },
+
+  accept: (keyId, reading, requestId) => keys.get(keyId)?.accept(reading, requestId) ?? noRoom(host),
+
+  usage: (keyId) => keys.get(keyId)?.usage() ?? null,
+})
+
+const noRoom = (host: Host): Promise<ReadingAnswer> => {
+  const refusal: ReadingRefusal = { kind: host.isStopping ? 'store_unavailable' : 'overloaded' }
+  return Promise.resolve(refused(refusal))
+}
+
+const parseNewKey = (input: NewKey): Outcome<NewKey, CommandRefusal> => {
+  const label = parseLabel(input.label)
+  if (!label.ok) return label
+  const note = parseNote(input.note)
+  if (!note.ok) return note
+  const limit = parseLimitWithin(input.limit)
+  if (!limit.ok) return limit
+  const expiresAt = parseExpiresAt(input.expiresAt)
+  if (!expiresAt.ok) return expiresAt
+  const { cellar } = input
+  return done({ cellar, label: label.value, note: note.value, limit: limit.value, expiresAt: expiresAt.value })
+}
+
+const parseExpiresAt = (expiresAt: number | null): Outcome<number | null, CommandRefusal> =>
+  expiresAt === null || (Number.isSafeInteger(expiresAt) && expiresAt >= 0)
+    ? done(expiresAt)
+    : invalidField('expiresAt', 'The expiry must be an instant after 1970.')

@@ -1,0 +1,225 @@
+import type { EventData } from '../domain/events.ts'
+import { type CommandRefusal, type Outcome, type ReadingRefusal, refused } from '../domain/refusal.ts'
+import { mailboxCommandsMax, mailboxReadingsMax } from '../limits.ts'
+import { Outage } from '../log/event-log.ts'
+import type { Accepted } from './core.ts'
+import { commandRefusalOf } from './outage.ts'
+
+export type ReadingAnswer = Outcome<Accepted, ReadingRefusal>
+
+let handedOut: (answer: ReadingAnswer) => void = () => {}
+/** One executor for all promises: a closure for each would be the dearest part of an ask. */
+const handOut = (resolve: (answer: ReadingAnswer) => void): void => {
+  handedOut = resolve
+}
+
+/** A reading that waits for its answer. Settles once: whoever comes second is not heard. */
+export class ReadingAsk {
+  readonly answer: Promise<ReadingAnswer>
+  settled = false
+  readonly #resolve: (answer: ReadingAnswer) => void
+
+  constructor(
+    readonly reading: EventData<'ReadingAccepted'>,
+    readonly requestId: string,
+    /** The heartbeat in which it came. */
+    readonly beat: number,
+  ) {
+    this.answer = new Promise(handOut)
+    this.#resolve = handedOut
+  }
+
+  settle(answer: ReadingAnswer): void {
+    if (this.settled) return
+    this.settled = true
+    this.#resolve(answer)
+  }
+}
+
+/** A command that waits for its turn, then for its end. Settles once, and goes on working if it is told off meanwhile. */
+export class CommandAsk<T = unknown> {
+  readonly answer: Promise<Outcome<T, CommandRefusal>>
+  settled = false
+  readonly #resolve: (answer: Outcome<T, CommandRefusal>) => void
+  readonly #reject: (bug: unknown) => void
+
+  constructor(
+    readonly work: () => Promise<Outcome<T, CommandRefusal>>,
+    readonly beat: number,
+  ) {
+    const { promise, resolve, reject } = Promise.withResolvers<Outcome<T, CommandRefusal>>()
+    this.answer = promise
+    this.#resolve = resolve
+    this.#reject = reject
+  }
+
+  /** An outage is an answer; a bug reaches whoever asked, and the caller too, who forgets the state it may have spoilt. */
+  async perform(): Promise<void> {
+    try {
+      this.#settle(await this.work())
+    } catch (error) {
+      if (error instanceof Outage) this.#settle(refused(commandRefusalOf(error)))
+      else {
+        this.fail(error)
+        throw error
+      }
+    }
+  }
+
+  refuse(refusal: CommandRefusal): void {
+    this.#settle(refused(refusal))
+  }
+
+  fail(bug: unknown): void {
+    if (this.settled) return
+    this.settled = true
+    this.#reject(bug)
+  }
+
+  #settle(answer: Outcome<T, CommandRefusal>): void {
+    if (this.settled) return
+    this.settled = true
+    this.#resolve(answer)
+  }
+}
+
+/** What a mailbox needs of a command, whatever it answers. */
+type Waiting = Pick<CommandAsk, 'perform' | 'refuse' | 'fail' | 'beat'>
+
+/**
+ * What an actor has still to do. Bounded; commands have room of their own and are taken ahead of readings, so that a
+ * revocation is never refused, or late, because readings wait.
+ *
+ * Every ask settles exactly once: done, refused, threw (a bug), full, or stopped.
+ */
+export class Mailbox {
+  #commands: Waiting[] = []
+  #performing: Waiting | null = null
+  #readings: ReadingAsk[] = []
+  #stopped = false
+
+  get readings(): number {
+    return this.#readings.length
+  }
+
+  get isEmpty(): boolean {
+    return this.#readings.length === 0 && this.#commands.length === 0 && this.#performing === null
+  }
+
+  get hasCommands(): boolean {
+    return this.#commands.length > 0
+  }
+
+  /** The answer is there at once if the mailbox is full or stopped. */
+  ask<T>(work: () => Promise<Outcome<T, CommandRefusal>>, beat: number): Promise<Outcome<T, CommandRefusal>> {
+    const command = new CommandAsk(work, beat)
+    if (this.#stopped || this.#commands.length >= mailboxCommandsMax) command.refuse({ kind: 'busy' })
+    else this.#commands.push(command)
+    return command.answer
+  }
+
+  /** Why no further reading can be taken in beside `appending` others; `null` if one can. */
+  refusesReading(appending: number): ReadingRefusal | null {
+    if (this.#stopped) return { kind: 'store_unavailable' }
+    if (this.#readings.length + appending >= mailboxReadingsMax) return { kind: 'overloaded' }
+    return null
+  }
+
+  put(reading: ReadingAsk): void {
+    this.#readings.push(reading)
+  }
+
+  /** Readings that were taken and not written come first again. */
+  putBack(readings: readonly ReadingAsk[]): void {
+    this.#readings = readings.filter((ask) => !ask.settled).concat(this.#readings)
+  }
+
+  /** Performs the first command, if there is one. @throws what a bug in it threw. */
+  async performNext(): Promise<boolean> {
+    const command = this.#commands.shift()
+    if (command === undefined) return false
+    this.#performing = command
+    try {
+      await command.perform()
+    } finally {
+      this.#performing = null
+    }
+    return true
+  }
+
+  /** The readings that come next, oldest first: as many as both bounds allow, and at least one. */
+  takeReadings(bounds: { readonly readingsMax: number; readonly bytesMax: number }): ReadingAsk[] {
+    const waiting = this.#readings
+    let count = 0
+    let bytes = 0
+    while (count < waiting.length && count < bounds.readingsMax) {
+      const ask = waiting[count]
+      if (ask === undefined) break
+      bytes += bytesAtMost(ask.reading)
+      if (bytes > bounds.bytesMax && count > 0) break
+      count += 1
+    }
+    if (count === waiting.length) {
+      this.#readings = []
+      return waiting
+    }
+    this.#readings = waiting.slice(count)
+    return waiting.slice(0, count)
+  }
+
+  /** Keeps the readings that `refuse` finds nothing against; settles the others. */
+  judgeReadings(refuse: (ask: ReadingAsk) => ReadingRefusal | null): void {
+    const waiting = this.#readings
+    this.#readings = []
+    for (const ask of waiting) {
+      const refusal = refuse(ask)
+      if (refusal === null) this.#readings.push(ask)
+      else ask.settle(refused(refusal))
+    }
+  }
+
+  refuseReadings(refusal: ReadingRefusal): void {
+    const waiting = this.#readings
+    this.#readings = []
+    for (const ask of waiting) ask.settle(refused(refusal))
+  }
+
+  refuseCommands(refusal: CommandRefusal): void {
+    const waiting = this.#commands
+    this.#commands = []
+    for (const command of waiting) command.refuse(refusal)
+  }
+
+  failCommands(bug: unknown): void {
+    const waiting = this.#commands
+    this.#commands = []
+    for (const command of waiting) command.fail(bug)
+  }
+
+  /**
+   * Answers whoever came in that heartbeat or before. A command that never began did nothing; one that did may have, and
+   * works on. The answer is how many readings went.
+   */
+  answerOverdue(beat: number): number {
+    if (this.#performing !== null && this.#performing.beat <= beat) this.#performing.refuse({ kind: 'not_confirmed' })
+    while (this.#commands[0] !== undefined && this.#commands[0].beat <= beat) {
+      this.#commands.shift()?.refuse({ kind: 'store_unavailable' })
+    }
+    const first = this.#readings.findIndex((ask) => ask.beat > beat)
+    const overdue = this.#readings.splice(0, first === -1 ? this.#readings.length : first)
+    for (const ask of overdue) ask.settle(refused({ kind: 'store_unavailable' }))
+    return overdue.length
+  }
+
+  /** Settles everything, and whatever comes after. */
+  stop(): void {
+    this.#stopped = true
+    this.#performing?.refuse({ kind: 'not_confirmed' })
+    this.refuseCommands({ kind: 'busy' })
+    this.refuseReadings({ kind: 'store_unavailable' })
+  }
+}
+
+/** An upper bound of a reading's stored size on any engine: UTF-8 takes at most 3 bytes a code unit; 400 for ids and the rest. */
+const bytesAtMost = ({ cellar, rack, keg, timestamp }: EventData<'ReadingAccepted'>): number =>
+  3 * (cellar.length + rack.length + keg.length + timestamp.length) + 400

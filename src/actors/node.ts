@@ -1,0 +1,68 @@
+import type { RecordedEvent } from '../domain/events.ts'
+import { categoryOf } from '../domain/streams.ts'
+import { expirySweepMs, heartbeatMs, requestWaitMsMax } from '../limits.ts'
+import { CellarActor } from './cellar-actor.ts'
+import type { Host } from './host.ts'
+import { KeyActor } from './key-actor.ts'
+import { OperatorActor, SetupActor } from './operator-actor.ts'
+import { Passwords } from './passwords.ts'
+import { type Actor, Registry } from './registry.ts'
+import { Sweeps } from './sweeps.ts'
+
+/** All actors of one service node, and what happens to all of them at once. */
+export class Node {
+  readonly keys: Registry<KeyActor>
+  readonly cellars: Registry<CellarActor>
+  readonly operators: Registry<OperatorActor>
+  readonly setup: Registry<SetupActor>
+  readonly passwords: Passwords
+  readonly sweeps: Sweeps
+  readonly #host: Host
+
+  constructor(host: Host) {
+    this.#host = host
+    this.keys = new Registry(host, (keyId) => new KeyActor(keyId, host))
+    this.cellars = new Registry(host, (stream) => new CellarActor(stream, host))
+    this.operators = new Registry(host, (stream) => new OperatorActor(stream, host))
+    this.setup = new Registry(host, () => new SetupActor(host))
+    this.passwords = new Passwords(host)
+    this.sweeps = new Sweeps(host, this.keys)
+  }
+
+  get isIdle(): boolean {
+    return this.passwords.isIdle && this.#registries.every((registry) => registry.isIdle)
+  }
+
+  /** An event that was written by this node or another. */
+  hear(event: RecordedEvent): void {
+    this.sweeps.hear(event)
+    const category = categoryOf(event.stream)
+    if (category === 'key' || category === 'readings') {
+      this.keys.alive(event.stream.slice(category.length + 1))?.hear(event)
+    } else {
+      if (category === 'cellar') this.#host.limitsEpoch += 1
+      this.cellars.alive(event.stream)?.hear(event)
+      this.operators.alive(event.stream)?.hear(event)
+      this.setup.alive(event.stream)?.hear(event)
+    }
+  }
+
+  onBeat(): void {
+    this.#host.beat += 1
+    const overdue = this.#host.beat - requestWaitMsMax / heartbeatMs
+    for (const registry of this.#registries) registry.onBeat({ overdue })
+    if (this.#host.beat % (expirySweepMs / heartbeatMs) === 0) void this.sweeps.run()
+  }
+
+  /** Settles whatever waits. What is out is not tried again: whoever asked was told that its outcome is unknown. */
+  stop(): void {
+    this.#host.isStopping = true
+    this.#host.gaveUp = true
+    for (const registry of this.#registries) registry.stop()
+    this.passwords.stop()
+  }
+
+  get #registries(): readonly Registry<Actor>[] {
+    return [this.keys, this.cellars, this.operators, this.setup]
+  }
+}

@@ -1,0 +1,76 @@
+import { createProjections } from '../../projections/projections.ts'
+import type { Clock } from '../clock.ts'
+import type { RecordedEvent } from '../domain/events.ts'
+import type { Entropy } from '../entropy.ts'
+import { drainLookMs, drainMsMax, heartbeatMs } from '../limits.ts'
+import type { EventLog } from '../log/event-log.ts'
+import { createCellars } from './cellars.ts'
+import type { Core } from './core.ts'
+import { follow } from './follow.ts'
+import { Host } from './host.ts'
+import { createKeys } from './keys.ts'
+import { Node } from './node.ts'
+import { createOperators } from './operators.ts'
+import { type Schedule, systemSchedule } from './schedule.ts'
+
+export type CoreParts = {
+  readonly log: EventLog
+  readonly clock: Clock
+  readonly entropy: Entropy
+  /** Default: the process's own timers. */
+  readonly schedule?: Schedule
+  /** Told of every bug that an actor has answered for; must not throw. Default: written to stderr. */
+  readonly onBug?: (bug: unknown) => void
+}
+
+export type OpenCore = Core & {
+  /** What runs each minute: records expiries, and finishes revocations that a node left half done. */
+  sweep(): Promise<void>
+}
+
+/**
+ * Folds the log from its beginning, finishes what another node or an earlier life of this one left half done, and serves.
+ * @throws what the log throws if it can't be read.
+ */
+export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
+  const { log, clock, entropy, schedule = systemSchedule, onBug = console.error } = parts
+  const projections = createProjections()
+  const host = new Host({ log, clock, entropy, schedule, projections, onBug })
+  const node = new Node(host)
+  const onEvents = (events: readonly RecordedEvent[]): void => {
+    projections.fold(events)
+    for (const event of events) if (event.type !== 'ReadingAccepted') node.hear(event)
+  }
+  const following = await follow(host, onEvents, (bug) => {
+    onBug(bug)
+    node.stop()
+  })
+  await node.sweeps.run()
+
+  let forgetBeat = (): void => {}
+  const beat = (): void => {
+    forgetBeat = schedule.after(heartbeatMs, beat)
+    node.onBeat()
+  }
+  forgetBeat = schedule.after(heartbeatMs, beat)
+
+  return {
+    log,
+    clock,
+    entropy,
+    projections,
+    cellars: createCellars(node.cellars),
+    keys: createKeys(host, node),
+    operators: createOperators(host, node),
+    sweep: () => node.sweeps.run(),
+    drain: async () => {
+      host.isStopping = true
+      for (let waitedMs = 0; waitedMs < drainMsMax && !node.isIdle; waitedMs += drainLookMs) {
+        await host.pause(drainLookMs)
+      }
+      node.stop()
+      forgetBeat()
+      following.unsubscribe()
+    },
+  }
+}
