@@ -75,7 +75,12 @@ export type ReadingQueries = {
   usage(
     keyId: string,
   ): { readonly lastUsedAt: number; readonly accepted: number; readonly last: AcceptedReading } | null
+  /** The events of a key's readings stream that are no readings, for its history, oldest first: the last `barriersPerKeyMax`. */
+  barriers(keyId: string): readonly Barrier[]
 }
+
+/** Ends or fences the readings of a key (protocol, "Taking a right away"). */
+export type Barrier = RecordedEvent<'ReadingsSealed' | 'ReadingsFenced'>
 
 export type OperatorAccount = {
   readonly email: string
