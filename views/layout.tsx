@@ -155,11 +155,11 @@ const NavLink = (props: { readonly href: string; readonly current: boolean; read
 )
 
 const InsecureWarning = (): JSX.Element => (
-  <div class="standing-warning" role="note">
+  <aside class="standing-warning" aria-label="Warning">
     <p>
       <strong>This page came over plain http.</strong> Whoever shares the network can read your password, your session
       and every new key. Set <code>TLS_CERT</code> and <code>TLS_KEY</code>, or put it behind https and set{' '}
       <code>PUBLIC_URL</code>; then remove <code>ALLOW_INSECURE_HTTP</code>.
     </p>
-  </div>
+  </aside>
 )
