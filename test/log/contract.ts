@@ -1,0 +1,599 @@
+/**
+ * What every log promises, whatever its engine. It takes nothing for granted but the port: positions grow and may have
+ * gaps, other tests' events may lie in the same log, and a delivery may come some time after the append was answered.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
+import { readPageEventsMax } from '../../src/limits.ts'
+import { type AppendResult, type EventLog, Outage } from '../../src/log/event-log.ts'
+import { caughtUp, collect, dropped, hasEvents } from './collector.ts'
+import {
+  cellarRenamed,
+  freshCellarStream,
+  freshKeyStream,
+  freshReadingsStream,
+  hostileNumbers,
+  hostileTexts,
+  hostileTimestamps,
+  keySuspended,
+  keySuspensions,
+  reading,
+  startMs,
+} from './sample-events.ts'
+
+export type OpenedLog = { readonly log: EventLog; dispose(): Promise<void> }
+
+const slowMs = 120_000
+
+export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): void => {
+  describe(`${name} log`, () => {
+    let opened: OpenedLog
+    let log: EventLog
+    beforeAll(async () => {
+      opened = await open()
+      log = opened.log
+    })
+    afterAll(() => opened.dispose())
+
+    const written = async (stream: string, events: readonly NewEvent[]): Promise<readonly RecordedEvent[]> => {
+      const result = await log.append(stream, 'none', events)
+      if (result.outcome !== 'written') throw new Error(`a fresh stream answered ${result.outcome}`)
+      return result.events
+    }
+    const readWhole = (stream: string) => log.read(stream, { limit: readPageEventsMax })
+    const idsOf = (events: readonly { readonly id: string }[]) => events.map((event) => event.id)
+    /** Position of the last event of the log; `null` if it is empty. */
+    const end = async (): Promise<number | null> => {
+      const [last] = await log.readAll({ direction: 'backwards', limit: 1 })
+      return last?.position ?? null
+    }
+    const readAllAfter = async (after: number | null, limit = readPageEventsMax) => {
+      const all: RecordedEvent[] = []
+      for (let from = after; ; ) {
+        const page = await log.readAll(from === null ? { limit } : { from, limit })
+        all.push(...page)
+        const last = page.at(-1)
+        if (last === undefined) return all
+        from = last.position
+      }
+    }
+
+    describe('append()', () => {
+      test('begins a stream at revision 0 and gives each event the next', async () => {
+        const stream = freshKeyStream()
+        const events = keySuspensions(3)
+        const recorded = await written(stream, events)
+        expect(recorded.map((event) => event.revision)).toEqual([0, 1, 2])
+        expect(recorded.map((event) => event.stream)).toEqual([stream, stream, stream])
+        expect(await readWhole(stream)).toEqual([...recorded])
+        expect(idsOf(recorded)).toEqual(idsOf(events))
+      })
+
+      test('goes on at the exact revision', async () => {
+        const stream = freshKeyStream()
+        await written(stream, keySuspensions(2))
+        const result = await log.append(stream, 1, [keySuspended('third')])
+        expect(result).toMatchObject({ outcome: 'written', events: [{ revision: 2, data: { reason: 'third' } }] })
+      })
+
+      test('gives positions that grow with the revision and from append to append', async () => {
+        const stream = freshKeyStream()
+        const first = await written(stream, keySuspensions(2))
+        const other = await written(freshCellarStream(), [cellarRenamed('between')])
+        const second = await log.append(stream, 1, [keySuspended()])
+        const positions = [...first, ...other, ...eventsOf(second)].map((event) => event.position)
+        expect(positions).toEqual(positions.toSorted((a, b) => a - b))
+        expect(new Set(positions).size).toBe(4)
+      })
+
+      const wrong = [
+        { title: 'none, though the stream exists', expected: 'none' as const },
+        { title: 'a revision behind', expected: 0 },
+        { title: 'a revision ahead', expected: 2 },
+        { title: 'a revision far ahead', expected: 1_000_000 },
+      ]
+      for (const { title, expected } of wrong) {
+        test(`conflicts, names the current revision and writes nothing: ${title}`, async () => {
+          const stream = freshKeyStream()
+          await written(stream, keySuspensions(2))
+          const before = await end()
+          expect(await log.append(stream, expected, keySuspensions(2))).toEqual({
+            outcome: 'conflict',
+            currentRevision: 1,
+          })
+          expect(await readWhole(stream)).toHaveLength(2)
+          expect(await readAllAfter(before)).toEqual([])
+        })
+      }
+
+      test('conflicts with no current revision when an exact one is expected of a stream that does not exist', async () => {
+        const stream = freshKeyStream()
+        expect(await log.append(stream, 0, [keySuspended()])).toEqual({ outcome: 'conflict', currentRevision: null })
+        expect(await readWhole(stream)).toEqual([])
+      })
+
+      test('answers already written when the same ids lie at that place, and writes nothing', async () => {
+        const stream = freshKeyStream()
+        const [first, second, third] = [keySuspensions(1), keySuspensions(3), keySuspensions(1)]
+        const firstRecorded = await written(stream, first)
+        const secondRecorded = eventsOf(await log.append(stream, 0, second))
+        await log.append(stream, 3, third)
+        const before = await end()
+
+        expect(await log.append(stream, 'none', first)).toEqual({ outcome: 'already_written', events: firstRecorded })
+        expect(await log.append(stream, 0, second)).toEqual({ outcome: 'already_written', events: secondRecorded })
+        expect(await log.append(stream, 3, third)).toMatchObject({ outcome: 'already_written' })
+        expect(await readAllAfter(before)).toEqual([])
+      })
+
+      test('answers already written for readings too', async () => {
+        const stream = freshReadingsStream()
+        const readings = [reading(stream), reading(stream, { value: 2 })]
+        const recorded = await written(stream, readings)
+        expect(await log.append(stream, 'none', readings)).toEqual({ outcome: 'already_written', events: recorded })
+      })
+
+      test('conflicts when only some of the ids lie at that place', async () => {
+        const stream = freshKeyStream()
+        const [first, second] = keySuspensions(2)
+        if (first === undefined || second === undefined) throw new Error('no events')
+        await written(stream, [first, second])
+        const conflict = { outcome: 'conflict' as const, currentRevision: 1 }
+        const others: [string, readonly NewEvent[]][] = [
+          ['a superset', [first, second, keySuspended()]],
+          ['another id at the end', [first, keySuspended()]],
+          ['another id at the beginning', [keySuspended(), second]],
+          ['another order', [second, first]],
+        ]
+        for (const [title, events] of others) {
+          expect([title, await log.append(stream, 'none', events)]).toEqual([title, conflict])
+        }
+        // The right ids at another place.
+        expect(await log.append(stream, 0, [first])).toEqual(conflict)
+        expect(await readWhole(stream)).toHaveLength(2)
+      })
+
+      test('writes an append that was made twice at once only once, and says so', async () => {
+        const stream = freshKeyStream()
+        const events = keySuspensions(2)
+        const results = await Promise.all([log.append(stream, 'none', events), log.append(stream, 'none', events)])
+        expect(results.map(({ outcome }) => outcome).toSorted()).toEqual(['already_written', 'written'])
+        expect(idsOf(await readWhole(stream))).toEqual(idsOf(events))
+      })
+
+      test('lets one of two different appends at the same revision win', async () => {
+        const stream = freshKeyStream()
+        const results = await Promise.all([
+          log.append(stream, 'none', [keySuspended('one')]),
+          log.append(stream, 'none', [keySuspended('two')]),
+        ])
+        expect(results.map(({ outcome }) => outcome).toSorted()).toEqual(['conflict', 'written'])
+        expect(results).toContainEqual({ outcome: 'conflict', currentRevision: 0 })
+        expect(await readWhole(stream)).toHaveLength(1)
+      })
+
+      test('refuses an append of nothing as a bug', async () => {
+        const stream = freshKeyStream()
+        const failure = await log.append(stream, 'none', []).catch((cause: unknown) => cause)
+        expect(failure).toBeInstanceOf(Error)
+        expect(failure).not.toBeInstanceOf(Outage)
+      })
+
+      test('refuses an event that could not be read back, as a bug, and writes none of its append', async () => {
+        const stream = freshKeyStream()
+        const good = keySuspended()
+        const faulty: NewEvent[] = [
+          Object.assign(keySuspended(), { data: { reason: 7 } }),
+          Object.assign(keySuspended(), { data: { reason: 'r', more: 1 } }),
+          Object.assign(keySuspended(), { metadata: {} }),
+          Object.assign(keySuspended(), { type: 'NeverHeardOf' }),
+          { ...keySuspended(), id: '' },
+          { ...keySuspended(), recordedAt: 1.5 },
+          { ...keySuspended(), recordedAt: -1 },
+        ]
+        for (const event of faulty) {
+          const failure = await log.append(stream, 'none', [good, event]).catch((cause: unknown) => cause)
+          expect(failure).toBeInstanceOf(Error)
+          expect(failure).not.toBeInstanceOf(Outage)
+        }
+        expect(await readWhole(stream)).toEqual([])
+      })
+
+      test('keeps every part of every event exactly', async () => {
+        const stream = freshReadingsStream()
+        const plain = reading(stream)
+        const key = freshKeyStream()
+        const readings = [
+          ...hostileTexts.map((text) => reading(stream, { cellar: text, rack: text, keg: text })),
+          ...hostileNumbers.map((value) => reading(stream, { value })),
+          ...hostileTimestamps.map((timestamp) => reading(stream, { timestamp })),
+          { ...plain, id: 'not a UUID' },
+          { ...plain, id: '0F0E0D0C-0B0A-0908-0706-050403020100' },
+          { ...plain, recordedAt: 0 },
+          { ...plain, recordedAt: startMs + 3 * 86_400_000 },
+          { ...plain, metadata: keySuspended().metadata },
+          { ...plain, metadata: { ...plain.metadata, requestId: hostileTexts.join('') } },
+          { ...plain, metadata: { ...plain.metadata, by: { kind: 'key' as const, keyId: 'another' } } },
+          { ...plain, metadata: { ...plain.metadata, by: { kind: 'operator' as const, email: 'anna@example.org' } } },
+        ]
+        const others = hostileTexts.map((text) => ({
+          ...keySuspended(text),
+          id: `id-${text}`,
+          recordedAt: startMs + 1,
+        }))
+        // Each alone, so that none leans on the one before it, and then all of them in one append.
+        for (const [revision, event] of readings.entries()) {
+          await log.append(stream, revision === 0 ? 'none' : revision - 1, [event])
+        }
+        await log.append(stream, readings.length - 1, readings)
+        await written(key, others)
+
+        assertSame(await readWhole(stream), [...readings, ...readings])
+        assertSame(await readWhole(key), others)
+      })
+
+      test('keeps an append of readings and other events together', async () => {
+        const stream = freshReadingsStream()
+        const sealed: NewEvent = { ...keySuspended(), type: 'ReadingsSealed', data: { reason: 'revoked' } }
+        const events = [reading(stream), reading(stream), sealed, reading(stream)]
+        const recorded = await written(stream, events)
+        expect(recorded.map((event) => event.revision)).toEqual([0, 1, 2, 3])
+        assertSame(await readWhole(stream), events)
+        expect(await log.append(stream, 'none', events)).toMatchObject({ outcome: 'already_written' })
+      })
+    })
+
+    describe('read()', () => {
+      test('finds nothing in a stream that does not exist', async () => {
+        expect(await log.read(freshKeyStream(), { limit: 1 })).toEqual([])
+        expect(await log.read(freshKeyStream(), { limit: 1, direction: 'backwards' })).toEqual([])
+      })
+
+      // One append of many events, and many appends of one: a page may begin and end anywhere in either.
+      const shapes = [
+        { title: 'one append', sizes: [25] },
+        { title: 'many appends', sizes: Array.from({ length: 25 }, () => 1) },
+        { title: 'appends of all sizes', sizes: [1, 7, 2, 10, 5] },
+      ]
+      const kinds = [
+        { kind: 'readings', fresh: freshReadingsStream, event: (stream: string) => reading(stream) },
+        { kind: 'other events', fresh: freshKeyStream, event: () => keySuspended() },
+      ]
+      for (const { title, sizes } of shapes) {
+        for (const { kind, fresh, event } of kinds) {
+          test(`pages both ways through ${kind} of ${title}, each event once and in order`, async () => {
+            const stream = fresh()
+            const ids: string[] = []
+            for (const size of sizes) {
+              const events = Array.from({ length: size }, () => event(stream))
+              await log.append(stream, ids.length === 0 ? 'none' : ids.length - 1, events)
+              ids.push(...idsOf(events))
+            }
+            for (let from = 0; from < 25; from++) {
+              for (const limit of [1, 3, 25, 26]) {
+                const forwards = await log.read(stream, { from, limit })
+                expect(idsOf(forwards)).toEqual(ids.slice(from, from + limit))
+                const backwards = await log.read(stream, { from, limit, direction: 'backwards' })
+                expect(idsOf(backwards)).toEqual(
+                  ids
+                    .slice(Math.max(0, from - limit + 1), from + 1)
+                    .toReversed()
+                    .slice(-limit),
+                )
+              }
+            }
+            expect(idsOf(await log.read(stream, { limit: 2 }))).toEqual(ids.slice(0, 2))
+            expect(idsOf(await log.read(stream, { limit: 2, direction: 'backwards' }))).toEqual(
+              ids.slice(-2).toReversed(),
+            )
+          })
+        }
+      }
+
+      test('refuses a page of no events or of more than the bound', async () => {
+        const stream = freshKeyStream()
+        for (const limit of [0, -1, 1.5, readPageEventsMax + 1]) {
+          await expect(log.read(stream, { limit })).rejects.toBeInstanceOf(RangeError)
+          await expect(log.readAll({ limit })).rejects.toBeInstanceOf(RangeError)
+        }
+        expect(await log.read(stream, { limit: readPageEventsMax })).toEqual([])
+      })
+    })
+
+    describe('readAll()', () => {
+      test('is all streams together, each in its own order, and pages both ways', async () => {
+        const before = await end()
+        const streams = [freshKeyStream(), freshReadingsStream(), freshCellarStream()]
+        const nextRevisions = new Map<string, number>()
+        for (let turn = 0; turn < 30; turn++) {
+          const stream = streams[(turn * 7) % 3] ?? ''
+          const events = stream.startsWith('readings-')
+            ? Array.from({ length: 1 + (turn % 4) }, () => reading(stream))
+            : keySuspensions(1 + (turn % 3))
+          const next = nextRevisions.get(stream) ?? 0
+          await log.append(stream, next === 0 ? 'none' : next - 1, events)
+          nextRevisions.set(stream, next + events.length)
+        }
+
+        const all = await readAllAfter(before)
+        for (const stream of streams) {
+          expect(all.filter((event) => event.stream === stream)).toEqual([...(await readWhole(stream))])
+        }
+        expect(all).toHaveLength([...nextRevisions.values()].reduce((sum, count) => sum + count, 0))
+        expect(all.map(({ position }) => position)).toEqual(
+          all.map(({ position }) => position).toSorted((a, b) => a - b),
+        )
+
+        for (const limit of [1, 3, 7]) expect(await readAllAfter(before, limit)).toEqual(all)
+        for (const [index, event] of all.entries()) {
+          const back = await log.readAll({ from: event.position, limit: 5, direction: 'backwards' })
+          expect(idsOf(back).slice(0, index)).toEqual(idsOf(all.slice(Math.max(0, index - 5), index).toReversed()))
+        }
+        expect(await log.readAll({ limit: 4, direction: 'backwards' })).toEqual(all.slice(-4).toReversed())
+      })
+    })
+
+    describe('10,000 concurrent appends', () => {
+      test(
+        'over as many streams all succeed, and the log has each once',
+        async () => {
+          const before = await end()
+          const streams = Array.from({ length: 10_000 }, freshReadingsStream)
+          const results = await Promise.all(streams.map((stream) => log.append(stream, 'none', [reading(stream)])))
+          expect(results.filter(({ outcome }) => outcome === 'written')).toHaveLength(10_000)
+          const all = await readAllAfter(before)
+          expect(new Set(all.map(({ stream }) => stream))).toEqual(new Set(streams))
+          expect(all).toHaveLength(10_000)
+        },
+        slowMs,
+      )
+
+      test(
+        'on one stream, by writers that take the revision from the conflict, leave no gap and lose none',
+        async () => {
+          const stream = freshReadingsStream()
+          const acknowledged: string[] = []
+          const write = async (): Promise<void> => {
+            let revision = -1
+            for (let turn = 0; turn < 1_250; turn++) {
+              const event = reading(stream)
+              for (;;) {
+                const result = await log.append(stream, revision < 0 ? 'none' : revision, [event])
+                if (result.outcome !== 'conflict') {
+                  revision = result.events[0]?.revision ?? revision
+                  break
+                }
+                revision = result.currentRevision ?? -1
+              }
+              acknowledged.push(event.id)
+            }
+          }
+          await Promise.all(Array.from({ length: 8 }, write))
+
+          const stored: RecordedEvent[] = []
+          while (stored.length < 10_000) {
+            const page = await log.read(stream, { from: stored.length, limit: readPageEventsMax })
+            if (page.length === 0) break
+            stored.push(...page)
+          }
+          expect(stored.map((event) => event.revision)).toEqual(Array.from({ length: 10_000 }, (_, index) => index))
+          expect(new Set(idsOf(stored))).toEqual(new Set(acknowledged))
+        },
+        slowMs,
+      )
+    })
+
+    describe('subscribe()', () => {
+      test('delivers what was there, then says once that it has caught up, then what comes', async () => {
+        const after = await end()
+        const stream = freshKeyStream()
+        const there = await written(stream, keySuspensions(3))
+        const collector = collect(log, { after })
+        await collector.until(caughtUp)
+        const live = [
+          ...eventsOf(await log.append(stream, 2, [keySuspended('live')])),
+          ...eventsOf(await log.append(stream, 3, keySuspensions(2))),
+        ]
+        await collector.until(hasEvents(6))
+        collector.subscription.unsubscribe()
+
+        expect(collector.told).toEqual([
+          ...there.map((event) => ({ event })),
+          'caught_up',
+          ...live.map((event) => ({ event })),
+        ])
+      })
+
+      test('says that it has caught up when nothing was there', async () => {
+        const collector = collect(log, { after: await end() })
+        await collector.until(caughtUp)
+        collector.subscription.unsubscribe()
+        expect(collector.told).toEqual(['caught_up'])
+      })
+
+      test('from the beginning delivers the whole log', async () => {
+        await written(freshKeyStream(), keySuspensions(2))
+        const collector = collect(log, { after: null })
+        await collector.until(caughtUp)
+        collector.subscription.unsubscribe()
+        expect(idsOf(collector.events)).toEqual(idsOf(await readAllAfter(null)))
+      })
+
+      test('delivers each event once while appends go on during the catch-up', async () => {
+        const after = await end()
+        const stream = freshReadingsStream()
+        let appended = 0
+        const appendMore = async (count: number): Promise<void> => {
+          const events = Array.from({ length: count }, () => reading(stream))
+          const result = await log.append(stream, appended === 0 ? 'none' : appended - 1, events)
+          appended += eventsOf(result).length
+        }
+        for (let turn = 0; turn < 5; turn++) await appendMore(readPageEventsMax - 1)
+        const collector = collect(log, { after })
+        for (let turn = 0; turn < 50; turn++) await appendMore(1 + turn)
+        await collector.until(hasEvents(appended))
+        await collector.until(caughtUp)
+        collector.subscription.unsubscribe()
+
+        expect(collector.events.map((event) => event.revision)).toEqual(Array.from({ length: appended }, (_, at) => at))
+        expect(collector.told.filter((what) => what === 'caught_up')).toHaveLength(1)
+      })
+
+      test('with categories delivers their streams only, from the past and live', async () => {
+        const after = await end()
+        const [cellar, key, readings] = [freshCellarStream(), freshKeyStream(), freshReadingsStream()]
+        await written(readings, [reading(readings)])
+        await written(cellar, [cellarRenamed('past')])
+        await written(key, [keySuspended('past')])
+        const collector = collect(log, { after, categories: ['cellar', 'key'] })
+        await collector.until(caughtUp)
+        await log.append(readings, 0, [reading(readings)])
+        await log.append(key, 0, [keySuspended('live')])
+        await log.append(cellar, 0, [cellarRenamed('live')])
+        await collector.until(hasEvents(4))
+        collector.subscription.unsubscribe()
+
+        expect(collector.events.map(({ stream, revision }) => [stream, revision])).toEqual([
+          [cellar, 0],
+          [key, 0],
+          [key, 1],
+          [cellar, 1],
+        ])
+      })
+
+      test(
+        'with categories catches up past a long stretch of others',
+        async () => {
+          const after = await end()
+          const [key, readings] = [freshKeyStream(), freshReadingsStream()]
+          const many = Array.from({ length: 2 * readPageEventsMax + 1 }, () => reading(readings))
+          for (const [index, event] of many.entries())
+            await log.append(readings, index === 0 ? 'none' : index - 1, [event])
+          const recorded = await written(key, [keySuspended('behind them')])
+          const collector = collect(log, { after, categories: ['key'] })
+          await collector.until(caughtUp)
+          collector.subscription.unsubscribe()
+          expect(collector.events).toEqual([...recorded])
+        },
+        slowMs,
+      )
+
+      test('resumes from any position without loss or repeat, also in the middle of an append', async () => {
+        const after = await end()
+        const stream = freshReadingsStream()
+        const recorded = [
+          ...(await written(
+            stream,
+            Array.from({ length: 4 }, () => reading(stream)),
+          )),
+          ...eventsOf(await log.append(stream, 3, [reading(stream)])),
+        ]
+        for (const [index, event] of recorded.entries()) {
+          const collector = collect(log, { after: event.position })
+          await collector.until(caughtUp)
+          collector.subscription.unsubscribe()
+          expect(idsOf(collector.events)).toEqual(idsOf(recorded.slice(index + 1)))
+        }
+        expect(idsOf(await readAllAfter(after))).toEqual(idsOf(recorded))
+      })
+
+      test('delivers nothing after unsubscribe, also from inside a delivery', async () => {
+        const after = await end()
+        const stream = freshKeyStream()
+        await written(stream, keySuspensions(1))
+        const inside = collect(log, { after }, (_, { subscription }) => subscription.unsubscribe())
+        const never = collect(log, { after })
+        never.subscription.unsubscribe()
+        const witness = collect(log, { after })
+        const between = collect(log, { after })
+        await witness.until(caughtUp)
+        await between.until(caughtUp)
+        between.subscription.unsubscribe()
+        between.subscription.unsubscribe()
+        await log.append(stream, 0, keySuspensions(2))
+        await witness.until(hasEvents(3))
+        witness.subscription.unsubscribe()
+
+        expect(inside.told).toEqual([{ event: expect.objectContaining({ stream, revision: 0 }) }])
+        expect(never.told).toEqual([])
+        expect(between.events).toHaveLength(1)
+      })
+
+      test('drops a subscriber that throws, tells it why, and leaves the log and its neighbours whole', async () => {
+        const after = await end()
+        const stream = freshKeyStream()
+        await written(stream, keySuspensions(1))
+        const bug = new Error('a bug of the subscriber')
+        const atOnce = collect(log, { after }, () => {
+          throw bug
+        })
+        const later = collect(log, { after }, ({ revision }) => {
+          if (revision > 0) throw bug
+        })
+        const neighbour = collect(log, { after })
+        await Promise.all([atOnce.until(dropped), later.until(caughtUp), neighbour.until(caughtUp)])
+        expect(await log.append(stream, 0, [keySuspended()])).toMatchObject({ outcome: 'written' })
+        expect(await log.append(stream, 1, [keySuspended()])).toMatchObject({ outcome: 'written' })
+        await Promise.all([later.until(dropped), neighbour.until(hasEvents(3))])
+        neighbour.subscription.unsubscribe()
+
+        expect(atOnce.told).toEqual([{ event: expect.objectContaining({ revision: 0 }) }, { dropped: bug }])
+        expect(later.events).toHaveLength(2)
+        expect(later.told.at(-1)).toEqual({ dropped: bug })
+        expect(log.health()).toEqual({ ok: true })
+      })
+
+      test('lets a subscriber append from inside a delivery', async () => {
+        const after = await end()
+        const stream = freshKeyStream()
+        const answers: Promise<AppendResult>[] = []
+        const collector = collect(log, { after }, ({ revision }) => {
+          if (revision < 5) answers.push(log.append(stream, revision, [keySuspended(`after ${revision}`)]))
+        })
+        await collector.until(caughtUp)
+        await written(stream, [keySuspended('first')])
+        await collector.until(hasEvents(6))
+        collector.subscription.unsubscribe()
+        expect(collector.events.map((event) => event.revision)).toEqual([0, 1, 2, 3, 4, 5])
+        expect((await Promise.all(answers)).map(({ outcome }) => outcome)).toEqual(Array(5).fill('written'))
+      })
+    })
+
+    describe('close()', () => {
+      test('waits for what is under way, ends subscriptions, and refuses what comes after', async () => {
+        const { log: closing, dispose } = await open()
+        const stream = freshKeyStream()
+        const follower = collect(closing, { after: null })
+        await follower.until(caughtUp)
+        const underWay = closing.append(stream, 'none', [keySuspended()])
+        const closed = closing.close()
+        const late = await closing.append(stream, 0, [keySuspended()]).catch((cause: unknown) => cause)
+        await closed
+        await closing.close()
+
+        expect(await underWay).toMatchObject({ outcome: 'written' })
+        expect(late).toBeInstanceOf(Outage)
+        expect(late).toMatchObject({ outcome: 'not_written', reason: 'closed' })
+        expect(closing.health()).toMatchObject({ ok: false })
+        await expect(closing.read(stream, { limit: 1 })).rejects.toMatchObject({ reason: 'closed' })
+        expect(follower.told.at(-1)).toEqual({ dropped: expect.objectContaining({ reason: 'closed' }) })
+        await dispose()
+      })
+    })
+  })
+}
+
+const eventsOf = (result: AppendResult): readonly RecordedEvent[] => {
+  if (result.outcome === 'written') return result.events
+  throw new Error(`an append answered ${result.outcome}`)
+}
+
+/** `toEqual` and a second look at what it might forgive: the sign of zero. */
+const assertSame = (stored: readonly RecordedEvent[], given: readonly NewEvent[]): void => {
+  expect(stored.map(({ stream: _, revision: __, position: ___, ...event }) => event)).toEqual([...given])
+  for (const [index, event] of stored.entries()) {
+    const other = given[index]
+    if (event.type !== 'ReadingAccepted' || other?.type !== 'ReadingAccepted') continue
+    expect(Object.is(event.data.value, other.data.value)).toBe(true)
+  }
+}
