@@ -1,0 +1,37 @@
+import { Elysia } from 'elysia'
+import type { Core } from './actors/core.ts'
+import { LastRefusals } from './http/ingest/last-refusals.ts'
+import { RefusalWindows } from './http/ingest/refusal-windows.ts'
+import { apiRoutes } from './http/ingest/routes.ts'
+import { opsRoutes } from './http/ops/routes.ts'
+import { jsonContentType, problemOf } from './http/problem.ts'
+import { type RequestLines, thrownError } from './http/request-lines.ts'
+
+export type AppDeps = {
+  readonly core: Core
+  readonly lines: RequestLines
+  /** Whether it takes readings: false while it drains or its log is away. */
+  readonly isReady: () => boolean
+}
+
+/**
+ * Every route in one visible order; no listen (`http/serve.ts`). The hook for errors comes first, since one that is
+ * registered after a route does not cover it.
+ */
+export const createApp = ({ core, lines, isReady }: AppDeps) => {
+  const lastRefusals = new LastRefusals()
+  const refusalWindows = new RefusalWindows()
+  return new Elysia({ strictPath: true })
+    .onError(({ code, error }) => {
+      if (code === 'NOT_FOUND') return answer('not_found')
+      lines.error('request failed', { error: thrownError(error) })
+      return answer('internal_error')
+    })
+    .use(opsRoutes(isReady))
+    .use(apiRoutes({ core, lastRefusals, refusalWindows, lines }))
+}
+
+const answer = (kind: 'not_found' | 'internal_error'): Response => {
+  const { status, body, headers } = problemOf({ kind })
+  return new Response(body, { status, headers: { 'Content-Type': jsonContentType, ...headers } })
+}

@@ -1,0 +1,51 @@
+import type { Usage } from '../../actors/core.ts'
+import type { Limit } from '../../domain/events.ts'
+import type { KeyState } from '../../domain/key.ts'
+import { jsonContentType } from '../problem.ts'
+
+export type AnswerHeaders = Record<string, string>
+
+/** On every answer. The request id is always ours: one that a client chose could be anyone's. */
+export const plainHeaders = (requestId: string): AnswerHeaders => ({
+  'Content-Type': jsonContentType,
+  'X-Request-Id': requestId,
+})
+
+/**
+ * On every answer to a valid key: what it may still send (IETF draft "RateLimit header fields"), and the instant from which
+ * it is refused, as ISO 8601 in UTC with milliseconds. While the store is away nobody knows what was used.
+ */
+export const addKeyHeaders = (
+  headers: AnswerHeaders,
+  key: KeyState,
+  window: Usage | { readonly limit: Limit },
+): void => {
+  headers['RateLimit-Policy'] = policyOf(window.limit)
+  if ('used' in window) {
+    const left = Math.max(0, window.limit.readings - window.used)
+    headers['RateLimit'] = `"default";r=${left};t=${seconds(window.resetMs)}`
+  }
+  if (key.expiresAt !== null) headers['X-API-Key-Expires-At'] = expiryOf(key, key.expiresAt)
+}
+
+const policies = new WeakMap<Limit, string>()
+
+const policyOf = (limit: Limit): string => {
+  const known = policies.get(limit)
+  if (known !== undefined) return known
+  const policy = `"default";q=${limit.readings};w=${seconds(limit.windowMs)}`
+  policies.set(limit, policy)
+  return policy
+}
+
+const expiries = new WeakMap<KeyState, string>()
+
+const expiryOf = (key: KeyState, expiresAtMs: number): string => {
+  const known = expiries.get(key)
+  if (known !== undefined) return known
+  const expiry = new Date(expiresAtMs).toISOString()
+  expiries.set(key, expiry)
+  return expiry
+}
+
+const seconds = (ms: number): number => Math.ceil(ms / 1_000)

@@ -1,0 +1,83 @@
+import type { Accepted, Core } from '../../actors/core.ts'
+import type { KeyState } from '../../domain/key.ts'
+import type { Outcome, ReadingRefusal } from '../../domain/refusal.ts'
+import { isClientFault, type Problem, problemOf } from '../problem.ts'
+import { type RequestLines, thrownError } from '../request-lines.ts'
+import { addKeyHeaders, plainHeaders } from './answer-headers.ts'
+import { authenticate } from './authenticate.ts'
+import type { LastRefusals } from './last-refusals.ts'
+import type { RefusalWindows } from './refusal-windows.ts'
+import { successBody } from './success-body.ts'
+
+export type ApiDeps = {
+  readonly core: Core
+  readonly lastRefusals: LastRefusals
+  readonly refusalWindows: RefusalWindows
+  readonly lines: RequestLines
+}
+
+/** A request whose key is valid. */
+export type Visit = { readonly request: Request; readonly requestId: string; readonly key: KeyState }
+
+/** What a route makes of it. `client_gone`: nobody waits for an answer any more. */
+export type ApiResult = Outcome<Accepted, ReadingRefusal> | 'client_gone'
+export type ApiRoute = (visit: Visit) => ApiResult | Promise<ApiResult>
+
+/**
+ * The one door of everything under `/api/`: asks for the key before anything else, whatever the path or method, hands the
+ * request to its route, and turns what comes back into the answer. A bug costs its own request a 500 and no other.
+ */
+export const answerApi = async (deps: ApiDeps, request: Request, route: ApiRoute): Promise<Response> => {
+  const { core } = deps
+  const requestId = core.entropy.uuid()
+  let key: KeyState | null = null
+  try {
+    const now = core.clock.now()
+    const authentication = authenticate(core.projections.keys, request.headers, now)
+    key = authentication.key
+    if (authentication.key === null || authentication.refusal !== null) {
+      return await refuse(deps, { requestId, key }, authentication.refusal ?? internalError)
+    }
+    const result = await route({ request, requestId, key: authentication.key })
+    // Were somebody there all the same, this acknowledges nothing and asks to try again.
+    if (result === 'client_gone') return respond(problemOf(internalError), plainHeaders(requestId))
+    if (!result.ok) return await refuse(deps, { requestId, key }, result.refusal)
+    return accept(requestId, authentication.key, result.value)
+  } catch (thrown) {
+    deps.lines.error('request failed', { requestId, keyId: key?.keyId ?? null, error: thrownError(thrown) })
+    return respond(problemOf(internalError), plainHeaders(requestId))
+  }
+}
+
+const internalError: ReadingRefusal = { kind: 'internal_error' }
+
+const accept = (requestId: string, key: KeyState, accepted: Accepted): Response => {
+  const headers = plainHeaders(requestId)
+  headers['X-Receipt'] = `${accepted.stream}@${accepted.revision}`
+  addKeyHeaders(headers, key, accepted.usage)
+  return new Response(successBody(accepted.recordedAt), { headers })
+}
+
+type Refused = { readonly requestId: string; readonly key: KeyState | null }
+
+const refuse = async (deps: ApiDeps, { requestId, key }: Refused, refusal: ReadingRefusal): Promise<Response> => {
+  const problem = problemOf(refusal)
+  const headers = plainHeaders(requestId)
+  const { status, code } = problem
+  deps.lines.info('request refused', { requestId, keyId: key?.keyId ?? null, status, code })
+  if (key === null) return respond(problem, headers)
+
+  const now = deps.core.clock.now()
+  deps.lastRefusals.note(key.keyId, { atMs: now, code })
+  if (isKeyRefusal(refusal)) return respond(problem, headers)
+  const limit = deps.core.projections.keys.effectiveLimit(key)
+  if (isClientFault(problem)) deps.refusalWindows.count(key.keyId, limit, now)
+  addKeyHeaders(headers, key, (await deps.core.keys.usage(key.keyId)) ?? { limit })
+  return respond(problem, headers)
+}
+
+const isKeyRefusal = ({ kind }: ReadingRefusal): boolean =>
+  kind === 'key_missing' || kind === 'key_invalid' || kind === 'key_expired'
+
+const respond = (problem: Problem, headers: Record<string, string>): Response =>
+  new Response(problem.body, { status: problem.status, headers: { ...headers, ...problem.headers } })

@@ -1,0 +1,40 @@
+import { isUtf8 } from 'node:buffer'
+import { testCellar } from '../support/service.ts'
+
+/** The five fields as sent. */
+export type Sent = Readonly<Record<'cellar' | 'rack' | 'keg' | 'value' | 'timestamp', unknown>>
+
+/**
+ * The rules of a reading once more, written for shortness and by other means than the service's: patterns, and the
+ * platform's calendar. `null`: some rule is broken.
+ */
+export const judgeNaively = (body: Uint8Array): Sent | null => {
+  if (body.length > 16_384 || !isUtf8(body)) return null
+  const parsed = parsedOrNull(new TextDecoder().decode(body))
+  if (parsed === null || Array.isArray(parsed)) return null
+  const { cellar, rack, keg, value, timestamp } = Object.fromEntries(Object.entries(parsed))
+  const isValid = cellar === testCellar && isName(rack) && isName(keg) && Number.isFinite(value) && isInstant(timestamp)
+  return isValid ? { cellar, rack, keg, value, timestamp } : null
+}
+
+const parsedOrNull = (text: string): object | null => {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    return typeof parsed === 'object' ? parsed : null
+  } catch {
+    return null
+  }
+}
+
+const isName = (name: unknown): boolean =>
+  typeof name === 'string' && /^[^\p{Cc}\p{Cs}]{1,128}$/u.test(name) && name.trim() === name
+
+const form = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{1,9})?(Z|\+00:00)$/
+
+/** A time that the platform prints back as it was is one that exists. */
+const isInstant = (text: unknown): boolean => {
+  const seconds = typeof text === 'string' ? form.exec(text)?.[1] : undefined
+  if (seconds === undefined) return false
+  const date = new Date(`${seconds}Z`)
+  return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 19) === seconds
+}

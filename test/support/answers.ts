@@ -1,0 +1,60 @@
+import { expect } from 'bun:test'
+import type { RecordedEvent } from '../../src/domain/events.ts'
+import type { EventLog } from '../../src/log/event-log.ts'
+
+/** What both a `Response` and a raw answer can be looked at as. */
+export type Answer = { readonly status: number; readonly body: string; header(name: string): string | null }
+
+export const answerOf = async (response: Response): Promise<Answer> => ({
+  status: response.status,
+  body: await response.text(),
+  header: (name) => response.headers.get(name),
+})
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** The documented body of a refusal (decisions, "One reading"), with nothing else in it; answers its text. */
+export const expectRefusal = (answer: Answer, status: number, code: string): string => {
+  const body: unknown = JSON.parse(answer.body)
+  expect({ status: answer.status, body }).toEqual({
+    status,
+    body: { status: 'error', error: expect.any(String), code },
+  })
+  expect(answer.header('Content-Type')).toBe('application/json; charset=utf-8')
+  expect(answer.header('X-Request-Id')).toMatch(uuid)
+  expect(answer.header('X-Receipt')).toBeNull()
+  return Reflect.get(Object(body), 'error')
+}
+
+/** One of the contract's three, byte for byte (sections 5 and 7). */
+export const expectUnauthorized = (answer: Answer, error: string): void => {
+  expect(answer.status).toBe(401)
+  expect(answer.body).toBe(`{"error":"${error}","status":401}`)
+  expect(answer.header('WWW-Authenticate')).toBe('ApiKey realm="cellarbook"')
+  expect(answer.header('Content-Type')).toBe('application/json; charset=utf-8')
+  expect(answer.header('X-Request-Id')).toMatch(uuid)
+  expect(answer.header('RateLimit')).toBeNull()
+  expect(answer.header('RateLimit-Policy')).toBeNull()
+  expect(answer.header('X-API-Key-Expires-At')).toBeNull()
+}
+
+/** The contract's success body and nothing else in it (section 4.1). */
+export const expectAccepted = (answer: Answer): void => {
+  expect({ status: answer.status, body: JSON.parse(answer.body) }).toEqual({
+    status: 200,
+    body: {
+      status: 'success',
+      message: expect.any(String),
+      timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+    },
+  })
+  expect(answer.header('Content-Type')).toBe('application/json; charset=utf-8')
+  expect(answer.header('X-Request-Id')).toMatch(uuid)
+}
+
+/** Every accepted reading in the log, in its order: at most as many as a page holds. */
+export const acceptedReadings = async (log: EventLog): Promise<readonly RecordedEvent<'ReadingAccepted'>[]> => {
+  const events = await log.readAll({ limit: 1_000 })
+  expect(events.length).toBeLessThan(1_000)
+  return events.filter((event) => event.type === 'ReadingAccepted')
+}

@@ -1,0 +1,90 @@
+import type { Asker, Core, NewKey } from '../../src/actors/core.ts'
+import { openCore } from '../../src/actors/open-core.ts'
+import { createApp } from '../../src/app.ts'
+import { serve } from '../../src/http/serve.ts'
+import type { EventLog } from '../../src/log/event-log.ts'
+import { createMemoryLog } from '../../src/log/memory.ts'
+import { type ManualClock, manualClock } from './manual-clock.ts'
+import { seededEntropy } from './seeded-entropy.ts'
+
+export const testCellar = 'wine-berlin'
+export const testAsker: Asker = { by: { kind: 'cli' }, requestId: 'test' }
+
+/** A reading that breaks no rule. */
+export const validReading = {
+  cellar: testCellar,
+  rack: 'rack-17',
+  keg: 'temperature',
+  value: 21.5,
+  timestamp: '2026-03-01T12:00:00Z',
+}
+
+export type ServiceOptions = {
+  /** Default: an empty memory log. Whoever gives one closes it. */
+  readonly log?: EventLog
+  readonly clock?: ManualClock
+  readonly seed?: number
+  /** Puts something between the routes and the actors: for what can't be brought about otherwise. */
+  readonly wrapCore?: (core: Core) => Core
+}
+
+export type LoggedLine = { readonly level: 'info' | 'error'; readonly what: string; readonly facts: object }
+
+/** The real app on a real socket, on a log in memory unless another is given, with time and chance in the test's hand. */
+export type Service = {
+  readonly url: string
+  readonly core: Core
+  readonly clock: ManualClock
+  readonly log: EventLog
+  readonly lines: readonly LoggedLine[]
+  /** Makes the cellar too, if it is not there. */
+  createKey(options?: Partial<NewKey>): Promise<{ readonly key: string; readonly keyId: string }>
+  /** Posts a reading; a string goes out as it is. `headers` add to and override the usual ones. */
+  post(body: unknown, key: string | null, headers?: Readonly<Record<string, string>>): Promise<Response>
+  stop(): Promise<void>
+}
+
+export const startService = async (options: ServiceOptions = {}): Promise<Service> => {
+  const clock = options.clock ?? manualClock()
+  const log = options.log ?? createMemoryLog()
+  const core = await openCore({ log, clock, entropy: seededEntropy(options.seed) })
+  const lines: LoggedLine[] = []
+  const app = createApp({
+    core: options.wrapCore?.(core) ?? core,
+    lines: {
+      info: (what, facts) => lines.push({ level: 'info', what, facts }),
+      error: (what, facts) => lines.push({ level: 'error', what, facts }),
+    },
+    isReady: () => log.health().ok,
+  })
+  const server = serve(app, { hostname: '127.0.0.1', port: 0 })
+  const url = server.url.origin
+  return {
+    url,
+    core,
+    clock,
+    log,
+    lines,
+    createKey: (key) => createKey(core, key),
+    post: (body, key, headers = {}) =>
+      fetch(`${url}/api/v1/ingest`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', ...(key === null ? {} : { 'X-API-Key': key }), ...headers },
+        body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+      }),
+    stop: async () => {
+      await server.stop(true)
+      await core.drain()
+      if (options.log === undefined) await log.close()
+    },
+  }
+}
+
+const createKey = async (core: Core, options: Partial<NewKey> = {}) => {
+  const cellar = options.cellar ?? testCellar
+  if (core.projections.cellars.get(cellar) === null) await core.cellars.create({ cellar, title: '' }, testAsker)
+  const input = { cellar, label: '', note: '', limit: null, expiresAt: null, ...options }
+  const created = await core.keys.create(input, testAsker)
+  if (!created.ok) throw new Error(`Cannot create a key for a test: ${created.refusal.kind}`)
+  return { key: created.value.key, keyId: created.value.state.keyId }
+}
