@@ -18,6 +18,8 @@ export const rateWindowSlots = 64
 export const refusalWindowFactor = 10
 /** Keys whose refusals are counted at once: about a kibibyte each. */
 export const refusalWindowsMax = 10_000
+/** A hundred years: whoever types more means something else. */
+export const durationMsMax = 36_500 * 86_400_000
 export const labelCodePointsMax = 80
 export const noteCodePointsMax = 500
 export const reasonCodePointsMax = 300
@@ -121,3 +123,5 @@ export const logLinesBytesMax = 16 * 1024 * 1024
 export const sameSignalMsMax = 500
 /** Before it stops listening, the service answers this long with `Connection: close`, so that clients let go unhurt. */
 export const drainNoticeMs = 250
+/** How often a service that npx started looks whether npx is still there. */
+export const launcherLookMs = 250

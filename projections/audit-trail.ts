@@ -1,0 +1,213 @@
+import type { By, Limit, RecordedEvent } from '../src/domain/events.ts'
+import { instantText } from '../src/domain/instant.ts'
+import {
+  evolveKey,
+  type KeyEventType,
+  type KeyState,
+  type KeyStatus,
+  keyStatus,
+  type Mark,
+  sameLimit,
+} from '../src/domain/key.ts'
+import { assertNever } from '../src/domain/refusal.ts'
+
+/** What makes a key's history: the events of `key-<id>`, and the seals and fences of `readings-<id>`. */
+export type AuditEventType = KeyEventType | 'ReadingsSealed' | 'ReadingsFenced'
+export type AuditEvent = RecordedEvent<AuditEventType>
+
+export type HistoryRow = {
+  readonly type: AuditEventType
+  readonly at: number
+  readonly by: By
+  readonly changes: readonly Change[]
+  readonly stream: string
+  readonly revision: number
+  readonly position: number
+  readonly requestId: string
+  /** The key's state right after this event, at its instant, and why. */
+  readonly statusAfter: KeyStatus
+  readonly stateAfter: string
+}
+
+/** `from` is absent where there was nothing before. */
+export type Change =
+  | { readonly field: 'cellar' | 'label' | 'note' | 'reason'; readonly from?: string; readonly to: string }
+  | { readonly field: 'limit'; readonly from?: Limit | null; readonly to: Limit | null }
+  | { readonly field: 'expiresAt'; readonly from?: number | null; readonly to: number | null }
+  | { readonly field: 'keyRevision'; readonly to: number }
+
+/** What was so at one instant. `status` is `null` before the key was made. */
+export type KeyAt = { readonly status: KeyStatus | null; readonly reason: string }
+
+/** A key's history, oldest first. The events may come in any order; those of the key's stream must be whole. */
+export const historyOf = (events: readonly AuditEvent[]): readonly HistoryRow[] => {
+  const rows: HistoryRow[] = []
+  let trail = noTrail
+  for (const event of inLogOrder(events)) {
+    const before = trail
+    trail = follow(trail, event)
+    const after = judge(trail, event.recordedAt)
+    if (after.status === null)
+      throw new Error(`Cannot fold ${event.type} of "${event.stream}": the key was never created`)
+    rows.push({
+      type: event.type,
+      at: event.recordedAt,
+      by: event.metadata.by,
+      changes: changesOf(before.key, event),
+      stream: event.stream,
+      revision: event.revision,
+      position: event.position,
+      requestId: event.metadata.requestId,
+      statusAfter: after.status,
+      stateAfter: after.reason,
+    })
+  }
+  return rows
+}
+
+/**
+ * What was true at an instant (ms), with the reason in words. An event holds from its own millisecond on. Expiry needs no
+ * event: it is judged by the instant, as it was when a reading came in.
+ */
+export const stateAt = (events: readonly AuditEvent[], atMs: number): KeyAt => {
+  let trail = noTrail
+  for (const event of inLogOrder(events)) {
+    if (event.recordedAt <= atMs) trail = follow(trail, event)
+  }
+  if (trail.key !== null) return judge(trail, atMs)
+  const created = events.find((event) => event.type === 'KeyCreated')
+  if (created === undefined) return { status: null, reason: 'there is no such key' }
+  return {
+    status: null,
+    reason: `not created yet: ${instantText(created.recordedAt)} by ${byText(created.metadata.by)}`,
+  }
+}
+
+/** The key and what its own state does not say: when it became active, who set its expiry, whether its readings ended. */
+type Trail = {
+  readonly key: KeyState | null
+  readonly activeSince: Mark | null
+  readonly expirySet: Mark | null
+  readonly sealed: Mark | null
+}
+
+const noTrail: Trail = { key: null, activeSince: null, expirySet: null, sealed: null }
+
+const follow = (trail: Trail, event: AuditEvent): Trail => {
+  const mark: Mark = { at: event.recordedAt, by: event.metadata.by, reason: '' }
+  switch (event.type) {
+    case 'ReadingsSealed':
+      return { ...trail, sealed: { ...mark, reason: event.data.reason } }
+    case 'ReadingsFenced':
+      return trail
+    case 'KeyCreated':
+      return { ...trail, key: evolveKey(trail.key, event), activeSince: mark, expirySet: mark }
+    case 'KeyResumed':
+      return { ...trail, key: evolveKey(trail.key, event), activeSince: mark }
+    case 'KeyExpirySet': {
+      const wasExpired = trail.key !== null && keyStatus(trail.key, event.recordedAt) === 'expired'
+      const activeSince = wasExpired ? mark : trail.activeSince
+      return { ...trail, key: evolveKey(trail.key, event), activeSince, expirySet: mark }
+    }
+    case 'KeyRelabelled':
+    case 'KeyLimitChanged':
+    case 'KeySuspended':
+    case 'KeyExpired':
+    case 'KeyRevoked':
+      return { ...trail, key: evolveKey(trail.key, event) }
+    default:
+      return assertNever(event)
+  }
+}
+
+/** A seal stands for the revocation, which may be recorded a moment later: no reading gets in from the seal on. */
+const judge = ({ key, activeSince, expirySet, sealed }: Trail, atMs: number): KeyAt => {
+  if (key === null) return { status: null, reason: 'not created yet' }
+  const status = sealed === null ? keyStatus(key, atMs) : 'revoked'
+  switch (status) {
+    case 'revoked':
+      return { status, reason: `revoked since ${markText(sealed ?? key.revoked)}` }
+    case 'suspended':
+      return { status, reason: `suspended since ${markText(key.suspended)}` }
+    case 'expired':
+      return {
+        status,
+        reason: `expired: its expiry, ${expiryText(key)}, had passed; it was set ${markText(expirySet)}`,
+      }
+    case 'active': {
+      const expiry = key.expiresAt === null ? 'it had no expiry' : `it was to expire ${expiryText(key)}`
+      return { status, reason: `active since ${markText(activeSince)}; ${expiry}` }
+    }
+    default:
+      return assertNever(status)
+  }
+}
+
+const expiryText = ({ expiresAt }: KeyState): string => (expiresAt === null ? 'never' : instantText(expiresAt))
+
+/** @throws Error for a state without its mark, which no event leads to. */
+const markText = (mark: Mark | null): string => {
+  if (mark === null) throw new Error('Cannot say since when a key is so: the mark is missing')
+  const reason = mark.reason === '' ? '' : `: ${mark.reason}`
+  return `${instantText(mark.at)} by ${byText(mark.by)}${reason}`
+}
+
+const byText = (by: By): string => {
+  switch (by.kind) {
+    case 'operator':
+      return by.email
+    case 'key':
+      return `key ${by.keyId}`
+    case 'cli':
+      return 'the command line'
+    case 'system':
+      return 'the service itself'
+    default:
+      return assertNever(by)
+  }
+}
+
+const changesOf = (key: KeyState | null, event: AuditEvent): readonly Change[] => {
+  switch (event.type) {
+    case 'KeyCreated': {
+      const { cellar, label, note, limit, expiresAt } = event.data
+      return [
+        { field: 'cellar', to: cellar },
+        { field: 'label', to: label },
+        ...textChange('note', '', note),
+        { field: 'limit', to: limit },
+        { field: 'expiresAt', to: expiresAt },
+      ]
+    }
+    case 'KeyRelabelled':
+      return [
+        ...textChange('label', key?.label ?? '', event.data.label),
+        ...textChange('note', key?.note ?? '', event.data.note),
+      ]
+    case 'KeyLimitChanged': {
+      const from = key?.limit ?? null
+      return sameLimit(from, event.data.limit) ? [] : [{ field: 'limit', from, to: event.data.limit }]
+    }
+    case 'KeyExpirySet':
+      return [{ field: 'expiresAt', from: key?.expiresAt ?? null, to: event.data.expiresAt }]
+    case 'KeyExpired':
+      return [{ field: 'expiresAt', to: event.data.expiresAt }]
+    case 'KeySuspended':
+    case 'KeyResumed':
+    case 'KeyRevoked':
+    case 'ReadingsSealed':
+      return event.data.reason === '' ? [] : [{ field: 'reason', to: event.data.reason }]
+    case 'ReadingsFenced':
+      return [{ field: 'keyRevision', to: event.data.keyRevision }]
+    default:
+      return assertNever(event)
+  }
+}
+
+const textChange = (field: 'label' | 'note', from: string, to: string): readonly Change[] => {
+  if (from === to) return []
+  return from === '' ? [{ field, to }] : [{ field, from, to }]
+}
+
+const inLogOrder = (events: readonly AuditEvent[]): readonly AuditEvent[] =>
+  [...events].sort((a, b) => a.position - b.position)

@@ -1,0 +1,58 @@
+/** Durations, expiries and limits as people type them into a form or a command. */
+import { durationMsMax, keyLimitReadingsMax, keyWindowMsMax, keyWindowMsMin } from '../limits.ts'
+import type { Limit } from './events.ts'
+import { done } from './refusal.ts'
+import { type FieldRefusal, invalidField, type Typed } from './text.ts'
+import { parseTimestamp } from './timestamp.ts'
+
+const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** `10s`, `5m`, `12h`, `30d`: a whole number and one unit, as milliseconds. `field` is the one to name in a refusal. */
+export const parseDurationMs = (text: string, field: string): Typed<number> => {
+  const [, count, unit] = /^(\d{1,12})([smhd])$/.exec(text.trim()) ?? []
+  const ms = Number(count) * (unitMs[unit ?? ''] ?? Number.NaN)
+  if (ms >= 1 && ms <= durationMsMax) return done(ms)
+  return invalidField(
+    field,
+    `The duration must be a whole number with s, m, h or d behind it, like 30d, and at most ${durationMsMax / 86_400_000}d.`,
+  )
+}
+
+/** The last instant that can be written with a year of four digits, in whole seconds. */
+const expiresAtMax = 253_402_300_799_000
+
+const expiryRule =
+  'The expiry must be a date that exists, like 2026-03-31 (until the end of that day, UTC), or an instant in UTC, like 2026-03-31T18:00:00Z.'
+
+/**
+ * Ms of an expiry. A date means until the end of that day, UTC: exactly the midnight after it. An instant is taken as it is.
+ * Whether it lies in the future is the command's to say.
+ */
+export const parseExpiry = (text: string): Typed<number> => {
+  const typed = text.trim()
+  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(typed)
+  const parsed = parseTimestamp(isDate ? `${typed}T23:59:59Z` : typed)
+  if (typeof parsed !== 'number') return invalidField('expiresAt', expiryRule)
+  const expiresAt = isDate ? parsed + 1_000 : parsed
+  if (expiresAt >= 0 && expiresAt <= expiresAtMax) return done(expiresAt)
+  return invalidField('expiresAt', 'The expiry must lie in the years 1970 to 9999; leave it out for none.')
+}
+
+/** `6000/60`: readings, and the seconds of the window that they are counted in. */
+export const parseLimit = (text: string): Typed<Limit> => {
+  const [, readings, seconds] = /^(\d{1,12})\/(\d{1,12})$/.exec(text.trim()) ?? []
+  const limit: Limit = { readings: Number(readings), windowMs: Number(seconds) * 1_000 }
+  const refusal = limitRefusal(limit)
+  return refusal === null ? done(limit) : { ok: false, refusal }
+}
+
+/** What is wrong with a limit, wherever it came from. */
+export const limitRefusal = ({ readings, windowMs }: Limit): FieldRefusal | null => {
+  const isReadings = Number.isInteger(readings) && readings >= 1 && readings <= keyLimitReadingsMax
+  const isWindow = Number.isInteger(windowMs) && windowMs >= keyWindowMsMin && windowMs <= keyWindowMsMax
+  if (isReadings && isWindow) return null
+  return invalidField(
+    'limit',
+    `The limit must be 1 to ${keyLimitReadingsMax} readings in ${keyWindowMsMin / 1_000} to ${keyWindowMsMax / 1_000} seconds, like 6000/60.`,
+  ).refusal
+}
