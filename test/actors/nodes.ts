@@ -1,0 +1,99 @@
+import type { Asker } from '../../src/actors/core.ts'
+import { type OpenCore, openCore } from '../../src/actors/open-core.ts'
+import type { Limit, RecordedEvent } from '../../src/domain/events.ts'
+import { keyStream, readingsStream } from '../../src/domain/streams.ts'
+import { readPageEventsMax } from '../../src/limits.ts'
+import type { EventLog } from '../../src/log/event-log.ts'
+import { createMemoryLog } from '../../src/log/memory.ts'
+import { type DrivenSchedule, drivenSchedule } from '../support/driven-schedule.ts'
+import { type FaultyLog, faultyLog } from '../support/faulty-log.ts'
+import { type LateLog, lateLog } from '../support/late-log.ts'
+import { type ManualClock, manualClock } from '../support/manual-clock.ts'
+import { seededEntropy } from '../support/seeded-entropy.ts'
+
+export const asker: Asker = { by: { kind: 'cli' }, requestId: 'request' }
+export const cellar = 'wine-berlin'
+export const reading = { cellar, rack: 'rack-1', keg: 'temperature', value: 21.5, timestamp: '2026-03-01T12:00:00Z' }
+
+/** One service node on a log that others share: its own faults, its own lag, its own timers. */
+export type TestNode = {
+  readonly core: OpenCore
+  readonly faults: FaultyLog
+  readonly late: LateLog
+  readonly schedule: DrivenSchedule
+  readonly bugs: readonly unknown[]
+  /** Posts that many readings at once. Their ids are new. */
+  post(keyId: string, count?: number): Promise<readonly Awaited<ReturnType<OpenCore['keys']['accept']>>[]>
+}
+
+/** Nodes on one log, under one clock. */
+export class Cluster {
+  readonly log: EventLog = createMemoryLog()
+  readonly clock: ManualClock = manualClock()
+  #ids = 0
+  #seeds = 0
+
+  async open(): Promise<TestNode> {
+    const late = lateLog(this.log)
+    const faults = faultyLog(late)
+    const schedule = drivenSchedule()
+    const bugs: unknown[] = []
+    this.#seeds += 1
+    const entropy = seededEntropy(this.#seeds)
+    const opening = openCore({ log: faults, clock: this.clock, entropy, schedule, onBug: (bug) => bugs.push(bug) })
+    const core = await schedule.until(opening)
+    return {
+      core,
+      faults,
+      late,
+      schedule,
+      bugs,
+      post: (keyId, count = 1) => {
+        const asked = Array.from({ length: count }, () => core.keys.accept(keyId, reading, this.newId()))
+        return schedule.until(Promise.all(asked))
+      },
+    }
+  }
+
+  newId(): string {
+    this.#ids += 1
+    return `reading-${this.#ids}`
+  }
+
+  async all(): Promise<readonly RecordedEvent[]> {
+    const events: RecordedEvent[] = []
+    while (true) {
+      const from = events.at(-1)?.position
+      const page = await this.log.readAll({ limit: readPageEventsMax, ...(from === undefined ? {} : { from }) })
+      events.push(...page)
+      if (page.length < readPageEventsMax) return events
+    }
+  }
+
+  /** The key's events and its readings' events, each in order. */
+  async streams(keyId: string): Promise<{ key: readonly RecordedEvent[]; readings: readonly RecordedEvent[] }> {
+    const all = await this.all()
+    return {
+      key: all.filter((event) => event.stream === keyStream(keyId)),
+      readings: all.filter((event) => event.stream === readingsStream(keyId)),
+    }
+  }
+}
+
+/** A new key in a new cellar. */
+export const makeTestKey = async (
+  node: TestNode,
+  options: { readonly limit?: Limit; readonly expiresAt?: number } = {},
+): Promise<string> => {
+  const { core, schedule } = node
+  if (core.projections.cellars.get(cellar) === null) {
+    await schedule.until(core.cellars.create({ cellar, title: '' }, asker))
+  }
+  const input = { cellar, label: '', note: '', limit: options.limit ?? null, expiresAt: options.expiresAt ?? null }
+  const made = await schedule.until(core.keys.create(input, asker))
+  if (!made.ok) throw new Error(`Cannot make a key for a test: ${made.refusal.kind}`)
+  node.late.deliver()
+  return made.value.state.keyId
+}
+
+export const typesOf = (events: readonly RecordedEvent[]): readonly string[] => events.map(({ type }) => type)

@@ -1,0 +1,75 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Schedule } from '../../src/actors/schedule.ts'
+
+/** Timers that only a test lets go off. The end of a turn is the event loop's own. */
+export type DrivenSchedule = Schedule & {
+  /** Everything that can happen without a timer has happened. */
+  quiet(): Promise<void>
+  /** Lets that much time pass, timer by timer. */
+  advance(ms: number): Promise<void>
+  /** Lets time pass until the promise settles: at most `msMax`, then it throws. */
+  until<T>(promise: Promise<T>, msMax?: number): Promise<T>
+}
+
+type Timer = { readonly atMs: number; readonly run: () => void }
+
+export const drivenSchedule = (): DrivenSchedule => {
+  let nowMs = 0
+  let soon = 0
+  let timers: readonly Timer[] = []
+
+  const quiet = async (): Promise<void> => {
+    do await turn()
+    while (soon > 0)
+    // What that turn resolved may have come to rest only in the next.
+    await turn()
+    if (soon > 0) await quiet()
+  }
+
+  const passNext = (untilMs: number): boolean => {
+    const next = timers.reduce<Timer | null>((a, b) => (a === null || b.atMs < a.atMs ? b : a), null)
+    if (next === null || next.atMs > untilMs) return false
+    timers = timers.filter((timer) => timer !== next)
+    nowMs = next.atMs
+    next.run()
+    return true
+  }
+
+  return {
+    soon: (run) => {
+      soon += 1
+      setImmediate(() => {
+        soon -= 1
+        run()
+      })
+    },
+    after: (ms, run) => {
+      const timer = { atMs: nowMs + ms, run }
+      timers = [...timers, timer]
+      return () => {
+        timers = timers.filter((other) => other !== timer)
+      }
+    },
+    quiet,
+    advance: async (ms) => {
+      const untilMs = nowMs + ms
+      await quiet()
+      while (passNext(untilMs)) await quiet()
+      nowMs = untilMs
+    },
+    until: async (promise, msMax = 60_000) => {
+      const untilMs = nowMs + msMax
+      let isSettled = false
+      const settled = (): void => {
+        isSettled = true
+      }
+      promise.then(settled, settled)
+      await quiet()
+      while (!isSettled) {
+        if (!passNext(untilMs)) throw new Error(`Nothing has settled it within ${msMax} ms`)
+        await quiet()
+      }
+      return promise
+    },
+  }
+}
