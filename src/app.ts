@@ -4,7 +4,7 @@ import { LastRefusals } from './http/ingest/last-refusals.ts'
 import { RefusalWindows } from './http/ingest/refusal-windows.ts'
 import { apiRoutes } from './http/ingest/routes.ts'
 import { opsRoutes } from './http/ops/routes.ts'
-import { jsonContentType, problemOf } from './http/problem.ts'
+import { problemOf, problemResponse } from './http/problem.ts'
 import { type RequestLines, thrownError } from './http/request-lines.ts'
 
 export type AppDeps = {
@@ -23,15 +23,10 @@ export const createApp = ({ core, lines, isReady }: AppDeps) => {
   const refusalWindows = new RefusalWindows()
   return new Elysia({ strictPath: true })
     .onError(({ code, error }) => {
-      if (code === 'NOT_FOUND') return answer('not_found')
+      if (code === 'NOT_FOUND') return problemResponse(problemOf({ kind: 'not_found' }))
       lines.error('request failed', { error: thrownError(error) })
-      return answer('internal_error')
+      return problemResponse(problemOf({ kind: 'internal_error' }))
     })
     .use(opsRoutes(isReady))
     .use(apiRoutes({ core, lastRefusals, refusalWindows, lines }))
-}
-
-const answer = (kind: 'not_found' | 'internal_error'): Response => {
-  const { status, body, headers } = problemOf({ kind })
-  return new Response(body, { status, headers: { 'Content-Type': jsonContentType, ...headers } })
 }

@@ -73,6 +73,12 @@ export const problemOf = (refusal: ReadingRefusal): Problem => {
   }
 }
 
+export const problemResponse = (problem: Problem, headers: Readonly<Record<string, string>> = noHeaders): Response =>
+  new Response(problem.body, {
+    status: problem.status,
+    headers: { 'Content-Type': jsonContentType, ...headers, ...problem.headers },
+  })
+
 /** Whether it is the device's to mend: a wrong key, a fault of ours and the limit itself are not. */
 export const isClientFault = (problem: Problem): boolean =>
   problem.status < 500 && problem.status !== 401 && problem.status !== 429

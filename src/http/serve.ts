@@ -1,5 +1,5 @@
 import type { AnyElysia } from 'elysia'
-import { problemOf } from './problem.ts'
+import { problemOf, problemResponse } from './problem.ts'
 import { serverOptions } from './server-options.ts'
 
 export type Address = {
@@ -19,13 +19,29 @@ export const serve = (app: AnyElysia, address: Address): Bun.Server<unknown> => 
     ...serverOptions,
     ...address,
     fetch: (request) => app.fetch(withPlainUrl(request)),
-    error: () => new Response(internalError.body, { status: internalError.status, headers: internalError.headers }),
+    error: answerToBug,
   })
   app.server = server
   return server
 }
 
-const internalError = problemOf({ kind: 'internal_error' })
+/**
+ * From now on every answer asks its client to let go of the connection. The handler is exchanged for that, so that it
+ * costs nothing before.
+ */
+export const letGoOfConnections = (server: Bun.Server<unknown>, app: AnyElysia): void => {
+  server.reload({
+    ...serverOptions,
+    fetch: async (request) => {
+      const response = await app.fetch(withPlainUrl(request))
+      response.headers.set('Connection', 'close')
+      return response
+    },
+    error: answerToBug,
+  })
+}
+
+const answerToBug = (): Response => problemResponse(problemOf({ kind: 'internal_error' }))
 
 /**
  * Elysia takes the path of a request to begin at the first `/` from the twelfth character of its URL. With a short host and

@@ -1,7 +1,7 @@
 import type { Accepted, Core } from '../../actors/core.ts'
 import type { KeyState } from '../../domain/key.ts'
 import type { Outcome, ReadingRefusal } from '../../domain/refusal.ts'
-import { isClientFault, type Problem, problemOf } from '../problem.ts'
+import { isClientFault, problemOf, problemResponse } from '../problem.ts'
 import { type RequestLines, thrownError } from '../request-lines.ts'
 import { addKeyHeaders, plainHeaders } from './answer-headers.ts'
 import { authenticate } from './authenticate.ts'
@@ -40,12 +40,12 @@ export const answerApi = async (deps: ApiDeps, request: Request, route: ApiRoute
     }
     const result = await route({ request, requestId, key: authentication.key })
     // Were somebody there all the same, this acknowledges nothing and asks to try again.
-    if (result === 'client_gone') return respond(problemOf(internalError), plainHeaders(requestId))
+    if (result === 'client_gone') return problemResponse(problemOf(internalError), plainHeaders(requestId))
     if (!result.ok) return await refuse(deps, { requestId, key }, result.refusal)
     return accept(requestId, authentication.key, result.value)
   } catch (thrown) {
     deps.lines.error('request failed', { requestId, keyId: key?.keyId ?? null, error: thrownError(thrown) })
-    return respond(problemOf(internalError), plainHeaders(requestId))
+    return problemResponse(problemOf(internalError), plainHeaders(requestId))
   }
 }
 
@@ -65,19 +65,16 @@ const refuse = async (deps: ApiDeps, { requestId, key }: Refused, refusal: Readi
   const headers = plainHeaders(requestId)
   const { status, code } = problem
   deps.lines.info('request refused', { requestId, keyId: key?.keyId ?? null, status, code })
-  if (key === null) return respond(problem, headers)
+  if (key === null) return problemResponse(problem, headers)
 
   const now = deps.core.clock.now()
   deps.lastRefusals.note(key.keyId, { atMs: now, code })
-  if (isKeyRefusal(refusal)) return respond(problem, headers)
+  if (isKeyRefusal(refusal)) return problemResponse(problem, headers)
   const limit = deps.core.projections.keys.effectiveLimit(key)
   if (isClientFault(problem)) deps.refusalWindows.count(key.keyId, limit, now)
   addKeyHeaders(headers, key, (await deps.core.keys.usage(key.keyId)) ?? { limit })
-  return respond(problem, headers)
+  return problemResponse(problem, headers)
 }
 
 const isKeyRefusal = ({ kind }: ReadingRefusal): boolean =>
   kind === 'key_missing' || kind === 'key_invalid' || kind === 'key_expired'
-
-const respond = (problem: Problem, headers: Record<string, string>): Response =>
-  new Response(problem.body, { status: problem.status, headers: { ...headers, ...problem.headers } })

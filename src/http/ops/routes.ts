@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { jsonContentType, problemOf } from '../problem.ts'
+import { jsonContentType, problemOf, problemResponse } from '../problem.ts'
 
 /**
  * For whoever watches the process, without a key: yes or no and nothing else. `/livez`: it answers. `/readyz`: it takes
@@ -20,7 +20,5 @@ const yesOrNo = (ok: boolean): Response =>
     ? new Response('{"ok":true}', { headers: noStore })
     : new Response('{"ok":false}', { status: unready.status, headers: { ...noStore, ...unready.headers } })
 
-const onlyLook = (): Response => {
-  const { status, body, headers } = problemOf({ kind: 'method_not_allowed', allow: ['GET', 'HEAD'] })
-  return new Response(body, { status, headers: { ...noStore, ...headers } })
-}
+const onlyLook = (): Response =>
+  problemResponse(problemOf({ kind: 'method_not_allowed', allow: ['GET', 'HEAD'] }), noStore)
