@@ -1,5 +1,5 @@
 import { Database, SQLiteError } from 'bun:sqlite'
-import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 const logFileName = 'log.db'
@@ -28,6 +28,9 @@ export class NewerLogFormat extends Error {
   override readonly name = 'NewerLogFormat'
 }
 
+/** Where the log lies in a data folder, if there is one. */
+export const logPathIn = (path: string): string => join(path, logFileName)
+
 export type DataFolder = { readonly logPath: string; release(): void }
 
 /**
@@ -43,7 +46,8 @@ export const holdDataFolder = (path: string): DataFolder => {
   const lockPath = join(path, lockFileName)
   try {
     mkdirSync(path, { recursive: true, mode: folderMode })
-    for (const file of [logPath, lockPath]) closeSync(openSync(file, 'a', fileMode))
+    makeFile(lockPath)
+    makeFile(logPath)
     syncFolder(path)
   } catch (cause) {
     throw new DataFolderUnwritable(`Cannot write to the data folder "${path}": ${messageOf(cause)}`, { cause })
@@ -59,6 +63,19 @@ export const holdDataFolder = (path: string): DataFolder => {
     throw new DataFolderHeld(`Cannot use the data folder "${path}": another process holds it`, { cause })
   }
   return { logPath, release: () => lock.close(true) }
+}
+
+/**
+ * A file that is there is only asked about, never opened: POSIX takes away all locks of a process on a file as soon as the
+ * process closes any descriptor of it, and the log that holds this folder may be in this very process.
+ */
+const makeFile = (path: string): void => {
+  if (!existsSync(path)) {
+    closeSync(openSync(path, 'wx', fileMode))
+    return
+  }
+  if (!statSync(path).isFile()) throw new Error(`"${path}" is not a file`)
+  accessSync(path, constants.R_OK | constants.W_OK)
 }
 
 /** Without this a power cut could forget that the files exist. */

@@ -1,0 +1,141 @@
+import { type Command, Option } from 'commander'
+import type { Limit } from '../domain/events.ts'
+import type { Line } from './lines.ts'
+import { durationOption, expiryOption, instantOption, type JsonOption, jsonFlag, limitOption } from './options.ts'
+import type { Runner } from './program.ts'
+import { historyTable, keyFields, keyTable, stateText } from './render.ts'
+
+export const addKeyCommands = (program: Command, runner: Runner): void => {
+  const key = program
+    .command('key')
+    .description('Create, list, suspend, resume and revoke API keys, and ask for their history')
+  addCreate(key, runner)
+  addList(key, runner)
+  addChanges(key, runner)
+  addHistory(key, runner)
+}
+
+type CreateOptions = JsonOption & {
+  readonly cellar: string
+  readonly label: string
+  readonly note: string
+  readonly limit?: Limit
+  readonly expiresIn?: number
+  readonly expiresAt?: number
+}
+
+const addCreate = (key: Command, runner: Runner): void => {
+  key
+    .command('create')
+    .description('Create a key. Its text is shown once, here, and kept nowhere')
+    .requiredOption('--cellar <id>', 'the cellar that it belongs to')
+    .option('--label <text>', 'what it is called (default: "Key" and a number)', '')
+    .option('--note <text>', 'whatever is worth knowing about it', '')
+    .option(
+      '--limit <readings/seconds>',
+      "readings accepted in any window, like 6000/60 (default: the cellar's)",
+      limitOption,
+    )
+    .addOption(
+      new Option('--expires-in <duration>', 'ends that long from now: 45s, 30m, 12h or 30d')
+        .argParser(durationOption)
+        .conflicts('expiresAt'),
+    )
+    .addOption(
+      new Option(
+        '--expires-at <time>',
+        'ends at that time: 2026-12-31T12:00:00Z, or 2026-12-31 for the end of that day, UTC',
+      ).argParser(expiryOption),
+    )
+    .option(...jsonFlag)
+    .action((options: CreateOptions) =>
+      runner.run(
+        {
+          op: 'create_key',
+          cellar: options.cellar,
+          label: options.label,
+          note: options.note,
+          limit: options.limit ?? null,
+          expiresAt: expiryOf(options, runner.deps.now()),
+        },
+        {
+          json: options.json === true,
+          text: (lines) => keysOf(lines).map(keyFields).join('\n\n'),
+          note: () => 'Copy the key now: it is shown only this once.',
+        },
+      ),
+    )
+}
+
+const expiryOf = (options: CreateOptions, nowMs: number): number | null => {
+  if (options.expiresIn !== undefined) return nowMs + options.expiresIn
+  return options.expiresAt ?? null
+}
+
+const addList = (key: Command, runner: Runner): void => {
+  key
+    .command('list')
+    .description('List the keys, newest first')
+    .option('--cellar <id>', 'only those of this cellar')
+    .option(...jsonFlag)
+    .action((options: JsonOption & { readonly cellar?: string }) =>
+      runner.run(
+        { op: 'list_keys', cellar: options.cellar ?? null },
+        {
+          json: options.json === true,
+          text: (lines) => (lines.length === 0 ? '' : keyTable(keysOf(lines))),
+          note: (lines) => (lines.length === 0 ? 'No keys yet. Create one: cellarbook key create --cellar ID' : null),
+        },
+      ),
+    )
+}
+
+const changes = [
+  {
+    name: 'revoke',
+    op: 'revoke_key',
+    description: 'End a key for good: once this is done, no reading of it is accepted any more',
+  },
+  { name: 'suspend', op: 'suspend_key', description: 'Refuse a key until it is resumed' },
+  { name: 'resume', op: 'resume_key', description: 'Accept a suspended key again' },
+] as const
+
+const addChanges = (key: Command, runner: Runner): void => {
+  for (const { name, op, description } of changes) {
+    key
+      .command(name)
+      .description(description)
+      .argument('<key-id>', 'the id of the key: the 8 characters after "clr_"')
+      .option('--reason <text>', 'why; kept in its history', '')
+      .option(...jsonFlag)
+      .action((keyId: string, options: JsonOption & { readonly reason: string }) =>
+        runner.run(
+          { op, keyId, reason: options.reason },
+          { json: options.json === true, text: (lines) => keysOf(lines).map(keyFields).join('\n\n') },
+        ),
+      )
+  }
+}
+
+const addHistory = (key: Command, runner: Runner): void => {
+  key
+    .command('history')
+    .description('Show what was done to a key, by whom, and what it was at an instant')
+    .argument('<key-id>', 'the id of the key: the 8 characters after "clr_"')
+    .option('--at <time>', 'the instant, like 2026-03-01T10:14:07Z (default: now)', instantOption)
+    .option(...jsonFlag)
+    .action((keyId: string, options: JsonOption & { readonly at?: number }) =>
+      runner.run(
+        { op: 'key_history', keyId, at: options.at ?? null },
+        { json: options.json === true, text: historyText },
+      ),
+    )
+}
+
+const historyText = (lines: readonly Line[]): string => {
+  const history = lines.flatMap((line) => (line.kind === 'history' ? [line.value] : []))
+  const states = lines.flatMap((line) => (line.kind === 'state' ? [stateText(line.value)] : []))
+  return [historyTable(history), ...states].join('\n\n')
+}
+
+const keysOf = (lines: readonly Line[]) => lines.flatMap((line) => (line.kind === 'key' ? [line.value] : []))

@@ -1,0 +1,56 @@
+import { type Change, historyOf, stateAt } from '../../projections/audit-trail.ts'
+import { readAuditEvents } from '../actors/audit-events.ts'
+import type { Core } from '../actors/core.ts'
+import type { Limit } from '../domain/events.ts'
+import { assertNever } from '../domain/refusal.ts'
+import { isoOf } from './event-view.ts'
+import type { Line } from './lines.ts'
+
+/** A key's events, oldest first, then what it was at that instant (ms). */
+export async function* keyHistory(core: Core, keyId: string, atMs: number): AsyncGenerator<Line> {
+  const events = await readAuditEvents(core.log, keyId)
+  for (const row of historyOf(events)) {
+    yield {
+      kind: 'history',
+      value: {
+        position: String(row.position),
+        stream: row.stream,
+        revision: row.revision,
+        type: row.type,
+        recordedAt: isoOf(row.at),
+        by: row.by,
+        changes: row.changes.map(changeText),
+        status: row.statusAfter,
+        reason: row.stateAfter,
+      },
+    }
+  }
+  const { status, reason } = stateAt(events, atMs)
+  yield { kind: 'state', value: { key: keyId, at: isoOf(atMs), status, reason } }
+}
+
+const changeText = (change: Change): string => {
+  switch (change.field) {
+    case 'cellar':
+    case 'label':
+    case 'note':
+    case 'reason':
+      return fromTo(change.field, change.from, change.to)
+    case 'limit':
+      return fromTo('limit', change.from === undefined ? undefined : limitText(change.from), limitText(change.to))
+    case 'expiresAt':
+      return fromTo('expiry', change.from === undefined ? undefined : expiryText(change.from), expiryText(change.to))
+    case 'keyRevision':
+      return `in force on every node up to revision ${change.to}`
+    default:
+      return assertNever(change)
+  }
+}
+
+const fromTo = (field: string, from: string | undefined, to: string): string =>
+  from === undefined ? `${field}: ${to}` : `${field}: ${from} -> ${to}`
+
+const limitText = (limit: Limit | null): string =>
+  limit === null ? "the cellar's" : `${limit.readings}/${limit.windowMs / 1_000}`
+
+const expiryText = (expiresAt: number | null): string => (expiresAt === null ? 'never' : isoOf(expiresAt))

@@ -1,0 +1,171 @@
+/**
+ * What the command line can have done, once for both ways there: inside the running service, asked over its socket, and
+ * on the log itself when no service runs.
+ */
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import type { Asker, Core } from '../actors/core.ts'
+import type { CellarState } from '../domain/cellar.ts'
+import { Limit, Role } from '../domain/events.ts'
+import { type KeyState, keyStatus } from '../domain/key.ts'
+import { assertNever, type CommandRefusal, type Outcome } from '../domain/refusal.ts'
+import { commandProblemOf } from '../http/problem.ts'
+import { type EventLog, Outage, UndecodableEvent } from '../log/event-log.ts'
+import { eventView, isoOf } from './event-view.ts'
+import { type ExitCode, exitCodes } from './exit-codes.ts'
+import { keyHistory } from './key-history.ts'
+import type { CellarView, KeyView, Line } from './lines.ts'
+import { readLog } from './read-log.ts'
+
+const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+const text = Type.String()
+const ms = Type.Integer({ minimum: 0 })
+
+export const Operation = Type.Union([
+  Type.Object({ op: Type.Literal('create_cellar'), cellar: text, title: text }),
+  Type.Object({ op: Type.Literal('list_cellars') }),
+  Type.Object({
+    op: Type.Literal('create_key'),
+    cellar: text,
+    label: text,
+    note: text,
+    limit: orNull(Limit),
+    expiresAt: orNull(ms),
+  }),
+  Type.Object({ op: Type.Literal('list_keys'), cellar: orNull(text) }),
+  Type.Object({ op: Type.Literal('revoke_key'), keyId: text, reason: text }),
+  Type.Object({ op: Type.Literal('suspend_key'), keyId: text, reason: text }),
+  Type.Object({ op: Type.Literal('resume_key'), keyId: text, reason: text }),
+  Type.Object({ op: Type.Literal('key_history'), keyId: text, at: orNull(ms) }),
+  Type.Object({ op: Type.Literal('issue_link'), email: orNull(text), role: orNull(Role) }),
+  Type.Object({
+    op: Type.Literal('read_log'),
+    stream: orNull(text),
+    type: orNull(text),
+    from: orNull(Type.Integer()),
+  }),
+])
+export type Operation = Static<typeof Operation>
+
+export type OperationContext = {
+  readonly log: EventLog
+  /** Asked for only by operations that need more than the log: to open it is to fold the whole log. */
+  core(): Promise<Core>
+  /** Where a browser opens the one-time link with that secret. */
+  linkUrl(secret: string): string
+}
+
+/** How an operation ended; `message` is for stderr. */
+export type End = { readonly exitCode: ExitCode; readonly message: string | null }
+
+/** Does it and yields what it answers with. An outage and an event that can't be read are ends; a bug is thrown. */
+export async function* perform(operation: Operation, context: OperationContext): AsyncGenerator<Line, End> {
+  try {
+    return yield* answer(operation, context)
+  } catch (error) {
+    if (error instanceof Outage) return { exitCode: exitCodes.unreachable, message: error.message }
+    if (error instanceof UndecodableEvent) return { exitCode: exitCodes.refused, message: error.message }
+    throw error
+  }
+}
+
+async function* answer(operation: Operation, context: OperationContext): AsyncGenerator<Line, End> {
+  if (operation.op === 'read_log') {
+    for await (const event of readLog(context.log, operation)) yield { kind: 'event', value: eventView(event) }
+    return done
+  }
+  const core = await context.core()
+  const asker: Asker = { by: { kind: 'cli' }, requestId: core.entropy.uuid() }
+  switch (operation.op) {
+    case 'create_cellar': {
+      const outcome = await core.cellars.create({ cellar: operation.cellar, title: operation.title }, asker)
+      return yield* one(outcome, (cellar) => ({ kind: 'cellar', value: cellarView(core, cellar) }))
+    }
+    case 'list_cellars':
+      for (const cellar of core.projections.cellars.list()) yield { kind: 'cellar', value: cellarView(core, cellar) }
+      return done
+    case 'create_key': {
+      const outcome = await core.keys.create(operation, asker)
+      return yield* one(outcome, ({ key, state }) => ({ kind: 'key', value: keyView(core, state, key) }))
+    }
+    case 'list_keys':
+      return yield* listKeys(core, operation.cellar)
+    case 'revoke_key':
+      return yield* oneKey(core, await core.keys.revoke(operation.keyId, operation.reason, asker))
+    case 'suspend_key':
+      return yield* oneKey(core, await core.keys.suspend(operation.keyId, operation.reason, asker))
+    case 'resume_key':
+      return yield* oneKey(core, await core.keys.resume(operation.keyId, operation.reason, asker))
+    case 'key_history':
+      if (core.projections.keys.get(operation.keyId) === null) return refusedEnd({ kind: 'key_not_found' })
+      yield* keyHistory(core, operation.keyId, operation.at ?? core.clock.now())
+      return done
+    case 'issue_link':
+      return yield* issueLink(core, operation, context, asker)
+    default:
+      return assertNever(operation)
+  }
+}
+
+async function* listKeys(core: Core, cellar: string | null): AsyncGenerator<Line, End> {
+  if (cellar !== null && core.projections.cellars.get(cellar) === null) return refusedEnd({ kind: 'cellar_not_found' })
+  const keys = cellar === null ? core.projections.keys.list() : core.projections.keys.ofCellar(cellar)
+  for (const key of keys) yield { kind: 'key', value: keyView(core, key) }
+  return done
+}
+
+/** The first operator is an admin. After that whoever is to be more than an auditor must be named one. */
+async function* issueLink(
+  core: Core,
+  asked: { readonly email: string | null; readonly role: Role | null },
+  context: OperationContext,
+  asker: Asker,
+): AsyncGenerator<Line, End> {
+  const known = asked.email === null ? null : core.projections.operators.get(asked.email)
+  const isFirst = core.projections.operators.list().length === 0
+  const role = known?.role ?? asked.role ?? (isFirst ? 'admin' : 'auditor')
+  const outcome = await core.operators.issueLink({ email: asked.email, role }, asker)
+  return yield* one(outcome, ({ secret, expiresAt }) => ({
+    kind: 'link',
+    value: { url: context.linkUrl(secret), email: asked.email, role, expiresAt: isoOf(expiresAt) },
+  }))
+}
+
+const done: End = { exitCode: exitCodes.done, message: null }
+
+async function* one<T>(outcome: Outcome<T, CommandRefusal>, line: (value: T) => Line): AsyncGenerator<Line, End> {
+  if (!outcome.ok) return refusedEnd(outcome.refusal)
+  yield line(outcome.value)
+  return done
+}
+
+const oneKey = (core: Core, outcome: Outcome<KeyState, CommandRefusal>): AsyncGenerator<Line, End> =>
+  one(outcome, (key) => ({ kind: 'key', value: keyView(core, key) }))
+
+const refusedEnd = (refusal: CommandRefusal): End => {
+  const { status, text: message } = commandProblemOf(refusal)
+  // What a page answers with 503 may succeed later, or already have: a script may look and try again.
+  return { exitCode: status === 503 ? exitCodes.unreachable : exitCodes.refused, message }
+}
+
+const cellarView = (core: Core, cellar: CellarState): CellarView => ({
+  cellar: cellar.cellar,
+  title: cellar.title,
+  keys: core.projections.keys.ofCellar(cellar.cellar).length,
+  createdAt: isoOf(cellar.createdAt),
+})
+
+const keyView = (core: Core, state: KeyState, key?: string): KeyView => {
+  const usage = core.projections.readings.usage(state.keyId)
+  return {
+    id: state.keyId,
+    ...(key === undefined ? {} : { key }),
+    cellar: state.cellar,
+    label: state.label,
+    note: state.note,
+    status: keyStatus(state, core.clock.now()),
+    limit: core.projections.keys.effectiveLimit(state),
+    expiresAt: state.expiresAt === null ? null : isoOf(state.expiresAt),
+    createdAt: isoOf(state.created.at),
+    lastUsedAt: usage === null ? null : isoOf(usage.lastUsedAt),
+  }
+}

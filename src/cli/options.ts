@@ -1,0 +1,52 @@
+/** Words of the command line that more than one command takes, and how each is read. */
+import { InvalidArgumentError } from 'commander'
+import { parseDurationMs, parseExpiry, parseLimit } from '../domain/amounts.ts'
+import { eventData, type Limit } from '../domain/events.ts'
+import type { Typed } from '../domain/text.ts'
+import { parseTimestamp } from '../domain/timestamp.ts'
+
+export const jsonFlag = ['--json', 'print JSON lines on stdout, and nothing else'] as const
+export type JsonOption = { readonly json?: boolean }
+
+export const durationOption = (text: string): number => parsedValue(parseDurationMs(text, 'duration'))
+export const limitOption = (text: string): Limit => parsedValue(parseLimit(text))
+export const expiryOption = (text: string): number => parsedValue(parseExpiry(text))
+
+const parsedValue = <T>(typed: Typed<T>): T => {
+  if (typed.ok) return typed.value
+  throw new InvalidArgumentError(typed.refusal.rule)
+}
+
+/** An instant for which something is asked, in ms. */
+export const instantOption = (text: string): number => {
+  const parsed = parseTimestamp(text)
+  if (typeof parsed === 'number') return parsed
+  throw new InvalidArgumentError('It must be an instant in UTC like 2026-03-01T10:14:07Z.')
+}
+
+export const numberOption =
+  ({ max }: { readonly max: number }) =>
+  (text: string): number => {
+    const value = Number(text)
+    if (/^\d+(\.\d+)?$/.test(text) && value > 0 && value <= max) return value
+    throw new InvalidArgumentError(`It must be a number over 0, at most ${max}.`)
+  }
+
+export const countOption =
+  ({ max }: { readonly max: number }) =>
+  (text: string): number => {
+    const value = Number(text)
+    if (/^\d+$/.test(text) && value > 0 && value <= max) return value
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`)
+  }
+
+export const positionOption = (text: string): number => {
+  const position = Number(text)
+  if (/^\d+$/.test(text) && Number.isSafeInteger(position)) return position
+  throw new InvalidArgumentError('It must be a position as "log read" prints it, a whole number.')
+}
+
+export const eventTypeOption = (text: string): string => {
+  if (Object.hasOwn(eventData, text)) return text
+  throw new InvalidArgumentError(`It must be one of ${Object.keys(eventData).join(', ')}.`)
+}

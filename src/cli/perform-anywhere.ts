@@ -1,0 +1,61 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Core } from '../actors/core.ts'
+import { heldRetryMs, heldWaitMsMax } from '../limits.ts'
+import type { EventLog } from '../log/event-log.ts'
+import { createMemoryLog } from '../log/memory.ts'
+import { askService } from './control-client.ts'
+import { CommandFailed, exitCodes } from './exit-codes.ts'
+import type { Line } from './lines.ts'
+import { type End, type Operation, perform } from './operations.ts'
+
+export type Place = {
+  readonly dataDir: string
+  /**
+   * The log in the data folder, ours alone until it is closed; `held` while another process has it.
+   * @throws CommandFailed if the folder is not fit for use.
+   */
+  openLog(): Promise<EventLog | 'held'>
+  /** Whether there is a log in the data folder. */
+  hasLog(): boolean
+  openCore(log: EventLog): Promise<Core>
+  linkUrl(secret: string): string
+}
+
+/**
+ * Has it done by the running service, else on the log itself. A folder that is held though no service answers belongs to
+ * another command, which is soon done, or to a service that is about to listen: both are waited for.
+ */
+export const performAnywhere = async (operation: Operation, place: Place): Promise<AsyncGenerator<Line, End>> => {
+  for (let waitedMs = 0; waitedMs <= heldWaitMsMax; waitedMs += heldRetryMs) {
+    const answer = await askService(place.dataDir, operation)
+    if (answer !== null) return answer
+    const log = place.hasLog() || beginsLog(operation) ? await place.openLog() : createMemoryLog()
+    if (log !== 'held') return performOn(log, operation, place)
+    await wait(heldRetryMs)
+  }
+  throw new CommandFailed(
+    `Cannot reach the process that holds the data folder "${place.dataDir}": it does not answer on its socket`,
+    exitCodes.unreachable,
+  )
+}
+
+/**
+ * The others only look, or change what must be there already. Where there is no log they are answered from an empty one,
+ * so that a mistyped data folder does not become a new one.
+ */
+const beginsLog = ({ op }: Operation): boolean => op === 'create_cellar' || op === 'issue_link'
+
+async function* performOn(log: EventLog, operation: Operation, place: Place): AsyncGenerator<Line, End> {
+  const opened: Core[] = []
+  const core = async (): Promise<Core> => {
+    const fresh = await place.openCore(log)
+    opened.push(fresh)
+    return fresh
+  }
+  try {
+    return yield* perform(operation, { log, core, linkUrl: place.linkUrl })
+  } finally {
+    for (const each of opened) await each.drain()
+    await log.close()
+  }
+}

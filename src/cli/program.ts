@@ -1,0 +1,143 @@
+import { Command, CommanderError } from 'commander'
+import { type Config, type Environment, parseConfig } from '../config.ts'
+import { addCellarCommands } from './cellar-commands.ts'
+import { CommandFailed, type ExitCode, exitCodes, exitCodesHelp } from './exit-codes.ts'
+import { addKeyCommands } from './key-commands.ts'
+import type { Line } from './lines.ts'
+import { addLogCommands } from './log-commands.ts'
+import type { End, Operation } from './operations.ts'
+import { addOperatorCommands } from './operator-commands.ts'
+import { type Output, ReaderGone } from './output.ts'
+import type { Screen } from './progress.ts'
+import { eventText, jsonText } from './render.ts'
+import { addServeCommand } from './serve-command.ts'
+import { addSimulateCommand } from './simulate-command.ts'
+
+export type ProgramDeps = {
+  readonly environment: Environment
+  /** stdout: the result and nothing else. */
+  readonly output: Output
+  /** stderr: progress, notes and errors. */
+  readonly screen: Screen
+  readonly now: () => number
+  serve(config: Config, options: { readonly demo: boolean }): Promise<ExitCode>
+  /** Has it done by the running service, else on the log itself. */
+  perform(config: Config, operation: Operation): Promise<AsyncGenerator<Line, End>>
+}
+
+/** What a command's own file gets to work with. */
+export type Runner = {
+  readonly deps: ProgramDeps
+  /** @throws CommandFailed naming every fault. */
+  config(): Config
+  run(operation: Operation, presentation: Presentation): Promise<void>
+  finish(end: End): void
+}
+
+export type Presentation = {
+  readonly json: boolean
+  /** What people see on stdout, without the last line break; '' for nothing. */
+  text(lines: readonly Line[]): string
+  /** A remark on stderr. */
+  note?(lines: readonly Line[]): string | null
+}
+
+/** Runs one command line (without the program's own name) and answers its exit code. Throws only for a bug. */
+export const runProgram = async (words: readonly string[], deps: ProgramDeps): Promise<ExitCode> => {
+  let exitCode: ExitCode = exitCodes.done
+  const finish = (end: End): void => {
+    exitCode = end.exitCode
+    if (end.message !== null) deps.screen.write(`cellarbook: ${end.message}\n`)
+  }
+  try {
+    await createProgram(createRunner(deps, finish)).parseAsync(words, { from: 'user' })
+    await deps.output.flush()
+  } catch (error) {
+    if (error instanceof ReaderGone) return exitCodes.done
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
+    if (!(error instanceof CommandFailed)) throw error
+    finish({ exitCode: error.exitCode, message: error.message })
+  }
+  return exitCode
+}
+
+const createProgram = (runner: Runner): Command => {
+  const { screen } = runner.deps
+  const program = new Command('cellarbook')
+    .description('Telemetry ingestion guarded by API keys, with every change and every reading in one append-only log.')
+    .exitOverride()
+    .configureOutput({ writeErr: (text) => screen.write(text) })
+    .showHelpAfterError('(--help shows what is possible)')
+    .helpCommand(false)
+    .addHelpText('after', `\n${environmentHelp}\n\n${exitCodesHelp}`)
+  addServeCommand(program, runner)
+  addCellarCommands(program, runner)
+  addKeyCommands(program, runner)
+  addOperatorCommands(program, runner)
+  addLogCommands(program, runner)
+  addSimulateCommand(program, runner)
+  return program
+}
+
+const environmentHelp = `The commands work on the data folder, whether or not the service runs.
+
+Environment:
+  DATA_DIR             the data folder (./data)
+  PORT, HOST           where the service listens (3000, 127.0.0.1)
+  PUBLIC_URL           the address that browsers and devices use, like https://cellar.example
+  TRUSTED_PROXIES      IP addresses whose forwarded headers are believed
+  TLS_CERT, TLS_KEY    PEM files: the service speaks https itself
+  ALLOW_INSECURE_HTTP  1: the dashboard can be signed in to over plain http from elsewhere
+  LOG_LEVEL            trace, debug, info, warn, error, fatal or silent (info)
+  CELLARBOOK_KEY       the key that simulate posts with`
+
+const createRunner = (deps: ProgramDeps, finish: (end: End) => void): Runner => {
+  const config = (): Config => {
+    const parsed = parseConfig(deps.environment)
+    if (parsed.ok) return parsed.config
+    throw new CommandFailed(parsed.faults.join('\ncellarbook: '), exitCodes.configuration)
+  }
+  return {
+    deps,
+    config,
+    finish,
+    run: async (operation, presentation) => finish(await present(deps, config(), { operation, presentation })),
+  }
+}
+
+/** Events and JSON lines go out as they come, so that a large log streams; tables wait for their widest cell. */
+const present = async (
+  deps: ProgramDeps,
+  config: Config,
+  { operation, presentation }: { readonly operation: Operation; readonly presentation: Presentation },
+): Promise<End> => {
+  const answer = await deps.perform(config, operation)
+  const kept: Line[] = []
+  try {
+    while (true) {
+      const step = await answer.next()
+      if (step.done) {
+        await showKept(deps, presentation, { kept, end: step.value })
+        return step.value
+      }
+      if (presentation.json) await deps.output.write(`${jsonText(step.value)}\n`)
+      else if (step.value.kind === 'event') await deps.output.write(`${eventText(step.value.value)}\n`)
+      else kept.push(step.value)
+    }
+  } finally {
+    // Lets go of the log when the reader of stdout is gone before the end.
+    await answer.return({ exitCode: exitCodes.done, message: null })
+  }
+}
+
+const showKept = async (
+  deps: ProgramDeps,
+  presentation: Presentation,
+  { kept, end }: { readonly kept: readonly Line[]; readonly end: End },
+): Promise<void> => {
+  if (presentation.json || end.exitCode !== exitCodes.done) return
+  const text = presentation.text(kept)
+  if (text !== '') await deps.output.write(`${text}\n`)
+  const note = presentation.note?.(kept) ?? null
+  if (note !== null) deps.screen.write(`${note}\n`)
+}

@@ -1,0 +1,71 @@
+/** The only file that does something when it is imported: it runs the command line of this process. */
+import { existsSync } from 'node:fs'
+import { paths } from '../views/paths.ts'
+import { openCore } from './actors/open-core.ts'
+import { exitCodes } from './cli/exit-codes.ts'
+import { createOutput } from './cli/output.ts'
+import { type Place, performAnywhere } from './cli/perform-anywhere.ts'
+import { type ProgramDeps, runProgram } from './cli/program.ts'
+import { untilStopped } from './cli/until-stopped.ts'
+import { systemClock } from './clock.ts'
+import { baseUrlOf, type Config } from './config.ts'
+import { systemEntropy } from './entropy.ts'
+import { DataFolderHeld, logPathIn } from './log/data-folder.ts'
+import { createLogLines } from './log-lines.ts'
+import { inOneSentence, openLog } from './open-log.ts'
+import { errorOf, startService } from './service.ts'
+
+const output = createOutput(process.stdout)
+
+const serve: ProgramDeps['serve'] = async (config, options) => {
+  const lines = createLogLines(process.stdout, config.logLevel)
+  // A bug inside a request is answered and survived. One that nobody was waiting for leaves behind who knows what, and a
+  // log that is judged by it could accept what it must not: the process ends, and the next one folds the log anew.
+  // What was acknowledged is on disk.
+  const crash = async (thrown: unknown): Promise<never> => {
+    lines.error('the service ends: a bug outside of any request', { error: errorOf(thrown) })
+    process.stderr.write(`cellarbook: a bug ended the service: ${errorOf(thrown).message}\n`)
+    await output.flush()
+    process.exit(exitCodes.refused)
+  }
+  process.on('uncaughtException', crash).on('unhandledRejection', crash)
+
+  const stopped = untilStopped(process.env)
+  const service = await startService(config, options, {
+    clock: systemClock,
+    entropy: systemEntropy,
+    lines,
+    screen: process.stderr,
+  })
+  lines.info('draining', { because: await stopped })
+  await service.drain()
+  lines.info('stopped')
+  return exitCodes.done
+}
+
+const perform: ProgramDeps['perform'] = (config, operation) => performAnywhere(operation, placeOf(config))
+
+const placeOf = (config: Config): Place => ({
+  dataDir: config.dataDir,
+  hasLog: () => existsSync(logPathIn(config.dataDir)),
+  openLog: async () => {
+    try {
+      return await openLog(config.dataDir, systemClock, systemEntropy)
+    } catch (error) {
+      if (error instanceof DataFolderHeld) return 'held'
+      throw inOneSentence(error)
+    }
+  },
+  openCore: (log) => openCore({ log, clock: systemClock, entropy: systemEntropy }),
+  linkUrl: (secret) => baseUrlOf(config) + paths.link(secret),
+})
+
+const exitCode = await runProgram(process.argv.slice(2), {
+  environment: process.env,
+  output,
+  screen: process.stderr,
+  now: systemClock.now,
+  serve,
+  perform,
+})
+process.exit(exitCode)

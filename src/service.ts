@@ -1,0 +1,139 @@
+/** The running service: log, actors, app and sockets, and the order in which they start and end. */
+import { readFileSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { AnyElysia } from 'elysia'
+import { paths } from '../views/paths.ts'
+import type { Core } from './actors/core.ts'
+import { openCore } from './actors/open-core.ts'
+import { createApp } from './app.ts'
+import { startControlServer } from './cli/control-server.ts'
+import { startDemo } from './cli/demo.ts'
+import { CommandFailed, exitCodes } from './cli/exit-codes.ts'
+import type { Screen } from './cli/progress.ts'
+import type { Clock } from './clock.ts'
+import { baseUrlOf, type Config, localUrlOf } from './config.ts'
+import type { Entropy } from './entropy.ts'
+import { letGoOfConnections, serve } from './http/serve.ts'
+import { drainMsMax, drainNoticeMs } from './limits.ts'
+import type { LogLines } from './log-lines.ts'
+import { inOneSentence, openLog } from './open-log.ts'
+
+export type ServiceParts = {
+  readonly clock: Clock
+  readonly entropy: Entropy
+  readonly lines: LogLines
+  /** stderr. */
+  readonly screen: Screen
+}
+
+export type RunningService = {
+  /** Stops taking requests, answers those under way, and closes the log. */
+  drain(): Promise<void>
+}
+
+/** @throws CommandFailed in one sentence if the folder, the log, the certificate or the address can't be used. */
+export const startService = async (
+  config: Config,
+  options: { readonly demo: boolean },
+  parts: ServiceParts,
+): Promise<RunningService> => {
+  try {
+    return await start(config, options, parts)
+  } catch (error) {
+    throw inOneSentence(error)
+  }
+}
+
+/** What has been started is ended in the opposite order, by a drain as by a start that fails half-way. */
+const start = async (
+  config: Config,
+  { demo }: { readonly demo: boolean },
+  { clock, entropy, lines, screen }: ServiceParts,
+): Promise<RunningService> => {
+  await using started = new AsyncDisposableStack()
+  const tls = readTls(config)
+  const log = await openLog(config.dataDir, clock, entropy)
+  started.defer(() => log.close())
+
+  const onBug = (bug: unknown): void => lines.error('bug', { error: errorOf(bug) })
+  const core = await openCore({ log, clock, entropy, onBug })
+  started.defer(() => core.drain())
+
+  const readiness = { isDraining: false }
+  const app = createApp({ core, lines, isReady: () => !readiness.isDraining && log.health().ok })
+  const server = listen(app, config, tls)
+  const port = server.port ?? config.port
+  started.defer(() => drainServer(server, app))
+
+  const linkUrl = (secret: string): string => baseUrlOf(config, port) + paths.link(secret)
+  const context = { log, core: async () => core, linkUrl }
+  const control = startControlServer({ dataDir: config.dataDir, context, onBug })
+  started.defer(() => control.stop())
+
+  if (demo) {
+    const devices = await startDemo({ core, url: localUrlOf(config, port) })
+    started.defer(() => devices.stop())
+  }
+  started.defer(() => {
+    readiness.isDraining = true
+  })
+  lines.info('listening', { host: config.host, port, dataDir: config.dataDir, demo })
+  await welcome({ core, screen, baseUrl: baseUrlOf(config, port), linkUrl })
+  const running = started.move()
+  return { drain: () => running.disposeAsync() }
+}
+
+const readTls = ({ tls }: Config): { readonly cert: string; readonly key: string } | null => {
+  if (tls === null) return null
+  try {
+    return { cert: readFileSync(tls.certPath, 'utf8'), key: readFileSync(tls.keyPath, 'utf8') }
+  } catch (cause) {
+    throw new CommandFailed(`Cannot read TLS_CERT or TLS_KEY: ${errorOf(cause).message}`, exitCodes.configuration, {
+      cause,
+    })
+  }
+}
+
+const listen = (app: AnyElysia, config: Config, tls: ReturnType<typeof readTls>): Bun.Server<unknown> => {
+  const { host: hostname, port } = config
+  try {
+    return serve(app, { hostname, port, ...(tls === null ? {} : { tls }) })
+  } catch (cause) {
+    const { message } = errorOf(cause)
+    const why = message.includes('EADDRINUSE') || message.includes('in use') ? 'the port is in use' : message
+    throw new CommandFailed(`Cannot listen on ${hostname} port ${port}: ${why}`, exitCodes.configuration, { cause })
+  }
+}
+
+/**
+ * For a moment the service still takes requests, and tells each client to let go of its connection: one that is cut
+ * between two requests looks to its device like a failure. Then it stops listening, and what is under way is answered.
+ */
+const drainServer = async (server: Bun.Server<unknown>, app: AnyElysia): Promise<void> => {
+  letGoOfConnections(server, app)
+  await wait(drainNoticeMs)
+  await Promise.race([server.stop(), wait(drainMsMax, undefined, { ref: false })])
+  await server.stop(true)
+}
+
+type Welcome = {
+  readonly core: Core
+  readonly screen: Screen
+  readonly baseUrl: string
+  linkUrl(secret: string): string
+}
+
+/** The link makes whoever opens it an admin, so it goes to a terminal and nowhere else: stderr may be kept in a file. */
+const welcome = async ({ core, screen, baseUrl, linkUrl }: Welcome): Promise<void> => {
+  screen.write(`Cellarbook listens on ${baseUrl}\n`)
+  if (core.projections.operators.list().length > 0) return
+  if (screen.isTTY !== true) {
+    screen.write('Nobody can sign in yet. To make the link for the first admin, run: cellarbook operator link\n')
+    return
+  }
+  const asker = { by: { kind: 'system' }, requestId: core.entropy.uuid() } as const
+  const link = await core.operators.issueLink({ email: null, role: 'admin' }, asker)
+  if (link.ok) screen.write(`Open this link once to become its first admin:\n\n  ${linkUrl(link.value.secret)}\n\n`)
+}
+
+export const errorOf = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)))
