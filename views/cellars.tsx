@@ -42,8 +42,8 @@ export const CellarList = (props: {
             <th scope="col" class="number">
               Readings
             </th>
-            <th scope="col" class="number">
-              In the windows now
+            <th scope="col" class="number" title="Counted in the rate windows of its keys now">
+              Lately
             </th>
             <th scope="col">Last reading</th>
           </tr>
@@ -79,7 +79,7 @@ const CellarLine = (props: { readonly row: CellarRow; readonly nowMs: number }):
       <td class="number" data-label="Readings" safe>
         {countText(row.accepted)}
       </td>
-      <td class="number" data-label="In the windows now" safe>
+      <td class="number" data-label="Lately" safe>
         {row.lately === null ? '–' : countText(row.lately)}
       </td>
       <td data-label="Last reading">

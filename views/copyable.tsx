@@ -4,6 +4,8 @@
  */
 export const Copyable = (props: {
   readonly id: string
+  /** Stands above it. */
+  readonly label: string
   readonly text: string
   /** What the button names: `Copy key`. */
   readonly what: string
@@ -11,6 +13,9 @@ export const Copyable = (props: {
   readonly secret?: boolean
 }): JSX.Element => (
   <div class={props.secret ? 'copyable secret' : 'copyable'}>
+    <span class="copyable-label" safe>
+      {props.label}
+    </span>
     <pre tabindex="0">
       <code id={props.id} safe>
         {props.text}

@@ -1,4 +1,4 @@
-import type { EventType } from '../src/domain/events.ts'
+import type { Change, HistoryRow } from '../projections/audit-trail.ts'
 import { attribute } from './attribute.ts'
 import { ByWhom } from './by.tsx'
 import { StatusPill } from './key-status.tsx'
@@ -6,7 +6,7 @@ import { paths } from './paths.ts'
 import { limitText } from './quantity.ts'
 import { ExactInstant } from './time.tsx'
 import { exactText, secondText } from './time-words.ts'
-import type { Change, HistoryRow, StateAt } from './types.ts'
+import type { StateAt } from './types.ts'
 
 /** What the log says of a key, event by event. */
 export const KeyHistory = (props: { readonly rows: readonly HistoryRow[] }): JSX.Element => (
@@ -39,7 +39,7 @@ const HistoryLine = (props: { readonly row: HistoryRow }): JSX.Element => {
     <tr id={`position-${row.position}`}>
       <th scope="row">
         <span class="row-name" safe>
-          {eventWords[row.type] ?? row.type}
+          {eventWords[row.type]}
         </span>
         <code class="under">{row.type}</code>
       </th>
@@ -62,6 +62,9 @@ const HistoryLine = (props: { readonly row: HistoryRow }): JSX.Element => {
       </td>
       <td data-label="State after it">
         <StatusPill status={row.statusAfter} />
+        <bdi class="under" safe>
+          {row.stateAfter}
+        </bdi>
       </td>
       <td data-label="In the log" class="place">
         <code safe>{`${row.stream}@${row.revision}`}</code>
@@ -72,7 +75,7 @@ const HistoryLine = (props: { readonly row: HistoryRow }): JSX.Element => {
   )
 }
 
-const eventWords: Readonly<Partial<Record<EventType, string>>> = {
+const eventWords: Readonly<Record<HistoryRow['type'], string>> = {
   KeyCreated: 'Created',
   KeyRelabelled: 'Label or note changed',
   KeyLimitChanged: 'Limit changed',

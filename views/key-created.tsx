@@ -30,7 +30,7 @@ export const KeyCreatedPage = (props: {
           It is shown <strong>this once</strong>. Only a hash of it is kept, so nobody can show it again; if it gets
           lost, create another and revoke this one.
         </p>
-        <Copyable id="new-key" text={props.secretText} what="key" secret />
+        <Copyable id="new-key" label="Your key" text={props.secretText} what="key" secret />
         <dl class="facts">
           <div>
             <dt>Expires</dt>
@@ -44,17 +44,30 @@ export const KeyCreatedPage = (props: {
       </section>
       <section class="card" aria-labelledby="send-title">
         <h2 id="send-title">Send the first reading</h2>
-        <p>In a shell, first put the key into a variable:</p>
-        <Copyable id="shell-key" text={shellKey(props.secretText)} what="line" />
-        <p>Then send a reading with it:</p>
-        <Copyable id="shell-reading" text={shellReading(snippet)} what="command" />
+        <Copyable
+          id="shell-key"
+          label="In a shell, first put the key into a variable:"
+          text={shellKey(props.secretText)}
+          what="lines"
+        />
+        <Copyable id="shell-reading" label="Then send a reading with it:" text={shellReading(snippet)} what="command" />
         <details>
           <summary>The same in Python</summary>
-          <Copyable id="python-reading" text={pythonReading(snippet)} what="Python" />
+          <Copyable
+            id="python-reading"
+            label="After the variable is exported:"
+            text={pythonReading(snippet)}
+            what="Python"
+          />
         </details>
         <details>
           <summary>The same in JavaScript</summary>
-          <Copyable id="javascript-reading" text={javascriptReading(snippet)} what="JavaScript" />
+          <Copyable
+            id="javascript-reading"
+            label="With Node, Bun or Deno, after the variable is exported:"
+            text={javascriptReading(snippet)}
+            what="JavaScript"
+          />
         </details>
         <p class="quiet">
           Every answer a device can get, and which to retry: <a href={paths.devicesGuide}>the devices’ guide</a>.

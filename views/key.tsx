@@ -1,3 +1,4 @@
+import type { HistoryRow } from '../projections/audit-trail.ts'
 import { ByWhom } from './by.tsx'
 import { Breadcrumbs } from './cellar-frame.tsx'
 import { KeyHistory, StateAtInstant } from './history.tsx'
@@ -8,7 +9,7 @@ import { UsageMeter } from './meter.tsx'
 import { paths } from './paths.ts'
 import { countText } from './quantity.ts'
 import { Ago, AgoOrNever, Instant } from './time.tsx'
-import type { CellarView, HistoryRow, KeyView, Shell, StateAt } from './types.ts'
+import type { CellarView, KeyView, Shell, StateAt } from './types.ts'
 
 /** One key for the admin who wonders whether it works, and for the auditor who wonders whether it did. */
 export const KeyPage = (props: {

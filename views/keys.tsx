@@ -4,7 +4,7 @@ import { CellarFrame } from './cellar-frame.tsx'
 import { UsageMeter } from './meter.tsx'
 import { paths } from './paths.ts'
 import { countText, limitText } from './quantity.ts'
-import { Ago, AgoOrNever, Instant } from './time.tsx'
+import { Ago, AgoOrNever, Day, Instant } from './time.tsx'
 import type { CellarView, KeyCounts, KeyView, Shell } from './types.ts'
 
 type ListProps = {
@@ -164,7 +164,7 @@ const KeyLine = (props: {
         <code class="under" safe>{`clr_${key.keyId}_…`}</code>
       </th>
       <td data-label="Created">
-        <Instant at={key.created.at} />
+        <Day at={key.created.at} />
       </td>
       <td data-label="Last used">
         <AgoOrNever at={key.lastUsedAt} nowMs={nowMs} />

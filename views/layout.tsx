@@ -132,7 +132,7 @@ const Masthead = (props: { readonly shell: Shell; readonly section: Section | un
             <div class="who">
               <span class="who-name">
                 <bdi safe>{operator.email}</bdi>
-                {operator.role === 'auditor' ? <span class="role">auditor: looks, changes nothing</span> : null}
+                {operator.role === 'auditor' ? <span class="role">auditor</span> : null}
               </span>
               <form method="post" action={paths.signOut}>
                 <Csrf token={csrf} />

@@ -108,7 +108,7 @@ export const OperatorLinkPage = (props: {
         It is shown <strong>this once</strong>, works once, and until <Instant at={props.expiresAt} />. Whoever opens it
         chooses the password: pass it on in private.
       </p>
-      <Copyable id="one-time-link" text={props.url} what="link" secret />
+      <Copyable id="one-time-link" label="The link" text={props.url} what="link" secret />
     </section>
     <p>
       <a href={paths.operators}>Back to operators</a>

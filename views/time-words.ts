@@ -30,7 +30,7 @@ export const dateText = (ms: number): string => {
 }
 
 /** `12:00:07`. */
-const clockText = (ms: number): string => {
+export const clockText = (ms: number): string => {
   const second = Math.floor((((ms % dayMs) + dayMs) % dayMs) / 1_000)
   return `${padded(Math.floor(second / 3_600), 2)}:${padded(Math.floor(second / 60) % 60, 2)}:${padded(second % 60, 2)}`
 }

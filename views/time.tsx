@@ -1,9 +1,16 @@
-import { exactText, isoText, relativeText, secondText } from './time-words.ts'
+import { clockText, dateText, exactText, isoText, relativeText } from './time-words.ts'
 
 /** An instant to the second; the exact one is in the title. */
 export const Instant = (props: { readonly at: number }): JSX.Element => (
-  <time datetime={isoText(props.at)} title={exactText(props.at)} safe>
-    {secondText(props.at)}
+  <time datetime={isoText(props.at)} title={exactText(props.at)}>
+    <span safe>{dateText(props.at)}</span> <span safe>{`${clockText(props.at)} UTC`}</span>
+  </time>
+)
+
+/** Its day, where the hour matters to nobody; the exact instant is in the title. */
+export const Day = (props: { readonly at: number }): JSX.Element => (
+  <time datetime={isoText(props.at)} title={exactText(props.at)}>
+    <span safe>{dateText(props.at)}</span>
   </time>
 )
 

@@ -3,8 +3,9 @@
  * but words and shapes. Times are ms since 1970, limits are readings per window, text is as it was typed (the views
  * escape it).
  */
+import type { KeyAt } from '../projections/audit-trail.ts'
 import type { AcceptedReading } from '../projections/queries.ts'
-import type { By, CellarPolicy, EventType, Limit, Role } from '../src/domain/events.ts'
+import type { By, CellarPolicy, Limit, Role } from '../src/domain/events.ts'
 import type { KeyStatus, Mark } from '../src/domain/key.ts'
 
 /** What every page stands in. */
@@ -96,33 +97,12 @@ export type KeyView = {
 
 export type KeyCounts = Readonly<Record<KeyStatus, number>>
 
-/** One line of a key's history: an event of its stream, or the seal or fence that it left in its readings' stream. */
-export type HistoryRow = {
-  readonly type: EventType
-  readonly at: number
-  readonly by: By
-  readonly changes: readonly Change[]
-  readonly stream: string
-  readonly revision: number
-  readonly position: number
-  readonly requestId: string
-  /** The key's state right after this event, at its instant. */
-  readonly statusAfter: KeyStatus
-}
-
-/** `from` is absent where there was nothing before. */
-export type Change =
-  | { readonly field: 'cellar' | 'label' | 'note' | 'reason'; readonly from?: string; readonly to: string }
-  | { readonly field: 'limit'; readonly from?: Limit | null; readonly to: Limit | null }
-  | { readonly field: 'expiresAt'; readonly from?: number | null; readonly to: number | null }
-  | { readonly field: 'keyRevision'; readonly to: number }
-
 /** What was so at one instant. */
 export type StateAt = {
   /** As typed. */
   readonly typed: string
   readonly answer:
-    | { readonly kind: 'known'; readonly at: number; readonly status: KeyStatus | null; readonly reason: string }
+    | ({ readonly kind: 'known'; readonly at: number } & KeyAt)
     /** What was typed is no instant: the sentence says which form is. */
     | { readonly kind: 'unreadable'; readonly rule: string }
 }
@@ -131,7 +111,6 @@ export type OperatorRow = {
   readonly email: string
   readonly role: Role
   readonly addedAt: number
-  /** Sessions open now. */
   readonly isYou: boolean
 }
 
