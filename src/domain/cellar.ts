@@ -1,4 +1,5 @@
 import type { By, CellarPolicy, EventData, RecordedEvent } from './events.ts'
+import { sameLimit } from './key.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
 /** One cellar, folded from `cellar-<digest>`. `cellar` is the identifier that devices send, and never changes. */
@@ -40,12 +41,15 @@ export const decideCellar = (
       if (cellar.title === command.title) return done([])
       return done([{ type: 'CellarRenamed', data: { title: command.title } }])
     case 'ChangeCellarPolicy':
-      if (JSON.stringify(cellar.policy) === JSON.stringify(command.policy)) return done([])
+      if (samePolicy(cellar.policy, command.policy)) return done([])
       return done([{ type: 'CellarPolicyChanged', data: { policy: command.policy } }])
     default:
       return assertNever(command)
   }
 }
+
+const samePolicy = (a: CellarPolicy, b: CellarPolicy): boolean =>
+  sameLimit(a.limit, b.limit) && a.readingAgeMsMax === b.readingAgeMsMax && a.readingAheadMsMax === b.readingAheadMsMax
 
 /** Folds one event of `cellar-<digest>`. */
 export const evolveCellar = (cellar: CellarState | null, event: RecordedEvent<CellarEventType>): CellarState => {

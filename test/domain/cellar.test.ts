@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  type CellarCommand,
+  type CellarEventType,
+  type CellarState,
+  type DecidedCellar,
+  decideCellar,
+  evolveCellar,
+  noPolicy,
+} from '../../src/domain/cellar.ts'
+import type { CellarPolicy, RecordedEvent } from '../../src/domain/events.ts'
+
+const at = Date.UTC(2026, 2, 1, 12)
+const policy: CellarPolicy = { limit: { readings: 1, windowMs: 1_000 }, readingAgeMsMax: null, readingAheadMsMax: 5 }
+
+const record = (draft: DecidedCellar, revision: number): RecordedEvent<CellarEventType> => ({
+  ...draft,
+  id: `event-${revision}`,
+  stream: 'cellar-x',
+  revision,
+  position: revision + 1,
+  recordedAt: at + revision,
+  metadata: { by: { kind: 'cli' }, requestId: 'r', correlationId: 'r', causationId: 'r' },
+})
+
+const foldAll = (drafts: readonly DecidedCellar[]): CellarState | null => {
+  let cellar: CellarState | null = null
+  for (const [revision, draft] of drafts.entries()) cellar = evolveCellar(cellar, record(draft, revision))
+  return cellar
+}
+
+const created: DecidedCellar = { type: 'CellarCreated', data: { cellar: 'c', title: 'C' } }
+const policyChanged: DecidedCellar = { type: 'CellarPolicyChanged', data: { policy } }
+
+const rename = (title: string): CellarCommand => ({ type: 'RenameCellar', title })
+const change = (next: CellarPolicy): CellarCommand => ({ type: 'ChangeCellarPolicy', policy: next })
+
+describe('decideCellar()', () => {
+  const table: [given: string, history: readonly DecidedCellar[], command: CellarCommand, then: string][] = [
+    ['none', [], { type: 'CreateCellar', cellar: 'c', title: 'C' }, 'CellarCreated'],
+    ['one', [created], { type: 'CreateCellar', cellar: 'c', title: 'other' }, 'cellar_exists'],
+    ['none', [], rename('x'), 'cellar_not_found'],
+    ['one', [created], rename('x'), 'CellarRenamed'],
+    ['one of that title', [created], rename('C'), '-'],
+    ['none', [], change(policy), 'cellar_not_found'],
+    ['one', [created], change(policy), 'CellarPolicyChanged'],
+    ['one without a policy', [created], change({ ...noPolicy }), '-'],
+    ['one with that policy', [created, policyChanged], change({ ...policy }), '-'],
+    ['one with a policy', [created, policyChanged], change(noPolicy), 'CellarPolicyChanged'],
+  ]
+  for (const [given, history, command, then] of table) {
+    test(`given ${given}, ${command.type} leads to ${then}`, () => {
+      const decision = decideCellar(foldAll(history), command)
+      expect(decision.ok ? decision.value.map(({ type }) => type).join() || '-' : decision.refusal.kind).toBe(then)
+    })
+  }
+
+  test('finds the same policy already so, in whatever order its fields were written', () => {
+    const reordered: CellarPolicy = {
+      readingAheadMsMax: 5,
+      limit: { windowMs: 1_000, readings: 1 },
+      readingAgeMsMax: null,
+    }
+    expect(decideCellar(foldAll([created, policyChanged]), change(reordered))).toEqual({ ok: true, value: [] })
+  })
+})
+
+describe('evolveCellar()', () => {
+  test('keeps the identifier, who made it and when, whatever changes later', () => {
+    expect(foldAll([created, { type: 'CellarRenamed', data: { title: 'New' } }, policyChanged])).toEqual({
+      cellar: 'c',
+      title: 'New',
+      policy,
+      createdAt: at,
+      createdBy: { kind: 'cli' },
+      revision: 2,
+    })
+  })
+
+  test('refuses to fold a change of a cellar that was never created', () => {
+    expect(() => evolveCellar(null, record(policyChanged, 0))).toThrow('Cannot fold CellarPolicyChanged of "cellar-x"')
+  })
+})
