@@ -93,6 +93,16 @@ export const lastRefusalsMax = 10_000
 // Live pages.
 export const liveStreamsMax = 512
 export const liveHeartbeatMs = 10_000
+/** A page that changes all the time is pushed this often; a divisor of `liveHeartbeatMs`. */
+export const livePushMs = 500
+/** What may wait for a browser that reads slowly: past it, pushes are skipped, not queued. */
+export const liveBytesWaitingMax = 256 * 1024
+
+// Pages and their forms.
+/** Forms handed out that may be sent once; the ones opened longest ago are no longer known. */
+export const oneTimeFormsMax = 10_000
+/** Readings looked through for the fence that follows a key's event: more than one append holds. */
+export const fenceSearchEventsMax = 8_192
 
 // The process.
 export const drainMsMax = 10_000
