@@ -4,6 +4,7 @@ import type { Shell } from './types.ts'
 export type PageProblem =
   | 'forbidden'
   | 'form_expired'
+  | 'form_too_large'
   | 'not_found'
   | 'too_many_attempts'
   | 'busy'
@@ -56,6 +57,11 @@ const words: Readonly<
     changed: 'Nothing was changed.',
     advice:
       'It belongs to another session, or did not come from this site. Open the page again and send it from there.',
+  },
+  form_too_large: {
+    title: 'This form is too large',
+    changed: 'Nothing was changed.',
+    advice: 'Something in it is far longer than any of its fields may be. Go back and shorten it.',
   },
   not_found: {
     title: 'Nothing here',

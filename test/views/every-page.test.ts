@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'bun:test'
+import { everyPage, harmless, type Page, type TextField, type Texts } from './every-page.ts'
+
+const hostileTexts = [
+  '"><img src=x onerror=alert(1)>',
+  "' onmouseover='alert(1)",
+  '"autofocus onfocus="alert(1)',
+  "'; rm -rf ~ #",
+  '</script><script>alert(1)</script>',
+  '</title></textarea></pre></code><svg onload=alert(1)>',
+  '<!-- ',
+  ']]><b>',
+  '&quot; onclick=&quot;alert(1)',
+  '&lt;b&gt;&amp;&#34;&#x27;',
+  '<hx-partial hx-target="body">owned</hx-partial>',
+  'javascript:alert(1)',
+  '{{7*7}}${7*7}',
+  '\u202Eabc\u2066',
+  '\u0000\u0001',
+  '\n',
+  '\n\nafter two newlines',
+  '`',
+  '=',
+  '\\',
+  '🍷',
+]
+
+type Element = { readonly tag: string; readonly attributes: readonly (readonly [name: string, value: string])[] }
+
+/** A page as the parser sees it. */
+const parse = async (page: Page): Promise<readonly Element[]> => {
+  const elements: Element[] = []
+  const rewriter = new HTMLRewriter().on('*', {
+    element: ({ tagName, attributes }) => {
+      elements.push({ tag: tagName, attributes: [...attributes].map(([name, value]) => [name ?? '', value ?? '']) })
+    },
+  })
+  await rewriter.transform(new Response(await page.html)).text()
+  return elements
+}
+
+const shape = (elements: readonly Element[]): readonly string[] =>
+  elements.map(({ tag, attributes }) => `${tag} ${attributes.map(([name]) => name).join(' ')}`)
+
+const value = ({ attributes }: Element, name: string): string | undefined =>
+  attributes.find(([known]) => known === name)?.[1]
+
+/** What `escapeHtml` and `attribute()` write, read back: character references are all that differs. */
+const decode = (text: string): string =>
+  text
+    .replaceAll('&#34;', '"')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#x27;', "'")
+    .replaceAll('&#39;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
+
+const plainPages = everyPage(harmless)
+
+describe('whatever people and devices call things', () => {
+  test.each(hostileTexts)('%j in every field of every page adds no element and no attribute', async (text) => {
+    for (const [at, page] of everyPage(() => text).entries()) {
+      const plain = plainPages[at]
+      if (plain === undefined) throw new Error(`No harmless page beside "${page.name}"`)
+      expect({ page: page.name, shape: shape(await parse(page)) }).toEqual({
+        page: plain.name,
+        shape: shape(await parse(plain)),
+      })
+    }
+  })
+
+  test.each(hostileTexts)('%j typed into a form comes back from it unchanged', async (text) => {
+    for (const page of everyPage((field) => (field === 'typed' ? text : harmless(field)))) {
+      const html = await page.html
+      for (const input of await parse(page)) {
+        if (input.tag !== 'input' || value(input, 'type') !== 'text' || value(input, 'value') === '') continue
+        const shown = decode(value(input, 'value') ?? '')
+        expect([text, harmless('title'), harmless('label'), '30d', '2020-01-01']).toContain(shown)
+      }
+      for (const [, inner] of html.matchAll(/<textarea[^>]*>([\s\S]*?)<\/textarea>/g)) {
+        // The parser drops one newline right after the tag.
+        expect(['', text, harmless('note')]).toContain(decode((inner ?? '').replace(/^\n/, '')))
+      }
+    }
+  })
+
+  test('a text is shown on the page that is about it, whole', async () => {
+    const about: readonly (readonly [page: string, fields: readonly TextField[]])[] = [
+      ['cellars', ['cellar', 'title', 'notice', 'email']],
+      ['readings', ['cellar', 'title', 'rack', 'keg', 'timestamp', 'label']],
+      ['keys-suspended', ['label', 'reason', 'email']],
+      ['key-revoked', ['label', 'note', 'reason', 'email', 'typed', 'title']],
+      ['first-reading', ['rack', 'keg']],
+      ['operator-link', ['email', 'url']],
+      ['new-key-refused', ['fault', 'typed', 'title']],
+    ]
+    const marked: Texts = (field) => `<${field}> & "${field}"`
+    const pages = new Map(everyPage(marked).map((page) => [page.name, page]))
+    for (const [name, fields] of about) {
+      const html = decode((await pages.get(name)?.html) ?? '')
+      for (const field of fields) expect({ name, shows: html.includes(marked(field)) }).toEqual({ name, shows: true })
+    }
+  })
+})
+
+describe.each(plainPages.map((page) => [page.name, page] as const))('page %s', (_, page) => {
+  test('runs under a policy without inline script or style', async () => {
+    for (const element of await parse(page)) {
+      const names = element.attributes.map(([name]) => name)
+      expect(names.filter((name) => name === 'style' || name.startsWith('on') || name.startsWith('hx-on'))).toEqual([])
+      expect(element.tag).not.toBe('style')
+      if (element.tag === 'script') expect(value(element, 'src')).toStartWith('/assets/')
+    }
+    expect(await page.html).not.toMatch(/<script[^>]*>[^<]/)
+  })
+
+  test('sends a token with every form that changes something, and each id names one element', async () => {
+    const html = await page.html
+    const forms = html.match(/<form[\s\S]*?<\/form>/g) ?? []
+    for (const form of forms.filter((form) => form.includes('method="post"'))) {
+      expect(form).toContain('<input type="hidden" name="_csrf" value="c5rf-token"/>')
+    }
+    const elements = await parse(page)
+    const ids = elements.flatMap((element) => value(element, 'id') ?? [])
+    expect(ids).toEqual([...new Set(ids)])
+  })
+
+  test('points labels, descriptions and live targets at what is there', async () => {
+    const elements = await parse(page)
+    const ids = new Set(elements.flatMap((element) => value(element, 'id') ?? []))
+    for (const element of elements) {
+      const pointers = [
+        value(element, 'for'),
+        ...(value(element, 'aria-describedby')?.split(' ') ?? []),
+        value(element, 'aria-labelledby'),
+        value(element, 'hx-target')?.slice(1),
+        value(element, 'data-copy')?.slice(1),
+        value(element, 'data-chooses')?.slice(1),
+      ]
+      for (const pointer of pointers) if (pointer !== undefined) expect([...ids]).toContain(pointer)
+      if (value(element, 'hx-sse:connect') !== undefined) expect(value(element, 'hx-sse:connect')).toStartWith('/live/')
+    }
+  })
+})
+
+test('an auditor sees no form that changes anything but the session, and no link to one', async () => {
+  const pages = plainPages.filter((page) => page.name.includes('auditor'))
+  expect(pages.length).toBeGreaterThanOrEqual(4)
+  for (const page of pages) {
+    const elements = await parse(page)
+    const posts = elements.filter((element) => value(element, 'method') === 'post')
+    expect(posts.map((form) => value(form, 'action'))).toEqual(['/sign-out'])
+    const links = elements.flatMap((element) => value(element, 'href') ?? [])
+    expect(links.filter((href) => /\/(new|edit|suspend|resume|revoke|operators)$/.test(href))).toEqual([])
+  }
+})
+
+test('the key is on the page that shows it once, and in its first shell line only', async () => {
+  const created = await plainPages.find((page) => page.name === 'key-created')?.html
+  expect(created?.match(/clr_7Qp2abCd_4f/g)).toHaveLength(2)
+})

@@ -1,0 +1,539 @@
+import type { HistoryRow } from '../../projections/audit-trail.ts'
+import type { By, Limit } from '../../src/domain/events.ts'
+import { type KeyStatus, keyStatuses } from '../../src/domain/key.ts'
+import { CellarsPage } from '../../views/cellars.tsx'
+import { DocumentPage } from '../../views/document.tsx'
+import { InsecurePage } from '../../views/insecure.tsx'
+import { KeyPage } from '../../views/key.tsx'
+import { ConfirmPage, type KeyAction } from '../../views/key-confirm.tsx'
+import { FirstReading, KeyCreatedPage } from '../../views/key-created.tsx'
+import { EditKeyPage, NewKeyPage } from '../../views/key-form.tsx'
+import { KeysPage } from '../../views/keys.tsx'
+import { LinkPage, type LinkPurpose, LinkSpentPage } from '../../views/link.tsx'
+import { NewCellarPage } from '../../views/new-cellar.tsx'
+import { OperatorLinkPage, OperatorsPage } from '../../views/operators.tsx'
+import { type PageProblem, ProblemPage } from '../../views/problem.tsx'
+import { ReadingsPage } from '../../views/readings.tsx'
+import { SettingsPage } from '../../views/settings.tsx'
+import { SignInPage } from '../../views/sign-in.tsx'
+import type { CellarView, Form, KeyView, NewKeyField, ReadingView, Shell, StateAt } from '../../views/types.ts'
+
+/** 2026-11-21T10:14:07.123Z. */
+export const nowMs = 1_795_256_047_123
+export const sampleKey = 'clr_7Qp2abCd_4fXk9TqW2nLr8vYb5mZc7pGh3sJd6uKe1wAa0xQ94fGh2J1k0b3Z'
+
+const limit: Limit = { readings: 6_000, windowMs: 60_000 }
+const second = 1_000
+const day = 86_400_000
+
+/** What stands in each field that a person or a device can fill. */
+export type Texts = (field: TextField) => string
+
+export type TextField =
+  | 'cellar'
+  | 'title'
+  | 'label'
+  | 'note'
+  | 'reason'
+  | 'rack'
+  | 'keg'
+  | 'timestamp'
+  | 'email'
+  | 'typed'
+  | 'fault'
+  | 'notice'
+  | 'next'
+  | 'baseUrl'
+  | 'url'
+
+export const harmless: Texts = (field) =>
+  ({
+    cellar: 'wine-berlin',
+    title: 'Wine cellar, Berlin',
+    label: 'Fermentation controller',
+    note: 'Racks 1 to 40, north vault. Ask Marta before you touch it.',
+    reason: 'Laptop stolen; ticket 4711',
+    rack: 'rack-17',
+    keg: 'temperature',
+    timestamp: '2026-11-21T10:14:05Z',
+    email: 'marta@example.com',
+    typed: '2026-11-21 10:14:07',
+    fault: 'At most 80 characters.',
+    notice: 'Saved.',
+    next: '/cellars',
+    baseUrl: 'https://cellar.example.com',
+    url: 'https://cellar.example.com/link/9fQ2xkV0sTnYbL7cRw3mZ5',
+  })[field]
+
+export type Page = { readonly name: string; readonly html: JSX.Element }
+
+/** Every page in every shape it can take, all text from `texts`. */
+export const everyPage = (texts: Texts): readonly Page[] => [
+  ...pagesBeforeSignIn(texts),
+  ...cellarPages(texts),
+  ...keyPages(texts),
+  ...operatorPages(texts),
+  ...problemPages(texts),
+]
+
+const shellOf = (texts: Texts, role: 'admin' | 'auditor' | null): Shell => ({
+  nowMs,
+  operator: role === null ? null : { email: texts('email'), role },
+  csrf: 'c5rf-token',
+  assets: {
+    css: '/assets/app.css?v=1',
+    js: '/assets/app.js?v=1',
+    icon: '/assets/icon.svg?v=1',
+    htmx: '/assets/htmx.min.js?v=1',
+    htmxSse: '/assets/hx-sse.min.js?v=1',
+  },
+  insecureHttp: false,
+  notice: null,
+})
+
+const form = <Values, Faults = Record<never, string>>(
+  values: Values,
+  ...faults: readonly Faults[]
+): { readonly values: Values; readonly faults: Faults | Record<never, string> } => ({ values, faults: faults[0] ?? {} })
+
+const pagesBeforeSignIn = (texts: Texts): readonly Page[] => {
+  const shell = shellOf(texts, null)
+  const empty = form({ email: '', password: '', password_again: '' })
+  const purposes: readonly LinkPurpose[] = [
+    { kind: 'set_up' },
+    { kind: 'join', email: texts('email'), role: 'auditor' },
+    { kind: 'reset', email: texts('email') },
+  ]
+  return [
+    ...purposes.map((purpose) => ({
+      name: `link-${purpose.kind}`,
+      html: LinkPage({ shell, secret: 's3cret', purpose, form: empty, passwordCharsMin: 12 }),
+    })),
+    {
+      name: 'link-refused',
+      html: LinkPage({
+        shell,
+        secret: 's3cret',
+        purpose: { kind: 'set_up' },
+        form: form(
+          { email: texts('typed'), password: '', password_again: '' },
+          { email: texts('fault'), password: texts('fault'), password_again: texts('fault'), form: texts('fault') },
+        ),
+        passwordCharsMin: 12,
+      }),
+    },
+    { name: 'link-spent', html: LinkSpentPage({ shell }) },
+    { name: 'sign-in', html: SignInPage({ shell, form: form({ email: '' }), next: texts('next'), isFresh: false }) },
+    {
+      name: 'sign-in-refused',
+      html: SignInPage({
+        shell: { ...shell, insecureHttp: true, notice: texts('notice') },
+        form: form({ email: texts('typed') }, { form: texts('fault') }),
+        next: texts('next'),
+        isFresh: true,
+      }),
+    },
+    { name: 'insecure', html: InsecurePage({ shell, port: 3000 }) },
+  ]
+}
+
+const cellarOf = (texts: Texts): CellarView => ({
+  cellar: texts('cellar'),
+  title: texts('title'),
+  policy: { limit: null, readingAgeMsMax: 30 * day, readingAheadMsMax: null },
+  createdAt: nowMs - 40 * day,
+  createdBy: { kind: 'operator', email: texts('email') },
+})
+
+const readingOf = (texts: Texts, at: number, value: number): ReadingView => ({
+  stream: 'readings-7Qp2abCd',
+  revision: 4_000 - at,
+  position: 90_000 - at,
+  keyId: '7Qp2abCd',
+  keyLabel: texts('label'),
+  recordedAt: nowMs - at * 1_700,
+  cellar: texts('cellar'),
+  rack: texts('rack'),
+  keg: texts('keg'),
+  value,
+  timestamp: texts('timestamp'),
+  clockSkew: at === 2,
+  repeat: at === 4,
+})
+
+const wave = (count: number): readonly number[] =>
+  Array.from({ length: count }, (_, at) => Math.round(100 * (21.5 + Math.sin(at / 5) + Math.cos(at * 1.7) / 4)) / 100)
+
+const cellarPages = (texts: Texts): readonly Page[] => {
+  const admin = shellOf(texts, 'admin')
+  const auditor = shellOf(texts, 'auditor')
+  const cellar = cellarOf(texts)
+  const row = {
+    cellar: cellar.cellar,
+    title: cellar.title,
+    activeKeys: 3,
+    keys: 5,
+    accepted: 1_284_003,
+    lately: 412,
+    lastReadingAt: nowMs - 2 * second,
+  }
+  const readings = wave(8).map((value, at) => readingOf(texts, at, value))
+  const kegs = [wave(64), [7e-6], [-1e308, 1e308]].map((values) => ({
+    rack: texts('rack'),
+    keg: texts('keg'),
+    latest: readingOf(texts, values.length > 2 ? 4 : 1, values[values.length - 1] ?? 0),
+    points: values.map((value, at) => ({ recordedAt: nowMs - at, value })),
+  }))
+  const policy = form({ limit_readings: '', limit_seconds: '', age_max: '30d', ahead_max: '' })
+  const settings = {
+    cellar,
+    rename: form({ title: texts('title') }),
+    policy,
+    defaultLimit: limit,
+  }
+  return [
+    { name: 'cellars-empty', html: CellarsPage({ shell: admin, cellars: [] }) },
+    { name: 'cellars-empty-auditor', html: CellarsPage({ shell: auditor, cellars: [] }) },
+    {
+      name: 'cellars',
+      html: CellarsPage({
+        shell: { ...admin, notice: texts('notice'), insecureHttp: true },
+        cellars: [row, { ...row, activeKeys: 0, keys: 0, accepted: 0, lately: null, lastReadingAt: null }],
+      }),
+    },
+    { name: 'new-cellar', html: NewCellarPage({ shell: admin, form: form({ cellar: '', title: '' }) }) },
+    {
+      name: 'new-cellar-refused',
+      html: NewCellarPage({
+        shell: admin,
+        form: form(
+          { cellar: texts('typed'), title: texts('typed') },
+          { cellar: texts('fault'), title: texts('fault') },
+        ),
+      }),
+    },
+    { name: 'readings', html: ReadingsPage({ shell: admin, cellar, kegs, readings, activeKeys: 3 }) },
+    { name: 'readings-empty', html: ReadingsPage({ shell: admin, cellar, kegs: [], readings: [], activeKeys: 0 }) },
+    { name: 'readings-waiting', html: ReadingsPage({ shell: auditor, cellar, kegs: [], readings: [], activeKeys: 1 }) },
+    { name: 'settings', html: SettingsPage({ shell: admin, ...settings }) },
+    { name: 'settings-auditor', html: SettingsPage({ shell: auditor, ...settings }) },
+    {
+      name: 'settings-refused',
+      html: SettingsPage({
+        shell: admin,
+        cellar: { ...cellar, policy: { limit, readingAgeMsMax: null, readingAheadMsMax: 600_000 } },
+        rename: form({ title: texts('typed') }, { title: texts('fault'), form: texts('fault') }),
+        policy: form(
+          {
+            limit_readings: texts('typed'),
+            limit_seconds: texts('typed'),
+            age_max: texts('typed'),
+            ahead_max: texts('typed'),
+          },
+          {
+            limit_readings: texts('fault'),
+            limit_seconds: texts('fault'),
+            age_max: texts('fault'),
+            ahead_max: texts('fault'),
+          },
+        ),
+        defaultLimit: limit,
+      }),
+    },
+  ]
+}
+
+const keyOf = (texts: Texts, status: KeyStatus): KeyView => {
+  const by: By = { kind: 'operator', email: texts('email') }
+  return {
+    keyId: '7Qp2abCd',
+    cellar: texts('cellar'),
+    label: texts('label'),
+    note: texts('note'),
+    status,
+    limit,
+    ownLimit: null,
+    expiresAt: status === 'expired' ? nowMs - 2 * day : status === 'active' ? nowMs + 29 * day : null,
+    created: { at: nowMs - 31 * day, by, reason: '' },
+    suspended: status === 'suspended' ? { at: nowMs - day, by, reason: texts('reason') } : null,
+    revoked: status === 'revoked' ? { at: nowMs - 3_600_000, by: { kind: 'cli' }, reason: texts('reason') } : null,
+    lastUsedAt: nowMs - 12 * second,
+    accepted: 48_213,
+    used: 2_520,
+    lastRefusal: { at: nowMs - 340 * second, code: 'RATE_LIMITED' },
+  }
+}
+
+const unusedKeyOf = (texts: Texts): KeyView => ({
+  ...keyOf(texts, 'active'),
+  keyId: '0aZ9bY8c',
+  note: '',
+  limit: { readings: 100, windowMs: 3_600_000 },
+  ownLimit: { readings: 100, windowMs: 3_600_000 },
+  expiresAt: null,
+  created: { at: nowMs - 90 * second, by: { kind: 'cli' }, reason: '' },
+  lastUsedAt: null,
+  accepted: 0,
+  used: null,
+  lastRefusal: null,
+})
+
+const historyOf = (texts: Texts): readonly HistoryRow[] => {
+  const by: By = { kind: 'operator', email: texts('email') }
+  const rows: readonly Omit<HistoryRow, 'stream' | 'revision' | 'position' | 'at' | 'requestId' | 'stateAfter'>[] = [
+    {
+      type: 'KeyCreated',
+      by,
+      statusAfter: 'active',
+      changes: [
+        { field: 'cellar', to: texts('cellar') },
+        { field: 'label', to: texts('label') },
+        { field: 'note', to: texts('note') },
+        { field: 'limit', to: null },
+        { field: 'expiresAt', to: null },
+      ],
+    },
+    {
+      type: 'KeyRelabelled',
+      by,
+      statusAfter: 'active',
+      changes: [
+        { field: 'label', from: texts('label'), to: texts('label') },
+        { field: 'note', from: texts('note'), to: '' },
+      ],
+    },
+    { type: 'KeyLimitChanged', by, statusAfter: 'active', changes: [{ field: 'limit', from: null, to: limit }] },
+    { type: 'ReadingsFenced', by, statusAfter: 'active', changes: [{ field: 'keyRevision', to: 2 }] },
+    {
+      type: 'KeyExpirySet',
+      by: { kind: 'cli' },
+      statusAfter: 'active',
+      changes: [{ field: 'expiresAt', from: null, to: nowMs - 2 * day }],
+    },
+    { type: 'KeyExpired', by: { kind: 'system' }, statusAfter: 'expired', changes: [] },
+    { type: 'KeySuspended', by, statusAfter: 'suspended', changes: [{ field: 'reason', to: texts('reason') }] },
+    { type: 'KeyResumed', by, statusAfter: 'expired', changes: [{ field: 'reason', to: '' }] },
+    { type: 'ReadingsSealed', by, statusAfter: 'expired', changes: [{ field: 'reason', to: texts('reason') }] },
+    {
+      type: 'KeyRevoked',
+      by: { kind: 'key', keyId: '7Qp2abCd' },
+      statusAfter: 'revoked',
+      changes: [{ field: 'reason', to: texts('reason') }],
+    },
+  ]
+  return rows
+    .map((row, at) => ({
+      ...row,
+      at: nowMs - (rows.length - at) * 3_611_007,
+      stream: row.type.startsWith('Readings') ? 'readings-7Qp2abCd' : 'key-7Qp2abCd',
+      revision: at,
+      position: 1_200 + at * 37,
+      requestId: '0198c7a2-5f1e-7c3a-9d20-3b6f1f0e8a11',
+      stateAfter: `${row.statusAfter} since 2026-11-21T00:12:17.053Z by ${texts('email')}: ${texts('reason')}`,
+    }))
+    .reverse()
+}
+
+const keyPages = (texts: Texts): readonly Page[] => {
+  const admin = shellOf(texts, 'admin')
+  const auditor = shellOf(texts, 'auditor')
+  const cellar = cellarOf(texts)
+  const counts = { active: 2, expired: 1, suspended: 1, revoked: 1 }
+  const newKey: Form<NewKeyField> = form({
+    label: '',
+    note: '',
+    expires: '90d',
+    expires_on: '',
+    limit_readings: '',
+    limit_seconds: '',
+  })
+  const refused: Form<NewKeyField> = form(
+    {
+      label: texts('typed'),
+      note: texts('typed'),
+      expires: 'date',
+      expires_on: texts('typed'),
+      limit_readings: texts('typed'),
+      limit_seconds: texts('typed'),
+    },
+    {
+      label: texts('fault'),
+      note: texts('fault'),
+      expires: texts('fault'),
+      expires_on: texts('fault'),
+      limit_readings: texts('fault'),
+      limit_seconds: texts('fault'),
+      form: texts('fault'),
+    },
+  )
+  const known: StateAt = {
+    typed: texts('typed'),
+    answer: { kind: 'known', at: nowMs, status: 'suspended', reason: texts('reason') },
+  }
+  const apiKey = keyOf(texts, 'active')
+  return [
+    ...keyStatuses.map((status) => ({
+      name: `keys-${status}`,
+      html: KeysPage({
+        shell: admin,
+        cellar,
+        status,
+        counts,
+        keys: status === 'active' ? [keyOf(texts, status), unusedKeyOf(texts)] : [keyOf(texts, status)],
+      }),
+    })),
+    {
+      name: 'keys-auditor',
+      html: KeysPage({ shell: auditor, cellar, status: 'active', counts, keys: [apiKey] }),
+    },
+    {
+      name: 'keys-none',
+      html: KeysPage({
+        shell: admin,
+        cellar,
+        status: 'active',
+        counts: { active: 0, expired: 0, suspended: 0, revoked: 0 },
+        keys: [],
+      }),
+    },
+    { name: 'keys-none-expired', html: KeysPage({ shell: admin, cellar, status: 'expired', counts, keys: [] }) },
+    { name: 'new-key', html: NewKeyPage({ shell: admin, cellar, form: newKey, once: '0nce', cellarLimit: limit }) },
+    {
+      name: 'new-key-refused',
+      html: NewKeyPage({ shell: admin, cellar, form: refused, once: '0nce', cellarLimit: limit }),
+    },
+    {
+      name: 'edit-key',
+      html: EditKeyPage({
+        shell: admin,
+        cellar,
+        apiKey,
+        form: form({ ...newKey.values, label: texts('label'), note: texts('note'), expires: 'keep' }),
+        cellarLimit: limit,
+      }),
+    },
+    {
+      name: 'key-created',
+      html: KeyCreatedPage({ shell: admin, cellar, apiKey, secretText: sampleKey, baseUrl: texts('baseUrl') }),
+    },
+    { name: 'first-reading', html: FirstReading({ keyId: '7Qp2abCd', reading: readingOf(texts, 0, 21.5) }) },
+    ...keyStatuses.map((status) => ({
+      name: `key-${status}`,
+      html: KeyPage({
+        shell: admin,
+        cellar,
+        apiKey: keyOf(texts, status),
+        history: historyOf(texts),
+        stateAt: status === 'active' ? null : known,
+      }),
+    })),
+    {
+      name: 'key-auditor',
+      html: KeyPage({
+        shell: auditor,
+        cellar,
+        apiKey: unusedKeyOf(texts),
+        history: historyOf(texts),
+        stateAt: { typed: texts('typed'), answer: { kind: 'unreadable', rule: texts('fault') } },
+      }),
+    },
+    {
+      name: 'key-before-creation',
+      html: KeyPage({
+        shell: auditor,
+        cellar,
+        apiKey,
+        history: [],
+        stateAt: { typed: '2020-01-01', answer: { kind: 'known', at: 0, status: null, reason: texts('reason') } },
+      }),
+    },
+    ...confirmPages(texts),
+  ]
+}
+
+const confirmPages = (texts: Texts): readonly Page[] => {
+  const shell = shellOf(texts, 'admin')
+  const cellar = cellarOf(texts)
+  const actions: readonly KeyAction[] = ['suspend', 'resume', 'revoke']
+  return [
+    ...actions.map((action) => ({
+      name: `confirm-${action}`,
+      html: ConfirmPage({ shell, cellar, apiKey: keyOf(texts, 'active'), action, form: form({ reason: '' }) }),
+    })),
+    {
+      name: 'confirm-unused',
+      html: ConfirmPage({
+        shell,
+        cellar,
+        apiKey: unusedKeyOf(texts),
+        action: 'revoke',
+        form: form({ reason: texts('typed') }, { reason: texts('fault'), form: texts('fault') }),
+      }),
+    },
+    {
+      name: 'confirm-idle',
+      html: ConfirmPage({
+        shell,
+        cellar,
+        apiKey: { ...keyOf(texts, 'active'), lastUsedAt: nowMs - 9 * day },
+        action: 'suspend',
+        form: form({ reason: '' }),
+      }),
+    },
+  ]
+}
+
+const operatorPages = (texts: Texts): readonly Page[] => {
+  const shell = shellOf(texts, 'admin')
+  const operators = [
+    { email: texts('email'), role: 'admin', addedAt: nowMs - 40 * day, isYou: true },
+    { email: texts('email'), role: 'auditor', addedAt: nowMs - 2 * day, isYou: false },
+  ] as const
+  return [
+    { name: 'operators', html: OperatorsPage({ shell, operators, form: form({ email: '', role: 'auditor' }) }) },
+    {
+      name: 'operators-refused',
+      html: OperatorsPage({
+        shell,
+        operators,
+        form: form({ email: texts('typed'), role: texts('typed') }, { email: texts('fault'), role: texts('fault') }),
+      }),
+    },
+    {
+      name: 'operator-link',
+      html: OperatorLinkPage({ shell, email: texts('email'), url: texts('url'), expiresAt: nowMs + day }),
+    },
+    {
+      name: 'document',
+      html: DocumentPage({
+        shell,
+        title: 'Devices’ guide',
+        safeHtml: '<h1>For whoever programs a device</h1><p>…</p>',
+      }),
+    },
+  ]
+}
+
+const problems: readonly PageProblem[] = [
+  'forbidden',
+  'form_expired',
+  'form_too_large',
+  'not_found',
+  'too_many_attempts',
+  'busy',
+  'not_confirmed',
+  'store_unavailable',
+  'storage_full',
+  'internal_error',
+]
+
+const problemPages = (texts: Texts): readonly Page[] =>
+  problems.map((problem) => ({
+    name: `problem-${problem}`,
+    html: ProblemPage({
+      shell: shellOf(texts, 'admin'),
+      problem,
+      requestId: '0198c7a2-5f1e-7c3a-9d20-3b6f1f0e8a11',
+      back: { href: texts('next'), words: texts('title') },
+    }),
+  }))

@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  javascriptReading,
+  jsonString,
+  pythonReading,
+  shellKey,
+  shellReading,
+  shellWord,
+} from '../../views/snippets.ts'
+import { sampleKey } from './every-page.ts'
+
+/** Names that a cellar may have, each of which a careless quote turns into something else. */
+const hostileCellars = [
+  'wine-berlin',
+  "'; touch owned #",
+  '"; touch owned; "',
+  '$(touch owned)',
+  '`touch owned`',
+  '$HOME',
+  '!!',
+  "it's",
+  "'",
+  "''\\''",
+  '\\',
+  'a\\"b',
+  '\\u0041\\n',
+  '%s %d %%',
+  '@owned',
+  '-d x',
+  '*',
+  '~',
+  '</script><img src=x onerror=alert(1)>',
+  'Weinkeller Köln – 東京 🍷',
+  'abc\u202Edef\u2066',
+  '\u{E0041}tag',
+  'line\u2028separator',
+  '#{owned} {owned} f"{owned}" \\N{BULLET}',
+]
+
+type Sent = { readonly key: string | null; readonly type: string | null; readonly body: unknown }
+
+let sent: Sent[] = []
+const server = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  async fetch(request) {
+    sent.push({
+      key: request.headers.get('X-API-Key'),
+      type: request.headers.get('Content-Type'),
+      body: await request.json(),
+    })
+    return Response.json({ status: 'success' })
+  },
+})
+const baseUrl = `http://127.0.0.1:${server.port}`
+
+let folder = ''
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cellarbook-snippets-'))
+})
+afterAll(async () => {
+  await server.stop(true)
+  rmSync(folder, { recursive: true })
+})
+
+/** Runs a program in an empty folder and gives what the server got; anything it made in the folder is a break-out. */
+const run = async (command: readonly string[], environment: Record<string, string> = {}): Promise<readonly Sent[]> => {
+  sent = []
+  const work = mkdtempSync(join(folder, 'run-'))
+  const child = Bun.spawn([...command], {
+    cwd: work,
+    env: { PATH: process.env['PATH'] ?? '', HOME: work, ...environment },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const complaint = await new Response(child.stderr).text()
+  expect({ code: await child.exited, complaint }).toEqual({ code: 0, complaint: '' })
+  expect(readdirSync(work)).toEqual([])
+  return sent
+}
+
+const aReading = (cellar: string): readonly Sent[] => [
+  {
+    key: sampleKey,
+    type: 'application/json',
+    body: {
+      cellar,
+      rack: 'rack-1',
+      keg: 'temperature',
+      value: 21.5,
+      timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/),
+    },
+  },
+]
+
+describe('the shell lines', () => {
+  const shells = ['sh', 'dash', 'bash'].filter((shell) => Bun.which(shell) !== null)
+
+  test.skipIf(Bun.which('curl') === null).each(hostileCellars)(
+    'send exactly the cellar %j, from any shell',
+    async (cellar) => {
+      const lines = `${shellKey(sampleKey)}\n${shellReading({ baseUrl, cellar })}`
+      for (const shell of shells) expect(await run([shell, '-c', lines])).toEqual(aReading(cellar))
+    },
+  )
+
+  test('name the key in the first line only, and hand curl the words that they show', async () => {
+    const curl = join(folder, 'curl')
+    writeFileSync(curl, `#!/bin/sh\nfor word; do printf '%s\\0' "$word"; done\n`)
+    chmodSync(curl, 0o755)
+    for (const cellar of hostileCellars) {
+      const reading = shellReading({ baseUrl: "https://x.example/it's", cellar })
+      expect(reading).not.toContain(sampleKey)
+      const child = Bun.spawn(['sh', '-c', `${shellKey(sampleKey)}\n${reading}`], {
+        env: { PATH: `${folder}:${process.env['PATH'] ?? ''}` },
+        stdout: 'pipe',
+      })
+      const words = (await new Response(child.stdout).text()).split('\0')
+      expect(words.slice(0, 7)).toEqual([
+        '-sS',
+        "https://x.example/it's/api/v1/ingest",
+        '-H',
+        `X-API-Key: ${sampleKey}`,
+        '-H',
+        'Content-Type: application/json',
+        '-d',
+      ])
+      expect(words.slice(8)).toEqual([''])
+      expect(JSON.parse(words[7] ?? '')).toMatchObject({ cellar })
+    }
+  })
+
+  test('shellWord() keeps any text one word', async () => {
+    for (const text of [...hostileCellars, '', ' ', '\n', 'a\nb']) {
+      const child = Bun.spawn(['sh', '-c', `printf '%s' ${shellWord(text)}`], { stdout: 'pipe' })
+      expect(await new Response(child.stdout).text()).toBe(text)
+    }
+  })
+})
+
+test.skipIf(Bun.which('python3') === null)('the Python lines send exactly any cellar', async () => {
+  for (const cellar of hostileCellars) {
+    const answer = await run(['python3', '-c', pythonReading({ baseUrl, cellar })], { CELLARBOOK_KEY: sampleKey })
+    expect(answer).toEqual(aReading(cellar))
+  }
+})
+
+test('the JavaScript lines send exactly any cellar, under Bun and under Node', async () => {
+  const node = Bun.which('node')
+  const runtimes = [[process.execPath, '-e'], ...(node === null ? [] : [[node, '-e']])]
+  for (const cellar of hostileCellars) {
+    const lines = javascriptReading({ baseUrl, cellar })
+    for (const runtime of runtimes)
+      expect(await run([...runtime, lines], { CELLARBOOK_KEY: sampleKey })).toEqual(aReading(cellar))
+  }
+})
+
+test('jsonString() shows nothing invisible and nothing that turns text round', () => {
+  for (const cellar of hostileCellars) {
+    const text = jsonString(cellar)
+    expect(JSON.parse(text)).toBe(cellar)
+    expect(text).not.toMatch(/[\p{C}\u2028\u2029']/u)
+  }
+})
