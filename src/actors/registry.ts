@@ -35,6 +35,7 @@ export class Registry<A extends Actor> {
 
   /** The actor of that name. `null` if there is no room: all others are at work, or the node is stopping. */
   get(name: string): A | null {
+    if (this.#host.isStopping) return null
     const actor = this.#actors.get(name) ?? this.#add(name)
     if (actor !== null) actor.usedBeat = this.#host.beat
     return actor
@@ -59,7 +60,6 @@ export class Registry<A extends Actor> {
   }
 
   #add(name: string): A | null {
-    if (this.#host.isStopping) return null
     if (this.#actors.size >= this.#max && !this.#letOneGo()) return null
     const actor = this.#make(name)
     this.#actors.set(name, actor)

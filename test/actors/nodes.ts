@@ -41,7 +41,7 @@ export class Cluster {
     this.#seeds += 1
     const entropy = seededEntropy(this.#seeds)
     const opening = openCore({ log: faults, clock: this.clock, entropy, schedule, onBug: (bug) => bugs.push(bug) })
-    const core = await schedule.until(opening)
+    const core = await opening
     return {
       core,
       faults,
