@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { limitRefusal, parseDurationMs, parseExpiry, parseLimit } from '../../src/domain/amounts.ts'
+import { instantText } from '../../src/domain/instant.ts'
+import { parseTimestamp } from '../../src/domain/timestamp.ts'
+import { nanosecondsPastMs } from '../../src/domain/timestamp-fraction.ts'
+
+describe('parseDurationMs()', () => {
+  const table: [text: string, ms: number | null][] = [
+    ['1s', 1_000],
+    ['10s', 10_000],
+    ['5m', 300_000],
+    ['12h', 43_200_000],
+    ['30d', 2_592_000_000],
+    [' 30d ', 2_592_000_000],
+    ['007d', 604_800_000],
+    ['36500d', 3_153_600_000_000],
+    ['36501d', null],
+    ['0d', null],
+    ['-1d', null],
+    ['1.5h', null],
+    ['1e3s', null],
+    ['30', null],
+    ['d', null],
+    ['30 d', null],
+    ['30D', null],
+    ['1w', null],
+    ['1d12h', null],
+    ['٣d', null],
+    ['', null],
+    ['9999999999999999999999d', null],
+  ]
+  for (const [text, ms] of table) {
+    test(`${ms === null ? 'refuses' : 'reads'} ${JSON.stringify(text)}`, () => {
+      const parsed = parseDurationMs(text, 'expires-in')
+      expect(parsed.ok ? parsed.value : null).toBe(ms)
+      if (!parsed.ok) expect(parsed.refusal.field).toBe('expires-in')
+    })
+  }
+})
+
+describe('parseExpiry()', () => {
+  const table: [text: string, expiresAt: string | null][] = [
+    ['2026-03-31', '2026-04-01T00:00:00.000Z'],
+    ['2026-12-31', '2027-01-01T00:00:00.000Z'],
+    ['2028-02-28', '2028-02-29T00:00:00.000Z'],
+    ['2028-02-29', '2028-03-01T00:00:00.000Z'],
+    ['2026-03-31T18:00:00Z', '2026-03-31T18:00:00.000Z'],
+    ['2026-03-31T18:00:00.5+00:00', '2026-03-31T18:00:00.500Z'],
+    [' 2026-03-31 ', '2026-04-01T00:00:00.000Z'],
+    ['1970-01-01', '1970-01-02T00:00:00.000Z'],
+    ['1969-12-30', null],
+    ['9999-12-30', '9999-12-31T00:00:00.000Z'],
+    ['9999-12-31', null],
+    ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59.000Z'],
+    ['2026-02-29', null],
+    ['2026-02-30', null],
+    ['2026-13-01', null],
+    ['2026-3-31', null],
+    ['31.03.2026', null],
+    ['2026-03-31T18:00', null],
+    ['2026-03-31T18:00:00+02:00', null],
+    ['tomorrow', null],
+    ['', null],
+  ]
+  for (const [text, expiresAt] of table) {
+    test(expiresAt === null ? `refuses ${JSON.stringify(text)}` : `reads ${text} as until ${expiresAt}`, () => {
+      const parsed = parseExpiry(text)
+      expect(parsed.ok ? instantText(parsed.value) : null).toBe(expiresAt)
+      if (!parsed.ok) expect(parsed.refusal.field).toBe('expiresAt')
+    })
+  }
+})
+
+describe('parseLimit()', () => {
+  const table: [text: string, limit: { readings: number; windowMs: number } | null][] = [
+    ['6000/60', { readings: 6_000, windowMs: 60_000 }],
+    [' 1/1 ', { readings: 1, windowMs: 1_000 }],
+    ['10000000/86400', { readings: 10_000_000, windowMs: 86_400_000 }],
+    ['10000001/86400', null],
+    ['10000000/86401', null],
+    ['0/60', null],
+    ['60/0', null],
+    ['60', null],
+    ['60/60/60', null],
+    ['60/1.5', null],
+    ['-60/60', null],
+    ['6e3/60', null],
+    ['', null],
+  ]
+  for (const [text, limit] of table) {
+    test(`${limit === null ? 'refuses' : 'reads'} ${JSON.stringify(text)}`, () => {
+      const parsed = parseLimit(text)
+      expect(parsed.ok ? parsed.value : null).toEqual(limit)
+      if (!parsed.ok) {
+        expect(parsed.refusal.rule).toBe(
+          'The limit must be 1 to 10000000 readings in 1 to 86400 seconds, like 6000/60.',
+        )
+      }
+    })
+  }
+})
+
+describe('limitRefusal()', () => {
+  test('holds whoever did not type the limit to the same bounds, in whole numbers', () => {
+    expect(limitRefusal({ readings: 1, windowMs: 1_000 })).toBeNull()
+    expect(limitRefusal({ readings: 1, windowMs: 999 })).not.toBeNull()
+    expect(limitRefusal({ readings: 1.5, windowMs: 1_000 })).not.toBeNull()
+    expect(limitRefusal({ readings: 1, windowMs: 1_000.5 })).not.toBeNull()
+    expect(limitRefusal({ readings: Number.NaN, windowMs: 1_000 })).not.toBeNull()
+  })
+})
+
+describe('instantText()', () => {
+  const years0To9999 = fc.integer({ min: Date.UTC(2000, 0, 1) - 63_113_904_000_000, max: 253_402_300_799_999 })
+
+  test('writes every instant of the years 0000 to 9999 as the platform does', () => {
+    fc.assert(
+      fc.property(years0To9999, (ms) => {
+        expect(instantText(ms)).toBe(new Date(ms).toISOString())
+      }),
+      { numRuns: 5_000 },
+    )
+    for (const ms of [0, -1, 951_782_400_000, 951_868_800_000, 253_402_300_799_999, -62_167_219_200_000]) {
+      expect(instantText(ms)).toBe(new Date(ms).toISOString())
+    }
+  })
+
+  test('is read back by parseTimestamp() as the same instant', () => {
+    fc.assert(fc.property(years0To9999, (ms) => parseTimestamp(instantText(ms)) === ms))
+  })
+})
+
+describe('nanosecondsPastMs()', () => {
+  const table: [timestamp: string, nanoseconds: number][] = [
+    ['2026-03-01T12:00:00Z', 0],
+    ['2026-03-01T12:00:00+00:00', 0],
+    ['2026-03-01T12:00:00.123Z', 0],
+    ['2026-03-01T12:00:00.123+00:00', 0],
+    ['2026-03-01T12:00:00.1234Z', 400_000],
+    ['2026-03-01T12:00:00.1234+00:00', 400_000],
+    ['2026-03-01T12:00:00.123456789Z', 456_789],
+    ['2026-03-01T12:00:00.123000001+00:00', 1],
+    ['2026-03-01T12:00:00.12+00:00', 0],
+    ['2026-03-01T12:00:00.1+00:00', 0],
+  ]
+  for (const [timestamp, nanoseconds] of table) {
+    test(`finds ${nanoseconds} ns in ${timestamp}`, () => expect(nanosecondsPastMs(timestamp)).toBe(nanoseconds))
+  }
+})

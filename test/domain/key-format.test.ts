@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import fc from 'fast-check'
+import { base62, base62Digits } from '../../src/domain/base62.ts'
+import { keyIdBytes, makeKey, parseKey, secretBytes, secretMatches } from '../../src/domain/key-format.ts'
+
+const bytes = (count: number) => fc.uint8Array({ minLength: count, maxLength: count })
+const chance = fc.record({ id: bytes(keyIdBytes), secret: bytes(secretBytes) })
+
+describe('makeKey()', () => {
+  test('makes one word of 62 characters that a scanner can recognise', () => {
+    fc.assert(
+      fc.property(chance, (given) => {
+        const { key, keyId } = makeKey(given)
+        expect(key).toMatch(/^clr_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}$/)
+        expect(key.slice(4, 12)).toBe(keyId)
+      }),
+    )
+  })
+
+  test('gives the same key for the same chance, also at its ends', () => {
+    const zeros = { id: new Uint8Array(keyIdBytes), secret: new Uint8Array(secretBytes) }
+    expect(makeKey(zeros)).toEqual({
+      key: `clr_00000000_${'0'.repeat(43)}36Ax86`,
+      keyId: '00000000',
+      secretHash: createHash('sha256').update('0'.repeat(43)).digest('hex'),
+    })
+    const ones = { id: new Uint8Array(keyIdBytes).fill(255), secret: new Uint8Array(secretBytes).fill(255) }
+    expect(parseKey(makeKey(ones).key)?.keyId).toBe(makeKey(ones).keyId)
+  })
+
+  test('gives different secrets for different chance', () => {
+    fc.assert(
+      fc.property(bytes(secretBytes), bytes(secretBytes), (a, b) => {
+        fc.pre(!Buffer.from(a).equals(b))
+        const id = new Uint8Array(keyIdBytes)
+        expect(makeKey({ id, secret: a }).key).not.toBe(makeKey({ id, secret: b }).key)
+      }),
+    )
+  })
+
+  test('spreads ids evenly over all 62 characters at every place', () => {
+    // 6,200 ids: each character is expected 100 times at each place. Half or double of it is 5 to 10 deviations away.
+    const counts = new Map<string, number>()
+    for (let number = 0; number < 6_200; number += 1) {
+      const id = new Uint8Array(createHash('sha256').update(String(number)).digest().subarray(0, keyIdBytes))
+      const { keyId } = makeKey({ id, secret: new Uint8Array(secretBytes) })
+      for (const [place, char] of [...keyId].entries()) {
+        counts.set(`${place}${char}`, (counts.get(`${place}${char}`) ?? 0) + 1)
+      }
+    }
+    expect(counts.size).toBe(8 * 62)
+    expect(Math.min(...counts.values())).toBeGreaterThan(50)
+    expect(Math.max(...counts.values())).toBeLessThan(200)
+  })
+
+  test('refuses too little chance', () => {
+    const id = new Uint8Array(keyIdBytes)
+    expect(() => makeKey({ id, secret: new Uint8Array(secretBytes - 1) })).toThrow('Cannot make a key')
+    expect(() => makeKey({ id: id.subarray(1), secret: new Uint8Array(secretBytes) })).toThrow('Cannot make a key')
+  })
+})
+
+describe('parseKey()', () => {
+  test('reads back what makeKey() made, and its secret matches what is stored', () => {
+    fc.assert(
+      fc.property(chance, (given) => {
+        const made = makeKey(given)
+        const parsed = parseKey(made.key)
+        expect(parsed?.keyId).toBe(made.keyId)
+        expect(parsed !== null && secretMatches(parsed, made.secretHash)).toBe(true)
+      }),
+    )
+  })
+
+  test('refuses every key in which one character was changed', () => {
+    const anyChar = fc.oneof(fc.constantFrom(...base62Digits, '_', ' ', '\0', 'é', '\u{1f511}'), fc.string())
+    fc.assert(
+      fc.property(chance, fc.nat({ max: 61 }), anyChar, (given, at, char) => {
+        const { key } = makeKey(given)
+        fc.pre(key[at] !== char)
+        expect(parseKey(key.slice(0, at) + char + key.slice(at + 1))).toBeNull()
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('refuses two neighbours that were swapped, and whatever is longer or shorter', () => {
+    fc.assert(
+      fc.property(chance, fc.nat({ max: 60 }), (given, at) => {
+        const { key } = makeKey(given)
+        fc.pre(key[at] !== key[at + 1])
+        expect(parseKey(`${key.slice(0, at)}${key[at + 1]}${key[at]}${key.slice(at + 2)}`)).toBeNull()
+        expect(parseKey(key.slice(0, at))).toBeNull()
+        expect(parseKey(`${key}0`)).toBeNull()
+        expect(parseKey(` ${key}`)).toBeNull()
+        expect(parseKey(`${key}, ${key}`)).toBeNull()
+      }),
+    )
+  })
+
+  test('refuses any text that is no key, and throws at none', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 80 }), (text) => parseKey(text) === null))
+    for (const text of ['', 'clr_', '__proto__', `clr_${'_'.repeat(58)}`, 'é'.repeat(62), '\ud800'.repeat(62)]) {
+      expect(parseKey(text)).toBeNull()
+    }
+  })
+
+  test('refuses what only the checksum, counted past 32 bits, could say', () => {
+    // 2^32 more than the right checksum still fits into 6 digits: it must not pass as the same number.
+    const { key } = makeKey({ id: new Uint8Array(keyIdBytes), secret: new Uint8Array(secretBytes) })
+    const checksum = [...key.slice(-6)].reduce((sum, char) => sum * 62 + base62Digits.indexOf(char), 0)
+    const wide = new Uint8Array(8)
+    new DataView(wide.buffer).setBigUint64(0, BigInt(checksum) + 2n ** 32n)
+    expect(parseKey(key.slice(0, -6) + base62(wide, 6))).toBeNull()
+  })
+})
+
+describe('secretMatches()', () => {
+  test('refuses a stored hash that differs in any digit, is too short, or is no hex', () => {
+    const made = makeKey({ id: new Uint8Array(keyIdBytes), secret: new Uint8Array(secretBytes) })
+    const parsed = parseKey(made.key)
+    if (parsed === null) throw new Error('the key that was made is none')
+    for (let at = 0; at < 64; at += 1) {
+      const other = made.secretHash[at] === '0' ? '1' : '0'
+      expect(secretMatches(parsed, made.secretHash.slice(0, at) + other + made.secretHash.slice(at + 1))).toBe(false)
+    }
+    // The scratch bytes still hold the right hash from this comparison, and must not answer for the next ones.
+    expect(secretMatches(parsed, made.secretHash)).toBe(true)
+    expect(secretMatches(parsed, '')).toBe(false)
+    expect(secretMatches(parsed, made.secretHash.slice(0, 62))).toBe(false)
+    expect(secretMatches(parsed, `${made.secretHash.slice(0, 62)}zz`)).toBe(false)
+    expect(secretMatches(parsed, `${made.secretHash}00`)).toBe(false)
+  })
+})

@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { NameFault } from '../../src/domain/refusal.ts'
+import {
+  nameFault,
+  parseCellar,
+  parseEmail,
+  parseLabel,
+  parseNote,
+  parsePassword,
+  parseReason,
+  parseTitle,
+  type Typed,
+} from '../../src/domain/text.ts'
+
+const key = '\u{1f511}'
+
+describe('nameFault()', () => {
+  const table: [title: string, name: string, fault: NameFault | null][] = [
+    ['one character', 'a', null],
+    ['128 characters', 'a'.repeat(128), null],
+    ['129 characters', 'a'.repeat(129), 'too_long'],
+    ['128 characters outside the basic plane', key.repeat(128), null],
+    ['129 characters outside the basic plane', key.repeat(129), 'too_long'],
+    ['127 of them and two letters', `${key.repeat(127)}ab`, 'too_long'],
+    ['nothing', '', 'blank'],
+    ['a space', ' ', 'blank'],
+    ['an ideographic space', '\u3000', 'blank'],
+    ['a line break alone', '\n', 'blank'],
+    ['a space before', ' a', 'outer_space'],
+    ['a space behind', 'a ', 'outer_space'],
+    ['a no-break space behind', 'a\u00a0', 'outer_space'],
+    ['a byte order mark before', '\ufeffa', 'outer_space'],
+    ['a space inside', 'a b', null],
+    ['NUL', 'a\0b', 'control_character'],
+    ['a tab', 'a\tb', 'control_character'],
+    ['a line break behind', 'a\n', 'control_character'],
+    ['DEL', 'a\x7f', 'control_character'],
+    ['the last C1 control', 'a\x9fb', 'control_character'],
+    ['the character after it', 'a\xa0b', null],
+    ['half a surrogate pair, first', 'a\ud83d', 'lone_surrogate'],
+    ['half a surrogate pair, second', '\udd11a', 'lone_surrogate'],
+    ['a pair the wrong way round', 'a\udd11\ud83d', 'lone_surrogate'],
+    ['shell and markup', `'; rm -rf ~ #"><img src=x>`, null],
+    ['a name of an object', '__proto__', null],
+    ['the last printable ASCII character', '~', null],
+    ['a right-to-left override, which is shown and never obeyed', 'a\u202eb', null],
+  ]
+  for (const [title, name, fault] of table) {
+    test(`${fault === null ? 'takes' : `finds ${fault} in`} ${title}`, () => expect(nameFault(name)).toBe(fault))
+  }
+
+  test('judges ASCII by the same rule as everything else', () => {
+    const ascii = fc.string({ unit: fc.constantFrom('a', ' ', '\t', '~', '\x7f'), maxLength: 140 })
+    fc.assert(
+      fc.property(ascii, (name) => {
+        // A letter beyond ASCII takes the other way through the code; put inside, it changes no verdict but blankness.
+        const wide = name === '' ? name : `${name[0]}é${name.slice(1)}`
+        fc.pre(name.trim() !== '' && name.trimStart() === name && name.length < 128)
+        expect(nameFault(wide)).toBe(nameFault(name))
+      }),
+    )
+  })
+
+  test('lets no name through that breaks a rule, whatever Unicode it is', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 140 }), (name) => {
+        fc.pre(nameFault(name) === null)
+        expect(name).not.toMatch(/\p{Cc}/u)
+        expect(name.trim()).toBe(name)
+        expect([...name].length).toBeGreaterThanOrEqual(1)
+        expect([...name].length).toBeLessThanOrEqual(128)
+      }),
+    )
+  })
+})
+
+const ruleOf = (typed: Typed<unknown>): string => (typed.ok ? 'ok' : `${typed.refusal.field}: ${typed.refusal.rule}`)
+
+describe('what people type', () => {
+  const lines: [name: string, parse: (text: string) => Typed<string>, max: number][] = [
+    ['title', parseTitle, 120],
+    ['label', parseLabel, 80],
+    ['reason', parseReason, 300],
+  ]
+  for (const [name, parse, max] of lines) {
+    test(`a ${name} has at most ${max} characters after the space around it is taken off`, () => {
+      expect(parse(`  ${key.repeat(max)}\n`)).toEqual({ ok: true, value: key.repeat(max) })
+      expect(ruleOf(parse(key.repeat(max + 1)))).toBe(`${name}: The ${name} must be at most ${max} characters.`)
+    })
+    test(`a ${name} may be blank, and holds no control character and no half of a pair`, () => {
+      expect(parse('  ')).toEqual({ ok: true, value: '' })
+      expect(ruleOf(parse('a\u001b[2Jb'))).toBe(`${name}: The ${name} must not contain control characters.`)
+      expect(ruleOf(parse('a\nb'))).toBe(`${name}: The ${name} must not contain control characters.`)
+      expect(ruleOf(parse('a\ud800b'))).toBe(`${name}: The ${name} must be whole Unicode characters.`)
+    })
+  }
+
+  test('a note has lines, which end with LF however a form sent them', () => {
+    expect(parseNote(' one\r\ntwo\n\nthree \r\n')).toEqual({ ok: true, value: 'one\ntwo\n\nthree' })
+    expect(parseNote('')).toEqual({ ok: true, value: '' })
+    expect(ruleOf(parseNote('one\rtwo'))).toBe('note: The note must not contain control characters.')
+    expect(ruleOf(parseNote('n'.repeat(500)))).toBe('ok')
+    expect(ruleOf(parseNote('n'.repeat(501)))).toBe('note: The note must be at most 500 characters.')
+  })
+
+  test('a cellar is taken as devices will send it, without trimming', () => {
+    expect(parseCellar(`'; rm -rf ~ #`)).toEqual({ ok: true, value: `'; rm -rf ~ #` })
+    expect(ruleOf(parseCellar('cellar '))).toBe('cellar: The identifier must not begin or end with a space.')
+    expect(ruleOf(parseCellar(''))).toBe('cellar: The identifier must not be blank: 1 to 128 characters.')
+    expect(ruleOf(parseCellar('c'.repeat(129)))).toBe('cellar: The identifier must be at most 128 characters.')
+  })
+
+  test('an e-mail is one account however it is spelled', () => {
+    expect(parseEmail(' Ada@Example.ORG ')).toEqual({ ok: true, value: 'ada@example.org' })
+    expect(ruleOf(parseEmail(`${'a'.repeat(242)}@example.org`))).toBe('ok')
+    expect(ruleOf(parseEmail(`${'a'.repeat(243)}@example.org`))).toBe(
+      'email: The e-mail must be at most 254 characters.',
+    )
+    for (const text of ['', 'ada', '@example.org', 'ada@', 'a@b@c', 'a b@c', 'a@b\u0000c', 'a\ud800@b']) {
+      expect(ruleOf(parseEmail(text))).toBe('email: The e-mail must look like name@example.org.')
+    }
+  })
+
+  test('a password has at least 12 characters and at most 512 bytes, and is taken as it is', () => {
+    expect(parsePassword(` ${key.repeat(10)} `)).toEqual({ ok: true, value: ` ${key.repeat(10)} ` })
+    expect(ruleOf(parsePassword(key.repeat(11)))).toBe('password: The password must be at least 12 characters.')
+    expect(ruleOf(parsePassword(key.repeat(128)))).toBe('ok')
+    expect(ruleOf(parsePassword(`${key.repeat(128)}a`))).toBe(
+      'password: The password must be at most 512 bytes in UTF-8.',
+    )
+    expect(ruleOf(parsePassword(`${'a'.repeat(12)}\ud800`))).toBe(
+      'password: The password must be whole Unicode characters.',
+    )
+  })
+
+  test('no refusal repeats what was typed', () => {
+    const secret = 'hunter2'
+    const long = secret.repeat(200)
+    for (const parse of [parseTitle, parseLabel, parseReason, parseNote, parseCellar, parseEmail, parsePassword]) {
+      for (const text of [long, `${secret}\0`, `${secret}\ud800`]) expect(ruleOf(parse(text))).not.toContain(secret)
+    }
+  })
+})
