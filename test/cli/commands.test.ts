@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { cellarbook, newFolder, type Ran, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
+
+const ways = [
+  { way: 'with the service running', isServing: true },
+  { way: 'without a service, on the log itself', isServing: false },
+] as const
+
+const iso = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
+
+describe.each(ways)('cellarbook $way', ({ isServing }) => {
+  const folder = newFolder()
+  let service: ServiceProcess | null = null
+  let keyId = ''
+  const run = (...words: string[]): Promise<Ran> => cellarbook(words, { DATA_DIR: folder.path })
+  const json = async (...words: string[]): Promise<Ran> => {
+    const ran = await run(...words, '--json')
+    expect([ran.exitCode, ran.stderr]).toEqual([0, ''])
+    return ran
+  }
+
+  beforeAll(async () => {
+    if (isServing) service = await startProcess(folder.path)
+  })
+  afterAll(async () => {
+    await service?.stop()
+    folder.remove()
+  })
+
+  test('cellar create prints the cellar it made', async () => {
+    const { lines } = await json('cellar', 'create', 'wine-berlin', '--title', 'Berlin')
+    expect(lines).toEqual([{ cellar: 'wine-berlin', title: 'Berlin', keys: 0, createdAt: expect.stringMatching(iso) }])
+  })
+
+  test('cellar create refuses an identifier that is taken, in one sentence and with exit code 1', async () => {
+    const ran = await run('cellar', 'create', 'wine-berlin', '--json')
+    expect(ran.exitCode).toBe(1)
+    expect(ran.stdout).toBe('')
+    expect(ran.stderr).toBe('cellarbook: There is a cellar of this name already. Open it, or choose another name.\n')
+  })
+
+  test('key create prints the key that devices send, once', async () => {
+    const created = await json('key', 'create', '--cellar', 'wine-berlin', '--label', 'Rack 17', '--limit', '100/10')
+    const [line] = created.lines
+    keyId = textOf(line, 'id')
+    const key = textOf(line, 'key')
+    expect(key).toMatch(new RegExp(`^clr_${keyId}_[0-9A-Za-z]{49}$`))
+    expect(line).toMatchObject({ cellar: 'wine-berlin', label: 'Rack 17', expiresAt: null, status: 'active' })
+    expect(line).toMatchObject({ limit: { readings: 100, windowMs: 10_000 }, lastUsedAt: null })
+    const everything = await Promise.all([json('key', 'list'), json('key', 'history', keyId), json('log', 'read')])
+    for (const { stdout } of everything) expect(stdout).not.toContain(key.slice('clr_'.length + 9, -6))
+  })
+
+  test('key create takes an expiry as a duration, as an instant and as the end of a day', async () => {
+    const create = async (...words: string[]): Promise<string> => {
+      const { lines } = await json('key', 'create', '--cellar', 'wine-berlin', ...words)
+      return textOf(lines[0], 'expiresAt')
+    }
+    const before = Date.now() + 30 * 86_400_000
+    const inThirtyDays = Date.parse(await create('--expires-in', '30d'))
+    expect(inThirtyDays).toBeGreaterThanOrEqual(before)
+    expect(inThirtyDays).toBeLessThanOrEqual(Date.now() + 30 * 86_400_000)
+    expect(await create('--expires-at', '2999-12-31T12:00:00Z')).toBe('2999-12-31T12:00:00.000Z')
+    expect(await create('--expires-at', '2999-12-31')).toBe('3000-01-01T00:00:00.000Z')
+  })
+
+  test('key list prints the keys of one cellar, newest first, and refuses a cellar that is not there', async () => {
+    await json('cellar', 'create', 'empty')
+    expect((await json('key', 'list', '--cellar', 'empty')).lines).toEqual([])
+    const { lines } = await json('key', 'list', '--cellar', 'wine-berlin')
+    expect(lines).toHaveLength(4)
+    expect(textOf(lines.at(-1), 'id')).toBe(keyId)
+    expect(lines.every((line) => !('key' in line))).toBe(true)
+    expect((await run('key', 'list', '--cellar', 'nowhere')).exitCode).toBe(1)
+  })
+
+  test('cellar list counts the keys of each cellar', async () => {
+    const { lines } = await json('cellar', 'list')
+    expect(lines).toMatchObject([
+      { cellar: 'wine-berlin', keys: 4 },
+      { cellar: 'empty', keys: 0 },
+    ])
+  })
+
+  test('key suspend, resume and revoke print the key as it is now', async () => {
+    expect((await json('key', 'suspend', keyId, '--reason', 'lost')).lines).toMatchObject([{ status: 'suspended' }])
+    expect((await json('key', 'resume', keyId, '--reason', 'found')).lines).toMatchObject([{ status: 'active' }])
+    expect((await json('key', 'revoke', keyId, '--reason', 'stolen')).lines).toMatchObject([{ status: 'revoked' }])
+    const again = await run('key', 'resume', keyId)
+    expect([again.exitCode, again.stdout]).toEqual([1, ''])
+    expect((await run('key', 'revoke', 'nobody00')).exitCode).toBe(1)
+  })
+
+  test('key history tells each event, and at any instant what the key was and why', async () => {
+    const { lines } = await json('key', 'history', keyId)
+    expect(lines.slice(0, -1).map((line) => [line['type'], line['status']])).toEqual([
+      ['KeyCreated', 'active'],
+      ['KeySuspended', 'suspended'],
+      ['ReadingsFenced', 'suspended'],
+      ['KeyResumed', 'active'],
+      ['ReadingsSealed', 'revoked'],
+      ['KeyRevoked', 'revoked'],
+    ])
+    expect(lines.at(-1)).toMatchObject({ key: keyId, status: 'revoked', reason: expect.stringContaining('stolen') })
+
+    const [, suspended] = lines
+    const at = textOf(suspended, 'recordedAt')
+    const then = await json('key', 'history', keyId, '--at', at)
+    expect(then.lines.at(-1)).toMatchObject({ at, status: 'suspended', reason: expect.stringContaining('lost') })
+    const before = await json('key', 'history', keyId, '--at', '2020-01-01T00:00:00Z')
+    expect(before.lines.at(-1)).toMatchObject({ status: null, reason: expect.stringContaining('not created yet') })
+  })
+
+  test('operator link makes the first one for an admin, at the address of the dashboard', async () => {
+    const first = (await json('operator', 'link')).lines
+    expect(first).toMatchObject([{ email: null, role: 'admin', expiresAt: expect.stringMatching(iso) }])
+    const base = service?.url ?? 'http://127.0.0.1:0'
+    expect(textOf(first[0], 'url')).toMatch(new RegExp(`^${base}/link/[0-9A-Za-z]{43}$`))
+    const auditor = (await json('operator', 'link', '--email', 'eva@example.org', '--role', 'auditor')).lines
+    expect(auditor).toMatchObject([{ email: 'eva@example.org', role: 'auditor' }])
+  })
+
+  test('log read prints every event with its place, and no hash of a secret', async () => {
+    const { lines, stdout } = await json('log', 'read')
+    expect(lines.length).toBeGreaterThan(10)
+    for (const line of lines) {
+      expect(line).toEqual({
+        position: expect.stringMatching(/^\d+$/),
+        stream: expect.any(String),
+        revision: expect.any(Number),
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        type: expect.any(String),
+        recordedAt: expect.stringMatching(iso),
+        data: expect.any(Object),
+        metadata: expect.objectContaining({ by: expect.any(Object) }),
+      })
+    }
+    expect(stdout).not.toMatch(/"(secretHash|passwordHash|linkHash|sessionHash)":"(?!\[redacted\])/)
+    expect(stdout).toContain('"secretHash":"[redacted]"')
+    expect(stdout).toContain('"linkHash":"[redacted]"')
+  })
+
+  test('log read takes a stream, a type, and a position that it begins after', async () => {
+    const all = (await json('log', 'read')).lines
+    const ofKey = (await json('log', 'read', '--stream', `key-${keyId}`)).lines
+    expect(ofKey).toEqual(all.filter((line) => line['stream'] === `key-${keyId}`))
+    const created = (await json('log', 'read', '--type', 'KeyCreated')).lines
+    expect(created).toEqual(all.filter((line) => line['type'] === 'KeyCreated'))
+    const from = textOf(ofKey[1], 'position')
+    expect((await json('log', 'read', '--stream', `key-${keyId}`, '--from', from)).lines).toEqual(ofKey.slice(2))
+    expect((await json('log', 'read', '--from', textOf(all.at(-2), 'position'))).lines).toEqual(all.slice(-1))
+    expect((await json('log', 'read', '--from', textOf(all.at(-1), 'position'))).lines).toEqual([])
+  })
+
+  test('without --json the same commands print tables, in which no label can steer the terminal', async () => {
+    // A label with an escape in it is refused; a C1 control or an override is the same to a terminal.
+    await json('cellar', 'create', 'evil\u202ecellar', '--title', '\u202egnp.exe')
+    const cellars = await run('cellar', 'list')
+    expect(cellars.exitCode).toBe(0)
+    expect(cellars.stdout).toMatch(/^CELLAR\s+TITLE\s+KEYS\s+CREATED\n/)
+    expect(cellars.stdout).toContain('\\u202egnp.exe')
+    expect(cellars.stdout).not.toContain('\u202e')
+    expect((await json('cellar', 'list')).stdout).not.toContain('\u202e')
+
+    expect((await run('key', 'list')).stdout).toContain(keyId)
+    const history = await run('key', 'history', keyId)
+    expect(history.stdout).toContain('reason: stolen')
+    expect(history.stdout).toMatch(/key \w{8} was revoked since .* by the command line: stolen\n$/)
+    expect((await run('log', 'read', '--type', 'KeyRevoked')).stdout).toContain(`key-${keyId}@3`)
+  })
+})

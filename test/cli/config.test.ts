@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'bun:test'
+import { baseUrlOf, type Config, type Environment, parseConfig } from '../../src/config.ts'
+
+const configOf = (environment: Environment): Config => {
+  const parsed = parseConfig(environment)
+  if (!parsed.ok) throw new Error(parsed.faults.join('\n'))
+  return parsed.config
+}
+
+const faultsOf = (environment: Environment): readonly string[] => {
+  const parsed = parseConfig(environment)
+  return parsed.ok ? [] : parsed.faults
+}
+
+describe('parseConfig()', () => {
+  test('needs nothing: an empty environment is the laptop of whoever tries it', () => {
+    const expected: Config = {
+      host: '127.0.0.1',
+      port: 3000,
+      dataDir: './data',
+      publicUrl: null,
+      trustedProxies: [],
+      tls: null,
+      logLevel: 'info',
+      allowInsecureHttp: false,
+    }
+    expect(configOf({})).toEqual(expected)
+    expect(configOf({ PORT: '', HOST: '', EVENTSTORE_URL: '', PUBLIC_URL: '' })).toEqual(expected)
+  })
+
+  test('takes every variable', () => {
+    expect(
+      configOf({
+        HOST: '::1',
+        PORT: '0',
+        DATA_DIR: '/var/lib/cellarbook',
+        PUBLIC_URL: 'https://cellar.example/',
+        TRUSTED_PROXIES: '10.0.0.2, fd00::2',
+        TLS_CERT: 'cert.pem',
+        TLS_KEY: 'key.pem',
+        LOG_LEVEL: 'warn',
+        ALLOW_INSECURE_HTTP: '1',
+      }),
+    ).toEqual({
+      host: '::1',
+      port: 0,
+      dataDir: '/var/lib/cellarbook',
+      publicUrl: 'https://cellar.example',
+      trustedProxies: ['10.0.0.2', 'fd00::2'],
+      tls: { certPath: 'cert.pem', keyPath: 'key.pem' },
+      logLevel: 'warn',
+      allowInsecureHttp: true,
+    })
+  })
+
+  test('tells every fault at once, each with its variable, value and rule', () => {
+    const wrong = {
+      HOST: 'http://nas',
+      PORT: '65536',
+      DATA_DIR: ' ',
+      PUBLIC_URL: 'cellar.example',
+      TRUSTED_PROXIES: '10.0.0.2,proxy',
+      TLS_CERT: 'cert.pem',
+      LOG_LEVEL: 'loud',
+      ALLOW_INSECURE_HTTP: 'yes',
+      EVENTSTORE_URL: 'esdb://admin:changeit@db:2113',
+    }
+    expect(faultsOf(wrong)).toEqual([
+      'HOST is "http://nas": it must be an IP address or a host name, without scheme or port',
+      'PORT is "65536": it must be a whole number from 0 (any free port) to 65535',
+      'DATA_DIR is " ": it must be the path of a folder',
+      'PUBLIC_URL is "cellar.example": it must be an address like https://cellar.example, without path, query or user name',
+      'TRUSTED_PROXIES is "10.0.0.2,proxy": it must be IP addresses with commas between them, like 10.0.0.2,10.0.0.3',
+      'TLS_KEY is not set, but TLS_CERT is: https needs both',
+      'LOG_LEVEL is "loud": it must be one of trace, debug, info, warn, error, fatal, silent',
+      'ALLOW_INSECURE_HTTP is "yes": it must be 1 or 0',
+      'EVENTSTORE_URL is set, but this version has no EventStoreDB engine yet: unset it to use the embedded log in DATA_DIR',
+    ])
+  })
+
+  test.each(['-1', '1.5', '0x50', '80 ', '1e3', '٣', '999999'])('refuses %p as a port', (PORT) => {
+    expect(faultsOf({ PORT })).toHaveLength(1)
+  })
+
+  test.each([
+    'https://user:secret@cellar.example',
+    'https://user@cellar.example',
+    'https://cellar.example/base',
+    'https://cellar.example/?a=1',
+    'https://cellar.example/#a',
+    'ftp://cellar.example',
+    'https://',
+  ])('refuses %p as the public address', (PUBLIC_URL) => {
+    const [fault] = faultsOf({ PUBLIC_URL })
+    expect(fault).toStartWith('PUBLIC_URL is ')
+    expect(fault).not.toContain('secret')
+  })
+})
+
+describe('baseUrlOf()', () => {
+  test.each([
+    [{}, 'http://127.0.0.1:3000'],
+    [{ HOST: '0.0.0.0', PORT: '8080' }, 'http://localhost:8080'],
+    [{ HOST: '::' }, 'http://localhost:3000'],
+    [{ HOST: '::1' }, 'http://[::1]:3000'],
+    [{ HOST: 'nas', TLS_CERT: 'c', TLS_KEY: 'k' }, 'https://nas:3000'],
+    [{ HOST: '0.0.0.0', PUBLIC_URL: 'https://cellar.example' }, 'https://cellar.example'],
+  ] as const)('of %p is %p', (environment, url) => {
+    expect(baseUrlOf(configOf(environment))).toBe(url)
+  })
+})

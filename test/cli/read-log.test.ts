@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'bun:test'
+import { type LogFilter, readLog } from '../../src/cli/read-log.ts'
+import type { RecordedEvent } from '../../src/domain/events.ts'
+import { logReadPageEvents } from '../../src/limits.ts'
+import type { EventLog } from '../../src/log/event-log.ts'
+import { createMemoryLog } from '../../src/log/memory.ts'
+import { startService } from '../support/service.ts'
+
+const everything: LogFilter = { stream: null, type: null, from: null }
+
+const readAll = async (log: EventLog, filter: LogFilter): Promise<readonly RecordedEvent[]> =>
+  Array.fromAsync(readLog(log, filter))
+
+/** Two keys, whose readings lie interleaved over several pages. */
+const filledLog = async (): Promise<{ readonly log: EventLog; readonly keyIds: readonly [string, string] }> => {
+  const log = createMemoryLog()
+  const service = await startService({ log })
+  const [first, second] = [await service.createKey(), await service.createKey()]
+  const reading = { cellar: 'wine-berlin', rack: 'r', keg: 'k', value: 1, timestamp: '2026-03-01T12:00:00Z' }
+  for (let count = 0; count < logReadPageEvents * 2; count++) {
+    const { keyId } = count % 3 === 0 ? second : first
+    await service.core.keys.accept(keyId, reading, crypto.randomUUID())
+  }
+  await service.stop()
+  return { log, keyIds: [first.keyId, second.keyId] }
+}
+
+describe('readLog()', () => {
+  test('gives what a plain filter over the whole log would, for every stream, type and position', async () => {
+    const { log, keyIds } = await filledLog()
+    const all = await log.readAll({ limit: 1_000 })
+    expect(all.length).toBeGreaterThan(logReadPageEvents * 2)
+    const streams = [null, `readings-${keyIds[0]}`, `readings-${keyIds[1]}`, `key-${keyIds[0]}`, 'key-none']
+    const positions = [
+      null,
+      0,
+      1,
+      7,
+      logReadPageEvents,
+      logReadPageEvents + 1,
+      all.length - 1,
+      all.length,
+      all.length + 9,
+    ]
+    for (const stream of streams) {
+      for (const type of [null, 'ReadingAccepted', 'KeyCreated']) {
+        for (const from of positions) {
+          const expected = all.filter(
+            (event) =>
+              (stream === null || event.stream === stream) &&
+              (type === null || event.type === type) &&
+              (from === null || event.position > from),
+          )
+          expect(await readAll(log, { stream, type, from })).toEqual(expected)
+        }
+      }
+    }
+  })
+
+  test('ends where the log ended when it began, however fast events come after that', async () => {
+    const { log, keyIds } = await filledLog()
+    const before = (await log.readAll({ limit: 1_000 })).length
+    const service = await startService({ log })
+    const reading = { cellar: 'wine-berlin', rack: 'r', keg: 'k', value: 1, timestamp: '2026-03-01T12:00:00Z' }
+    let read = 0
+    for await (const _ of readLog(log, everything)) {
+      read++
+      await service.core.keys.accept(keyIds[0], reading, crypto.randomUUID())
+    }
+    expect(read).toBe(before)
+    await service.stop()
+  })
+
+  test('asks for one page at a time, and lets others have the event loop between two', async () => {
+    const { log } = await filledLog()
+    let turns = 0
+    let isReading = true
+    const tick = (): void => {
+      turns++
+      if (isReading) setImmediate(tick)
+    }
+    setImmediate(tick)
+    const pages: number[] = []
+    const watched: EventLog = {
+      ...log,
+      read: (stream, options) => log.read(stream, options),
+      readAll: async (options) => {
+        pages.push(options.limit)
+        return log.readAll(options)
+      },
+    }
+    await readAll(watched, { ...everything, type: 'KeyRevoked' })
+    isReading = false
+    expect(pages.slice(1).every((limit) => limit === logReadPageEvents)).toBe(true)
+    expect(turns).toBeGreaterThanOrEqual(pages.length - 2)
+    expect(pages.length).toBeGreaterThan(3)
+  })
+})

@@ -1,0 +1,141 @@
+/** The program itself, as a process: what a person types, and what a supervisor runs. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const main = join(import.meta.dir, '../../src/main.ts')
+const root = join(import.meta.dir, '../..')
+
+/** Nothing of the shell that runs the tests reaches the program, but what a program needs. */
+export const environmentOf = (more: Readonly<Record<string, string>>): Record<string, string> => ({
+  PATH: process.env['PATH'] ?? '',
+  HOME: process.env['HOME'] ?? '',
+  PORT: '0',
+  ...more,
+})
+
+export type Ran = {
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+  /** stdout as JSON lines. */
+  readonly lines: readonly Record<string, unknown>[]
+}
+
+/** Runs one command to its end. */
+export const cellarbook = async (
+  words: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Ran> => {
+  const child = Bun.spawn([process.execPath, main, ...words], {
+    cwd: root,
+    env: environmentOf(environment),
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [stdout, stderr, exitCode] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return {
+    exitCode,
+    stdout,
+    stderr,
+    get lines() {
+      return stdout.trimEnd().split('\n').filter(Boolean).map(parsedLine)
+    },
+  }
+}
+
+const parsedLine = (text: string): Record<string, unknown> => {
+  const value: unknown = JSON.parse(text)
+  if (typeof value !== 'object' || value === null) throw new Error(`not a JSON object: ${text}`)
+  return { ...value }
+}
+
+export type ServiceProcess = {
+  readonly url: string
+  readonly processId: number
+  readonly exited: Promise<number>
+  /** What came so far. */
+  stdout(): string
+  stderr(): string
+  signal(signal: NodeJS.Signals): void
+  /** SIGTERM, and the exit code. */
+  stop(): Promise<number>
+}
+
+/** Starts the service and resolves once it listens. */
+export const startProcess = async (
+  dataDir: string,
+  {
+    words = [],
+    environment = {},
+  }: { readonly words?: readonly string[]; readonly environment?: Readonly<Record<string, string>> } = {},
+): Promise<ServiceProcess> => {
+  const child = Bun.spawn([process.execPath, main, 'serve', ...words], {
+    cwd: root,
+    env: environmentOf({ DATA_DIR: dataDir, ...environment }),
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const stdout = gather(child.stdout)
+  const stderr = gather(child.stderr)
+  const said = await stderr.until(/listens on (\S+)/)
+  if (said === null) throw new Error(`the service ended with ${await child.exited}: ${stderr.text()}`)
+  return {
+    url: said[1] ?? '',
+    processId: child.pid,
+    exited: child.exited,
+    stdout: stdout.text,
+    stderr: stderr.text,
+    signal: (signal) => child.kill(signal),
+    stop: () => {
+      child.kill('SIGTERM')
+      return child.exited
+    },
+  }
+}
+
+/** Keeps what a stream says. `until` resolves at the first match, or with `null` at the end. */
+export const gather = (stream: ReadableStream<Uint8Array>) => {
+  let text = ''
+  let look = (): void => {}
+  const ended = (async () => {
+    const decoder = new TextDecoder()
+    for await (const piece of stream) {
+      text += decoder.decode(piece, { stream: true })
+      look()
+    }
+  })()
+  return {
+    text: () => text,
+    ended,
+    until: (pattern: RegExp): Promise<RegExpExecArray | null> =>
+      new Promise((resolve) => {
+        look = () => {
+          const match = pattern.exec(text)
+          if (match !== null) resolve(match)
+        }
+        look()
+        ended.then(() => resolve(pattern.exec(text)))
+      }),
+  }
+}
+
+export type Folder = { readonly path: string; remove(): void }
+
+export const newFolder = (): Folder => {
+  const path = mkdtempSync(join(tmpdir(), 'cellarbook-'))
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+/** The text in that field of a JSON line. */
+export const textOf = (line: Readonly<Record<string, unknown>> | undefined, field: string): string => {
+  const value = line?.[field]
+  if (typeof value !== 'string') throw new Error(`no text in "${field}" of ${JSON.stringify(line)}`)
+  return value
+}
