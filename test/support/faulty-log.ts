@@ -101,8 +101,11 @@ class FaultInjectingLog implements FaultyLog {
     this.#appends += 1
     const plan = this.#plans.get(this.#appends)
     this.#assertThere()
-    await this.#pass('before')
-    this.#assertThere()
+    // Without a hold the inner log is asked in this very turn, as it would be without this wrapper.
+    if (this.#holds.length > 0) {
+      await this.#pass('before')
+      this.#assertThere()
+    }
     if (plan === undefined) {
       const result = await this.#inner.append(stream, expected, events)
       await this.#pass('after')

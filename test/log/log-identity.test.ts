@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'bun:test'
+import { logStream } from '../../src/domain/streams.ts'
+import { ensureLogCreated } from '../../src/log/log-identity.ts'
+import { createMemoryLog } from '../../src/log/memory.ts'
+import { faultyLog } from '../support/faulty-log.ts'
+import { manualClock } from '../support/manual-clock.ts'
+import { seededEntropy } from '../support/seeded-entropy.ts'
+import { keySuspended } from './sample-events.ts'
+
+describe('ensureLogCreated()', () => {
+  test('names a fresh log by its first event, and finds the name ever after', async () => {
+    const log = createMemoryLog()
+    const clock = manualClock()
+    const logId = await ensureLogCreated(log, clock, seededEntropy(1))
+    const events = await log.readAll({ limit: 10 })
+    expect(events).toMatchObject([
+      {
+        stream: logStream,
+        type: 'LogCreated',
+        data: { logId },
+        recordedAt: clock.now(),
+        metadata: { by: { kind: 'system' } },
+      },
+    ])
+    expect(await ensureLogCreated(log, clock, seededEntropy(2))).toBe(logId)
+    expect(await log.readAll({ limit: 10 })).toEqual([...events])
+  })
+
+  test('of two that name it at once, both end with one name', async () => {
+    const log = createMemoryLog()
+    const names = await Promise.all([1, 2].map((seed) => ensureLogCreated(log, manualClock(), seededEntropy(seed))))
+    expect(new Set(names).size).toBe(1)
+    expect(await log.readAll({ limit: 10 })).toHaveLength(1)
+  })
+
+  test('gives different logs different names', async () => {
+    const names = [1, 2].map((seed) => ensureLogCreated(createMemoryLog(), manualClock(), seededEntropy(seed)))
+    expect(new Set(await Promise.all(names)).size).toBe(2)
+  })
+
+  test('passes an outage on', async () => {
+    const log = faultyLog(createMemoryLog())
+    log.failAppend({ fault: 'not_written' })
+    await expect(ensureLogCreated(log, manualClock(), seededEntropy())).rejects.toMatchObject({
+      outcome: 'not_written',
+    })
+  })
+
+  test('refuses a log whose first event says something else', async () => {
+    const log = createMemoryLog()
+    await log.append(logStream, 'none', [keySuspended()])
+    await expect(ensureLogCreated(log, manualClock(), seededEntropy())).rejects.toThrow('is KeySuspended')
+  })
+})
