@@ -1,5 +1,8 @@
 import { Elysia } from 'elysia'
 import type { Core } from './actors/core.ts'
+import type { LivePages } from './http/dashboard/live-pages.ts'
+import type { WebConfig } from './http/dashboard/origin.ts'
+import { dashboardRoutes } from './http/dashboard/routes.tsx'
 import { LastRefusals } from './http/ingest/last-refusals.ts'
 import { RefusalWindows } from './http/ingest/refusal-windows.ts'
 import { apiRoutes } from './http/ingest/routes.ts'
@@ -12,13 +15,16 @@ export type AppDeps = {
   readonly lines: RequestLines
   /** Whether it takes readings: false while it drains or its log is away. */
   readonly isReady: () => boolean
+  readonly web: WebConfig
+  /** Closed by whoever stops the server, which would otherwise wait for pages that are watched. */
+  readonly live: LivePages
 }
 
 /**
  * Every route in one visible order; no listen (`http/serve.ts`). The hook for errors comes first, since one that is
  * registered after a route does not cover it.
  */
-export const createApp = ({ core, lines, isReady }: AppDeps) => {
+export const createApp = ({ core, lines, isReady, web, live }: AppDeps) => {
   const lastRefusals = new LastRefusals()
   const refusalWindows = new RefusalWindows()
   return new Elysia({ strictPath: true })
@@ -29,4 +35,5 @@ export const createApp = ({ core, lines, isReady }: AppDeps) => {
     })
     .use(opsRoutes(isReady))
     .use(apiRoutes({ core, lastRefusals, refusalWindows, lines }))
+    .use(dashboardRoutes({ core, lastRefusals, lines, web, live }))
 }

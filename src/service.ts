@@ -13,6 +13,7 @@ import type { Screen } from './cli/progress.ts'
 import type { Clock } from './clock.ts'
 import { baseUrlOf, type Config, localUrlOf } from './config.ts'
 import type { Entropy } from './entropy.ts'
+import { LivePages } from './http/dashboard/live-pages.ts'
 import { letGoOfConnections, serve } from './http/serve.ts'
 import { drainMsMax, drainNoticeMs } from './limits.ts'
 import type { LogLines } from './log-lines.ts'
@@ -60,10 +61,13 @@ const start = async (
   started.defer(() => core.drain())
 
   const readiness = { isDraining: false }
-  const app = createApp({ core, lines, isReady: () => !readiness.isDraining && log.health().ok })
+  const live = new LivePages(core, lines)
+  const isReady = (): boolean => !readiness.isDraining && log.health().ok
+  const app = createApp({ core, lines, isReady, web: config, live })
   const server = listen(app, config, tls)
   const port = server.port ?? config.port
   started.defer(() => drainServer(server, app))
+  started.defer(() => live.close())
 
   const linkUrl = (secret: string): string => baseUrlOf(config, port) + paths.link(secret)
   const context = { log, core: async () => core, linkUrl }

@@ -1,6 +1,10 @@
 import type { Asker, Core, NewKey } from '../../src/actors/core.ts'
 import { openCore } from '../../src/actors/open-core.ts'
+import type { Schedule } from '../../src/actors/schedule.ts'
 import { createApp } from '../../src/app.ts'
+import { LivePages } from '../../src/http/dashboard/live-pages.ts'
+import type { WebConfig } from '../../src/http/dashboard/origin.ts'
+import type { RequestLines } from '../../src/http/request-lines.ts'
 import { serve } from '../../src/http/serve.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
 import { createMemoryLog } from '../../src/log/memory.ts'
@@ -26,6 +30,10 @@ export type ServiceOptions = {
   readonly seed?: number
   /** Puts something between the routes and the actors: for what can't be brought about otherwise. */
   readonly wrapCore?: (core: Core) => Core
+  /** How browsers reach it. Default: straight, and by loopback only. */
+  readonly web?: Partial<WebConfig>
+  /** When live pages are pushed. Default: by the process's own timers. */
+  readonly liveSchedule?: Schedule
 }
 
 export type LoggedLine = { readonly level: 'info' | 'error'; readonly what: string; readonly facts: object }
@@ -37,6 +45,7 @@ export type Service = {
   readonly clock: ManualClock
   readonly log: EventLog
   readonly lines: readonly LoggedLine[]
+  readonly live: LivePages
   /** Makes the cellar too, if it is not there. */
   createKey(options?: Partial<NewKey>): Promise<{ readonly key: string; readonly keyId: string }>
   /** Posts a reading; a string goes out as it is. `headers` add to and override the usual ones. */
@@ -49,13 +58,18 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const log = options.log ?? createMemoryLog()
   const core = await openCore({ log, clock, entropy: seededEntropy(options.seed) })
   const lines: LoggedLine[] = []
+  const requestLines: RequestLines = {
+    info: (what, facts) => lines.push({ level: 'info', what, facts }),
+    error: (what, facts) => lines.push({ level: 'error', what, facts }),
+  }
+  const served = options.wrapCore?.(core) ?? core
+  const live = new LivePages(served, requestLines, options.liveSchedule)
   const app = createApp({
-    core: options.wrapCore?.(core) ?? core,
-    lines: {
-      info: (what, facts) => lines.push({ level: 'info', what, facts }),
-      error: (what, facts) => lines.push({ level: 'error', what, facts }),
-    },
+    core: served,
+    lines: requestLines,
     isReady: () => log.health().ok,
+    web: { publicUrl: null, trustedProxies: [], allowInsecureHttp: false, ...options.web },
+    live,
   })
   const server = serve(app, { hostname: '127.0.0.1', port: 0 })
   const url = server.url.origin
@@ -65,6 +79,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     clock,
     log,
     lines,
+    live,
     createKey: (key) => createKey(core, key),
     post: (body, key, headers = {}) =>
       fetch(`${url}/api/v1/ingest`, {
@@ -73,6 +88,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
         body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
       }),
     stop: async () => {
+      live.close()
       await server.stop(true)
       await core.drain()
       if (options.log === undefined) await log.close()

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { AssetUrls } from '../../../views/types.ts'
+import type { Route, Visit } from './visit.ts'
+
+type Asset = {
+  readonly name: string
+  readonly type: string
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly hash: string
+}
+
+export type Assets = { readonly urls: AssetUrls; readonly routes: readonly Route[] }
+
+/**
+ * Everything that a page loads, read once. The address carries the hash of the content, so a browser may keep it for ever
+ * and still never holds an old one. They hold no secret, so nobody has to be signed in.
+ */
+export const loadAssets = (): Assets => {
+  const css = ours('app.css', 'text/css; charset=utf-8')
+  const js = ours('app.js', script)
+  const icon = ours('icon.svg', 'image/svg+xml')
+  const htmx = htmxs('htmx.min.js', 'htmx.org/dist/htmx.min.js')
+  const htmxSse = htmxs('hx-sse.min.js', 'htmx.org/dist/ext/hx-sse.min.js')
+  const all = [css, js, icon, htmx, htmxSse]
+  return {
+    urls: { css: urlOf(css), js: urlOf(js), icon: urlOf(icon), htmx: urlOf(htmx), htmxSse: urlOf(htmxSse) },
+    routes: all.map((asset) => ({
+      path: `/assets/${asset.name}`,
+      get: { access: 'public', answer: (visit) => serveAsset(asset, visit) },
+    })),
+  }
+}
+
+const script = 'text/javascript; charset=utf-8'
+
+const ours = (name: string, type: string): Asset =>
+  assetOf(name, type, fileURLToPath(new URL(`../../../views/assets/${name}`, import.meta.url)))
+
+const htmxs = (name: string, specifier: string): Asset =>
+  assetOf(name, script, fileURLToPath(import.meta.resolve(specifier)))
+
+const assetOf = (name: string, type: string, path: string): Asset => {
+  const bytes = new Uint8Array(readFileSync(path))
+  return { name, type, bytes, hash: new Bun.CryptoHasher('sha256').update(bytes).digest('hex').slice(0, 16) }
+}
+
+const urlOf = ({ name, hash }: Asset): string => `/assets/${name}?v=${hash}`
+
+/** Under another hash, what is served is not what was asked for: nobody may keep it. */
+const serveAsset = ({ type, bytes, hash }: Asset, { query }: Visit): Response => {
+  const isThis = query.get('v') === hash
+  const cache = isThis ? 'public, max-age=31536000, immutable' : 'no-cache'
+  return new Response(bytes, { headers: { 'Content-Type': type, 'Cache-Control': cache } })
+}

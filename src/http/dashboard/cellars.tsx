@@ -1,0 +1,56 @@
+import { CellarsPage } from '../../../views/cellars.tsx'
+import { NewCellarPage } from '../../../views/new-cellar.tsx'
+import { paths } from '../../../views/paths.ts'
+import { ReadingsPage } from '../../../views/readings.tsx'
+import { htmlPage, notFound, refusedPage, seeOther, toCellars } from './answers.tsx'
+import { cellarRows, cellarView } from './cellar-views.ts'
+import { noFaults, placedFaults } from './forms.ts'
+import { cellarOf } from './named.ts'
+import { readingsOf } from './reading-views.ts'
+import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from './visit.ts'
+
+export const cellarRoutes = (deps: DashboardDeps): readonly Route[] => [
+  { path: '/', get: { access: 'operator', answer: (visit) => seeOther(visit, paths.cellars) } },
+  {
+    path: paths.cellars,
+    get: { access: 'operator', answer: (visit) => showCellars(deps, visit) },
+    post: { access: 'admin', answer: (visit) => createCellar(deps, visit) },
+  },
+  { path: paths.newCellar, get: { access: 'admin', answer: (visit) => htmlPage(visit, newCellarPage(visit)) } },
+  {
+    path: '/cellars/:cellar/readings',
+    get: { access: 'operator', answer: (visit) => showReadings(deps, visit) },
+  },
+]
+
+const showCellars = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> =>
+  htmlPage(visit, <CellarsPage shell={visit.shell} cellars={await cellarRows(deps, visit.nowMs)} />)
+
+/** To its keys, since without one nothing can come in. */
+const createCellar = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const input = { cellar: visit.form('cellar'), title: visit.form('title') }
+  const created = await core.cellars.create(input, askerOf(visit))
+  if (created.ok) return seeOther(visit, paths.keys(created.value.cellar), { notice: 'cellar_created' })
+  return refusedPage(visit, created.refusal, { back: toCellars, again: (faults) => newCellarPage(visit, faults) })
+}
+
+const newCellarPage = (visit: SignedInVisit, faults = noFaults): JSX.Element => {
+  const values = { cellar: visit.form('cellar'), title: visit.form('title') }
+  return <NewCellarPage shell={visit.shell} form={{ values, faults: placedFaults(values, faults) }} />
+}
+
+const showReadings = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const cellar = cellarOf(deps, visit)
+  if (cellar === null) return notFound(visit)
+  const { kegs, readings, activeKeys } = readingsOf(deps, cellar.cellar, visit.nowMs)
+  return htmlPage(
+    visit,
+    <ReadingsPage
+      shell={visit.shell}
+      cellar={cellarView(cellar)}
+      kegs={kegs}
+      readings={readings}
+      activeKeys={activeKeys}
+    />,
+  )
+}

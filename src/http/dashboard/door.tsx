@@ -1,0 +1,155 @@
+import { InsecurePage } from '../../../views/insecure.tsx'
+import { paths } from '../../../views/paths.ts'
+import { base62 } from '../../domain/base62.ts'
+import { Outage } from '../../log/event-log.ts'
+import { thrownError } from '../request-lines.ts'
+import { htmlPage, problemPage, seeOther } from './answers.tsx'
+import { csrfMatches, csrfToken, isCrossSite } from './csrf.ts'
+import { type FormFault, noFields, readForm } from './form-fields.ts'
+import { noticeText } from './notice.ts'
+import { type Origin, originOf } from './origin.ts'
+import { secured } from './security-headers.ts'
+import { cookieText, readCookie } from './session-cookie.ts'
+import type { Action, Answer, DashboardDeps, OpenSession, Route, SignedInVisit, Visit } from './visit.ts'
+
+export type Knock = {
+  readonly request: Request
+  /** Named parts of the path, percent-decoded; `null` where that was not possible. */
+  readonly params: Readonly<Record<string, string | null>>
+  readonly peerAddress: string | null
+}
+
+/**
+ * The one door of the dashboard: whatever a route asks for is checked here and nowhere else, in this order: the host's
+ * name, the way it came, the method, another site's hand, who is signed in, the role, the form, its token. A bug costs its
+ * own request a 500 and no other.
+ */
+export const answerDashboard = async (deps: DashboardDeps, route: Route, knock: Knock): Promise<Response> => {
+  const { request } = knock
+  const origin = originOf(request, knock.peerAddress, deps.web)
+  if (origin.trust === 'unknown_host') return secured(unknownHost())
+  const visit = visitOf(deps, knock, origin)
+  try {
+    return secured(await enter(route, visit))
+  } catch (thrown) {
+    deps.lines.error('page failed', { requestId: visit.requestId, error: thrownError(thrown) })
+    if (!(thrown instanceof Outage))
+      return secured(await problemPage(visit, { problem: 'internal_error', status: 500 }))
+    const problem = thrown.outcome === 'unknown' ? 'not_confirmed' : 'store_unavailable'
+    return secured(await problemPage(visit, { problem, status: 503 }))
+  }
+}
+
+const enter = async (route: Route, visit: Visit): Promise<Response> => {
+  const { request, origin } = visit
+  if (origin.trust === 'insecure')
+    return htmlPage(visit, <InsecurePage shell={visit.shell} port={portOf(visit)} />, 403)
+  const isPost = request.method === 'POST'
+  const action = isPost ? route.post : request.method === 'GET' || request.method === 'HEAD' ? route.get : undefined
+  if (action === undefined) return methodNotAllowed(visit, route)
+  if (isPost && isCrossSite(request.headers, origin.own)) return formExpired(visit)
+
+  const allowed = allow(action, visit)
+  if (allowed instanceof Response || allowed instanceof Promise) return allowed
+  if (!isPost) return allowed(visit)
+
+  const cookieSecret = visit.session?.secret ?? readCookie(request.headers, 'visitor', origin.trust)
+  const form = await readForm(request)
+  if (typeof form === 'string') return unreadableForm(visit, form)
+  if (cookieSecret === null || !csrfMatches(form('_csrf'), cookieSecret)) return formExpired(visit)
+  return allowed({ ...visit, form })
+}
+
+/** The action as something that can be done, if this visitor may; else the answer that says why not. */
+const allow = (action: Action, visit: Visit): Answer | ((visit: Visit) => Answer) => {
+  if (action.access === 'public') return action.answer
+  const { session } = visit
+  if (session === null) return signInFirst(visit)
+  if (action.access === 'admin' && session.role !== 'admin') {
+    return problemPage(visit, { problem: 'forbidden', status: 403 })
+  }
+  const { answer } = action
+  return (entered) => answer(signedIn(entered, session))
+}
+
+const signedIn = (visit: Visit, session: OpenSession): SignedInVisit => ({ ...visit, session })
+
+/** A form that comes after the session has ended is lost, and the page says so. */
+const signInFirst = (visit: Visit): Response => {
+  if (visit.path.startsWith(livePrefix)) return endOfStream(401)
+  if (visit.request.method === 'POST') return seeOther(visit, paths.signIn, { notice: 'session_ended' })
+  const { search } = new URL(visit.request.url)
+  const asked = `${visit.path}${search}`
+  return seeOther(visit, asked === '/' ? paths.signIn : `${paths.signIn}?next=${encodeURIComponent(asked)}`)
+}
+
+const livePrefix = '/live/'
+
+/** Tells a live page to stop asking; any other body it would put on the page. */
+export const endOfStream = (status: number): Response =>
+  new Response('event: end\ndata:\n\n', { status, headers: { 'Content-Type': 'text/event-stream' } })
+
+const visitOf = (deps: DashboardDeps, { request, params }: Knock, origin: Origin): Visit => {
+  const { trust } = origin
+  const url = new URL(request.url)
+  const session = sessionOf(deps, request, origin)
+  const known = session?.secret ?? readCookie(request.headers, 'visitor', trust)
+  const secret = known ?? base62(deps.core.entropy.bytes(32), 43)
+  const nowMs = deps.core.clock.now()
+  return {
+    request,
+    requestId: deps.core.entropy.uuid(),
+    nowMs,
+    origin,
+    path: url.pathname,
+    query: url.searchParams,
+    params: namedParts(params),
+    form: noFields,
+    session,
+    shell: {
+      nowMs,
+      operator: session === null ? null : { email: session.email, role: session.role },
+      csrf: csrfToken(secret),
+      assets: deps.assets,
+      insecureHttp: trust === 'insecure_allowed',
+      notice: noticeText(readCookie(request.headers, 'notice', trust)),
+    },
+    cookies: known === null && trust !== 'insecure' ? [cookieText({ kind: 'visitor', value: secret }, trust)] : [],
+  }
+}
+
+const sessionOf = ({ core }: DashboardDeps, request: Request, { trust }: Origin): OpenSession | null => {
+  if (trust !== 'secure' && trust !== 'insecure_allowed') return null
+  const secret = readCookie(request.headers, 'session', trust)
+  const session = secret === null ? null : core.operators.session(secret)
+  return secret === null || session === null ? null : { ...session, secret }
+}
+
+const namedParts = (params: Knock['params']): Visit['params'] =>
+  Object.fromEntries(Object.entries(params).flatMap(([name, value]) => (value === null ? [] : [[name, value]])))
+
+const portOf = ({ request }: Visit): number => Number(new URL(request.url).port) || 80
+
+const formExpired = (visit: Visit): Promise<Response> => problemPage(visit, { problem: 'form_expired', status: 403 })
+
+const formFaults = {
+  too_large: { problem: 'form_too_large', status: 413 },
+  not_a_form: { problem: 'form_expired', status: 415 },
+  client_gone: { problem: 'form_expired', status: 400 },
+} as const
+
+const unreadableForm = (visit: Visit, fault: FormFault): Promise<Response> => problemPage(visit, formFaults[fault])
+
+const methodNotAllowed = async (visit: Visit, route: Route): Promise<Response> => {
+  const answer = await problemPage(visit, { problem: 'not_found', status: 405 })
+  const allowed = [...(route.get === undefined ? [] : ['GET', 'HEAD']), ...(route.post === undefined ? [] : ['POST'])]
+  answer.headers.set('Allow', allowed.join(', '))
+  return answer
+}
+
+/** Not a page: whoever asks under a name that is not ours gets no more than these words. */
+const unknownHost = (): Response =>
+  new Response(
+    'This host name is not one of the service. Open it by localhost, by its IP address, or by PUBLIC_URL, which you may set.\n',
+    { status: 421, headers: { 'Content-Type': 'text/plain; charset=utf-8' } },
+  )

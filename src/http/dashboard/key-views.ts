@@ -1,0 +1,52 @@
+import type { KeyCounts, KeyView } from '../../../views/types.ts'
+import { type KeyState, type KeyStatus, keyStatus, keyStatuses } from '../../domain/key.ts'
+import type { DashboardDeps } from './visit.ts'
+
+export const keyViewOf = async (deps: DashboardDeps, key: KeyState, nowMs: number): Promise<KeyView> => {
+  const { core, lastRefusals } = deps
+  const usage = core.projections.readings.usage(key.keyId)
+  const lastRefusal = lastRefusals.of(key.keyId)
+  const { keyId, cellar, label, note, expiresAt, created, suspended, revoked } = key
+  return {
+    keyId,
+    cellar,
+    label,
+    note,
+    status: keyStatus(key, nowMs),
+    limit: core.projections.keys.effectiveLimit(key),
+    ownLimit: key.limit,
+    expiresAt,
+    created,
+    suspended,
+    revoked,
+    lastUsedAt: usage?.lastUsedAt ?? null,
+    accepted: usage?.accepted ?? 0,
+    used: await usedNow(deps, key, nowMs),
+    lastRefusal: lastRefusal === null ? null : { at: lastRefusal.atMs, code: lastRefusal.code },
+  }
+}
+
+/** Readings counted in the key's window. A key whose last reading has left its window is not loaded to be told so. */
+export const usedNow = async ({ core }: DashboardDeps, key: KeyState, nowMs: number): Promise<number | null> => {
+  const { windowMs } = core.projections.keys.effectiveLimit(key)
+  const lastUsedAt = core.projections.readings.usage(key.keyId)?.lastUsedAt ?? null
+  if (lastUsedAt === null || lastUsedAt + windowMs <= nowMs) return 0
+  return (await core.keys.usage(key.keyId))?.used ?? null
+}
+
+/** The keys of a cellar in that state, newest first, and how many there are in each. */
+export const keyListOf = async (
+  deps: DashboardDeps,
+  { cellar, status }: { readonly cellar: string; readonly status: KeyStatus },
+  nowMs: number,
+) => {
+  const all = deps.core.projections.keys.ofCellar(cellar)
+  const counts = { active: 0, expired: 0, suspended: 0, revoked: 0 }
+  for (const key of all) counts[keyStatus(key, nowMs)] += 1
+  const shown = all.filter((key) => keyStatus(key, nowMs) === status)
+  const keys = await Promise.all(shown.map((key) => keyViewOf(deps, key, nowMs)))
+  return { cellar, status, counts: counts satisfies KeyCounts, keys }
+}
+
+/** `?status=`; anything else is the first tab. */
+export const keyStatusOf = (text: string | null): KeyStatus => keyStatuses.find((status) => status === text) ?? 'active'

@@ -1,0 +1,168 @@
+import { historyOf, stateAt } from '../../../projections/audit-trail.ts'
+import { KeyPage } from '../../../views/key.tsx'
+import { ConfirmPage, type KeyAction } from '../../../views/key-confirm.tsx'
+import { EditKeyPage } from '../../../views/key-form.tsx'
+import { paths } from '../../../views/paths.ts'
+import type { CellarView, StateAt } from '../../../views/types.ts'
+import { type KeyState, sameLimit } from '../../domain/key.ts'
+import { type CommandRefusal, done, type Outcome } from '../../domain/refusal.ts'
+import { keyLimitDefault } from '../../limits.ts'
+import { htmlPage, notFound, refusedPage, seeOther } from './answers.tsx'
+import { askedInstant } from './asked-instant.ts'
+import { cellarView } from './cellar-views.ts'
+import { chosenExpiry } from './expiry-choice.ts'
+import { type Faults, noFaults, placedFaults } from './forms.ts'
+import { type KeyFormValues, keyFormOf, keyFormValues } from './key-form.ts'
+import { keyViewOf } from './key-views.ts'
+import { typedLimit } from './limit-fields.ts'
+import { keyOf } from './named.ts'
+import type { NoticeName } from './notice.ts'
+import { readKeyEvents } from './read-key-events.ts'
+import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from './visit.ts'
+
+export const keyRoutes = (deps: DashboardDeps): readonly Route[] => [
+  { path: '/keys/:keyId', get: { access: 'operator', answer: (visit) => showKey(deps, visit) } },
+  {
+    path: '/keys/:keyId/edit',
+    get: { access: 'admin', answer: (visit) => showEdit(deps, visit) },
+    post: { access: 'admin', answer: (visit) => saveEdit(deps, visit) },
+  },
+  confirmRoute(deps, 'suspend'),
+  confirmRoute(deps, 'resume'),
+  confirmRoute(deps, 'revoke'),
+]
+
+const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const key = keyOf(deps, visit)
+  if (key === null) return notFound(visit)
+  const events = await readKeyEvents(deps.core.log, key.keyId)
+  const typed = visit.query.get('at')
+  const asked = (text: string): StateAt => {
+    const instant = askedInstant(text)
+    if (!instant.ok) return { typed: text, answer: { kind: 'unreadable', rule: instant.refusal.rule } }
+    return { typed: text, answer: { kind: 'known', at: instant.value, ...stateAt(events, instant.value) } }
+  }
+  return htmlPage(
+    visit,
+    <KeyPage
+      shell={visit.shell}
+      cellar={cellarOfKey(deps, key)}
+      apiKey={await keyViewOf(deps, key, visit.nowMs)}
+      history={historyOf(events).toReversed()}
+      stateAt={typed === null || typed.trim() === '' ? null : asked(typed)}
+    />,
+  )
+}
+
+const showEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const key = keyOf(deps, visit)
+  if (key === null) return notFound(visit)
+  return htmlPage(visit, editPage(deps, visit, { key, values: keyFormOf(key) }))
+}
+
+/** Every field is judged before anything is changed; what is as it was, is left alone. */
+const saveEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const key = keyOf(deps, visit)
+  if (key === null) return notFound(visit)
+  const values = keyFormValues(visit.form)
+  const saved = await change(deps, visit, key)
+  if (saved.ok) return seeOther(visit, paths.key(key.keyId), { notice: 'key_changed' })
+  const again = (faults: Faults) => editPage(deps, visit, { key, values, faults })
+  return refusedPage(visit, saved.refusal, { back: backTo(key), again })
+}
+
+const change = async (
+  { core }: DashboardDeps,
+  visit: SignedInVisit,
+  key: KeyState,
+): Promise<Outcome<unknown, CommandRefusal>> => {
+  const { form, nowMs } = visit
+  const expiry = chosenExpiry(form, nowMs)
+  if (!expiry.ok) return expiry
+  const limit = typedLimit(form)
+  if (!limit.ok) return limit
+  const asker = askerOf(visit)
+  const text = { label: form('label'), note: form('note') }
+
+  const relabelled = await core.keys.relabel(key.keyId, text, asker)
+  if (!relabelled.ok) return relabelled
+  if (!sameLimit(key.limit, limit.value)) {
+    const limited = await core.keys.setLimit(key.keyId, limit.value, asker)
+    if (!limited.ok) return limited
+  }
+  if (expiry.value === 'keep' || expiry.value === key.expiresAt) return done(null)
+  return core.keys.setExpiry(key.keyId, expiry.value, asker)
+}
+
+type Shown = { readonly key: KeyState; readonly values: KeyFormValues; readonly faults?: Faults }
+
+const editPage = async (
+  deps: DashboardDeps,
+  visit: SignedInVisit,
+  { key, values, faults = noFaults }: Shown,
+): Promise<string> => (
+  <EditKeyPage
+    shell={visit.shell}
+    cellar={cellarOfKey(deps, key)}
+    apiKey={await keyViewOf(deps, key, visit.nowMs)}
+    form={{ values, faults: placedFaults(values, faults) }}
+    cellarLimit={deps.core.projections.cellars.get(key.cellar)?.policy.limit ?? keyLimitDefault}
+  />
+)
+
+const notices: Readonly<Record<KeyAction, NoticeName>> = {
+  suspend: 'key_suspended',
+  resume: 'key_resumed',
+  revoke: 'key_revoked',
+}
+
+/** A page that asks, and the form on it that does it. */
+const confirmRoute = (deps: DashboardDeps, action: KeyAction): Route => ({
+  path: `/keys/:keyId/${action}`,
+  get: {
+    access: 'admin',
+    answer: async (visit) => {
+      const key = keyOf(deps, visit)
+      return key === null ? notFound(visit) : htmlPage(visit, confirmPage(deps, visit, { key, action }))
+    },
+  },
+  post: {
+    access: 'admin',
+    answer: async (visit) => {
+      const key = keyOf(deps, visit)
+      if (key === null) return notFound(visit)
+      const acted = await deps.core.keys[action](key.keyId, visit.form('reason'), askerOf(visit))
+      if (acted.ok) return seeOther(visit, paths.key(key.keyId), { notice: notices[action] })
+      const again = (faults: Faults) => confirmPage(deps, visit, { key, action, faults })
+      return refusedPage(visit, acted.refusal, { back: backTo(key), again })
+    },
+  },
+})
+
+type Asked = { readonly key: KeyState; readonly action: KeyAction; readonly faults?: Faults }
+
+const confirmPage = async (
+  deps: DashboardDeps,
+  visit: SignedInVisit,
+  { key, action, faults = noFaults }: Asked,
+): Promise<string> => {
+  const values = { reason: visit.form('reason') }
+  return (
+    <ConfirmPage
+      shell={visit.shell}
+      cellar={cellarOfKey(deps, key)}
+      apiKey={await keyViewOf(deps, key, visit.nowMs)}
+      action={action}
+      form={{ values, faults: placedFaults(values, faults) }}
+    />
+  )
+}
+
+/** A key's cellar is created before it, in the log as on every node. */
+const cellarOfKey = ({ core }: DashboardDeps, key: KeyState): CellarView => {
+  const cellar = core.projections.cellars.get(key.cellar)
+  if (cellar === null) throw new Error(`Cannot show key "${key.keyId}": its cellar is not known`)
+  return cellarView(cellar)
+}
+
+const backTo = ({ keyId }: KeyState) => ({ href: paths.key(keyId), words: 'To the key’s page' })

@@ -1,0 +1,117 @@
+import { KeyCreatedPage } from '../../../views/key-created.tsx'
+import { NewKeyPage } from '../../../views/key-form.tsx'
+import { KeysPage } from '../../../views/keys.tsx'
+import { paths } from '../../../views/paths.ts'
+import type { NewKey } from '../../actors/core.ts'
+import type { CellarState } from '../../domain/cellar.ts'
+import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
+import { keyLimitDefault } from '../../limits.ts'
+import { htmlPage, notFound, refusedPage } from './answers.tsx'
+import { cellarView } from './cellar-views.ts'
+import { chosenExpiry } from './expiry-choice.ts'
+import { type Faults, noFaults, placedFaults } from './forms.ts'
+import { type KeyFormValues, keyFormValues } from './key-form.ts'
+import { keyListOf, keyStatusOf, keyViewOf } from './key-views.ts'
+import { typedLimit } from './limit-fields.ts'
+import { cellarOf } from './named.ts'
+import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from './visit.ts'
+
+export const keyListRoutes = (deps: DashboardDeps): readonly Route[] => [
+  {
+    path: '/cellars/:cellar/keys',
+    get: { access: 'operator', answer: (visit) => showKeys(deps, visit) },
+    post: { access: 'admin', answer: (visit) => createKey(deps, visit) },
+  },
+  { path: '/cellars/:cellar/keys/new', get: { access: 'admin', answer: (visit) => showNewKey(deps, visit) } },
+]
+
+const showKeys = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const cellar = cellarOf(deps, visit)
+  if (cellar === null) return notFound(visit)
+  const status = keyStatusOf(visit.query.get('status'))
+  const { counts, keys } = await keyListOf(deps, { cellar: cellar.cellar, status }, visit.nowMs)
+  return htmlPage(
+    visit,
+    <KeysPage shell={visit.shell} cellar={cellarView(cellar)} status={status} counts={counts} keys={keys} />,
+  )
+}
+
+const showNewKey = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const cellar = cellarOf(deps, visit)
+  if (cellar === null) return notFound(visit)
+  return htmlPage(
+    visit,
+    newKeyPage(deps, visit, { cellar, values: { ...keyFormValues(visit.form), expires: 'never' } }),
+  )
+}
+
+/**
+ * The answer to the form itself shows the key, not a page that it leads to: then the key is in one response, under no
+ * address. A reload sends the form again, which makes no other key, since the form may be sent once.
+ */
+const createKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const { core, oneTimeForms } = deps
+  const cellar = cellarOf(deps, visit)
+  if (cellar === null) return notFound(visit)
+  const values = keyFormValues(visit.form)
+  const again = (faults: Faults): JSX.Element => newKeyPage(deps, visit, { cellar, values, faults })
+
+  const input = typedKey(visit, cellar)
+  const back = { href: paths.keys(cellar.cellar), words: 'To the keys of this cellar' }
+  if (!input.ok) return refusedPage(visit, input.refusal, { back, again })
+  const use = oneTimeForms.use(visit.form('_once'))
+  if (use !== 'first') return htmlPage(visit, again({ form: sentBefore[use] }), 409)
+
+  const created = await core.keys.create(input.value, askerOf(visit))
+  if (!created.ok) return refusedPage(visit, created.refusal, { back, again })
+  const { key, state } = created.value
+  return htmlPage(
+    visit,
+    <KeyCreatedPage
+      shell={visit.shell}
+      cellar={cellarView(cellar)}
+      apiKey={await keyViewOf(deps, state, visit.nowMs)}
+      secretText={key}
+      baseUrl={visit.origin.baseUrl}
+    />,
+    201,
+  )
+}
+
+const sentBefore = {
+  again:
+    'This form was sent before, and made its key then; the key is on the list of keys, and its text was shown once. Send this one to make another.',
+  foreign:
+    'The service was started anew since this form was opened, and nothing was created now. Look at the list of keys; if yours is not there, send this again.',
+} as const
+
+const typedKey = ({ form, nowMs }: SignedInVisit, { cellar }: CellarState): Outcome<NewKey, CommandRefusal> => {
+  const expiry = chosenExpiry(form, nowMs)
+  if (!expiry.ok) return expiry
+  if (expiry.value === 'keep')
+    return refused({ kind: 'invalid_field', field: 'expires', rule: 'A new key has no expiry to keep.' })
+  const limit = typedLimit(form)
+  if (!limit.ok) return limit
+  const [label, note] = [form('label'), form('note')]
+  return done({ cellar, label, note, limit: limit.value, expiresAt: expiry.value })
+}
+
+type Shown = {
+  readonly cellar: CellarState
+  readonly values: KeyFormValues
+  readonly faults?: Faults
+}
+
+const newKeyPage = (
+  { oneTimeForms }: DashboardDeps,
+  visit: SignedInVisit,
+  { cellar, values, faults = noFaults }: Shown,
+): JSX.Element => (
+  <NewKeyPage
+    shell={visit.shell}
+    cellar={cellarView(cellar)}
+    form={{ values, faults: placedFaults(values, faults) }}
+    once={oneTimeForms.handOut()}
+    cellarLimit={cellar.policy.limit ?? keyLimitDefault}
+  />
+)

@@ -1,0 +1,80 @@
+import { LinkPage, type LinkPurpose, LinkSpentPage } from '../../../views/link.tsx'
+import { paths } from '../../../views/paths.ts'
+import { passwordCharsMin } from '../../limits.ts'
+import { htmlPage, refusedPage, seeOther } from './answers.tsx'
+import { type Faults, noFaults, placedFaults } from './forms.ts'
+import { sessionCookies } from './sign-in.tsx'
+import type { DashboardDeps, Route, Visit } from './visit.ts'
+
+/**
+ * One-time links. The secret is in the path, since without JavaScript a server sees nothing else of a link; so no log line
+ * of ours holds a path, no page it leads to tells its address to another site, and looking at it (a mail scanner, a chat's
+ * preview) spends nothing. The POST does, and from then on the address opens nothing.
+ */
+export const linkRoutes = (deps: DashboardDeps): readonly Route[] => [
+  {
+    path: '/link/:secret',
+    get: { access: 'public', answer: (visit) => showLink(deps, visit) },
+    post: { access: 'public', answer: (visit) => spendLink(deps, visit) },
+  },
+]
+
+const showLink = ({ core }: DashboardDeps, visit: Visit): Promise<Response> => {
+  const purpose = purposeOf(core.operators.link(secretOf(visit)))
+  return purpose === null ? spentPage(visit) : htmlPage(visit, linkPage(visit, purpose))
+}
+
+/** Spends the link and signs in with the password just chosen. */
+const spendLink = async ({ core }: DashboardDeps, visit: Visit): Promise<Response> => {
+  const secret = secretOf(visit)
+  const purpose = purposeOf(core.operators.link(secret))
+  if (purpose === null) return spentPage(visit)
+  const password = visit.form('password')
+  if (password !== visit.form('password_again')) {
+    return htmlPage(visit, linkPage(visit, purpose, { password_again: 'The two passwords differ.' }), 422)
+  }
+  const email = purpose.kind === 'set_up' ? visit.form('email') : purpose.email
+  const spent = await core.operators.spendLink(
+    { secret, email, password },
+    {
+      by: { kind: 'operator', email: email.trim().toLowerCase() },
+      requestId: visit.requestId,
+    },
+  )
+  if (!spent.ok) {
+    if (spent.refusal.kind === 'link_invalid') return spentPage(visit)
+    const back = { href: visit.path, words: 'Back to the link' }
+    return refusedPage(visit, spent.refusal, { back, again: (faults: Faults) => linkPage(visit, purpose, faults) })
+  }
+  const opened = await core.operators.signIn({ email: spent.value.email, password }, visit.requestId)
+  // The password is set; whoever it is can sign in with it when the store answers again.
+  if (!opened.ok) return seeOther(visit, paths.signIn)
+  return seeOther(visit, paths.cellars, { cookies: sessionCookies(visit, opened.value) })
+}
+
+const secretOf = ({ params }: Visit): string => params['secret'] ?? ''
+
+type OpenLink = ReturnType<DashboardDeps['core']['operators']['link']>
+
+const purposeOf = (link: OpenLink): LinkPurpose | null => {
+  if (link === null) return null
+  const { email, role, isNew } = link
+  if (email === null) return { kind: 'set_up' }
+  return isNew ? { kind: 'join', email, role } : { kind: 'reset', email }
+}
+
+/** Passwords are typed again: a page never repeats one. */
+const linkPage = (visit: Visit, purpose: LinkPurpose, faults = noFaults): JSX.Element => {
+  const values = { email: visit.form('email'), password: '', password_again: '' }
+  return (
+    <LinkPage
+      shell={visit.shell}
+      secret={secretOf(visit)}
+      purpose={purpose}
+      form={{ values, faults: placedFaults(values, faults) }}
+      passwordCharsMin={passwordCharsMin}
+    />
+  )
+}
+
+const spentPage = (visit: Visit): Promise<Response> => htmlPage(visit, <LinkSpentPage shell={visit.shell} />, 410)

@@ -1,0 +1,109 @@
+import { CellarList } from '../../../views/cellars.tsx'
+import { KeyFacts } from '../../../views/key.tsx'
+import { FirstReading } from '../../../views/key-created.tsx'
+import { KeyList } from '../../../views/keys.tsx'
+import { CellarReadings } from '../../../views/readings.tsx'
+import { unavailableRetryAfterSeconds } from '../../limits.ts'
+import { cellarRows } from './cellar-views.ts'
+import { endOfStream } from './door.tsx'
+import { keyListOf, keyStatusOf, keyViewOf } from './key-views.ts'
+import type { LivePage } from './live-pages.ts'
+import { cellarOf, keyOf } from './named.ts'
+import { readingsOf, readingView } from './reading-views.ts'
+import type { DashboardDeps, Route, SignedInVisit } from './visit.ts'
+
+/** Streams of fragments: each the same function as on its page, so that both always show the same. */
+export const liveRoutes = (deps: DashboardDeps): readonly Route[] => {
+  const { core } = deps
+  const now = (): number => core.clock.now()
+  const live = (pageOf: (visit: SignedInVisit) => Omit<LivePage, 'name'> | null) =>
+    ({ access: 'operator', answer: (visit: SignedInVisit) => watch(deps, visit, pageOf(visit)) }) as const
+
+  return [
+    {
+      path: '/live/cellars',
+      get: live((visit) => ({
+        topic: 'all',
+        render: async () => (
+          <CellarList cellars={await cellarRows(deps, now())} nowMs={now()} isAdmin={isAdmin(visit)} />
+        ),
+      })),
+    },
+    {
+      path: '/live/cellars/:cellar/readings',
+      get: live((visit) => {
+        const cellar = cellarOf(deps, visit)?.cellar
+        if (cellar === undefined) return null
+        return {
+          topic: { cellar },
+          render: async () => (
+            <CellarReadings {...readingsOf(deps, cellar, now())} nowMs={now()} isAdmin={isAdmin(visit)} />
+          ),
+        }
+      }),
+    },
+    {
+      path: '/live/cellars/:cellar/keys',
+      get: live((visit) => {
+        const cellar = cellarOf(deps, visit)?.cellar
+        if (cellar === undefined) return null
+        const status = keyStatusOf(visit.query.get('status'))
+        return {
+          topic: { cellar },
+          render: async () => (
+            <KeyList {...(await keyListOf(deps, { cellar, status }, now()))} nowMs={now()} isAdmin={isAdmin(visit)} />
+          ),
+        }
+      }),
+    },
+    {
+      path: '/live/keys/:keyId',
+      get: live((visit) => {
+        const key = keyOf(deps, visit)
+        if (key === null) return null
+        return {
+          topic: { keyId: key.keyId },
+          render: async () => {
+            const known = core.projections.keys.get(key.keyId) ?? key
+            return <KeyFacts apiKey={await keyViewOf(deps, known, now())} nowMs={now()} />
+          },
+        }
+      }),
+    },
+    {
+      path: '/live/keys/:keyId/first-reading',
+      get: live((visit) => {
+        const key = keyOf(deps, visit)
+        if (key === null) return null
+        return {
+          topic: { keyId: key.keyId },
+          render: async () => {
+            const last = core.projections.readings.usage(key.keyId)?.last
+            return last === undefined ? null : <FirstReading keyId={key.keyId} reading={readingView(deps, last)} />
+          },
+        }
+      }),
+    },
+  ]
+}
+
+const isAdmin = (visit: SignedInVisit): boolean => visit.session.role === 'admin'
+
+const eventStreamType = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' }
+
+const watch = (deps: DashboardDeps, visit: SignedInVisit, page: Omit<LivePage, 'name'> | null): Response => {
+  if (page === null) return endOfStream(404)
+  if (visit.request.method === 'HEAD') return new Response(null, { headers: eventStreamType })
+  const { secret, role } = visit.session
+  const body = deps.live.open({
+    page: { ...page, name: `${role} ${visit.path}?${visit.query}` },
+    isAllowed: () => deps.core.operators.session(secret) !== null,
+    signal: visit.request.signal,
+  })
+  if (body !== null) return new Response(body, { headers: eventStreamType })
+  // Without a message: the page goes on asking, less and less often.
+  return new Response(null, {
+    status: 503,
+    headers: { ...eventStreamType, 'Retry-After': String(unavailableRetryAfterSeconds) },
+  })
+}

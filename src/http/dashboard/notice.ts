@@ -1,0 +1,25 @@
+/**
+ * What was just done, said once on the page that a form leads to. The cookie that carries it there holds one of these
+ * words and never a text, so that nobody can put a sentence of theirs on a page of ours.
+ */
+const notices = {
+  cellar_created: 'The cellar is there. Next: create a key for whatever sends to it.',
+  cellar_renamed: 'The title is saved.',
+  policy_changed: 'The bounds are saved.',
+  key_changed: 'The changes are saved and in force.',
+  key_suspended: 'Suspended: no reading of this key is accepted any more until it is resumed.',
+  key_resumed: 'Resumed: its readings are accepted again.',
+  key_revoked: 'Revoked: no reading of this key is accepted any more, on any node.',
+  signed_out: 'You are signed out.',
+  session_ended: 'Your session has ended. Sign in again; nothing was changed.',
+} as const
+
+export type NoticeName = keyof typeof notices
+
+export const noticeText = (name: string | null): string | null =>
+  name !== null && isNotice(name) ? notices[name] : null
+
+const isNotice = (name: string): name is NoticeName => Object.hasOwn(notices, name)
+
+/** Long enough for one redirect. */
+export const noticeMs = 60_000

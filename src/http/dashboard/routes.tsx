@@ -1,0 +1,71 @@
+/**
+ * The dashboard: pages for people, forms for what they do, streams for what they watch. Here live its routes and what
+ * guards them; the pages themselves are `views/`, and what is decided is the actors' to decide.
+ *
+ * Every route says who may use it (`Action`), and comes in through one door (`door.tsx`). None parses a body by itself:
+ * Elysia only finds the route.
+ */
+import { Elysia } from 'elysia'
+import { notFound } from './answers.tsx'
+import { loadAssets } from './assets.ts'
+import { cellarRoutes } from './cellars.tsx'
+import { answerDashboard } from './door.tsx'
+import { guideRoutes } from './guide.tsx'
+import { keyRoutes } from './key.tsx'
+import { keyListRoutes } from './keys.tsx'
+import { linkRoutes } from './link.tsx'
+import { liveRoutes } from './live-routes.tsx'
+import { OneTimeForms } from './one-time-forms.ts'
+import { operatorRoutes } from './operators.tsx'
+import { settingsRoutes } from './settings.tsx'
+import { signInRoutes } from './sign-in.tsx'
+import { SignInThrottle } from './sign-in-throttle.ts'
+import type { DashboardDeps, Route } from './visit.ts'
+
+export type DashboardParts = Pick<DashboardDeps, 'core' | 'lastRefusals' | 'lines' | 'web' | 'live'>
+
+/** Every route of the dashboard but the last, which is whatever is left. */
+export const dashboardTable = (
+  parts: DashboardParts,
+): { readonly deps: DashboardDeps; readonly routes: readonly Route[] } => {
+  const assets = loadAssets()
+  const deps: DashboardDeps = {
+    ...parts,
+    assets: assets.urls,
+    throttle: new SignInThrottle(),
+    oneTimeForms: new OneTimeForms(parts.core.entropy.uuid()),
+  }
+  const routes = [
+    ...cellarRoutes(deps),
+    ...settingsRoutes(deps),
+    ...keyListRoutes(deps),
+    ...keyRoutes(deps),
+    ...operatorRoutes(deps),
+    ...signInRoutes(deps),
+    ...linkRoutes(deps),
+    ...guideRoutes(),
+    ...liveRoutes(deps),
+    ...assets.routes,
+  ]
+  return { deps, routes }
+}
+
+const anythingElse: Route = {
+  path: '/*',
+  get: { access: 'public', answer: notFound },
+  post: { access: 'public', answer: notFound },
+}
+
+export const dashboardRoutes = (parts: DashboardParts) => {
+  const { deps, routes } = dashboardTable(parts)
+  const app = new Elysia({ name: 'dashboard', strictPath: true })
+  for (const route of [...routes, anythingElse]) {
+    app.all(
+      route.path,
+      ({ request, params, server }) =>
+        answerDashboard(deps, route, { request, params, peerAddress: server?.requestIP(request)?.address ?? null }),
+      { parse: 'none' },
+    )
+  }
+  return app
+}

@@ -1,0 +1,35 @@
+import type { Trust } from './origin.ts'
+
+/**
+ * Cookies hold secrets and nothing else: what a session may do is in the log, under the hash of its secret.
+ *
+ * `__Host-` binds a cookie to this very host, and needs `Secure`. Browsers take that on plain http too, for `localhost` and
+ * 127.0.0.1 (Chromium and Firefox do; Safari does not, and needs https). `SameSite=Lax`, not `Strict`: a link to a key that
+ * a colleague sends should open, and a GET changes nothing here.
+ */
+export type CookieKind = 'session' | 'visitor' | 'notice'
+
+const suffixes: Readonly<Record<CookieKind, string>> = { session: '', visitor: '-visitor', notice: '-notice' }
+
+/** Another name where it is not secure, so that such a cookie never counts where it should be. */
+const nameOf = (kind: CookieKind, trust: Trust): string =>
+  `${trust === 'secure' ? '__Host-cellarbook' : 'cellarbook-insecure'}${suffixes[kind]}`
+
+export const readCookie = (headers: Headers, kind: CookieKind, trust: Trust): string | null => {
+  const wanted = `${nameOf(kind, trust)}=`
+  for (const pair of (headers.get('cookie') ?? '').split(';')) {
+    const text = pair.trim()
+    if (text.startsWith(wanted)) return text.slice(wanted.length)
+  }
+  return null
+}
+
+/** `value` is of letters, figures, `-` and `_`; `ageMs` 0 takes the cookie away, and none lets it end with the browser. */
+export const cookieText = (
+  { kind, value, ageMs }: { readonly kind: CookieKind; readonly value: string; readonly ageMs?: number },
+  trust: Trust,
+): string => {
+  const age = ageMs === undefined ? '' : `; Max-Age=${Math.floor(ageMs / 1_000)}`
+  const secure = trust === 'secure' ? '; Secure' : ''
+  return `${nameOf(kind, trust)}=${value}; Path=/; HttpOnly; SameSite=Lax${age}${secure}`
+}

@@ -1,0 +1,64 @@
+import { isIPv6 } from 'node:net'
+import { signInAttemptsMax, signInSubjectsMax, signInWindowMs } from '../../limits.ts'
+
+/**
+ * Attempts to sign in, counted per account and per address: the one against many guesses at one password, the other against
+ * one guess at many accounts. In memory only, and bounded: whoever tried longest ago is forgotten first.
+ *
+ * An account can be kept locked by a stranger's guesses; a one-time link (`cellarbook operator link`) is the way past that.
+ */
+export class SignInThrottle {
+  /** Times of the attempts in the window, ms, oldest first. */
+  readonly #attempts = new Map<string, readonly number[]>()
+
+  constructor(readonly subjectsMax: number = signInSubjectsMax) {}
+
+  /** Counts an attempt, before the password is looked at. Answers ms to wait if there were too many, and counts nothing then. */
+  attempt({ email, address }: { readonly email: string; readonly address: string }, now: number): number | null {
+    const subjects = [accountOf(email), networkOf(address)]
+    const waits = subjects.map((subject) => this.#waitMs(subject, now))
+    const waitMs = Math.max(...waits)
+    if (waitMs > 0) return waitMs
+    for (const subject of subjects) this.#note(subject, now)
+    return null
+  }
+
+  /** The right password was given: what came before was its owner's mistyping. The address's attempts stay. */
+  succeeded(email: string): void {
+    this.#attempts.delete(accountOf(email))
+  }
+
+  #recent(subject: string, now: number): readonly number[] {
+    return (this.#attempts.get(subject) ?? []).filter((at) => at > now - signInWindowMs)
+  }
+
+  #waitMs(subject: string, now: number): number {
+    const recent = this.#recent(subject, now)
+    const [oldest] = recent
+    return oldest === undefined || recent.length < signInAttemptsMax ? 0 : oldest + signInWindowMs - now
+  }
+
+  #note(subject: string, now: number): void {
+    const recent = this.#recent(subject, now)
+    this.#attempts.delete(subject)
+    this.#attempts.set(subject, [...recent, now])
+    if (this.#attempts.size <= this.subjectsMax) return
+    for (const longestAgo of this.#attempts.keys()) {
+      this.#attempts.delete(longestAgo)
+      return
+    }
+  }
+}
+
+/** By digest, so that a long text takes no more memory than a short one. */
+const accountOf = (email: string): string => `account ${Bun.hash(email.trim().toLowerCase()).toString(36)}`
+
+/** Whoever has one IPv6 address has the 2^64 of its network. */
+const networkOf = (address: string): string => {
+  if (!isIPv6(address)) return `address ${address}`
+  const [head = '', tail = ''] = address.split('::')
+  const left = head === '' ? [] : head.split(':')
+  const right = tail === '' ? [] : tail.split(':')
+  const groups = [...left, ...Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right]
+  return `network ${groups.slice(0, 4).join(':')}`
+}

@@ -1,0 +1,54 @@
+import type { AssetUrls, Shell } from '../../../views/types.ts'
+import type { Core, Session } from '../../actors/core.ts'
+import type { LastRefusals } from '../ingest/last-refusals.ts'
+import type { RequestLines } from '../request-lines.ts'
+import type { FormFields } from './form-fields.ts'
+import type { LivePages } from './live-pages.ts'
+import type { OneTimeForms } from './one-time-forms.ts'
+import type { Origin, WebConfig } from './origin.ts'
+import type { SignInThrottle } from './sign-in-throttle.ts'
+
+export type DashboardDeps = {
+  readonly core: Core
+  readonly lastRefusals: LastRefusals
+  readonly lines: RequestLines
+  readonly web: WebConfig
+  readonly live: LivePages
+  readonly assets: AssetUrls
+  readonly throttle: SignInThrottle
+  readonly oneTimeForms: OneTimeForms
+}
+
+/** A request that has come through the door (`door.tsx`): whatever its route asks for has been checked. */
+export type Visit = {
+  readonly request: Request
+  readonly requestId: string
+  readonly nowMs: number
+  readonly origin: Origin
+  readonly path: string
+  readonly query: URLSearchParams
+  /** Named parts of the path, percent-decoded. */
+  readonly params: Readonly<Record<string, string>>
+  /** Empty unless it is a POST. */
+  readonly form: FormFields
+  readonly session: OpenSession | null
+  readonly shell: Shell
+  /** For whatever page answers. */
+  readonly cookies: readonly string[]
+}
+
+export type OpenSession = Session & { readonly secret: string }
+export type SignedInVisit = Visit & { readonly session: OpenSession }
+
+export type Answer = Response | Promise<Response>
+
+/** Who may: everyone, whoever is signed in, or admins only. There is no default. */
+export type Action =
+  | { readonly access: 'public'; readonly answer: (visit: Visit) => Answer }
+  | { readonly access: 'operator' | 'admin'; readonly answer: (visit: SignedInVisit) => Answer }
+
+export type Route = { readonly path: string; readonly get?: Action; readonly post?: Action }
+
+/** Who an operator's commands are recorded as. */
+export const askerOf = (visit: SignedInVisit) =>
+  ({ by: { kind: 'operator', email: visit.session.email }, requestId: visit.requestId }) as const
