@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'bun:test'
+import { parseKey, secretMatches } from '../../src/domain/key-format.ts'
+import { asker, Cluster, cellar, typesOf } from './nodes.ts'
+
+const newKey = { cellar, label: '', note: '', limit: null, expiresAt: null }
+
+describe('a cellar', () => {
+  test('is created by one of two nodes that try at once', async () => {
+    const cluster = new Cluster()
+    const [one, two] = [await cluster.open(), await cluster.open()]
+    const answers = await Promise.all(
+      [one, two].map(({ core, schedule }) => schedule.until(core.cellars.create({ cellar, title: 'Berlin' }, asker))),
+    )
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(1)
+    expect(answers.filter(({ ok }) => !ok)).toEqual([{ ok: false, refusal: { kind: 'cellar_exists' } }])
+    expect(typesOf(await cluster.all())).toEqual(['CellarCreated'])
+  })
+
+  test('is called by its identifier when it has no title, and can be renamed on either node', async () => {
+    const cluster = new Cluster()
+    const [one, two] = [await cluster.open(), await cluster.open()]
+    expect(await one.core.cellars.create({ cellar, title: ' ' }, asker)).toMatchObject({ value: { title: cellar } })
+    expect(await two.core.cellars.rename(cellar, 'Berlin', asker)).toMatchObject({ value: { title: 'Berlin' } })
+    expect(await one.core.cellars.rename(cellar, 'Köln', asker)).toMatchObject({ value: { title: 'Köln' } })
+    expect(await one.core.cellars.rename(cellar, 'Köln', asker)).toMatchObject({ value: { revision: 2 } })
+    expect(one.core.projections.cellars.get(cellar)?.title).toBe('Köln')
+    expect(await one.core.cellars.rename('nowhere', 'x', asker)).toMatchObject({
+      refusal: { kind: 'cellar_not_found' },
+    })
+  })
+
+  test('gives its keys numbers for labels, and shows a key in one answer only', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.open()
+    expect(await node.core.keys.create(newKey, asker)).toEqual({ ok: false, refusal: { kind: 'cellar_not_found' } })
+    await node.core.cellars.create({ cellar, title: '' }, asker)
+    const made = await Promise.all([1, 2, 3].map(() => node.core.keys.create(newKey, asker)))
+    expect(made.map((answer) => answer.ok && answer.value.state.label)).toEqual(['Key 1', 'Key 2', 'Key 3'])
+    const log = JSON.stringify(await cluster.all())
+    for (const answer of made) {
+      if (!answer.ok) throw new Error('no key was made')
+      const parsed = parseKey(answer.value.key)
+      expect(parsed?.keyId).toBe(answer.value.state.keyId)
+      expect(parsed !== null && secretMatches(parsed, answer.value.state.secretHash)).toBe(true)
+      expect(log).not.toContain(answer.value.key.slice(13, 56))
+    }
+  })
+
+  test('refuses a key that would have expired before it is made', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.open()
+    await node.core.cellars.create({ cellar, title: '' }, asker)
+    expect(await node.core.keys.create({ ...newKey, expiresAt: cluster.clock.now() }, asker)).toEqual({
+      ok: false,
+      refusal: { kind: 'expiry_in_past' },
+    })
+  })
+
+  test('draws another id for a key whose id is taken', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.open()
+    await node.core.cellars.create({ cellar, title: '' }, asker)
+    const { append } = node.faults
+    let isFirst = true
+    node.faults.append = async (stream, expected, events) => {
+      if (!isFirst) return append.call(node.faults, stream, expected, events)
+      isFirst = false
+      return { outcome: 'conflict', currentRevision: 0 }
+    }
+    expect(await node.core.keys.create(newKey, asker)).toMatchObject({ ok: true })
+    expect(typesOf(await cluster.all())).toEqual(['CellarCreated', 'KeyCreated'])
+  })
+})

@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'bun:test'
+import { nobodysPasswordHash } from '../../src/actors/passwords.ts'
+import { linkMsMax, sessionMsMax } from '../../src/limits.ts'
+import { asker, Cluster } from './nodes.ts'
+
+const email = 'ada@example.org'
+const password = 'correct horse battery'
+
+const withAdmin = async () => {
+  const cluster = new Cluster()
+  const node = await cluster.open()
+  const { operators } = node.core
+  const issued = await operators.issueLink({ email: null, role: 'admin' }, asker)
+  if (!issued.ok) throw new Error(issued.refusal.kind)
+  const { secret } = issued.value
+  expect(await operators.spendLink({ secret, email, password }, asker)).toEqual({ ok: true, value: { email } })
+  return { cluster, node, operators, secret }
+}
+
+const signedIn = async ({ operators }: Pick<Awaited<ReturnType<typeof withAdmin>>, 'operators'>) => {
+  const answer = await operators.signIn({ email, password }, 'request')
+  if (!answer.ok) throw new Error(answer.refusal.kind)
+  return answer.value
+}
+
+describe('a set-up link', () => {
+  test('makes the first admin, once', async () => {
+    const { node, operators, secret } = await withAdmin()
+    expect(node.core.projections.operators.list()).toMatchObject([{ email, role: 'admin' }])
+    expect(operators.link(secret)).toBeNull()
+    expect(await operators.spendLink({ secret, email: 'eve@example.org', password }, asker)).toMatchObject({
+      refusal: { kind: 'link_invalid' },
+    })
+  })
+
+  test('ends at its instant, on every node', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.open()
+    const issued = await node.core.operators.issueLink({ email: null, role: 'admin' }, asker)
+    if (!issued.ok) throw new Error(issued.refusal.kind)
+    const other = await cluster.open()
+    cluster.clock.advance(linkMsMax - 1)
+    expect(other.core.operators.link(issued.value.secret)).toEqual({ email: null, role: 'admin', isNew: true })
+    cluster.clock.advance(1)
+    expect(other.core.operators.link(issued.value.secret)).toBeNull()
+  })
+
+  test('whose spending died between its two appends can be spent again on the same e-mail', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.open()
+    const issued = await node.core.operators.issueLink({ email: null, role: 'admin' }, asker)
+    if (!issued.ok) throw new Error(issued.refusal.kind)
+    const { secret } = issued.value
+    node.faults.failAppend({ fault: 'not_written', nth: 2 })
+    expect(await node.core.operators.spendLink({ secret, email, password }, asker)).toMatchObject({ ok: false })
+    const { operators } = (await cluster.open()).core
+    const stranger = { secret, email: 'eve@example.org', password }
+    expect(await operators.spendLink(stranger, asker)).toMatchObject({ refusal: { kind: 'link_invalid' } })
+    expect(await operators.spendLink({ secret, email, password }, asker)).toMatchObject({ ok: true })
+  })
+})
+
+describe('a sign-in', () => {
+  test('opens a session until it is over, known by its secret alone', async () => {
+    const { cluster, operators, secret } = await withAdmin()
+    const { sessionSecret, session } = await signedIn({ operators })
+    expect(operators.session(sessionSecret)).toEqual(session)
+    const log = JSON.stringify(await cluster.all())
+    for (const hidden of [sessionSecret, secret, password]) expect(log).not.toContain(hidden)
+    cluster.clock.advance(sessionMsMax - 1)
+    expect(operators.session(sessionSecret)).toEqual(session)
+    cluster.clock.advance(1)
+    expect(operators.session(sessionSecret)).toBeNull()
+  })
+
+  test('is refused alike for a wrong password and an unknown e-mail', async () => {
+    const { operators } = await withAdmin()
+    const refusal = { ok: false, refusal: { kind: 'wrong_credentials' } } as const
+    const wrong = [
+      { email, password: `${password}!` },
+      { email, password: '' },
+      { email, password: 'x'.repeat(100_000) },
+      { email: 'eve@example.org', password },
+      { email: 'not an e-mail', password },
+    ]
+    for (const input of wrong) expect(await operators.signIn(input, 'request')).toEqual(refusal)
+  })
+
+  test("compares with a hash of the same cost for nobody's password as for an operator's", async () => {
+    const cost = (hash: string): string => hash.split('$').slice(0, 4).join('$')
+    expect(cost(nobodysPasswordHash)).toBe(cost(await Bun.password.hash(password, 'argon2id')))
+  })
+
+  test('ends with the sign-out, and no other does', async () => {
+    const { operators } = await withAdmin()
+    const [first, second] = [await signedIn({ operators }), await signedIn({ operators })]
+    expect(await operators.signOut(first.sessionSecret, 'request')).toEqual({ ok: true, value: null })
+    expect(operators.session(first.sessionSecret)).toBeNull()
+    expect(operators.session(second.sessionSecret)).not.toBeNull()
+    expect(await operators.signOut('unknown', 'request')).toEqual({ ok: true, value: null })
+  })
+})
+
+describe("a link for an operator's e-mail", () => {
+  test('sets a new password, ends every session, and works once', async () => {
+    const { operators } = await withAdmin()
+    const { sessionSecret } = await signedIn({ operators })
+    const issued = await operators.issueLink({ email, role: 'auditor' }, asker)
+    if (!issued.ok) throw new Error(issued.refusal.kind)
+    const { secret } = issued.value
+    expect(operators.link(secret)).toEqual({ email, role: 'admin', isNew: false })
+    const stranger = { secret, email: 'eve@example.org', password }
+    expect(await operators.spendLink(stranger, asker)).toMatchObject({ refusal: { kind: 'link_invalid' } })
+    const next = 'another long password'
+    expect(await operators.spendLink({ secret, email, password: next }, asker)).toMatchObject({ ok: true })
+    expect(operators.session(sessionSecret)).toBeNull()
+    expect(await operators.signIn({ email, password }, 'request')).toMatchObject({ ok: false })
+    expect(await operators.signIn({ email, password: next }, 'request')).toMatchObject({ ok: true })
+    expect(await operators.spendLink({ secret, email, password }, asker)).toMatchObject({
+      refusal: { kind: 'link_invalid' },
+    })
+  })
+
+  test('adds an auditor who was invited, and refuses a password that is too short', async () => {
+    const { node, operators } = await withAdmin()
+    const issued = await operators.issueLink({ email: 'Grace@Example.org', role: 'auditor' }, asker)
+    if (!issued.ok) throw new Error(issued.refusal.kind)
+    const { secret } = issued.value
+    const short = { secret, email: 'grace@example.org', password: 'short' }
+    expect(await operators.spendLink(short, asker)).toMatchObject({ refusal: { field: 'password' } })
+    expect(await operators.spendLink({ ...short, password }, asker)).toMatchObject({ ok: true })
+    expect(node.core.projections.operators.get('grace@example.org')).toMatchObject({ role: 'auditor' })
+  })
+})

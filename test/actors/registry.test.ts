@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'bun:test'
+import { createProjections } from '../../projections/projections.ts'
+import { Host } from '../../src/actors/host.ts'
+import { type Actor, Registry } from '../../src/actors/registry.ts'
+import { actorIdleMs, heartbeatMs } from '../../src/limits.ts'
+import { createMemoryLog } from '../../src/log/memory.ts'
+import { drivenSchedule } from '../support/driven-schedule.ts'
+import { manualClock } from '../support/manual-clock.ts'
+import { seededEntropy } from '../support/seeded-entropy.ts'
+
+type Fake = Actor & { isIdle: boolean }
+
+const registryOf = (max: number): { host: Host; registry: Registry<Fake> } => {
+  const host = new Host({
+    log: createMemoryLog(),
+    clock: manualClock(),
+    entropy: seededEntropy(),
+    schedule: drivenSchedule(),
+    projections: createProjections(),
+    onBug: (bug) => {
+      throw bug
+    },
+  })
+  const make = (): Fake => ({ usedBeat: 0, isIdle: true, answerOverdue: () => {}, stop: () => {} })
+  return { host, registry: new Registry(host, make, max) }
+}
+
+describe('Registry', () => {
+  test('keeps at most so many actors, and lets an idle one go for a new one', () => {
+    const { host, registry } = registryOf(2)
+    const first = registry.get('first')
+    host.beat += 1
+    const second = registry.get('second')
+    registry.get('third')
+    expect(registry.size).toBe(2)
+    expect(registry.get('second')).toBe(second)
+    expect(registry.get('first')).not.toBe(first)
+  })
+
+  test('never lets one go that is at work, and refuses for want of room', () => {
+    const { registry } = registryOf(2)
+    const busy = [registry.get('first'), registry.get('second')]
+    for (const actor of busy) if (actor !== null) actor.isIdle = false
+    expect(registry.get('third')).toBeNull()
+    expect([registry.get('first'), registry.get('second')]).toEqual(busy)
+  })
+
+  test('lets go who has been idle for so long, and no sooner, and nobody who is at work', () => {
+    const { host, registry } = registryOf(10)
+    const [idle, atWork] = [registry.get('idle'), registry.get('at work')]
+    if (atWork !== null) atWork.isIdle = false
+    host.beat = actorIdleMs / heartbeatMs - 1
+    registry.onBeat({ overdue: 0 })
+    expect(registry.alive('idle')).toBe(idle)
+    host.beat += 1
+    registry.onBeat({ overdue: 0 })
+    expect(registry.alive('idle')).toBeNull()
+    expect(registry.alive('at work')).toBe(atWork)
+  })
+
+  test('makes nobody, and hands out nobody, once the node is stopping', () => {
+    const { host, registry } = registryOf(2)
+    registry.get('first')
+    host.isStopping = true
+    expect(registry.get('first')).toBeNull()
+    expect(registry.get('second')).toBeNull()
+  })
+})
