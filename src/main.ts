@@ -1,5 +1,6 @@
 /** The only file that does something when it is imported: it runs the command line of this process. */
 import { existsSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
 import { paths } from '../views/paths.ts'
 import { openCore } from './actors/open-core.ts'
 import { exitCodes } from './cli/exit-codes.ts'
@@ -58,6 +59,7 @@ const placeOf = (config: Config): Place => ({
   },
   openCore: (log) => openCore({ log, clock: systemClock, entropy: systemEntropy }),
   linkUrl: (secret) => baseUrlOf(config) + paths.link(secret),
+  wait: (ms) => wait(ms),
 })
 
 const exitCode = await runProgram(process.argv.slice(2), {

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Core } from '../actors/core.ts'
 import { heldRetryMs, heldWaitMsMax } from '../limits.ts'
 import type { EventLog } from '../log/event-log.ts'
@@ -19,6 +18,7 @@ export type Place = {
   hasLog(): boolean
   openCore(log: EventLog): Promise<Core>
   linkUrl(secret: string): string
+  wait(ms: number): Promise<void>
 }
 
 /**
@@ -31,7 +31,7 @@ export const performAnywhere = async (operation: Operation, place: Place): Promi
     if (answer !== null) return answer
     const log = place.hasLog() || beginsLog(operation) ? await place.openLog() : createMemoryLog()
     if (log !== 'held') return performOn(log, operation, place)
-    await wait(heldRetryMs)
+    await place.wait(heldRetryMs)
   }
   throw new CommandFailed(
     `Cannot reach the process that holds the data folder "${place.dataDir}": it does not answer on its socket`,

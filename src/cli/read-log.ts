@@ -1,7 +1,7 @@
-import { firstRevisionAfter } from '../actors/first-revision-after.ts'
 import type { RecordedEvent } from '../domain/events.ts'
 import { logReadPageEvents } from '../limits.ts'
 import type { EventLog } from '../log/event-log.ts'
+import { firstRevisionAfter } from './first-revision-after.ts'
 
 export type LogFilter = {
   readonly stream: string | null

@@ -1,0 +1,205 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { openCore } from '../../src/actors/open-core.ts'
+import { askService } from '../../src/cli/control-client.ts'
+import { startControlServer } from '../../src/cli/control-server.ts'
+import { CommandFailed } from '../../src/cli/exit-codes.ts'
+import { type Place, performAnywhere } from '../../src/cli/perform-anywhere.ts'
+import { createProgress } from '../../src/cli/progress.ts'
+import { heldRetryMs, heldWaitMsMax, progressLineMs, progressRedrawMs } from '../../src/limits.ts'
+import { createMemoryLog } from '../../src/log/memory.ts'
+import { openSqliteLog } from '../../src/log/sqlite.ts'
+import { cellarbook, environmentOf, newFolder } from '../support/cellarbook.ts'
+import { manualClock } from '../support/manual-clock.ts'
+import { seededEntropy } from '../support/seeded-entropy.ts'
+
+const folder = newFolder()
+afterAll(() => folder.remove())
+const inFolder = { DATA_DIR: folder.path }
+
+describe('the command line', () => {
+  test.each([
+    [[]],
+    [['key']],
+    [['sell']],
+    [['cellar', 'create']],
+    [['cellar', 'create', 'a', 'b']],
+    [['cellar', 'list', '--jsno']],
+    [['key', 'create']],
+    [['key', 'create', '--cellar', 'a', '--limit', '0/60']],
+    [['key', 'create', '--cellar', 'a', '--limit', 'many']],
+    [['key', 'create', '--cellar', 'a', '--expires-in', '30 days']],
+    [['key', 'create', '--cellar', 'a', '--expires-at', '2026-02-30']],
+    [['key', 'create', '--cellar', 'a', '--expires-in', '1d', '--expires-at', '2999-01-01']],
+    [['key', 'history', 'abcdefgh', '--at', 'yesterday']],
+    [['operator', 'link', '--role', 'owner']],
+    [['log', 'read', '--type', 'KeyStolen']],
+    [['log', 'read', '--from', '-1']],
+    [['simulate', '--cellar', 'a', '--devices', '0']],
+    [['simulate', '--cellar', 'a']],
+  ])('answers %p with exit code 64, nothing on stdout and help on stderr', async (words) => {
+    const ran = await cellarbook(words, inFolder)
+    expect([ran.exitCode, ran.stdout]).toEqual([64, ''])
+    expect(ran.stderr).not.toBe('')
+    expect(ran.stderr).not.toMatch(/\n\s+at /)
+  })
+
+  test.each([
+    [['--help']],
+    [['serve', '--help']],
+    [['key', '--help']],
+    [['key', 'create', '--help']],
+    [['log', 'read', '-h']],
+  ])('explains itself on stdout for %p', async (words) => {
+    const ran = await cellarbook(words, inFolder)
+    expect([ran.exitCode, ran.stderr]).toEqual([0, ''])
+    expect(ran.stdout).toStartWith('Usage: cellarbook')
+    expect(ran.stdout).not.toContain('undefined')
+  })
+
+  test('looking at a data folder that is not there leaves none behind', async () => {
+    const missing = join(folder.path, 'missing')
+    const ran = await cellarbook(['cellar', 'list', '--json'], { DATA_DIR: missing })
+    expect([ran.exitCode, ran.stdout]).toEqual([0, ''])
+    const revoked = await cellarbook(['key', 'revoke', 'abcdefgh'], { DATA_DIR: missing })
+    expect(revoked.exitCode).toBe(1)
+    expect(existsSync(missing)).toBe(false)
+  })
+
+  test('a reader that has seen enough ends log read quietly, with exit code 0', async () => {
+    const filled = newFolder()
+    // More than a pipe holds, so that the writer is still writing when the reader goes.
+    const title = 'x'.repeat(100)
+    const log = openSqliteLog({ dataDir: filled.path })
+    const by = { kind: 'system' } as const
+    const metadata = { by, requestId: 'r', correlationId: 'r', causationId: 'r' }
+    for (let count = 0; count < 2_000; count++) {
+      const event = {
+        id: crypto.randomUUID(),
+        type: 'CellarRenamed',
+        recordedAt: 1,
+        data: { title },
+        metadata,
+      } as const
+      await log.append('cellar-1', count === 0 ? 'none' : count - 1, [event])
+    }
+    await log.close()
+    const main = join(import.meta.dir, '../../src/main.ts')
+    const script = `"${process.execPath}" "${main}" log read --json; echo "exit code $?" >&2`
+    const child = Bun.spawn(['sh', '-c', `( ${script} ) | head -n 1`], {
+      env: environmentOf({ DATA_DIR: filled.path }),
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    const [stdout, stderr] = [await new Response(child.stdout).text(), await new Response(child.stderr).text()]
+    expect(stdout.split('\n')).toHaveLength(2)
+    expect(stderr).toBe('exit code 0\n')
+    expect(readdirSync(filled.path).sort()).toEqual(['log.db', 'log.lock'])
+    filled.remove()
+  })
+})
+
+describe('performAnywhere()', () => {
+  /** A folder that another process lets go of after so many looks; no service listens. */
+  const heldPlace = (looksUntilFree: number) => {
+    const looks = { count: 0, waitedMs: 0 }
+    const place: Place = {
+      dataDir: join(folder.path, 'nobody'),
+      hasLog: () => true,
+      openLog: async () => (++looks.count > looksUntilFree ? createMemoryLog() : 'held'),
+      openCore: (log) => openCore({ log, clock: manualClock(), entropy: seededEntropy() }),
+      linkUrl: String,
+      wait: async (ms) => {
+        looks.waitedMs += ms
+      },
+    }
+    return { place, looks }
+  }
+
+  test('waits for another command that holds the folder, and goes on when it lets go', async () => {
+    const { place, looks } = heldPlace(3)
+    const answer = await performAnywhere({ op: 'create_cellar', cellar: 'patient', title: '' }, place)
+    expect(await answer.next()).toMatchObject({ done: false, value: { kind: 'cellar' } })
+    expect(await answer.next()).toEqual({ done: true, value: { exitCode: 0, message: null } })
+    expect(looks.waitedMs).toBe(3 * heldRetryMs)
+  })
+
+  test('gives up with exit code 69 when the holder neither answers nor lets go in time', async () => {
+    const { place, looks } = heldPlace(Number.POSITIVE_INFINITY)
+    const failure = await performAnywhere({ op: 'list_cellars' }, place).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(CommandFailed)
+    expect(failure).toMatchObject({ exitCode: 69, message: expect.stringContaining('does not answer on its socket') })
+    expect(looks.waitedMs).toBeGreaterThanOrEqual(heldWaitMsMax)
+  })
+})
+
+describe('the control socket', () => {
+  const context = { log: createMemoryLog(), core: () => Promise.reject(new Error('none')), linkUrl: String }
+
+  test('an answer that breaks off is never taken for the whole', async () => {
+    const place = newFolder()
+    const bodies = ['{"line":{"kind":"none"}}\n', '']
+    const server = Bun.serve({ unix: join(place.path, 'control.sock'), fetch: () => new Response(bodies.shift()) })
+    const strange = await askService(place.path, { op: 'list_cellars' })
+    await expect(strange?.next()).rejects.toThrow('of different versions')
+    const cut = await askService(place.path, { op: 'list_cellars' })
+    await expect(cut?.next()).rejects.toThrow(CommandFailed)
+    await server.stop(true)
+    place.remove()
+  })
+
+  test('answers a command that it does not know with a sentence', async () => {
+    const place = newFolder()
+    const control = startControlServer({ dataDir: place.path, context, onBug: () => {} })
+    const unix = join(place.path, 'control.sock')
+    for (const body of ['', 'null', '{"op":"drop_everything"}', '{"op":"create_cellar","cellar":1}']) {
+      const answer = await fetch('http://cellarbook/', { method: 'POST', unix, body })
+      expect(await answer.text()).toContain('does not know this command')
+    }
+    await control.stop()
+    place.remove()
+  })
+
+  test('a bug in a command is told to the log lines, and to the caller only that there was one', async () => {
+    const place = newFolder()
+    const bugs: unknown[] = []
+    const control = startControlServer({ dataDir: place.path, context, onBug: (bug) => bugs.push(bug) })
+    const answer = await askService(place.path, { op: 'list_cellars' })
+    expect(await answer?.next()).toEqual({
+      done: true,
+      value: { exitCode: 1, message: 'The service failed at this command; its log says where' },
+    })
+    expect(bugs).toHaveLength(1)
+    await control.stop()
+    expect(await askService(place.path, { op: 'list_cellars' })).toBeNull()
+    place.remove()
+  })
+})
+
+describe('createProgress()', () => {
+  const drawn = (isTTY: boolean) => {
+    let nowMs = 0
+    const written: string[] = []
+    const progress = createProgress({ isTTY, write: (text) => written.push(text) }, () => nowMs)
+    const at = (ms: number): void => {
+      nowMs = ms
+      progress.show(`at ${ms}`)
+    }
+    return { progress, written, at }
+  }
+
+  test('draws one line over and over on a terminal', () => {
+    const { progress, written, at } = drawn(true)
+    for (const ms of [0, progressRedrawMs - 1, progressRedrawMs, progressRedrawMs + 1]) at(ms)
+    progress.end('done')
+    expect(written).toEqual([`\r\u001b[2Kat ${progressRedrawMs}`, '\r\u001b[2Kdone\n'])
+  })
+
+  test('writes a line every few seconds elsewhere', () => {
+    const { progress, written, at } = drawn(false)
+    for (const ms of [progressLineMs - 1, progressLineMs, progressLineMs + 1]) at(ms)
+    progress.end('done')
+    expect(written).toEqual([`at ${progressLineMs}\n`, 'done\n'])
+  })
+})
