@@ -1,0 +1,265 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createProjections } from '../../projections/projections.ts'
+import { cellarStream, operatorStream, setupStream } from '../../src/domain/streams.ts'
+import { keyLimitDefault } from '../../src/limits.ts'
+import { type Draft, Recorder } from '../support/recorder.ts'
+import { snapshotOf } from '../support/snapshot.ts'
+
+const noon = Date.UTC(2026, 2, 1, 12)
+const email = 'ada@example.org'
+
+const keyCreated = (keyId: string, cellar = 'c'): Draft => ({
+  type: 'KeyCreated',
+  data: { keyId, cellar, label: keyId, note: '', secretHash: 'h', limit: null, expiresAt: null },
+})
+const cellarCreated = (cellar: string, title = cellar): Draft => ({ type: 'CellarCreated', data: { cellar, title } })
+const reading = (value: number): Draft => ({
+  type: 'ReadingAccepted',
+  data: { cellar: 'c', rack: 'r', keg: `k${value % 3}`, value: value % 5, timestamp: '2026-03-01T12:00:00Z' },
+})
+
+/** A log in which everything happened that can. */
+const fullLog = (): Recorder => {
+  const recorder = new Recorder(noon)
+  const record = recorder.record.bind(recorder)
+  record('cellarbook-log', { type: 'LogCreated', data: { logId: 'l' } })
+  record(setupStream, {
+    type: 'OperatorLinkIssued',
+    data: { email: null, role: 'admin', linkHash: 'setup-1', expiresAt: noon + 1e9 },
+  })
+  record(setupStream, { type: 'OperatorLinkUsed', data: { linkHash: 'setup-1', email } })
+  const ada = operatorStream(email)
+  record(ada, { type: 'OperatorAdded', data: { email, role: 'admin', passwordHash: 'p' } })
+  for (const sessionHash of ['s1', 's2']) {
+    record(ada, { type: 'OperatorSignedIn', data: { sessionHash, expiresAt: noon + 1e9 } })
+  }
+  record(ada, { type: 'OperatorSignedOut', data: { sessionHash: 's1' } })
+  record(ada, {
+    type: 'OperatorLinkIssued',
+    data: { email, role: 'admin', linkHash: 'lost-1', expiresAt: noon + 1e9 },
+  })
+  record(ada, { type: 'OperatorPasswordSet', data: { passwordHash: 'p2', linkHash: 'lost-1' } })
+  record(cellarStream('c'), cellarCreated('c'))
+  record(cellarStream('d'), cellarCreated('d', 'A'))
+  record(cellarStream('c'), { type: 'CellarRenamed', data: { title: 'New' } })
+  record(cellarStream('c'), {
+    type: 'CellarPolicyChanged',
+    data: { policy: { limit: { readings: 3, windowMs: 1_000 }, readingAgeMsMax: 5, readingAheadMsMax: null } },
+  })
+  record('key-k1', keyCreated('k1'))
+  record('key-k2', keyCreated('k2', 'd'))
+  for (let value = 0; value < 20; value += 1) record('readings-k1', reading(value))
+  record('key-k1', { type: 'KeyRelabelled', data: { label: 'x', note: 'y' } })
+  record('key-k1', { type: 'KeyLimitChanged', data: { limit: { readings: 9, windowMs: 1_000 } } })
+  record('key-k1', { type: 'KeyExpirySet', data: { expiresAt: noon + 60_000 } })
+  record('key-k1', { type: 'KeySuspended', data: { reason: 'r' } })
+  record('readings-k1', { type: 'ReadingsFenced', data: { keyRevision: 4 } })
+  record('key-k1', { type: 'KeyResumed', data: { reason: '' } })
+  record('key-k1', { type: 'KeyExpired', data: { expiresAt: noon + 60_000 } })
+  record('readings-k1', { type: 'ReadingsSealed', data: { reason: 'lost' } })
+  record('key-k1', { type: 'KeyRevoked', data: { reason: 'lost', sealId: 'event-x' } })
+  return recorder
+}
+
+describe('fold()', () => {
+  test('gives the same whether the log comes at once, in pages, or with every page twice', () => {
+    const { events } = fullLog()
+    const whole = createProjections()
+    whole.fold(events)
+    const expected = snapshotOf(whole, events, noon)
+    expect(expected.keys).toHaveLength(2)
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 50, maxLength: 50 }), (pages) => {
+        const paged = createProjections()
+        let from = 0
+        for (const length of pages) {
+          paged.fold(events.slice(from, from + length))
+          paged.fold(events.slice(Math.max(0, from - length), from + length))
+          from += length
+        }
+        expect(snapshotOf(paged, events, noon)).toEqual(expected)
+      }),
+    )
+  })
+
+  test('gives the same key, cellar and operator in any order that keeps each stream in its own', () => {
+    const { events } = fullLog()
+    const expected = createProjections()
+    expected.fold(events)
+    const byStream = createProjections()
+    for (const stream of new Set(events.map((event) => event.stream))) {
+      byStream.fold(events.filter((event) => event.stream === stream))
+    }
+    expect(snapshotOf(byStream, events, noon)).toEqual(snapshotOf(expected, events, noon))
+  })
+
+  test('skips nothing: a gap in any stream throws, names both revisions and changes nothing', () => {
+    const { events } = fullLog()
+    for (const stream of new Set(events.map((event) => event.stream))) {
+      const own = events.filter((event) => event.stream === stream)
+      const [first, second, third] = own
+      if (first === undefined || second === undefined || third === undefined) continue
+      const projections = createProjections()
+      expect(() => projections.fold([second])).toThrow(
+        `Cannot fold revision 1 of "${stream}": the last one folded is none`,
+      )
+      projections.fold([first])
+      const before = snapshotOf(projections, events, noon)
+      expect(() => projections.fold([third])).toThrow(`Cannot fold revision 2 of "${stream}": the last one folded is 0`)
+      expect(snapshotOf(projections, events, noon)).toEqual(before)
+      projections.fold(own)
+      expect(projections.position).toBe(own.at(-1)?.position ?? null)
+    }
+  })
+
+  test('knows the highest position it has seen, whatever came last', () => {
+    const { events } = fullLog()
+    const projections = createProjections()
+    expect(projections.position).toBeNull()
+    projections.fold(events)
+    projections.fold(events.slice(0, 3))
+    expect(projections.position).toBe(events.length)
+  })
+
+  test('refuses a stored timestamp that keeps no rule instead of guessing what it meant', () => {
+    const projections = createProjections()
+    const event = new Recorder().record('readings-k', {
+      type: 'ReadingAccepted',
+      data: { cellar: 'c', rack: 'r', keg: 'k', value: 1, timestamp: '2026-02-30T00:00:00Z' },
+    })
+    expect(() => projections.fold([event])).toThrow('Cannot fold revision 0 of "readings-k"')
+    expect(projections.readings.usage('k')).toBeNull()
+    expect(projections.readings.kegs('c')).toEqual([])
+  })
+})
+
+describe('cellars', () => {
+  test('are found by identifier and listed by title as people sort, then by identifier', () => {
+    const recorder = new Recorder()
+    const projections = createProjections()
+    expect(projections.cellars.list()).toEqual([])
+    for (const [cellar, title] of [
+      ['z', 'Cellar 10'],
+      ['y', 'Cellar 2'],
+      ['x', 'Cellar 10'],
+      ['__proto__', 'a'],
+    ] as const) {
+      projections.fold([recorder.record(cellarStream(cellar), cellarCreated(cellar, title))])
+      projections.cellars.list()
+    }
+    expect(projections.cellars.list().map(({ cellar }) => cellar)).toEqual(['__proto__', 'y', 'x', 'z'])
+    expect(projections.cellars.get('__proto__')?.title).toBe('a')
+    expect(projections.cellars.get('constructor')).toBeNull()
+    projections.fold([recorder.record(cellarStream('z'), { type: 'CellarRenamed', data: { title: '0' } })])
+    expect(projections.cellars.list()[0]?.cellar).toBe('z')
+  })
+})
+
+describe('keys', () => {
+  test('are found by id and listed newest first, of all cellars or of one', () => {
+    const recorder = new Recorder()
+    const projections = createProjections()
+    recorder.record('key-k1', keyCreated('k1'), { at: noon })
+    recorder.record('key-k2', keyCreated('k2', 'd'), { at: noon + 1 })
+    recorder.record('key-k4', keyCreated('k4'), { at: noon + 2 })
+    recorder.record('key-k3', keyCreated('k3'), { at: noon + 2 })
+    projections.fold(recorder.events)
+    expect(projections.keys.list().map(({ keyId }) => keyId)).toEqual(['k3', 'k4', 'k2', 'k1'])
+    expect(projections.keys.ofCellar('c').map(({ keyId }) => keyId)).toEqual(['k3', 'k4', 'k1'])
+    expect(projections.keys.ofCellar('nobody')).toEqual([])
+    expect(projections.keys.get('k5')).toBeNull()
+    expect(projections.keys.get('__proto__')).toBeNull()
+  })
+
+  test('have their own limit, else their cellar’s, else the default', () => {
+    const recorder = new Recorder()
+    const projections = createProjections()
+    const limitOf = () => {
+      const key = projections.keys.get('k1')
+      return key === null ? null : projections.keys.effectiveLimit(key)
+    }
+    projections.fold([recorder.record('key-k1', keyCreated('k1'))])
+    expect(limitOf()).toEqual(keyLimitDefault)
+    projections.fold([recorder.record(cellarStream('c'), cellarCreated('c'))])
+    expect(limitOf()).toEqual(keyLimitDefault)
+    const policy = { limit: { readings: 3, windowMs: 1_000 }, readingAgeMsMax: null, readingAheadMsMax: null }
+    projections.fold([recorder.record(cellarStream('c'), { type: 'CellarPolicyChanged', data: { policy } })])
+    expect(limitOf()).toEqual({ readings: 3, windowMs: 1_000 })
+    const limit = { readings: 9, windowMs: 2_000 }
+    projections.fold([recorder.record('key-k1', { type: 'KeyLimitChanged', data: { limit } })])
+    expect(limitOf()).toEqual(limit)
+  })
+})
+
+describe('operators', () => {
+  const ada = operatorStream(email)
+  const issued = (linkHash: string, to: string | null): Draft => ({
+    type: 'OperatorLinkIssued',
+    data: { email: to, role: 'admin', linkHash, expiresAt: noon + 1_000 },
+  })
+  const added: Draft = { type: 'OperatorAdded', data: { email, role: 'admin', passwordHash: 'p' } }
+  const signedIn = (sessionHash: string): Draft => ({
+    type: 'OperatorSignedIn',
+    data: { sessionHash, expiresAt: noon + 1_000 },
+  })
+
+  const scene = () => {
+    const recorder = new Recorder()
+    const projections = createProjections()
+    const record = (stream: string, draft: Draft) => projections.fold([recorder.record(stream, draft, { at: noon })])
+    return { operators: projections.operators, record }
+  }
+
+  test('are there from the moment they are added, not when they are invited', () => {
+    const { operators, record } = scene()
+    record(ada, issued('l1', email))
+    expect(operators.get(email)).toBeNull()
+    expect(operators.list()).toEqual([])
+    record(ada, added)
+    const account = { email, role: 'admin' as const, passwordHash: 'p', addedAt: noon, revision: 1 }
+    expect(operators.get('ADA@example.org')).toEqual(account)
+    expect(operators.list()).toEqual([account])
+  })
+
+  test('have sessions that are open until the millisecond of their end, or of the next password', () => {
+    const { operators, record } = scene()
+    record(ada, added)
+    record(ada, signedIn('s1'))
+    record(ada, signedIn('s2'))
+    expect(operators.session('s1', noon + 999)).toEqual({ email, role: 'admin', expiresAt: noon + 1_000 })
+    expect(operators.session('s1', noon + 1_000)).toBeNull()
+    expect(operators.session('s3', noon)).toBeNull()
+    record(ada, { type: 'OperatorSignedOut', data: { sessionHash: 's1' } })
+    expect(operators.session('s1', noon)).toBeNull()
+    expect(operators.session('s2', noon)).not.toBeNull()
+    record(ada, { type: 'OperatorPasswordSet', data: { passwordHash: 'p2', linkHash: 'l' } })
+    expect(operators.session('s2', noon)).toBeNull()
+    expect(operators.get(email)?.passwordHash).toBe('p2')
+  })
+
+  test('get links that work until they expire or one of them was spent', () => {
+    const { operators, record } = scene()
+    record(ada, issued('l1', email))
+    record(ada, issued('l2', email))
+    expect(operators.link('l1', noon + 999)).toEqual({ stream: ada, email, role: 'admin', expiresAt: noon + 1_000 })
+    expect(operators.link('l1', noon + 1_000)).toBeNull()
+    record(ada, added)
+    expect(operators.link('l1', noon)).toBeNull()
+    expect(operators.link('l2', noon)).toBeNull()
+  })
+
+  test('are set up by links that belong to nobody, and that one e-mail may finish once it began', () => {
+    const { operators, record } = scene()
+    record(setupStream, issued('l1', null))
+    record(setupStream, issued('l2', null))
+    const link = { stream: setupStream, role: 'admin' as const, expiresAt: noon + 1_000 }
+    expect(operators.link('l1', noon)).toEqual({ ...link, email: null })
+    record(setupStream, { type: 'OperatorLinkUsed', data: { linkHash: 'l1', email } })
+    expect(operators.link('l2', noon)).toBeNull()
+    expect(operators.link('l1', noon)).toEqual({ ...link, email })
+    expect(operators.link('l1', noon + 1_000)).toBeNull()
+    record(ada, added)
+    expect(operators.link('l1', noon)).toBeNull()
+  })
+})

@@ -1,0 +1,225 @@
+import { describe, expect, test } from 'bun:test'
+import { createProjections } from '../../projections/projections.ts'
+import type { Projections } from '../../projections/queries.ts'
+import type { EventData } from '../../src/domain/events.ts'
+import { instantText } from '../../src/domain/instant.ts'
+import {
+  barriersPerKeyMax,
+  futureSkewMsMax,
+  kegsPerCellarMax,
+  latestReadingsPerCellarMax,
+  pointsPerKegMax,
+} from '../../src/limits.ts'
+import { Recorder } from '../support/recorder.ts'
+
+const noon = Date.UTC(2026, 2, 1, 12)
+
+/** Projections, and a device that posts into them. */
+const scene = () => {
+  const recorder = new Recorder(noon)
+  const projections = createProjections()
+  const post = (data: Partial<EventData<'ReadingAccepted'>>, options: { at?: number; keyId?: string } = {}) => {
+    const event = recorder.record(
+      `readings-${options.keyId ?? 'k1'}`,
+      {
+        type: 'ReadingAccepted',
+        data: { cellar: 'c', rack: 'r', keg: 'k', value: 1, timestamp: '2026-03-01T12:00:00Z', ...data },
+      },
+      { at: options.at ?? noon },
+    )
+    projections.fold([event])
+    return event
+  }
+  return { recorder, projections, post }
+}
+
+const latestOf = (projections: Projections) => projections.readings.kegs('c').map(({ latest }) => latest.value)
+
+describe('the latest readings of a cellar', () => {
+  test(`are the last ${latestReadingsPerCellarMax} accepted, newest first`, () => {
+    const { projections, post } = scene()
+    for (let value = 0; value < latestReadingsPerCellarMax; value += 1) post({ value })
+    expect(projections.readings.latest('c').at(-1)?.value).toBe(0)
+    post({ value: 50 })
+    const values = projections.readings.latest('c').map(({ value }) => value)
+    expect(values).toEqual(Array.from({ length: latestReadingsPerCellarMax }, (_, index) => 50 - index))
+  })
+
+  test('say all that the event says, and where it lies', () => {
+    const { projections, post } = scene()
+    post({ cellar: 'other' })
+    const event = post({ value: 7e-6, timestamp: '2026-03-01T11:59:00.123456789Z' }, { keyId: 'k2', at: noon + 5 })
+    expect(projections.readings.latest('c')).toEqual([
+      {
+        stream: 'readings-k2',
+        revision: 0,
+        position: event.position,
+        keyId: 'k2',
+        recordedAt: noon + 5,
+        cellar: 'c',
+        rack: 'r',
+        keg: 'k',
+        value: 7e-6,
+        timestamp: '2026-03-01T11:59:00.123456789Z',
+        clockSkew: false,
+        repeat: false,
+      },
+    ])
+    expect(projections.readings.latest('nobody')).toEqual([])
+  })
+})
+
+describe('the latest value of a keg', () => {
+  test('is the one with the latest timestamp, not the one that arrived last', () => {
+    const { projections, post } = scene()
+    post({ value: 1, timestamp: '2026-03-01T11:00:00Z' })
+    post({ value: 2, timestamp: '2026-03-01T10:00:00Z' })
+    expect(latestOf(projections)).toEqual([1])
+    post({ value: 3, timestamp: '2026-03-01T11:00:00.000000001Z' })
+    post({ value: 4, timestamp: '2026-03-01T11:00:00Z' })
+    expect(latestOf(projections)).toEqual([3])
+  })
+
+  test('is the later accepted of two with the same instant, however it is written', () => {
+    const { projections, post } = scene()
+    post({ value: 1, timestamp: '2026-03-01T11:00:00Z' })
+    post({ value: 2, timestamp: '2026-03-01T11:00:00.000+00:00' })
+    expect(latestOf(projections)).toEqual([2])
+  })
+
+  test('is never one that is more than ten minutes ahead, which is marked; one that is just ten is fine', () => {
+    const { projections, post } = scene()
+    post({ value: 1, timestamp: instantText(noon + futureSkewMsMax) })
+    expect(projections.readings.latest('c')[0]?.clockSkew).toBe(false)
+    post({ value: 2, timestamp: instantText(noon + futureSkewMsMax + 1) })
+    expect(projections.readings.latest('c')[0]?.clockSkew).toBe(true)
+    expect(latestOf(projections)).toEqual([1])
+  })
+
+  test('is not shown while every reading was ahead, and one bad clock freezes nothing', () => {
+    const { projections, post } = scene()
+    post({ value: 1, timestamp: '9999-12-31T23:59:59Z' })
+    expect(latestOf(projections)).toEqual([])
+    expect(projections.readings.usage('k1')?.accepted).toBe(1)
+    post({ value: 2 })
+    expect(latestOf(projections)).toEqual([2])
+  })
+})
+
+describe('the points of a keg', () => {
+  test(`are the last ${pointsPerKegMax} in order of acceptance, oldest first`, () => {
+    const { projections, post } = scene()
+    for (let value = 0; value < pointsPerKegMax; value += 1) post({ value }, { at: noon + value })
+    expect(projections.readings.kegs('c')[0]?.points[0]).toEqual({ recordedAt: noon, value: 0 })
+    post({ value: 64 }, { at: noon + 64 })
+    const points = projections.readings.kegs('c')[0]?.points ?? []
+    expect(points.map(({ value }) => value)).toEqual(Array.from({ length: pointsPerKegMax }, (_, index) => index + 1))
+    expect(points.at(-1)).toEqual({ recordedAt: noon + 64, value: 64 })
+  })
+})
+
+describe('an exact repeat', () => {
+  const mark = (projections: Projections) => projections.readings.latest('c')[0]?.repeat
+
+  test('is marked when rack, keg, timestamp and value are the same, whichever key sent it', () => {
+    const { projections, post } = scene()
+    post({})
+    expect(mark(projections)).toBe(false)
+    post({}, { keyId: 'k2', at: noon + 99 })
+    expect(mark(projections)).toBe(true)
+    post({ timestamp: '2026-03-01T12:00:00.0+00:00' })
+    expect(mark(projections)).toBe(true)
+  })
+
+  test('is none when anything differs, down to a nanosecond', () => {
+    const { projections, post } = scene()
+    post({ timestamp: '2026-03-01T12:00:00.000000001Z' })
+    for (const change of [
+      { timestamp: '2026-03-01T12:00:00.000000002Z' },
+      { timestamp: '2026-03-01T12:00:00.000000001Z', value: 2 },
+      { timestamp: '2026-03-01T12:00:00.000000001Z', rack: 'r2' },
+      { timestamp: '2026-03-01T12:00:00.000000001Z', keg: 'k2' },
+      { timestamp: '2026-03-01T11:00:00.000000001Z' },
+    ]) {
+      post(change)
+      expect(mark(projections)).toBe(false)
+    }
+  })
+
+  test(`is known among the last ${pointsPerKegMax} of a keg, and not beyond`, () => {
+    const { projections, post } = scene()
+    post({ value: -1 })
+    for (let value = 1; value < pointsPerKegMax; value += 1) post({ value })
+    post({ value: -1 })
+    expect(mark(projections)).toBe(true)
+    for (let value = 1; value <= pointsPerKegMax; value += 1) post({ value })
+    post({ value: -1 })
+    expect(mark(projections)).toBe(false)
+  })
+})
+
+describe('the kegs of a cellar', () => {
+  test('are listed by rack, then keg, as people sort', () => {
+    const { projections, post } = scene()
+    for (const [rack, keg] of [
+      ['rack 10', 'a'],
+      ['rack 2', 'b'],
+      ['rack 2', 'a'],
+    ] as const) {
+      post({ rack, keg })
+    }
+    expect(projections.readings.kegs('c').map(({ rack, keg }) => `${rack}/${keg}`)).toEqual([
+      'rack 2/a',
+      'rack 2/b',
+      'rack 10/a',
+    ])
+  })
+
+  test(`are at most ${kegsPerCellarMax}: the one used longest ago goes, and only from its own cellar`, () => {
+    const { projections, post } = scene()
+    post({ cellar: 'other', keg: 'untouched' })
+    for (let number = 0; number < kegsPerCellarMax; number += 1) post({ rack: `r${number % 7}`, keg: `k${number}` })
+    expect(projections.readings.kegs('c')).toHaveLength(kegsPerCellarMax)
+    // The first made is used again, so that the second is the one used longest ago.
+    post({ rack: 'r0', keg: 'k0' })
+    post({ rack: 'new', keg: 'new' })
+    const names = new Set(projections.readings.kegs('c').map(({ keg }) => keg))
+    expect(names.size).toBe(kegsPerCellarMax)
+    expect([names.has('k0'), names.has('k1'), names.has('k2'), names.has('new')]).toEqual([true, false, true, true])
+    expect(projections.readings.kegs('other')).toHaveLength(1)
+  })
+
+  test('keep names apart that would be one if they were joined', () => {
+    const { projections, post } = scene()
+    post({ rack: 'a/b', keg: 'c' })
+    post({ rack: 'a', keg: 'b/c' })
+    post({ rack: '__proto__', keg: 'constructor' })
+    expect(projections.readings.kegs('c')).toHaveLength(3)
+  })
+})
+
+describe('the usage of a key', () => {
+  test('is the time of its last accepted reading and how many there were, for ever', () => {
+    const { projections, post } = scene()
+    expect(projections.readings.usage('k1')).toBeNull()
+    for (let number = 0; number < latestReadingsPerCellarMax + 5; number += 1) post({}, { at: noon + number })
+    post({}, { keyId: 'k2', at: noon + 999 })
+    expect(projections.readings.usage('k1')?.lastUsedAt).toBe(noon + latestReadingsPerCellarMax + 4)
+    expect(projections.readings.usage('k1')?.accepted).toBe(latestReadingsPerCellarMax + 5)
+  })
+
+  test('counts no seal and no fence, which are kept as barriers, the last of them', () => {
+    const { projections, recorder, post } = scene()
+    const fence = (keyRevision: number) =>
+      projections.fold([recorder.record('readings-k1', { type: 'ReadingsFenced', data: { keyRevision } })])
+    for (let revision = 0; revision <= barriersPerKeyMax; revision += 1) fence(revision)
+    expect(projections.readings.usage('k1')).toBeNull()
+    post({})
+    projections.fold([recorder.record('readings-k1', { type: 'ReadingsSealed', data: { reason: 'lost' } })])
+    const barriers = projections.readings.barriers('k1')
+    expect(barriers).toHaveLength(barriersPerKeyMax)
+    expect(barriers.at(-1)?.type).toBe('ReadingsSealed')
+    expect(projections.readings.usage('k1')?.accepted).toBe(1)
+    expect(projections.readings.barriers('k2')).toEqual([])
+  })
+})

@@ -1,0 +1,33 @@
+import type { By, EventData, EventType, RecordedEvent } from '../../src/domain/events.ts'
+
+export type Draft = { [K in EventType]: { readonly type: K; readonly data: EventData<K> } }[EventType]
+
+/** Records drafts as a log would: a revision in each stream, a position over all. One second lies between any two. */
+export class Recorder {
+  readonly events: RecordedEvent[] = []
+  readonly #revisions = new Map<string, number>()
+
+  constructor(readonly startMs = Date.UTC(2026, 2, 1, 12)) {}
+
+  record(stream: string, draft: Draft, options: { readonly at?: number; readonly by?: By } = {}): RecordedEvent {
+    const revision = (this.#revisions.get(stream) ?? -1) + 1
+    const position = this.events.length + 1
+    const event: RecordedEvent = {
+      ...draft,
+      id: `event-${position}`,
+      stream,
+      revision,
+      position,
+      recordedAt: options.at ?? this.startMs + position * 1_000,
+      metadata: {
+        by: options.by ?? { kind: 'cli' },
+        requestId: `request-${position}`,
+        correlationId: `request-${position}`,
+        causationId: `request-${position}`,
+      },
+    }
+    this.#revisions.set(stream, revision)
+    this.events.push(event)
+    return event
+  }
+}

@@ -1,0 +1,38 @@
+import type { Projections } from '../../projections/queries.ts'
+import type { RecordedEvent } from '../../src/domain/events.ts'
+
+/**
+ * All that can be asked of projections at `now`, as one plain value, so that two of them can be compared. `events` are those
+ * that were folded: sessions and links are only found by hashes, which stand there.
+ */
+export const snapshotOf = (
+  { position, cellars, keys, readings, operators }: Projections,
+  events: readonly RecordedEvent[],
+  now: number,
+) => ({
+  position,
+  cellars: cellars.list().map((cellar) => ({
+    cellar,
+    found: cellars.get(cellar.cellar),
+    keys: keys.ofCellar(cellar.cellar),
+    latest: readings.latest(cellar.cellar),
+    kegs: readings.kegs(cellar.cellar),
+  })),
+  keys: keys.list().map((key) => ({
+    key,
+    found: keys.get(key.keyId),
+    limit: keys.effectiveLimit(key),
+    usage: readings.usage(key.keyId),
+    barriers: readings.barriers(key.keyId),
+  })),
+  operators: operators.list().map((operator) => ({ operator, found: operators.get(operator.email) })),
+  sessions: hashesOf(events, 'OperatorSignedIn').map((hash) => [hash, operators.session(hash, now)]),
+  links: hashesOf(events, 'OperatorLinkIssued').map((hash) => [hash, operators.link(hash, now)]),
+})
+
+const hashesOf = (events: readonly RecordedEvent[], type: 'OperatorSignedIn' | 'OperatorLinkIssued') =>
+  events.flatMap((event) => {
+    if (event.type !== type) return []
+    if (event.type === 'OperatorSignedIn') return [event.data.sessionHash]
+    return event.type === 'OperatorLinkIssued' ? [event.data.linkHash] : []
+  })
