@@ -14,7 +14,7 @@ const hostileTexts = [
   '&lt;b&gt;&amp;&#34;&#x27;',
   '<hx-partial hx-target="body">owned</hx-partial>',
   'javascript:alert(1)',
-  '{{7*7}}${7*7}',
+  '{{7*7}}$[7*7]',
   '\u202Eabc\u2066',
   '\u0000\u0001',
   '\n',

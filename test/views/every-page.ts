@@ -145,6 +145,8 @@ const cellarOf = (texts: Texts): CellarView => ({
   createdBy: { kind: 'operator', email: texts('email') },
 })
 
+export const sampleReading = (texts: Texts): ReadingView => readingOf(texts, 0, 21.5)
+
 const readingOf = (texts: Texts, at: number, value: number): ReadingView => ({
   stream: 'readings-7Qp2abCd',
   revision: 4_000 - at,
@@ -338,7 +340,6 @@ const keyPages = (texts: Texts): readonly Page[] => {
   const admin = shellOf(texts, 'admin')
   const auditor = shellOf(texts, 'auditor')
   const cellar = cellarOf(texts)
-  const counts = { active: 2, expired: 1, suspended: 1, revoked: 1 }
   const newKey: Form<NewKeyField> = form({
     label: '',
     note: '',
@@ -416,7 +417,7 @@ const keyPages = (texts: Texts): readonly Page[] => {
       name: 'key-created',
       html: KeyCreatedPage({ shell: admin, cellar, apiKey, secretText: sampleKey, baseUrl: texts('baseUrl') }),
     },
-    { name: 'first-reading', html: FirstReading({ keyId: '7Qp2abCd', reading: readingOf(texts, 0, 21.5) }) },
+    { name: 'first-reading', html: FirstReading({ keyId: '7Qp2abCd', reading: sampleReading(texts) }) },
     ...keyStatuses.map((status) => ({
       name: `key-${status}`,
       html: KeyPage({
@@ -450,6 +451,16 @@ const keyPages = (texts: Texts): readonly Page[] => {
     ...confirmPages(texts),
   ]
 }
+
+/** The list of the page `keys-active`. */
+export const sampleKeyList = (texts: Texts) => ({
+  cellar: texts('cellar'),
+  status: 'active' as const,
+  counts,
+  keys: [keyOf(texts, 'active'), unusedKeyOf(texts)],
+})
+
+const counts = { active: 2, expired: 1, suspended: 1, revoked: 1 }
 
 const confirmPages = (texts: Texts): readonly Page[] => {
   const shell = shellOf(texts, 'admin')

@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { FirstReading } from '../../views/key-created.tsx'
+import { KeyList } from '../../views/keys.tsx'
+import { everyPage, harmless, nowMs, sampleKey, sampleKeyList, sampleReading } from '../views/every-page.ts'
+
+setDefaultTimeout(300_000)
+
+/**
+ * The pages as a browser takes them, without the service: every page in every shape, under the policy that the service
+ * sends, so that what only Chromium can tell (contrast, overflow, what the policy blocks) is told of each.
+ */
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+const root = join(import.meta.dir, '../..')
+const assets = new Map([
+  ['/assets/app.css', join(root, 'views/assets/app.css')],
+  ['/assets/app.js', join(root, 'views/assets/app.js')],
+  ['/assets/icon.svg', join(root, 'views/assets/icon.svg')],
+  ['/assets/htmx.min.js', join(root, 'node_modules/htmx.org/dist/htmx.min.js')],
+  ['/assets/hx-sse.min.js', join(root, 'node_modules/htmx.org/dist/ext/hx-sse.min.js')],
+])
+const pages = everyPage(harmless).filter((page) => page.name !== 'first-reading')
+const byPath = new Map(pages.map((page) => [`/${page.name}`, page]))
+
+/** Streams of live updates that a page holds open: what is sent reaches all of them. */
+const streams = new Map<string, Set<(message: string) => void>>()
+
+const lookers = new Set<() => void>()
+
+/** Resolves once it is so; looks whenever a stream opens or closes. */
+const until = (isSo: () => boolean): Promise<void> =>
+  new Promise((resolve) => {
+    const look = (): void => {
+      if (!isSo()) return
+      lookers.delete(look)
+      resolve()
+    }
+    lookers.add(look)
+    look()
+  })
+
+const streamsChanged = (): void => {
+  for (const look of lookers) look()
+}
+
+const openStream = (path: string): Response => {
+  let send = (_: string): void => {}
+  const body = new ReadableStream<string>({
+    start: (controller) => {
+      send = (message) => controller.enqueue(message)
+      streams.set(path, (streams.get(path) ?? new Set()).add(send))
+      controller.enqueue(': open\n\n')
+      streamsChanged()
+    },
+    cancel: () => {
+      streams.get(path)?.delete(send)
+      streamsChanged()
+    },
+  })
+  return new Response(body, { headers: { 'Content-Type': 'text/event-stream' } })
+}
+
+const answer = async (request: Request): Promise<Response> => {
+  const { pathname } = new URL(request.url)
+  const asset = assets.get(pathname)
+  if (asset !== undefined) return new Response(Bun.file(asset))
+  if (pathname.startsWith('/live/')) return openStream(pathname)
+  const page = byPath.get(pathname.endsWith('/revoke') ? '/confirm-revoke' : pathname)
+  return new Response(page === undefined ? 'no such page' : await page.html, {
+    status: page === undefined ? 404 : 200,
+    headers: { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy },
+  })
+}
+
+const server = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 120, fetch: answer })
+const base = `http://127.0.0.1:${server.port}`
+let browser: Browser
+
+beforeAll(async () => {
+  browser = await chromium.launch({
+    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  })
+})
+
+afterAll(async () => {
+  await browser.close()
+  await server.stop(true)
+})
+
+type Visitor = { readonly context: BrowserContext; readonly page: Page; readonly complaints: string[] }
+
+/** A window whose console errors and thrown exceptions are kept: a blocked script or style is one. */
+const visitor = async (options: Parameters<Browser['newContext']>[0]): Promise<Visitor> => {
+  const context = await browser.newContext(options)
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(`${page.url()}: ${message.text()}`)
+  })
+  page.on('pageerror', (fault) => complaints.push(`${page.url()}: ${fault.message}`))
+  return { context, page, complaints }
+}
+
+const rulesets = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+const looks = [
+  { colorScheme: 'light', width: 1280 },
+  { colorScheme: 'dark', width: 1280 },
+  { colorScheme: 'light', width: 360 },
+  { colorScheme: 'dark', width: 360 },
+  { colorScheme: 'light', width: 800 },
+] as const
+
+test.each(looks)(
+  'no page breaks WCAG 2.2 AA or scrolls sideways: $colorScheme, $width px',
+  async ({ colorScheme, width }) => {
+    const axe = await Bun.file(join(root, 'node_modules/axe-core/axe.min.js')).text()
+    const { context, page, complaints } = await visitor({ colorScheme, viewport: { width, height: 740 } })
+    const faults: unknown[] = []
+    for (const path of byPath.keys()) {
+      await page.goto(base + path)
+      const overflowPx = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+      if (overflowPx !== 0) faults.push({ path, overflowPx })
+      await page.evaluate(axe)
+      const violations = await page.evaluate(
+        `axe.run(document, { runOnly: ${JSON.stringify(rulesets)} })
+        .then((result) => result.violations.map(({ id, nodes }) => id + ': ' + nodes[0].html))`,
+      )
+      if (JSON.stringify(violations) !== '[]') faults.push({ path, violations })
+    }
+    expect(faults).toEqual([])
+    expect(complaints).toEqual([])
+    await context.close()
+  },
+)
+
+test('the copy button copies the key and says so, to eyes and to screen readers', async () => {
+  const { context, page, complaints } = await visitor({ permissions: ['clipboard-read', 'clipboard-write'] })
+  await page.goto(`${base}/key-created`)
+  const button = page.getByRole('button', { name: 'Copy key' })
+  await button.click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  expect(await page.locator('.secret [role="status"]').textContent()).toBe('Copied')
+  expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(sampleKey)
+  await button.waitFor()
+  expect(complaints).toEqual([])
+  await context.close()
+})
+
+test('the first reading takes the place of the waiting, and the page stops listening', async () => {
+  const { context, page, complaints } = await visitor({})
+  const path = '/live/keys/7Qp2abCd/first-reading'
+  await page.goto(`${base}/key-created`)
+  await page.getByText('Waiting for the first reading').waitFor()
+  const reading = await FirstReading({ keyId: '7Qp2abCd', reading: sampleReading(harmless) })
+  await until(() => streams.get(path)?.size === 1)
+  for (const send of streams.get(path) ?? []) send(`data: ${reading.replaceAll('\n', '\ndata: ')}\n\n`)
+  await page.getByText('It works: the first reading has come.').waitFor()
+  expect(await page.getByText('Waiting for the first reading').count()).toBe(0)
+  await until(() => streams.get(path)?.size === 0)
+  expect(complaints).toEqual([])
+  await context.close()
+})
+
+test('a live update changes what changed, and leaves the focus where it is', async () => {
+  const { context, page, complaints } = await visitor({})
+  const path = '/live/cellars/wine-berlin/keys'
+  await page.goto(`${base}/keys-active`)
+  const suspend = page.getByRole('link', { name: /^Suspend/ }).first()
+  await suspend.focus()
+  await until(() => streams.get(path)?.size === 1)
+  const list = await KeyList({ ...sampleKeyList(harmless), nowMs: nowMs + 60_000, isAdmin: true })
+  const changed = list.replace('<b>2,520</b>', '<b>2,521</b>')
+  expect(changed).not.toBe(list)
+  for (const send of streams.get(path) ?? []) send(`data: ${changed.replaceAll('\n', '\ndata: ')}\n\n`)
+  await page.getByText('2,521').waitFor()
+  expect(await page.locator('#key-list').count()).toBe(1)
+  expect(await page.evaluate<string>('document.activeElement.textContent')).toStartWith('Suspend')
+  expect(complaints).toEqual([])
+  await context.close()
+})
+
+test('revoking is asked in a dialog that can be left by keyboard, and on a page of its own without a script', async () => {
+  const { context, page, complaints } = await visitor({})
+  await page.goto(`${base}/key-active`)
+  const link = page.getByRole('link', { name: /^Revoke/ })
+  await link.click()
+  await page.getByRole('dialog', { name: /^Revoke/ }).waitFor()
+  expect(await page.getByRole('dialog').getByText('It is in use:').isVisible()).toBe(true)
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  expect(await page.evaluate<string>('document.activeElement.textContent')).toStartWith('Revoke')
+  expect(complaints).toEqual([])
+  await context.close()
+
+  const bare = await visitor({ javaScriptEnabled: false })
+  await bare.page.goto(`${base}/key-active`)
+  await bare.page.getByRole('link', { name: /^Revoke/ }).click()
+  await bare.page.getByRole('button', { name: 'Revoke for good' }).waitFor()
+  await bare.context.close()
+})
+
+test('without a script no button is shown that only a script could work', async () => {
+  const { context, page } = await visitor({ javaScriptEnabled: false })
+  await page.goto(`${base}/key-created`)
+  expect(await page.getByRole('button', { name: /^Copy/ }).count()).toBe(0)
+  expect(await page.getByText('once it has come').isVisible()).toBe(true)
+  await context.close()
+})
