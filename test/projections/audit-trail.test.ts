@@ -1,0 +1,201 @@
+import { describe, expect, test } from 'bun:test'
+import { type AuditEvent, historyOf, stateAt } from '../../projections/audit-trail.ts'
+import type { By, RecordedEvent } from '../../src/domain/events.ts'
+import type { KeyStatus } from '../../src/domain/key.ts'
+import { type Draft, Recorder } from '../support/recorder.ts'
+
+const noon = Date.UTC(2026, 2, 1, 12)
+const second = 1_000
+const ada: By = { kind: 'operator', email: 'ada@example.org' }
+const limit = { readings: 9, windowMs: second }
+
+const created: Draft = {
+  type: 'KeyCreated',
+  data: {
+    keyId: 'k1',
+    cellar: 'c',
+    label: 'Key 1',
+    note: '',
+    secretHash: 'h',
+    limit: null,
+    expiresAt: noon + 50 * second,
+  },
+}
+
+/** A key's life: who did what, so many seconds after noon. */
+const life = (...steps: readonly [seconds: number, draft: Draft, by?: By][]): readonly AuditEvent[] => {
+  const recorder = new Recorder(noon)
+  for (const [seconds, draft, by] of steps) {
+    const stream = draft.type.startsWith('Readings') ? 'readings-k1' : 'key-k1'
+    recorder.record(stream, draft, { at: noon + seconds * second, by: by ?? ada })
+  }
+  return recorder.events.filter(isAudit)
+}
+
+const isAudit = (event: RecordedEvent): event is AuditEvent => /^(Key|Readings)/.test(event.type)
+
+const wholeLife = life(
+  [0, created],
+  [1, { type: 'KeyRelabelled', data: { label: 'Pump', note: 'in the yard' } }],
+  [2, { type: 'KeyLimitChanged', data: { limit } }],
+  [10, { type: 'KeySuspended', data: { reason: 'lost' } }],
+  [10, { type: 'ReadingsFenced', data: { keyRevision: 3 } }],
+  [20, { type: 'KeyResumed', data: { reason: '' } }, { kind: 'cli' }],
+  [60, { type: 'KeyExpired', data: { expiresAt: noon + 50 * second } }, { kind: 'system' }],
+  [70, { type: 'KeyExpirySet', data: { expiresAt: null } }],
+  [80, { type: 'ReadingsSealed', data: { reason: 'stolen' } }],
+  [81, { type: 'KeyRevoked', data: { reason: 'stolen', sealId: 'event-9' } }],
+)
+
+const at = (seconds: number) => stateAt(wholeLife, noon + seconds * second)
+
+describe('historyOf()', () => {
+  test('tells each change from what to what', () => {
+    expect(historyOf(wholeLife).map(({ type, changes }) => [type, changes])).toEqual([
+      [
+        'KeyCreated',
+        [
+          { field: 'cellar', to: 'c' },
+          { field: 'label', to: 'Key 1' },
+          { field: 'limit', to: null },
+          { field: 'expiresAt', to: noon + 50 * second },
+        ],
+      ],
+      [
+        'KeyRelabelled',
+        [
+          { field: 'label', from: 'Key 1', to: 'Pump' },
+          { field: 'note', to: 'in the yard' },
+        ],
+      ],
+      ['KeyLimitChanged', [{ field: 'limit', from: null, to: limit }]],
+      ['KeySuspended', [{ field: 'reason', to: 'lost' }]],
+      ['ReadingsFenced', [{ field: 'keyRevision', to: 3 }]],
+      ['KeyResumed', []],
+      ['KeyExpired', [{ field: 'expiresAt', to: noon + 50 * second }]],
+      ['KeyExpirySet', [{ field: 'expiresAt', from: noon + 50 * second, to: null }]],
+      ['ReadingsSealed', [{ field: 'reason', to: 'stolen' }]],
+      ['KeyRevoked', [{ field: 'reason', to: 'stolen' }]],
+    ])
+  })
+
+  test('tells the state after each event, at its own instant', () => {
+    expect(historyOf(wholeLife).map(({ type, statusAfter }) => `${type}: ${statusAfter}`)).toEqual([
+      'KeyCreated: active',
+      'KeyRelabelled: active',
+      'KeyLimitChanged: active',
+      'KeySuspended: suspended',
+      'ReadingsFenced: suspended',
+      'KeyResumed: active',
+      'KeyExpired: expired',
+      'KeyExpirySet: active',
+      'ReadingsSealed: revoked',
+      'KeyRevoked: revoked',
+    ])
+  })
+
+  test('says who, when and where each event lies, so that it can be looked up', () => {
+    expect(historyOf(wholeLife)[4]).toEqual({
+      type: 'ReadingsFenced',
+      at: noon + 10 * second,
+      by: ada,
+      changes: [{ field: 'keyRevision', to: 3 }],
+      stream: 'readings-k1',
+      revision: 0,
+      position: 5,
+      requestId: 'request-5',
+      statusAfter: 'suspended',
+      stateAfter: 'suspended since 2026-03-01T12:00:10.000Z by ada@example.org: lost',
+    })
+  })
+
+  test('is in the log’s order, in whatever order the two streams were read', () => {
+    expect(historyOf([...wholeLife].reverse())).toEqual(historyOf(wholeLife))
+    expect(historyOf([])).toEqual([])
+  })
+
+  test('never shows the hash of the secret', () => {
+    expect(JSON.stringify(historyOf(wholeLife))).not.toContain('secretHash')
+  })
+
+  test('refuses to tell half a history', () => {
+    expect(() => historyOf(wholeLife.slice(1))).toThrow('was never created')
+    expect(() => historyOf(wholeLife.filter(({ stream }) => stream === 'readings-k1'))).toThrow('was never created')
+  })
+})
+
+describe('stateAt()', () => {
+  const answers: [seconds: number, status: KeyStatus | null, reason: string][] = [
+    [-0.001, null, 'not created yet: 2026-03-01T12:00:00.000Z by ada@example.org'],
+    [
+      0,
+      'active',
+      'active since 2026-03-01T12:00:00.000Z by ada@example.org; it was to expire 2026-03-01T12:00:50.000Z',
+    ],
+    [
+      9.999,
+      'active',
+      'active since 2026-03-01T12:00:00.000Z by ada@example.org; it was to expire 2026-03-01T12:00:50.000Z',
+    ],
+    [10, 'suspended', 'suspended since 2026-03-01T12:00:10.000Z by ada@example.org: lost'],
+    [19.999, 'suspended', 'suspended since 2026-03-01T12:00:10.000Z by ada@example.org: lost'],
+    [
+      20,
+      'active',
+      'active since 2026-03-01T12:00:20.000Z by the command line; it was to expire 2026-03-01T12:00:50.000Z',
+    ],
+    [
+      49.999,
+      'active',
+      'active since 2026-03-01T12:00:20.000Z by the command line; it was to expire 2026-03-01T12:00:50.000Z',
+    ],
+    [
+      50,
+      'expired',
+      'expired: its expiry, 2026-03-01T12:00:50.000Z, had passed; it was set 2026-03-01T12:00:00.000Z by ada@example.org',
+    ],
+    [
+      69.999,
+      'expired',
+      'expired: its expiry, 2026-03-01T12:00:50.000Z, had passed; it was set 2026-03-01T12:00:00.000Z by ada@example.org',
+    ],
+    [70, 'active', 'active since 2026-03-01T12:01:10.000Z by ada@example.org; it had no expiry'],
+    [79.999, 'active', 'active since 2026-03-01T12:01:10.000Z by ada@example.org; it had no expiry'],
+    [80, 'revoked', 'revoked since 2026-03-01T12:01:20.000Z by ada@example.org: stolen'],
+    [9_999, 'revoked', 'revoked since 2026-03-01T12:01:20.000Z by ada@example.org: stolen'],
+  ]
+  for (const [seconds, status, reason] of answers) {
+    test(`answers ${status ?? 'not created yet'} ${seconds} s after noon, and why`, () => {
+      expect(at(seconds)).toEqual({ status, reason })
+    })
+  }
+
+  test('says revoked before suspended before expired, as a request would have been answered', () => {
+    const suspendedPastExpiry = life([0, created], [1, { type: 'KeySuspended', data: { reason: '' } }])
+    expect(stateAt(suspendedPastExpiry, noon + 55 * second).status).toBe('suspended')
+    const revokedToo = life(
+      [0, created],
+      [1, { type: 'KeySuspended', data: { reason: '' } }],
+      [2, { type: 'KeyRevoked', data: { reason: '', sealId: 's' } }, { kind: 'system' }],
+    )
+    expect(stateAt(revokedToo, noon + 55 * second)).toEqual({
+      status: 'revoked',
+      reason: 'revoked since 2026-03-01T12:00:02.000Z by the service itself',
+    })
+  })
+
+  test('names whoever set the expiry last', () => {
+    const events = life(
+      [0, created],
+      [3, { type: 'KeyExpirySet', data: { expiresAt: noon + 5 * second } }, { kind: 'cli' }],
+    )
+    expect(stateAt(events, noon + 5 * second).reason).toBe(
+      'expired: its expiry, 2026-03-01T12:00:05.000Z, had passed; it was set 2026-03-01T12:00:03.000Z by the command line',
+    )
+    expect(stateAt(events, noon + 4 * second).reason).toContain('active since 2026-03-01T12:00:00.000Z')
+  })
+
+  test('says plainly that there is no such key', () => {
+    expect(stateAt([], noon)).toEqual({ status: null, reason: 'there is no such key' })
+  })
+})
