@@ -34,7 +34,8 @@ export const ingestReading =
     if (!parsed.ok) return parsed
     const refusal = cellarRefusal(core, key, parsed.value)
     if (refusal !== null) return refused(refusal)
-    return core.keys.accept(key.keyId, parsed.value.reading, requestId)
+    // Awaited here: to be handed on, a promise takes two turns more.
+    return await core.keys.accept(key.keyId, parsed.value.reading, requestId)
   }
 
 const windowRefusal = ({ limit, used, retryAfterMs }: Usage): ReadingRefusal | null =>

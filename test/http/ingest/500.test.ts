@@ -79,7 +79,12 @@ describe('POST /api/v1/ingest answers 500 INTERNAL_ERROR', () => {
   })
 
   test('when nothing works at all, not even a request id', async () => {
-    const service = await startService({ wrapCore: broken({}, { entropy: { uuid: fail, bytes: fail } }) })
+    let breaks = false
+    const uuid = () => (breaks ? fail() : crypto.randomUUID())
+    const service = await startService({
+      wrapCore: (core) => broken({}, { entropy: { uuid, bytes: core.entropy.bytes } })(core),
+    })
+    breaks = true
     const response = await service.post(validReading, null)
     expect(response.status).toBe(500)
     expect(await response.text()).not.toContain('bug')
