@@ -22,14 +22,13 @@ export type AppDeps = {
 
 /**
  * Every route in one visible order; no listen (`http/serve.ts`). The hook for errors comes first, since one that is
- * registered after a route does not cover it.
+ * registered after a route does not cover it. No path is without a route: the dashboard ends with one for all the others.
  */
 export const createApp = ({ core, lines, isReady, web, live }: AppDeps) => {
   const lastRefusals = new LastRefusals()
   const refusalWindows = new RefusalWindows()
   return new Elysia({ strictPath: true })
-    .onError(({ code, error }) => {
-      if (code === 'NOT_FOUND') return problemResponse(problemOf({ kind: 'not_found' }))
+    .onError(({ error }) => {
       lines.error('request failed', { error: thrownError(error) })
       return problemResponse(problemOf({ kind: 'internal_error' }))
     })
