@@ -1,6 +1,8 @@
 import { type Database, SQLiteError } from 'bun:sqlite'
 import { storeWalBytesMax } from '../limits.ts'
-import { checkpoint, pageBytesOf } from './sqlite-file.ts'
+import { checkpoint, pageBytes } from './sqlite-file.ts'
+
+const walPagesMax = storeWalBytesMax / pageBytes
 
 /**
  * Copies the write-ahead log into the file when it has grown long. It runs behind the answers of a group and not inside
@@ -8,15 +10,12 @@ import { checkpoint, pageBytesOf } from './sqlite-file.ts'
  */
 export class SqliteCheckpoints {
   readonly #database: Database
-  readonly #pagesMax: number
   /** So many pages that are not copied yet make the next one begin. */
-  #dueAtPages: number
+  #dueAtPages = walPagesMax
   #fault: string | null = null
 
   constructor(database: Database) {
     this.#database = database
-    this.#pagesMax = storeWalBytesMax / pageBytesOf(database)
-    this.#dueAtPages = this.#pagesMax
   }
 
   /** Why the last one failed; `null` if it did not. Nothing is lost by it, but the write-ahead log grows. */
@@ -25,23 +24,22 @@ export class SqliteCheckpoints {
   }
 
   runIfDue(): void {
-    const [, pages, copied] = checkpoint(this.#database, 'NOOP')
-    if (pages - copied < this.#dueAtPages) return
-    const left = this.#run()
-    // Somebody is reading an old state, or it failed. To look costs time in proportion to what is left, so not each time.
-    this.#dueAtPages = left === 0 ? this.#pagesMax : pages - copied + this.#pagesMax / 4
-  }
-
-  /** Pages that could not be copied. */
-  #run(): number {
     try {
-      const [, pages, copied] = checkpoint(this.#database, 'PASSIVE')
+      const waiting = this.#pagesWaiting('NOOP')
+      if (waiting < this.#dueAtPages) return
+      // If it fails, or somebody is reading an old state: to look again costs time in proportion to what waits, so not
+      // with each group.
+      this.#dueAtPages = waiting + walPagesMax / 4
+      if (this.#pagesWaiting('PASSIVE') === 0) this.#dueAtPages = walPagesMax
       this.#fault = null
-      return pages - copied
     } catch (cause) {
       if (!(cause instanceof SQLiteError)) throw cause
       this.#fault = `the write-ahead log can't be copied into the log: ${cause.message}`
-      return this.#pagesMax
     }
+  }
+
+  #pagesWaiting(mode: 'NOOP' | 'PASSIVE'): number {
+    const { pages, copied } = checkpoint(this.#database, mode)
+    return pages - copied
   }
 }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { appendReadingsMax, logQueueBytesMax, logQueueReadingsMax, storeWalBytesMax } from '../../src/limits.ts'
-import { type EventLog, Outage } from '../../src/log/event-log.ts'
+import { type AppendResult, type EventLog, Outage } from '../../src/log/event-log.ts'
 import { openSqliteLog } from '../../src/log/sqlite.ts'
 import { caughtUp, collect } from './collector.ts'
 import { keySuspended, keySuspensions, reading } from './sample-events.ts'
@@ -49,6 +49,20 @@ describe('group commit', () => {
     const appends = Array.from({ length: 500 }, (_, index) => log.append(`key-${index}`, 'none', [keySuspended()]))
     const results = await Promise.all(appends)
     expect(results.every(({ outcome }) => outcome === 'written')).toBe(true)
+    expect(commits).toBe(1)
+  })
+
+  test('writes in one commit what several tasks of one turn append, as requests that came in together do', async () => {
+    const appends = await new Promise<Promise<AppendResult>[]>((resolve) => {
+      const begun: Promise<AppendResult>[] = []
+      for (let index = 0; index < 50; index++) {
+        setImmediate(() => {
+          begun.push(log.append(`key-${index}`, 'none', [keySuspended()]))
+          if (begun.length === 50) resolve(begun)
+        })
+      }
+    })
+    await Promise.all(appends)
     expect(commits).toBe(1)
   })
 
