@@ -14,8 +14,8 @@ import type { Action, Answer, DashboardDeps, OpenSession, Route, SignedInVisit, 
 
 export type Knock = {
   readonly request: Request
-  /** Named parts of the path, percent-decoded; `null` where that was not possible. */
-  readonly params: Readonly<Record<string, string | null>>
+  /** Named parts of the path, percent-decoded, `null` where that was not possible; none at all if the path has none. */
+  readonly params: Readonly<Record<string, string | null>> | undefined
   readonly peerAddress: string | null
 }
 
@@ -126,7 +126,7 @@ const sessionOf = ({ core }: DashboardDeps, request: Request, { trust }: Origin)
 }
 
 const namedParts = (params: Knock['params']): Visit['params'] =>
-  Object.fromEntries(Object.entries(params).flatMap(([name, value]) => (value === null ? [] : [[name, value]])))
+  Object.fromEntries(Object.entries(params ?? {}).flatMap(([name, value]) => (value === null ? [] : [[name, value]])))
 
 const portOf = ({ request }: Visit): number => Number(new URL(request.url).port) || 80
 

@@ -80,7 +80,7 @@ const createKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Res
 
 const sentBefore = {
   again:
-    'This form was sent before, and made its key then; the key is on the list of keys, and its text was shown once. Send this one to make another.',
+    'This form was sent before. If it made a key, that is on the list of keys, and its text was shown once. Send this one to make another.',
   foreign:
     'The service was started anew since this form was opened, and nothing was created now. Look at the list of keys; if yours is not there, send this again.',
 } as const

@@ -1,0 +1,299 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { safeNext } from '../../../src/http/dashboard/next-path.ts'
+import { SignInThrottle } from '../../../src/http/dashboard/sign-in-throttle.ts'
+import { sessionMsMax, signInAttemptsMax, signInWindowMs } from '../../../src/limits.ts'
+import { type Service, startService, testAsker } from '../../support/service.ts'
+import { addOperator, emailOf, signedIn, testPassword, visitor } from './visitor.ts'
+
+let service: Service
+beforeEach(async () => {
+  service = await startService()
+})
+afterEach(() => service.stop())
+
+describe('sign-in', () => {
+  test('opens a session in a cookie that only this host gets back, and that no script reads', async () => {
+    await addOperator(service, 'admin')
+    const person = visitor(service.url)
+    await person.get('/sign-in')
+    const answer = await person.post('/sign-in', { email: emailOf.admin, password: testPassword, next: '/operators' })
+    expect([answer.status, answer.location]).toEqual([303, '/operators'])
+    const [session = ''] = answer.headers.getSetCookie()
+    expect(session).toMatch(
+      /^__Host-cellarbook=[0-9A-Za-z]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=43200; Secure$/,
+    )
+    expect((await person.get('/operators')).status).toBe(200)
+  })
+
+  test('keeps the session’s secret out of the log', async () => {
+    const person = await signedIn(service, 'admin')
+    const secret = person.cookies.get('__Host-cellarbook') ?? ''
+    expect(secret).toHaveLength(43)
+    expect(JSON.stringify(await service.log.readAll({ limit: 100 }))).not.toContain(secret)
+  })
+
+  test('says the same of a wrong password and of an unknown e-mail', async () => {
+    await addOperator(service, 'admin')
+    const bodies = []
+    for (const email of [emailOf.admin, 'nobody@example.org']) {
+      const person = visitor(service.url)
+      await person.get('/sign-in')
+      const answer = await person.post('/sign-in', { email, password: 'wrong password', next: '' })
+      expect(answer.status).toBe(401)
+      expect(answer.headers.getSetCookie()).toEqual([])
+      expect(answer.body).toContain('The e-mail or the password is wrong.')
+      bodies.push(answer.body.replaceAll(email, 'EMAIL').replaceAll(/name="_csrf" value="[^"]*"/g, 'CSRF'))
+    }
+    expect(bodies[0]).toBe(bodies[1])
+  })
+
+  test('never repeats a password on a page', async () => {
+    const person = visitor(service.url)
+    await person.get('/sign-in')
+    const answer = await person.post('/sign-in', { email: 'x@example.org', password: 'hunter2hunter2', next: '' })
+    expect(answer.body).not.toContain('hunter2hunter2')
+  })
+
+  test('begins a new session whatever cookie came along', async () => {
+    await addOperator(service, 'admin')
+    const person = visitor(service.url)
+    person.cookies.set('__Host-cellarbook', 'chosen-by-somebody-else')
+    await person.get('/sign-in')
+    await person.post('/sign-in', { email: emailOf.admin, password: testPassword, next: '' })
+    expect(person.cookies.get('__Host-cellarbook')).toMatch(/^[0-9A-Za-z]{43}$/)
+  })
+
+  test('ends to the millisecond when the session’s time is over', async () => {
+    const person = await signedIn(service, 'admin')
+    service.clock.advance(sessionMsMax - 1)
+    expect((await person.get('/cellars')).status).toBe(200)
+    service.clock.advance(1)
+    const ended = await person.get('/cellars?status=x')
+    expect([ended.status, ended.location]).toEqual([303, '/sign-in?next=%2Fcellars%3Fstatus%3Dx'])
+  })
+
+  test('ends at sign-out for whoever holds the secret, and says so once', async () => {
+    const person = await signedIn(service, 'admin')
+    const secret = person.cookies.get('__Host-cellarbook') ?? ''
+    const out = await person.post('/sign-out', {})
+    expect([out.status, out.location]).toEqual([303, '/sign-in'])
+    expect(person.cookies.has('__Host-cellarbook')).toBe(false)
+    expect((await person.get('/sign-in')).body).toContain('You are signed out.')
+    expect((await person.get('/sign-in')).body).not.toContain('You are signed out.')
+    person.cookies.set('__Host-cellarbook', secret)
+    expect((await person.get('/cellars')).status).toBe(303)
+  })
+
+  test('takes a form after the session’s end nowhere, and says that nothing was changed', async () => {
+    const person = await signedIn(service, 'admin')
+    await person.get('/cellars/new')
+    service.clock.advance(sessionMsMax)
+    const late = await person.post('/cellars', { cellar: 'late', title: '' })
+    expect([late.status, late.location]).toEqual([303, '/sign-in'])
+    expect((await person.get('/sign-in')).body).toContain('Your session has ended.')
+    expect(service.core.projections.cellars.get('late')).toBeNull()
+  })
+
+  test('tells whoever comes first how to get in at all', async () => {
+    expect((await visitor(service.url).get('/sign-in')).body).toContain('Nobody has been set up yet.')
+    await addOperator(service, 'admin')
+    expect((await visitor(service.url).get('/sign-in')).body).not.toContain('Nobody has been set up yet.')
+  })
+
+  test('goes on to a path of ours, and to no other site', async () => {
+    await addOperator(service, 'admin')
+    for (const next of [
+      '//evil.example',
+      '/\\evil.example',
+      'https://evil.example',
+      '/\t/evil.example',
+      'javascript:x',
+    ]) {
+      const person = visitor(service.url)
+      await person.get(`/sign-in?next=${encodeURIComponent(next)}`)
+      const answer = await person.post('/sign-in', { email: emailOf.admin, password: testPassword, next })
+      expect([next, answer.location]).toEqual([next, '/cellars'])
+    }
+  })
+})
+
+describe('safeNext()', () => {
+  test('keeps a path with its query', () => {
+    expect(safeNext('/keys/x?at=2026-03-01%2010:14')).toBe('/keys/x?at=2026-03-01%2010:14')
+    expect(safeNext('/cellars/a%2Fb/readings')).toBe('/cellars/a%2Fb/readings')
+  })
+
+  test('never answers what a browser would take for another site', () => {
+    for (const text of ['', 'x', '//x', '///x', '/\\x', '\\\\x', '/\r\n/x', ' //x', 'http:/x', '/..//x', '/.//x']) {
+      const next = safeNext(text)
+      expect([text, new URL(next, 'http://here.example').origin]).toEqual([text, 'http://here.example'])
+      expect(next.startsWith('//')).toBe(false)
+    }
+  })
+})
+
+describe('the sign-in throttle', () => {
+  const tries = (throttle: SignInThrottle, who: { email: string; address: string }, count: number, now = 0) =>
+    Array.from({ length: count }, () => throttle.attempt(who, now))
+
+  test('lets so many attempts at one account through, and then none, from whatever address', () => {
+    const throttle = new SignInThrottle()
+    const waits = Array.from({ length: signInAttemptsMax + 1 }, (_, at) =>
+      throttle.attempt({ email: at % 2 === 0 ? 'A@x.org' : ' a@x.org ', address: `10.0.0.${at}` }, 0),
+    )
+    expect(waits).toEqual([...Array(signInAttemptsMax).fill(null), signInWindowMs])
+  })
+
+  test('lets so many attempts from one address through, and then none, at whatever account', () => {
+    const throttle = new SignInThrottle()
+    const waits = Array.from({ length: signInAttemptsMax + 1 }, (_, at) =>
+      throttle.attempt({ email: `${at}@x.org`, address: '10.0.0.1' }, 0),
+    )
+    expect(waits).toEqual([...Array(signInAttemptsMax).fill(null), signInWindowMs])
+  })
+
+  test('takes the 2^64 addresses of an IPv6 network for one', () => {
+    const throttle = new SignInThrottle()
+    for (let at = 0; at < signInAttemptsMax; at += 1) {
+      throttle.attempt({ email: `${at}@x.org`, address: `2001:db8:1:2::${at}` }, 0)
+    }
+    expect(throttle.attempt({ email: 'b@x.org', address: '2001:db8:1:2:3:4:5:6' }, 0)).toBe(signInWindowMs)
+    expect(throttle.attempt({ email: 'b@x.org', address: '2001:db8:1:3::1' }, 0)).toBeNull()
+  })
+
+  test('forgets an attempt when its window is over, and not one millisecond before', () => {
+    const throttle = new SignInThrottle()
+    const who = { email: 'a@x.org', address: '10.0.0.1' }
+    tries(throttle, who, signInAttemptsMax)
+    expect(throttle.attempt(who, signInWindowMs - 1)).toBe(1)
+    expect(throttle.attempt(who, signInWindowMs)).toBeNull()
+  })
+
+  test('does not count what it turned away, so that waiting helps', () => {
+    const throttle = new SignInThrottle()
+    const who = { email: 'a@x.org', address: '10.0.0.1' }
+    tries(throttle, who, signInAttemptsMax)
+    tries(throttle, who, 50, signInWindowMs - 1)
+    expect(throttle.attempt(who, signInWindowMs)).toBeNull()
+  })
+
+  test('remembers no more accounts and addresses than its bound, and forgets the longest ago first', () => {
+    const throttle = new SignInThrottle(4)
+    const who = { email: 'a@x.org', address: '10.0.0.1' }
+    tries(throttle, who, signInAttemptsMax)
+    throttle.attempt({ email: 'b@x.org', address: '10.0.0.2' }, 0)
+    expect(throttle.attempt(who, 0)).toBe(signInWindowMs)
+    throttle.attempt({ email: 'c@x.org', address: '10.0.0.3' }, 0)
+    expect(throttle.attempt(who, 0)).toBeNull()
+  })
+
+  test('stands before the password: past the bound the right one is refused too, with the time to wait', async () => {
+    await addOperator(service, 'admin')
+    const person = visitor(service.url)
+    await person.get('/sign-in')
+    const attempt = (password: string) => person.post('/sign-in', { email: emailOf.admin, password, next: '' })
+    const answers = await Promise.all(Array.from({ length: signInAttemptsMax + 2 }, () => attempt('wrong password')))
+    const statuses = answers.map(({ status }) => status).toSorted()
+    expect(statuses.filter((status) => status === 429)).toHaveLength(2)
+    const refused = await attempt(testPassword)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, String(signInWindowMs / 1_000)])
+    service.clock.advance(signInWindowMs)
+    expect((await attempt(testPassword)).status).toBe(303)
+  })
+
+  test('forgives an account its owner’s mistyping once the right password came', async () => {
+    await addOperator(service, 'admin')
+    const throttle = new SignInThrottle()
+    tries(throttle, { email: emailOf.admin, address: '10.0.0.1' }, signInAttemptsMax)
+    throttle.succeeded(emailOf.admin)
+    expect(throttle.attempt({ email: emailOf.admin, address: '10.0.0.2' }, 0)).toBeNull()
+  })
+})
+
+describe('a one-time link', () => {
+  const linkFor = async (email: string | null): Promise<string> => {
+    const link = await service.core.operators.issueLink({ email, role: 'admin' }, testAsker)
+    if (!link.ok) throw new Error(link.refusal.kind)
+    return `/link/${link.value.secret}`
+  }
+  const choice = { email: 'First@Example.org', password: testPassword, password_again: testPassword }
+
+  test('makes the first admin, signs in, and opens nothing after that', async () => {
+    const path = await linkFor(null)
+    const person = visitor(service.url)
+    expect((await person.get(path)).body).toContain('Set up Cellarbook')
+    const spent = await person.post(path, choice)
+    expect([spent.status, spent.location]).toEqual([303, '/cellars'])
+    expect((await person.get('/cellars')).body).toContain('first@example.org')
+    expect(service.core.projections.operators.get('first@example.org')?.role).toBe('admin')
+
+    const second = visitor(service.url)
+    const shown = await second.get(path)
+    expect([shown.status, shown.body.includes('spent or expired')]).toEqual([410, true])
+    await second.get('/sign-in')
+    const again = await second.post(path, { ...choice, email: 'second@example.org' })
+    expect(again.status).toBe(410)
+    expect(service.core.projections.operators.list()).toHaveLength(1)
+  })
+
+  test('is not spent by being looked at', async () => {
+    const path = await linkFor(null)
+    for (let look = 0; look < 3; look += 1) expect((await visitor(service.url).get(path)).status).toBe(200)
+  })
+
+  test('is spent once by two who send it at the same moment', async () => {
+    const path = await linkFor(null)
+    const [ada, bob] = [visitor(service.url), visitor(service.url)]
+    await Promise.all([ada.get(path), bob.get(path)])
+    const answers = await Promise.all([ada.post(path, choice), bob.post(path, { ...choice, email: 'bob@example.org' })])
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 410])
+    expect(service.core.projections.operators.list()).toHaveLength(1)
+  })
+
+  test('shows what was wrong at its field, keeps the e-mail, and stays unspent', async () => {
+    const path = await linkFor(null)
+    const person = visitor(service.url)
+    await person.get(path)
+    const wrong = [
+      [{ ...choice, password_again: 'other' }, 'fault-password_again'],
+      [{ ...choice, password: 'short', password_again: 'short' }, 'fault-password'],
+      [{ ...choice, email: 'no address' }, 'fault-email'],
+    ] as const
+    for (const [fields, fault] of wrong) {
+      const answer = await person.post(path, fields)
+      expect([fault, answer.status]).toEqual([fault, 422])
+      expect(answer.body).toContain(`id="${fault}"`)
+      expect(answer.body).toContain(`value="${fields.email}"`)
+      expect(answer.body).not.toContain(fields.password)
+    }
+    expect((await person.post(path, choice)).status).toBe(303)
+  })
+
+  test('of another’s account gives nobody an account of their own choice', async () => {
+    const path = await linkFor('eva@example.org')
+    const person = visitor(service.url)
+    await person.get(path)
+    await person.post(path, { ...choice, email: 'mallory@example.org' })
+    expect(service.core.projections.operators.get('mallory@example.org')).toBeNull()
+    expect(service.core.projections.operators.get('eva@example.org')).not.toBeNull()
+  })
+
+  test('for a lost password ends every session that is open', async () => {
+    const before = await signedIn(service, 'admin')
+    const path = await linkFor(emailOf.admin)
+    const person = visitor(service.url)
+    expect((await person.get(path)).body).toContain('Choose a new password')
+    const password = 'another twelve characters'
+    expect((await person.post(path, { email: '', password, password_again: password })).status).toBe(303)
+    expect((await before.get('/cellars')).status).toBe(303)
+    expect((await person.get('/cellars')).status).toBe(200)
+  })
+
+  test('leaves its secret in no log line', async () => {
+    const path = await linkFor(null)
+    const person = visitor(service.url)
+    await person.get(path)
+    await person.post(path, choice)
+    expect(JSON.stringify(service.lines)).not.toContain(path.slice('/link/'.length))
+  })
+})

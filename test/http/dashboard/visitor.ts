@@ -1,0 +1,84 @@
+import type { Role } from '../../../src/domain/events.ts'
+import { type Service, testAsker } from '../../support/service.ts'
+
+/** A browser without a screen: keeps cookies, follows no redirect, and finds in a page what a form would send. */
+export type Visitor = {
+  readonly cookies: Map<string, string>
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Seen>
+  /** Sends a form with the token of the page it was last shown, or with `_csrf` from the fields. */
+  post(
+    path: string,
+    fields: Readonly<Record<string, string>>,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Seen>
+}
+
+export type Seen = {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: string
+  readonly location: string | null
+}
+
+export const visitor = (url: string): Visitor => {
+  const cookies = new Map<string, string>()
+  let csrf = ''
+
+  const send = async (
+    path: string,
+    init: RequestInit & { readonly headers: Record<string, string> },
+  ): Promise<Seen> => {
+    if (cookies.size > 0) init.headers['Cookie'] ??= [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const response = await fetch(`${url}${path}`, { ...init, redirect: 'manual' })
+    for (const line of response.headers.getSetCookie()) keep(cookies, line)
+    const body = await response.text()
+    csrf = tokenIn(body) ?? csrf
+    return { status: response.status, headers: response.headers, body, location: response.headers.get('location') }
+  }
+
+  return {
+    cookies,
+    get: (path, headers = {}) => send(path, { headers: { ...headers } }),
+    post: (path, fields, headers = {}) =>
+      send(path, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/x-www-form-urlencoded', 'Sec-Fetch-Site': 'same-origin', ...headers },
+        body: new URLSearchParams({ _csrf: csrf, ...fields }).toString(),
+      }),
+  }
+}
+
+const keep = (cookies: Map<string, string>, line: string): void => {
+  const [pair = ''] = line.split(';')
+  const at = pair.indexOf('=')
+  if (/; Max-Age=0(;|$)/.test(line)) cookies.delete(pair.slice(0, at))
+  else cookies.set(pair.slice(0, at), pair.slice(at + 1))
+}
+
+const tokenIn = (html: string): string | null => /name="_csrf" value="([^"]*)"/.exec(html)?.[1] ?? null
+
+export const testPassword = 'twelve chars and more'
+
+export const emailOf: Readonly<Record<Role, string>> = { admin: 'ada@example.org', auditor: 'otto@example.org' }
+
+/** Makes the operator if there is none yet. */
+export const addOperator = async ({ core }: Service, role: Role): Promise<void> => {
+  const email = emailOf[role]
+  if (core.projections.operators.get(email) !== null) return
+  const link = await core.operators.issueLink({ email, role }, testAsker)
+  if (!link.ok) throw new Error(`Cannot make a link for a test: ${link.refusal.kind}`)
+  const { secret } = link.value
+  const spent = await core.operators.spendLink({ secret, email, password: testPassword }, testAsker)
+  if (!spent.ok) throw new Error(`Cannot add an operator for a test: ${spent.refusal.kind}`)
+}
+
+/** Signed in through the page, as everybody is. */
+export const signedIn = async (service: Service, role: Role): Promise<Visitor> => {
+  await addOperator(service, role)
+  const person = visitor(service.url)
+  await person.get('/sign-in')
+  const answer = await person.post('/sign-in', { email: emailOf[role], password: testPassword, next: '' })
+  if (answer.status !== 303) throw new Error(`Cannot sign in for a test: ${answer.status}`, { cause: service.lines })
+  await person.get('/cellars')
+  return person
+}
