@@ -74,7 +74,9 @@ export const openLogFile = (path: string): Database => {
     return database
   } catch (cause) {
     database.close(true)
-    throw cause
+    if (!(cause instanceof SQLiteError)) throw cause
+    const reason = cause.code === 'SQLITE_FULL' ? 'full' : 'unavailable'
+    throw new Outage(`Cannot open "${path}": ${cause.message}`, 'not_written', reason, { cause })
   }
 }
 
