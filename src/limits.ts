@@ -135,6 +135,6 @@ export const logLinesBytesMax = 16 * 1024 * 1024
 /** A terminal's Ctrl-C can reach a process twice, straight and through its launcher: so soon it is one and the same. */
 export const sameSignalMsMax = 500
 /** Before it stops listening, the service answers this long with `Connection: close`, so that clients let go unhurt. */
-export const drainNoticeMs = 250
+export const drainNoticeMs = 500
 /** How often a service that npx started looks whether npx is still there. */
 export const launcherLookMs = 250

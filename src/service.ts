@@ -66,13 +66,14 @@ const start = async (
   const app = createApp({ core, lines, isReady, web: config, live })
   const server = listen(app, config, tls)
   const port = server.port ?? config.port
-  started.defer(() => drainServer(server, app))
-  started.defer(() => live.close())
+  started.defer(() => server.stop(true))
 
   const linkUrl = (secret: string): string => baseUrlOf(config, port) + paths.link(secret)
   const context = { log, core: async () => core, linkUrl }
   const control = startControlServer({ dataDir: config.dataDir, context, onBug })
-  started.defer(() => control.stop())
+  // Together, so that a long answer on one side does not put off the other.
+  started.defer(() => Promise.all([drainServer(server, app), control.stop()]).then(() => {}))
+  started.defer(() => live.close())
 
   if (demo) {
     const devices = await startDemo({ core, url: localUrlOf(config, port) })

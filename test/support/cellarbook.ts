@@ -62,6 +62,8 @@ export type ServiceProcess = {
   /** What came so far. */
   stdout(): string
   stderr(): string
+  /** Resolves at the first match, or with `null` when the process has ended without one. */
+  untilStdout(pattern: RegExp): Promise<RegExpExecArray | null>
   signal(signal: NodeJS.Signals): void
   /** SIGTERM, and the exit code. */
   stop(): Promise<number>
@@ -92,6 +94,7 @@ export const startProcess = async (
     exited: child.exited,
     stdout: stdout.text,
     stderr: stderr.text,
+    untilStdout: stdout.until,
     signal: (signal) => child.kill(signal),
     stop: () => {
       child.kill('SIGTERM')

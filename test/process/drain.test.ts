@@ -1,0 +1,157 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { connect, type Socket } from 'node:net'
+import { sameSignalMsMax } from '../../src/limits.ts'
+import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
+import { startLoad } from '../support/load.ts'
+import { acceptedInLog } from './accepted-in-log.ts'
+
+const slowMs = 60_000
+const folder = newFolder()
+const environment = { DATA_DIR: folder.path }
+afterAll(() => folder.remove())
+
+const newKey = async (): Promise<string> => {
+  await cellarbook(['cellar', 'create', 'load'], environment)
+  const words = ['key', 'create', '--cellar', 'load', '--limit', '10000000/60', '--json']
+  return textOf((await cellarbook(words, environment)).lines[0], 'key')
+}
+
+let value = 0
+const nextValue = (): number => value++
+
+/** A post of which the service has the head and half of the body. */
+type HalfPost = { readonly value: number; finish(): void; readonly answer: Promise<string> }
+
+const startHalfPost = async (service: ServiceProcess, key: string): Promise<HalfPost> => {
+  const { hostname, port } = new URL(service.url)
+  const sent = nextValue()
+  const body = JSON.stringify({
+    cellar: 'load',
+    rack: 'slow',
+    keg: 'k',
+    value: sent,
+    timestamp: '2026-03-01T12:00:00Z',
+  })
+  const socket = connect(Number(port), hostname)
+  const answer = wholeAnswer(socket)
+  const head = [
+    'POST /api/v1/ingest HTTP/1.1',
+    `Host: ${hostname}:${port}`,
+    `X-API-Key: ${key}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+  ].join('\r\n')
+  await new Promise<void>((resolve) => socket.write(`${head}\r\n\r\n${body.slice(0, 20)}`, () => resolve()))
+  return { value: sent, finish: () => socket.write(body.slice(20)), answer }
+}
+
+const wholeAnswer = (socket: Socket): Promise<string> =>
+  new Promise((resolve, reject) => {
+    let text = ''
+    socket.on('data', (piece) => {
+      text += piece.toString()
+    })
+    socket.on('error', reject)
+    socket.on('close', () => resolve(text))
+  })
+
+/** Resolves once the service has said that it drains. */
+const untilDraining = async (service: ServiceProcess): Promise<void> => {
+  const said = await service.untilStdout(/"msg":"draining"/)
+  expect(said).not.toBeNull()
+}
+
+describe('a drain', () => {
+  test(
+    'answers every request that was under way, whenever the rest of it comes, and keeps what it says it kept',
+    async () => {
+      const key = await newKey()
+      const service = await startProcess(folder.path)
+      const posts = await Promise.all(Array.from({ length: 20 }, () => startHalfPost(service, key)))
+      // Answered after all of the above were read: what comes later on a loopback connection is read later.
+      await (await fetch(`${service.url}/livez`)).text()
+      service.signal('SIGTERM')
+      await untilDraining(service)
+      for (const post of posts) post.finish()
+      const answers = await Promise.all(posts.map((post) => post.answer))
+      expect(await service.exited).toBe(0)
+      const accepted = await acceptedInLog(folder.path)
+      for (const [index, answer] of answers.entries()) {
+        expect(answer).toStartWith('HTTP/1.1 200 OK\r\n')
+        const receipt = /x-receipt: (\S+)/i.exec(answer)?.[1]
+        expect(accepted.get(posts[index]?.value ?? -1)).toEqual([receipt ?? 'none'])
+      }
+    },
+    slowMs,
+  )
+
+  test.each(['SIGTERM', 'SIGINT'] as const)(
+    'by %s under load keeps what it acknowledged and acknowledges what it keeps, and exits with 0',
+    async (signal) => {
+      const key = await newKey()
+      const service = await startProcess(folder.path)
+      const load = startLoad({ url: service.url, key, cellar: 'load', devices: 24, nextValue })
+      await load.untilAcknowledged(500)
+      service.signal(signal)
+      expect(await service.exited).toBe(0)
+      await load.ended
+      expect(load.refused).toEqual([])
+      const accepted = await acceptedInLog(folder.path)
+      expect(load.acknowledged.filter((post) => accepted.get(post.value)?.join() !== post.receipt)).toEqual([])
+      // A connection that the service had not taken up yet when it stopped listening is refused or reset by the system.
+      expect(load.unanswered.filter((post) => accepted.has(post.value))).toEqual([])
+    },
+    slowMs,
+  )
+
+  test(
+    'is not cut short by the echo of the same Ctrl-C, but by a second signal later',
+    async () => {
+      const key = await newKey()
+      const service = await startProcess(folder.path)
+      const post = await startHalfPost(service, key)
+      await (await fetch(`${service.url}/livez`)).text()
+      service.signal('SIGINT')
+      await untilDraining(service)
+      service.signal('SIGINT')
+      post.finish()
+      expect(await post.answer).toStartWith('HTTP/1.1 200')
+      expect(await service.exited).toBe(0)
+
+      const stubborn = await startProcess(folder.path)
+      const stuck = await startHalfPost(stubborn, key)
+      const cut = stuck.answer.catch(() => 'cut')
+      await (await fetch(`${stubborn.url}/livez`)).text()
+      stubborn.signal('SIGTERM')
+      await untilDraining(stubborn)
+      // The bound is the process's own clock: the signal is repeated until it counts.
+      const repeat = setInterval(() => stubborn.signal('SIGTERM'), sameSignalMsMax / 2)
+      expect(await stubborn.exited).toBe(143)
+      clearInterval(repeat)
+      expect(['', 'cut']).toContain(await cut)
+    },
+    slowMs,
+  )
+
+  test(
+    'says no at /readyz and asks clients to let go, and leaves a folder that the next start takes up',
+    async () => {
+      const key = await newKey()
+      const service = await startProcess(folder.path)
+      const post = await startHalfPost(service, key)
+      const before = await fetch(`${service.url}/readyz`)
+      expect([before.status, before.headers.get('Connection')]).toEqual([200, null])
+      service.signal('SIGTERM')
+      await untilDraining(service)
+      const after = await fetch(`${service.url}/readyz`)
+      expect([after.status, after.headers.get('Connection')]).toEqual([503, 'close'])
+      post.finish()
+      await post.answer
+      expect(await service.exited).toBe(0)
+      expect(service.stderr()).not.toContain('rror')
+      const next = await startProcess(folder.path)
+      expect(await next.stop()).toBe(0)
+    },
+    slowMs,
+  )
+})

@@ -1,0 +1,237 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  cellarbook,
+  environmentOf,
+  newFolder,
+  type ServiceProcess,
+  startProcess,
+  textOf,
+} from '../support/cellarbook.ts'
+
+const slowMs = 60_000
+const folder = newFolder()
+afterAll(() => folder.remove())
+
+const running: ServiceProcess[] = []
+const start = async (...parameters: Parameters<typeof startProcess>): Promise<ServiceProcess> => {
+  const service = await startProcess(...parameters)
+  running.push(service)
+  return service
+}
+afterEach(async () => {
+  for (const service of running.splice(0)) {
+    service.signal('SIGKILL')
+    await service.exited
+  }
+})
+
+let count = 0
+const freshFolder = (): string => join(folder.path, `data-${count++}`)
+
+/** A start that fails: one sentence on stderr for people, nothing on stdout, no stack. */
+const refusedStart = async (environment: Readonly<Record<string, string>>) => {
+  const { exitCode, stdout, stderr } = await cellarbook(['serve'], environment)
+  expect(stdout).toBe('')
+  expect(stderr).not.toMatch(/\n\s+at /)
+  return { exitCode, stderr }
+}
+
+describe('serve', () => {
+  test(
+    'starts in a folder that is not there, and only its owner may look into it',
+    async () => {
+      const dataDir = freshFolder()
+      const service = await start(dataDir)
+      expect((await fetch(`${service.url}/livez`)).status).toBe(200)
+      expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
+      expect(statSync(dataDir).mode & 0o777).toBe(0o700)
+      for (const file of ['log.db', 'control.sock']) expect(statSync(join(dataDir, file)).mode & 0o777).toBe(0o600)
+    },
+    slowMs,
+  )
+
+  test('prints every fault of the environment at once, and exits with 78', async () => {
+    const { exitCode, stderr } = await refusedStart({ PORT: 'http', LOG_LEVEL: 'loud', TLS_KEY: 'key.pem' })
+    expect(exitCode).toBe(78)
+    expect(stderr.trimEnd().split('\n')).toEqual([
+      'cellarbook: PORT is "http": it must be a whole number from 0 (any free port) to 65535',
+      'cellarbook: TLS_CERT is not set, but TLS_KEY is: https needs both',
+      'cellarbook: LOG_LEVEL is "loud": it must be one of trace, debug, info, warn, error, fatal, silent',
+    ])
+  })
+
+  test(
+    'a second one on the same folder is refused by name, and the first goes on',
+    async () => {
+      const dataDir = freshFolder()
+      const service = await start(dataDir)
+      const { exitCode, stderr } = await refusedStart({ DATA_DIR: dataDir })
+      expect(exitCode).toBe(78)
+      expect(stderr).toBe(`cellarbook: Cannot use the data folder "${dataDir}": another process holds it\n`)
+      expect((await cellarbook(['cellar', 'create', 'still-here'], { DATA_DIR: dataDir })).exitCode).toBe(0)
+      expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
+    },
+    slowMs,
+  )
+
+  test(
+    'on a port in use it says so, exits with 78, and lets go of its folder',
+    async () => {
+      const service = await start(freshFolder())
+      const dataDir = freshFolder()
+      const { port } = new URL(service.url)
+      const { exitCode, stderr } = await refusedStart({ DATA_DIR: dataDir, PORT: port })
+      expect(exitCode).toBe(78)
+      expect(stderr).toBe(`cellarbook: Cannot listen on 127.0.0.1 port ${port}: the port is in use\n`)
+      expect((await start(dataDir)).url).toStartWith('http://')
+    },
+    slowMs,
+  )
+
+  test('where the data folder should be and a file is, it says what is wrong, and exits with 78', async () => {
+    const file = freshFolder()
+    writeFileSync(file, 'not a folder')
+    const { exitCode, stderr } = await refusedStart({ DATA_DIR: file })
+    expect(exitCode).toBe(78)
+    expect(stderr).toStartWith(`cellarbook: Cannot write to the data folder "${file}": `)
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+  })
+
+  test('a certificate that can not be read is told, and exits with 78', async () => {
+    const missing = join(folder.path, 'missing.pem')
+    const { exitCode, stderr } = await refusedStart({ DATA_DIR: freshFolder(), TLS_CERT: missing, TLS_KEY: missing })
+    expect(exitCode).toBe(78)
+    expect(stderr).toContain('Cannot read TLS_CERT or TLS_KEY: ')
+  })
+
+  test(
+    'an event that can not be decoded is named by stream, revision and type, and nothing is guessed',
+    async () => {
+      const dataDir = freshFolder()
+      await cellarbook(['cellar', 'create', 'sound'], { DATA_DIR: dataDir })
+      const plain = new Database(join(dataDir, 'log.db'))
+      // What a disk fault or a newer version would leave: the guards of the database stand against writers, not for this.
+      for (const { name } of plain
+        .query<{ name: string }, []>(`SELECT name FROM sqlite_schema WHERE type = 'trigger'`)
+        .all()) {
+        plain.run(`DROP TRIGGER "${name}"`)
+      }
+      plain.run(
+        `UPDATE events SET body = replace(body, 'CellarCreated', 'CellarDreamt') WHERE body LIKE '%CellarCreated%'`,
+      )
+      plain.close()
+      const { exitCode, stderr } = await refusedStart({ DATA_DIR: dataDir })
+      expect(exitCode).toBe(1)
+      expect(stderr).toMatch(/^cellarbook: Cannot decode event CellarDreamt at revision 0 of "cellar-\w{22}": .*\n$/)
+      const read = await cellarbook(['log', 'read', '--json'], { DATA_DIR: dataDir })
+      expect(read.exitCode).toBe(1)
+      expect(read.stderr).toBe(stderr)
+    },
+    slowMs,
+  )
+
+  test(
+    'replaces the socket that a killed one left behind, and commands find the new one',
+    async () => {
+      const dataDir = freshFolder()
+      const killed = await start(dataDir)
+      killed.signal('SIGKILL')
+      await killed.exited
+      expect(existsSync(join(dataDir, 'control.sock'))).toBe(true)
+      expect((await cellarbook(['cellar', 'create', 'a'], { DATA_DIR: dataDir })).exitCode).toBe(0)
+      const next = await start(dataDir)
+      const link = await cellarbook(['operator', 'link', '--json'], { DATA_DIR: dataDir })
+      expect(textOf(link.lines[0], 'url')).toStartWith(`${next.url}/link/`)
+    },
+    slowMs,
+  )
+
+  test(
+    'a data folder with a path longer than a socket address is reached all the same',
+    async () => {
+      const dataDir = join(freshFolder(), 'x'.repeat(100), 'y'.repeat(60))
+      mkdirSync(dataDir, { recursive: true })
+      const service = await start(dataDir)
+      const link = await cellarbook(['operator', 'link', '--json'], { DATA_DIR: dataDir })
+      expect(textOf(link.lines[0], 'url')).toStartWith(`${service.url}/link/`)
+    },
+    slowMs,
+  )
+
+  test(
+    'shows the set-up link on a terminal while nobody can sign in, and never in what is kept',
+    async () => {
+      const kept = await start(freshFolder())
+      expect(kept.stderr()).toContain('cellarbook operator link')
+      expect(kept.stderr() + kept.stdout()).not.toContain('/link/')
+
+      const dataDir = freshFolder()
+      const shown = await onTerminal(dataDir)
+      expect(shown.screen).toMatch(/http:\/\/127\.0\.0\.1:\d+\/link\/[0-9A-Za-z]{43}\s/)
+      expect(shown.kept).toContain('"msg":"listening"')
+      expect(shown.kept).not.toContain('/link/')
+    },
+    slowMs,
+  )
+})
+
+/** Starts the service with a terminal for stderr and a file for stdout, and stops it once it has shown the link. */
+const onTerminal = async (dataDir: string): Promise<{ readonly screen: string; readonly kept: string }> => {
+  const file = `${dataDir}.lines`
+  const main = join(import.meta.dir, '../../src/main.ts')
+  let screen = ''
+  let shown = (): void => {}
+  const hasShown = new Promise<void>((resolve) => {
+    shown = resolve
+  })
+  const decoder = new TextDecoder()
+  const child = Bun.spawn(['sh', '-c', `exec "${process.execPath}" "${main}" serve >"${file}"`], {
+    env: environmentOf({ DATA_DIR: dataDir }),
+    terminal: {
+      cols: 200,
+      rows: 50,
+      data: (_, piece) => {
+        screen += decoder.decode(piece, { stream: true })
+        if (/\/link\/\w+\s/.test(screen)) shown()
+      },
+    },
+  })
+  await Promise.race([hasShown, child.exited])
+  child.kill('SIGTERM')
+  await child.exited
+  return { screen, kept: await Bun.file(file).text() }
+}
+
+describe('serve --demo', () => {
+  test(
+    'lets devices post at once, and at the next start with a new key, the old one revoked',
+    async () => {
+      const dataDir = freshFolder()
+      for (const start of [1, 2]) {
+        const service = await startProcess(dataDir, { words: ['--demo'] })
+        running.push(service)
+        const used = await untilKeyIsUsed(dataDir)
+        expect(used.map((key) => [key['label'], key['status']])).toEqual([
+          ['Demo devices', 'active'],
+          ...(start === 2 ? [['Demo devices', 'revoked']] : []),
+        ])
+        expect(service.stdout()).not.toContain('clr_')
+        expect(await service.stop()).toBe(0)
+      }
+      const cellars = await cellarbook(['cellar', 'list', '--json'], { DATA_DIR: dataDir })
+      expect(cellars.lines).toMatchObject([{ cellar: 'demo-cellar', title: 'Demo cellar', keys: 2 }])
+    },
+    slowMs,
+  )
+})
+
+/** Asks until the newest key has been used. Ends by the bound of the test, if the devices never post. */
+const untilKeyIsUsed = async (dataDir: string): Promise<readonly Record<string, unknown>[]> => {
+  while (true) {
+    const { lines } = await cellarbook(['key', 'list', '--json'], { DATA_DIR: dataDir })
+    if (typeof lines[0]?.['lastUsedAt'] === 'string') return lines
+  }
+}
