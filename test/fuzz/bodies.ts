@@ -74,6 +74,15 @@ const nearlyValid = fc
   .tuple(fc.array(field, { maxLength: 2 }), fc.subarray([...fields.keys()], { maxLength: 2 }))
   .map(([changes, without]) => objectText(changes, without))
 
+/** A valid reading but for one field. */
+const oneFieldChanged = fc
+  .tuple(fc.constantFrom(...fields.keys()), fieldValue)
+  .map(([name, value]) => objectText([[name, value]], [name]))
+
+const notFinite = fc
+  .constantFrom('1e400', '-1e400', '9'.repeat(400))
+  .map((value) => objectText([['value', value]], ['value']))
+
 const mutation = fc.record({
   at: fc.double({ min: 0, max: 1, noNaN: true }),
   remove: fc.nat(3),
@@ -111,6 +120,8 @@ const encoded = (text: fc.Arbitrary<string>): fc.Arbitrary<Uint8Array> =>
 export const anyBody: fc.Arbitrary<Uint8Array> = fc.oneof(
   { arbitrary: mutated, weight: 5 },
   { arbitrary: encoded(nearlyValid), weight: 5 },
+  { arbitrary: encoded(oneFieldChanged), weight: 5 },
+  { arbitrary: encoded(notFinite), weight: 1 },
   { arbitrary: encoded(valid), weight: 1 },
   { arbitrary: encoded(fc.json()), weight: 1 },
   { arbitrary: encoded(deep), weight: 1 },
