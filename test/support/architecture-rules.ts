@@ -1,0 +1,273 @@
+/**
+ * The rules of ARCHITECTURE.md, "The house", as a function of a file's path and text, so that a made-up file can prove that
+ * each of them is able to fail. The syntax tree is asked, not the text: a word in a comment or in a string breaks no rule.
+ */
+import { dirname, join, normalize } from 'node:path'
+import ts from 'typescript'
+
+export const linesMax = 400
+
+type Layer =
+  | 'start'
+  | 'app'
+  | 'limits'
+  | 'parameters'
+  | 'log lines'
+  | 'domain'
+  | 'port'
+  | 'log'
+  | 'actors'
+  | 'words'
+  | 'http'
+  | 'cli'
+  | 'projections'
+  | 'views'
+
+/**
+ * The first that fits. `words` is what the command line takes from HTTP: the sentences for a refusal, and a key's history
+ * as a page shows it.
+ */
+const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
+  [/^src\/(main|service|open-log)\.ts$/, 'start'],
+  [/^src\/app\.ts$/, 'app'],
+  [/^src\/limits\.ts$/, 'limits'],
+  [/^src\/(config|clock|entropy)\.ts$/, 'parameters'],
+  [/^src\/log-lines\.ts$/, 'log lines'],
+  [/^src\/domain\//, 'domain'],
+  [/^src\/log\/event-log\.ts$/, 'port'],
+  [/^src\/log\//, 'log'],
+  [/^src\/actors\//, 'actors'],
+  [/^src\/http\/(problem|dashboard\/read-key-events)\.ts$/, 'words'],
+  [/^src\/http\//, 'http'],
+  [/^src\/cli\//, 'cli'],
+  [/^projections\//, 'projections'],
+  [/^views\//, 'views'],
+]
+
+export const layerOf = (path: string): Layer | null => layers.find(([pattern]) => pattern.test(path))?.[1] ?? null
+
+/** Whose code a layer may call, besides its own. */
+const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
+  start: 'everything',
+  app: ['http', 'words'],
+  limits: [],
+  parameters: ['limits'],
+  'log lines': ['parameters', 'limits'],
+  domain: ['limits'],
+  port: ['domain'],
+  log: ['port', 'domain', 'limits'],
+  actors: ['domain', 'projections', 'port', 'limits'],
+  words: ['domain', 'projections', 'port', 'limits'],
+  http: ['actors', 'projections', 'views', 'domain', 'port', 'words', 'limits'],
+  cli: ['actors', 'projections', 'domain', 'port', 'log', 'words', 'parameters', 'limits'],
+  projections: ['domain', 'limits'],
+  views: [],
+}
+
+/** Whose types it may name besides. Time and chance are types everywhere but at the start, where they become real. */
+const mayName: Readonly<Partial<Record<Layer, readonly Layer[]>>> = {
+  app: ['actors', 'domain', 'projections'],
+  log: ['parameters'],
+  actors: ['parameters'],
+  http: ['parameters'],
+  views: ['domain', 'projections'],
+}
+
+const packages: Readonly<Partial<Record<Layer, RegExp>>> = {
+  limits: /^$/,
+  domain: /^(@sinclair\/typebox|node:crypto)$/,
+  port: /^$/,
+  actors: /^$/,
+  words: /^$/,
+  projections: /^$/,
+  views: /^@kitajs\/html$/,
+}
+
+/** Layers that take time and chance as parameters, and wait for nothing. */
+const pureLayers: readonly Layer[] = ['domain', 'projections', 'views', 'limits']
+
+const impureGlobals = new Set([
+  'Date',
+  'performance',
+  'crypto',
+  'fetch',
+  'process',
+  'console',
+  'globalThis',
+  'require',
+  'Worker',
+  'WebSocket',
+  'setTimeout',
+  'setInterval',
+  'setImmediate',
+  'queueMicrotask',
+])
+const pureMembersOfBun = new Set(['SHA256', 'CryptoHasher', 'hash'])
+const pureNamesOfNodeCrypto = new Set(['timingSafeEqual', 'createHash', 'hash'])
+
+/** What a file breaks, each as `rule: what` with its line; empty if nothing. */
+export const violationsOf = (path: string, text: string): readonly string[] => {
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true)
+  const found: string[] = []
+  const report = (node: ts.Node, what: string): void => {
+    found.push(`${path}:${file.getLineAndCharacterOfPosition(node.getStart()).line + 1} ${what}`)
+  }
+  const layer = layerOf(path)
+  if (layer === null) found.push(`${path}:1 lies in no layer that ARCHITECTURE.md knows`)
+  else judgeImports(file, layer, report)
+  if (layer !== null && pureLayers.includes(layer)) everyNode(file, (node) => judgePurity(node, report))
+  if (path !== 'src/main.ts') for (const statement of file.statements) judgeAtImport(statement, report)
+  if (path !== 'src/http/problem.ts' && !path.startsWith('src/http/dashboard/')) {
+    everyNode(file, (node) => judgeStatus(node, report))
+  }
+  everyNode(file, (node) => judgeExport(node, report))
+  found.push(...judgeText(path, text))
+  return found
+}
+
+type Report = (node: ts.Node, what: string) => void
+
+/** What holds for tests and benches too. */
+export const judgeText = (path: string, text: string): readonly string[] => {
+  const found: string[] = []
+  const lines = text.split('\n')
+  for (const [index, line] of lines.entries()) {
+    if (/\b(?:TO|FIX)(?:DO|ME)\b|\bX{3}\b/.test(line)) found.push(`${path}:${index + 1} leaves work undone`)
+  }
+  const count = lines.length - 1
+  if (/^(src|projections|views)\//.test(path) && count > linesMax) {
+    found.push(`${path}:1 has ${count} lines: the most is ${linesMax}`)
+  }
+  return found
+}
+
+const judgeImports = (file: ts.SourceFile, layer: Layer, report: Report): void => {
+  everyNode(file, (node) => {
+    const imported = importOf(node)
+    if (imported === null) return
+    const { specifier, isTypeOnly } = imported
+    if (!specifier.startsWith('.')) {
+      const allowed = packages[layer]
+      if (allowed !== undefined && !allowed.test(specifier)) report(node, `${layer} may not import ${specifier}`)
+      return
+    }
+    const target = layerOf(normalize(join(dirname(file.fileName), specifier)))
+    const callable = mayImport[layer]
+    if (target === layer || callable === 'everything') return
+    if (target !== null && callable.includes(target)) return
+    if (target !== null && isTypeOnly && mayName[layer]?.includes(target)) return
+    report(node, `${layer} may not import ${target ?? specifier}${isTypeOnly ? ', not even its types' : ''}`)
+  })
+}
+
+const importOf = (node: ts.Node): { readonly specifier: string; readonly isTypeOnly: boolean } | null => {
+  if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
+    const clause = node.importClause
+    const bindings = clause?.namedBindings
+    const areTypes =
+      bindings !== undefined && ts.isNamedImports(bindings) && bindings.elements.every(({ isTypeOnly }) => isTypeOnly)
+    const isTypeOnly = clause?.isTypeOnly === true || (clause?.name === undefined && areTypes)
+    return { specifier: node.moduleSpecifier.text, isTypeOnly }
+  }
+  if (ts.isExportDeclaration(node) && node.moduleSpecifier !== undefined && ts.isStringLiteral(node.moduleSpecifier)) {
+    return { specifier: node.moduleSpecifier.text, isTypeOnly: node.isTypeOnly }
+  }
+  if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+    const [argument] = node.arguments
+    return {
+      specifier: argument && ts.isStringLiteral(argument) ? argument.text : 'a computed name',
+      isTypeOnly: false,
+    }
+  }
+  return null
+}
+
+const judgePurity = (node: ts.Node, report: Report): void => {
+  if (node.kind === ts.SyntaxKind.AsyncKeyword || ts.isAwaitExpression(node)) report(node, 'waits, where all is pure')
+  if (ts.isForOfStatement(node) && node.awaitModifier !== undefined) report(node, 'waits, where all is pure')
+  if (ts.isImportSpecifier(node) && namedFrom(node) === 'node:crypto' && !pureNamesOfNodeCrypto.has(node.name.text)) {
+    report(node, `uses ${node.name.text} of node:crypto, where all is pure`)
+  }
+  if (!ts.isPropertyAccessExpression(node)) {
+    if (ts.isIdentifier(node) && impureGlobals.has(node.text) && isReference(node)) {
+      report(node, `uses ${node.text}, where all is pure`)
+    }
+    return
+  }
+  const { expression, name } = node
+  if (!ts.isIdentifier(expression)) return
+  if (expression.text === 'Math' && name.text === 'random') report(node, 'uses Math.random, where all is pure')
+  if (expression.text === 'Bun' && !pureMembersOfBun.has(name.text)) {
+    report(node, `uses Bun.${name.text}, where all is pure`)
+  }
+}
+
+const namedFrom = (node: ts.ImportSpecifier): string => {
+  const { moduleSpecifier } = node.parent.parent.parent
+  return ts.isStringLiteral(moduleSpecifier) ? moduleSpecifier.text : ''
+}
+
+/** Whether the identifier stands for a value, not for a member, a type or a name that is just being made. */
+const isReference = (node: ts.Identifier): boolean => {
+  const { parent } = node
+  if (ts.isPropertyAccessExpression(parent)) return parent.expression === node
+  if (ts.isTypeNode(parent)) return false
+  const isNamed =
+    ts.isPropertyAssignment(parent) ||
+    ts.isPropertySignature(parent) ||
+    ts.isPropertyDeclaration(parent) ||
+    ts.isMethodDeclaration(parent) ||
+    ts.isParameter(parent) ||
+    ts.isVariableDeclaration(parent) ||
+    ts.isJsxAttribute(parent)
+  return !(isNamed && parent.name === node)
+}
+
+/** Importing a file defines things and does nothing. */
+const judgeAtImport = (statement: ts.Statement, report: Report): void => {
+  const defines =
+    ts.isImportDeclaration(statement) ||
+    ts.isExportDeclaration(statement) ||
+    ts.isExportAssignment(statement) ||
+    ts.isTypeAliasDeclaration(statement) ||
+    ts.isInterfaceDeclaration(statement) ||
+    ts.isFunctionDeclaration(statement) ||
+    ts.isClassDeclaration(statement) ||
+    ts.isVariableStatement(statement) ||
+    fillsTable(statement)
+  if (!defines) report(statement, 'does something when it is imported')
+  if (!ts.isVariableStatement(statement)) return
+  for (const { initializer } of statement.declarationList.declarations) {
+    if (initializer !== undefined && ts.isAwaitExpression(initializer)) {
+      report(statement, 'waits when it is imported')
+    }
+  }
+}
+
+/** A loop that assigns elements of a table, which the file made just before, and nothing else. */
+const fillsTable = (statement: ts.Statement): boolean =>
+  ts.isForOfStatement(statement) &&
+  ts.isExpressionStatement(statement.statement) &&
+  ts.isBinaryExpression(statement.statement.expression) &&
+  statement.statement.expression.operatorToken.kind === ts.SyntaxKind.EqualsToken &&
+  ts.isElementAccessExpression(statement.statement.expression.left) &&
+  ts.isIdentifier(statement.statement.expression.right)
+
+/** `status: 429` and the like: what a refusal's status is stands in `problem.ts`, and pages have theirs. */
+const judgeStatus = (node: ts.Node, report: Report): void => {
+  if (!ts.isPropertyAssignment(node) || !ts.isIdentifier(node.name) || node.name.text !== 'status') return
+  if (ts.isNumericLiteral(node.initializer) && Number(node.initializer.text) >= 400) {
+    report(node, `decides status ${node.initializer.text}, which is for src/http/problem.ts to say`)
+  }
+}
+
+const judgeExport = (node: ts.Node, report: Report): void => {
+  if (ts.isExportAssignment(node) || node.kind === ts.SyntaxKind.DefaultKeyword) {
+    if (!ts.isDefaultClause(node.parent)) report(node, 'exports by default')
+  }
+}
+
+const everyNode = (node: ts.Node, visit: (node: ts.Node) => void): void => {
+  visit(node)
+  node.forEachChild((child) => everyNode(child, visit))
+}
