@@ -2,6 +2,7 @@
  * What the service says to those who run it: one JSON object a line. No header, body, query, key or link is ever in one,
  * so that whoever may read the lines may do nothing with them.
  */
+import type { Writable } from 'node:stream'
 import pino from 'pino'
 import type { LogLevel } from './config.ts'
 import { logLinesBytesMax } from './limits.ts'
@@ -16,7 +17,7 @@ export type LogLines = {
 }
 
 /** Lines on `stream`, from `level` upwards. */
-export const createLogLines = (stream: NodeJS.WriteStream, level: LogLevel): LogLines => {
+export const createLogLines = (stream: Writable, level: LogLevel): LogLines => {
   const logger = pino(
     {
       level,
@@ -39,7 +40,7 @@ export const createLogLines = (stream: NodeJS.WriteStream, level: LogLevel): Log
  * Readings go before lines: while the reader of the lines stalls, so many wait and the rest are dropped; when it has gone
  * away, all are. pino's own destination holds a process that wants to end in an endless loop then.
  */
-const boundedLines = (stream: NodeJS.WriteStream): pino.DestinationStream => {
+const boundedLines = (stream: Writable): pino.DestinationStream => {
   let isGone = false
   stream.on('error', () => {
     isGone = true

@@ -12,7 +12,7 @@ export class ReaderGone extends Error {
 }
 
 export const createOutput = (stream: NodeJS.WriteStream): Output => {
-  let gone = false
+  let failure: Error | null = null
   let resume: (() => void) | null = null
   const wake = (): void => {
     resume?.()
@@ -20,19 +20,22 @@ export const createOutput = (stream: NodeJS.WriteStream): Output => {
   }
   stream.on('drain', wake)
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-    gone = true
+    failure = error.code === 'EPIPE' ? new ReaderGone('Cannot write the result: its reader has gone') : error
     wake()
   })
-  const refuseIfGone = (): void => {
-    if (gone) throw new ReaderGone('Cannot write the result: its reader has closed the pipe')
+  const assertFit = (): void => {
+    if (failure !== null) throw failure
   }
   return {
     write: async (text) => {
-      refuseIfGone()
+      assertFit()
       if (stream.write(text)) return
-      if (!gone) await new Promise<void>((resolve) => (resume = resolve))
-      refuseIfGone()
+      if (failure === null) {
+        await new Promise<void>((resolve) => {
+          resume = resolve
+        })
+      }
+      assertFit()
     },
     flush: () => new Promise((resolve) => stream.write('', () => resolve())),
   }

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { newTally, runDevices } from '../../src/cli/devices.ts'
+import { cellarbook, newFolder } from '../support/cellarbook.ts'
+import { type Service, startService, testCellar } from '../support/service.ts'
+
+const folder = newFolder()
+let service: Service
+let key = ''
+
+beforeAll(async () => {
+  service = await startService()
+  key = (await service.createKey()).key
+})
+afterAll(async () => {
+  await service.stop()
+  folder.remove()
+})
+
+const simulate = (more: readonly string[], environment: Readonly<Record<string, string>> = {}) => {
+  const words = ['simulate', '--url', service.url, '--cellar', testCellar, '--devices', '4', '--rate', '200', ...more]
+  return cellarbook(words, environment)
+}
+
+describe('cellarbook simulate', () => {
+  test('posts readings that are accepted, and says how many', async () => {
+    const ran = await simulate(['--duration', '1s', '--json'], { CELLARBOOK_KEY: key })
+    expect(ran.exitCode).toBe(0)
+    const accepted = Number(ran.lines[0]?.['accepted'])
+    expect(ran.lines).toEqual([{ accepted, refused: {}, unanswered: 0, seconds: expect.any(Number) }])
+    expect(accepted).toBeGreaterThan(0)
+    expect(service.core.projections.readings.latest(testCellar).length).toBeGreaterThan(0)
+    expect(ran.stderr).toMatch(new RegExp(`: ${accepted} accepted \\(\\d+/s\\)\\n$`))
+  })
+
+  test('takes the key from a file, and ends with 1 when it is refused, naming why', async () => {
+    const keyFile = join(folder.path, 'key')
+    writeFileSync(keyFile, `${key}x\n`)
+    const ran = await simulate(['--duration', '1s', '--key-file', keyFile])
+    expect(ran.exitCode).toBe(1)
+    expect(ran.stderr).toContain('the last fault: Invalid API key')
+    expect(ran.stderr).not.toContain(key)
+  })
+
+  test('ends with 69 when nobody answers', async () => {
+    const words = ['simulate', '--url', 'http://127.0.0.1:1', '--cellar', 'a', '--duration', '1s', '--rate', '50']
+    const ran = await cellarbook(words, { CELLARBOOK_KEY: 'k' })
+    expect(ran.exitCode).toBe(69)
+    expect(ran.stderr).toContain('Cannot reach http://127.0.0.1:1')
+  })
+
+  test('ends with 64 when the file of the key is not there', async () => {
+    const ran = await simulate(['--key-file', join(folder.path, 'missing')])
+    expect([ran.exitCode, ran.stdout]).toEqual([64, ''])
+  })
+})
+
+describe('runDevices()', () => {
+  test('finishes the posts under way when it is stopped, and begins no more', async () => {
+    const stop = new AbortController()
+    let asked = 0
+    let answered = 0
+    const server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: async () => {
+        asked++
+        stop.abort()
+        answered++
+        return Response.json({ status: 'success' })
+      },
+    })
+    const tally = newTally()
+    const random = (): number => 0
+    const now = (): number => Date.now()
+    const url = server.url.origin
+    await runDevices(
+      { url, key: 'k', cellar: 'c', devices: 3, ratePerSecond: 3, stop: stop.signal, random, now },
+      tally,
+    )
+    expect(tally).toMatchObject({ accepted: asked, unanswered: 0 })
+    expect(answered).toBe(asked)
+    expect(asked).toBeLessThanOrEqual(3)
+    await server.stop(true)
+  })
+})
