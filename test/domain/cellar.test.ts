@@ -65,6 +65,22 @@ describe('decideCellar()', () => {
   })
 })
 
+describe('a policy', () => {
+  for (const other of [
+    { ...policy, limit: null },
+    { ...policy, limit: { readings: 2, windowMs: 1_000 } },
+    { ...policy, readingAgeMsMax: 0 },
+    { ...policy, readingAheadMsMax: 6 },
+  ]) {
+    test(`is another when one of its fields is: ${JSON.stringify(other)}`, () => {
+      expect(decideCellar(foldAll([created, policyChanged]), change(other))).toEqual({
+        ok: true,
+        value: [{ type: 'CellarPolicyChanged', data: { policy: other } }],
+      })
+    })
+  }
+})
+
 describe('evolveCellar()', () => {
   test('keeps the identifier, who made it and when, whatever changes later', () => {
     expect(foldAll([created, { type: 'CellarRenamed', data: { title: 'New' } }, policyChanged])).toEqual({

@@ -106,6 +106,29 @@ describe('parseKey()', () => {
     }
   })
 
+  test('refuses what is not of the form even if its checksum is right', () => {
+    const withChecksum = (body: string): string => {
+      const bytes = new Uint8Array(4)
+      new DataView(bytes.buffer).setUint32(0, Bun.hash.crc32(body))
+      return body + base62(bytes, 6)
+    }
+    const secret = 'a'.repeat(43)
+    expect(parseKey(withChecksum(`clr_12345678_${secret}`))?.keyId).toBe('12345678')
+    for (const body of [
+      `cls_12345678_${secret}`,
+      `clr-12345678_${secret}`,
+      `clr_12345678-${secret}`,
+      `clr_12345678a${secret}`,
+      `clr_1234567-_${secret}`,
+      `clr_1234567é_${secret}`,
+      `clr_12345678_${secret.slice(1)}_`,
+      `clr_12345678_ ${secret.slice(1)}`,
+      `clr_1234567_${secret}a`,
+    ]) {
+      expect(parseKey(withChecksum(body))).toBeNull()
+    }
+  })
+
   test('refuses what only the checksum, counted past 32 bits, could say', () => {
     // 2^32 more than the right checksum still fits into 6 digits: it must not pass as the same number.
     const { key } = makeKey({ id: new Uint8Array(keyIdBytes), secret: new Uint8Array(secretBytes) })
