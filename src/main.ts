@@ -31,7 +31,7 @@ const serve: ProgramDeps['serve'] = async (config, options) => {
   }
   process.on('uncaughtException', crash).on('unhandledRejection', crash)
 
-  const stopped = untilStopped(process.env)
+  const stopped = untilStopped()
   const service = await startService(config, options, {
     clock: systemClock,
     entropy: systemEntropy,

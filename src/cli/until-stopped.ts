@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { launcherLookMs, sameSignalMsMax } from '../limits.ts'
 
 /** Resolves with what asks the service to stop. A second signal ends the process as if it had never been caught. */
-export const untilStopped = (environment: { readonly [name: string]: string | undefined }): Promise<string> =>
+export const untilStopped = (): Promise<string> =>
   new Promise((resolve) => {
     let firstAtMs: number | null = null
     const onSignal = (signal: NodeJS.Signals): void => {
@@ -15,27 +15,37 @@ export const untilStopped = (environment: { readonly [name: string]: string | un
       }
     }
     process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
-    // npx passes a signal to its shell and no further: the shell ends, and a service below it would live on unseen.
-    if (environment['npm_command'] === 'exec') onLauncherGone(() => resolve('npx has ended'))
+    onNpxGone(() => resolve('npx has ended'))
   })
 
-/** npx runs a shell, that runs `bun start`, that runs this process: the shell is gone once our parent has another parent. */
-const onLauncherGone = (tell: () => void): void => {
-  const launcher = parentOf(process.ppid)
-  if (launcher === null) return
+/**
+ * npx passes a signal to the shell that it started, which ends without passing it on: a service below it would live on
+ * unseen. npx runs `sh`, that runs `bun start`, that runs this process, so the shell is gone once our parent has another
+ * parent.
+ */
+const onNpxGone = (tell: () => void): void => {
+  const shell = parentOf(process.ppid)
+  if (shell === null || !isNpx(parentOf(shell))) return
   const look = setInterval(() => {
-    if (parentOf(process.ppid) === launcher) return
+    if (parentOf(process.ppid) === shell) return
     clearInterval(look)
     tell()
   }, launcherLookMs)
   look.unref()
 }
 
-/** `null` where the system does not say (only Linux has /proc). */
+const isNpx = (processId: number | null): boolean =>
+  processId !== null && (readProcess(processId, 'cmdline') ?? '').startsWith('npm exec ')
+
 const parentOf = (processId: number): number | null => {
+  const parent = /^PPid:\s*(\d+)$/m.exec(readProcess(processId, 'status') ?? '')?.[1]
+  return parent === undefined ? null : Number(parent)
+}
+
+/** `null` where the system does not say: only Linux has /proc. */
+const readProcess = (processId: number, file: 'status' | 'cmdline'): string | null => {
   try {
-    const status = readFileSync(`/proc/${processId}/status`, 'utf8')
-    return Number(/^PPid:\s*(\d+)$/m.exec(status)?.[1] ?? Number.NaN)
+    return readFileSync(`/proc/${processId}/${file}`, 'utf8')
   } catch {
     return null
   }

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { openCore } from '../../src/actors/open-core.ts'
@@ -13,6 +13,9 @@ import { openSqliteLog } from '../../src/log/sqlite.ts'
 import { cellarbook, environmentOf, newFolder } from '../support/cellarbook.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
+
+// Each command is a process of its own.
+setDefaultTimeout(60_000)
 
 const folder = newFolder()
 afterAll(() => folder.remove())
@@ -74,16 +77,11 @@ describe('the command line', () => {
     const log = openSqliteLog({ dataDir: filled.path })
     const by = { kind: 'system' } as const
     const metadata = { by, requestId: 'r', correlationId: 'r', causationId: 'r' }
-    for (let count = 0; count < 2_000; count++) {
-      const event = {
-        id: crypto.randomUUID(),
-        type: 'CellarRenamed',
-        recordedAt: 1,
-        data: { title },
-        metadata,
-      } as const
-      await log.append('cellar-1', count === 0 ? 'none' : count - 1, [event])
-    }
+    const renames = Array.from(
+      { length: 2_000 },
+      () => ({ id: crypto.randomUUID(), type: 'CellarRenamed', recordedAt: 1, data: { title }, metadata }) as const,
+    )
+    await log.append('cellar-1', 'none', renames)
     await log.close()
     const main = join(import.meta.dir, '../../src/main.ts')
     const script = `"${process.execPath}" "${main}" log read --json; echo "exit code $?" >&2`

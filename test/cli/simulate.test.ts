@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newTally, runDevices } from '../../src/cli/devices.ts'
 import { cellarbook, newFolder } from '../support/cellarbook.ts'
 import { type Service, startService, testCellar } from '../support/service.ts'
+
+// Each command is a process of its own.
+setDefaultTimeout(60_000)
 
 const folder = newFolder()
 let service: Service
