@@ -5,6 +5,7 @@ import { FirstReading } from '../../views/key-created.tsx'
 import { KeyList } from '../../views/keys.tsx'
 import { everyPage, harmless, nowMs, sampleKey, sampleKeyList, sampleReading } from '../views/every-page.ts'
 
+// Generous, since a machine may be busy; it only ends a page that never comes.
 setDefaultTimeout(300_000)
 
 /**
@@ -75,7 +76,8 @@ const answer = async (request: Request): Promise<Response> => {
   })
 }
 
-const server = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 120, fetch: answer })
+// No idle timeout: a stream that a page fails to close must stay open, and be found.
+const server = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 0, fetch: answer })
 const base = `http://127.0.0.1:${server.port}`
 let browser: Browser
 

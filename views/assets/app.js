@@ -66,20 +66,18 @@
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
       const question = page.getElementById('confirm')
       if (question === null) throw new Error('the page asks nothing')
-      showDialog(question, link)
+      showDialog(question)
     } catch {
       location.assign(link.href)
     }
   }
 
-  const showDialog = (question, opener) => {
+  const showDialog = (question) => {
     const dialog = document.createElement('dialog')
     dialog.setAttribute('aria-labelledby', 'confirm-title')
     dialog.append(document.importNode(question, true))
-    dialog.addEventListener('close', () => {
-      dialog.remove()
-      opener.focus()
-    })
+    // The browser has given the focus back to the link by then.
+    dialog.addEventListener('close', () => dialog.remove())
     document.body.append(dialog)
     dialog.showModal()
     revealCopyButtons()
