@@ -3,8 +3,8 @@ import { createApp } from '../../../src/app.ts'
 import { formBodyBytesMax } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
 import { rawExchange } from '../../support/raw-http.ts'
-import { type Service, startService, testCellar } from '../../support/service.ts'
-import { type Seen, signedIn, type Visitor, visitor } from './visitor.ts'
+import { type Service, testCellar } from '../../support/service.ts'
+import { type Seen, signedIn, startWithOperators, type Visitor, visitor } from './visitor.ts'
 
 let service: Service
 let keyId = ''
@@ -12,7 +12,7 @@ let admin: Visitor
 let auditor: Visitor
 
 beforeAll(async () => {
-  service = await startService()
+  service = await startWithOperators()
   keyId = (await service.createKey()).keyId
   admin = await signedIn(service, 'admin')
   auditor = await signedIn(service, 'auditor')
@@ -227,7 +227,7 @@ describe('the door', () => {
   })
 
   test('costs a bug one request, and shows neither its message nor its stack', async () => {
-    const broken = await startService({
+    const broken = await startWithOperators({
       wrapCore: (core) => ({
         ...core,
         operators: {

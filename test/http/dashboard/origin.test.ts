@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { originOf, type WebConfig } from '../../../src/http/dashboard/origin.ts'
 import { type RawAnswer, rawExchange } from '../../support/raw-http.ts'
-import { type Service, startService } from '../../support/service.ts'
-import { addOperator, emailOf, testPassword } from './visitor.ts'
+import type { Service } from '../../support/service.ts'
+import { emailOf, startWithOperators, testPassword } from './visitor.ts'
 
 const plain: WebConfig = { publicUrl: null, trustedProxies: [], allowInsecureHttp: false }
 
@@ -113,7 +113,7 @@ const ask = async (service: Service, head: string, body = ''): Promise<RawAnswer
 
 describe('plain http from elsewhere', () => {
   test('gets a page that says why nobody can sign in so, and how to mend it, and no form', async () => {
-    const service = await startService()
+    const service = await startWithOperators()
     for (const path of ['/sign-in', '/', '/cellars', '/link/x', '/no/such/page']) {
       const answer = await ask(service, `GET ${path} HTTP/1.1`)
       expect([path, answer.status]).toEqual([path, 403])
@@ -127,8 +127,7 @@ describe('plain http from elsewhere', () => {
   })
 
   test('does not get in with the right password, nor with a session’s cookie', async () => {
-    const service = await startService()
-    await addOperator(service, 'admin')
+    const service = await startWithOperators()
     const signIn = await service.core.operators.signIn({ email: emailOf.admin, password: testPassword }, 'test')
     if (!signIn.ok) throw new Error(signIn.refusal.kind)
     const before = (await service.log.readAll({ limit: 100 })).length
@@ -143,8 +142,7 @@ describe('plain http from elsewhere', () => {
   })
 
   test('may sign in when the setting allows it, with a cookie of another name and a warning on every page', async () => {
-    const service = await startService({ web: { allowInsecureHttp: true } })
-    await addOperator(service, 'admin')
+    const service = await startWithOperators({ web: { allowInsecureHttp: true } })
     const page = await ask(service, 'GET /sign-in HTTP/1.1')
     expect(page.status).toBe(200)
     expect(page.body).toContain('This page came over plain http.')
@@ -167,7 +165,7 @@ describe('plain http from elsewhere', () => {
   })
 
   test('is no matter for devices, which may post so', async () => {
-    const service = await startService()
+    const service = await startWithOperators()
     const { key } = await service.createKey()
     const body = JSON.stringify({
       cellar: 'wine-berlin',

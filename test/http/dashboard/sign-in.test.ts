@@ -3,17 +3,16 @@ import { safeNext } from '../../../src/http/dashboard/next-path.ts'
 import { SignInThrottle } from '../../../src/http/dashboard/sign-in-throttle.ts'
 import { sessionMsMax, signInAttemptsMax, signInWindowMs } from '../../../src/limits.ts'
 import { type Service, startService, testAsker } from '../../support/service.ts'
-import { addOperator, emailOf, signedIn, testPassword, visitor } from './visitor.ts'
+import { emailOf, signedIn, startWithOperators, testPassword, visitor } from './visitor.ts'
 
 let service: Service
 beforeEach(async () => {
-  service = await startService()
+  service = await startWithOperators()
 })
 afterEach(() => service.stop())
 
 describe('sign-in', () => {
   test('opens a session in a cookie that only this host gets back, and that no script reads', async () => {
-    await addOperator(service, 'admin')
     const person = visitor(service.url)
     await person.get('/sign-in')
     const answer = await person.post('/sign-in', { email: emailOf.admin, password: testPassword, next: '/operators' })
@@ -33,7 +32,6 @@ describe('sign-in', () => {
   })
 
   test('says the same of a wrong password and of an unknown e-mail', async () => {
-    await addOperator(service, 'admin')
     const bodies = []
     for (const email of [emailOf.admin, 'nobody@example.org']) {
       const person = visitor(service.url)
@@ -55,7 +53,6 @@ describe('sign-in', () => {
   })
 
   test('begins a new session whatever cookie came along', async () => {
-    await addOperator(service, 'admin')
     const person = visitor(service.url)
     person.cookies.set('__Host-cellarbook', 'chosen-by-somebody-else')
     await person.get('/sign-in')
@@ -95,13 +92,13 @@ describe('sign-in', () => {
   })
 
   test('tells whoever comes first how to get in at all', async () => {
-    expect((await visitor(service.url).get('/sign-in')).body).toContain('Nobody has been set up yet.')
-    await addOperator(service, 'admin')
+    const fresh = await startService()
+    expect((await visitor(fresh.url).get('/sign-in')).body).toContain('Nobody has been set up yet.')
+    await fresh.stop()
     expect((await visitor(service.url).get('/sign-in')).body).not.toContain('Nobody has been set up yet.')
   })
 
   test('goes on to a path of ours, and to no other site', async () => {
-    await addOperator(service, 'admin')
     for (const next of [
       '//evil.example',
       '/\\evil.example',
@@ -188,7 +185,6 @@ describe('the sign-in throttle', () => {
   })
 
   test('stands before the password: past the bound the right one is refused too, with the time to wait', async () => {
-    await addOperator(service, 'admin')
     const person = visitor(service.url)
     await person.get('/sign-in')
     const attempt = (password: string) => person.post('/sign-in', { email: emailOf.admin, password, next: '' })
@@ -202,7 +198,6 @@ describe('the sign-in throttle', () => {
   })
 
   test('forgives an account its owner’s mistyping once the right password came', async () => {
-    await addOperator(service, 'admin')
     const throttle = new SignInThrottle()
     tries(throttle, { email: emailOf.admin, address: '10.0.0.1' }, signInAttemptsMax)
     throttle.succeeded(emailOf.admin)
@@ -233,7 +228,7 @@ describe('a one-time link', () => {
     await second.get('/sign-in')
     const again = await second.post(path, { ...choice, email: 'second@example.org' })
     expect(again.status).toBe(410)
-    expect(service.core.projections.operators.list()).toHaveLength(1)
+    expect(service.core.projections.operators.list()).toHaveLength(3)
   })
 
   test('is not spent by being looked at', async () => {
@@ -247,7 +242,7 @@ describe('a one-time link', () => {
     await Promise.all([ada.get(path), bob.get(path)])
     const answers = await Promise.all([ada.post(path, choice), bob.post(path, { ...choice, email: 'bob@example.org' })])
     expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 410])
-    expect(service.core.projections.operators.list()).toHaveLength(1)
+    expect(service.core.projections.operators.list()).toHaveLength(3)
   })
 
   test('shows what was wrong at its field, keeps the e-mail, and stays unspent', async () => {

@@ -1,5 +1,8 @@
 import type { Role } from '../../../src/domain/events.ts'
-import { type Service, testAsker } from '../../support/service.ts'
+import { operatorStream } from '../../../src/domain/streams.ts'
+import { createMemoryLog } from '../../../src/log/memory.ts'
+import { manualClock } from '../../support/manual-clock.ts'
+import { type Service, type ServiceOptions, startService } from '../../support/service.ts'
 
 /** A browser without a screen: keeps cookies, follows no redirect, and finds in a page what a form would send. */
 export type Visitor = {
@@ -61,20 +64,32 @@ export const testPassword = 'twelve chars and more'
 
 export const emailOf: Readonly<Record<Role, string>> = { admin: 'ada@example.org', auditor: 'otto@example.org' }
 
-/** Makes the operator if there is none yet. */
-export const addOperator = async ({ core }: Service, role: Role): Promise<void> => {
-  const email = emailOf[role]
-  if (core.projections.operators.get(email) !== null) return
-  const link = await core.operators.issueLink({ email, role }, testAsker)
-  if (!link.ok) throw new Error(`Cannot make a link for a test: ${link.refusal.kind}`)
-  const { secret } = link.value
-  const spent = await core.operators.spendLink({ secret, email, password: testPassword }, testAsker)
-  if (!spent.ok) throw new Error(`Cannot add an operator for a test: ${spent.refusal.kind}`)
+/**
+ * A service whose log begins with an admin and an auditor. Their passwords are hashed at the lowest cost, since the true one
+ * is half a second of a busy machine for each test.
+ */
+export const startWithOperators = async (options: ServiceOptions = {}): Promise<Service> => {
+  const log = options.log ?? createMemoryLog()
+  const clock = options.clock ?? manualClock()
+  for (const role of ['admin', 'auditor'] as const) {
+    const email = emailOf[role]
+    await log.append(operatorStream(email), 'none', [
+      {
+        id: crypto.randomUUID(),
+        type: 'OperatorAdded',
+        recordedAt: clock.now(),
+        data: { email, role, passwordHash: await cheapHash },
+        metadata: { by: { kind: 'cli' }, requestId: 'test', correlationId: 'test', causationId: 'test' },
+      },
+    ])
+  }
+  return startService({ ...options, log, clock })
 }
+
+const cheapHash = Bun.password.hash(testPassword, { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 })
 
 /** Signed in through the page, as everybody is. */
 export const signedIn = async (service: Service, role: Role): Promise<Visitor> => {
-  await addOperator(service, role)
   const person = visitor(service.url)
   await person.get('/sign-in')
   const answer = await person.post('/sign-in', { email: emailOf[role], password: testPassword, next: '' })

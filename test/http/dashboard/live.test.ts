@@ -1,0 +1,320 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { liveHeartbeatMs, livePushMs, liveStreamsMax, sessionMsMax } from '../../../src/limits.ts'
+import { createMemoryLog } from '../../../src/log/memory.ts'
+import { paths } from '../../../views/paths.ts'
+import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
+import { faultyLog } from '../../support/faulty-log.ts'
+import { rawConnect } from '../../support/raw-http.ts'
+import { type Service, testCellar, validReading } from '../../support/service.ts'
+import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
+
+let service: Service
+let schedule: DrivenSchedule
+let admin: Visitor
+let open: Watching[] = []
+
+beforeEach(async () => {
+  schedule = drivenSchedule()
+  service = await startWithOperators({ liveSchedule: schedule })
+  admin = await signedIn(service, 'admin')
+})
+afterEach(async () => {
+  for (const watching of open) watching.leave()
+  open = []
+  await service.stop()
+})
+
+type Watching = {
+  readonly response: Response
+  /** All that has come so far. */
+  text(): string
+  /** Waits until something that matches has come. */
+  until(what: RegExp): Promise<string>
+  readonly ended: Promise<void>
+  leave(): void
+}
+
+const watch = async (path: string, person = admin, url = service.url): Promise<Watching> => {
+  const abort = new AbortController()
+  const cookie = [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const response = await fetch(`${url}${path}`, { headers: { Cookie: cookie }, signal: abort.signal })
+  let text = ''
+  let wake = (): void => {}
+  const read = async (): Promise<void> => {
+    const decoder = new TextDecoder()
+    try {
+      for await (const chunk of response.body ?? []) {
+        text += decoder.decode(chunk, { stream: true })
+        wake()
+      }
+    } catch (error) {
+      if (!abort.signal.aborted) throw error
+    }
+  }
+  const watching: Watching = {
+    response,
+    text: () => text,
+    until: async (what) => {
+      while (!what.test(text)) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+      return text
+    },
+    ended: read(),
+    leave: () => abort.abort(),
+  }
+  open.push(watching)
+  return watching
+}
+
+const until = async (isSo: () => boolean): Promise<void> => {
+  while (!isSo()) await turn()
+}
+
+const messages = (text: string): number => text.match(/^data: /gm)?.length ?? 0
+const pushes = (text: string): number => text.split('\n\n').filter((part) => part.startsWith('data:')).length
+
+describe('a live page', () => {
+  test('is an event stream that begins at once and catches up with what came since the page', async () => {
+    const { key } = await service.createKey()
+    await service.post(validReading, key)
+    const watching = await watch(paths.liveReadings(testCellar))
+    expect([watching.response.status, watching.response.headers.get('content-type')]).toEqual([
+      200,
+      'text/event-stream; charset=utf-8',
+    ])
+    expect(watching.response.headers.get('cache-control')).toBe('no-store')
+    await watching.until(/: still here/)
+    await schedule.advance(livePushMs)
+    expect(await watching.until(/rack-17/)).toContain('id="cellar-readings"')
+  })
+
+  test('shows a reading that comes while it is watched, as the page would', async () => {
+    const { key } = await service.createKey()
+    const watching = await watch(paths.liveReadings(testCellar))
+    await schedule.advance(livePushMs)
+    await watching.until(/No reading yet/)
+    await service.post(validReading, key)
+    await schedule.advance(livePushMs)
+    await watching.until(/rack-17/)
+    const [fragment = ''] =
+      /<div id="cellar-readings">[\s\S]*<\/div>/.exec((await admin.get(paths.cellar(testCellar))).body) ?? []
+    expect(fragment).toContain('rack-17')
+    const last =
+      watching
+        .text()
+        .split('\n\n')
+        .findLast((part) => part.startsWith('data:')) ?? ''
+    expect(fragment).toContain(last.slice('data: '.length))
+  })
+
+  test('is pushed once for all that came in between, however much that was', async () => {
+    const { key } = await service.createKey()
+    const watching = await watch(paths.liveReadings(testCellar))
+    await schedule.advance(livePushMs)
+    await watching.until(/No reading yet/)
+    for (let reading = 0; reading < 30; reading += 1) {
+      await service.post({ ...validReading, keg: `keg-${reading}` }, key)
+    }
+    expect(pushes(watching.text())).toBe(1)
+    await schedule.advance(livePushMs)
+    await watching.until(/keg-29/)
+    expect(pushes(watching.text())).toBe(2)
+  })
+
+  test('is not pushed for what happens in another cellar', async () => {
+    await service.createKey()
+    const other = await service.createKey({ cellar: 'elsewhere' })
+    const watching = await watch(paths.liveReadings(testCellar))
+    await schedule.advance(livePushMs)
+    await watching.until(/No reading yet/)
+    await service.post({ ...validReading, cellar: 'elsewhere' }, other.key)
+    await schedule.advance(livePushMs * 2)
+    await watch(paths.liveCellars).then((one) => one.until(/: still here/))
+    expect(pushes(watching.text())).toBe(1)
+  })
+
+  test('turns waiting for the first reading into the reading', async () => {
+    const { key, keyId } = await service.createKey()
+    const watching = await watch(paths.liveFirstReading(keyId))
+    await schedule.advance(livePushMs * 3)
+    await watching.until(/: still here/)
+    expect(messages(watching.text())).toBe(0)
+    await service.post(validReading, key)
+    await schedule.advance(livePushMs)
+    expect(await watching.until(/first-reading come/)).toContain('21.5')
+  })
+
+  test('shows a key’s change of state, and the list its change of tab', async () => {
+    const { keyId } = await service.createKey({ label: 'Pump' })
+    const facts = await watch(paths.liveKey(keyId))
+    const list = await watch(paths.liveKeys(testCellar, 'active'))
+    await schedule.advance(livePushMs)
+    await facts.until(/pill active/)
+    await list.until(/Pump/)
+    await admin.get(paths.revokeKey(keyId))
+    await admin.post(paths.revokeKey(keyId), { reason: '' })
+    await schedule.advance(livePushMs)
+    await facts.until(/pill revoked/)
+    expect(await list.until(/No active key/)).toContain('No active key')
+  })
+
+  test('stays alive when nothing happens: something comes with every beat', async () => {
+    const { keyId } = await service.createKey()
+    const watching = await watch(paths.liveFirstReading(keyId))
+    await schedule.advance(liveHeartbeatMs)
+    await watching.until(/(: still here\n\n){2}/)
+    await schedule.advance(liveHeartbeatMs)
+    await watching.until(/(: still here\n\n){3}/)
+  })
+
+  test('shows with the next beat what time alone has changed', async () => {
+    const { keyId } = await service.createKey({ expiresAt: service.clock.now() + 60_000 })
+    const watching = await watch(paths.liveKey(keyId))
+    await schedule.advance(livePushMs)
+    await watching.until(/pill active/)
+    service.clock.advance(60_000)
+    await schedule.advance(liveHeartbeatMs)
+    await watching.until(/pill expired/)
+  })
+
+  test('keeps an auditor’s stream free of what only an admin may do', async () => {
+    await service.createKey()
+    const auditor = await signedIn(service, 'auditor')
+    const [ours, theirs] = [
+      await watch(paths.liveKeys(testCellar, 'active')),
+      await watch(paths.liveKeys(testCellar, 'active'), auditor),
+    ]
+    await schedule.advance(livePushMs)
+    expect(await ours.until(/Key 1/)).toContain('/revoke')
+    expect(await theirs.until(/Key 1/)).not.toContain('/revoke')
+  })
+})
+
+describe('a live stream', () => {
+  test('ends at once when the session is signed out, and tells the page to stop asking', async () => {
+    const watching = await watch(paths.liveCellars)
+    await schedule.advance(livePushMs)
+    await admin.get('/cellars')
+    await admin.post('/sign-out', {})
+    await watching.ended
+    expect(watching.text()).toEndWith('event: end\ndata:\n\n')
+    expect(service.live.streams).toBe(0)
+  })
+
+  test('ends with the session’s time, without showing anything more', async () => {
+    const { key } = await service.createKey()
+    const watching = await watch(paths.liveReadings(testCellar))
+    await schedule.advance(livePushMs)
+    await watching.until(/No reading yet/)
+    service.clock.advance(sessionMsMax)
+    await service.post(validReading, key)
+    await schedule.advance(livePushMs)
+    await watching.ended
+    expect(watching.text()).toEndWith('event: end\ndata:\n\n')
+    expect(watching.text()).not.toContain('rack-17')
+  })
+
+  test('is forgotten when the browser goes away', async () => {
+    const watching = await watch(paths.liveCellars)
+    expect(service.live.streams).toBe(1)
+    watching.leave()
+    await until(() => service.live.streams === 0)
+  })
+
+  test('is one of a bounded number: past it the page is told to come again', async () => {
+    const cookie = [...admin.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const { host } = new URL(service.url)
+    const connections = await Promise.all(Array.from({ length: liveStreamsMax }, () => rawConnect(service.url)))
+    for (const { send, answers } of connections) {
+      await send(`GET ${paths.liveCellars} HTTP/1.1\r\nHost: ${host}\r\nCookie: ${cookie}\r\n\r\n`)
+      expect((await answers(1))[0]?.status).toBe(200)
+    }
+    expect(service.live.streams).toBe(liveStreamsMax)
+    const refused = await watch(paths.liveCellars)
+    expect([refused.response.status, refused.response.headers.get('retry-after')]).toEqual([503, '1'])
+    connections[0]?.drop()
+    await until(() => service.live.streams < liveStreamsMax)
+    expect((await watch(paths.liveCellars)).response.status).toBe(200)
+    for (const { drop } of connections) drop()
+  })
+
+  test('holds up no server that stops: all are closed, and no new one opens', async () => {
+    const watching = [await watch(paths.liveCellars), await watch(paths.liveCellars)]
+    service.live.close()
+    await Promise.all(watching.map(({ ended }) => ended))
+    expect(service.live.streams).toBe(0)
+    for (const { text } of watching) expect(text()).not.toContain('event: end')
+    expect((await watch(paths.liveCellars)).response.status).toBe(503)
+  })
+
+  test('is not opened by a HEAD', async () => {
+    const cookie = [...admin.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const answer = await fetch(`${service.url}${paths.liveCellars}`, { method: 'HEAD', headers: { Cookie: cookie } })
+    expect([answer.status, service.live.streams]).toEqual([200, 0])
+  })
+
+  test('costs the log one subscription for all, and none when nobody watches', async () => {
+    const inner = createMemoryLog()
+    let subscriptions = 0
+    const log = {
+      ...faultyLog(inner),
+      append: inner.append.bind(inner),
+      read: inner.read.bind(inner),
+      readAll: inner.readAll.bind(inner),
+      health: inner.health.bind(inner),
+      close: inner.close.bind(inner),
+      subscribe: (...args: Parameters<typeof inner.subscribe>) => {
+        subscriptions += 1
+        const subscription = inner.subscribe(...args)
+        return {
+          unsubscribe: () => {
+            subscriptions -= 1
+            subscription.unsubscribe()
+          },
+        }
+      },
+    }
+    const timers = drivenSchedule()
+    const counted = await startWithOperators({ log, liveSchedule: timers })
+    const person = await signedIn(counted, 'admin')
+    const before = subscriptions
+    const watching = [
+      await watch(paths.liveCellars, person, counted.url),
+      await watch(paths.liveCellars, person, counted.url),
+    ]
+    expect(subscriptions).toBe(before + 1)
+    for (const one of watching) one.leave()
+    await until(() => counted.live.streams === 0)
+    await timers.advance(livePushMs)
+    expect(subscriptions).toBe(before)
+    await counted.stop()
+    await inner.close()
+  })
+
+  test('goes on after the log was away', async () => {
+    const log = faultyLog(createMemoryLog())
+    const timers = drivenSchedule()
+    const shaken = await startWithOperators({ log, liveSchedule: timers })
+    const person = await signedIn(shaken, 'admin')
+    const { key, keyId } = await shaken.createKey()
+    const watching = await watch(paths.liveReadings(testCellar), person, shaken.url)
+    await timers.advance(livePushMs)
+    await watching.until(/No reading yet/)
+    log.goAway()
+    await timers.advance(liveHeartbeatMs)
+    log.comeBack()
+    await timers.advance(liveHeartbeatMs)
+    while ((await shaken.post(validReading, key)).status !== 200) await turn()
+    // The projections follow the log again in their own time; pages show it with the next beat after that.
+    await until(() => shaken.core.projections.readings.usage(keyId) !== null)
+    await timers.advance(liveHeartbeatMs)
+    await watching.until(/rack-17/)
+    watching.leave()
+    await shaken.stop()
+    await log.close()
+  })
+})

@@ -1,0 +1,436 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { paths } from '../../../views/paths.ts'
+import { type Service, testAsker, testCellar, validReading } from '../../support/service.ts'
+import { emailOf, signedIn, startWithOperators, type Visitor } from './visitor.ts'
+
+let service: Service
+let admin: Visitor
+beforeEach(async () => {
+  service = await startWithOperators()
+  admin = await signedIn(service, 'admin')
+})
+afterEach(() => service.stop())
+
+const dayMs = 86_400_000
+const wholeKey = /clr_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}/g
+
+const newKey = async (fields: Readonly<Record<string, string>> = {}) => {
+  const page = await admin.get(`${paths.keys(testCellar)}/new`)
+  const _once = /name="_once" value="([^"]*)"/.exec(page.body)?.[1] ?? ''
+  const blank = { label: '', note: '', expires: 'never', expires_on: '', limit_readings: '', limit_seconds: '' }
+  const sent = { ...blank, _once, ...fields }
+  return { sent, answer: await admin.post(paths.keys(testCellar), sent) }
+}
+
+const onlyKey = () => {
+  const [key, ...others] = service.core.projections.keys.ofCellar(testCellar)
+  if (key === undefined || others.length > 0) throw new Error('there is not exactly one key')
+  return key
+}
+
+const makeCellar = (cellar = testCellar) => service.core.cellars.create({ cellar, title: '' }, testAsker)
+
+describe('cellars', () => {
+  test('leads by the hand from nothing to the first cellar and its keys', async () => {
+    expect((await admin.get('/cellars')).body).toContain('No cellar yet')
+    await admin.get('/cellars/new')
+    const made = await admin.post('/cellars', { cellar: testCellar, title: 'Wine, Berlin' })
+    expect([made.status, made.location]).toEqual([303, paths.keys(testCellar)])
+    const keys = await admin.get(paths.keys(testCellar))
+    expect(keys.body).toContain('The cellar is there.')
+    expect(keys.body).toContain('Wine, Berlin')
+    expect((await admin.get('/cellars')).body).toContain('Wine, Berlin')
+  })
+
+  test('records who created it, and by which request', async () => {
+    await admin.get('/cellars/new')
+    await admin.post('/cellars', { cellar: testCellar, title: '' })
+    const created = (await service.log.readAll({ limit: 100 })).find(({ type }) => type === 'CellarCreated')
+    expect(created?.metadata.by).toEqual({ kind: 'operator', email: emailOf.admin })
+    expect(created?.metadata.requestId).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  test('refuses an identifier that is taken or can’t be one, at its field, with what was typed', async () => {
+    await makeCellar()
+    await admin.get('/cellars/new')
+    const wrong = [
+      [testCellar, 409],
+      ['', 422],
+      [' outer space', 422],
+      ['x'.repeat(129), 422],
+      ['line\nbreak', 422],
+    ] as const
+    for (const [cellar, status] of wrong) {
+      const answer = await admin.post('/cellars', { cellar, title: 'typed title' })
+      expect([cellar, answer.status]).toEqual([cellar, status])
+      expect(answer.body).toContain('id="fault-cellar"')
+      expect(answer.body).toContain('value="typed title"')
+    }
+    expect(service.core.projections.cellars.list()).toHaveLength(1)
+  })
+
+  test('opens under any name that a device can send', async () => {
+    for (const cellar of [
+      '..',
+      '.',
+      '~',
+      '~..',
+      'a/b',
+      '../../etc',
+      '%2e%2e',
+      '%',
+      '?x=1#y',
+      '\\',
+      'a b',
+      'é',
+      '🍷',
+      "'; rm -rf ~ #",
+      'new',
+      '\u202e',
+    ]) {
+      await admin.get('/cellars/new')
+      const made = await admin.post('/cellars', { cellar, title: '' })
+      expect([cellar, made.status]).toEqual([cellar, 303])
+      // As a browser does it: the address is resolved before it is asked for.
+      for (const path of [made.location ?? '', paths.cellar(cellar), paths.settings(cellar)]) {
+        const { pathname } = new URL(path, service.url)
+        const opened = await admin.get(pathname)
+        expect([cellar, opened.status]).toEqual([cellar, 200])
+        expect(opened.body).toContain(`<code>${Bun.escapeHTML(cellar)}</code>`)
+      }
+    }
+  })
+
+  test('answers 404 for what was never created, and for what can’t be decoded', async () => {
+    for (const path of [
+      '/cellars/none/readings',
+      '/cellars/none/keys',
+      '/cellars/%ZZ/keys',
+      '/keys/none',
+      '/keys/%FF',
+      '/cellars/none',
+    ]) {
+      const answer = await admin.get(path)
+      expect([path, answer.status]).toEqual([path, 404])
+    }
+  })
+
+  test('shows readings with the label of their key', async () => {
+    const { key } = await service.createKey({ label: 'Fermenter 3' })
+    await service.post(validReading, key)
+    const { body } = await admin.get(paths.cellar(testCellar))
+    expect(body).toContain('rack-17')
+    expect(body).toContain('21.5')
+    expect(body).toContain('Fermenter 3')
+  })
+})
+
+describe('settings', () => {
+  test('change the title and the bounds, and say so once', async () => {
+    await makeCellar()
+    await admin.get(paths.settings(testCellar))
+    await admin.post(paths.rename(testCellar), { title: 'New title' })
+    expect((await admin.get(paths.settings(testCellar))).body).toContain('The title is saved.')
+    const policy = { limit_readings: '10', limit_seconds: '5', age_max: '30d', ahead_max: '10m' }
+    expect((await admin.post(paths.policy(testCellar), policy)).status).toBe(303)
+    expect(service.core.projections.cellars.get(testCellar)).toMatchObject({
+      title: 'New title',
+      policy: { limit: { readings: 10, windowMs: 5_000 }, readingAgeMsMax: 30 * dayMs, readingAheadMsMax: 600_000 },
+    })
+    const shown = await admin.get(paths.settings(testCellar))
+    for (const value of ['10', '5', '30d', '10m']) expect(shown.body).toContain(`value="${value}"`)
+  })
+
+  test('sent as they are shown change nothing, whatever the unit', async () => {
+    await makeCellar()
+    for (const typed of ['1s', '90s', '60s', '1m', '60m', '90m', '1h', '24h', '25h', '1d', '2d', '400d']) {
+      await admin.get(paths.settings(testCellar))
+      await admin.post(paths.policy(testCellar), {
+        limit_readings: '',
+        limit_seconds: '',
+        age_max: typed,
+        ahead_max: '',
+      })
+      const before = service.core.projections.cellars.get(testCellar)?.policy.readingAgeMsMax
+      const { body } = await admin.get(paths.settings(testCellar))
+      const age_max = /name="age_max"[^>]*value="([^"]*)"/.exec(body)?.[1] ?? ''
+      const again = { limit_readings: '', limit_seconds: '', age_max, ahead_max: '' }
+      expect([typed, age_max, (await admin.post(paths.policy(testCellar), again)).status]).toEqual([
+        typed,
+        age_max,
+        303,
+      ])
+      expect(service.core.projections.cellars.get(testCellar)?.policy.readingAgeMsMax).toBe(before ?? 0)
+    }
+  })
+
+  test('refuse what is no bound, at its field, and leave everything as it was', async () => {
+    await makeCellar()
+    const blank = { limit_readings: '', limit_seconds: '', age_max: '', ahead_max: '' }
+    const wrong = [
+      [{ ...blank, limit_readings: '10' }, 'limit_seconds'],
+      [{ ...blank, limit_seconds: '10' }, 'limit_readings'],
+      [{ ...blank, limit_readings: '0', limit_seconds: '10' }, 'limit_readings'],
+      [{ ...blank, limit_readings: '10000001', limit_seconds: '10' }, 'limit_readings'],
+      [{ ...blank, limit_readings: '1.5', limit_seconds: '10' }, 'limit_readings'],
+      [{ ...blank, limit_readings: '10', limit_seconds: '86401' }, 'limit_seconds'],
+      [{ ...blank, limit_readings: '10', limit_seconds: '0' }, 'limit_seconds'],
+      [{ ...blank, age_max: '30' }, 'age_max'],
+      [{ ...blank, ahead_max: '-1m' }, 'ahead_max'],
+    ] as const
+    const before = service.core.projections.cellars.get(testCellar)
+    for (const [fields, fault] of wrong) {
+      await admin.get(paths.settings(testCellar))
+      const answer = await admin.post(paths.policy(testCellar), fields)
+      expect([fault, answer.status, answer.body.includes(`id="fault-${fault}"`)]).toEqual([fault, 422, true])
+    }
+    expect(service.core.projections.cellars.get(testCellar)).toEqual(before)
+  })
+})
+
+describe('a new key', () => {
+  beforeEach(() => makeCellar())
+
+  test('is shown in the answer to its form, works, and is on no page after that', async () => {
+    const { answer } = await newKey({ label: 'Pump' })
+    expect(answer.status).toBe(201)
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    expect(answer.location).toBeNull()
+    const [key = ''] = answer.body.match(wholeKey) ?? []
+    expect((await service.post(validReading, key)).status).toBe(200)
+    const { keyId } = onlyKey()
+    for (const path of [
+      paths.keys(testCellar),
+      paths.key(keyId),
+      paths.cellar(testCellar),
+      paths.editKey(keyId),
+      '/cellars',
+    ]) {
+      expect((await admin.get(path)).body.match(wholeKey)).toBeNull()
+    }
+    expect(JSON.stringify(await service.log.readAll({ limit: 100 }))).not.toContain(key.slice(13, 56))
+    expect(JSON.stringify(service.lines)).not.toContain(key)
+  })
+
+  test('is made once by a form that is sent twice, and shown once', async () => {
+    const { sent, answer } = await newKey()
+    expect(answer.status).toBe(201)
+    const reloaded = await admin.post(paths.keys(testCellar), sent)
+    expect([reloaded.status, reloaded.body.match(wholeKey)]).toEqual([409, null])
+    expect(reloaded.body).toContain('This form was sent before.')
+    onlyKey()
+  })
+
+  test('is made once by a form that is sent twice at the same moment', async () => {
+    const page = await admin.get(`${paths.keys(testCellar)}/new`)
+    const _once = /name="_once" value="([^"]*)"/.exec(page.body)?.[1] ?? ''
+    const sent = { label: '', note: '', expires: 'never', expires_on: '', limit_readings: '', limit_seconds: '', _once }
+    const answers = await Promise.all([1, 2, 3].map(() => admin.post(paths.keys(testCellar), sent)))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409])
+    onlyKey()
+  })
+
+  test('is not made by a form from before a restart, which is shown again, ready to be sent', async () => {
+    const { answer } = await newKey({ _once: 'another-process.1', label: 'kept label' })
+    expect([answer.status, answer.body.includes('value="kept label"')]).toEqual([409, true])
+    expect(service.core.projections.keys.list()).toHaveLength(0)
+  })
+
+  test('stays to be sent after a fault, so that mending it makes the key', async () => {
+    const { sent, answer } = await newKey({ limit_readings: 'many', limit_seconds: '60' })
+    expect(answer.status).toBe(422)
+    const mended = await admin.post(paths.keys(testCellar), { ...sent, limit_readings: '5' })
+    expect(mended.status).toBe(201)
+    expect(onlyKey().limit).toEqual({ readings: 5, windowMs: 60_000 })
+  })
+
+  test('expires when the form says: a preset from now, a date at the end of that day in UTC', async () => {
+    const now = service.clock.now()
+    const choices = [
+      [{ expires: 'never' }, null],
+      [{ expires: '7d' }, now + 7 * dayMs],
+      [{ expires: '30d' }, now + 30 * dayMs],
+      [{ expires: '90d' }, now + 90 * dayMs],
+      [{ expires: '1y' }, now + 365 * dayMs],
+      [{ expires: 'date', expires_on: '2028-02-29' }, Date.UTC(2028, 2, 1)],
+      [{ expires: 'date', expires_on: '2026-03-01' }, Date.UTC(2026, 2, 2)],
+      [{ expires: '7d', expires_on: '2028-02-29' }, now + 7 * dayMs],
+    ] as const
+    for (const [fields, expiresAt] of choices) {
+      const { answer } = await newKey(fields)
+      expect([fields, answer.status]).toEqual([fields, 201])
+      const keyId = /clr_([0-9A-Za-z]{8})_/.exec(answer.body)?.[1] ?? ''
+      expect([fields, service.core.projections.keys.get(keyId)?.expiresAt]).toEqual([fields, expiresAt])
+    }
+  })
+
+  test('refuses an expiry that is none, or is over, at its field', async () => {
+    const wrong = [
+      [{ expires: '' }, 'expires'],
+      [{ expires: 'keep' }, 'expires'],
+      [{ expires: 'soon' }, 'expires'],
+      [{ expires: 'date', expires_on: '' }, 'expires_on'],
+      [{ expires: 'date', expires_on: '2026-02-30' }, 'expires_on'],
+      [{ expires: 'date', expires_on: '2026-02-28' }, 'expires_on'],
+      [{ expires: 'date', expires_on: 'tomorrow' }, 'expires_on'],
+    ] as const
+    for (const [fields, fault] of wrong) {
+      const { answer } = await newKey({ ...fields, label: 'kept' })
+      expect([fields, answer.status, answer.body.includes(`id="fault-${fault}"`)]).toEqual([fields, 422, true])
+      expect(answer.body).toContain('value="kept"')
+    }
+    expect(service.core.projections.keys.list()).toHaveLength(0)
+  })
+})
+
+describe('a key’s page', () => {
+  test('suspends, resumes and revokes, each after a question, in force with the answer', async () => {
+    const { key, keyId } = await service.createKey()
+    const status = async () => (await service.post(validReading, key)).status
+    expect(await status()).toBe(200)
+    const asked = await admin.get(paths.revokeKey(keyId))
+    expect(asked.body).toContain('It is in use:')
+    for (const [path, after] of [
+      [paths.suspendKey(keyId), 401],
+      [paths.resumeKey(keyId), 200],
+      [paths.revokeKey(keyId), 401],
+    ] as const) {
+      await admin.get(path)
+      const done = await admin.post(path, { reason: 'a test' })
+      expect([path, done.status, done.location]).toEqual([path, 303, paths.key(keyId)])
+      expect([path, await status()]).toEqual([path, after])
+    }
+    expect((await admin.get(paths.key(keyId))).body).toContain('Revoked: no reading of this key is accepted any more')
+    expect((await admin.get(paths.key(keyId))).body).not.toContain('Revoked: no reading of this key')
+  })
+
+  test('says of a revoked key that it can’t be brought back, on the form that tried', async () => {
+    const { keyId } = await service.createKey()
+    await admin.get(paths.resumeKey(keyId))
+    await admin.post(paths.revokeKey(keyId), { reason: '' })
+    const answer = await admin.post(paths.resumeKey(keyId), { reason: 'please' })
+    expect([answer.status, answer.body.includes('The key is revoked, which is final.')]).toEqual([409, true])
+    expect(answer.body).toContain('value="please"')
+  })
+
+  test('edits label, note, limit and expiry, and leaves alone what was not changed', async () => {
+    const { keyId } = await service.createKey({ label: 'Old' })
+    const page = await admin.get(paths.editKey(keyId))
+    expect(page.body).toContain('value="Old"')
+    const fields = {
+      label: 'New',
+      note: 'a\r\nb',
+      expires: '7d',
+      expires_on: '',
+      limit_readings: '9',
+      limit_seconds: '60',
+    }
+    expect((await admin.post(paths.editKey(keyId), fields)).status).toBe(303)
+    const key = service.core.projections.keys.get(keyId)
+    expect(key).toMatchObject({
+      label: 'New',
+      note: 'a\nb',
+      limit: { readings: 9, windowMs: 60_000 },
+      expiresAt: service.clock.now() + 7 * dayMs,
+    })
+    const events = (await service.log.readAll({ limit: 100 })).length
+    await admin.get(paths.editKey(keyId))
+    expect((await admin.post(paths.editKey(keyId), { ...fields, expires: 'keep' })).status).toBe(303)
+    expect((await service.log.readAll({ limit: 100 })).length).toBe(events)
+  })
+
+  test('changes nothing if one field of an edit is wrong', async () => {
+    const { keyId } = await service.createKey({ label: 'Old' })
+    await admin.get(paths.editKey(keyId))
+    const fields = { label: 'New', note: '', expires: '7d', expires_on: '', limit_readings: '9', limit_seconds: '' }
+    const answer = await admin.post(paths.editKey(keyId), fields)
+    expect([answer.status, answer.body.includes('id="fault-limit_seconds"')]).toEqual([422, true])
+    expect(service.core.projections.keys.get(keyId)).toMatchObject({ label: 'Old', expiresAt: null, limit: null })
+  })
+
+  test('tells its history: who, what, where in the log, with the seal and the fences among the readings', async () => {
+    const { key, keyId } = await service.createKey({ label: 'Told' })
+    const act = async (path: string) => {
+      await admin.get(path)
+      await admin.post(path, { reason: 'why & how' })
+    }
+    await service.post(validReading, key)
+    await act(paths.suspendKey(keyId))
+    await act(paths.resumeKey(keyId))
+    for (let reading = 0; reading < 40; reading += 1) await service.post(validReading, key)
+    await act(paths.suspendKey(keyId))
+    await act(paths.revokeKey(keyId))
+    const { body } = await admin.get(paths.key(keyId))
+    const rows = [...body.matchAll(/<code class="under">(\w+)<\/code>/g)].map(([, type]) => type)
+    expect(rows).toEqual([
+      'KeyRevoked',
+      'ReadingsSealed',
+      'ReadingsFenced',
+      'KeySuspended',
+      'KeyResumed',
+      'ReadingsFenced',
+      'KeySuspended',
+      'KeyCreated',
+    ])
+    expect(body).toContain(emailOf.admin)
+    expect(body).toContain('why &amp; how')
+    expect(body).toContain(`key-${keyId}@0`)
+  })
+
+  test('answers what was so at an instant, with the reason, to the millisecond', async () => {
+    const { keyId } = await service.createKey()
+    service.clock.set(Date.UTC(2026, 2, 1, 13))
+    await admin.get(paths.suspendKey(keyId))
+    await admin.post(paths.suspendKey(keyId), { reason: 'cellar door open' })
+    const at = async (text: string) => {
+      const { body } = await admin.get(`${paths.key(keyId)}?at=${encodeURIComponent(text)}`)
+      return /<p class="answer"[\s\S]*?<\/p>/.exec(body)?.[0] ?? `no answer: ${/id="fault-at"[^<]*<?/.exec(body)?.[0]}`
+    }
+    expect(await at('2026-03-01 12:59:59.999 UTC')).toContain('pill active')
+    const suspended = await at('2026-03-01T13:00:00Z')
+    expect(suspended).toContain('pill suspended')
+    expect(suspended).toContain('cellar door open')
+    expect(await at('2026-03-01 13:00')).toContain('pill suspended')
+    expect(await at('2026-03-02')).toContain('pill suspended')
+    expect(await at('2026-02-01')).toContain('not yet created')
+    for (const text of ['noon', '2026-02-30', '2026-03-01 25:00', '13:00', '2026-03-01T13:00:00+02:00']) {
+      expect([text, await at(text)]).toEqual([text, expect.stringContaining('no answer')])
+    }
+  })
+})
+
+describe('operators', () => {
+  test('are invited by a link that is shown once and works', async () => {
+    await admin.get('/operators')
+    const made = await admin.post('/operators/links', { email: 'Eva@Example.org', role: 'auditor' })
+    expect(made.status).toBe(201)
+    const [link = ''] = /http:\/\/127\.0\.0\.1:\d+\/link\/[0-9A-Za-z]+/.exec(made.body) ?? []
+    const person = await fetch(link)
+    expect(await person.text()).toContain('Join Cellarbook')
+    expect((await admin.get('/operators')).body).not.toContain('/link/')
+  })
+
+  test('refuse what is no e-mail and no role, at its field', async () => {
+    await admin.get('/operators')
+    const wrongEmail = await admin.post('/operators/links', { email: 'nobody', role: 'auditor' })
+    expect([wrongEmail.status, wrongEmail.body.includes('id="fault-email"')]).toEqual([422, true])
+    const wrongRole = await admin.post('/operators/links', { email: 'a@b.c', role: 'root' })
+    expect([wrongRole.status, wrongRole.body.includes('Choose admin or auditor.')]).toEqual([422, true])
+  })
+})
+
+describe('PUBLIC_URL', () => {
+  test('is what links and snippets name', async () => {
+    const behind = await startWithOperators({ web: { publicUrl: 'https://cellar.example' } })
+    const person = await signedIn(behind, 'admin')
+    await behind.core.cellars.create({ cellar: testCellar, title: '' }, testAsker)
+    const page = await person.get(`${paths.keys(testCellar)}/new`)
+    const _once = /name="_once" value="([^"]*)"/.exec(page.body)?.[1] ?? ''
+    const made = await person.post(paths.keys(testCellar), { expires: 'never', _once })
+    expect(made.body).toContain('https://cellar.example/api/v1/ingest')
+    await person.get('/operators')
+    const link = await person.post('/operators/links', { email: 'a@b.c', role: 'auditor' })
+    expect(link.body).toContain('https://cellar.example/link/')
+    await behind.stop()
+  })
+})
