@@ -1,7 +1,17 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { packageManager } from '../../package.json'
 import { sameSignalMsMax } from '../../src/limits.ts'
-import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
+import {
+  cellarbook,
+  environmentOf,
+  gather,
+  newFolder,
+  type ServiceProcess,
+  startProcess,
+  textOf,
+} from '../support/cellarbook.ts'
 import { startLoad } from '../support/load.ts'
 import { acceptedInLog } from './accepted-in-log.ts'
 
@@ -151,6 +161,25 @@ describe('a drain', () => {
       expect(service.stderr()).not.toContain('rror')
       const next = await startProcess(folder.path)
       expect(await next.stop()).toBe(0)
+    },
+    slowMs,
+  )
+
+  test.skipIf(process.platform !== 'linux' || Bun.which('npx') === null)(
+    'comes too when the service was started by npx, which passes no signal on',
+    async () => {
+      const npx = Bun.spawn(['npx', '--yes', packageManager, 'start'], {
+        cwd: join(import.meta.dir, '../..'),
+        env: environmentOf(environment),
+        stdout: 'pipe',
+        stderr: 'pipe',
+      })
+      const stdout = gather(npx.stdout)
+      await stdout.until(/"msg":"listening"/)
+      npx.kill('SIGTERM')
+      // The pipe closes when the last process that holds it has ended: the service itself.
+      await stdout.ended
+      expect(stdout.text()).toMatch(/"because":"npx has ended".*\n.*"msg":"stopped"/)
     },
     slowMs,
   )

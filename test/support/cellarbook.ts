@@ -64,6 +64,7 @@ export type ServiceProcess = {
   stderr(): string
   /** Resolves at the first match, or with `null` when the process has ended without one. */
   untilStdout(pattern: RegExp): Promise<RegExpExecArray | null>
+  untilStderr(pattern: RegExp): Promise<RegExpExecArray | null>
   signal(signal: NodeJS.Signals): void
   /** SIGTERM, and the exit code. */
   stop(): Promise<number>
@@ -95,6 +96,7 @@ export const startProcess = async (
     stdout: stdout.text,
     stderr: stderr.text,
     untilStdout: stdout.until,
+    untilStderr: stderr.until,
     signal: (signal) => child.kill(signal),
     stop: () => {
       child.kill('SIGTERM')
