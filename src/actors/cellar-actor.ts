@@ -1,5 +1,5 @@
 import { type CellarCommand, type CellarState, decideCellar, evolveCellar } from '../domain/cellar.ts'
-import type { NewEvent, RecordedEvent } from '../domain/events.ts'
+import type { NewEvent } from '../domain/events.ts'
 import { decideKey, evolveKey, type KeyState } from '../domain/key.ts'
 import { keyIdBytes, makeKey, secretBytes } from '../domain/key-format.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../domain/refusal.ts'
@@ -44,10 +44,6 @@ export class CellarActor {
 
   stop(): void {
     this.#commands.stop()
-  }
-
-  hear(event: RecordedEvent): void {
-    this.#cellar.hear(event)
   }
 
   change(command: CellarCommand, asker: Asker): Answer<CellarState> {

@@ -40,18 +40,15 @@ export class FoldedStream<State> {
     this.#isLoaded = false
   }
 
-  /** An event that the subscription delivered. One that is not folded here makes the next ask read the stream. */
-  hear(event: RecordedEvent): void {
-    if (event.revision > (this.#revision ?? -1)) this.forget()
-  }
-
+  /** The state as the log has it now: what is new is read each time, since another node may have written it. */
   async load(): Promise<State> {
     if (!this.#isLoaded) {
       this.#state = this.#folding.initial
       this.#revision = null
-      await readFrom(this.#host.log, { stream: this.#folding.stream, revision: 0 }, (events) => this.#fold(events))
-      this.#isLoaded = true
     }
+    const from = { stream: this.#folding.stream, revision: (this.#revision ?? -1) + 1 }
+    await readFrom(this.#host.log, from, (events) => this.#fold(events))
+    this.#isLoaded = true
     return this.#state
   }
 
@@ -70,7 +67,6 @@ export class FoldedStream<State> {
         this.#fold(result.events)
         return done(this.#state)
       }
-      this.forget()
     }
     return refused({ kind: 'busy' })
   }

@@ -20,9 +20,13 @@ export type ChangeKey = Exclude<KeyCommand, { type: 'CreateKey' | 'RevokeKey' }>
  * Every change of a key but its creation and its end (protocol, "Taking a right away"). What gives is the key's event
  * alone; what takes is the event, then a fence in the readings, then the answer. Where it is already so, whoever began it
  * may have died before the fence, so one must be seen or written all the same.
+ *
+ * It begins with reading the key's stream: on an old view a key may be suspended already that another node has resumed
+ * since, and the answer would confirm what is not so.
  */
 export const changeKey = async (work: KeyWork, command: ChangeKey, asker: Asker): Promise<Answer> => {
   const { host, streams, onDoubt } = work
+  await streams.readKey()
   for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
     const { key, limit } = streams
     const decision = decideKey(key, command, host.clock.now())

@@ -49,9 +49,9 @@ export class KeyStreams {
     return this.loaded && !this.#readingsBehind && !this.#keyBehind
   }
 
-  /** Now, in ms, but never before the last event of the readings stream. */
+  /** Now, in ms, but never before the last event of the readings stream, nor before a time its window was judged at. */
   get now(): number {
-    return Math.max(this.#host.clock.now(), this.readings.recordedAt)
+    return Math.max(this.#host.clock.now(), this.readings.recordedAt, this.readings.window.latestMs)
   }
 
   get #readingsBehind(): boolean {
@@ -72,7 +72,7 @@ export class KeyStreams {
   async bringUp(): Promise<void> {
     if (!this.loaded) await this.#load()
     if (this.#readingsBehind) await this.#readReadings()
-    if (this.#keyBehind) await this.#readKey()
+    if (this.#keyBehind) await this.readKey()
   }
 
   /** A conflict in the readings stream named that revision as its last; `null`: there is no such stream any more. */
@@ -97,7 +97,7 @@ export class KeyStreams {
       events: [{ ...draft, recordedAt }],
     }
     const result = await appendUntilKnown(this.#host, append, options)
-    if (result.outcome === 'conflict') await this.#readKey()
+    if (result.outcome === 'conflict') await this.readKey()
     else this.#foldKey(result.events)
     return result
   }
@@ -125,7 +125,7 @@ export class KeyStreams {
     const tail = await readTail(this.#host.log, this.readingsStream)
     this.key = null
     this.#keyRecordedAt = 0
-    await this.#readKey()
+    await this.readKey()
     this.limit = this.#effectiveLimit()
     const at = { windowMs: this.limit.windowMs, now: this.#host.clock.now() }
     this.readings = await loadReadings(this.#host.log, tail, at)
@@ -143,7 +143,8 @@ export class KeyStreams {
     if (this.#readingsBehind) throw new Error(`Cannot read "${this.readingsStream}" up to ${this.#readingsSeen}`)
   }
 
-  async #readKey(): Promise<void> {
+  /** Reads and folds what is new in the key's stream. */
+  async readKey(): Promise<void> {
     const revision = this.key === null ? 0 : this.key.revision + 1
     await readFrom(this.#host.log, { stream: this.keyStream, revision }, (events) => this.#foldKey(events))
     if (this.#loaded && this.#keyBehind) {

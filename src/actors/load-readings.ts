@@ -33,10 +33,10 @@ export const loadReadings = async (
     const first = await firstSince(log, oldest, fromMs)
     if (first.revision < oldest.revision) await countRun(log, state, first, oldest)
   }
-  for (const event of tail) {
-    // The last one always: it holds the revision, and it alone can be a seal.
-    if (event.recordedAt >= fromMs || event === newest) foldReadings(state, event)
-  }
+  // From the first that counts to the end without a gap, and the last one always: it holds the revision, and it alone can
+  // be a seal. A seal's own time decides nothing: it may lie before that of the reading it follows.
+  const start = tail.findIndex(({ recordedAt }) => recordedAt >= fromMs)
+  for (const event of tail.slice(start)) foldReadings(state, event)
   return state
 }
 

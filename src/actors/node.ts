@@ -39,12 +39,8 @@ export class Node {
     const category = categoryOf(event.stream)
     if (category === 'key' || category === 'readings') {
       this.keys.alive(event.stream.slice(category.length + 1))?.hear(event)
-    } else {
-      if (category === 'cellar') this.#host.limitsEpoch += 1
-      this.cellars.alive(event.stream)?.hear(event)
-      this.operators.alive(event.stream)?.hear(event)
-      this.setup.alive(event.stream)?.hear(event)
     }
+    if (category === 'cellar') this.#host.limitsEpoch += 1
   }
 
   onBeat(): void {

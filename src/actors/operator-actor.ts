@@ -1,4 +1,3 @@
-import type { RecordedEvent } from '../domain/events.ts'
 import { decideOperator, evolveOperator, type OperatorCommand, type OperatorState } from '../domain/operator.ts'
 import { decideSetup, evolveSetup, noSetup, type SetupCommand, type SetupState } from '../domain/operator-setup.ts'
 import type { CommandRefusal, Outcome } from '../domain/refusal.ts'
@@ -49,10 +48,6 @@ export class OperatorActor {
     this.#commands.stop()
   }
 
-  hear(event: RecordedEvent): void {
-    this.#operator.hear(event)
-  }
-
   perform(command: OperatorCommand, asker: Asker): Answer<OperatorState | null> {
     const { clock } = this.#host
     return this.#commands.ask(() =>
@@ -88,10 +83,6 @@ export class SetupActor {
 
   stop(): void {
     this.#commands.stop()
-  }
-
-  hear(event: RecordedEvent): void {
-    this.#setup.hear(event)
   }
 
   perform(command: SetupCommand, asker: Asker): Answer<SetupState> {

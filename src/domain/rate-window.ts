@@ -23,6 +23,11 @@ export class RateWindow {
 
   constructor(readonly windowMs: number) {}
 
+  /** The latest time seen, ms. Slots that had left by then are gone: a reading recorded earlier would go uncounted. */
+  get latestMs(): number {
+    return this.#nowMs
+  }
+
   /** The earliest instant, ms, whose readings may share a slot that still counts at `now`: where a reload begins. */
   firstCountedMs(now: number): number {
     return Math.ceil((this.#slotOf(now - this.windowMs) * this.windowMs) / (rateWindowSlots - 1))

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { readingsStream } from '../../src/domain/streams.ts'
 import { mailboxCommandsMax, requestWaitMsMax } from '../../src/limits.ts'
 import { asker, Cluster, makeTestKey, reading, typesOf } from './nodes.ts'
 
@@ -43,6 +44,23 @@ describe('revoke()', () => {
     expect(typesOf(key)).toEqual(['KeyCreated', 'KeyRevoked'])
     expect(typesOf(readings).slice(0, 2)).toEqual(['ReadingAccepted', 'ReadingAccepted'])
     expect(new Set(typesOf(readings).slice(2))).toEqual(new Set(['ReadingsSealed']))
+  })
+
+  test('by two nodes whose clocks differ leaves a stream that a third one can load', async () => {
+    const { cluster, one, keyId } = await twoNodes()
+    await one.post(keyId)
+    const now = cluster.clock.now()
+    for (const [revision, recordedAt] of [
+      [1, now - 100_000],
+      [2, now],
+    ] as const) {
+      const metadata = { by: asker.by, requestId: '', correlationId: '', causationId: '' }
+      const seal = { id: cluster.newId(), type: 'ReadingsSealed', recordedAt, data: { reason: '' }, metadata } as const
+      await cluster.log.append(readingsStream(keyId), revision - 1, [seal])
+    }
+    const third = await cluster.open()
+    expect((await third.post(keyId))[0]).toEqual({ ok: false, refusal: { kind: 'key_invalid', why: 'revoked' } })
+    expect(third.bugs).toEqual([])
   })
 
   test('twice is done twice and written once, and whatever comes after is refused', async () => {

@@ -33,15 +33,16 @@ export class Cluster {
   #ids = 0
   #seeds = 0
 
-  async open(): Promise<TestNode> {
+  /** `skewMs`: what the node's own clock differs. */
+  async open({ skewMs = 0 }: { readonly skewMs?: number } = {}): Promise<TestNode> {
     const late = lateLog(this.log)
     const faults = faultyLog(late)
     const schedule = drivenSchedule()
     const bugs: unknown[] = []
     this.#seeds += 1
     const entropy = seededEntropy(this.#seeds)
-    const opening = openCore({ log: faults, clock: this.clock, entropy, schedule, onBug: (bug) => bugs.push(bug) })
-    const core = await opening
+    const clock = { now: () => this.clock.now() + skewMs }
+    const core = await openCore({ log: faults, clock, entropy, schedule, onBug: (bug) => bugs.push(bug) })
     return {
       core,
       faults,

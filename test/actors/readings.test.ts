@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { RateWindow } from '../../src/domain/rate-window.ts'
 import { appendReadingsMax, conflictRetriesMax, mailboxReadingsMax, requestWaitMsMax } from '../../src/limits.ts'
+import { acceptedIn } from '../simulation/naive.ts'
 import { asker, Cluster, makeTestKey, reading, type TestNode, typesOf } from './nodes.ts'
 
 const opened = async (
@@ -120,6 +121,17 @@ describe('the window of a key', () => {
     expect((await restarted.post(keyId))[0]).toMatchObject({ refusal: { kind: 'rate_limited', retryAfterMs: 1 } })
     cluster.clock.advance(1)
     expect((await restarted.post(keyId))[0]?.ok).toBe(true)
+  })
+
+  test('is never exceeded because a clock that was ahead goes back', async () => {
+    const { cluster, node, keyId } = await opened({ limit })
+    await node.post(keyId, 10)
+    cluster.clock.advance(60_000)
+    expect(node.core.keys.usage(keyId)).toMatchObject({ used: 0 })
+    cluster.clock.advance(-60_000)
+    await node.post(keyId, 10)
+    const times = (await cluster.streams(keyId)).readings.map(({ recordedAt }) => recordedAt)
+    for (const now of times) expect(acceptedIn(times, now, limit.windowMs)).toBeLessThanOrEqual(limit.readings)
   })
 
   test('is shared by nodes that hear nothing of each other', async () => {

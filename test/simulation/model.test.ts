@@ -1,0 +1,343 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createProjections } from '../../projections/projections.ts'
+import type { Limit, RecordedEvent } from '../../src/domain/events.ts'
+import type { ReadingRefusal } from '../../src/domain/refusal.ts'
+import { asker, Cluster, cellar, makeTestKey, reading, type TestNode } from '../actors/nodes.ts'
+import type { AppendFault } from '../support/faulty-log.ts'
+import { acceptedIn, expectLawful, statesOf } from './naive.ts'
+
+/** The seed of a failing run goes into this variable, and the run is the same again. */
+const seed = Number(process.env['SIMULATION_SEED'] ?? crypto.getRandomValues(new Uint32Array(1))[0])
+
+type Place = 0 | 1
+
+/** What has been promised so far: nothing but the answers that were given. */
+type Promised = {
+  readonly acknowledged: Map<string, { readonly keyId: string; readonly revision: number }>
+  readonly refused: Set<string>
+  readonly revoked: Set<string>
+  /** Suspended by an answer, and nobody has tried to lift it since. */
+  readonly suspended: Set<string>
+}
+
+/** Two nodes that come and go on one log. */
+class System {
+  readonly cluster = new Cluster()
+  readonly keyIds: string[] = []
+  readonly promised: Promised = {
+    acknowledged: new Map(),
+    refused: new Set(),
+    revoked: new Set(),
+    suspended: new Set(),
+  }
+  #nodes: [TestNode, TestNode] | null = null
+
+  async begin(): Promise<void> {
+    this.#nodes = [await this.#open(0), await this.#open(1)]
+    this.keyIds.push(await makeTestKey(this.node(0)))
+    this.node(1).late.deliver()
+  }
+
+  node(place: Place): TestNode {
+    if (this.#nodes === null) throw new Error('The system has not begun')
+    return this.#nodes[place]
+  }
+
+  /** The answer, or `null` if the node died over it; then another takes its place. */
+  async ask<T>(place: Place, begin: (node: TestNode) => Promise<T>): Promise<T | null> {
+    const node = this.node(place)
+    const asked = begin(node)
+    asked.catch(() => {})
+    try {
+      return await node.schedule.until(this.#orDeath(node, asked))
+    } finally {
+      expect(node.bugs).toEqual([])
+      if (!node.faults.health().ok && this.node(place) === node) await this.replace(place)
+    }
+  }
+
+  /** The old node is left as it is, with whatever it had begun. */
+  async replace(place: Place): Promise<void> {
+    const old = this.node(place)
+    old.faults.goAway()
+    const fresh = await this.#open(place)
+    if (this.#nodes !== null) this.#nodes[place] = fresh
+  }
+
+  /** The clock of the second one is slow. */
+  #open(place: Place): Promise<TestNode> {
+    return this.cluster.open({ skewMs: place === 0 ? 0 : -2_500 })
+  }
+
+  #orDeath<T>(node: TestNode, asked: Promise<T>): Promise<T | null> {
+    let isAnswered = false
+    const answered = (): void => {
+      isAnswered = true
+    }
+    asked.then(answered, answered)
+    const died = async (): Promise<null> => {
+      await node.schedule.quiet()
+      while (node.faults.health().ok && !isAnswered) {
+        await new Promise<void>((resolve) => node.schedule.after(1, resolve))
+      }
+      return null
+    }
+    // Whoever has the answer first: a death is looked for only as long as there is none.
+    return Promise.race([asked, died()])
+  }
+}
+
+type Step = fc.AsyncCommand<object, System, true>
+
+const step = (name: string, run: (system: System) => Promise<void>): Step => ({
+  check: async () => true,
+  run: (_, system) => run(system),
+  toString: () => name,
+})
+
+const place = fc.constantFrom<Place>(0, 1)
+const pick = fc.nat({ max: 2 })
+const keyOf = (system: System, index: number): string => system.keyIds[index % system.keyIds.length] ?? ''
+
+/** Answers that say that nothing was written. Others leave it open. */
+const isDefinite = ({ kind }: ReadingRefusal): boolean =>
+  kind === 'key_invalid' || kind === 'key_expired' || kind === 'rate_limited'
+
+const post = async (system: System, at: { place: Place; keyId: string; count: number }): Promise<void> => {
+  const { promised, cluster } = system
+  const { keyId } = at
+  const isTaken = promised.revoked.has(keyId) || promised.suspended.has(keyId)
+  const ids = Array.from({ length: at.count }, () => cluster.newId())
+  const answers = await system.ask(at.place, ({ core }) =>
+    Promise.all(
+      ids.map(async (id) => {
+        const answer = await core.keys.accept(keyId, reading, id)
+        if (answer.ok) promised.acknowledged.set(id, { keyId, revision: answer.value.revision })
+        else if (isDefinite(answer.refusal)) promised.refused.add(id)
+        return answer
+      }),
+    ),
+  )
+  if (isTaken && answers !== null) for (const answer of answers) expect(answer.ok).toBe(false)
+}
+
+const posting = fc
+  .record({ place, pick, count: fc.integer({ min: 1, max: 6 }) })
+  .map(({ place, pick, count }) =>
+    step(`post ${count} of key ${pick} to ${place}`, (system) =>
+      post(system, { place, keyId: keyOf(system, pick), count }),
+    ),
+  )
+
+const limits = fc.record({ readings: fc.integer({ min: 1, max: 8 }), windowMs: fc.constantFrom(1_000, 10_000) })
+
+type Change = {
+  readonly name: string
+  run(system: System, at: { readonly place: Place; readonly keyId: string }): Promise<void>
+}
+
+const revoke: Change = {
+  name: 'revoke',
+  run: async (system, { place, keyId }) => {
+    const answer = await system.ask(place, ({ core }) => core.keys.revoke(keyId, 'stolen', asker))
+    if (answer?.ok) system.promised.revoked.add(keyId)
+  },
+}
+const suspend: Change = {
+  name: 'suspend',
+  run: async (system, { place, keyId }) => {
+    const answer = await system.ask(place, ({ core }) => core.keys.suspend(keyId, 'audit', asker))
+    if (answer?.ok && answer.value.suspended !== null) system.promised.suspended.add(keyId)
+  },
+}
+const resume: Change = {
+  name: 'resume',
+  run: async (system, { place, keyId }) => {
+    system.promised.suspended.delete(keyId)
+    await system.ask(place, ({ core }) => core.keys.resume(keyId, '', asker))
+    system.promised.suspended.delete(keyId)
+  },
+}
+const setLimit = (limit: Limit | null): Change => ({
+  name: `set limit ${limit?.readings}/${limit?.windowMs}`,
+  run: async (system, { place, keyId }) => {
+    await system.ask(place, ({ core }) => core.keys.setLimit(keyId, limit, asker))
+  },
+})
+const setExpiry = (inMs: number | null): Change => ({
+  name: `set expiry in ${inMs}`,
+  run: async (system, { place, keyId }) => {
+    const expiresAt = inMs === null ? null : system.cluster.clock.now() + inMs
+    await system.ask(place, ({ core }) => core.keys.setExpiry(keyId, expiresAt, asker))
+  },
+})
+
+const change = fc.oneof(
+  { arbitrary: fc.constantFrom(suspend, resume), weight: 4 },
+  { arbitrary: fc.constant(revoke), weight: 1 },
+  { arbitrary: fc.option(limits).map(setLimit), weight: 3 },
+  { arbitrary: fc.option(fc.integer({ min: -1_000, max: 20_000 })).map(setExpiry), weight: 2 },
+)
+
+const changing = fc
+  .record({ place, pick, change })
+  .map(({ place, pick, change }) =>
+    step(`${change.name} key ${pick} on ${place}`, (system) =>
+      change.run(system, { place, keyId: keyOf(system, pick) }),
+    ),
+  )
+
+/** Readings on both nodes while one of them changes the key. A suspension that is being lifted promises nothing. */
+const meanwhile = fc.record({ place, pick, change }).map(({ place, pick, change }) =>
+  step(`${change.name} key ${pick} on ${place} while both post`, async (system) => {
+    const keyId = keyOf(system, pick)
+    if (change === resume) system.promised.suspended.delete(keyId)
+    await Promise.all([
+      post(system, { place: 0, keyId, count: 3 }),
+      change.run(system, { place, keyId }),
+      post(system, { place: 1, keyId, count: 3 }),
+    ])
+  }),
+)
+
+const faults: fc.Arbitrary<AppendFault> = fc.constantFrom('not_written', 'unknown_not_written', 'unknown_written')
+
+const failing = fc
+  .record({ place, fault: faults, nth: fc.integer({ min: 1, max: 4 }), thenAway: fc.boolean() })
+  .map(({ place, ...plan }) =>
+    step(
+      `append ${plan.nth} of ${place} will be ${plan.fault}${plan.thenAway ? ', and it dies' : ''}`,
+      async (system) => system.node(place).faults.failAppend(plan),
+    ),
+  )
+
+const others = fc.oneof(
+  fc.constant(
+    step('create a key', async (system) => {
+      if (system.keyIds.length >= 3) return
+      const input = { cellar, label: '', note: '', limit: { readings: 5, windowMs: 10_000 }, expiresAt: null }
+      const made = await system.ask(0, ({ core }) => core.keys.create(input, asker))
+      if (made?.ok) system.keyIds.push(made.value.state.keyId)
+    }),
+  ),
+  fc
+    .oneof(fc.integer({ min: 1, max: 500 }), fc.integer({ min: 500, max: 12_000 }), fc.integer({ min: -3_000, max: 0 }))
+    .map((ms) => step(`${ms} ms pass`, async ({ cluster }) => cluster.clock.advance(ms))),
+  place.map((at) => step(`${at} hears`, async (system) => system.node(at).late.deliver())),
+  place.map((at) =>
+    step(`${at} sweeps`, async (system) => {
+      await system.ask(at, ({ core }) => core.sweep())
+    }),
+  ),
+  place.map((at) => step(`${at} dies and starts again`, (system) => system.replace(at))),
+  place.map((at) =>
+    step(`${at} drains and starts again`, async (system) => {
+      await system.ask(at, ({ core }) => core.drain())
+      await system.replace(at)
+    }),
+  ),
+)
+
+const steps = fc.commands<object, System, true>([posting, posting, changing, meanwhile, failing, others, others], {
+  maxCommands: 60,
+  size: 'max',
+})
+
+const isOf = (keyId: string) => (event: RecordedEvent) => event.stream.slice(event.stream.indexOf('-') + 1) === keyId
+
+/** What a fresh node knows of a key, what a replay from zero says, and what the plain rules say: all the same. */
+const expectAgreement = async (system: System, keyId: string): Promise<void> => {
+  const { cluster, promised } = system
+  const fresh = await cluster.open()
+  const all = await cluster.all()
+  const events = all.filter(isOf(keyId))
+  const key = events.filter(({ stream }) => stream.startsWith('key-'))
+  const readings = events.filter(({ stream }) => stream.startsWith('readings-'))
+  expectLawful(key, readings)
+
+  const accepted = readings.filter(({ type }) => type === 'ReadingAccepted')
+  const times = accepted.map(({ recordedAt }) => recordedAt)
+  const replayed = createProjections()
+  replayed.fold(all)
+  for (const { projections } of [fresh.core, { projections: replayed }]) {
+    const state = statesOf(key).at(-1)
+    const projected = projections.keys.get(keyId)
+    expect(projected?.suspended !== null).toBe(state?.isSuspended ?? false)
+    expect(projected?.revoked !== null).toBe(state?.isRevoked ?? false)
+    expect(projected?.expiresAt).toBe(state?.expiresAt ?? null)
+    expect(projected === null ? null : projections.keys.effectiveLimit(projected)).toEqual(state?.limit ?? null)
+    expect(projections.readings.usage(keyId)?.accepted ?? 0).toBe(times.length)
+    expect(projections.readings.usage(keyId)?.lastUsedAt).toBe(times.at(-1))
+  }
+  if (promised.revoked.has(keyId)) expect(statesOf(key).at(-1)?.isRevoked).toBe(true)
+  if (readings.some(({ type }) => type === 'ReadingsSealed')) expect(statesOf(key).at(-1)?.isRevoked).toBe(true)
+  const now = Math.max(cluster.clock.now(), ...readings.map(({ recordedAt }) => recordedAt))
+  await expectVerdict(fresh, { keyId, key, times, now })
+}
+
+/** One more reading gets the answer that the plain rules give. Between 63/64 of the limit and the limit, both are right. */
+const expectVerdict = async (
+  node: TestNode,
+  at: { keyId: string; key: readonly RecordedEvent[]; times: readonly number[]; now: number },
+): Promise<void> => {
+  const state = statesOf(at.key).at(-1)
+  if (state === undefined) throw new Error(`The log holds no key "${at.keyId}"`)
+  const usage = await node.schedule.until(Promise.resolve(node.core.keys.usage(at.keyId)))
+  const { readings, windowMs } = state.limit
+  const [least, most] = [windowMs, Math.ceil((windowMs * 64) / 63)].map((ms) => acceptedIn(at.times, at.now, ms))
+  if (!state.isRevoked) {
+    expect(usage?.used).toBeGreaterThanOrEqual(least ?? 0)
+    expect(usage?.used).toBeLessThanOrEqual(most ?? 0)
+  }
+  const [answer] = await node.post(at.keyId)
+  const verdict = answer?.ok === false ? answer.refusal.kind : 'accepted'
+  if (state.isRevoked || state.isSuspended) expect(verdict).toBe('key_invalid')
+  else if (state.expiresAt !== null && at.now >= state.expiresAt) expect(verdict).toBe('key_expired')
+  else if ((least ?? 0) >= readings) expect(verdict).toBe('rate_limited')
+  else if ((most ?? 0) < readings) expect(verdict).toBe('accepted')
+}
+
+/** No place stays taken on a node that has come to rest: it counts no reading that is not in the log. */
+const expectNoPlaceLost = async (system: System, keyId: string): Promise<void> => {
+  for (const place of [0, 1] as const) {
+    const node = system.node(place)
+    await node.schedule.advance(2_000)
+    const usage = await node.schedule.until(Promise.resolve(node.core.keys.usage(keyId)))
+    if (usage === null) continue
+    const sinceMs = node.core.clock.now() - Math.ceil((usage.limit.windowMs * 64) / 63)
+    const readings = (await system.cluster.streams(keyId)).readings
+    const counted = readings.filter((event) => event.type === 'ReadingAccepted' && event.recordedAt > sinceMs)
+    expect(usage.used).toBeLessThanOrEqual(counted.length)
+  }
+}
+
+const expectPromisesKept = async ({ cluster, promised }: System): Promise<void> => {
+  const all = await cluster.all()
+  const byId = new Map(all.map((event) => [event.id, event]))
+  expect(byId.size).toBe(all.length)
+  for (const [id, { keyId, revision }] of promised.acknowledged) {
+    expect(byId.get(id)).toMatchObject({ stream: `readings-${keyId}`, revision, type: 'ReadingAccepted' })
+  }
+  for (const id of promised.refused) expect(byId.has(id)).toBe(false)
+}
+
+test('whatever two nodes do, and wherever they die, the log keeps every promise that was answered', async () => {
+  console.info(`SIMULATION_SEED=${seed}`)
+  let readings = 0
+  await fc.assert(
+    fc.asyncProperty(steps, async (commands) => {
+      const system = new System()
+      await system.begin()
+      await fc.asyncModelRun(() => ({ model: {}, real: system }), commands)
+      await expectPromisesKept(system)
+      for (const keyId of system.keyIds) {
+        await expectNoPlaceLost(system, keyId)
+        await expectAgreement(system, keyId)
+      }
+      readings += system.promised.acknowledged.size
+    }),
+    { seed, numRuns: 5_000 },
+  )
+  expect(readings).toBeGreaterThan(1_000)
+}, 120_000)
