@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { createMemoryLog } from '../../../src/log/memory.ts'
+import { paths } from '../../../views/paths.ts'
+import { type FaultyLog, faultyLog } from '../../support/faulty-log.ts'
+import { type Service, testAsker, testCellar } from '../../support/service.ts'
+import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
+
+let log: FaultyLog
+let service: Service
+let admin: Visitor
+let keyId = ''
+
+beforeEach(async () => {
+  log = faultyLog(createMemoryLog())
+  service = await startWithOperators({ log })
+  admin = await signedIn(service, 'admin')
+  keyId = (await service.createKey()).keyId
+})
+afterEach(async () => {
+  await service.stop()
+  await log.close()
+})
+
+describe('when the store is away', () => {
+  test('a command’s page says that nothing was changed, with 503, and leads back', async () => {
+    await admin.get(paths.suspendKey(keyId))
+    log.goAway()
+    const answer = await admin.post(paths.suspendKey(keyId), { reason: '' })
+    log.comeBack()
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([503, 'no-store'])
+    expect(answer.body).toContain('Nothing was changed.')
+    expect(answer.body).toContain(`href="${paths.key(keyId)}"`)
+  })
+
+  test('a page that reads the log says so, with 503, and pages that need no log are shown', async () => {
+    log.goAway()
+    const history = await admin.get(paths.key(keyId))
+    const [cellars, readings, keys] = await Promise.all(
+      [paths.cellars, paths.cellar(testCellar), paths.keys(testCellar)].map((path) => admin.get(path)),
+    )
+    log.comeBack()
+    expect([history.status, history.body.includes('The log can’t be reached')]).toEqual([503, true])
+    expect([cellars?.status, readings?.status, keys?.status]).toEqual([200, 200, 200])
+  })
+
+  test('a key is not made, and none is shown', async () => {
+    const page = await admin.get(paths.newKey(testCellar))
+    const _once = /name="_once" value="([^"]*)"/.exec(page.body)?.[1] ?? ''
+    log.goAway()
+    const answer = await admin.post(paths.keys(testCellar), { expires: 'never', _once })
+    log.comeBack()
+    expect([answer.status, answer.body.includes('clr_')]).toEqual([503, false])
+    expect(service.core.projections.keys.ofCellar(testCellar)).toHaveLength(1)
+  })
+})
+
+describe('when the store did not say', () => {
+  test('the page says “not confirmed yet” and what to do, with 503, and never that it is done', async () => {
+    await service.stop()
+    const unsure = await startWithOperators({
+      wrapCore: (core) => ({
+        ...core,
+        keys: { ...core.keys, revoke: async () => ({ ok: false, refusal: { kind: 'not_confirmed' } }) },
+      }),
+    })
+    const person = await signedIn(unsure, 'admin')
+    const made = await unsure.core.cellars.create({ cellar: testCellar, title: '' }, testAsker)
+    expect(made.ok).toBe(true)
+    const { keyId: unsureKey } = await unsure.createKey()
+    await person.get(paths.revokeKey(unsureKey))
+    const answer = await person.post(paths.revokeKey(unsureKey), { reason: '' })
+    expect([answer.status, answer.location]).toEqual([503, null])
+    expect(answer.body).toContain('Not confirmed yet')
+    expect(answer.body).toContain('It may be in force or not.')
+    expect(answer.body).toContain(`href="${paths.key(unsureKey)}"`)
+    expect((await person.get(paths.key(unsureKey))).body).not.toContain('Revoked: no reading')
+    await unsure.stop()
+  })
+})
