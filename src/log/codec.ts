@@ -200,7 +200,7 @@ const decodePacked = (known: Known, row: StoredRow, body: Uint8Array): readonly 
 
 const unpack = (row: StoredRow, body: Uint8Array): readonly RecordedEvent<'ReadingAccepted'>[] => {
   try {
-    return unpackReadings({ ...row, body }, parseMetadata)
+    return unpackReadings(row, body, parseMetadata)
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause
     throw new UndecodableEvent(row.stream, row.revision, 'ReadingAccepted', `its row: ${cause.message}`, { cause })

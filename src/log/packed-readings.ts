@@ -107,7 +107,6 @@ export type PackedRow = {
   readonly position: number
   readonly count: number
   readonly recordedAt: number
-  readonly body: Uint8Array
 }
 
 /**
@@ -116,9 +115,10 @@ export type PackedRow = {
  */
 export const unpackReadings = (
   row: PackedRow,
+  body: Uint8Array,
   metadataOf: (json: string) => Metadata,
 ): readonly RecordedEvent<'ReadingAccepted'>[] => {
-  const reader = new ByteReader(row.body)
+  const reader = new ByteReader(body)
   const rowFormat = reader.byte()
   if (rowFormat !== format)
     throw new RangeError(`it is packed in format ${rowFormat}, and this version knows ${format}`)
@@ -131,7 +131,7 @@ export const unpackReadings = (
     const flagBits = reader.byte()
     if (flagBits > knownFlags) throw new RangeError('a reading in it has flags that this version does not know')
     if ((flagBits & flags.movedOn) !== 0) recordedAt += reader.signedVarint()
-    const id = (flagBits & flags.idIsText) === 0 ? uuidText(row.body, reader.skip(16)) : readText(reader)
+    const id = (flagBits & flags.idIsText) === 0 ? uuidText(body, reader.skip(16)) : readText(reader)
     const data = unpackData(reader, names, { recordedAt, isText: (flagBits & flags.timestampIsText) !== 0 })
     readings.push({
       id,

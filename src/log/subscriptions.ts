@@ -88,7 +88,7 @@ export class Subscriptions {
   }
 
   #deliver(follower: Follower, events: readonly RecordedEvent[]): void {
-    if (follower.ended || events.length === 0) return
+    if (events.length === 0) return
     this.#tell(follower, () => follower.subscriber.onEvents(events))
   }
 

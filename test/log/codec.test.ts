@@ -6,7 +6,7 @@ import { UndecodableEvent } from '../../src/log/event-log.ts'
 import { openSqliteLog } from '../../src/log/sqlite.ts'
 import type { Upcast } from '../../src/log/upcast.ts'
 import { caughtUp, collect, dropped } from './collector.ts'
-import { keySuspended, keySuspensions, reading, startMs } from './sample-events.ts'
+import { hostileTimestamps, keySuspended, keySuspensions, reading, startMs } from './sample-events.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 const codec = createCodec()
@@ -48,6 +48,7 @@ const anyTimestamp = fc.oneof(
   fc
     .date({ min: new Date('0000-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true })
     .map((date) => `${date.toISOString().slice(0, 19)}Z`),
+  fc.constantFrom(...hostileTimestamps),
   anyText,
 )
 const anyBy = fc.oneof(

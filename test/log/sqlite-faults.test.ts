@@ -215,6 +215,29 @@ describe('a full disk', () => {
   })
 })
 
+describe('a group that was undone', () => {
+  test('leaves nothing behind of the streams it would have begun', async () => {
+    const lost = keySuspended()
+    faults = [
+      (database) => {
+        database.run('PRAGMA max_page_count = 1')
+        database.run('INSERT INTO streams (id, name) VALUES (1000, hex(zeroblob(100000)))')
+      },
+      (database) => database.run('PRAGMA max_page_count = 10000'),
+    ]
+    // The second makes the log look up what the first has just begun.
+    const failures = await Promise.all([
+      failureOf(log.append('key-lost', 'none', [lost])),
+      failureOf(log.append('key-lost', 'none', [lost])),
+    ])
+    expect(failures).toMatchObject([{ reason: 'full' }, { reason: 'full' }])
+    const result = await log.append('key-kept', 'none', [keySuspended()])
+    expect(await log.readAll({ limit: 10 })).toEqual('events' in result ? [...result.events] : [])
+    expect(await log.read('key-lost', { limit: 1 })).toEqual([])
+    expect(await log.append('key-lost', 'none', [lost])).toMatchObject({ outcome: 'written' })
+  })
+})
+
 describe('another program at the file', () => {
   test('that holds its write lock makes appends fail as unwritten, until it lets go', async () => {
     const other = new Database(join(folder.path, 'log.db'))
