@@ -28,7 +28,8 @@ export const loadReadings = async (
   const state = noReadings(at.windowMs)
   const [oldest, newest] = [tail[0], tail.at(-1)]
   if (oldest === undefined || newest === undefined) return state
-  const fromMs = state.window.firstCountedMs(Math.max(at.now, newest.recordedAt))
+  const now = Math.max(at.now, newest.recordedAt)
+  const fromMs = state.window.firstCountedMs(now)
   if (oldest.recordedAt >= fromMs && oldest.revision > 0) {
     const first = await firstSince(log, oldest, fromMs)
     if (first.revision < oldest.revision) await countRun(log, state, first, oldest)
@@ -37,6 +38,8 @@ export const loadReadings = async (
   // be a seal. A seal's own time decides nothing: it may lie before that of the reading it follows.
   const start = tail.findIndex(({ recordedAt }) => recordedAt >= fromMs)
   for (const event of tail.slice(start)) foldReadings(state, event)
+  // What came before is left out as of now: should the clock go back, the window must not be judged at an earlier time.
+  state.window.used(now)
   return state
 }
 
