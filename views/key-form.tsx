@@ -107,7 +107,7 @@ const ExpiryField = (props: {
       )}
       <div class="choices">
         {props.choices.map((choice) => (
-          <span class="choice">
+          <label class="choice">
             <input
               type="radio"
               id={`expires-${choice}`}
@@ -115,10 +115,8 @@ const ExpiryField = (props: {
               value={choice}
               checked={values.expires === choice}
             />
-            <label for={`expires-${choice}`} safe>
-              {choiceWords[choice]}
-            </label>
-          </span>
+            <span safe>{choiceWords[choice]}</span>
+          </label>
         ))}
       </div>
       <div class="choice-detail">

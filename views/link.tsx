@@ -105,7 +105,7 @@ export const LinkSpentPage = (props: { readonly shell: Shell }): JSX.Element => 
         admin for another one, or make it on the machine that runs the service:
       </p>
       <pre tabindex="0">
-        <code>cellarbook operator link</code>
+        <code>bun run cellarbook operator link</code>
       </pre>
     </div>
   </Layout>

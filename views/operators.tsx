@@ -68,7 +68,7 @@ const RoleField = (props: { readonly form: Form<LinkField> }): JSX.Element => (
     <legend>Role of a new operator</legend>
     <div class="choices">
       {roles.map((role) => (
-        <span class="choice">
+        <label class="choice">
           <input
             type="radio"
             id={`role-${role}`}
@@ -77,8 +77,8 @@ const RoleField = (props: { readonly form: Form<LinkField> }): JSX.Element => (
             checked={props.form.values.role === role}
             required
           />
-          <label for={`role-${role}`}>{role}</label>
-        </span>
+          <span>{role}</span>
+        </label>
       ))}
     </div>
     {props.form.faults.role === undefined ? null : (

@@ -17,7 +17,7 @@ export const SignInPage = (props: {
     {props.isFresh ? (
       <p class="notice">
         Nobody has been set up yet. Open the one-time link that the service printed when it started, or make one on its
-        machine: <code>cellarbook operator link</code>.
+        machine: <code>bun run cellarbook operator link</code>.
       </p>
     ) : null}
     <form method="post" action={paths.signIn} class="card">
@@ -40,7 +40,7 @@ export const SignInPage = (props: {
     </form>
     <p class="quiet">
       Lost your password? An admin can make you a one-time link under Operators; so can whoever holds the machine, with{' '}
-      <code>cellarbook operator link --email you@example.com</code>.
+      <code>bun run cellarbook operator link --email you@example.com</code>.
     </p>
   </Layout>
 )
