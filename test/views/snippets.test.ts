@@ -141,21 +141,23 @@ describe('the shell lines', () => {
   })
 })
 
-test.skipIf(Bun.which('python3') === null)('the Python lines send exactly any cellar', async () => {
-  for (const cellar of hostileCellars) {
-    const answer = await run(['python3', '-c', pythonReading({ baseUrl, cellar })], { CELLARBOOK_KEY: sampleKey })
-    expect(answer).toEqual(aReading(cellar))
-  }
-})
+test.skipIf(Bun.which('python3') === null).each(hostileCellars)(
+  'the Python lines send exactly the cellar %j',
+  async (cellar) => {
+    const lines = pythonReading({ baseUrl, cellar })
+    expect(await run(['python3', '-c', lines], { CELLARBOOK_KEY: sampleKey })).toEqual(aReading(cellar))
+  },
+)
 
-test('the JavaScript lines send exactly any cellar, under Bun and under Node', async () => {
+describe('the JavaScript lines', () => {
   const node = Bun.which('node')
-  const runtimes = [[process.execPath, '-e'], ...(node === null ? [] : [[node, '-e']])]
-  for (const cellar of hostileCellars) {
+  const runtimes = node === null ? [process.execPath] : [process.execPath, node]
+
+  test.each(hostileCellars)('send exactly the cellar %j, under Bun and under Node', async (cellar) => {
     const lines = javascriptReading({ baseUrl, cellar })
     for (const runtime of runtimes)
-      expect(await run([...runtime, lines], { CELLARBOOK_KEY: sampleKey })).toEqual(aReading(cellar))
-  }
+      expect(await run([runtime, '-e', lines], { CELLARBOOK_KEY: sampleKey })).toEqual(aReading(cellar))
+  })
 })
 
 test('jsonString() shows nothing invisible and nothing that turns text round', () => {
