@@ -75,7 +75,9 @@ export const storeCacheBytes = 64 * 1024 * 1024
  * full load; at a quarter of this it takes nearly as long three times as often, as the pages of busy keys are copied each time.
  */
 export const storeWalBytesMax = 16 * 1024 * 1024
-/** How long a write waits for another program that has locked the database. The event loop stands still meanwhile. */
+/** How often a group is judged anew after another program has written rows at its place. */
+export const overlapRetriesMax = 1
+/** How long a write waits for another program that has locked the database. */
 export const storeBusyMsMax = 250
 /** Names of racks and kegs that a replay recognises without decoding them. */
 export const internedNamesMax = 8_192

@@ -63,14 +63,26 @@ const triggers = `
   END;
 `
 
-/** @throws NotACellarbookLog, NewerLogFormat, Outage */
-export const openLogFile = (path: string): Database => {
-  const database = new Database(path)
-  try {
+/**
+ * Makes the file if it is missing, settles what a stopped process left, and opens it to read what is committed.
+ * @throws NotACellarbookLog, NewerLogFormat, Outage
+ */
+export const openForReading = (path: string): Database =>
+  open(path, (database) => {
     assertOurs(database, path)
     configure(database)
     if (formOf(database).isEmpty) create(database)
     settleWriteAheadLog(database, path)
+    database.run('PRAGMA query_only = ON')
+  })
+
+/** Of a file that was opened for reading before. @throws Outage */
+export const openForWriting = (path: string): Database => open(path, configure)
+
+const open = (path: string, prepare: (database: Database) => void): Database => {
+  const database = new Database(path)
+  try {
+    prepare(database)
     return database
   } catch (cause) {
     database.close(true)

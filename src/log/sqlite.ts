@@ -1,6 +1,5 @@
-import type { Database } from 'bun:sqlite'
 import type { NewEvent, RecordedEvent } from '../domain/events.ts'
-import { logQueueBytesMax, logQueueReadingsMax, readPageEventsMax } from '../limits.ts'
+import { logQueueBytesMax, logQueueReadingsMax, overlapRetriesMax, readPageEventsMax } from '../limits.ts'
 import { type Codec, createCodec } from './codec.ts'
 import { type DataFolder, holdDataFolder } from './data-folder.ts'
 import {
@@ -15,18 +14,19 @@ import {
   type Subscriber,
   type Subscription,
 } from './event-log.ts'
-import { SqliteCheckpoints } from './sqlite-checkpoints.ts'
-import { openLogFile } from './sqlite-file.ts'
-import { type Append, SqliteStore } from './sqlite-store.ts'
-import { eventsOf, type Fate, SqliteWriter } from './sqlite-writer.ts'
+import type { Commits, Verdict } from './sqlite-commits.ts'
+import { openForReading } from './sqlite-file.ts'
+import { SqliteReads } from './sqlite-reads.ts'
+import { type Append, type Fate, SqliteStaging, type Staged } from './sqlite-staging.ts'
+import { commitOnThread } from './sqlite-threaded-commits.ts'
 import { assertPage, assertStorable } from './storable.ts'
 import { Subscriptions } from './subscriptions.ts'
 
 export type SqliteLogOptions = {
   readonly dataDir: string
   readonly codec?: Codec
-  /** Runs right before each COMMIT: a test does there what a disk would. */
-  readonly beforeCommit?: (database: Database) => void
+  /** Where the file is written. Default: on a thread of its own. */
+  readonly commits?: (path: string) => Commits
 }
 
 /**
@@ -36,7 +36,7 @@ export type SqliteLogOptions = {
 export const openSqliteLog = (options: SqliteLogOptions): EventLog => {
   const folder = holdDataFolder(options.dataDir)
   try {
-    return new SqliteLog(folder, openLogFile(folder.logPath), options)
+    return new SqliteLog(folder, options)
   } catch (cause) {
     folder.release()
     throw cause
@@ -51,34 +51,41 @@ type Waiting = Append & {
 
 class SqliteLog implements EventLog {
   readonly #folder: DataFolder
-  readonly #database: Database
+  readonly #database: ReturnType<typeof openForReading>
   readonly #codec: Codec
-  readonly #store: SqliteStore
-  readonly #writer: SqliteWriter
-  readonly #checkpoints: SqliteCheckpoints
+  readonly #reads: SqliteReads
+  readonly #staging: SqliteStaging
+  readonly #commits: Commits
   readonly #subscriptions: Subscriptions
   #queue: Waiting[] = []
   #queueReadings = 0
   #queueBytes = 0
+  /** The group that is being committed; the next one waits for it. */
+  #underWay: Promise<void> | null = null
+  #publishedTo: number
+  #stoppedBy: string | null = null
   #isClosed = false
 
-  constructor(folder: DataFolder, database: Database, options: SqliteLogOptions) {
+  constructor(folder: DataFolder, options: SqliteLogOptions) {
     this.#folder = folder
-    this.#database = database
     this.#codec = options.codec ?? createCodec()
-    this.#store = new SqliteStore(database, this.#codec)
-    this.#writer = new SqliteWriter(this.#store, () => options.beforeCommit?.(database))
-    this.#checkpoints = new SqliteCheckpoints(database)
-    this.#subscriptions = new Subscriptions((after, wants) => this.#store.scan(after, wants, readPageEventsMax))
+    this.#database = openForReading(folder.logPath)
+    this.#reads = new SqliteReads(this.#database, this.#codec)
+    this.#staging = new SqliteStaging(this.#reads)
+    this.#publishedTo = this.#staging.nextPosition - 1
+    this.#commits = (options.commits ?? commitOnThread)(folder.logPath)
+    this.#subscriptions = new Subscriptions((after, wants) =>
+      this.#reads.scan(after, wants, { limit: readPageEventsMax, publishedTo: this.#publishedTo }),
+    )
   }
 
-  async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
-    this.#assertOpen(`append to "${stream}"`)
-    assertStorable(stream, events)
-    const rows = this.#codec.encode(stream, events)
-    const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
-    this.#assertRoom(stream, events.length, bytes)
+  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
     return new Promise((resolve, reject) => {
+      this.#assertOpen(`append to "${stream}"`)
+      assertStorable(stream, events)
+      const rows = this.#codec.encode(stream, events)
+      const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
+      this.#assertRoom(stream, events.length, bytes)
       this.#enqueue({ stream, expected, events, rows, bytes, resolve, reject })
     })
   }
@@ -86,13 +93,13 @@ class SqliteLog implements EventLog {
   async read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]> {
     this.#assertOpen(`read "${stream}"`)
     assertPage(options.limit)
-    return this.#store.read(stream, options)
+    return this.#reads.read(stream, options)
   }
 
   async readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]> {
     this.#assertOpen('read')
     assertPage(options.limit)
-    return this.#store.readAll(options)
+    return this.#reads.readAll(options)
   }
 
   subscribe(options: SubscribeOptions, subscriber: Subscriber): Subscription {
@@ -101,15 +108,17 @@ class SqliteLog implements EventLog {
   }
 
   health(): LogHealth {
-    const why = this.#isClosed ? 'the log is closed' : (this.#writer.stoppedBy ?? this.#checkpoints.fault)
+    const why = this.#isClosed ? 'the log is closed' : (this.#stoppedBy ?? this.#commits.checkpointFault)
     return why === null ? { ok: true } : { ok: false, why }
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
-    this.#flush()
+    this.#writeNext()
+    while (this.#underWay !== null) await this.#underWay
     this.#subscriptions.dropAll(new Outage('The log was closed', 'not_written', 'closed'))
+    await this.#commits.close()
     // The last connection to leave copies the write-ahead log into the file and removes it.
     this.#database.close(true)
     this.#folder.release()
@@ -121,27 +130,60 @@ class SqliteLog implements EventLog {
     this.#queueBytes += append.bytes
     // Behind the requests that the event loop has at hand, not behind the first of them: Bun runs microtasks after each, so
     // a microtask here would give every request a commit of its own. An idle loop comes to it at once.
-    if (this.#queue.length === 1) setImmediate(() => this.#flush())
+    if (this.#queue.length === 1 && this.#underWay === null) setImmediate(() => this.#writeNext())
   }
 
-  /** Writes everything that waits as one group. It never throws: each append hears of its own fate. */
-  #flush(): void {
+  /** Writes everything that waits as one group, and when that is done what has come meanwhile as the next. */
+  #writeNext(): void {
+    if (this.#underWay !== null || this.#queue.length === 0) return
     const group = this.#queue
-    if (group.length === 0) return
     this.#queue = []
     this.#queueReadings = 0
     this.#queueBytes = 0
+    this.#underWay = this.#write(group).then(() => {
+      this.#underWay = null
+      this.#writeNext()
+    })
+  }
 
-    let fates: readonly Fate[]
+  /** Never rejects: each append hears of its own fate. */
+  async #write(group: readonly Waiting[]): Promise<void> {
     try {
-      fates = this.#writer.write(group)
+      for (const [index, fate] of (await this.#commit(group)).entries()) answer(group[index], fate)
     } catch (cause) {
       for (const append of group) append.reject(cause)
-      return
     }
+  }
+
+  /** @throws Outage when the group is not written, or nobody can say. */
+  async #commit(group: readonly Append[]): Promise<readonly Fate[]> {
+    if (this.#stoppedBy !== null) throw stopped(this.#stoppedBy)
+    for (let tries = 1; ; tries += 1) {
+      const staged = this.#staging.stage(group)
+      if (staged.batch === null) return staged.fates
+      const verdict = await this.#commits.commit(staged.batch)
+      if (verdict.kind === 'written') return this.#publish(staged)
+      this.#staging.forget()
+      // Another program's rows are taken note of by the next try.
+      if (verdict.kind !== 'overlaps' || tries > overlapRetriesMax) throw this.#outageOf(verdict)
+    }
+  }
+
+  #publish({ fates }: Staged): readonly Fate[] {
+    this.#publishedTo = this.#staging.nextPosition - 1
     this.#subscriptions.publish(fates.flatMap(eventsOf))
-    for (const [index, append] of group.entries()) answer(append, fates[index])
-    this.#checkpoints.runIfDue()
+    return fates
+  }
+
+  #outageOf(verdict: Exclude<Verdict, { kind: 'written' }>): Outage {
+    const { kind, why } = verdict
+    if (kind === 'not_written' || kind === 'overlaps') {
+      const reason = kind === 'overlaps' ? 'unavailable' : verdict.reason
+      return new Outage(`Cannot write to the log: ${why}`, 'not_written', reason)
+    }
+    this.#stoppedBy ??= `The log can't be written since a failure of its disk: ${why}`
+    if (kind === 'stopped') return stopped(this.#stoppedBy)
+    return new Outage(`Cannot say whether it was written: ${why}`, 'unknown', 'unavailable')
   }
 
   #assertOpen(action: string): void {
@@ -155,8 +197,13 @@ class SqliteLog implements EventLog {
   }
 }
 
-const answer = (append: Waiting, fate: Fate | undefined): void => {
-  if (fate === undefined) append.reject(new Error('Cannot happen: an append of a written group has no fate'))
-  else if ('fault' in fate) append.reject(fate.fault)
-  else append.resolve(fate.result)
+const stopped = (why: string): Outage => new Outage(why, 'not_written', 'unavailable')
+
+/** The events that an append has newly written. */
+const eventsOf = (fate: Fate): readonly RecordedEvent[] =>
+  'result' in fate && fate.result.outcome === 'written' ? fate.result.events : []
+
+const answer = (append: Waiting | undefined, fate: Fate): void => {
+  if ('fault' in fate) append?.reject(fate.fault)
+  else append?.resolve(fate.result)
 }

@@ -56,8 +56,12 @@ export class Subscriptions {
 
   /** Hands on what has just become durable, in log order. */
   publish(events: readonly RecordedEvent[]): void {
+    const first = events[0]
+    if (first === undefined) return
     for (const follower of this.#live) {
-      this.#deliver(follower, follower.wantsAll ? events : events.filter((event) => follower.wants(event.stream)))
+      // What is committed can be read before it is published, so the first page of news may be no news to a follower.
+      const wantsAll = follower.wantsAll && (follower.after ?? 0) < first.position
+      this.#deliver(follower, wantsAll ? events : events.filter((event) => isNews(follower, event)))
     }
   }
 
@@ -117,3 +121,6 @@ export class Subscriptions {
     this.#live.delete(follower)
   }
 }
+
+const isNews = ({ after, wants }: Follower, { position, stream }: RecordedEvent): boolean =>
+  position > (after ?? 0) && wants(stream)

@@ -6,6 +6,7 @@ import { appendReadingsMax, logQueueBytesMax, logQueueReadingsMax, storeWalBytes
 import { type AppendResult, type EventLog, Outage } from '../../src/log/event-log.ts'
 import { openSqliteLog } from '../../src/log/sqlite.ts'
 import { caughtUp, collect } from './collector.ts'
+import { commitsHere } from './commits-here.ts'
 import { keySuspended, keySuspensions, reading } from './sample-events.ts'
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 
@@ -21,10 +22,10 @@ beforeEach(() => {
   commits = 0
   log = openSqliteLog({
     dataDir: folder.path,
-    beforeCommit: (database) => {
+    commits: commitsHere((database) => {
       commits += 1
       faults.shift()?.(database)
-    },
+    }),
   })
 })
 afterEach(async () => {

@@ -4,6 +4,7 @@ import { mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DataFolderHeld, DataFolderUnwritable, NewerLogFormat, NotACellarbookLog } from '../../src/log/data-folder.ts'
 import { openSqliteLog } from '../../src/log/sqlite.ts'
+import { commitsHere } from './commits-here.ts'
 import { keySuspended, keySuspensions } from './sample-events.ts'
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 
@@ -124,10 +125,10 @@ describe('openSqliteLog()', () => {
   test('writes with an fsync for each commit', async () => {
     const log = openSqliteLog({
       dataDir: folder.path,
-      beforeCommit: (database) => {
+      commits: commitsHere((database) => {
         expect(database.query('PRAGMA synchronous').values()).toEqual([[2]])
         expect(database.query('PRAGMA journal_mode').values()).toEqual([['wal']])
-      },
+      }),
     })
     expect(await log.append('key-one', 'none', [keySuspended()])).toMatchObject({ outcome: 'written' })
     await log.close()

@@ -105,6 +105,9 @@ const impureGlobals = new Set([
 const pureMembersOfBun = new Set(['SHA256', 'CryptoHasher', 'hash'])
 const pureNamesOfNodeCrypto = new Set(['timingSafeEqual', 'createHash', 'hash'])
 
+/** They do something when they are imported, because that is how a process, and a thread, begins. */
+const beginners = new Set(['src/main.ts', 'src/log/sqlite-commit-thread.ts'])
+
 /** What a file breaks, each as `rule: what` with its line; empty if nothing. */
 export const violationsOf = (path: string, text: string): readonly string[] => {
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true)
@@ -116,7 +119,7 @@ export const violationsOf = (path: string, text: string): readonly string[] => {
   if (layer === null) found.push(`${path}:1 lies in no layer that ARCHITECTURE.md knows`)
   else judgeImports(file, layer, report)
   if (layer !== null && pureLayers.includes(layer)) everyNode(file, (node) => judgePurity(node, report))
-  if (path !== 'src/main.ts') for (const statement of file.statements) judgeAtImport(statement, report)
+  if (!beginners.has(path)) for (const statement of file.statements) judgeAtImport(statement, report)
   if (path !== 'src/http/problem.ts' && !path.startsWith('src/http/dashboard/')) {
     everyNode(file, (node) => judgeStatus(node, report))
   }

@@ -1,0 +1,138 @@
+import type { NewEvent, RecordedEvent } from '../domain/events.ts'
+import { storeStreamsRememberedMax } from '../limits.ts'
+import type { NewRow } from './codec.ts'
+import { type AppendResult, type ExpectedRevision, UndecodableEvent } from './event-log.ts'
+import { type Batch, BatchBuilder } from './sqlite-batch.ts'
+import type { Head, SqliteReads } from './sqlite-reads.ts'
+import { recordRun } from './storable.ts'
+
+/** An append with its rows encoded. */
+export type Append = {
+  readonly stream: string
+  readonly expected: ExpectedRevision
+  readonly events: readonly NewEvent[]
+  readonly rows: readonly NewRow[]
+}
+
+/** What becomes of one append of a group, provided that the group is committed. */
+export type Fate = { readonly result: AppendResult } | { readonly fault: UndecodableEvent }
+
+export type Staged = {
+  /** In the order of the group. */
+  readonly fates: readonly Fate[]
+  /** `null`: there is nothing to write. */
+  readonly batch: Batch | null
+}
+
+/**
+ * Judges the appends of a group, each by what is committed and by those before it, and numbers what they write. One group
+ * at a time: it must be committed, or be forgotten with `forget`, before the next is judged.
+ */
+export class SqliteStaging {
+  readonly #reads: SqliteReads
+  /** Where streams end: of those used last, the others are looked up. */
+  readonly #heads = new Map<string, Head>()
+  /** What the appends of this group write so far. */
+  #written: (readonly RecordedEvent[])[] = []
+  #nextPosition: number
+  #nextStreamId: number
+
+  constructor(reads: SqliteReads) {
+    this.#reads = reads
+    const ends = reads.ends()
+    this.#nextPosition = ends.nextPosition
+    this.#nextStreamId = ends.nextStreamId
+  }
+
+  /** The last event of the group staged last has the one before it. */
+  get nextPosition(): number {
+    return this.#nextPosition
+  }
+
+  stage(group: readonly Append[]): Staged {
+    const batch = new BatchBuilder()
+    this.#written = []
+    const fates = group.map((append) => this.#fateOf(append, batch))
+    return { fates, batch: batch.isEmpty ? null : batch.build() }
+  }
+
+  /** What was staged is not written, or written by another: nothing that was remembered may be believed. */
+  forget(): void {
+    this.#heads.clear()
+    const ends = this.#reads.ends()
+    this.#nextPosition = ends.nextPosition
+    this.#nextStreamId = ends.nextStreamId
+  }
+
+  /** One that can't be compared with what is stored fails by itself; its neighbours go on. */
+  #fateOf(append: Append, batch: BatchBuilder): Fate {
+    try {
+      return { result: this.#append(append, batch) }
+    } catch (cause) {
+      if (cause instanceof UndecodableEvent) return { fault: cause }
+      throw cause
+    }
+  }
+
+  #append({ stream, expected, events, rows }: Append, batch: BatchBuilder): AppendResult {
+    const head = this.#head(stream)
+    const revision = expected === 'none' ? 0 : expected + 1
+    const nextRevision = head?.nextRevision ?? 0
+    if (revision !== nextRevision) return this.#writtenBefore(stream, events, { revision, nextRevision })
+
+    const recorded = recordRun(stream, events, { revision, position: this.#nextPosition })
+    const id = head?.id ?? this.#beginStream(stream, batch)
+    let at = revision
+    for (const row of rows) {
+      batch.add(row, { position: this.#nextPosition, stream: id, revision: at })
+      at += row.count
+      this.#nextPosition += row.count
+    }
+    this.#remember(stream, { id, nextRevision: at })
+    this.#written.push(recorded)
+    return { outcome: 'written', events: recorded }
+  }
+
+  #writtenBefore(
+    stream: string,
+    events: readonly NewEvent[],
+    { revision, nextRevision }: { readonly revision: number; readonly nextRevision: number },
+  ): AppendResult {
+    if (revision + events.length <= nextRevision) {
+      const there = this.#eventsAt(stream, revision, events.length)
+      const isSame = there.length === events.length && there.every((event, index) => event.id === events[index]?.id)
+      if (isSame) return { outcome: 'already_written', events: there }
+    }
+    return { outcome: 'conflict', currentRevision: nextRevision === 0 ? null : nextRevision - 1 }
+  }
+
+  /** Committed ones, and behind them those that this group writes. */
+  #eventsAt(stream: string, revision: number, count: number): readonly RecordedEvent[] {
+    const committed = this.#reads.read(stream, { from: revision, limit: count })
+    const written = this.#written.flat().filter((event) => event.stream === stream && event.revision >= revision)
+    return [...committed, ...written].slice(0, count)
+  }
+
+  #head(stream: string): Head | null {
+    const known = this.#heads.get(stream)
+    const head = known ?? this.#reads.head(stream)
+    if (head !== null) this.#remember(stream, head)
+    return head
+  }
+
+  /** As the one used last. */
+  #remember(stream: string, head: Head): void {
+    this.#heads.delete(stream)
+    this.#heads.set(stream, head)
+    if (this.#heads.size <= storeStreamsRememberedMax) return
+    const [oldest] = this.#heads.keys()
+    if (oldest !== undefined) this.#heads.delete(oldest)
+  }
+
+  #beginStream(stream: string, batch: BatchBuilder): number {
+    const id = this.#nextStreamId
+    batch.begin(id, stream)
+    this.#nextStreamId += 1
+    return id
+  }
+}

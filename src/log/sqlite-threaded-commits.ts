@@ -1,0 +1,70 @@
+import type { Batch } from './sqlite-batch.ts'
+import type { Commits, Verdict } from './sqlite-commits.ts'
+
+export type ToCommitThread =
+  | { readonly kind: 'open'; readonly path: string }
+  | { readonly kind: 'commit'; readonly batch: Batch }
+  | { readonly kind: 'close' }
+
+type FromCommitThread = 'closed' | { readonly verdict: Verdict; readonly checkpointFault: string | null }
+
+/** Commits on a thread of their own. A thread that dies leaves its batch unknown, and the log stops. */
+export const commitOnThread = (path: string): Commits => new ThreadedCommits(path)
+
+class ThreadedCommits implements Commits {
+  readonly #worker: Worker
+  readonly #closed = Promise.withResolvers<void>()
+  #settle: ((verdict: Verdict) => void) | null = null
+  #diedOf: string | null = null
+  #checkpointFault: string | null = null
+
+  constructor(path: string) {
+    this.#worker = new Worker(new URL('./sqlite-commit-thread.ts', import.meta.url).href)
+    this.#worker.onmessage = ({ data }: MessageEvent<FromCommitThread>) => this.#hear(data)
+    this.#worker.onerror = ({ message }) => this.#die(message)
+    this.#tell({ kind: 'open', path })
+  }
+
+  get checkpointFault(): string | null {
+    return this.#checkpointFault
+  }
+
+  commit(batch: Batch): Promise<Verdict> {
+    const why = this.#diedOf
+    if (why !== null) return Promise.resolve({ kind: 'stopped', why })
+    return new Promise((resolve) => {
+      this.#settle = resolve
+      this.#tell({ kind: 'commit', batch })
+    })
+  }
+
+  async close(): Promise<void> {
+    if (this.#diedOf === null) {
+      this.#tell({ kind: 'close' })
+      await this.#closed.promise
+    }
+    this.#worker.terminate()
+  }
+
+  #tell(message: ToCommitThread): void {
+    this.#worker.postMessage(message)
+  }
+
+  #hear(message: FromCommitThread): void {
+    if (message === 'closed') {
+      this.#closed.resolve()
+      return
+    }
+    this.#checkpointFault = message.checkpointFault
+    const settle = this.#settle
+    this.#settle = null
+    settle?.(message.verdict)
+  }
+
+  #die(why: string): void {
+    this.#diedOf = `The log can't be written since its thread ended: ${why}`
+    this.#settle?.({ kind: 'unknown', why: this.#diedOf })
+    this.#settle = null
+    this.#closed.resolve()
+  }
+}
