@@ -32,12 +32,10 @@ const serve: ProgramDeps['serve'] = async (config, options) => {
   process.on('uncaughtException', crash).on('unhandledRejection', crash)
 
   const stopped = untilStopped()
-  const service = await startService(config, options, {
-    clock: systemClock,
-    entropy: systemEntropy,
-    lines,
-    screen: process.stderr,
-  })
+  const parts = { clock: systemClock, entropy: systemEntropy, lines, screen: process.stderr }
+  const service = await Promise.race([startService(config, options, parts), stopped.then(() => null)])
+  // Stopped while it was still folding the log: nothing has been taken in, so there is nothing to drain.
+  if (service === null) return exitCodes.done
   lines.info('draining', { because: await stopped })
   await service.drain()
   lines.info('stopped')

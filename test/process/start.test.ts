@@ -2,6 +2,9 @@ import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { NewEvent } from '../../src/domain/events.ts'
+import { readPageEventsMax } from '../../src/limits.ts'
+import { openSqliteLog } from '../../src/log/sqlite.ts'
 import {
   cellarbook,
   environmentOf,
@@ -133,6 +136,29 @@ describe('serve', () => {
     slowMs,
   )
 
+  test.each([readPageEventsMax, readPageEventsMax + 1, 3 * readPageEventsMax])(
+    'gets past one append of %i readings, which is as many as a page or more',
+    async (count) => {
+      const dataDir = freshFolder()
+      const { key, keyId } = await newKey(dataDir)
+      const log = openSqliteLog({ dataDir })
+      await log.append(
+        `readings-${keyId}`,
+        'none',
+        Array.from({ length: count }, () => acceptedReading(keyId)),
+      )
+      await log.close()
+      const service = await start(dataDir)
+      const { lines } = await cellarbook(['key', 'list', '--json'], { DATA_DIR: dataDir })
+      expect(lines).toMatchObject([{ id: keyId, lastUsedAt: new Date(recordedAt).toISOString() }])
+      const body = JSON.stringify(acceptedReading(keyId).data)
+      const headers = { 'Content-Type': 'application/json', 'X-API-Key': key }
+      const response = await fetch(`${service.url}/api/v1/ingest`, { method: 'POST', headers, body })
+      expect(response.headers.get('X-Receipt')).toBe(`readings-${keyId}@${count}`)
+    },
+    slowMs,
+  )
+
   test(
     'replaces the socket that a killed one left behind, and commands find the new one',
     async () => {
@@ -177,6 +203,21 @@ describe('serve', () => {
     slowMs,
   )
 })
+
+const newKey = async (dataDir: string): Promise<{ readonly key: string; readonly keyId: string }> => {
+  await cellarbook(['cellar', 'create', 'c'], { DATA_DIR: dataDir })
+  const { lines } = await cellarbook(['key', 'create', '--cellar', 'c', '--json'], { DATA_DIR: dataDir })
+  return { key: textOf(lines[0], 'key'), keyId: textOf(lines[0], 'id') }
+}
+
+const recordedAt = Date.UTC(2026, 2, 1)
+
+const acceptedReading = (keyId: string): NewEvent<'ReadingAccepted'> => {
+  const id = crypto.randomUUID()
+  const metadata = { by: { kind: 'key', keyId }, requestId: id, correlationId: id, causationId: id } as const
+  const data = { cellar: 'c', rack: 'r', keg: 'k', value: 1, timestamp: '2026-03-01T12:00:00Z' }
+  return { id, type: 'ReadingAccepted', recordedAt, data, metadata }
+}
 
 /** Starts the service with a terminal for stderr and a file for stdout, and stops it once it has shown the link. */
 const onTerminal = async (dataDir: string): Promise<{ readonly screen: string; readonly kept: string }> => {
