@@ -78,6 +78,9 @@ export class SqliteReads {
     let scannedTo = after ?? 0
     let looked = 0
     for (const row of this.#statements.allForwards.iterate(scannedTo)) {
+      // The first row is the one that `after` lies in. Counted when nothing of it is left, one as large as a page would be
+      // all that is ever looked at, and no follower would get past it.
+      if (row.position + row.count - 1 <= scannedTo) continue
       const stream = this.#name(row.stream)
       if (wants(stream)) {
         for (const event of this.#decode(row, stream)) if (event.position > scannedTo) events.push(event)
