@@ -80,7 +80,8 @@ export const Layout = (props: {
           <meta name="server-time-ms" content={String(shell.nowMs)} />
           <link rel="icon" href={attribute(shell.assets.icon)} type="image/svg+xml" />
           <link rel="stylesheet" href={attribute(shell.assets.css)} />
-          <script src={attribute(shell.assets.htmx)} defer></script>
+          {/* Not deferred: a deferred htmx begins at once, and finds no stream to open if its extension comes later. */}
+          <script src={attribute(shell.assets.htmx)}></script>
           <script src={attribute(shell.assets.htmxSse)} defer></script>
           <script src={attribute(shell.assets.js)} defer></script>
         </head>

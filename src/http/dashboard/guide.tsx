@@ -22,4 +22,5 @@ export const guideRoutes = (): readonly Route[] => {
 }
 
 /** What scrolls sideways can be reached by keyboard. */
-const focusableBlocks = (html: string): string => html.replaceAll('<pre>', '<pre tabindex="0">')
+const focusableBlocks = (html: string): string =>
+  html.replaceAll('<pre>', '<pre tabindex="0">').replaceAll('<table>', '<table tabindex="0">')

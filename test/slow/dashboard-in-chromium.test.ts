@@ -1,0 +1,299 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { paths } from '../../views/paths.ts'
+import { manualClock } from '../support/manual-clock.ts'
+import { type Service, startService, testAsker } from '../support/service.ts'
+
+// Generous, since a machine may be busy; it only ends a page that never comes.
+setDefaultTimeout(120_000)
+
+/** A cellar that a shell would take for the end of a string and a command. */
+const hostileCellar = "'; rm -rf ~ #"
+const hostileText = '"><img src=x onerror=alert(1)>'
+const email = 'ada@example.org'
+const password = 'twelve chars and more'
+
+let browser: Browser
+let service: Service
+const home = mkdtempSync(join(tmpdir(), 'cellarbook-shell-'))
+
+beforeAll(async () => {
+  // The lines to paste take the time from the shell, so the service's must be near it.
+  service = await startService({ clock: manualClock(Date.now()) })
+  browser = await chromium.launch({
+    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  })
+})
+
+afterAll(async () => {
+  await browser.close()
+  await service.stop()
+  rmSync(home, { recursive: true })
+})
+
+type Window = { readonly context: BrowserContext; readonly page: Page; readonly complaints: string[] }
+
+/** A window that keeps every complaint: what the policy blocks, what a script throws, and every dialog, which only a script that got in could open. */
+const newWindow = async (options: Parameters<Browser['newContext']>[0] = {}): Promise<Window> => {
+  const context = await browser.newContext(options)
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(`${page.url()}: ${message.text()}`)
+  })
+  page.on('pageerror', (fault) => complaints.push(`${page.url()}: ${fault.message}`))
+  page.on('dialog', (dialog) => {
+    complaints.push(`${page.url()}: a dialog said ${dialog.message()}`)
+    return dialog.dismiss()
+  })
+  return { context, page, complaints }
+}
+
+const setUpLink = async (): Promise<string> => {
+  const link = await service.core.operators.issueLink({ email: null, role: 'admin' }, testAsker)
+  if (!link.ok) throw new Error(link.refusal.kind)
+  return service.url + paths.link(link.value.secret)
+}
+
+/** Runs lines as a person who pastes them does, with a home of their own. */
+const runInShell = async (lines: string): Promise<string> => {
+  const shell = Bun.spawn(['sh'], { stdin: new Blob([lines]), env: { PATH: process.env['PATH'] ?? '', HOME: home } })
+  const output = await new Response(shell.stdout).text()
+  await shell.exited
+  return output
+}
+
+/** What the button put on the clipboard, pasted elsewhere: no page of ours may read a clipboard. */
+const copied = async ({ context, page }: Window, button: string): Promise<string> => {
+  await page.getByRole('button', { name: button, exact: true }).click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  const paper = await context.newPage()
+  await paper.setContent('<textarea></textarea>')
+  await paper.locator('textarea').focus()
+  await paper.keyboard.press('Control+V')
+  const text = await paper.locator('textarea').inputValue()
+  await paper.close()
+  await page.getByRole('button', { name: button, exact: true }).waitFor()
+  return text
+}
+
+const expectNoIntruder = async (page: Page): Promise<void> => expect(await page.locator('img').count()).toBe(0)
+
+test('a set-up link leads to a cellar, a key, a first reading that appears by itself, a revocation, and a history that tells it', async () => {
+  await Bun.write(join(home, 'precious'), 'still here')
+  const window = await newWindow()
+  const { context, page, complaints } = window
+  await page.goto(await setUpLink())
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.getByLabel('Password again').fill(password)
+  await page.getByRole('button', { name: 'Set up and sign in' }).click()
+
+  await page.getByRole('link', { name: 'Create the first cellar' }).click()
+  await page.getByLabel('Identifier').fill(hostileCellar)
+  await page.getByLabel('Title').fill(hostileText)
+  await page.getByRole('button', { name: 'Create cellar' }).click()
+  await page.getByRole('link', { name: 'Create the first key' }).click()
+  await page.getByLabel('Label').fill(hostileText)
+  await page.getByLabel('Note').fill(`${hostileText}\n${hostileCellar}`)
+  await page.getByLabel('30 days').check()
+  await page.getByRole('button', { name: 'Create key' }).click()
+
+  await page.getByRole('heading', { name: 'Copy the key now' }).waitFor()
+  await expectNoIntruder(page)
+  const key = await copied(window, 'Copy key')
+  expect(key).toMatch(/^clr_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}$/)
+  expect(await page.locator('#new-key').textContent()).toBe(key)
+  const lines = [await copied(window, 'Copy lines'), await copied(window, 'Copy command')].join('\n')
+  await page.getByText('Waiting for the first reading').waitFor()
+  await page.evaluate('window.notReloaded = true')
+  expect(JSON.parse(await runInShell(lines))).toMatchObject({ status: 'success' })
+  await page.getByText('It works: the first reading has come.').waitFor()
+  expect(await page.evaluate('window.notReloaded')).toBe(true)
+  expect(readdirSync(home)).toEqual(['precious'])
+
+  await page.getByRole('link', { name: 'See the cellar’s readings' }).click()
+  await page.getByRole('heading', { name: /Latest readings/ }).waitFor()
+  expect(await page.locator('tr[id^="reading-"]').count()).toBe(1)
+  await page.evaluate('window.notReloaded = true')
+  await runInShell(lines)
+  await page.locator('tr[id^="reading-"]').nth(1).waitFor()
+  expect(await page.evaluate('window.notReloaded')).toBe(true)
+  await expectNoIntruder(page)
+
+  await page.getByRole('link', { name: 'API Keys' }).first().click()
+  await page.getByText('Last used').first().waitFor()
+  await page.locator('#key-list').getByRole('link', { name: hostileText }).first().click()
+  await page.getByRole('link', { name: /^Revoke/ }).click()
+  await page.getByRole('dialog').getByText('It is in use:').waitFor()
+  await page.getByRole('dialog').getByLabel('Reason').fill(hostileText)
+  await page.getByRole('button', { name: 'Revoke for good' }).click()
+  await page.getByText('Revoked: no reading of this key is accepted any more').waitFor()
+  expect(JSON.parse(await runInShell(lines))).toEqual({ error: 'Invalid API key', status: 401 })
+
+  const history = page.locator('#history')
+  for (const words of ['Created', 'Readings sealed for good', 'Revoked', email, hostileText]) {
+    expect(
+      await history
+        .getByText(words, { exact: words !== email })
+        .first()
+        .isVisible(),
+    ).toBe(true)
+  }
+  await expectNoIntruder(page)
+  expect(complaints).toEqual([])
+  await context.close()
+})
+
+test('everything but live updates works with JavaScript switched off', async () => {
+  const { context, page, complaints } = await newWindow({ javaScriptEnabled: false })
+  const name = 'no script'
+  await page.goto(service.url)
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('link', { name: 'Create cellar' }).click()
+  await page.getByLabel('Identifier').fill(name)
+  await page.getByRole('button', { name: 'Create cellar' }).click()
+  await page.getByRole('link', { name: 'Create the first key' }).click()
+  await page.getByLabel('Label').fill('Plain')
+  await page.getByRole('button', { name: 'Create key' }).click()
+  const key = (await page.locator('#new-key').textContent()) ?? ''
+
+  const reading = { cellar: name, rack: 'r', keg: 'k', value: 7.25, timestamp: '2026-03-01T12:00:00Z' }
+  expect((await service.post(reading, key)).status).toBe(200)
+  await page.getByRole('link', { name: 'Done: go to this key’s page' }).click()
+  await page.getByRole('link', { name: /^Edit/ }).click()
+  await page.getByLabel('Readings').fill('5')
+  await page.getByLabel('in seconds').fill('60')
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('The changes are saved and in force.').waitFor()
+  for (const [action, button, pill] of [
+    ['Suspend', 'Suspend key', 'suspended'],
+    ['Resume', 'Resume key', 'active'],
+    ['Revoke', 'Revoke for good', 'revoked'],
+  ] as const) {
+    await page.getByRole('link', { name: new RegExp(`^${action}`) }).click()
+    await page.getByRole('button', { name: button }).click()
+    await page.locator(`#key-facts .pill.${pill}`).waitFor()
+  }
+  await page.getByLabel('State at (UTC)').fill('2020-01-01')
+  await page.getByRole('button', { name: 'Ask the log' }).click()
+  await page.getByText('not yet created').waitFor()
+  await page.goto(service.url + paths.cellar(name))
+  expect(await page.getByText('7.25').first().isVisible()).toBe(true)
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByText('You are signed out.').waitFor()
+  expect(complaints).toEqual([])
+  await context.close()
+})
+
+const looks = [
+  { colorScheme: 'light', viewport: { width: 360, height: 740 } },
+  { colorScheme: 'dark', viewport: { width: 360, height: 740 } },
+  { colorScheme: 'light', viewport: { width: 1280, height: 800 } },
+] as const
+
+test('the pages as they are served break no rule of WCAG 2.2 AA, block nothing by their policy, and never scroll sideways', async () => {
+  const axe = await Bun.file(join(import.meta.dir, '../../node_modules/axe-core/axe.min.js')).text()
+  const [key] = service.core.projections.keys.ofCellar(hostileCellar)
+  const keyId = key?.keyId ?? ''
+  const { keyId: activeId } = await service.createKey({ cellar: hostileCellar, label: hostileText.repeat(2) })
+  const signedInPaths = [
+    paths.cellars,
+    paths.newCellar,
+    paths.cellar(hostileCellar),
+    paths.keys(hostileCellar),
+    paths.keys(hostileCellar, 'revoked'),
+    paths.newKey(hostileCellar),
+    paths.settings(hostileCellar),
+    paths.key(keyId),
+    `${paths.key(keyId)}?at=2026-13-01`,
+    paths.editKey(activeId),
+    paths.revokeKey(activeId),
+    paths.operators,
+    paths.devicesGuide,
+    '/no/such/page',
+  ]
+  const faults: unknown[] = []
+  for (const look of looks) {
+    const { context, page, complaints } = await newWindow(look)
+    const judge = async (path: string): Promise<void> => {
+      await page.goto(service.url + path)
+      const overflowPx = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+      await page.evaluate(axe)
+      const violations = await page.evaluate(
+        `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })
+        .then((result) => result.violations.map(({ id, nodes }) => id + ': ' + nodes[0].html))`,
+      )
+      if (overflowPx !== 0 || JSON.stringify(violations) !== '[]') faults.push({ look, path, overflowPx, violations })
+      await expectNoIntruder(page)
+    }
+    await judge('/link/spent')
+    await judge(paths.signIn)
+    await page.getByLabel('E-mail').fill(email)
+    await page.getByLabel('Password').fill(password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'Cellars' }).waitFor()
+    for (const path of signedInPaths) await judge(path)
+    // Chromium reports the status of a page that is not there, which is as it should be.
+    const unexpected = complaints.filter((complaint) => !/status of (404|410)/.test(complaint))
+    expect(unexpected).toEqual([])
+    await context.close()
+  }
+  expect(faults).toEqual([])
+})
+
+const signIn = async (page: Page): Promise<void> => {
+  await page.goto(service.url)
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Cellars' }).waitFor()
+}
+
+test('a page is live however late the script for its stream comes', async () => {
+  const { context, page } = await newWindow()
+  await signIn(page)
+  const slow = await context.newPage()
+  const released = Promise.withResolvers<void>()
+  await slow.route('**/hx-sse*', async (route) => {
+    await released.promise
+    await route.continue()
+  })
+  const live = slow.waitForRequest((request) => request.url().includes('/live/'))
+  await slow.goto(service.url + paths.cellars, { waitUntil: 'commit' })
+  await slow.waitForFunction('window.htmx !== undefined')
+  // As long as htmx would wait before it begins, if it did not wait for the document.
+  await slow.evaluate('new Promise((resolve) => setTimeout(() => setTimeout(resolve)))')
+  released.resolve()
+  expect((await live).url()).toContain('/live/cellars')
+  await context.close()
+})
+
+test('signing out in one window ends what another one watches', async () => {
+  const { context, page } = await newWindow()
+  await signIn(page)
+  const other = await context.newPage()
+  const opened = other.waitForResponse((response) => response.url().includes('/live/'))
+  await other.goto(service.url + paths.cellars)
+  await opened
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByText('You are signed out.').waitFor()
+  while (service.live.streams > 0) await new Promise((resolve) => setImmediate(resolve))
+  const asksAgain = other.waitForRequest((request) => request.url().includes('/live/'), { timeout: 3_000 })
+  expect(await asksAgain.catch(() => 'never')).toBe('never')
+  await context.close()
+})
