@@ -1,3 +1,4 @@
+import type { AcceptedReading } from '../../../projections/queries.ts'
 import { CellarList } from '../../../views/cellars.tsx'
 import { KeyFacts } from '../../../views/key.tsx'
 import { FirstReading } from '../../../views/key-created.tsx'
@@ -78,13 +79,23 @@ export const liveRoutes = (deps: DashboardDeps): readonly Route[] => {
         return {
           topic: { keyId: key.keyId },
           render: async () => {
-            const last = core.projections.readings.usage(key.keyId)?.last
-            return last === undefined ? null : <FirstReading keyId={key.keyId} reading={readingView(deps, last)} />
+            const reading = await firstReading(deps, key.keyId)
+            return reading === null ? null : <FirstReading keyId={key.keyId} reading={readingView(deps, reading)} />
           },
         }
       }),
     },
   ]
+}
+
+/** From the log, since many can come before the next push; where a fence came first, the last one will do. */
+const firstReading = async ({ core }: DashboardDeps, keyId: string): Promise<AcceptedReading | null> => {
+  const last = core.projections.readings.usage(keyId)?.last
+  if (last === undefined || last.revision === 0) return last ?? null
+  const [first] = await core.log.read(last.stream, { limit: 1 })
+  if (first?.type !== 'ReadingAccepted') return last
+  const { stream, revision, position, recordedAt, data } = first
+  return { ...data, stream, revision, position, recordedAt, keyId, clockSkew: false, repeat: false }
 }
 
 const isAdmin = (visit: SignedInVisit): boolean => visit.session.role === 'admin'

@@ -143,9 +143,11 @@ describe('a live page', () => {
     await schedule.advance(livePushMs * 3)
     await watching.until(/: still here/)
     expect(messages(watching.text())).toBe(0)
-    await service.post(validReading, key)
+    for (const value of [17.25, 18.5, 19.75]) await service.post({ ...validReading, value }, key)
     await schedule.advance(livePushMs)
-    expect(await watching.until(/first-reading come/)).toContain('21.5')
+    const come = await watching.until(/first-reading come/)
+    expect(come).toContain('17.25')
+    expect(come).not.toContain('19.75')
   })
 
   test('shows a key’s change of state, and the list its change of tab', async () => {
