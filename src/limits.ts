@@ -104,6 +104,8 @@ export const livePushMs = 500
 export const liveBytesWaitingMax = 256 * 1024
 
 // Pages and their forms.
+/** Keys on one page of a list: rendering them, again with every live push, must not hold up readings. */
+export const keysPerPageMax = 100
 /** Forms handed out that may be sent once; the ones opened longest ago are no longer known. */
 export const oneTimeFormsMax = 10_000
 /** Readings looked through for the fence that follows a key's event: more than one append holds. */

@@ -12,8 +12,11 @@ type ListProps = {
   /** The tab. */
   readonly status: KeyStatus
   readonly counts: KeyCounts
-  /** Those of that status, newest first. */
+  /** Those of that status, newest first, that are on this page. */
   readonly keys: readonly KeyView[]
+  /** From 1. */
+  readonly page: number
+  readonly pages: number
   readonly nowMs: number
   readonly isAdmin: boolean
 }
@@ -24,6 +27,8 @@ export const KeysPage = (props: {
   readonly status: KeyStatus
   readonly counts: KeyCounts
   readonly keys: readonly KeyView[]
+  readonly page: number
+  readonly pages: number
 }): JSX.Element => {
   const isAdmin = props.shell.operator?.role === 'admin'
   const { cellar } = props.cellar
@@ -37,7 +42,7 @@ export const KeysPage = (props: {
         </p>
       ) : null}
       <div
-        hx-sse:connect={paths.liveKeys(cellar, props.status)}
+        hx-sse:connect={paths.liveKeys(cellar, props.status, props.page)}
         hx-sse:close="end"
         hx-target="#key-list"
         hx-swap="outerMorph"
@@ -47,6 +52,8 @@ export const KeysPage = (props: {
           status={props.status}
           counts={props.counts}
           keys={props.keys}
+          page={props.page}
+          pages={props.pages}
           nowMs={props.shell.nowMs}
           isAdmin={isAdmin}
         />
@@ -59,7 +66,26 @@ export const KeyList = (props: ListProps): JSX.Element => (
   <section id="key-list" aria-label={`Keys: ${props.status}`}>
     <StatusTabs cellar={props.cellar} status={props.status} counts={props.counts} />
     {props.keys.length === 0 ? <NoKeys {...props} /> : <KeyTable {...props} />}
+    {props.pages > 1 ? <PageLinks {...props} /> : null}
   </section>
+)
+
+const PageLinks = ({ cellar, status, page, pages }: ListProps): JSX.Element => (
+  <nav class="filters" aria-label="Pages of this list">
+    <ul>
+      {page > 1 ? (
+        <li>
+          <a href={paths.keys(cellar, status, page - 1)}>Newer keys</a>
+        </li>
+      ) : null}
+      <li class="quiet" safe>{`page ${page} of ${countText(pages)}`}</li>
+      {page < pages ? (
+        <li>
+          <a href={paths.keys(cellar, status, page + 1)}>Older keys</a>
+        </li>
+      ) : null}
+    </ul>
+  </nav>
 )
 
 /** In the order an admin looks for them; an expired key can be revived, a suspended one resumed, a revoked one neither. */

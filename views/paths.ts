@@ -12,6 +12,12 @@ export const cellarSegment = (cellar: string): string =>
 /** The identifier that a path segment names, after percent-decoding. */
 export const cellarOfSegment = (decoded: string): string => (decoded.startsWith('~') ? decoded.slice(1) : decoded)
 
+/** What a list begins with needs no saying. */
+const listQuery = (status: KeyStatus, page: number): string => {
+  const wanted = [...(status === 'active' ? [] : [`status=${status}`]), ...(page === 1 ? [] : [`page=${page}`])]
+  return wanted.length === 0 ? '' : `?${wanted.join('&')}`
+}
+
 export const paths = {
   signIn: '/sign-in',
   signOut: '/sign-out',
@@ -23,8 +29,8 @@ export const paths = {
   settings: (cellar: string) => `/cellars/${cellarSegment(cellar)}/settings`,
   rename: (cellar: string) => `/cellars/${cellarSegment(cellar)}/title`,
   policy: (cellar: string) => `/cellars/${cellarSegment(cellar)}/policy`,
-  keys: (cellar: string, status?: KeyStatus) =>
-    `/cellars/${cellarSegment(cellar)}/keys${status === undefined || status === 'active' ? '' : `?status=${status}`}`,
+  keys: (cellar: string, status: KeyStatus = 'active', page = 1) =>
+    `/cellars/${cellarSegment(cellar)}/keys${listQuery(status, page)}`,
   newKey: (cellar: string) => `/cellars/${cellarSegment(cellar)}/keys/new`,
   key: (keyId: string) => `/keys/${encodeURIComponent(keyId)}`,
   editKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/edit`,
@@ -36,7 +42,8 @@ export const paths = {
   devicesGuide: '/docs/devices',
   liveCellars: '/live/cellars',
   liveReadings: (cellar: string) => `/live/cellars/${cellarSegment(cellar)}/readings`,
-  liveKeys: (cellar: string, status: KeyStatus) => `/live/cellars/${cellarSegment(cellar)}/keys?status=${status}`,
+  liveKeys: (cellar: string, status: KeyStatus, page: number) =>
+    `/live/cellars/${cellarSegment(cellar)}/keys${listQuery(status, page)}`,
   liveKey: (keyId: string) => `/live/keys/${encodeURIComponent(keyId)}`,
   liveFirstReading: (keyId: string) => `/live/keys/${encodeURIComponent(keyId)}/first-reading`,
 } as const

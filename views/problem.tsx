@@ -5,6 +5,7 @@ export type PageProblem =
   | 'forbidden'
   | 'form_expired'
   | 'form_too_large'
+  | 'no_cookie'
   | 'not_found'
   | 'too_many_attempts'
   | 'busy'
@@ -62,6 +63,12 @@ const words: Readonly<
     title: 'This form is too large',
     changed: 'Nothing was changed.',
     advice: 'Something in it is far longer than any of its fields may be. Go back and shorten it.',
+  },
+  no_cookie: {
+    title: 'Your browser kept no cookie',
+    changed: 'Nothing was changed.',
+    advice:
+      'Every form here needs one. Allow cookies for this site and open the page again. Over plain http some browsers, Safari among them, refuse them even from this machine: use another one there, or https.',
   },
   not_found: {
     title: 'Nothing here',

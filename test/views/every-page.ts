@@ -381,11 +381,13 @@ const keyPages = (texts: Texts): readonly Page[] => {
         status,
         counts,
         keys: status === 'active' ? [keyOf(texts, status), unusedKeyOf(texts)] : [keyOf(texts, status)],
+        page: 1,
+        pages: status === 'active' ? 2 : 1,
       }),
     })),
     {
       name: 'keys-auditor',
-      html: KeysPage({ shell: auditor, cellar, status: 'active', counts, keys: [apiKey] }),
+      html: KeysPage({ shell: auditor, cellar, status: 'active', counts, keys: [apiKey], page: 1, pages: 1 }),
     },
     {
       name: 'keys-none',
@@ -395,9 +397,14 @@ const keyPages = (texts: Texts): readonly Page[] => {
         status: 'active',
         counts: { active: 0, expired: 0, suspended: 0, revoked: 0 },
         keys: [],
+        page: 1,
+        pages: 1,
       }),
     },
-    { name: 'keys-none-expired', html: KeysPage({ shell: admin, cellar, status: 'expired', counts, keys: [] }) },
+    {
+      name: 'keys-none-expired',
+      html: KeysPage({ shell: admin, cellar, status: 'expired', counts, keys: [], page: 1, pages: 1 }),
+    },
     { name: 'new-key', html: NewKeyPage({ shell: admin, cellar, form: newKey, once: '0nce', cellarLimit: limit }) },
     {
       name: 'new-key-refused',
@@ -458,6 +465,8 @@ export const sampleKeyList = (texts: Texts) => ({
   status: 'active' as const,
   counts,
   keys: [keyOf(texts, 'active'), unusedKeyOf(texts)],
+  page: 2,
+  pages: 3,
 })
 
 const counts = { active: 2, expired: 1, suspended: 1, revoked: 1 }
@@ -529,6 +538,7 @@ const problems: readonly PageProblem[] = [
   'forbidden',
   'form_expired',
   'form_too_large',
+  'no_cookie',
   'not_found',
   'too_many_attempts',
   'busy',

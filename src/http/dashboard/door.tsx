@@ -56,7 +56,8 @@ const enter = async (route: Route, visit: Visit): Promise<Response> => {
   const cookieSecret = visit.session?.secret ?? readCookie(request.headers, 'visitor', origin.trust)
   const form = await readForm(request)
   if (typeof form === 'string') return unreadableForm(visit, form)
-  if (cookieSecret === null || !csrfMatches(form('_csrf'), cookieSecret)) return formExpired(visit)
+  if (cookieSecret === null) return problemPage(visit, { problem: 'no_cookie', status: 403 })
+  if (!csrfMatches(form('_csrf'), cookieSecret)) return formExpired(visit)
   return allowed({ ...visit, form })
 }
 

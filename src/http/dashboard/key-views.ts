@@ -1,5 +1,6 @@
 import type { KeyCounts, KeyView } from '../../../views/types.ts'
 import { type KeyState, type KeyStatus, keyStatus, keyStatuses } from '../../domain/key.ts'
+import { keysPerPageMax } from '../../limits.ts'
 import type { DashboardDeps } from './visit.ts'
 
 export const keyViewOf = async (deps: DashboardDeps, key: KeyState, nowMs: number): Promise<KeyView> => {
@@ -34,19 +35,28 @@ export const usedNow = async ({ core }: DashboardDeps, key: KeyState, nowMs: num
   return (await core.keys.usage(key.keyId))?.used ?? null
 }
 
-/** The keys of a cellar in that state, newest first, and how many there are in each. */
-export const keyListOf = async (
-  deps: DashboardDeps,
-  { cellar, status }: { readonly cellar: string; readonly status: KeyStatus },
-  nowMs: number,
-) => {
+export type KeyListQuery = { readonly status: KeyStatus; readonly page: number }
+
+/** One page of the keys of a cellar in that state, newest first, and how many there are in each state. */
+export const keyListOf = async (deps: DashboardDeps, cellar: string, query: KeyListQuery, nowMs: number) => {
   const all = deps.core.projections.keys.ofCellar(cellar)
   const counts = { active: 0, expired: 0, suspended: 0, revoked: 0 }
   for (const key of all) counts[keyStatus(key, nowMs)] += 1
-  const shown = all.filter((key) => keyStatus(key, nowMs) === status)
+  const pages = Math.max(1, Math.ceil(counts[query.status] / keysPerPageMax))
+  // A page that has emptied since its link was made is the last one there is.
+  const page = Math.min(query.page, pages)
+  const shown = all
+    .filter((key) => keyStatus(key, nowMs) === query.status)
+    .slice((page - 1) * keysPerPageMax, page * keysPerPageMax)
   const keys = await Promise.all(shown.map((key) => keyViewOf(deps, key, nowMs)))
-  return { cellar, status, counts: counts satisfies KeyCounts, keys }
+  return { cellar, status: query.status, counts: counts satisfies KeyCounts, keys, page, pages }
 }
 
-/** `?status=`; anything else is the first tab. */
-export const keyStatusOf = (text: string | null): KeyStatus => keyStatuses.find((status) => status === text) ?? 'active'
+/** `?status=` and `?page=`; anything else is the first tab, and its first page. */
+export const keyListQuery = (query: URLSearchParams): KeyListQuery => {
+  const [status, page] = [query.get('status'), query.get('page') ?? '']
+  return {
+    status: keyStatuses.find((known) => known === status) ?? 'active',
+    page: /^[1-9]\d{0,5}$/.test(page) ? Number(page) : 1,
+  }
+}

@@ -11,7 +11,7 @@ import { cellarView } from './cellar-views.ts'
 import { chosenExpiry } from './expiry-choice.ts'
 import { type Faults, noFaults, placedFaults } from './forms.ts'
 import { type KeyFormValues, keyFormValues } from './key-form.ts'
-import { keyListOf, keyStatusOf, keyViewOf } from './key-views.ts'
+import { keyListOf, keyListQuery, keyViewOf } from './key-views.ts'
 import { typedLimit } from './limit-fields.ts'
 import { cellarOf } from './named.ts'
 import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from './visit.ts'
@@ -28,12 +28,8 @@ export const keyListRoutes = (deps: DashboardDeps): readonly Route[] => [
 const showKeys = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const cellar = cellarOf(deps, visit)
   if (cellar === null) return notFound(visit)
-  const status = keyStatusOf(visit.query.get('status'))
-  const { counts, keys } = await keyListOf(deps, { cellar: cellar.cellar, status }, visit.nowMs)
-  return htmlPage(
-    visit,
-    <KeysPage shell={visit.shell} cellar={cellarView(cellar)} status={status} counts={counts} keys={keys} />,
-  )
+  const { cellar: _, ...list } = await keyListOf(deps, cellar.cellar, keyListQuery(visit.query), visit.nowMs)
+  return htmlPage(visit, <KeysPage shell={visit.shell} cellar={cellarView(cellar)} {...list} />)
 }
 
 const showNewKey = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {

@@ -7,7 +7,7 @@ import { CellarReadings } from '../../../views/readings.tsx'
 import { unavailableRetryAfterSeconds } from '../../limits.ts'
 import { cellarRows } from './cellar-views.ts'
 import { endOfStream } from './door.tsx'
-import { keyListOf, keyStatusOf, keyViewOf } from './key-views.ts'
+import { keyListOf, keyListQuery, keyViewOf } from './key-views.ts'
 import type { LivePage } from './live-pages.ts'
 import { cellarOf, keyOf } from './named.ts'
 import { readingsOf, readingView } from './reading-views.ts'
@@ -48,11 +48,11 @@ export const liveRoutes = (deps: DashboardDeps): readonly Route[] => {
       get: live((visit) => {
         const cellar = cellarOf(deps, visit)?.cellar
         if (cellar === undefined) return null
-        const status = keyStatusOf(visit.query.get('status'))
+        const query = keyListQuery(visit.query)
         return {
           topic: { cellar },
           render: async () => (
-            <KeyList {...(await keyListOf(deps, { cellar, status }, now()))} nowMs={now()} isAdmin={isAdmin(visit)} />
+            <KeyList {...(await keyListOf(deps, cellar, query, now()))} nowMs={now()} isAdmin={isAdmin(visit)} />
           ),
         }
       }),

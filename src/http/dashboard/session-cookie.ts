@@ -3,8 +3,8 @@ import type { Trust } from './origin.ts'
 /**
  * Cookies hold secrets and nothing else: what a session may do is in the log, under the hash of its secret.
  *
- * `__Host-` binds a cookie to this very host, and needs `Secure`. Browsers take that on plain http too, for `localhost` and
- * 127.0.0.1 (Chromium and Firefox do; Safari does not, and needs https). `SameSite=Lax`, not `Strict`: a link to a key that
+ * `__Host-` binds a cookie to this very host, and needs `Secure`. Chromium takes that on plain http too, from `localhost` and
+ * 127.0.0.1; where a browser does not, as Safari is known to, the form that comes back without a cookie says so. `SameSite=Lax`, not `Strict`: a link to a key that
  * a colleague sends should open, and a GET changes nothing here.
  */
 export type CookieKind = 'session' | 'visitor' | 'notice'

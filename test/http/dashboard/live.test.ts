@@ -153,7 +153,7 @@ describe('a live page', () => {
   test('shows a key’s change of state, and the list its change of tab', async () => {
     const { keyId } = await service.createKey({ label: 'Pump' })
     const facts = await watch(paths.liveKey(keyId))
-    const list = await watch(paths.liveKeys(testCellar, 'active'))
+    const list = await watch(paths.liveKeys(testCellar, 'active', 1))
     await schedule.advance(livePushMs)
     await facts.until(/pill active/)
     await list.until(/Pump/)
@@ -187,8 +187,8 @@ describe('a live page', () => {
     await service.createKey()
     const auditor = await signedIn(service, 'auditor')
     const [ours, theirs] = [
-      await watch(paths.liveKeys(testCellar, 'active')),
-      await watch(paths.liveKeys(testCellar, 'active'), auditor),
+      await watch(paths.liveKeys(testCellar, 'active', 1)),
+      await watch(paths.liveKeys(testCellar, 'active', 1), auditor),
     ]
     await schedule.advance(livePushMs)
     expect(await ours.until(/Key 1/)).toContain('/revoke')

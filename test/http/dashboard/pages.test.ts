@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { keysPerPageMax } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
 import { type Service, testAsker, testCellar, validReading } from '../../support/service.ts'
 import { emailOf, signedIn, startWithOperators, type Visitor } from './visitor.ts'
@@ -280,6 +281,25 @@ describe('a new key', () => {
       expect(answer.body).toContain('value="kept"')
     }
     expect(service.core.projections.keys.list()).toHaveLength(0)
+  })
+})
+
+describe('the list of keys', () => {
+  test('shows so many on a page, and the one past that on the next', async () => {
+    for (let key = 0; key <= keysPerPageMax; key += 1) await service.createKey()
+    const rows = async (path: string) =>
+      [...(await admin.get(path)).body.matchAll(/<tr id="key-(\w+)"/g)].map(([, id]) => id)
+    const first = await rows(paths.keys(testCellar))
+    const second = await rows(paths.keys(testCellar, 'active', 2))
+    expect([first.length, second.length, new Set([...first, ...second]).size]).toEqual([
+      keysPerPageMax,
+      1,
+      keysPerPageMax + 1,
+    ])
+    expect((await admin.get(paths.keys(testCellar))).body).toContain(`${paths.keys(testCellar, 'active', 2)}"`)
+    for (const page of ['3', '999999']) expect(await rows(`${paths.keys(testCellar)}?page=${page}`)).toEqual(second)
+    for (const page of ['0', '-1', 'x', '1e3'])
+      expect(await rows(`${paths.keys(testCellar)}?page=${page}`)).toEqual(first)
   })
 })
 

@@ -45,6 +45,14 @@ describe('sign-in', () => {
     expect(bodies[0]).toBe(bodies[1])
   })
 
+  test('says so to a browser that keeps no cookie', async () => {
+    const person = visitor(service.url)
+    await person.get('/sign-in')
+    person.cookies.clear()
+    const answer = await person.post('/sign-in', { email: emailOf.admin, password: testPassword, next: '' })
+    expect([answer.status, answer.body.includes('Your browser kept no cookie')]).toEqual([403, true])
+  })
+
   test('never repeats a password on a page', async () => {
     const person = visitor(service.url)
     await person.get('/sign-in')
