@@ -108,8 +108,6 @@ export const liveBytesWaitingMax = 256 * 1024
 export const keysPerPageMax = 100
 /** Forms handed out that may be sent once; the ones opened longest ago are no longer known. */
 export const oneTimeFormsMax = 10_000
-/** Readings looked through for the fence that follows a key's event: more than one append holds. */
-export const fenceSearchEventsMax = 8_192
 
 // The process.
 export const drainMsMax = 10_000

@@ -6,8 +6,8 @@ import { keyLimitDefault } from '../limits.ts'
 import type { AppendResult, ExpectedRevision } from '../log/event-log.ts'
 import { type AppendOptions, appendUntilKnown } from './append-until-known.ts'
 import type { Host } from './host.ts'
+import { keyEvent } from './key-events.ts'
 import { loadReadings, readingsEvent, readTail } from './load-readings.ts'
-import { narrowTo } from './narrow.ts'
 import { readFrom } from './read-stream.ts'
 
 /** What an event needs besides its time, which it is given when it is appended. */
@@ -173,14 +173,3 @@ export class KeyStreams {
     return this.key === null ? keyLimitDefault : this.#host.projections.keys.effectiveLimit(this.key)
   }
 }
-
-const keyEvent = narrowTo(
-  'KeyCreated',
-  'KeyRelabelled',
-  'KeyLimitChanged',
-  'KeyExpirySet',
-  'KeySuspended',
-  'KeyResumed',
-  'KeyExpired',
-  'KeyRevoked',
-)

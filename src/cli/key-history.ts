@@ -1,14 +1,14 @@
 import { type Change, historyOf, stateAt } from '../../projections/audit-trail.ts'
 import type { Core } from '../actors/core.ts'
+import { readKeyEvents } from '../actors/key-events.ts'
 import type { Limit } from '../domain/events.ts'
 import { assertNever } from '../domain/refusal.ts'
-import { readKeyEvents } from '../http/dashboard/read-key-events.ts'
 import { isoOf } from './event-view.ts'
 import type { Line } from './lines.ts'
 
 /** A key's events, oldest first, then what it was at that instant (ms). */
 export async function* keyHistory(core: Core, keyId: string, atMs: number): AsyncGenerator<Line> {
-  const events = await readKeyEvents(core.log, keyId)
+  const events = await readKeyEvents(core, keyId)
   for (const row of historyOf(events)) {
     yield {
       kind: 'history',

@@ -23,10 +23,7 @@ type Layer =
   | 'projections'
   | 'views'
 
-/**
- * The first that fits. `words` is what the command line takes from HTTP: the sentences for a refusal, and a key's history
- * as a page shows it.
- */
+/** The first that fits. `words` is what the command line takes from HTTP: the sentences for a refusal. */
 const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/(main|service|open-log)\.ts$/, 'start'],
   [/^src\/app\.ts$/, 'app'],
@@ -37,7 +34,7 @@ const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/log\/event-log\.ts$/, 'port'],
   [/^src\/log\//, 'log'],
   [/^src\/actors\//, 'actors'],
-  [/^src\/http\/(problem|dashboard\/read-key-events)\.ts$/, 'words'],
+  [/^src\/http\/problem\.ts$/, 'words'],
   [/^src\/http\//, 'http'],
   [/^src\/cli\//, 'cli'],
   [/^projections\//, 'projections'],
@@ -57,7 +54,7 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
   port: ['domain'],
   log: ['port', 'domain', 'limits'],
   actors: ['domain', 'projections', 'port', 'limits'],
-  words: ['domain', 'projections', 'port', 'limits'],
+  words: ['domain', 'limits'],
   http: ['actors', 'projections', 'views', 'domain', 'port', 'words', 'limits'],
   cli: ['actors', 'projections', 'domain', 'port', 'log', 'words', 'parameters', 'limits'],
   projections: ['domain', 'limits'],

@@ -4,6 +4,7 @@ import { ConfirmPage, type KeyAction } from '../../../views/key-confirm.tsx'
 import { EditKeyPage } from '../../../views/key-form.tsx'
 import { paths } from '../../../views/paths.ts'
 import type { CellarView, StateAt } from '../../../views/types.ts'
+import { readKeyEvents } from '../../actors/key-events.ts'
 import { type KeyState, sameLimit } from '../../domain/key.ts'
 import { type CommandRefusal, done, type Outcome } from '../../domain/refusal.ts'
 import { keyLimitDefault } from '../../limits.ts'
@@ -17,7 +18,6 @@ import { keyViewOf } from './key-views.ts'
 import { typedLimit } from './limit-fields.ts'
 import { keyOf } from './named.ts'
 import type { NoticeName } from './notice.ts'
-import { readKeyEvents } from './read-key-events.ts'
 import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from './visit.ts'
 
 export const keyRoutes = (deps: DashboardDeps): readonly Route[] => [
@@ -35,7 +35,7 @@ export const keyRoutes = (deps: DashboardDeps): readonly Route[] => [
 const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const key = keyOf(deps, visit)
   if (key === null) return notFound(visit)
-  const events = await readKeyEvents(deps.core.log, key.keyId)
+  const events = await readKeyEvents(deps.core, key.keyId)
   const typed = visit.query.get('at')
   const asked = (text: string): StateAt => {
     const instant = askedInstant(text)
