@@ -1,8 +1,8 @@
-import type { CellarPolicy, Limit } from '../domain/events.ts'
+import { limitWithin } from '../domain/amounts.ts'
+import type { CellarPolicy } from '../domain/events.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../domain/refusal.ts'
 import { cellarStream } from '../domain/streams.ts'
 import { invalidField, parseCellar, parseTitle } from '../domain/text.ts'
-import { keyLimitReadingsMax, keyWindowMsMax, keyWindowMsMin } from '../limits.ts'
 import type { CellarActor } from './cellar-actor.ts'
 import type { Cellars } from './core.ts'
 import type { Registry } from './registry.ts'
@@ -35,22 +35,8 @@ export const createCellars = (actors: Registry<CellarActor>): Cellars => ({
 
 export const busy = refused({ kind: 'busy' } as const)
 
-/** A limit within the bounds of every limit; `null` is none of its own. */
-export const parseLimitWithin = (limit: Limit | null): Outcome<Limit | null, CommandRefusal> => {
-  if (limit === null) return done(null)
-  const { readings, windowMs } = limit
-  if (!Number.isInteger(readings) || readings < 1 || readings > keyLimitReadingsMax) {
-    return invalidField('limit', `The limit must be 1 to ${keyLimitReadingsMax} readings, a whole number.`)
-  }
-  if (!Number.isInteger(windowMs) || windowMs < keyWindowMsMin || windowMs > keyWindowMsMax) {
-    const [min, max] = [keyWindowMsMin / 1_000, keyWindowMsMax / 1_000]
-    return invalidField('limit', `The window of the limit must be ${min} to ${max} seconds.`)
-  }
-  return done({ readings, windowMs })
-}
-
 const parsePolicy = (policy: CellarPolicy): Outcome<CellarPolicy, CommandRefusal> => {
-  const limit = parseLimitWithin(policy.limit)
+  const limit = limitWithin(policy.limit)
   if (!limit.ok) return limit
   for (const field of ['readingAgeMsMax', 'readingAheadMsMax'] as const) {
     const ms = policy[field]

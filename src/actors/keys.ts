@@ -1,8 +1,9 @@
+import { limitWithin } from '../domain/amounts.ts'
 import { type CommandRefusal, done, type Outcome, type ReadingRefusal, refused } from '../domain/refusal.ts'
 import { cellarStream } from '../domain/streams.ts'
 import { invalidField, parseLabel, parseNote, parseReason } from '../domain/text.ts'
 import type { CellarActor } from './cellar-actor.ts'
-import { busy, parseLimitWithin } from './cellars.ts'
+import { busy } from './cellars.ts'
 import type { Keys, NewKey } from './core.ts'
 import type { Host } from './host.ts'
 import type { KeyActor } from './key-actor.ts'
@@ -30,7 +31,7 @@ export const createKeys = (host: Host, { keys, cellars }: Actors): Keys => ({
   },
 
   setLimit: async (keyId, input, asker) => {
-    const limit = parseLimitWithin(input)
+    const limit = limitWithin(input)
     if (!limit.ok) return limit
     return keys.get(keyId)?.change({ type: 'SetKeyLimit', limit: limit.value }, asker) ?? busy
   },
@@ -74,7 +75,7 @@ const parseNewKey = (input: NewKey): Outcome<NewKey, CommandRefusal> => {
   if (!label.ok) return label
   const note = parseNote(input.note)
   if (!note.ok) return note
-  const limit = parseLimitWithin(input.limit)
+  const limit = limitWithin(input.limit)
   if (!limit.ok) return limit
   const expiresAt = parseExpiresAt(input.expiresAt)
   if (!expiresAt.ok) return expiresAt

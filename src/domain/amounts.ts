@@ -2,7 +2,7 @@
 import { durationMsMax, keyLimitReadingsMax, keyWindowMsMax, keyWindowMsMin } from '../limits.ts'
 import type { Limit } from './events.ts'
 import { done } from './refusal.ts'
-import { type FieldRefusal, invalidField, type Typed } from './text.ts'
+import { invalidField, type Typed } from './text.ts'
 import { parseTimestamp } from './timestamp.ts'
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
@@ -41,18 +41,18 @@ export const parseExpiry = (text: string): Typed<number> => {
 /** `6000/60`: readings, and the seconds of the window that they are counted in. */
 export const parseLimit = (text: string): Typed<Limit> => {
   const [, readings, seconds] = /^(\d{1,12})\/(\d{1,12})$/.exec(text.trim()) ?? []
-  const limit: Limit = { readings: Number(readings), windowMs: Number(seconds) * 1_000 }
-  const refusal = limitRefusal(limit)
-  return refusal === null ? done(limit) : { ok: false, refusal }
+  return limitWithin({ readings: Number(readings), windowMs: Number(seconds) * 1_000 })
 }
 
-/** What is wrong with a limit, wherever it came from. */
-export const limitRefusal = ({ readings, windowMs }: Limit): FieldRefusal | null => {
+/** A limit within the bounds of every limit, wherever it came from; `null` is none of its own. */
+export const limitWithin = <L extends Limit | null>(limit: L): Typed<L> => {
+  if (limit === null) return done(limit)
+  const { readings, windowMs } = limit
   const isReadings = Number.isInteger(readings) && readings >= 1 && readings <= keyLimitReadingsMax
   const isWindow = Number.isInteger(windowMs) && windowMs >= keyWindowMsMin && windowMs <= keyWindowMsMax
-  if (isReadings && isWindow) return null
+  if (isReadings && isWindow) return done(limit)
   return invalidField(
     'limit',
     `The limit must be 1 to ${keyLimitReadingsMax} readings in ${keyWindowMsMin / 1_000} to ${keyWindowMsMax / 1_000} seconds, like 6000/60.`,
-  ).refusal
+  )
 }

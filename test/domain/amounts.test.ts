@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { limitRefusal, parseDurationMs, parseExpiry, parseLimit } from '../../src/domain/amounts.ts'
+import { limitWithin, parseDurationMs, parseExpiry, parseLimit } from '../../src/domain/amounts.ts'
+import type { Limit } from '../../src/domain/events.ts'
 import { instantText } from '../../src/domain/instant.ts'
 import { parseTimestamp } from '../../src/domain/timestamp.ts'
 import { nanosecondsPastMs } from '../../src/domain/timestamp-fraction.ts'
@@ -101,13 +102,17 @@ describe('parseLimit()', () => {
   }
 })
 
-describe('limitRefusal()', () => {
-  test('holds whoever did not type the limit to the same bounds, in whole numbers', () => {
-    expect(limitRefusal({ readings: 1, windowMs: 1_000 })).toBeNull()
-    expect(limitRefusal({ readings: 1, windowMs: 999 })).not.toBeNull()
-    expect(limitRefusal({ readings: 1.5, windowMs: 1_000 })).not.toBeNull()
-    expect(limitRefusal({ readings: 1, windowMs: 1_000.5 })).not.toBeNull()
-    expect(limitRefusal({ readings: Number.NaN, windowMs: 1_000 })).not.toBeNull()
+describe('limitWithin()', () => {
+  test('holds whoever did not type the limit to the same bounds, in whole numbers, and lets none be none', () => {
+    const table: [limit: Limit | null, isWithin: boolean][] = [
+      [null, true],
+      [{ readings: 1, windowMs: 1_000 }, true],
+      [{ readings: 1, windowMs: 999 }, false],
+      [{ readings: 1.5, windowMs: 1_000 }, false],
+      [{ readings: 1, windowMs: 1_000.5 }, false],
+      [{ readings: Number.NaN, windowMs: 1_000 }, false],
+    ]
+    for (const [limit, isWithin] of table) expect([limit, limitWithin(limit).ok]).toEqual([limit, isWithin])
   })
 })
 
