@@ -21,6 +21,11 @@ export type CoreParts = {
   readonly schedule?: Schedule
   /** Told of every bug that an actor has answered for; must not throw. Default: written to stderr. */
   readonly onBug?: (bug: unknown) => void
+  /**
+   * Told once, should folding what the log delivers throw: who may do what can't be said any more, so the actors have
+   * stopped for good. Default: thrown where nobody catches it, which ends the process as every such bug does.
+   */
+  readonly onBroken?: (bug: unknown) => void
 }
 
 export type OpenCore = Core & {
@@ -33,7 +38,7 @@ export type OpenCore = Core & {
  * @throws what the log throws if it can't be read.
  */
 export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
-  const { log, clock, entropy, schedule = systemSchedule, onBug = console.error } = parts
+  const { log, clock, entropy, schedule = systemSchedule, onBug = console.error, onBroken = throwToNobody } = parts
   const projections = createProjections()
   const host = new Host({ log, clock, entropy, schedule, projections, onBug })
   const node = new Node(host)
@@ -42,8 +47,8 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
     for (const event of events) if (event.type !== 'ReadingAccepted') node.hear(event)
   }
   const following = await follow(host, onEvents, (bug) => {
-    onBug(bug)
     node.stop()
+    onBroken(bug)
   })
   await node.sweeps.run()
 
@@ -73,4 +78,11 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
       following.unsubscribe()
     },
   }
+}
+
+const throwToNobody = (bug: unknown): void => {
+  // Not from here: a log forgives its subscribers what they throw.
+  setImmediate(() => {
+    throw bug
+  })
 }
