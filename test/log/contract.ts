@@ -333,6 +333,87 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
       })
     })
 
+    // An append may be as large as the page that it is read in, or larger: whoever counts what was looked at, and not what
+    // is new, never gets past one. Each is followed by another event, which must be come to.
+    describe.each([readPageEventsMax, readPageEventsMax + 1, 3 * readPageEventsMax])(
+      'an append of %i events',
+      (count) => {
+        const kinds = [
+          { kind: 'readings', fresh: freshReadingsStream, event: (stream: string) => reading(stream) },
+          { kind: 'other events', fresh: freshKeyStream, event: () => keySuspended() },
+        ]
+        const appendLarge = async ({ fresh, event }: (typeof kinds)[number]) => {
+          const stream = fresh()
+          const large = Array.from({ length: count }, () => event(stream))
+          const recorded = await written(stream, large)
+          const [behind] = eventsOf(await log.append(stream, count - 1, [event(stream)]))
+          if (behind === undefined) throw new Error('nothing was written behind it')
+          return { stream, large, ids: [...idsOf(recorded), behind.id] }
+        }
+
+        test.each(kinds)('of $kind is paged through both ways in its stream, and past', async (kind) => {
+          const { stream, ids } = await appendLarge(kind)
+          const forwards: RecordedEvent[] = []
+          while (forwards.length < ids.length) {
+            const page = await log.read(stream, { from: forwards.length, limit: readPageEventsMax })
+            expect(page.length).toBe(Math.min(readPageEventsMax, ids.length - forwards.length))
+            forwards.push(...page)
+          }
+          expect(idsOf(forwards)).toEqual(ids)
+          const backwards: RecordedEvent[] = []
+          while (backwards.length < ids.length) {
+            const from = ids.length - 1 - backwards.length
+            const page = await log.read(stream, { from, limit: readPageEventsMax, direction: 'backwards' })
+            expect(page.length).toBe(Math.min(readPageEventsMax, ids.length - backwards.length))
+            backwards.push(...page)
+          }
+          expect(idsOf(backwards)).toEqual(ids.toReversed())
+        })
+
+        test.each(kinds)('of $kind is paged through both ways in the whole log, and past', async (kind) => {
+          const after = await end()
+          const { ids } = await appendLarge(kind)
+          expect(idsOf(await readAllAfter(after))).toEqual(ids)
+          const backwards: RecordedEvent[] = []
+          while (backwards.length < ids.length) {
+            const from = backwards.at(-1)?.position
+            const limit = Math.min(readPageEventsMax, ids.length - backwards.length)
+            const page = await log.readAll({ ...(from === undefined ? {} : { from }), limit, direction: 'backwards' })
+            expect(page.length).toBe(limit)
+            backwards.push(...page)
+          }
+          expect(idsOf(backwards)).toEqual(ids.toReversed())
+        })
+
+        test.each(kinds)(
+          'of $kind is delivered once to who follows, and to who catches up from any place in it',
+          async (kind) => {
+            const after = await end()
+            const live = collect(log, { after })
+            await live.until(caughtUp)
+            const { ids } = await appendLarge(kind)
+            await live.until(hasEvents(ids.length))
+            live.subscription.unsubscribe()
+            expect(idsOf(live.events)).toEqual(ids)
+
+            for (const taken of [0, 1, count - 1, count]) {
+              const collector = collect(log, {
+                after: taken === 0 ? after : (live.events[taken - 1]?.position ?? null),
+              })
+              await collector.until(caughtUp)
+              collector.subscription.unsubscribe()
+              expect(idsOf(collector.events)).toEqual(ids.slice(taken))
+            }
+          },
+        )
+
+        test.each(kinds)('of $kind is known again when it is made again', async (kind) => {
+          const { stream, large } = await appendLarge(kind)
+          expect(await log.append(stream, 'none', large)).toMatchObject({ outcome: 'already_written' })
+        })
+      },
+    )
+
     describe('10,000 concurrent appends', () => {
       test(
         'over as many streams all succeed, and the log has each once',
