@@ -1,5 +1,5 @@
 import { type CellarCommand, type CellarState, decideCellar, evolveCellar } from '../domain/cellar.ts'
-import type { NewEvent } from '../domain/events.ts'
+import type { NewEvent, RecordedEvent } from '../domain/events.ts'
 import { decideKey, evolveKey, type KeyState } from '../domain/key.ts'
 import { keyIdBytes, makeKey, secretBytes } from '../domain/key-format.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../domain/refusal.ts'
@@ -7,61 +7,38 @@ import { keyStream } from '../domain/streams.ts'
 import { keyIdTriesMax, keysPerCellarMax } from '../limits.ts'
 import { appendUntilKnown } from './append-until-known.ts'
 import type { Asker, NewKey } from './core.ts'
-import { FoldedStream } from './folded-stream.ts'
 import type { Host } from './host.ts'
 import { askedBy } from './metadata.ts'
 import { narrowTo } from './narrow.ts'
-import { SerialCommands } from './serial-commands.ts'
+import { StreamActor } from './stream-actor.ts'
 
 type Answer<T> = Promise<Outcome<T, CommandRefusal>>
 
 const cellarEvent = narrowTo('CellarCreated', 'CellarRenamed', 'CellarPolicyChanged')
 
 /** One cellar on this node. Its keys are created here, one after the other, so that they can be counted and numbered. */
-export class CellarActor {
-  usedBeat = 0
-  readonly #host: Host
-  readonly #cellar: FoldedStream<CellarState | null>
-  readonly #commands: SerialCommands
-
+export class CellarActor extends StreamActor<CellarState | null> {
   constructor(stream: string, host: Host) {
-    this.#host = host
-    this.#cellar = new FoldedStream<CellarState | null>(host, {
-      stream,
-      initial: null,
-      evolve: (state, event) => evolveCellar(state, cellarEvent(event)),
-    })
-    this.#commands = new SerialCommands(host, () => this.#cellar.forget())
-  }
-
-  get isIdle(): boolean {
-    return this.#commands.isIdle
-  }
-
-  answerOverdue(beat: number): void {
-    this.#commands.answerOverdue(beat)
-  }
-
-  stop(): void {
-    this.#commands.stop()
+    const evolve = (state: CellarState | null, event: RecordedEvent) => evolveCellar(state, cellarEvent(event))
+    super(host, { stream, initial: null, evolve })
   }
 
   change(command: CellarCommand, asker: Asker): Answer<CellarState> {
-    return this.#commands.ask(async () => {
-      const changed = await this.#cellar.perform((state) => decideCellar(state, command), asker)
-      this.#host.limitsEpoch += 1
+    return this.ask(async () => {
+      const changed = await this.folded.perform((state) => decideCellar(state, command), asker)
+      this.host.limitsEpoch += 1
       if (!changed.ok) return changed
       return changed.value === null ? refused({ kind: 'cellar_not_found' }) : done(changed.value)
     })
   }
 
   createKey(input: NewKey, asker: Asker): Answer<{ readonly key: string; readonly state: KeyState }> {
-    return this.#commands.ask(() => this.#createKey(input, asker))
+    return this.ask(() => this.#createKey(input, asker))
   }
 
   async #createKey(input: NewKey, asker: Asker): Answer<{ readonly key: string; readonly state: KeyState }> {
-    const { clock, entropy, projections } = this.#host
-    if ((await this.#cellar.load()) === null) return refused({ kind: 'cellar_not_found' })
+    const { clock, entropy, projections } = this.host
+    if ((await this.folded.load()) === null) return refused({ kind: 'cellar_not_found' })
     const keys = projections.keys.ofCellar(input.cellar).length
     if (keys >= keysPerCellarMax) return refused({ kind: 'too_many_keys', keysMax: keysPerCellarMax })
     const label = input.label === '' ? `Key ${keys + 1}` : input.label
@@ -74,7 +51,7 @@ export class CellarActor {
       const common = { recordedAt, metadata: askedBy(asker) }
       const events = decision.value.map((event): NewEvent => ({ ...event, ...common, id: entropy.uuid() }))
       const append = { stream: keyStream(keyId), expected: 'none' as const, events }
-      const result = await appendUntilKnown(this.#host, append, { mustFinish: false })
+      const result = await appendUntilKnown(this.host, append, { mustFinish: false })
       if (result.outcome === 'conflict') continue
       projections.fold(result.events)
       const [created] = result.events

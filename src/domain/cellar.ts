@@ -1,4 +1,4 @@
-import type { By, CellarPolicy, EventData, RecordedEvent } from './events.ts'
+import type { By, CellarPolicy, Decided, RecordedEvent } from './events.ts'
 import { sameLimit } from './key.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
@@ -22,9 +22,7 @@ export type CellarCommand =
 
 export type CellarEventType = 'CellarCreated' | 'CellarRenamed' | 'CellarPolicyChanged'
 
-export type DecidedCellar = {
-  [K in CellarEventType]: { readonly type: K; readonly data: EventData<K> }
-}[CellarEventType]
+export type DecidedCellar = Decided<CellarEventType>
 
 /** The events that follow from a command, none if it is already so. */
 export const decideCellar = (

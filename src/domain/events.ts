@@ -117,6 +117,11 @@ export const Metadata = Type.Object(
 )
 export type Metadata = Static<typeof Metadata>
 
+/** What a decision wants recorded; the actor adds id, time and metadata. */
+export type Decided<T extends EventType> = {
+  [K in T]: { readonly type: K; readonly data: EventData<K> }
+}[T]
+
 /** An event that is to be appended. `recordedAt` is ms, and never goes back within a stream. */
 export type NewEvent<T extends EventType = EventType> = {
   [K in T]: {

@@ -1,4 +1,4 @@
-import type { By, EventData, Limit, RecordedEvent } from './events.ts'
+import type { By, Decided, EventData, Limit, RecordedEvent } from './events.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
 /** What happened to a key: when (ms), by whom, and the reason that was given (may be empty). */
@@ -56,10 +56,7 @@ export type KeyEventType =
   | 'KeyExpired'
   | 'KeyRevoked'
 
-/** What a decision wants recorded: type and data; the actor adds id, time and metadata. */
-export type Decided<T extends KeyEventType = KeyEventType> = {
-  [K in T]: { readonly type: K; readonly data: EventData<K> }
-}[T]
+export type DecidedKey = Decided<KeyEventType>
 
 /**
  * The events that follow from a command, none if it is already so. `now` is ms. A revoked key refuses everything but
@@ -69,7 +66,7 @@ export const decideKey = (
   key: KeyState | null,
   command: KeyCommand,
   now: number,
-): Outcome<readonly Decided[], CommandRefusal> => {
+): Outcome<readonly DecidedKey[], CommandRefusal> => {
   if (command.type === 'CreateKey') {
     const { type: _, ...data } = command
     if (key !== null) throw new Error(`Cannot create key "${command.keyId}": its stream exists`)
@@ -152,7 +149,7 @@ export const evolveKey = (key: KeyState | null, event: RecordedEvent<KeyEventTyp
  * Whether this change takes a right away, so that a fence must follow before the answer (protocol, "Taking a right
  * away"). `before` and `after` are effective limits.
  */
-export const takesAway = (event: Decided, key: KeyState, effectiveLimit: Limit, cellarLimit: Limit): boolean => {
+export const takesAway = (event: DecidedKey, key: KeyState, effectiveLimit: Limit, cellarLimit: Limit): boolean => {
   switch (event.type) {
     case 'KeySuspended':
       return true

@@ -1,5 +1,5 @@
 import { linksOpenMax } from '../limits.ts'
-import type { EventData, RecordedEvent } from './events.ts'
+import type { Decided, RecordedEvent } from './events.ts'
 import type { OperatorLink } from './operator.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
@@ -27,9 +27,7 @@ export type SetupCommand =
 
 export type SetupEventType = 'OperatorLinkIssued' | 'OperatorLinkUsed'
 
-export type DecidedSetup = {
-  [K in SetupEventType]: { readonly type: K; readonly data: EventData<K> }
-}[SetupEventType]
+export type DecidedSetup = Decided<SetupEventType>
 
 /** The events that follow from a command, none if it is already so. `now` is ms. */
 export const decideSetup = (

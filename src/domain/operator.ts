@@ -1,5 +1,5 @@
 import { linksOpenMax, sessionsPerOperatorMax } from '../limits.ts'
-import type { EventData, RecordedEvent, Role } from './events.ts'
+import type { Decided, RecordedEvent, Role } from './events.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
 /** Valid while `now < expiresAt`, for this account only, and spent by the first use of any of its links. */
@@ -55,9 +55,7 @@ export type OperatorEventType =
   | 'OperatorSignedIn'
   | 'OperatorSignedOut'
 
-export type DecidedOperator<T extends OperatorEventType = OperatorEventType> = {
-  [K in T]: { readonly type: K; readonly data: EventData<K> }
-}[T]
+export type DecidedOperator = Decided<OperatorEventType>
 
 type Decision = Outcome<readonly DecidedOperator[], CommandRefusal>
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { By, Limit, RecordedEvent } from '../../src/domain/events.ts'
 import {
-  type Decided,
+  type DecidedKey,
   decideKey,
   evolveKey,
   type KeyCommand,
@@ -17,7 +17,7 @@ const now = Date.UTC(2026, 2, 1, 12)
 const admin: By = { kind: 'operator', email: 'ada@example.org' }
 const limit: Limit = { readings: 10, windowMs: 1_000 }
 
-const record = (draft: Decided, revision: number, recordedAt = now): RecordedEvent<KeyEventType> => ({
+const record = (draft: DecidedKey, revision: number, recordedAt = now): RecordedEvent<KeyEventType> => ({
   ...draft,
   id: `event-${revision}`,
   stream: 'key-k1',
@@ -27,18 +27,18 @@ const record = (draft: Decided, revision: number, recordedAt = now): RecordedEve
   metadata: { by: admin, requestId: 'r', correlationId: 'r', causationId: 'r' },
 })
 
-const foldAll = (drafts: readonly Decided[]): KeyState | null => {
+const foldAll = (drafts: readonly DecidedKey[]): KeyState | null => {
   let key: KeyState | null = null
   for (const [revision, draft] of drafts.entries()) key = evolveKey(key, record(draft, revision))
   return key
 }
 
 const creation = { keyId: 'k1', cellar: 'c', label: 'l', note: 'n', secretHash: 'h', limit: null }
-const created: Decided = { type: 'KeyCreated', data: { ...creation, expiresAt: now + 1_000 } }
-const createdExpiring: Decided = { type: 'KeyCreated', data: { ...creation, expiresAt: now } }
-const suspended: Decided = { type: 'KeySuspended', data: { reason: 'lost' } }
-const revoked: Decided = { type: 'KeyRevoked', data: { reason: 'stolen', sealId: 's1' } }
-const expired: Decided = { type: 'KeyExpired', data: { expiresAt: now } }
+const created: DecidedKey = { type: 'KeyCreated', data: { ...creation, expiresAt: now + 1_000 } }
+const createdExpiring: DecidedKey = { type: 'KeyCreated', data: { ...creation, expiresAt: now } }
+const suspended: DecidedKey = { type: 'KeySuspended', data: { reason: 'lost' } }
+const revoked: DecidedKey = { type: 'KeyRevoked', data: { reason: 'stolen', sealId: 's1' } }
+const expired: DecidedKey = { type: 'KeyExpired', data: { expiresAt: now } }
 
 const states = {
   unknown: [],
@@ -49,7 +49,7 @@ const states = {
   'suspended and expired': [createdExpiring, suspended],
   revoked: [created, revoked],
   'suspended, then revoked': [created, suspended, revoked],
-} satisfies Record<string, readonly Decided[]>
+} satisfies Record<string, readonly DecidedKey[]>
 type StateName = keyof typeof states
 
 const commands = {
@@ -184,7 +184,7 @@ describe('decideKey()', () => {
   })
 
   test('records an expiry once, and a later one again', () => {
-    const later: Decided = { type: 'KeyExpirySet', data: { expiresAt: now - 1 } }
+    const later: DecidedKey = { type: 'KeyExpirySet', data: { expiresAt: now - 1 } }
     expect(verdict(foldAll([...states['expired, recorded'], later]), commands.RecordKeyExpiry)).toBe('KeyExpired')
   })
 })
@@ -249,7 +249,7 @@ describe('evolveKey()', () => {
       ...before,
       revision: 2,
     })
-    const changes: [Decided, Partial<KeyState>][] = [
+    const changes: [DecidedKey, Partial<KeyState>][] = [
       [
         { type: 'KeyRelabelled', data: { label: 'x', note: 'y' } },
         { label: 'x', note: 'y' },
@@ -272,7 +272,7 @@ describe('takesAway()', () => {
   const key = evolveKey(null, record(created, 0))
   const effective: Limit = { readings: 10, windowMs: 1_000 }
   const cellarLimit: Limit = { readings: 5, windowMs: 1_000 }
-  const table: [title: string, event: Decided, taken: boolean][] = [
+  const table: [title: string, event: DecidedKey, taken: boolean][] = [
     ['a suspension', suspended, true],
     ['an earlier expiry', { type: 'KeyExpirySet', data: { expiresAt: now + 999 } }, true],
     ['the same expiry', { type: 'KeyExpirySet', data: { expiresAt: now + 1_000 } }, false],
@@ -297,7 +297,7 @@ describe('takesAway()', () => {
   }
 
   test('asks for a fence after a first expiry, which ends what had no end', () => {
-    const event: Decided = { type: 'KeyExpirySet', data: { expiresAt: now + 999_999 } }
+    const event: DecidedKey = { type: 'KeyExpirySet', data: { expiresAt: now + 999_999 } }
     expect(takesAway(event, { ...key, expiresAt: null }, effective, cellarLimit)).toBe(true)
   })
 })
