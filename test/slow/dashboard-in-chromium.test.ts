@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { paths } from '../../views/paths.ts'
+import { launchChromium } from '../support/chromium.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { type Service, startService, testAsker } from '../support/service.ts'
 
@@ -23,18 +24,7 @@ const home = mkdtempSync(join(tmpdir(), 'cellarbook-shell-'))
 beforeAll(async () => {
   // The lines to paste take the time from the shell, so the service's must be near it.
   service = await startService({ clock: manualClock(Date.now()) })
-  browser = await chromium.launch({
-    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  })
+  browser = await launchChromium()
 })
 
 afterAll(async () => {
