@@ -34,14 +34,14 @@ export class SqliteStaging {
   readonly #heads = new Map<string, Head>()
   /** What the appends of this group write so far. */
   #written: (readonly RecordedEvent[])[] = []
-  #nextPosition: number
-  #nextStreamId: number
+  #nextPosition = 0
+  #nextStreamId = 0
+  /** Where the log ends must be asked before anything is numbered. */
+  #isForgotten = false
 
   constructor(reads: SqliteReads) {
     this.#reads = reads
-    const ends = reads.ends()
-    this.#nextPosition = ends.nextPosition
-    this.#nextStreamId = ends.nextStreamId
+    this.#recall()
   }
 
   /** The last event of the group staged last has the one before it. */
@@ -49,19 +49,34 @@ export class SqliteStaging {
     return this.#nextPosition
   }
 
+  /** @throws what a disk that can't be read throws; then nothing of the group was numbered. */
   stage(group: readonly Append[]): Staged {
     const batch = new BatchBuilder()
     this.#written = []
-    const fates = group.map((append) => this.#fateOf(append, batch))
-    return { fates, batch: batch.isEmpty ? null : batch.build() }
+    try {
+      if (this.#isForgotten) this.#recall()
+      const fates = group.map((append) => this.#fateOf(append, batch))
+      return { fates, batch: batch.isEmpty ? null : batch.build() }
+    } catch (cause) {
+      this.forget()
+      throw cause
+    }
   }
 
-  /** What was staged is not written, or written by another: nothing that was remembered may be believed. */
+  /**
+   * What was staged is not written, or written by another: nothing that was remembered may be believed. What is so is read
+   * by the next group, since whoever calls this has to say what became of the last, and a disk that fails may fail at both.
+   */
   forget(): void {
     this.#heads.clear()
+    this.#isForgotten = true
+  }
+
+  #recall(): void {
     const ends = this.#reads.ends()
     this.#nextPosition = ends.nextPosition
     this.#nextStreamId = ends.nextStreamId
+    this.#isForgotten = false
   }
 
   /** One that can't be compared with what is stored fails by itself; its neighbours go on. */

@@ -1,3 +1,4 @@
+import { SQLiteError } from 'bun:sqlite'
 import type { NewEvent, RecordedEvent } from '../domain/events.ts'
 import { logQueueBytesMax, logQueueReadingsMax, overlapRetriesMax, readPageEventsMax } from '../limits.ts'
 import { type Codec, createCodec } from './codec.ts'
@@ -75,7 +76,9 @@ class SqliteLog implements EventLog {
     this.#publishedTo = this.#staging.nextPosition - 1
     this.#commits = (options.commits ?? commitOnThread)(folder.logPath)
     this.#subscriptions = new Subscriptions((after, wants) =>
-      this.#reads.scan(after, wants, { limit: readPageEventsMax, publishedTo: this.#publishedTo }),
+      reading('the log', () =>
+        this.#reads.scan(after, wants, { limit: readPageEventsMax, publishedTo: this.#publishedTo }),
+      ),
     )
   }
 
@@ -93,13 +96,13 @@ class SqliteLog implements EventLog {
   async read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]> {
     this.#assertOpen(`read "${stream}"`)
     assertPage(options.limit)
-    return this.#reads.read(stream, options)
+    return reading(`"${stream}"`, () => this.#reads.read(stream, options))
   }
 
   async readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]> {
     this.#assertOpen('read')
     assertPage(options.limit)
-    return this.#reads.readAll(options)
+    return reading('the log', () => this.#reads.readAll(options))
   }
 
   subscribe(options: SubscribeOptions, subscriber: Subscriber): Subscription {
@@ -159,7 +162,7 @@ class SqliteLog implements EventLog {
   async #commit(group: readonly Append[]): Promise<readonly Fate[]> {
     if (this.#stoppedBy !== null) throw stopped(this.#stoppedBy)
     for (let tries = 1; ; tries += 1) {
-      const staged = this.#staging.stage(group)
+      const staged = reading('where streams end', () => this.#staging.stage(group))
       if (staged.batch === null) return staged.fates
       const verdict = await this.#commits.commit(staged.batch)
       if (verdict.kind === 'written') return this.#publish(staged)
@@ -194,6 +197,16 @@ class SqliteLog implements EventLog {
     if (this.#queueReadings + readings <= logQueueReadingsMax && this.#queueBytes + bytes <= logQueueBytesMax) return
     const waiting = `${this.#queueReadings} events of ${this.#queueBytes} bytes wait already`
     throw new Outage(`Cannot append to "${stream}": ${waiting}`, 'not_written', 'overloaded')
+  }
+}
+
+/** @throws Outage where SQLite can't read its file: that is no bug, and nothing was written by it. */
+const reading = <T>(what: string, read: () => T): T => {
+  try {
+    return read()
+  } catch (cause) {
+    if (!(cause instanceof SQLiteError)) throw cause
+    throw new Outage(`Cannot read ${what}: ${cause.message}`, 'not_written', 'unavailable', { cause })
   }
 }
 

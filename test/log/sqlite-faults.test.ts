@@ -170,6 +170,60 @@ describe('a commit whose fsync fails', () => {
   })
 })
 
+describe('a file that cannot be read', () => {
+  /** As a disk does it: what is remembered is known still, and whatever must be looked up fails. */
+  const otherwise = (statement: string): void => {
+    const other = new Database(join(folder.path, 'log.db'))
+    other.run(statement)
+    other.close()
+  }
+  const failReads = (): void => otherwise('ALTER TABLE streams RENAME TO gone')
+  const mendReads = (): void => otherwise('ALTER TABLE gone RENAME TO streams')
+
+  test('is an outage to whoever reads, follows or appends, and not a bug', async () => {
+    await log.append('key-one', 'none', [keySuspended()])
+    failReads()
+    const unread = { name: 'Outage', outcome: 'not_written', reason: 'unavailable' }
+    expect(await failureOf(log.read('key-one', { limit: 1 }))).toMatchObject(unread)
+    expect(await failureOf(log.append('key-two', 'none', [keySuspended()]))).toMatchObject(unread)
+    const dropped = await new Promise((resolve) => {
+      log.subscribe({ after: null }, { onEvents: () => {}, onDropped: resolve })
+    })
+    expect(dropped).toMatchObject(unread)
+    mendReads()
+    expect(await log.append('key-two', 'none', [keySuspended()])).toMatchObject({ outcome: 'written' })
+  })
+
+  test('half-way through a group undoes what was numbered before it', async () => {
+    await log.append('key-one', 'none', [keySuspended()])
+    failReads()
+    const again = keySuspended()
+    await Promise.all([
+      failureOf(log.append('key-one', 0, [again])),
+      failureOf(log.append('key-two', 'none', [keySuspended()])),
+    ])
+    mendReads()
+    expect(await log.append('key-one', 0, [again])).toMatchObject({
+      outcome: 'written',
+      events: [{ revision: 1, position: 2 }],
+    })
+  })
+
+  test('after a commit whose outcome is unknown leaves that to be said', async () => {
+    await log.append('key-one', 'none', [keySuspended()])
+    faults = [
+      failedFsync,
+      (database) => {
+        // Before the log hears what became of its batch.
+        queueMicrotask(failReads)
+        failedFsync(database)
+      },
+    ]
+    expect(await failureOf(log.append('key-one', 0, [keySuspended()]))).toMatchObject({ outcome: 'unknown' })
+    mendReads()
+  })
+})
+
 describe('a full disk', () => {
   const limitPages = (database: Database, more: number): void => {
     const [[pages] = [0]] = database.query('PRAGMA page_count').values()
