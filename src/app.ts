@@ -5,10 +5,11 @@ import type { WebConfig } from './http/dashboard/origin.ts'
 import { dashboardRoutes } from './http/dashboard/routes.tsx'
 import { LastRefusals } from './http/ingest/last-refusals.ts'
 import { RefusalWindows } from './http/ingest/refusal-windows.ts'
-import { apiRoutes } from './http/ingest/routes.ts'
+import { apiRoutes, ingestHandler, ingestPath } from './http/ingest/routes.ts'
 import { opsRoutes } from './http/ops/routes.ts'
 import { problemOf, problemResponse } from './http/problem.ts'
 import { type RequestLines, thrownError } from './http/request-lines.ts'
+import type { App } from './http/serve.ts'
 
 export type AppDeps = {
   readonly core: Core
@@ -24,15 +25,17 @@ export type AppDeps = {
  * Every route in one visible order; no listen (`http/serve.ts`). The hook for errors comes first, since one that is
  * registered after a route does not cover it. No path is without a route: the dashboard ends with one for all the others.
  */
-export const createApp = ({ core, lines, isReady, web, live }: AppDeps) => {
+export const createApp = ({ core, lines, isReady, web, live }: AppDeps): App => {
   const lastRefusals = new LastRefusals()
-  const refusalWindows = new RefusalWindows()
-  return new Elysia({ strictPath: true })
+  const api = { core, lastRefusals, refusalWindows: new RefusalWindows(), lines }
+  const ingest = ingestHandler(api)
+  const routes = new Elysia({ strictPath: true })
     .onError(({ error }) => {
       lines.error('request failed', { error: thrownError(error) })
       return problemResponse(problemOf({ kind: 'internal_error' }))
     })
     .use(opsRoutes(isReady))
-    .use(apiRoutes({ core, lastRefusals, refusalWindows, lines }))
+    .use(apiRoutes(api, ingest))
     .use(dashboardRoutes({ core, lastRefusals, lines, web, live }))
+  return { routes, straight: { [ingestPath]: { POST: ingest } } }
 }

@@ -1,7 +1,7 @@
 /** The running service: log, actors, app and sockets, and the order in which they start and end. */
 import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { AnyElysia } from 'elysia'
+
 import { paths } from '../views/paths.ts'
 import type { Core } from './actors/core.ts'
 import { openCore } from './actors/open-core.ts'
@@ -14,7 +14,7 @@ import type { Clock } from './clock.ts'
 import { baseUrlOf, type Config, localUrlOf } from './config.ts'
 import type { Entropy } from './entropy.ts'
 import { LivePages } from './http/dashboard/live-pages.ts'
-import { letGoOfConnections, serve } from './http/serve.ts'
+import { type App, letGoOfConnections, serve } from './http/serve.ts'
 import { drainMsMax, drainNoticeMs } from './limits.ts'
 import type { LogLines } from './log-lines.ts'
 import { inOneSentence, openLog } from './open-log.ts'
@@ -99,7 +99,7 @@ const readTls = ({ tls }: Config): { readonly cert: string; readonly key: string
   }
 }
 
-const listen = (app: AnyElysia, config: Config, tls: ReturnType<typeof readTls>): Bun.Server<unknown> => {
+const listen = (app: App, config: Config, tls: ReturnType<typeof readTls>): Bun.Server<unknown> => {
   const { host: hostname, port } = config
   try {
     return serve(app, { hostname, port, ...(tls === null ? {} : { tls }) })
@@ -114,7 +114,7 @@ const listen = (app: AnyElysia, config: Config, tls: ReturnType<typeof readTls>)
  * For a moment the service still takes requests, and tells each client to let go of its connection: one that is cut
  * between two requests looks to its device like a failure. Then it stops listening, and what is under way is answered.
  */
-const drainServer = async (server: Bun.Server<unknown>, app: AnyElysia): Promise<void> => {
+const drainServer = async (server: Bun.Server<unknown>, app: App): Promise<void> => {
   letGoOfConnections(server, app)
   await wait(drainNoticeMs)
   await Promise.race([server.stop(), wait(drainMsMax, undefined, { ref: false })])

@@ -1,4 +1,4 @@
-import type { Accepted, Core } from '../../actors/core.ts'
+import type { Accepted, Core, Usage } from '../../actors/core.ts'
 import type { KeyState } from '../../domain/key.ts'
 import type { Outcome, ReadingRefusal } from '../../domain/refusal.ts'
 import { isClientFault, problemOf, problemResponse } from '../problem.ts'
@@ -26,27 +26,40 @@ export type ApiRoute = (visit: Visit) => ApiResult | Promise<ApiResult>
 /**
  * The one door of everything under `/api/`: asks for the key before anything else, whatever the path or method, hands the
  * request to its route, and turns what comes back into the answer. A bug costs its own request a 500 and no other.
+ *
+ * No `async` on the way that every reading takes: each would cost a promise or three, and a turn through the queue of jobs.
  */
-export const answerApi = async (deps: ApiDeps, request: Request, route: ApiRoute): Promise<Response> => {
+export const answerApi = (deps: ApiDeps, request: Request, route: ApiRoute): Response | Promise<Response> => {
   const { core } = deps
   const requestId = core.entropy.uuid()
   let key: KeyState | null = null
   try {
-    const now = core.clock.now()
-    const authentication = authenticate(core.projections.keys, request.headers, now)
+    const authentication = authenticate(core.projections.keys, request.headers, core.clock.now())
     key = authentication.key
     if (authentication.key === null || authentication.refusal !== null) {
-      return await refuse(deps, { requestId, key }, authentication.refusal ?? internalError)
+      return refuse(deps, { requestId, key }, authentication.refusal ?? internalError)
     }
-    const result = await route({ request, requestId, key: authentication.key })
-    // Were somebody there all the same, this acknowledges nothing and asks to try again.
-    if (result === 'client_gone') return problemResponse(problemOf(internalError), plainHeaders(requestId))
-    if (!result.ok) return await refuse(deps, { requestId, key }, result.refusal)
-    return accept(requestId, authentication.key, result.value)
+    const visit = { request, requestId, key: authentication.key }
+    const result = route(visit)
+    if (!(result instanceof Promise)) return answer(deps, visit, result)
+    return result.then(
+      (settled) => answer(deps, visit, settled),
+      (thrown: unknown) => answerToBug(deps, visit, thrown),
+    )
   } catch (thrown) {
-    deps.lines.error('request failed', { requestId, keyId: key?.keyId ?? null, error: thrownError(thrown) })
-    return problemResponse(problemOf(internalError), plainHeaders(requestId))
+    return answerToBug(deps, { requestId, key }, thrown)
   }
+}
+
+const answer = (deps: ApiDeps, { requestId, key }: Visit, result: ApiResult): Response | Promise<Response> => {
+  // Were somebody there all the same, this acknowledges nothing and asks to try again.
+  if (result === 'client_gone') return problemResponse(problemOf(internalError), plainHeaders(requestId))
+  return result.ok ? accept(requestId, key, result.value) : refuse(deps, { requestId, key }, result.refusal)
+}
+
+const answerToBug = ({ lines }: ApiDeps, { requestId, key }: Refused, thrown: unknown): Response => {
+  lines.error('request failed', { requestId, keyId: key?.keyId ?? null, error: thrownError(thrown) })
+  return problemResponse(problemOf(internalError), plainHeaders(requestId))
 }
 
 const internalError: ReadingRefusal = { kind: 'internal_error' }
@@ -60,7 +73,7 @@ const accept = (requestId: string, key: KeyState, accepted: Accepted): Response 
 
 type Refused = { readonly requestId: string; readonly key: KeyState | null }
 
-const refuse = async (deps: ApiDeps, { requestId, key }: Refused, refusal: ReadingRefusal): Promise<Response> => {
+const refuse = (deps: ApiDeps, { requestId, key }: Refused, refusal: ReadingRefusal): Response | Promise<Response> => {
   const problem = problemOf(refusal)
   const headers = plainHeaders(requestId)
   const { status, code } = problem
@@ -72,8 +85,12 @@ const refuse = async (deps: ApiDeps, { requestId, key }: Refused, refusal: Readi
   if (isKeyRefusal(refusal)) return problemResponse(problem, headers)
   const limit = deps.core.projections.keys.effectiveLimit(key)
   if (isClientFault(problem)) deps.refusalWindows.count(key.keyId, limit, now)
-  addKeyHeaders(headers, key, (await deps.core.keys.usage(key.keyId)) ?? { limit })
-  return problemResponse(problem, headers)
+  const withUsage = (usage: Usage | null): Response => {
+    addKeyHeaders(headers, key, usage ?? { limit })
+    return problemResponse(problem, headers)
+  }
+  const usage = deps.core.keys.usage(key.keyId)
+  return usage instanceof Promise ? usage.then(withUsage) : withUsage(usage)
 }
 
 const isKeyRefusal = ({ kind }: ReadingRefusal): boolean =>

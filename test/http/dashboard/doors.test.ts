@@ -24,7 +24,7 @@ const mountedPaths = (): readonly string[] => {
   const web = { publicUrl: null, trustedProxies: [], allowInsecureHttp: false }
   const lines = { info: () => {}, error: () => {} }
   const app = createApp({ core: service.core, lines, isReady: () => true, web, live: service.live })
-  return app.routes
+  return app.routes.routes
     .map(({ path }) => path)
     .filter((path) => !path.startsWith('/api') && path !== '/livez' && path !== '/readyz')
     .map(filledIn)
