@@ -43,7 +43,7 @@ export const changeKey = async (work: KeyWork, command: ChangeKey, asker: Asker)
     if (result.outcome === 'conflict') continue
     const written = key.revision + 1
     if (takesAway(event, key, limit, cellarLimit)) {
-      await fence(work, written, { ...askedBy(asker), causationId: draft.id })
+      await havingWritten(() => fence(work, written, { ...askedBy(asker), causationId: draft.id }))
     }
     return done(streams.key ?? key)
   }
@@ -86,7 +86,17 @@ export const revokeKey = async (work: KeyWork, reason: string, asker: Asker): Pr
   if (streams.key === null) return refused({ kind: 'key_not_found' })
   if (streams.key.revoked !== null) return done(streams.key)
   if (streams.readings.sealed === null) await seal(work, { reason }, askedBy(asker))
-  return done(await finishRevocation(work, { mustFinish: true }))
+  return done(await havingWritten(() => finishRevocation(work, { mustFinish: true })))
+}
+
+/** The command has written already: should the store be away from now on, "nothing was changed" would be a lie. */
+const havingWritten = async <T>(finish: () => Promise<T>): Promise<T> => {
+  try {
+    return await finish()
+  } catch (error) {
+    if (!(error instanceof Outage)) throw error
+    throw new Outage(error.message, 'unknown', error.reason, { cause: error })
+  }
 }
 
 /**

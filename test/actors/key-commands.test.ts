@@ -151,6 +151,31 @@ describe('in doubt', () => {
     expect((await one.post(keyId))[0]?.ok).toBe(true)
   })
 
+  test.each(['suspend', 'revoke'] as const)(
+    '%s never says that nothing was changed when the store goes away between its two events',
+    async (command) => {
+      const { cluster, one, two, keyId } = await twoNodes()
+      await one.post(keyId)
+      // What the other node writes, unheard here, is a conflict to the second append, and has to be read.
+      if (command === 'suspend') await two.post(keyId)
+      else await two.schedule.until(two.core.keys.relabel(keyId, { label: 'Roof', note: '' }, asker))
+
+      const first = one.faults.hold('after')
+      const answer = one.core.keys[command](keyId, 'audit', asker)
+      await one.schedule.quiet()
+      const second = one.faults.hold('after')
+      first.release()
+      await one.schedule.quiet()
+      expect(second.waiting).toBe(1)
+      one.faults.goAway()
+      second.release()
+
+      expect(await one.schedule.until(answer)).toEqual({ ok: false, refusal: { kind: 'not_confirmed' } })
+      const { key, readings } = await cluster.streams(keyId)
+      expect(typesOf([...key, ...readings])).toContain(command === 'suspend' ? 'KeySuspended' : 'ReadingsSealed')
+    },
+  )
+
   test('a fence that fails is tried until it is written, since the suspension is', async () => {
     const { cluster, one, keyId } = await twoNodes()
     await one.post(keyId)
