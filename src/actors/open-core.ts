@@ -50,14 +50,14 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
     node.stop()
     onBroken(bug)
   })
-  await node.sweeps.run()
-
   let forgetBeat = (): void => {}
   const beat = (): void => {
     forgetBeat = schedule.after(heartbeatMs, beat)
     node.onBeat()
   }
   forgetBeat = schedule.after(heartbeatMs, beat)
+  // With the heart beating already: a store that never says whether it wrote would hold up the start for an hour.
+  await node.sweeps.run()
 
   return {
     log,

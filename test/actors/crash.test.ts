@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { openCore } from '../../src/actors/open-core.ts'
 import type { RecordedEvent } from '../../src/domain/events.ts'
 import type { ReadingRefusal } from '../../src/domain/refusal.ts'
-import { asker, Cluster, makeTestKey, type TestNode, typesOf } from './nodes.ts'
+import { requestWaitMsMax } from '../../src/limits.ts'
+import { drivenSchedule } from '../support/driven-schedule.ts'
+import { faultyLog } from '../support/faulty-log.ts'
+import { seededEntropy } from '../support/seeded-entropy.ts'
+import { asker, Cluster, makeTestKey, reading, type TestNode, typesOf } from './nodes.ts'
 
 /**
  * Nodes share a log. One begins to take a right away and dies at one of its appends: before it, or after it and before
@@ -171,5 +176,20 @@ describe('a node dies while it takes a right away', () => {
     const restarted = await cluster.open()
     expect(restarted.core.projections.keys.get(keyId)?.revoked?.reason).toBe('stolen')
     expect(typesOf((await cluster.streams(keyId)).key)).toEqual(['KeyCreated', 'KeyRevoked'])
+  })
+
+  test('a start on a store that never says whether it wrote goes on at the bound of a request', async () => {
+    const { cluster, dying, keyId } = await openNodes({ isStale: false })
+    dying.faults.failAppend({ fault: 'unknown_written', nth: 1, thenAway: true })
+    void dying.core.keys.revoke(keyId, 'stolen', asker)
+    await dying.schedule.quiet()
+
+    const log = faultyLog(cluster.log)
+    for (let nth = 1; nth <= 1_000; nth += 1) log.failAppend({ fault: 'unknown_not_written', nth })
+    const schedule = drivenSchedule()
+    const parts = { log, clock: cluster.clock, entropy: seededEntropy(99), schedule }
+    const core = await schedule.until(openCore(parts), requestWaitMsMax)
+    const refused = schedule.until(core.keys.accept(keyId, reading, cluster.newId()), requestWaitMsMax)
+    expect(await refused).toMatchObject({ ok: false })
   })
 })
