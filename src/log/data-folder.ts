@@ -50,7 +50,7 @@ export const holdDataFolder = (path: string): DataFolder => {
     makeFile(logPath)
     syncFolder(path)
   } catch (cause) {
-    throw new DataFolderUnwritable(`Cannot write to the data folder "${path}": ${messageOf(cause)}`, { cause })
+    throw unwritable(path, cause)
   }
 
   const lock = new Database(lockPath)
@@ -59,7 +59,9 @@ export const holdDataFolder = (path: string): DataFolder => {
     lock.run('BEGIN EXCLUSIVE')
   } catch (cause) {
     lock.close(true)
-    if (!(cause instanceof SQLiteError) || !cause.code?.startsWith('SQLITE_BUSY')) throw cause
+    if (!(cause instanceof SQLiteError)) throw cause
+    // Even a lock is written: on a full disk there is none.
+    if (!cause.code?.startsWith('SQLITE_BUSY')) throw unwritable(path, cause)
     throw new DataFolderHeld(`Cannot use the data folder "${path}": another process holds it`, { cause })
   }
   return { logPath, release: () => lock.close(true) }
@@ -87,5 +89,8 @@ const syncFolder = (path: string): void => {
     closeSync(folder)
   }
 }
+
+const unwritable = (path: string, cause: unknown): DataFolderUnwritable =>
+  new DataFolderUnwritable(`Cannot write to the data folder "${path}": ${messageOf(cause)}`, { cause })
 
 const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

@@ -5,6 +5,8 @@ import type { NewRow } from './codec.ts'
  * however many rows there are, and the texts.
  */
 export type Batch = {
+  /** Goes up with each failure: batches of one epoch are numbered one upon the other. */
+  readonly epoch: number
   /** Streams that begin with it. */
   readonly streams: readonly { readonly id: number; readonly name: string }[]
   /** Six numbers a row: position, stream, revision, count, recorded at, and its bytes in `blobs`, or -1 if it is a text. */
@@ -48,8 +50,9 @@ export class BatchBuilder {
     else this.#blobs.push(body)
   }
 
-  build(): Batch {
+  build(epoch: number): Batch {
     return {
+      epoch,
       streams: this.#streams,
       rows: new Float64Array(this.#numbers),
       blobs: this.#blobs.length === 1 && this.#blobs[0] !== undefined ? this.#blobs[0] : Buffer.concat(this.#blobs),

@@ -11,12 +11,14 @@ export type Verdict =
   | { readonly kind: 'overlaps'; readonly why: string }
   /** Nobody can say, and nothing more is written by this process. */
   | { readonly kind: 'unknown'; readonly why: string }
+  /** Not tried: a batch before it, on which it was numbered, was not written. */
+  | { readonly kind: 'superseded' }
   /** Not tried: an earlier batch ended unknown. */
   | { readonly kind: 'stopped'; readonly why: string }
 
 /** Where batches are made durable, one after the other: on a thread of its own, or in a test on this one. */
 export type Commits = {
-  /** Settles after the fsync. Never rejects; a batch at a time. */
+  /** Settles after the fsync. Never rejects. Batches are written in the order in which they are given. */
   commit(batch: Batch): Promise<Verdict>
   /** Why the last checkpoint failed; `null` if it did not. */
   readonly checkpointFault: string | null
@@ -32,6 +34,8 @@ export class SqliteCommits {
   readonly #checkpoints: SqliteCheckpoints
   readonly #statements: ReturnType<typeof prepare>
   #stoppedBy: string | null = null
+  /** What was numbered before the last failure was known stands on ground that is not there. */
+  #failedEpoch = -1
 
   /** `beforeCommit` runs right before each COMMIT: a test does there what a disk would. */
   constructor(database: Database, beforeCommit: (database: Database) => void = () => {}) {
@@ -52,6 +56,18 @@ export class SqliteCommits {
    */
   commit(batch: Batch): Verdict {
     if (this.#stoppedBy !== null) return { kind: 'stopped', why: this.#stoppedBy }
+    if (batch.epoch === this.#failedEpoch) return { kind: 'superseded' }
+    const verdict = this.#write(batch)
+    if (verdict.kind !== 'written') this.#failedEpoch = batch.epoch
+    return verdict
+  }
+
+  /** Copies the write-ahead log into the file when that is due: behind the answer, since it may take milliseconds. */
+  checkpointIfDue(): void {
+    this.#checkpoints.runIfDue()
+  }
+
+  #write(batch: Batch): Verdict {
     const first = this.#try(batch)
     if (first === null) return { kind: 'written' }
     if (this.#stoppedBy === null && !first.isInDoubt) return verdictOf(first.cause)
@@ -65,11 +81,6 @@ export class SqliteCommits {
       }
     }
     return { kind: 'unknown', why: messageOf(first.cause) }
-  }
-
-  /** Copies the write-ahead log into the file when that is due: behind the answer, since it may take milliseconds. */
-  checkpointIfDue(): void {
-    this.#checkpoints.runIfDue()
   }
 
   #try(batch: Batch): Failure | null {

@@ -22,18 +22,20 @@ export type Staged = {
   readonly fates: readonly Fate[]
   /** `null`: there is nothing to write. */
   readonly batch: Batch | null
+  readonly epoch: number
 }
 
 /**
- * Judges the appends of a group, each by what is committed and by those before it, and numbers what they write. One group
- * at a time: it must be committed, or be forgotten with `forget`, before the next is judged.
+ * Judges the appends of a group, each by what is committed and by all that was staged before it, and numbers what they
+ * write. So a group can be on its way before the one before it is committed; if that fails, `forget` takes both back.
  */
 export class SqliteStaging {
   readonly #reads: SqliteReads
   /** Where streams end: of those used last, the others are looked up. */
   readonly #heads = new Map<string, Head>()
-  /** What the appends of this group write so far. */
-  #written: (readonly RecordedEvent[])[] = []
+  /** What is staged and not committed: by group, then by append. */
+  #uncommitted: (readonly RecordedEvent[])[][] = []
+  #epoch = 0
   #nextPosition = 0
   #nextStreamId = 0
   /** Where the log ends must be asked before anything is numbered. */
@@ -44,23 +46,33 @@ export class SqliteStaging {
     this.#recall()
   }
 
-  /** The last event of the group staged last has the one before it. */
+  /** The last event staged has the one before it. */
   get nextPosition(): number {
     return this.#nextPosition
+  }
+
+  /** Goes up when what was staged is taken back. */
+  get epoch(): number {
+    return this.#epoch
   }
 
   /** @throws what a disk that can't be read throws; then nothing of the group was numbered. */
   stage(group: readonly Append[]): Staged {
     const batch = new BatchBuilder()
-    this.#written = []
     try {
       if (this.#isForgotten) this.#recall()
+      this.#uncommitted.push([])
       const fates = group.map((append) => this.#fateOf(append, batch))
-      return { fates, batch: batch.isEmpty ? null : batch.build() }
+      return { fates, batch: batch.isEmpty ? null : batch.build(this.#epoch), epoch: this.#epoch }
     } catch (cause) {
       this.forget()
       throw cause
     }
+  }
+
+  /** The group that was staged first of those under way is committed. */
+  committed(): void {
+    this.#uncommitted.shift()
   }
 
   /**
@@ -68,6 +80,8 @@ export class SqliteStaging {
    * by the next group, since whoever calls this has to say what became of the last, and a disk that fails may fail at both.
    */
   forget(): void {
+    this.#epoch += 1
+    this.#uncommitted = []
     this.#heads.clear()
     this.#isForgotten = true
   }
@@ -104,7 +118,7 @@ export class SqliteStaging {
       this.#nextPosition += row.count
     }
     this.#remember(stream, { id, nextRevision: at })
-    this.#written.push(recorded)
+    this.#uncommitted.at(-1)?.push(recorded)
     return { outcome: 'written', events: recorded }
   }
 
@@ -121,11 +135,12 @@ export class SqliteStaging {
     return { outcome: 'conflict', currentRevision: nextRevision === 0 ? null : nextRevision - 1 }
   }
 
-  /** Committed ones, and behind them those that this group writes. */
+  /** Committed ones, and behind them those on their way, some of which may be committed by now. */
   #eventsAt(stream: string, revision: number, count: number): readonly RecordedEvent[] {
     const committed = this.#reads.read(stream, { from: revision, limit: count })
-    const written = this.#written.flat().filter((event) => event.stream === stream && event.revision >= revision)
-    return [...committed, ...written].slice(0, count)
+    const next = revision + committed.length
+    const onTheirWay = this.#uncommitted.flat(2).filter((event) => event.stream === stream && event.revision >= next)
+    return [...committed, ...onTheirWay].slice(0, count)
   }
 
   #head(stream: string): Head | null {

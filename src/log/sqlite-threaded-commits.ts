@@ -14,7 +14,8 @@ export const commitOnThread = (path: string): Commits => new ThreadedCommits(pat
 class ThreadedCommits implements Commits {
   readonly #worker: Worker
   readonly #closed = Promise.withResolvers<void>()
-  #settle: ((verdict: Verdict) => void) | null = null
+  /** Who waits for a verdict, in the order in which the thread gives them. */
+  readonly #waiting: ((verdict: Verdict) => void)[] = []
   #diedOf: string | null = null
   #checkpointFault: string | null = null
 
@@ -33,7 +34,7 @@ class ThreadedCommits implements Commits {
     const why = this.#diedOf
     if (why !== null) return Promise.resolve({ kind: 'stopped', why })
     return new Promise((resolve) => {
-      this.#settle = resolve
+      this.#waiting.push(resolve)
       this.#tell({ kind: 'commit', batch })
     })
   }
@@ -56,15 +57,12 @@ class ThreadedCommits implements Commits {
       return
     }
     this.#checkpointFault = message.checkpointFault
-    const settle = this.#settle
-    this.#settle = null
-    settle?.(message.verdict)
+    this.#waiting.shift()?.(message.verdict)
   }
 
   #die(why: string): void {
     this.#diedOf = `The log can't be written since its thread ended: ${why}`
-    this.#settle?.({ kind: 'unknown', why: this.#diedOf })
-    this.#settle = null
+    for (const settle of this.#waiting.splice(0)) settle({ kind: 'unknown', why: this.#diedOf })
     this.#closed.resolve()
   }
 }

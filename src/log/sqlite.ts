@@ -1,6 +1,12 @@
 import { SQLiteError } from 'bun:sqlite'
 import type { NewEvent, RecordedEvent } from '../domain/events.ts'
-import { logQueueBytesMax, logQueueReadingsMax, overlapRetriesMax, readPageEventsMax } from '../limits.ts'
+import {
+  groupsUnderWayMax,
+  logQueueBytesMax,
+  logQueueReadingsMax,
+  overlapRetriesMax,
+  readPageEventsMax,
+} from '../limits.ts'
 import { type Codec, createCodec } from './codec.ts'
 import { type DataFolder, holdDataFolder } from './data-folder.ts'
 import {
@@ -61,8 +67,12 @@ class SqliteLog implements EventLog {
   #queue: Waiting[] = []
   #queueReadings = 0
   #queueBytes = 0
-  /** The group that is being committed; the next one waits for it. */
-  #underWay: Promise<void> | null = null
+  /** Groups that are being committed. */
+  #underWay = 0
+  /** Of the group staged last. */
+  #stagedEpoch = 0
+  /** Settles when all of them are. */
+  #lastGroup: Promise<void> = Promise.resolve()
   #publishedTo: number
   #stoppedBy: string | null = null
   #isClosed = false
@@ -119,7 +129,7 @@ class SqliteLog implements EventLog {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#writeNext()
-    while (this.#underWay !== null) await this.#underWay
+    while (this.#underWay > 0) await this.#lastGroup
     this.#subscriptions.dropAll(new Outage('The log was closed', 'not_written', 'closed'))
     await this.#commits.close()
     // The last connection to leave copies the write-ahead log into the file and removes it.
@@ -133,52 +143,69 @@ class SqliteLog implements EventLog {
     this.#queueBytes += append.bytes
     // Behind the requests that the event loop has at hand, not behind the first of them: Bun runs microtasks after each, so
     // a microtask here would give every request a commit of its own. An idle loop comes to it at once.
-    if (this.#queue.length === 1 && this.#underWay === null) setImmediate(() => this.#writeNext())
+    if (this.#queue.length === 1) setImmediate(() => this.#writeNext())
   }
 
-  /** Writes everything that waits as one group, and when that is done what has come meanwhile as the next. */
+  /**
+   * Sends everything that waits as one group, unless enough are under way: the end of one comes here again. With a second
+   * group at hand the thread goes on without waiting for the event loop, which is busy with requests.
+   */
   #writeNext(): void {
-    if (this.#underWay !== null || this.#queue.length === 0) return
+    if (this.#queue.length === 0 || this.#underWay >= groupsUnderWayMax) return
+    // After a failure the group behind it is staged anew, and nothing may be numbered before it.
+    if (this.#underWay > 0 && this.#stagedEpoch !== this.#staging.epoch) return
     const group = this.#queue
     this.#queue = []
     this.#queueReadings = 0
     this.#queueBytes = 0
-    this.#underWay = this.#write(group).then(() => {
-      this.#underWay = null
+    this.#underWay += 1
+    this.#lastGroup = this.#write(group, this.#lastGroup).then(() => {
+      this.#underWay -= 1
       this.#writeNext()
     })
   }
 
-  /** Never rejects: each append hears of its own fate. */
-  async #write(group: readonly Waiting[]): Promise<void> {
+  /** Never rejects: each append hears of its own fate, in the order of the groups. */
+  async #write(group: readonly Waiting[], before: Promise<void>): Promise<void> {
     try {
-      for (const [index, fate] of (await this.#commit(group)).entries()) answer(group[index], fate)
+      for (const [index, fate] of (await this.#commit(group, before)).entries()) answer(group[index], fate)
     } catch (cause) {
       for (const append of group) append.reject(cause)
     }
   }
 
   /** @throws Outage when the group is not written, or nobody can say. */
-  async #commit(group: readonly Append[]): Promise<readonly Fate[]> {
+  async #commit(group: readonly Append[], before: Promise<void>): Promise<readonly Fate[]> {
     if (this.#stoppedBy !== null) throw stopped(this.#stoppedBy)
     for (let tries = 1; ; tries += 1) {
       const staged = reading('where streams end', () => this.#staging.stage(group))
-      if (staged.batch === null) return staged.fates
-      const verdict = await this.#commits.commit(staged.batch)
+      this.#stagedEpoch = staged.epoch
+      const verdict = await this.#verdictOn(staged, before)
       if (verdict.kind === 'written') return this.#publish(staged)
+      if (verdict.kind === 'superseded') continue
       this.#staging.forget()
       // Another program's rows are taken note of by the next try.
       if (verdict.kind !== 'overlaps' || tries > overlapRetriesMax) throw this.#outageOf(verdict)
     }
   }
 
+  /** A group is judged by those before it, so even one that writes nothing stands or falls with them. */
+  async #verdictOn({ batch, epoch }: Staged, before: Promise<void>): Promise<Verdict> {
+    const verdict = batch === null ? null : this.#commits.commit(batch)
+    await before
+    if (verdict !== null) return verdict
+    return { kind: epoch === this.#staging.epoch ? 'written' : 'superseded' }
+  }
+
   #publish({ fates }: Staged): readonly Fate[] {
-    this.#publishedTo = this.#staging.nextPosition - 1
-    this.#subscriptions.publish(fates.flatMap(eventsOf))
+    this.#staging.committed()
+    const events = fates.flatMap(eventsOf)
+    this.#publishedTo = events.at(-1)?.position ?? this.#publishedTo
+    this.#subscriptions.publish(events)
     return fates
   }
 
-  #outageOf(verdict: Exclude<Verdict, { kind: 'written' }>): Outage {
+  #outageOf(verdict: Exclude<Verdict, { kind: 'written' | 'superseded' }>): Outage {
     const { kind, why } = verdict
     if (kind === 'not_written' || kind === 'overlaps') {
       const reason = kind === 'overlaps' ? 'unavailable' : verdict.reason

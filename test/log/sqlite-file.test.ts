@@ -74,6 +74,14 @@ describe('openSqliteLog()', () => {
     }
   })
 
+  test('refuses a folder in which nothing more can be written, the lock included', () => {
+    // As on a full disk: a lock keeps its journal beside it, and here there can be none.
+    mkdirSync(join(folder.path, 'log.lock-journal'))
+    const fault = openFault(folder.path)
+    expect(fault).toBeInstanceOf(DataFolderUnwritable)
+    expect(String(fault)).toContain(`Cannot write to the data folder "${folder.path}"`)
+  })
+
   test('refuses a folder in which the file of the log is a folder', () => {
     mkdirSync(join(folder.path, 'log.db'))
     expect(openFault(folder.path)).toBeInstanceOf(DataFolderUnwritable)
