@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { parseKey, secretMatches } from '../../src/domain/key-format.ts'
+import { cellarStream, keyStream } from '../../src/domain/streams.ts'
+import { keysPerCellarMax } from '../../src/limits.ts'
 import { asker, Cluster, cellar, typesOf } from './nodes.ts'
 
 const newKey = { cellar, label: '', note: '', limit: null, expiresAt: null }
@@ -56,6 +58,17 @@ describe('a cellar', () => {
     })
   })
 
+  test('has as many keys as the bound says, and not one more, though two are asked for at once', async () => {
+    const cluster = new Cluster()
+    await fillCellar(cluster, keysPerCellarMax - 1)
+    const { core, schedule } = await cluster.open()
+    const asked = [core.keys.create(newKey, asker), core.keys.create(newKey, asker)]
+    const [last, onePast] = await schedule.until(Promise.all(asked))
+    expect(last).toMatchObject({ ok: true, value: { state: { label: `Key ${keysPerCellarMax}` } } })
+    expect(onePast).toEqual({ ok: false, refusal: { kind: 'too_many_keys', keysMax: keysPerCellarMax } })
+    expect(core.projections.keys.ofCellar(cellar)).toHaveLength(keysPerCellarMax)
+  })
+
   test('draws another id for a key whose id is taken', async () => {
     const cluster = new Cluster()
     const node = await cluster.open()
@@ -71,3 +84,16 @@ describe('a cellar', () => {
     expect(typesOf(await cluster.all())).toEqual(['CellarCreated', 'KeyCreated'])
   })
 })
+
+/** A cellar with that many keys, written to the log as an earlier life of the service would have left them. */
+const fillCellar = async ({ log, clock }: Cluster, keys: number): Promise<void> => {
+  const metadata = { by: asker.by, requestId: 'r', correlationId: 'r', causationId: 'r' }
+  const common = { recordedAt: clock.now(), metadata }
+  const data = { cellar, title: cellar }
+  await log.append(cellarStream(cellar), 'none', [{ ...common, id: 'cellar', type: 'CellarCreated', data }])
+  for (let index = 0; index < keys; index += 1) {
+    const keyId = `key${index}`
+    const data = { keyId, cellar, label: keyId, note: '', secretHash: '0'.repeat(64), limit: null, expiresAt: null }
+    await log.append(keyStream(keyId), 'none', [{ ...common, id: keyId, type: 'KeyCreated', data }])
+  }
+}
