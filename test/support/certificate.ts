@@ -1,0 +1,54 @@
+/**
+ * A certificate for 127.0.0.1 that signs itself, as PEM, and its key: made here, since a bare machine has no openssl, and
+ * one that lay in the tree would run out one day. RFC 5280, section 4.1, in DER.
+ */
+import { generateKeyPairSync, sign } from 'node:crypto'
+
+export type Certificate = { readonly cert: string; readonly key: string }
+
+export const selfSigned = (): Certificate => {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const name = sequence(set(sequence(oid(0x55, 0x04, 0x03), text('cellarbook'))))
+  const dayMs = 86_400_000
+  const validity = sequence(time(Date.now() - dayMs), time(Date.now() + dayMs))
+  const loopback = tagged(0x87, Buffer.from([127, 0, 0, 1]))
+  const alternativeName = sequence(oid(0x55, 0x1d, 0x11), octets(sequence(loopback)))
+  const toBeSigned = sequence(
+    tagged(0xa0, integer(2)),
+    integer(1),
+    ecdsaWithSha256,
+    name,
+    validity,
+    name,
+    publicKey.export({ type: 'spki', format: 'der' }),
+    tagged(0xa3, sequence(alternativeName)),
+  )
+  const signature = tagged(0x03, Buffer.from([0]), sign('sha256', toBeSigned, privateKey))
+  const certificate = sequence(toBeSigned, ecdsaWithSha256, signature)
+  return {
+    cert: `-----BEGIN CERTIFICATE-----\n${certificate.toString('base64')}\n-----END CERTIFICATE-----\n`,
+    key: String(privateKey.export({ type: 'pkcs8', format: 'pem' })),
+  }
+}
+
+const tagged = (tag: number, ...parts: readonly Buffer[]): Buffer => {
+  const content = Buffer.concat(parts)
+  const { length } = content
+  // Short form below 128 bytes; else the number of bytes that the length takes, and these.
+  const lengthBytes = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
+  return Buffer.concat([Buffer.from([tag, ...lengthBytes]), content])
+}
+
+const sequence = (...parts: readonly Buffer[]): Buffer => tagged(0x30, ...parts)
+const set = (...parts: readonly Buffer[]): Buffer => tagged(0x31, ...parts)
+const integer = (value: number): Buffer => tagged(0x02, Buffer.from([value]))
+const octets = (content: Buffer): Buffer => tagged(0x04, content)
+const oid = (...bytes: readonly number[]): Buffer => tagged(0x06, Buffer.from(bytes))
+const text = (value: string): Buffer => tagged(0x0c, Buffer.from(value))
+/** UTCTime, `YYMMDDhhmmssZ`. */
+const time = (ms: number): Buffer => {
+  const digits = new Date(ms).toISOString().replaceAll(/[-:T]/g, '').slice(2, 14)
+  return tagged(0x17, Buffer.from(`${digits}Z`))
+}
+
+const ecdsaWithSha256 = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02))
