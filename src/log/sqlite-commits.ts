@@ -20,8 +20,8 @@ export type Verdict =
 export type Commits = {
   /** Settles after the fsync. Never rejects. Batches are written in the order in which they are given. */
   commit(batch: Batch): Promise<Verdict>
-  /** Why the last checkpoint failed; `null` if it did not. */
-  readonly checkpointFault: string | null
+  /** Why nothing can be written, or why the last checkpoint failed; `null` if neither is so. */
+  readonly fault: string | null
   close(): Promise<void>
 }
 

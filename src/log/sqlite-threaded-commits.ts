@@ -26,8 +26,8 @@ class ThreadedCommits implements Commits {
     this.#tell({ kind: 'open', path })
   }
 
-  get checkpointFault(): string | null {
-    return this.#checkpointFault
+  get fault(): string | null {
+    return this.#diedOf ?? this.#checkpointFault
   }
 
   commit(batch: Batch): Promise<Verdict> {

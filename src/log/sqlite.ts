@@ -121,7 +121,7 @@ class SqliteLog implements EventLog {
   }
 
   health(): LogHealth {
-    const why = this.#isClosed ? 'the log is closed' : (this.#stoppedBy ?? this.#commits.checkpointFault)
+    const why = this.#isClosed ? 'the log is closed' : (this.#stoppedBy ?? this.#commits.fault)
     return why === null ? { ok: true } : { ok: false, why }
   }
 
@@ -170,6 +170,8 @@ class SqliteLog implements EventLog {
     try {
       for (const [index, fate] of (await this.#commit(group, before)).entries()) answer(group[index], fate)
     } catch (cause) {
+      // It may have failed before it was handed over, while the one before it is still under way.
+      await before
       for (const append of group) append.reject(cause)
     }
   }

@@ -9,7 +9,7 @@ export const commitsHere =
     const database = openForWriting(path)
     const commits = new SqliteCommits(database, beforeCommit)
     return {
-      get checkpointFault() {
+      get fault() {
         return commits.checkpointFault
       },
       commit: async (batch) => {

@@ -1,5 +1,6 @@
-import type { Database } from 'bun:sqlite'
+import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { NewEvent } from '../../src/domain/events.ts'
 import type { AppendResult, EventLog } from '../../src/log/event-log.ts'
@@ -148,4 +149,19 @@ test('"already written" of an event that was on its way and failed becomes a wri
   await commitAll()
   expect([first.outcome, again.outcome]).toEqual(['not_written', 'written'])
   expect(await log.read('key-one', { limit: 5 })).toHaveLength(1)
+})
+
+test('a group that can not even be judged is told so behind the one under way, for which close() waits', async () => {
+  const other = new Database(join(folder.path, 'log.db'))
+  const underWay = await append('key-one', 'none', keySuspended())
+  // As a disk that can't be read: where the second stream ends must be looked up.
+  other.run('ALTER TABLE streams RENAME TO gone')
+  const unjudged = await append('key-two', 'none', keySuspended())
+  other.run('ALTER TABLE gone RENAME TO streams')
+  other.close()
+  expect([underWay.outcome, unjudged.outcome]).toEqual([null, null])
+  const closed = log.close()
+  await commitAll()
+  await closed
+  expect([underWay.outcome, unjudged.outcome]).toEqual(['written', 'not_written'])
 })
