@@ -209,7 +209,7 @@ export const commandProblemOf = (refusal: CommandRefusal): CommandProblem => {
     case 'operator_not_found':
       return whole(404, 'There is no operator with this e-mail.')
     case 'link_invalid':
-      return whole(410, 'The link is spent, expired or mistyped. Make a new one with: cellarbook operator link')
+      return whole(410, 'The link is spent, expired or mistyped. Make a new one with: bun run cellarbook operator link')
     case 'wrong_credentials':
       return whole(401, 'The e-mail or the password is wrong.')
     case 'busy':

@@ -191,7 +191,7 @@ describe('serve', () => {
     'shows the set-up link on a terminal while nobody can sign in, and never in what is kept',
     async () => {
       const kept = await start(freshFolder())
-      expect(await kept.untilStderr(/cellarbook operator link\n/)).not.toBeNull()
+      expect(await kept.untilStderr(/run: bun run cellarbook operator link\n/)).not.toBeNull()
       expect(kept.stderr() + kept.stdout()).not.toContain('/link/')
 
       const dataDir = freshFolder()
