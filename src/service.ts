@@ -133,7 +133,9 @@ const welcome = async ({ core, screen, baseUrl, linkUrl }: Welcome): Promise<voi
   screen.write(`Cellarbook listens on ${baseUrl}\n`)
   if (core.projections.operators.list().length > 0) return
   if (screen.isTTY !== true) {
-    screen.write('Nobody can sign in yet. To make the link for the first admin, run: bun run cellarbook operator link\n')
+    screen.write(
+      'Nobody can sign in yet. To make the link for the first admin, run: bun run cellarbook operator link\n',
+    )
     return
   }
   const asker = { by: { kind: 'system' }, requestId: core.entropy.uuid() } as const
