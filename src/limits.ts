@@ -75,7 +75,10 @@ export const storeCacheBytes = 64 * 1024 * 1024
  * full load; at a quarter of this it takes nearly as long three times as often, as the pages of busy keys are copied each time.
  */
 export const storeWalBytesMax = 16 * 1024 * 1024
-/** Groups handed to the commit thread at once: one that it writes, and one that it finds when it has written that. */
+/**
+ * Groups handed to the commit thread at once: one that it writes, and one that it finds when it has written that. Not more:
+ * behind a group that fails, one can be staged anew before all that is new, but two can't (`sqlite.ts`).
+ */
 export const groupsUnderWayMax = 2
 /** How often a group is judged anew after another program has written rows at its place. */
 export const overlapRetriesMax = 1

@@ -43,11 +43,20 @@ export const answerApi = (deps: ApiDeps, request: Request, route: ApiRoute): Res
     const result = route(visit)
     if (!(result instanceof Promise)) return answer(deps, visit, result)
     return result.then(
-      (settled) => answer(deps, visit, settled),
+      (settled) => answerOrBug(deps, visit, settled),
       (thrown: unknown) => answerToBug(deps, visit, thrown),
     )
   } catch (thrown) {
     return answerToBug(deps, { requestId, key }, thrown)
+  }
+}
+
+/** What is thrown behind a promise does not reach the `try` around the request. */
+const answerOrBug = (deps: ApiDeps, visit: Visit, result: ApiResult): Response | Promise<Response> => {
+  try {
+    return answer(deps, visit, result)
+  } catch (thrown) {
+    return answerToBug(deps, visit, thrown)
   }
 }
 
