@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import type { Line } from './lines.ts'
 import { type JsonOption, jsonFlag } from './options.ts'
-import type { Runner } from './program.ts'
 import { cellarFields, cellarTable } from './render.ts'
+import type { Runner } from './runner.ts'
 
 export const addCellarCommands = (program: Command, runner: Runner): void => {
   const cellar = program.command('cellar').description('Create and list cellars: one for each use case')

@@ -2,8 +2,8 @@ import { type Command, Option } from 'commander'
 import type { Limit } from '../domain/events.ts'
 import type { Line } from './lines.ts'
 import { durationOption, expiryOption, instantOption, type JsonOption, jsonFlag, limitOption } from './options.ts'
-import type { Runner } from './program.ts'
 import { historyTable, keyFields, keyTable, stateText } from './render.ts'
+import type { Runner } from './runner.ts'
 
 export const addKeyCommands = (program: Command, runner: Runner): void => {
   const key = program

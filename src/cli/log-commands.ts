@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { eventTypeOption, type JsonOption, jsonFlag, positionOption } from './options.ts'
-import type { Runner } from './program.ts'
+import type { Runner } from './runner.ts'
 
 type ReadOptions = JsonOption & { readonly stream?: string; readonly type?: string; readonly from?: number }
 

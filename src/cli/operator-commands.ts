@@ -2,8 +2,8 @@ import { type Command, Option } from 'commander'
 import type { Role } from '../domain/events.ts'
 import type { Line } from './lines.ts'
 import { type JsonOption, jsonFlag } from './options.ts'
-import type { Runner } from './program.ts'
 import { linkText } from './render.ts'
+import type { Runner } from './runner.ts'
 
 export const addOperatorCommands = (program: Command, runner: Runner): void => {
   const operator = program.command('operator').description('Let people into the dashboard')

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { type Config, type Environment, parseConfig } from '../config.ts'
+import { type Config, parseConfig } from '../config.ts'
 import { addCellarCommands } from './cellar-commands.ts'
 import { CommandFailed, type ExitCode, exitCodes, exitCodesHelp } from './exit-codes.ts'
 import { addKeyCommands } from './key-commands.ts'
@@ -7,40 +7,11 @@ import type { Line } from './lines.ts'
 import { addLogCommands } from './log-commands.ts'
 import type { End, Operation } from './operations.ts'
 import { addOperatorCommands } from './operator-commands.ts'
-import { type Output, ReaderGone } from './output.ts'
-import type { Screen } from './progress.ts'
+import { ReaderGone } from './output.ts'
 import { eventText, jsonText } from './render.ts'
+import type { Presentation, ProgramDeps, Runner } from './runner.ts'
 import { addServeCommand } from './serve-command.ts'
 import { addSimulateCommand } from './simulate-command.ts'
-
-export type ProgramDeps = {
-  readonly environment: Environment
-  /** stdout: the result and nothing else. */
-  readonly output: Output
-  /** stderr: progress, notes and errors. */
-  readonly screen: Screen
-  readonly now: () => number
-  serve(config: Config, options: { readonly demo: boolean }): Promise<ExitCode>
-  /** Has it done by the running service, else on the log itself. */
-  perform(config: Config, operation: Operation): Promise<AsyncGenerator<Line, End>>
-}
-
-/** What a command's own file gets to work with. */
-export type Runner = {
-  readonly deps: ProgramDeps
-  /** @throws CommandFailed naming every fault. */
-  config(): Config
-  run(operation: Operation, presentation: Presentation): Promise<void>
-  finish(end: End): void
-}
-
-export type Presentation = {
-  readonly json: boolean
-  /** What people see on stdout, without the last line break; '' for nothing. */
-  text(lines: readonly Line[]): string
-  /** A remark on stderr. */
-  note?(lines: readonly Line[]): string | null
-}
 
 /** Runs one command line (without the program's own name) and answers its exit code. Throws only for a bug. */
 export const runProgram = async (words: readonly string[], deps: ProgramDeps): Promise<ExitCode> => {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Runner } from './program.ts'
+import type { Runner } from './runner.ts'
 
 export const addServeCommand = (program: Command, runner: Runner): void => {
   program

@@ -1,0 +1,35 @@
+import type { Config, Environment } from '../config.ts'
+import type { ExitCode } from './exit-codes.ts'
+import type { Line } from './lines.ts'
+import type { End, Operation } from './operations.ts'
+import type { Output } from './output.ts'
+import type { Screen } from './progress.ts'
+
+export type ProgramDeps = {
+  readonly environment: Environment
+  /** stdout: the result and nothing else. */
+  readonly output: Output
+  /** stderr: progress, notes and errors. */
+  readonly screen: Screen
+  readonly now: () => number
+  serve(config: Config, options: { readonly demo: boolean }): Promise<ExitCode>
+  /** Has it done by the running service, else on the log itself. */
+  perform(config: Config, operation: Operation): Promise<AsyncGenerator<Line, End>>
+}
+
+/** What a command's own file gets to work with. */
+export type Runner = {
+  readonly deps: ProgramDeps
+  /** @throws CommandFailed naming every fault. */
+  config(): Config
+  run(operation: Operation, presentation: Presentation): Promise<void>
+  finish(end: End): void
+}
+
+export type Presentation = {
+  readonly json: boolean
+  /** What people see on stdout, without the last line break; '' for nothing. */
+  text(lines: readonly Line[]): string
+  /** A remark on stderr. */
+  note?(lines: readonly Line[]): string | null
+}
