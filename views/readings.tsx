@@ -97,14 +97,7 @@ const KegTable = (props: { readonly kegs: readonly KegView[]; readonly nowMs: nu
       <tbody>
         {props.kegs.map((keg) => (
           <tr>
-            <th scope="row">
-              <bdi class="row-name" safe>
-                {keg.keg}
-              </bdi>
-              <bdi class="under" safe>
-                {keg.rack}
-              </bdi>
-            </th>
+            <KegHeading rack={keg.rack} keg={keg.keg} />
             <td class="number value" data-label="Latest value">
               {keg.latest.value}
             </td>
@@ -148,18 +141,22 @@ const ReadingTable = (props: { readonly readings: readonly ReadingView[]; readon
   </section>
 )
 
+const KegHeading = (props: { readonly rack: string; readonly keg: string }): JSX.Element => (
+  <th scope="row">
+    <bdi class="row-name" safe>
+      {props.keg}
+    </bdi>
+    <bdi class="under" safe>
+      {props.rack}
+    </bdi>
+  </th>
+)
+
 const ReadingLine = (props: { readonly reading: ReadingView; readonly nowMs: number }): JSX.Element => {
   const { reading } = props
   return (
     <tr id={`reading-${reading.position}`}>
-      <th scope="row">
-        <bdi class="row-name" safe>
-          {reading.keg}
-        </bdi>
-        <bdi class="under" safe>
-          {reading.rack}
-        </bdi>
-      </th>
+      <KegHeading rack={reading.rack} keg={reading.keg} />
       <td class="number value" data-label="Value">
         {reading.value}
       </td>

@@ -15,7 +15,5 @@ export const operatorStream = (email: string): string => `operator-${digest(emai
 export const keyStream = (keyId: string): string => `key-${keyId}`
 export const readingsStream = (keyId: string): string => `readings-${keyId}`
 
-export type Category = 'cellarbook' | 'cellar' | 'operator' | 'key' | 'readings'
-
 /** The part before the first `-`. */
 export const categoryOf = (stream: string): string => stream.slice(0, stream.indexOf('-'))
