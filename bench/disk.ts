@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { NewEvent } from '../src/domain/events.ts'
 import { readingsStream } from '../src/domain/streams.ts'
@@ -6,6 +6,7 @@ import { systemEntropy } from '../src/entropy.ts'
 import type { EventLog } from '../src/log/event-log.ts'
 import { openSqliteLog } from '../src/log/sqlite.ts'
 import { table } from './figures.ts'
+import { benchFolder } from './servers.ts'
 
 const keys = 100
 
@@ -16,7 +17,7 @@ const keys = 100
 export const benchDisk = async (readings: number): Promise<void> => {
   const rows: string[][] = []
   for (const perAppend of [1, 16]) {
-    const dataDir = mkdtempSync(join(import.meta.dir, '../bench-data-'))
+    const dataDir = benchFolder()
     try {
       const startedAt = performance.now()
       const log = openSqliteLog({ dataDir })

@@ -5,6 +5,7 @@
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { benchDisk } from './disk.ts'
+import { benchPeers } from './peers.ts'
 import { benchSingleReadings } from './single-readings.ts'
 
 const { values, positionals } = parseArgs({
@@ -16,8 +17,13 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 })
 
+const processors = cpus()
+const machine = `Bun ${Bun.version}, ${processors.length} × ${processors[0]?.model ?? '?'}`
+const rounds = { rounds: Number(values.rounds), seconds: Number(values.seconds) }
+
 const parts = new Map<string, () => Promise<void>>([
-  ['single', () => benchSingleReadings({ rounds: Number(values.rounds), seconds: Number(values.seconds) })],
+  ['single', () => benchSingleReadings(rounds)],
+  ['peers', () => benchPeers(rounds, machine)],
   ['disk', () => benchDisk(Number(values.readings))],
 ])
 
@@ -26,6 +32,5 @@ for (const name of positionals) {
   console.error(`Cannot run bench "${name}": it is one of ${[...parts.keys()].join(', ')}`)
   process.exit(64)
 }
-const processors = cpus()
-console.log(`${new Date().toISOString()}, Bun ${Bun.version}, ${processors.length} × ${processors[0]?.model ?? '?'}`)
+console.log(`${new Date().toISOString()}, ${machine}`)
 for (const [name, part] of parts) if (positionals.length === 0 || positionals.includes(name)) await part()

@@ -6,14 +6,21 @@ export type BenchServer = { readonly url: string; stop(): Promise<void> }
 
 const root = join(import.meta.dir, '..')
 
-export const startBare = async (): Promise<BenchServer> => {
-  const child = Bun.spawn([process.execPath, join(root, 'bench/bare-server.ts')], {
+export const startBare = (): Promise<BenchServer> => startScript('bare-server.ts')
+
+/** Starts a server of `bench/` that prints its URL once it listens. */
+export const startScript = async (file: string, env: Readonly<Record<string, string>> = {}): Promise<BenchServer> => {
+  const child = Bun.spawn([process.execPath, join(root, 'bench', file)], {
+    env: { ...process.env, NODE_ENV: 'production', ...env },
     stdout: 'pipe',
     stderr: 'inherit',
   })
   const url = await firstLine(child.stdout)
   return { url: url.replace(/\/$/, ''), stop: () => end(child) }
 }
+
+/** Beside the project and not in the system's temporary folder, which is memory on many machines: fsync costs nothing there. */
+export const benchFolder = (): string => mkdtempSync(join(root, 'bench-data-'))
 
 export type BenchService = BenchServer & { readonly cellar: string; readonly keys: readonly string[] }
 
@@ -22,8 +29,7 @@ export type BenchService = BenchServer & { readonly cellar: string; readonly key
  * limit the load can't reach.
  */
 export const startService = async (keyCount: number): Promise<BenchService> => {
-  // Beside the project and not in the system's temporary folder, which is memory on many machines: fsync costs nothing there.
-  const dataDir = mkdtempSync(join(root, 'bench-data-'))
+  const dataDir = benchFolder()
   const port = await freePort()
   const env = { ...process.env, NODE_ENV: 'production', DATA_DIR: dataDir, PORT: String(port), HOST: '127.0.0.1' }
   const cellar = 'wine-berlin1'
@@ -39,7 +45,7 @@ export const startService = async (keyCount: number): Promise<BenchService> => {
     stderr: 'ignore',
   })
   const url = `http://127.0.0.1:${port}`
-  await untilReady(url)
+  await untilAnswers(`${url}/readyz`)
   return {
     url,
     cellar,
@@ -58,15 +64,15 @@ const cellarbook = async (args: readonly string[], env: Record<string, string | 
   return text
 }
 
-const untilReady = async (url: string): Promise<void> => {
+export const untilAnswers = async (url: string): Promise<void> => {
   for (const deadline = Date.now() + 30_000; Date.now() < deadline; await Bun.sleep(20)) {
-    const answer = await fetch(`${url}/readyz`).catch(() => null)
+    const answer = await fetch(url).catch(() => null)
     if (answer?.ok) return
   }
   throw new Error(`Cannot measure ${url}: not ready after 30 s`)
 }
 
-const freePort = async (): Promise<number> => {
+export const freePort = async (): Promise<number> => {
   const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
   const { port } = probe
   probe.stop(true)
@@ -83,7 +89,7 @@ const firstLine = async (stream: ReadableStream<Uint8Array>): Promise<string> =>
   throw new Error('Cannot start a server to measure: it ended without a word')
 }
 
-const end = async (child: Bun.Subprocess): Promise<void> => {
+export const end = async (child: Bun.Subprocess): Promise<void> => {
   child.kill()
   await child.exited
 }

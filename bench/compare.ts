@@ -1,0 +1,51 @@
+import { median } from './figures.ts'
+import { type WrkResult, wrk } from './wrk.ts'
+
+/** One of those that are compared: where it listens, what it is sent, and what came out so far. */
+export type Contender = {
+  readonly name: string
+  readonly url: string
+  /** Lua for `wrk`. */
+  readonly script: string
+  readonly env: Readonly<Record<string, string>>
+  readonly runs: WrkResult[]
+}
+
+export type Rounds = { readonly rounds: number; readonly seconds: number }
+
+const warmUpSeconds = 3
+
+/**
+ * Measures all of them in one run, taking turns within each round, so that a noisy machine is noisy for all of them.
+ * @throws when a request was refused: a figure with failures in it is not a figure.
+ */
+export const takeTurns = async (
+  contenders: readonly Contender[],
+  { connections, rounds, seconds }: Rounds & { readonly connections: number },
+): Promise<void> => {
+  for (const contender of contenders) await measure(contender, connections, warmUpSeconds)
+  for (let round = 0; round < rounds; round++) {
+    for (const contender of contenders) contender.runs.push(await measure(contender, connections, seconds))
+  }
+}
+
+const measure = async (contender: Contender, connections: number, seconds: number): Promise<WrkResult> => {
+  const { name, url, script, env } = contender
+  const result = await wrk({ url, connections, seconds, script, env })
+  if (result.failures > 0) throw new Error(`Cannot quote ${name}: ${result.failures} requests failed`)
+  return result
+}
+
+/** The median of the rounds' ratios: both sides of one ratio were measured within seconds of each other. */
+export const ratioPerRound = (
+  runs: readonly WrkResult[],
+  baseRuns: readonly WrkResult[],
+  figure: (run: WrkResult) => number,
+): number =>
+  median(
+    runs.map((run, round) => {
+      const baseRun = baseRuns[round]
+      if (baseRun === undefined) throw new Error('Cannot compare: one of them missed a round')
+      return figure(run) / figure(baseRun)
+    }),
+  )
