@@ -8,6 +8,13 @@ export const readingBodyBytesMax = 16 * 1024
 export const nameCodePointsMax = 128
 export const futureSkewMsMax = 10 * 60_000
 
+// A batch (decisions, "Limits"; protocol, "A batch").
+export const batchReadingsMax = 1_000
+/** Of its events, as JSON: EventStoreDB refuses an append over about 1 MiB, and both engines refuse the same batches. */
+export const batchEncodedBytesMax = 1_000_000
+/** Id, type, metadata and framing of one reading's event there: 360 at the most. */
+export const encodedReadingBytesBesideData = 400
+
 // Keys (decisions, "Keys" and "Rate limiting").
 export const keyLimitDefault = { readings: 6_000, windowMs: 60_000 } as const
 export const keyLimitReadingsMax = 10_000_000
@@ -41,7 +48,9 @@ export const signInWindowMs = 15 * 60_000
 export const signInSubjectsMax = 10_000
 
 // Actors (protocol, "Appending a reading").
-export const mailboxReadingsMax = 4_096
+export const mailboxRequestsMax = 4_096
+/** 64 full batches, about 25 MB. */
+export const mailboxReadingsMax = 65_536
 export const mailboxCommandsMax = 64
 export const actorsMax = 20_000
 export const actorIdleMs = 5 * 60_000
@@ -62,7 +71,7 @@ export const givingWayMsMax = 100
 export const keyIdTriesMax = 3
 
 // The queue in front of the log, over all streams.
-export const logQueueReadingsMax = 16_384
+export const logQueueReadingsMax = 65_536
 export const logQueueBytesMax = 16 * 1024 * 1024
 
 // The embedded log.

@@ -7,8 +7,9 @@
 import type { Projections } from '../../projections/queries.ts'
 import type { Clock } from '../clock.ts'
 import type { CellarState } from '../domain/cellar.ts'
-import type { By, CellarPolicy, EventData, Limit, Role } from '../domain/events.ts'
+import type { By, CellarPolicy, Limit, Role } from '../domain/events.ts'
 import type { KeyState } from '../domain/key.ts'
+import type { Readings } from '../domain/reading.ts'
 import type { CommandRefusal, Outcome, ReadingRefusal } from '../domain/refusal.ts'
 import type { Entropy } from '../entropy.ts'
 import type { EventLog } from '../log/event-log.ts'
@@ -47,21 +48,19 @@ export type Keys = {
   revoke(keyId: string, reason: string, asker: Asker): Answer<KeyState>
 
   /**
-   * Reserves a place in the key's window and appends the reading; `requestId` becomes the event's id. Answers after the
-   * commit. Never throws.
+   * Reserves the places of a request's readings in the key's window and appends them, all or none: a batch is one append,
+   * or part of one. Their ids follow from `requestId`. Answers after the commit. Never throws.
    */
-  accept(
-    keyId: string,
-    reading: EventData<'ReadingAccepted'>,
-    requestId: string,
-  ): Promise<Outcome<Accepted, ReadingRefusal>>
+  accept(keyId: string, readings: Readings, requestId: string): Promise<Outcome<Accepted, ReadingRefusal>>
   /** The window as it is now: at once if the key is loaded, else after loading it. `null`: no such key, or store away. */
   usage(keyId: string): Usage | null | Promise<Usage | null>
 }
 
 export type Accepted = {
   readonly stream: string
-  readonly revision: number
+  /** Revisions of the request's first and last reading: the same one, unless it was a batch. */
+  readonly first: number
+  readonly last: number
   /** Ms. */
   readonly recordedAt: number
   readonly usage: Usage

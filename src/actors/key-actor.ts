@@ -1,5 +1,7 @@
-import type { By, EventData, NewEvent } from '../domain/events.ts'
+import type { By, NewEvent } from '../domain/events.ts'
 import type { KeyState } from '../domain/key.ts'
+import { isBatch, type Readings } from '../domain/reading.ts'
+import { readingId } from '../domain/reading-id.ts'
 import { admit, foldRun, refusalOfKey } from '../domain/readings.ts'
 import { type CommandRefusal, done, type Outcome, type ReadingRefusal, refused } from '../domain/refusal.ts'
 import { appendBytesMax, appendReadingsMax, conflictRetriesMax, givingWayMsMax, storeRetriesMax } from '../limits.ts'
@@ -9,12 +11,11 @@ import type { Asker, Usage } from './core.ts'
 import type { Host } from './host.ts'
 import { type ChangeKey, changeKey, finishRevocation, type KeyWork, revokeKey } from './key-commands.ts'
 import { KeyStreams } from './key-streams.ts'
-import { Mailbox, type ReadingAnswer, ReadingAsk } from './mailbox.ts'
+import { type Appending, Mailbox, type ReadingAnswer, ReadingAsk } from './mailbox.ts'
 import { commandRefusalOf, readingRefusalOf } from './outage.ts'
 
 /** Readings of one append that is out. The same events go again, at the same revision, until the outcome is known. */
-type Run = {
-  readonly asks: readonly ReadingAsk[]
+type Run = Appending & {
   readonly events: readonly NewEvent[]
   readonly expected: ExpectedRevision
   readonly recordedAt: number
@@ -29,12 +30,13 @@ const storeUnavailable: ReadingRefusal = { kind: 'store_unavailable' }
 const internalError: ReadingRefusal = { kind: 'internal_error' }
 const overloaded: ReadingRefusal = { kind: 'overloaded' }
 const runBounds = { readingsMax: appendReadingsMax, bytesMax: appendBytesMax }
+const nothing: Appending = { asks: [], places: 0 }
 
 /**
  * One key on this node: the only writer of its two streams here, and never with two appends to its readings out at once.
  *
- * A reading takes the straight way while the state is current: it is admitted and has its place in the window before
- * `accept` returns, leaves with all others of its turn, and no async function runs for it. Everything else (loading,
+ * A request's readings take the straight way while the state is current: they are admitted and have their places in the
+ * window before `accept` returns, leave with all others of their turn, and no async function runs for them. Everything else (loading,
  * commands, what others wrote) is worked on aside, and readings wait until then to be judged.
  */
 export class KeyActor {
@@ -72,16 +74,16 @@ export class KeyActor {
   }
 
   /** Never throws, and never waits longer than `requestWaitMsMax`. */
-  accept(reading: EventData<'ReadingAccepted'>, requestId: string): Promise<ReadingAnswer> {
+  accept(readings: Readings, requestId: string): Promise<ReadingAnswer> {
     try {
-      const refusal = this.#refusal()
+      const refusal = this.#refusal(readings)
       if (refusal !== null) return Promise.resolve(refused(refusal))
     } catch (bug) {
       this.#streams.forget()
       this.#host.onBug(bug)
       return Promise.resolve(refused(internalError))
     }
-    const ask = new ReadingAsk(reading, requestId, this.#host.beat)
+    const ask = new ReadingAsk(readings, requestId, this.#host.beat)
     this.#mailbox.put(ask)
     this.#wake()
     return ask.answer
@@ -133,22 +135,22 @@ export class KeyActor {
     this.#endLoading()
   }
 
-  /** Why this reading can't be taken in; `null` if it has its place, or will be judged before it is appended. */
-  #refusal(): ReadingRefusal | null {
+  /** Why these can't be taken in; `null` if they have their places, or will be judged before they are appended. */
+  #refusal(readings: Readings): ReadingRefusal | null {
     if (this.#isInDoubt) return storeUnavailable
-    const full = this.#mailbox.refusesReading(this.#run?.asks.length ?? 0)
+    const full = this.#mailbox.refusesReadings(readings, this.#run ?? nothing)
     if (full !== null) return full
     this.#mustJudge ||= this.#isAside || !this.#streams.current
-    return this.#mustJudge ? null : this.#admitOne()
+    return this.#mustJudge ? null : this.#admit(isBatch(readings) ? readings.length : 1)
   }
 
-  #admitOne(): ReadingRefusal | null {
+  #admit(places: number): ReadingRefusal | null {
     const { key, readings, limit, now } = this.#streams
-    const refusal = admit(key, readings, { limit, now })
+    const refusal = admit(key, readings, { limit, now, readings: places })
     if (refusal?.kind === 'key_expired') this.#noticeExpiry()
     if (refusal !== null) return refusal
-    readings.window.reserve(1)
-    this.#placesOfWaiting += 1
+    readings.window.reserve(places)
+    this.#placesOfWaiting += places
     return null
   }
 
@@ -167,7 +169,7 @@ export class KeyActor {
   /** Begins what comes next, unless something is under way: its end comes here again. */
   #advance(): void {
     if (this.#run !== null || this.#isAside) return
-    const isWaiting = this.#mailbox.readings > 0
+    const isWaiting = this.#mailbox.hasReadings
     if (this.#mailbox.hasCommands || this.#loading !== null || (isWaiting && this.#mustLookFirst())) {
       this.#isAside = true
       void this.#workAside()
@@ -189,20 +191,29 @@ export class KeyActor {
         this.#mailbox.refuseReadings(refusal)
         return
       }
-      const asks = this.#mailbox.takeReadings(runBounds)
-      this.#placesOfWaiting -= asks.length
+      const { asks, places } = this.#mailbox.takeReadings(runBounds)
+      this.#placesOfWaiting -= places
       const expected = readings.revision ?? 'none'
-      const events = asks.map((ask) => this.#event(ask, now))
-      this.#run = { asks, events, expected, recordedAt: now, isDoubtful: false, tries: 0 }
+      const events = this.#events(asks, now)
+      this.#run = { asks, places, events, expected, recordedAt: now, isDoubtful: false, tries: 0 }
       this.#append(this.#run, readingsStream)
     } catch (bug) {
       this.#break(bug)
     }
   }
 
-  #event({ requestId, reading }: ReadingAsk, recordedAt: number): NewEvent {
-    const metadata = { by: this.#by, requestId, correlationId: requestId, causationId: requestId }
-    return { id: requestId, type: 'ReadingAccepted', recordedAt, data: reading, metadata }
+  #events(asks: readonly ReadingAsk[], recordedAt: number): readonly NewEvent[] {
+    const events: NewEvent[] = []
+    for (const { requestId, readings } of asks) {
+      const metadata = { by: this.#by, requestId, correlationId: requestId, causationId: requestId }
+      if (isBatch(readings)) {
+        for (const [index, data] of readings.entries()) {
+          const id = readingId(requestId, index)
+          events.push({ id, type: 'ReadingAccepted', recordedAt, data, metadata })
+        }
+      } else events.push({ id: requestId, type: 'ReadingAccepted', recordedAt, data: readings, metadata })
+    }
+    return events
   }
 
   #append(run: Run, stream: string): void {
@@ -225,23 +236,24 @@ export class KeyActor {
   #written(run: Run): void {
     const { readings, readingsStream } = this.#streams
     const first = run.expected === 'none' ? 0 : run.expected + 1
-    readings.window.giveBack(run.asks.length)
-    foldRun(readings, { revision: first, recordedAt: run.recordedAt, readings: run.asks.length })
+    readings.window.giveBack(run.places)
+    foldRun(readings, { revision: first, recordedAt: run.recordedAt, readings: run.places })
     this.#conflicts = 0
     const usage = this.#usageNow()
     if (usage === null) throw new Error(`Cannot answer for "${readingsStream}": its key is not known`)
     this.#run = null
-    let revision = first
+    let next = first
     for (const ask of run.asks) {
-      ask.settle(done({ stream: readingsStream, revision, recordedAt: run.recordedAt, usage }))
-      revision += 1
+      const last = next + ask.places - 1
+      ask.settle(done({ stream: readingsStream, first: next, last, recordedAt: run.recordedAt, usage }))
+      next = last + 1
     }
   }
 
   /** Somebody else wrote at that place, so none of it is written: it is judged again on what they wrote. */
   #conflicted(run: Run, currentRevision: number | null): void {
     this.#run = null
-    this.#streams.readings.window.giveBack(run.asks.length)
+    this.#streams.readings.window.giveBack(run.places)
     this.#streams.meet(currentRevision)
     this.#roundTripMs = Math.max(1, this.#host.clock.now() - run.recordedAt)
     this.#conflicts += 1
@@ -268,7 +280,7 @@ export class KeyActor {
       return
     }
     this.#run = null
-    this.#streams.readings.window.giveBack(run.asks.length)
+    this.#streams.readings.window.giveBack(run.places)
     if (run.isDoubtful) this.#streams.forget()
     for (const ask of run.asks) ask.settle(refused(readingRefusalOf(error)))
     this.#advance()
@@ -311,7 +323,7 @@ export class KeyActor {
 
   #judge(): void {
     this.#mustJudge = false
-    this.#mailbox.judgeReadings(() => this.#admitOne())
+    this.#mailbox.judgeReadings((ask) => this.#admit(ask.places))
   }
 
   #releaseWaiting(): void {

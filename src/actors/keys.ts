@@ -60,7 +60,7 @@ export const createKeys = (host: Host, { keys, cellars }: Actors): Keys => ({
     return keys.get(keyId)?.revoke(reason.value, asker) ?? busy
   },
 
-  accept: (keyId, reading, requestId) => keys.get(keyId)?.accept(reading, requestId) ?? noRoom(host),
+  accept: (keyId, readings, requestId) => keys.get(keyId)?.accept(readings, requestId) ?? noRoom(host),
 
   usage: (keyId) => keys.get(keyId)?.usage() ?? null,
 })

@@ -1,11 +1,15 @@
-import type { EventData } from '../domain/events.ts'
+import { isBatch, type Readings } from '../domain/reading.ts'
+import { encodedBytesAtMost, sumOf } from '../domain/reading-size.ts'
 import { type CommandRefusal, type Outcome, type ReadingRefusal, refused } from '../domain/refusal.ts'
-import { mailboxCommandsMax, mailboxReadingsMax } from '../limits.ts'
+import { mailboxCommandsMax, mailboxReadingsMax, mailboxRequestsMax } from '../limits.ts'
 import { Outage } from '../log/event-log.ts'
 import type { Accepted } from './core.ts'
 import { commandRefusalOf } from './outage.ts'
 
 export type ReadingAnswer = Outcome<Accepted, ReadingRefusal>
+
+/** What goes into one append: requests, and how many readings they have together. */
+export type Appending = { readonly asks: readonly ReadingAsk[]; readonly places: number }
 
 let handedOut: (answer: ReadingAnswer) => void = () => {}
 /** One executor for all promises: a closure for each would be the dearest part of an ask. */
@@ -13,18 +17,21 @@ const handOut = (resolve: (answer: ReadingAnswer) => void): void => {
   handedOut = resolve
 }
 
-/** A reading that waits for its answer. Settles once: whoever comes second is not heard. */
+/** The readings of one request, which wait for one answer. Settles once: whoever comes second is not heard. */
 export class ReadingAsk {
   readonly answer: Promise<ReadingAnswer>
   settled = false
+  /** How many readings it has: the places that they take. */
+  readonly places: number
   readonly #resolve: (answer: ReadingAnswer) => void
 
   constructor(
-    readonly reading: EventData<'ReadingAccepted'>,
+    readonly readings: Readings,
     readonly requestId: string,
     /** The heartbeat in which it came. */
     readonly beat: number,
   ) {
+    this.places = isBatch(readings) ? readings.length : 1
     this.answer = new Promise(handOut)
     this.#resolve = handedOut
   }
@@ -96,10 +103,12 @@ export class Mailbox {
   #commands: Waiting[] = []
   #performing: Waiting | null = null
   #readings: ReadingAsk[] = []
+  /** Of all that wait. */
+  #places = 0
   #stopped = false
 
-  get readings(): number {
-    return this.#readings.length
+  get hasReadings(): boolean {
+    return this.#readings.length > 0
   }
 
   get isEmpty(): boolean {
@@ -118,20 +127,25 @@ export class Mailbox {
     return command.answer
   }
 
-  /** Why no further reading can be taken in beside `appending` others; `null` if one can. */
-  refusesReading(appending: number): ReadingRefusal | null {
+  /** Why these readings can't be taken in beside those that are being appended; `null` if they can. */
+  refusesReadings(readings: Readings, appending: Appending): ReadingRefusal | null {
     if (this.#stopped) return { kind: 'store_unavailable' }
-    if (this.#readings.length + appending >= mailboxReadingsMax) return { kind: 'overloaded' }
+    const places = this.#places + appending.places + (isBatch(readings) ? readings.length : 1)
+    if (this.#readings.length + appending.asks.length >= mailboxRequestsMax || places > mailboxReadingsMax) {
+      return { kind: 'overloaded' }
+    }
     return null
   }
 
-  put(reading: ReadingAsk): void {
-    this.#readings.push(reading)
+  put(ask: ReadingAsk): void {
+    this.#readings.push(ask)
+    this.#places += ask.places
   }
 
   /** Readings that were taken and not written come first again. */
-  putBack(readings: readonly ReadingAsk[]): void {
-    this.#readings = readings.filter((ask) => !ask.settled).concat(this.#readings)
+  putBack(asks: readonly ReadingAsk[]): void {
+    this.#readings = asks.filter((ask) => !ask.settled).concat(this.#readings)
+    this.#places = placesOf(this.#readings)
   }
 
   /** Performs the first command, if there is one. @throws what a bug in it threw. */
@@ -147,41 +161,43 @@ export class Mailbox {
     return true
   }
 
-  /** The readings that come next, oldest first: as many as both bounds allow, and at least one. */
-  takeReadings(bounds: { readonly readingsMax: number; readonly bytesMax: number }): ReadingAsk[] {
+  /**
+   * The requests that come next, oldest first, each with all its readings: as many as both bounds allow, and at least one.
+   * The bytes are those of an append at most; a batch by itself may have more, up to `batchEncodedBytesMax`.
+   */
+  takeReadings(bounds: { readonly readingsMax: number; readonly bytesMax: number }): Appending {
     const waiting = this.#readings
     let count = 0
+    let places = 0
     let bytes = 0
-    while (count < waiting.length && count < bounds.readingsMax) {
+    while (count < waiting.length) {
       const ask = waiting[count]
       if (ask === undefined) break
-      bytes += bytesAtMost(ask.reading)
-      if (bytes > bounds.bytesMax && count > 0) break
+      bytes += bytesAtMost(ask.readings)
+      if (count > 0 && (bytes > bounds.bytesMax || places + ask.places > bounds.readingsMax)) break
+      places += ask.places
       count += 1
     }
+    this.#places -= places
     if (count === waiting.length) {
       this.#readings = []
-      return waiting
+      return { asks: waiting, places }
     }
     this.#readings = waiting.slice(count)
-    return waiting.slice(0, count)
+    return { asks: waiting.slice(0, count), places }
   }
 
   /** Keeps the readings that `refuse` finds nothing against; settles the others. */
   judgeReadings(refuse: (ask: ReadingAsk) => ReadingRefusal | null): void {
-    const waiting = this.#readings
-    this.#readings = []
-    for (const ask of waiting) {
+    for (const ask of this.#takeAll()) {
       const refusal = refuse(ask)
-      if (refusal === null) this.#readings.push(ask)
+      if (refusal === null) this.put(ask)
       else ask.settle(refused(refusal))
     }
   }
 
   refuseReadings(refusal: ReadingRefusal): void {
-    const waiting = this.#readings
-    this.#readings = []
-    for (const ask of waiting) ask.settle(refused(refusal))
+    for (const ask of this.#takeAll()) ask.settle(refused(refusal))
   }
 
   refuseCommands(refusal: CommandRefusal): void {
@@ -208,7 +224,9 @@ export class Mailbox {
     const first = this.#readings.findIndex((ask) => ask.beat > beat)
     const overdue = this.#readings.splice(0, first === -1 ? this.#readings.length : first)
     for (const ask of overdue) ask.settle(refused({ kind: 'store_unavailable' }))
-    return overdue.length
+    const places = placesOf(overdue)
+    this.#places -= places
+    return places
   }
 
   /** Settles everything, and whatever comes after. */
@@ -218,8 +236,16 @@ export class Mailbox {
     this.refuseCommands({ kind: 'busy' })
     this.refuseReadings({ kind: 'store_unavailable' })
   }
+
+  #takeAll(): readonly ReadingAsk[] {
+    const waiting = this.#readings
+    this.#readings = []
+    this.#places = 0
+    return waiting
+  }
 }
 
-/** An upper bound of a reading's stored size on any engine: UTF-8 takes at most 3 bytes a code unit; 400 for ids and the rest. */
-const bytesAtMost = ({ cellar, rack, keg, timestamp }: EventData<'ReadingAccepted'>): number =>
-  3 * (cellar.length + rack.length + keg.length + timestamp.length) + 400
+const placesOf = (asks: readonly ReadingAsk[]): number => asks.reduce((places, ask) => places + ask.places, 0)
+
+const bytesAtMost = (readings: Readings): number =>
+  isBatch(readings) ? sumOf(readings, encodedBytesAtMost) : encodedBytesAtMost(readings)

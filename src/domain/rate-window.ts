@@ -80,9 +80,12 @@ export class RateWindow {
     return this.#reserved > 0 ? this.windowMs : 0
   }
 
-  /** Ms until one more reading could be admitted under `limit`, if nothing else comes: more than one slot may have to go. */
-  retryAfterMs(now: number, limit: number): number {
-    let excess = this.used(now) + 1 - limit
+  /**
+   * Ms until so many more readings could be admitted under `limit`, if nothing else comes: more than one slot may have to
+   * go. At most the window.
+   */
+  retryAfterMs(now: number, limit: number, readings = 1): number {
+    let excess = this.used(now) + readings - limit
     if (excess <= 0) return 0
     if (this.#recorded === 0) return this.windowMs
     for (let slot = this.#oldest; slot <= this.#newest; slot += 1) {

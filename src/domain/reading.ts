@@ -14,6 +14,11 @@ import { parseTimestamp } from './timestamp.ts'
 /** A reading as a device sent it; the log keeps exactly this. */
 export type Reading = EventData<'ReadingAccepted'>
 
+/** What one request wants stored, all or nothing: its one reading, or the valid ones of its batch, at least one. */
+export type Readings = Reading | readonly Reading[]
+
+export const isBatch = (readings: Readings): readings is readonly Reading[] => Array.isArray(readings)
+
 /** A reading that keeps every rule, and the instant of its timestamp in ms. */
 export type ParsedReading = { readonly reading: Reading; readonly timestampMs: number }
 

@@ -80,15 +80,20 @@ export const refusalOfKey = (key: KeyState | null, sealed: boolean, now: number)
   return null
 }
 
-/** Whether one more reading may be accepted now: the key first, then its window. `null` admits it. */
+/**
+ * Whether so many more readings may be accepted now, all of them: the key first, then its window. `null` admits them. More
+ * than the limit could never pass, which is another answer than "later".
+ */
 export const admit = (
   key: KeyState | null,
-  readings: ReadingsState,
-  at: { readonly limit: Limit; readonly now: number },
+  state: ReadingsState,
+  at: { readonly limit: Limit; readonly now: number; readonly readings: number },
 ): ReadingRefusal | null => {
-  const refusal = refusalOfKey(key, readings.sealed !== null, at.now)
+  const { limit, now, readings } = at
+  const refusal = refusalOfKey(key, state.sealed !== null, now)
   if (refusal !== null) return refusal
-  if (readings.window.used(at.now) < at.limit.readings) return null
-  const retryAfterMs = readings.window.retryAfterMs(at.now, at.limit.readings)
-  return { kind: 'rate_limited', limit: at.limit, retryAfterMs, window: 'readings' }
+  if (state.window.used(now) + readings <= limit.readings) return null
+  if (readings > limit.readings) return { kind: 'batch_too_large', readingsMax: limit.readings, bound: 'key' }
+  const retryAfterMs = state.window.retryAfterMs(now, limit.readings, readings)
+  return { kind: 'rate_limited', limit, retryAfterMs, window: 'readings' }
 }

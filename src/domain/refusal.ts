@@ -17,6 +17,7 @@ export type ReadingRefusal =
     }
   | { readonly kind: 'unsupported_media_type'; readonly what: 'content_type' | 'content_encoding' }
   | { readonly kind: 'payload_too_large'; readonly bytesMax: number }
+  | { readonly kind: 'batch_too_large'; readonly readingsMax: number; readonly bound: 'batch' | 'key' }
   | { readonly kind: 'malformed_json'; readonly fault: 'empty' | 'not_utf8' | 'not_json' | 'bare_nan' }
   | { readonly kind: 'invalid_body' }
   | { readonly kind: 'missing_field'; readonly fields: readonly ReadingField[] }

@@ -49,6 +49,7 @@ export const problemOf = (refusal: ReadingRefusal): Problem => {
     case 'invalid_timestamp':
     case 'timestamp_too_old':
     case 'timestamp_in_future':
+    case 'batch_too_large':
       return problem(400, refusal)
     case 'cellar_mismatch':
       return problem(403, refusal)
@@ -135,6 +136,10 @@ const readingWords = (refusal: CodedRefusal): string => {
       return `method must be ${list(refusal.allow)} on this path: send the request so.`
     case 'payload_too_large':
       return `body must be at most ${refusal.bytesMax} bytes: send one reading, without other data.`
+    case 'batch_too_large':
+      return refusal.bound === 'batch'
+        ? `readings must be at most ${refusal.readingsMax} in one request: send them in several batches.`
+        : `readings must be at most ${refusal.readingsMax} in one request, the limit of this key: send them in several batches.`
     case 'unsupported_media_type':
       return refusal.what === 'content_type'
         ? 'Content-Type must be application/json: send that header with the reading.'

@@ -7,16 +7,18 @@
  *   then, for each reading:
  *     byte      its flags
  *     varint    if `movedOn`: recordedAt, ms after the reading before it
- *     16 bytes  its id; a text if `idIsText`
+ *     16 bytes  its id; a text if `idIsText`; nothing if `isOfBatch`: the reading before it has the same request, and its id
+ *               follows from that request's (`domain/reading-id.ts`)
  *     3 names   cellar, rack, keg; one that the row has had already is its number
  *     8 bytes   value, IEEE 754, lowest byte first: every number exactly, -0 too
  *     varint    timestamp, seconds after recordedAt; a text if `timestampIsText`, because only the contract's own form
  *               can be made again from its seconds
- *     text      if `hasMetadata`: its metadata as JSON. Else they follow from key and id, see `usualMetadata`.
+ *     text      if `hasMetadata`: its metadata as JSON. Else they follow from key and request, see `usualMetadata`.
  *
  * Stream, revision, position and the first recordedAt are columns of the row.
  */
 import type { EventData, Metadata, RecordedEvent } from '../domain/events.ts'
+import { readingId } from '../domain/reading-id.ts'
 import { parseTimestamp } from '../domain/timestamp.ts'
 import { ByteReader, ByteWriter } from './bytes.ts'
 import { readName, readText, type WrittenTexts, writeName, writeText } from './packed-text.ts'
@@ -24,8 +26,8 @@ import { timestampText } from './timestamp-text.ts'
 import { uuidBytes, uuidText } from './uuid-bytes.ts'
 
 const format = 1
-const flags = { movedOn: 1, idIsText: 2, timestampIsText: 4, hasMetadata: 8 } as const
-const knownFlags = 15
+const flags = { movedOn: 1, idIsText: 2, timestampIsText: 4, hasMetadata: 8, isOfBatch: 16 } as const
+const knownFlags = 31
 
 const readingsPrefix = 'readings-'
 const contractTimestampChars = 20
@@ -43,34 +45,43 @@ const writer = new ByteWriter()
 export const packReadings = (stream: string, readings: readonly Reading[]): Uint8Array => {
   const keyId = keyIdOf(stream)
   const names: WrittenTexts = new Map()
-  let recordedAt = readings[0]?.recordedAt ?? 0
+  const row: Row = { keyId, names, recordedAt: readings[0]?.recordedAt ?? 0, requestId: null, ofRequest: 0 }
   writer.begin()
   writer.byte(format)
   writer.byte(0)
-  for (const reading of readings) {
-    pack(reading, { keyId, names, movedOnMs: reading.recordedAt - recordedAt })
-    recordedAt = reading.recordedAt
-  }
+  for (const reading of readings) pack(reading, row)
   return writer.finish()
 }
 
-type Row = { readonly keyId: string | null; readonly names: WrittenTexts; readonly movedOnMs: number }
+/** What the next reading may refer to. */
+type Row = {
+  readonly keyId: string | null
+  readonly names: WrittenTexts
+  /** Of the reading before. */
+  recordedAt: number
+  /** The request that a reading may be a further one of, and how many the row has of it; `null`: none. */
+  requestId: string | null
+  ofRequest: number
+}
 
 const pack = (reading: Reading, row: Row): void => {
   const { data, metadata } = reading
-  const id = uuidBytes(reading.id)
+  const movedOnMs = reading.recordedAt - row.recordedAt
+  const isOfBatch = isNextOfBatch(reading, row)
+  const id = isOfBatch ? null : uuidBytes(reading.id)
   const isContractForm = data.timestamp.length === contractTimestampChars
   const instantMs = isContractForm ? parseTimestamp(data.timestamp) : 'form'
-  const isUsual = isUsualMetadata(metadata, row.keyId, reading.id)
+  const isUsual = isOfBatch || isUsualMetadata(metadata, row.keyId, reading.id)
   writer.byte(
-    (row.movedOnMs === 0 ? 0 : flags.movedOn) |
-      (id === null ? flags.idIsText : 0) |
+    (movedOnMs === 0 ? 0 : flags.movedOn) |
+      (id === null && !isOfBatch ? flags.idIsText : 0) |
       (typeof instantMs === 'string' ? flags.timestampIsText : 0) |
-      (isUsual ? 0 : flags.hasMetadata),
+      (isUsual ? 0 : flags.hasMetadata) |
+      (isOfBatch ? flags.isOfBatch : 0),
   )
-  if (row.movedOnMs !== 0) writer.signedVarint(row.movedOnMs)
-  if (id === null) writeText(writer, reading.id)
-  else writer.bytes(id)
+  if (movedOnMs !== 0) writer.signedVarint(movedOnMs)
+  if (id !== null) writer.bytes(id)
+  else if (!isOfBatch) writeText(writer, reading.id)
   writeName(writer, data.cellar, row.names)
   writeName(writer, data.rack, row.names)
   writeName(writer, data.keg, row.names)
@@ -78,7 +89,17 @@ const pack = (reading: Reading, row: Row): void => {
   if (typeof instantMs === 'string') writeText(writer, data.timestamp)
   else writer.signedVarint(instantMs / 1_000 - secondsOf(reading.recordedAt))
   if (!isUsual) writeText(writer, JSON.stringify(metadata))
+  row.recordedAt = reading.recordedAt
+  if (isOfBatch) row.ofRequest += 1
+  else {
+    row.requestId = id === null ? null : reading.id
+    row.ofRequest = 1
+  }
 }
+
+/** The first of a batch may have any metadata: it alone says more of its request than the others. */
+const isNextOfBatch = ({ id, metadata }: Reading, { keyId, requestId, ofRequest }: Row): boolean =>
+  requestId !== null && isUsualMetadata(metadata, keyId, requestId) && id === readingId(requestId, ofRequest)
 
 const secondsOf = (ms: number): number => Math.floor(ms / 1_000)
 
@@ -86,19 +107,19 @@ const keyIdOf = (stream: string): string | null =>
   stream.startsWith(readingsPrefix) ? stream.slice(readingsPrefix.length) : null
 
 /** What the service writes with every reading: the key did it, and its request is the beginning and the cause. */
-const usualMetadata = (by: Metadata['by'], id: string): Metadata => ({
+const usualMetadata = (by: Metadata['by'], requestId: string): Metadata => ({
   by,
-  requestId: id,
-  correlationId: id,
-  causationId: id,
+  requestId,
+  correlationId: requestId,
+  causationId: requestId,
 })
 
-const isUsualMetadata = (metadata: Metadata, keyId: string | null, id: string): boolean =>
+const isUsualMetadata = (metadata: Metadata, keyId: string | null, requestId: string): boolean =>
+  metadata.requestId === requestId &&
+  metadata.correlationId === requestId &&
+  metadata.causationId === requestId &&
   metadata.by.kind === 'key' &&
-  metadata.by.keyId === keyId &&
-  metadata.requestId === id &&
-  metadata.correlationId === id &&
-  metadata.causationId === id
+  metadata.by.keyId === keyId
 
 /** Where a packed row lies, and how many readings it has. */
 export type PackedRow = {
@@ -125,20 +146,20 @@ export const unpackReadings = (
   if (reader.byte() !== 0) throw new RangeError('it is packed with flags that this version does not know')
   const readings: RecordedEvent<'ReadingAccepted'>[] = []
   const names: string[] = []
-  const by: Metadata['by'] = { kind: 'key', keyId: keyIdOf(row.stream) ?? '' }
+  const ids = new UnpackedIds(reader, { kind: 'key', keyId: keyIdOf(row.stream) ?? '' })
   let { recordedAt } = row
   for (let index = 0; index < row.count; index++) {
     const flagBits = reader.byte()
     if (flagBits > knownFlags) throw new RangeError('a reading in it has flags that this version does not know')
     if ((flagBits & flags.movedOn) !== 0) recordedAt += reader.signedVarint()
-    const id = (flagBits & flags.idIsText) === 0 ? uuidText(body, reader.skip(16)) : readText(reader)
+    const id = ids.next(flagBits)
     const data = unpackData(reader, names, { recordedAt, isText: (flagBits & flags.timestampIsText) !== 0 })
     readings.push({
       id,
       type: 'ReadingAccepted',
       recordedAt,
       data,
-      metadata: (flagBits & flags.hasMetadata) === 0 ? usualMetadata(by, id) : metadataOf(readText(reader)),
+      metadata: (flagBits & flags.hasMetadata) === 0 ? ids.usualMetadata() : metadataOf(readText(reader)),
       stream: row.stream,
       revision: row.revision + index,
       position: row.position + index,
@@ -146,6 +167,41 @@ export const unpackReadings = (
   }
   if (!reader.isAtEnd) throw new RangeError('bytes are left over behind its last reading')
   return readings
+}
+
+/** The ids of a row's readings one after the other, and the metadata that follow from them. */
+class UnpackedIds {
+  readonly #reader: ByteReader
+  readonly #by: Metadata['by']
+  /** Of the reading that had an id of its own last; further ones of its batch share one object of metadata. */
+  #requestId: string | null = null
+  #metadata: Metadata | null = null
+  #ofRequest = 0
+
+  constructor(reader: ByteReader, by: Metadata['by']) {
+    this.#reader = reader
+    this.#by = by
+  }
+
+  next(flagBits: number): string {
+    if ((flagBits & flags.isOfBatch) !== 0) {
+      if (this.#requestId === null) throw new RangeError('a reading in it is of a batch that has no first one')
+      const id = readingId(this.#requestId, this.#ofRequest)
+      this.#ofRequest += 1
+      return id
+    }
+    const isText = (flagBits & flags.idIsText) !== 0
+    const id = isText ? readText(this.#reader) : uuidText(this.#reader.bytes, this.#reader.skip(16))
+    this.#requestId = id
+    this.#metadata = null
+    this.#ofRequest = 1
+    return id
+  }
+
+  usualMetadata(): Metadata {
+    this.#metadata ??= usualMetadata(this.#by, this.#requestId ?? '')
+    return this.#metadata
+  }
 }
 
 const unpackData = (

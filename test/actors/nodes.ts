@@ -56,9 +56,10 @@ export class Cluster {
     }
   }
 
+  /** A UUID. It counts in the front, as the readings of a batch count from it in the back. */
   newId(): string {
     this.#ids += 1
-    return `reading-${this.#ids}`
+    return `${this.#ids.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`
   }
 
   async all(): Promise<readonly RecordedEvent[]> {

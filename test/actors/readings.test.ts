@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { RateWindow } from '../../src/domain/rate-window.ts'
-import { appendReadingsMax, conflictRetriesMax, mailboxReadingsMax, requestWaitMsMax } from '../../src/limits.ts'
+import { appendReadingsMax, conflictRetriesMax, mailboxRequestsMax, requestWaitMsMax } from '../../src/limits.ts'
 import { acceptedIn } from '../simulation/naive.ts'
 import { asker, Cluster, makeTestKey, reading, type TestNode, typesOf } from './nodes.ts'
 
@@ -24,7 +24,7 @@ describe('a key accepts readings', () => {
     const before = node.faults.appends
     const answers = await node.post(keyId, 64)
     expect(node.faults.appends).toBe(before + 1)
-    expect(answers.map((answer) => answer.ok && answer.value.revision)).toEqual(
+    expect(answers.map((answer) => answer.ok && answer.value.first)).toEqual(
       Array.from({ length: 64 }, (_, index) => index + 1),
     )
   })
@@ -61,7 +61,7 @@ describe('a key accepts readings', () => {
     const { cluster, node, keyId } = await opened({ limit: { readings: 1_000_000, windowMs: 60_000 } })
     await node.post(keyId)
     const held = node.faults.hold('before')
-    const asked = Array.from({ length: mailboxReadingsMax }, () => accept(node, cluster, keyId))
+    const asked = Array.from({ length: mailboxRequestsMax }, () => accept(node, cluster, keyId))
     expect(await accept(node, cluster, keyId)).toEqual({ ok: false, refusal: { kind: 'overloaded' } })
     await node.schedule.quiet()
     expect(await accept(node, cluster, keyId)).toEqual({ ok: false, refusal: { kind: 'overloaded' } })
@@ -232,7 +232,7 @@ describe('an append whose outcome is unknown', () => {
     await node.schedule.quiet()
     const second = accept(node, cluster, keyId)
     const answers = await node.schedule.until(Promise.all([first, second]))
-    expect(answers.map((answer) => answer.ok && answer.value.revision)).toEqual([1, 2])
+    expect(answers.map((answer) => answer.ok && answer.value.first)).toEqual([1, 2])
     expect((await cluster.streams(keyId)).readings).toHaveLength(3)
   })
 
@@ -242,7 +242,7 @@ describe('an append whose outcome is unknown', () => {
     node.faults.failAppend({ fault: 'unknown_written' })
     node.faults.failAppend({ fault: 'not_written', nth: 2 })
     const answer = await node.schedule.until(accept(node, cluster, keyId))
-    expect(answer).toMatchObject({ ok: true, value: { revision: 1 } })
+    expect(answer).toMatchObject({ ok: true, value: { first: 1, last: 1 } })
     expect((await cluster.streams(keyId)).readings).toHaveLength(2)
   })
 

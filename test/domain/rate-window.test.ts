@@ -91,25 +91,31 @@ describe('RateWindow', () => {
     expect(window.resetMs(start + 7 + 60_000)).toBe(0)
   })
 
-  test('says exactly how long it takes until one more is admitted', () => {
+  test('says exactly how long it takes until one more, or several, are admitted', () => {
     fc.assert(
-      fc.property(runs, fc.integer({ min: 1, max: 40 }), ({ policy, steps }, lowered) => {
-        offer(policy, steps, ({ window, now }) => {
-          const waitMs = window.retryAfterMs(now, lowered)
-          if (window.used(now) < lowered) expect(waitMs).toBe(0)
-          else expect(waitMs).toBeGreaterThan(0)
-        })
-        let last = start
-        let window = new RateWindow(policy.windowMs)
-        offer(policy, steps, (at) => {
-          last = at.now
-          window = at.window
-        })
-        const waitMs = window.retryAfterMs(last, lowered)
-        if (waitMs === 0) return
-        expect(window.used(last + waitMs - 1)).toBeGreaterThanOrEqual(lowered)
-        expect(window.used(last + waitMs)).toBeLessThan(lowered)
-      }),
+      fc.property(
+        runs,
+        fc.integer({ min: 1, max: 40 }),
+        fc.integer({ min: 1, max: 5 }),
+        ({ policy, steps }, lowered, more) => {
+          offer(policy, steps, ({ window, now }) => {
+            const waitMs = window.retryAfterMs(now, lowered, more)
+            if (window.used(now) + more <= lowered) expect(waitMs).toBe(0)
+            else expect(waitMs).toBeGreaterThan(0)
+          })
+          let last = start
+          let window = new RateWindow(policy.windowMs)
+          offer(policy, steps, (at) => {
+            last = at.now
+            window = at.window
+          })
+          const waitMs = window.retryAfterMs(last, lowered, more)
+          expect(waitMs).toBeLessThanOrEqual(policy.windowMs)
+          if (waitMs === 0 || more > lowered) return
+          expect(window.used(last + waitMs - 1) + more).toBeGreaterThan(lowered)
+          expect(window.used(last + waitMs) + more).toBeLessThanOrEqual(lowered)
+        },
+      ),
     )
   })
 

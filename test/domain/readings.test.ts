@@ -88,13 +88,37 @@ describe('admit() refuses in this order, each before all that follow', () => {
     ['and admits into a window that has passed', { ...active, expiresAt: null }, folded(...full), start + 60_000, null],
   ]
   test.each(rows)('%s', (_, key, readings, now, expected) => {
-    expect(admit(key, readings, { limit, now })).toEqual(expected)
+    expect(admit(key, readings, { limit, now, readings: 1 })).toEqual(expected)
   })
 
   test('a reserved place counts like a reading', () => {
     const readings = folded(accepted(0))
     readings.window.reserve(1)
-    expect(admit(active, readings, { limit, now: start })?.kind).toBe('rate_limited')
+    expect(admit(active, readings, { limit, now: start, readings: 1 })?.kind).toBe('rate_limited')
+  })
+
+  test('a batch is admitted when the window has room for all of it, and waits until it has', () => {
+    const readings = folded(accepted(0))
+    const wide = { readings: 3, windowMs: 60_000 }
+    expect(admit(active, readings, { limit: wide, now: start, readings: 2 })).toBeNull()
+    readings.window.record(start + 500, 1)
+    expect(admit(active, readings, { limit: wide, now: start + 999, readings: 2 })).toEqual({
+      kind: 'rate_limited',
+      limit: wide,
+      retryAfterMs: 59_501,
+      window: 'readings',
+    })
+  })
+
+  test('a batch as large as the limit is admitted, and one past it never could be, however full the window', () => {
+    for (const readings of [folded(), folded(...full)]) {
+      expect(admit(active, readings, { limit, now: start + 999, readings: 3 })).toEqual({
+        kind: 'batch_too_large',
+        readingsMax: 2,
+        bound: 'key',
+      })
+    }
+    expect(admit(active, folded(), { limit, now: start, readings: 2 })).toBeNull()
   })
 })
 

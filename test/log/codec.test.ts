@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
+import { readingId } from '../../src/domain/reading-id.ts'
 import { createCodec, currentRegistry, type EventRegistry, type StoredRow } from '../../src/log/codec.ts'
 import { UndecodableEvent } from '../../src/log/event-log.ts'
 import { openSqliteLog } from '../../src/log/sqlite.ts'
@@ -56,6 +57,7 @@ const anyBy = fc.oneof(
   fc.record({ kind: fc.constant('operator' as const), email: anyText }),
   fc.record({ kind: fc.constant('system' as const) }),
 )
+const by = { kind: 'key' as const, keyId: 'one' }
 const anyReading = fc
   .record({
     id: anyId,
@@ -98,6 +100,31 @@ describe('the codec', () => {
     )
   })
 
+  test('gives back any batches between other readings exactly as they were given', () => {
+    const anyRequest = fc.tuple(anyReading, fc.integer({ min: 1, max: 5 }), fc.boolean(), fc.uuid())
+    fc.assert(
+      fc.property(fc.array(anyRequest, { minLength: 1, maxLength: 4 }), (requests) => {
+        const readings = requests.flatMap(([first, count, isStranger, requestId]) => {
+          const usual = { by, requestId, correlationId: requestId, causationId: requestId }
+          return Array.from({ length: count }, (_, index) => ({
+            ...first,
+            id: readingId(requestId, isStranger ? index * 2 : index),
+            metadata: index === 0 ? first.metadata : usual,
+          }))
+        })
+        expect(roundTrip('readings-one', readings)).toEqual(
+          readings.map((event, index) => ({
+            ...event,
+            stream: 'readings-one',
+            revision: place.revision + index,
+            position: place.position + index,
+          })),
+        )
+      }),
+      { seed: 20_260_301, numRuns: 1_000 },
+    )
+  })
+
   // Nothing is ever rewritten: these very bytes will be read for as long as there is a log.
   test('reads the first row ever stored in format 1, and still writes it so', () => {
     const event: NewEvent<'ReadingAccepted'> = {
@@ -137,6 +164,37 @@ describe('the codec', () => {
     expect(sizes).toEqual([63, 63 + 29, 63 + 99 * 29])
   })
 
+  // These bytes too.
+  test('reads the first batch ever stored, and still writes it so: id and metadata of its later readings take nothing', () => {
+    const requestId = '00112233-4455-6677-8899-aabbccddefff'
+    const usual = { by, requestId, correlationId: requestId, causationId: requestId }
+    const [first, ...later] = [0, 1, 2].map((index) => {
+      return { ...reading('readings-one'), id: readingId(requestId, index), metadata: usual }
+    })
+    if (first === undefined) throw new Error('there is no first reading')
+    const hex = [
+      '0100',
+      '00 00112233445566778899aabbccddefff',
+      '30 77696e652d6265726c696e31 24 7261636b2d31303432 2c 74656d7065726174757265',
+      '0000000000803540 03',
+      '10 01 05 09 0000000000803540 03',
+      '10 01 05 09 0000000000803540 03',
+    ]
+    const body = new Uint8Array(Buffer.from(hex.join('').replaceAll(' ', ''), 'hex'))
+    const row = { stream: 'readings-one', ...place, count: 3, recordedAt: startMs, body }
+    expect(codec.encode(row.stream, [first, ...later])).toEqual([
+      { count: 3, recordedAt: startMs, body, bytes: body.length },
+    ])
+    expect(codec.decode(row)).toEqual(
+      [first, ...later].map((event, index) => ({
+        ...event,
+        stream: row.stream,
+        revision: 5 + index,
+        position: 90 + index,
+      })),
+    )
+  })
+
   test('refuses every row of readings that was cut short, or lengthened, by a byte', () => {
     const [row] = rowsOf('readings-one', [reading('readings-one'), reading('readings-one', { timestamp: 'noon' })])
     if (row === undefined || typeof row.body === 'string') throw new Error('readings were not packed')
@@ -153,7 +211,8 @@ describe('the codec', () => {
   const damages = [
     { title: 'a newer packed format', at: 0, byte: 2, why: 'packed in format 2' },
     { title: 'a flag of the row that came later', at: 1, byte: 1, why: 'flags that this version does not know' },
-    { title: 'a flag of a reading that came later', at: 2, byte: 16, why: 'flags that this version does not know' },
+    { title: 'a flag of a reading that came later', at: 2, byte: 32, why: 'flags that this version does not know' },
+    { title: 'a further one of a batch without the first', at: 2, byte: 16, why: 'a batch that has no first one' },
     { title: 'a text of an unknown kind', at: 19, byte: 0x33, why: 'unknown kind' },
     { title: 'a name that points nowhere', at: 19, byte: 0x31, why: 'points nowhere' },
     { title: 'a name that is not UTF-8', at: 20, byte: 0xff, why: 'not UTF-8' },

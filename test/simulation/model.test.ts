@@ -113,7 +113,7 @@ const post = async (system: System, at: { place: Place; keyId: string; count: nu
     Promise.all(
       ids.map(async (id) => {
         const answer = await core.keys.accept(keyId, reading, id)
-        if (answer.ok) promised.acknowledged.set(id, { keyId, revision: answer.value.revision })
+        if (answer.ok) promised.acknowledged.set(id, { keyId, revision: answer.value.first })
         else if (isDefinite(answer.refusal)) promised.refused.add(id)
         return answer
       }),

@@ -75,7 +75,7 @@ const internalError: ReadingRefusal = { kind: 'internal_error' }
 
 const accept = (requestId: string, key: KeyState, accepted: Accepted): Response => {
   const headers = plainHeaders(requestId)
-  headers['X-Receipt'] = `${accepted.stream}@${accepted.revision}`
+  headers['X-Receipt'] = `${accepted.stream}@${accepted.first}`
   addKeyHeaders(headers, key, accepted.usage)
   return new Response(successBody(accepted.recordedAt), { headers })
 }
