@@ -89,6 +89,8 @@ export const storeWalBytesMax = 16 * 1024 * 1024
  * behind a group that fails, one can be staged anew before all that is new, but two can't (`sqlite.ts`).
  */
 export const groupsUnderWayMax = 2
+/** Events that one transaction of a truncation deletes: about as long as a group takes, so that none waits long behind it. */
+export const trimEventsMax = 256
 /** How often a group is judged anew after another program has written rows at its place. */
 export const overlapRetriesMax = 1
 /** How long a write waits for another program that has locked the database. */

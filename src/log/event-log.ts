@@ -61,6 +61,15 @@ export interface EventLog {
   /** Events of the whole log, in position order. */
   readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]>
   subscribe(options: SubscribeOptions, subscriber: Subscriber): Subscription
+  /**
+   * Takes the events of one stream below revision `before` away, for good. From the answer on reads of the stream begin at
+   * `before`; its revisions, positions and end stay as they were. Only readings may go, and never the last event of a stream.
+   * `readAll` and subscriptions go on with what is left, also one that is behind; an engine that frees its space later may
+   * show there until then what is gone. To truncate again, or to less, changes nothing, and finishes what a stopped process
+   * left. An append at a place that is gone is not written; whether it was there before, an engine may no longer know.
+   * @throws Outage, of which the remedy is to truncate again. Error if the stream may not be truncated so far: a bug.
+   */
+  truncate(stream: string, before: number): Promise<void>
   health(): LogHealth
   /** Waits for appends under way, refuses later ones, releases the store. */
   close(): Promise<void>

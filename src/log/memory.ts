@@ -12,17 +12,22 @@ import {
   type Subscriber,
   type Subscription,
 } from './event-log.ts'
-import { assertPage, assertStorable, recordRun } from './storable.ts'
+import { assertPage, assertStorable, assertTruncatable, recordRun } from './storable.ts'
 import { type Scan, Subscriptions } from './subscriptions.ts'
 
 /** A log that lives as long as the process. For tests: it keeps the port's every promise but durability. */
 export const createMemoryLog = (): EventLog => new MemoryLog()
 
+type Stream = {
+  /** The event at revision r lies at index r - `keptFrom`. */
+  events: RecordedEvent[]
+  keptFrom: number
+}
+
 class MemoryLog implements EventLog {
-  /** The event at position p lies at index p - 1. */
-  readonly #all: RecordedEvent[] = []
-  /** The event at revision r lies at index r. */
-  readonly #streams = new Map<string, RecordedEvent[]>()
+  /** By position. */
+  #all: RecordedEvent[] = []
+  readonly #streams = new Map<string, Stream>()
   readonly #subscriptions = new Subscriptions((after, wants) => this.#scan(after, wants))
   #isClosed = false
 
@@ -32,17 +37,18 @@ class MemoryLog implements EventLog {
     // In a turn of its own, so that an append made inside a subscriber is not delivered before what it answers.
     await Promise.resolve()
 
-    const before = this.#streams.get(stream) ?? []
+    const before = this.#stream(stream)
+    const nextRevision = before.keptFrom + before.events.length
     const revision = expected === 'none' ? 0 : expected + 1
-    if (revision !== before.length) {
-      const there = before.slice(revision, revision + events.length)
+    if (revision !== nextRevision) {
+      const there = revision < before.keptFrom ? [] : slice(before.events, revision - before.keptFrom, events.length)
       const isSame = there.length === events.length && events.every((event, index) => event.id === there[index]?.id)
       if (isSame) return { outcome: 'already_written', events: there }
-      return { outcome: 'conflict', currentRevision: before.length === 0 ? null : before.length - 1 }
+      return { outcome: 'conflict', currentRevision: nextRevision === 0 ? null : nextRevision - 1 }
     }
 
-    const recorded = recordRun(stream, events, { revision, position: this.#all.length + 1 })
-    before.push(...recorded)
+    const recorded = recordRun(stream, events, { revision, position: (this.#all.at(-1)?.position ?? 0) + 1 })
+    before.events.push(...recorded)
     this.#streams.set(stream, before)
     this.#all.push(...recorded)
     this.#subscriptions.publish(recorded)
@@ -52,21 +58,35 @@ class MemoryLog implements EventLog {
   async read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]> {
     this.#assertOpen(`read "${stream}"`)
     assertPage(options.limit)
-    const events = this.#streams.get(stream) ?? []
-    if (options.direction !== 'backwards') return slice(events, options.from ?? 0, options.limit)
-    return sliceBackwards(events, options.from ?? events.length - 1, options.limit)
+    const { events, keptFrom } = this.#stream(stream)
+    if (options.direction === 'backwards') {
+      return sliceBackwards(events, (options.from ?? Number.MAX_SAFE_INTEGER) - keptFrom + 1, options.limit)
+    }
+    return slice(events, Math.max(0, (options.from ?? 0) - keptFrom), options.limit)
   }
 
   async readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]> {
     this.#assertOpen('read')
     assertPage(options.limit)
-    if (options.direction !== 'backwards') return slice(this.#all, options.from ?? 0, options.limit)
-    return sliceBackwards(this.#all, (options.from ?? this.#all.length + 1) - 2, options.limit)
+    if (options.direction === 'backwards') {
+      return sliceBackwards(this.#all, this.#indexFrom(options.from ?? Number.MAX_SAFE_INTEGER), options.limit)
+    }
+    return slice(this.#all, this.#indexFrom((options.from ?? 0) + 1), options.limit)
   }
 
   subscribe(options: SubscribeOptions, subscriber: Subscriber): Subscription {
     this.#assertOpen('subscribe')
     return this.#subscriptions.subscribe(options, subscriber)
+  }
+
+  async truncate(stream: string, before: number): Promise<void> {
+    this.#assertOpen(`truncate "${stream}"`)
+    const truncated = this.#stream(stream)
+    assertTruncatable(stream, before, truncated.keptFrom + truncated.events.length)
+    if (before <= truncated.keptFrom) return
+    truncated.events = truncated.events.slice(before - truncated.keptFrom)
+    truncated.keptFrom = before
+    this.#all = this.#all.filter((event) => event.stream !== stream || event.revision >= before)
   }
 
   health(): LogHealth {
@@ -82,13 +102,28 @@ class MemoryLog implements EventLog {
   }
 
   #scan(after: number | null, wants: (stream: string) => boolean): Scan {
-    const events = slice(this.#all, after ?? 0, readPageEventsMax)
+    const events = slice(this.#all, this.#indexFrom((after ?? 0) + 1), readPageEventsMax)
     const scannedTo = events.at(-1)?.position ?? after
     return {
       events: events.filter((event) => wants(event.stream)),
       scannedTo,
-      atEnd: (scannedTo ?? 0) >= this.#all.length,
+      atEnd: (scannedTo ?? 0) >= (this.#all.at(-1)?.position ?? 0),
     }
+  }
+
+  #stream(name: string): Stream {
+    return this.#streams.get(name) ?? { events: [], keptFrom: 0 }
+  }
+
+  /** Of the first event at that position or behind it. */
+  #indexFrom(position: number): number {
+    let [low, high] = [0, this.#all.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#all[middle]?.position ?? position) < position) low = middle + 1
+      else high = middle
+    }
+    return low
   }
 
   #assertOpen(action: string): void {
@@ -96,10 +131,11 @@ class MemoryLog implements EventLog {
   }
 }
 
-const slice = (events: readonly RecordedEvent[], from: number, limit: number): readonly RecordedEvent[] =>
+const slice = (events: readonly RecordedEvent[], from: number, limit: number): RecordedEvent[] =>
   events.slice(from, from + limit)
 
-const sliceBackwards = (events: readonly RecordedEvent[], from: number, limit: number): readonly RecordedEvent[] => {
-  const to = Math.min(from + 1, events.length)
+/** The last ones before that index, backwards. */
+const sliceBackwards = (events: readonly RecordedEvent[], before: number, limit: number): RecordedEvent[] => {
+  const to = Math.min(before, events.length)
   return to < 1 ? [] : events.slice(Math.max(0, to - limit), to).reverse()
 }

@@ -4,9 +4,9 @@
  * how a thread begins.
  */
 
-import { SqliteCommits } from './sqlite-commits.ts'
+import { SqliteCommits, type Verdict } from './sqlite-commits.ts'
 import { openForWriting } from './sqlite-file.ts'
-import type { ToCommitThread } from './sqlite-threaded-commits.ts'
+import type { CommitThreadWork, ToCommitThread } from './sqlite-threaded-commits.ts'
 
 declare const self: Worker
 
@@ -25,7 +25,18 @@ self.onmessage = ({ data }: MessageEvent<ToCommitThread>): void => {
     self.postMessage('closed')
     return
   }
-  const verdict = opened.commits.commit(data.batch)
+  const verdict = verdictOn(data, opened.commits)
   self.postMessage({ verdict, checkpointFault: opened.commits.checkpointFault })
   opened.commits.checkpointIfDue()
+}
+
+const verdictOn = (work: CommitThreadWork, commits: SqliteCommits): Verdict => {
+  switch (work.kind) {
+    case 'commit':
+      return commits.commit(work.batch)
+    case 'truncate':
+      return commits.truncate(work.truncation)
+    case 'trim':
+      return commits.trim(work.stream)
+  }
 }

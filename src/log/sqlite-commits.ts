@@ -1,4 +1,5 @@
 import { type Database, SQLiteError } from 'bun:sqlite'
+import { trimEventsMax } from '../limits.ts'
 import { type Batch, eachRow, firstPositionOf } from './sqlite-batch.ts'
 import { SqliteCheckpoints } from './sqlite-checkpoints.ts'
 
@@ -20,10 +21,20 @@ export type Verdict =
 export type Commits = {
   /** Settles after the fsync. Never rejects. Batches are written in the order in which they are given. */
   commit(batch: Batch): Promise<Verdict>
+  /** A stream of readings begins at `keptFrom` from now on. Never rejects. */
+  truncate(truncation: Truncation): Promise<Verdict>
+  /** Deletes the next rows of which nothing is kept, few enough that nobody waits long behind them. Never rejects. */
+  trim(stream: number): Promise<Verdict>
   /** Why nothing can be written, or why the last checkpoint failed; `null` if neither is so. */
   readonly fault: string | null
   close(): Promise<void>
 }
+
+/** Of the stream with that number. */
+export type Truncation = { readonly stream: number; readonly keptFrom: number }
+
+/** What happens between BEGIN and COMMIT, and how to tell afterwards that it has taken effect. */
+type Transaction = { run(): void; isVisible(): boolean }
 
 type Failure = { readonly cause: unknown; readonly isInDoubt: boolean }
 
@@ -57,7 +68,10 @@ export class SqliteCommits {
   commit(batch: Batch): Verdict {
     if (this.#stoppedBy !== null) return { kind: 'stopped', why: this.#stoppedBy }
     if (batch.epoch === this.#failedEpoch) return { kind: 'superseded' }
-    const verdict = this.#write(batch)
+    const verdict = this.#write({
+      run: () => this.#insert(batch),
+      isVisible: () => this.#statements.find.get(firstPositionOf(batch)) !== null,
+    })
     if (verdict.kind !== 'written') this.#failedEpoch = batch.epoch
     return verdict
   }
@@ -67,15 +81,38 @@ export class SqliteCommits {
     this.#checkpoints.runIfDue()
   }
 
-  #write(batch: Batch): Verdict {
-    const first = this.#try(batch)
+  truncate({ stream, keptFrom }: Truncation): Verdict {
+    if (this.#stoppedBy !== null) return { kind: 'stopped', why: this.#stoppedBy }
+    return this.#write({
+      run: () => {
+        const { changes } = this.#statements.raiseMark.run(keptFrom, stream)
+        if (changes === 0) this.#statements.insertMark.run(stream, keptFrom)
+      },
+      isVisible: () => (this.#statements.findMark.get(stream)?.kept_from ?? 0) >= keptFrom,
+    })
+  }
+
+  trim(stream: number): Verdict {
+    if (this.#stoppedBy !== null) return { kind: 'stopped', why: this.#stoppedBy }
+    let first = 0
+    return this.#write({
+      run: () => {
+        first = this.#statements.findFirst.get(stream)?.revision ?? 0
+        this.#statements.deleteEvents.run(stream, first + trimEventsMax)
+      },
+      isVisible: () => this.#statements.findFirst.get(stream)?.revision !== first,
+    })
+  }
+
+  #write(transaction: Transaction): Verdict {
+    const first = this.#try(transaction)
     if (first === null) return { kind: 'written' }
     if (this.#stoppedBy === null && !first.isInDoubt) return verdictOf(first.cause)
     if (this.#stoppedBy === null) {
       // Rows that had become visible are not written a second time, and then no fsync vouches for them.
-      if (this.#isVisible(batch)) this.#stop('a commit that had failed took effect')
+      if (this.#isVisible(transaction)) this.#stop('a commit that had failed took effect')
       else {
-        const second = this.#try(batch)
+        const second = this.#try(transaction)
         if (second === null) return { kind: 'written' }
         this.#stop(messageOf(second.cause))
       }
@@ -83,14 +120,11 @@ export class SqliteCommits {
     return { kind: 'unknown', why: messageOf(first.cause) }
   }
 
-  #try(batch: Batch): Failure | null {
+  #try(transaction: Transaction): Failure | null {
     let isCommitting = false
     try {
       this.#statements.begin.run()
-      for (const { id, name } of batch.streams) this.#statements.insertStream.run(id, name)
-      eachRow(batch, ({ position, stream, revision, count, recordedAt, body }) =>
-        this.#statements.insertEvents.run(position, stream, revision, count, recordedAt, body),
-      )
+      transaction.run()
       isCommitting = true
       this.#beforeCommit(this.#database)
       this.#statements.commit.run()
@@ -102,6 +136,13 @@ export class SqliteCommits {
     }
   }
 
+  #insert(batch: Batch): void {
+    for (const { id, name } of batch.streams) this.#statements.insertStream.run(id, name)
+    eachRow(batch, ({ position, stream, revision, count, recordedAt, body }) =>
+      this.#statements.insertEvents.run(position, stream, revision, count, recordedAt, body),
+    )
+  }
+
   #undo(): void {
     try {
       // After some failures SQLite has rolled back by itself.
@@ -111,9 +152,9 @@ export class SqliteCommits {
     }
   }
 
-  #isVisible(batch: Batch): boolean {
+  #isVisible(transaction: Transaction): boolean {
     try {
-      return this.#statements.find.get(firstPositionOf(batch)) !== null
+      return transaction.isVisible()
     } catch (cause) {
       this.#stop(messageOf(cause))
       return false
@@ -142,6 +183,16 @@ const prepare = (database: Database) => ({
   commit: database.prepare('COMMIT'),
   rollback: database.prepare('ROLLBACK'),
   find: database.prepare<{ position: number }, [number]>('SELECT position FROM events WHERE position >= ? LIMIT 1'),
+  findFirst: database.prepare<{ revision: number }, [number]>(
+    'SELECT revision FROM events WHERE stream = ? ORDER BY revision LIMIT 1',
+  ),
+  findMark: database.prepare<{ kept_from: number }, [number]>('SELECT kept_from FROM truncations WHERE stream = ?'),
+  raiseMark: database.prepare('UPDATE truncations SET kept_from = ? WHERE stream = ?'),
+  insertMark: database.prepare('INSERT INTO truncations (stream, kept_from) VALUES (?, ?)'),
+  deleteEvents: database.prepare(`
+    DELETE FROM events WHERE stream = ?1 AND revision < ?2
+      AND revision + count <= (SELECT kept_from FROM truncations WHERE stream = ?1)
+  `),
   insertStream: database.prepare('INSERT INTO streams (id, name) VALUES (?, ?)'),
   insertEvents: database.prepare(
     'INSERT INTO events (position, stream, revision, count, recorded_at, body) VALUES (?, ?, ?, ?, ?, ?)',

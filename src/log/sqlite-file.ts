@@ -11,7 +11,6 @@ import { Outage } from './event-log.ts'
 
 /** "Clrb", so that `file` and others can tell what it is. */
 const applicationId = 0x436c7262
-const formatVersion = 1
 /**
  * Each commit writes whole pages: of the index of streams and revisions, one for every key in the group. Halved from
  * SQLite's 4,096, a group of 64 keys commits a fifth faster and writes half as much, for 2 bytes more per reading.
@@ -63,6 +62,43 @@ const triggers = `
   END;
 `
 
+// Retention: where a stream of readings begins. A row goes only when the whole of it lies below that mark, and the mark
+// only grows and leaves the last event, on any connection.
+const truncations = `
+  CREATE TABLE truncations (
+    stream INTEGER PRIMARY KEY,
+    kept_from INTEGER NOT NULL CHECK (kept_from > 0)
+  ) STRICT;
+  CREATE TRIGGER truncations_are_of_readings BEFORE INSERT ON truncations BEGIN
+    SELECT RAISE(ABORT, 'append-only: this stream has its mark already')
+      WHERE EXISTS (SELECT 1 FROM truncations WHERE stream = NEW.stream);
+    SELECT RAISE(ABORT, 'append-only: only readings may go')
+      WHERE NOT EXISTS (SELECT 1 FROM streams WHERE id = NEW.stream AND name GLOB 'readings-*');
+    SELECT RAISE(ABORT, 'append-only: the last event stays')
+      WHERE NEW.kept_from >= coalesce(
+        (SELECT revision + count FROM events WHERE stream = NEW.stream ORDER BY revision DESC LIMIT 1), 0);
+  END;
+  CREATE TRIGGER truncations_grow BEFORE UPDATE ON truncations BEGIN
+    SELECT RAISE(ABORT, 'append-only: the mark of a stream only grows')
+      WHERE NEW.stream <> OLD.stream OR NEW.kept_from <= OLD.kept_from;
+    SELECT RAISE(ABORT, 'append-only: the last event stays')
+      WHERE NEW.kept_from >= (
+        SELECT revision + count FROM events WHERE stream = NEW.stream ORDER BY revision DESC LIMIT 1);
+  END;
+  CREATE TRIGGER truncations_stay BEFORE DELETE ON truncations BEGIN
+    SELECT RAISE(ABORT, 'append-only: the mark of a stream is never deleted');
+  END;
+  DROP TRIGGER events_stay;
+  CREATE TRIGGER events_stay BEFORE DELETE ON events BEGIN
+    SELECT RAISE(ABORT, 'append-only: an event above the mark of its stream is never deleted')
+      WHERE OLD.revision + OLD.count > coalesce((SELECT kept_from FROM truncations WHERE stream = OLD.stream), 0);
+  END;
+`
+
+/** What leads from each format to the next: a new file takes all the steps. */
+const steps = [`${tables}${triggers}`, truncations]
+const formatVersion = steps.length
+
 /**
  * Makes the file if it is missing, settles what a stopped process left, and opens it to read what is committed.
  * @throws NotACellarbookLog, NewerLogFormat, Outage
@@ -71,7 +107,7 @@ export const openForReading = (path: string): Database =>
   open(path, (database) => {
     assertOurs(database, path)
     configure(database)
-    if (formOf(database).isEmpty) create(database)
+    bringUpToDate(database, formOf(database).version)
     settleWriteAheadLog(database, path)
     database.run('PRAGMA query_only = ON')
   })
@@ -136,10 +172,10 @@ const configure = (database: Database): void => {
   database.run('PRAGMA wal_autocheckpoint = 0')
 }
 
-const create = (database: Database): void => {
+const bringUpToDate = (database: Database, version: number): void => {
+  if (version === formatVersion) return
   database.run('BEGIN IMMEDIATE')
-  database.run(tables)
-  database.run(triggers)
+  for (const step of steps.slice(version)) database.run(step)
   database.run(`PRAGMA application_id = ${applicationId}`)
   database.run(`PRAGMA user_version = ${formatVersion}`)
   database.run('COMMIT')

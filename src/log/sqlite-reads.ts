@@ -14,6 +14,9 @@ type Row = {
   readonly body: string | Uint8Array
 }
 
+/** What is remembered of a stream. */
+type Known = { readonly name: string /** Below it all is gone, though rows may be left. */; readonly keptFrom: number }
+
 /** Where a stream ends, as committed. */
 export type Head = { readonly id: number; readonly nextRevision: number }
 
@@ -23,7 +26,7 @@ const columns = 'position, stream, revision, count, recorded_at, body'
 export class SqliteReads {
   readonly #codec: Codec
   readonly #statements: ReturnType<typeof prepare>
-  readonly #names = new Map<number, string>()
+  readonly #known = new Map<number, Known>()
 
   constructor(database: Database, codec: Codec) {
     this.#codec = codec
@@ -44,14 +47,31 @@ export class SqliteReads {
   read(stream: string, { from, direction, limit }: ReadOptions): readonly RecordedEvent[] {
     const id = this.#statements.streamId.get(stream)?.id
     if (id === undefined) return []
+    const { keptFrom } = this.#stream(id)
     if (direction === 'backwards') {
       const last = from ?? Number.MAX_SAFE_INTEGER
-      const rows = this.#statements.streamBackwards.iterate(id, last)
+      const rows = this.#statements.streamBackwards.iterate(id, last, keptFrom)
       return this.#take(rows, { limit, backwards: true }, (event) => event.revision <= last)
     }
-    const first = from ?? 0
+    const first = Math.max(from ?? 0, keptFrom)
     const rows = this.#statements.streamForwards.iterate(id, first)
     return this.#take(rows, { limit, backwards: false }, (event) => event.revision >= first)
+  }
+
+  /** Where the stream begins, as far as this connection was told. */
+  keptFrom(id: number): number {
+    return this.#stream(id).keptFrom
+  }
+
+  /** The stream's mark was set: it is looked up again. */
+  truncated(id: number): void {
+    this.#known.delete(id)
+  }
+
+  /** Rows of which nothing is kept are still there. */
+  hasRowsToTrim(id: number): boolean {
+    const first = this.#statements.firstRow.get(id)
+    return first !== null && first.next_revision <= this.keptFrom(id)
   }
 
   readAll({ from, direction, limit }: ReadAllOptions): readonly RecordedEvent[] {
@@ -81,10 +101,8 @@ export class SqliteReads {
       // The first row is the one that `after` lies in. Counted when nothing of it is left, one as large as a page would be
       // all that is ever looked at, and no follower would get past it.
       if (row.position + row.count - 1 <= scannedTo) continue
-      const stream = this.#name(row.stream)
-      if (wants(stream)) {
-        for (const event of this.#decode(row, stream)) if (event.position > scannedTo) events.push(event)
-      }
+      const { name } = this.#stream(row.stream)
+      if (wants(name)) for (const event of this.#decode(row)) if (event.position > scannedTo) events.push(event)
       scannedTo = Math.max(scannedTo, row.position + row.count - 1)
       looked += row.count
       if (looked >= limit) break
@@ -99,7 +117,7 @@ export class SqliteReads {
   ): readonly RecordedEvent[] {
     const taken: RecordedEvent[] = []
     for (const row of rows) {
-      const events = this.#decode(row, this.#name(row.stream))
+      const events = this.#decode(row)
       for (const event of backwards ? events.toReversed() : events) {
         if (taken.length < limit && isWanted(event)) taken.push(event)
       }
@@ -108,18 +126,23 @@ export class SqliteReads {
     return taken
   }
 
-  #decode({ position, revision, count, recorded_at, body }: Row, stream: string): readonly RecordedEvent[] {
-    return this.#codec.decode({ stream, position, revision, count, recordedAt: recorded_at, body })
+  /** Without what lies below the stream's mark: an append across it stays whole in its row. */
+  #decode({ position, stream, revision, count, recorded_at, body }: Row): readonly RecordedEvent[] {
+    const { name, keptFrom } = this.#stream(stream)
+    if (revision + count <= keptFrom) return []
+    const events = this.#codec.decode({ stream: name, position, revision, count, recordedAt: recorded_at, body })
+    return revision >= keptFrom ? events : events.slice(keptFrom - revision)
   }
 
-  #name(id: number): string {
-    const known = this.#names.get(id)
+  #stream(id: number): Known {
+    const known = this.#known.get(id)
     if (known !== undefined) return known
-    const name = this.#statements.streamName.get(id)?.name
-    if (name === undefined) throw new Error(`Cannot read the log: it names no stream ${id}`)
-    if (this.#names.size >= storeStreamsRememberedMax) this.#names.clear()
-    this.#names.set(id, name)
-    return name
+    const found = this.#statements.stream.get(id)
+    if (found === null) throw new Error(`Cannot read the log: it names no stream ${id}`)
+    if (this.#known.size >= storeStreamsRememberedMax) this.#known.clear()
+    const stream = { name: found.name, keptFrom: found.kept_from ?? 0 }
+    this.#known.set(id, stream)
+    return stream
   }
 }
 
@@ -128,7 +151,9 @@ const prepare = (database: Database) => ({
     SELECT (SELECT position + count FROM events ORDER BY position DESC LIMIT 1) AS next_position,
            (SELECT max(id) + 1 FROM streams) AS next_stream
   `),
-  streamName: database.prepare<{ name: string }, [number]>('SELECT name FROM streams WHERE id = ?'),
+  stream: database.prepare<{ name: string; kept_from: number | null }, [number]>(
+    'SELECT name, kept_from FROM streams LEFT JOIN truncations ON stream = id WHERE id = ?',
+  ),
   streamId: database.prepare<{ id: number }, [string]>('SELECT id FROM streams WHERE name = ?'),
   head: database.prepare<{ id: number; next_revision: number }, [string]>(`
     SELECT streams.id, revision + count AS next_revision FROM streams JOIN events ON stream = streams.id
@@ -140,8 +165,13 @@ const prepare = (database: Database) => ({
       AND revision >= coalesce((SELECT max(revision) FROM events WHERE stream = ?1 AND revision <= ?2), 0)
       ORDER BY revision
   `),
-  streamBackwards: database.prepare<Row, [number, number]>(
-    `SELECT ${columns} FROM events WHERE stream = ? AND revision <= ? ORDER BY revision DESC`,
+  streamBackwards: database.prepare<Row, [number, number, number]>(`
+    SELECT ${columns} FROM events WHERE stream = ?1 AND revision <= ?2
+      AND revision >= coalesce((SELECT max(revision) FROM events WHERE stream = ?1 AND revision <= ?3), 0)
+      ORDER BY revision DESC
+  `),
+  firstRow: database.prepare<{ next_revision: number }, [number]>(
+    'SELECT revision + count AS next_revision FROM events WHERE stream = ? ORDER BY revision LIMIT 1',
   ),
   allForwards: database.prepare<Row, [number]>(`
     SELECT ${columns} FROM events

@@ -138,6 +138,8 @@ export class SqliteStaging {
   /** Committed ones, and behind them those on their way, some of which may be committed by now. */
   #eventsAt(stream: string, revision: number, count: number): readonly RecordedEvent[] {
     const committed = this.#reads.read(stream, { from: revision, limit: count })
+    // The place is gone: what comes first is not what lay there.
+    if ((committed[0]?.revision ?? revision) !== revision) return []
     const next = revision + committed.length
     const onTheirWay = this.#uncommitted.flat(2).filter((event) => event.stream === stream && event.revision >= next)
     return [...committed, ...onTheirWay].slice(0, count)

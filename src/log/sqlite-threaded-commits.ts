@@ -1,9 +1,15 @@
 import type { Batch } from './sqlite-batch.ts'
-import type { Commits, Verdict } from './sqlite-commits.ts'
+import type { Commits, Truncation, Verdict } from './sqlite-commits.ts'
+
+/** What is answered with a verdict. */
+export type CommitThreadWork =
+  | { readonly kind: 'commit'; readonly batch: Batch }
+  | { readonly kind: 'truncate'; readonly truncation: Truncation }
+  | { readonly kind: 'trim'; readonly stream: number }
 
 export type ToCommitThread =
   | { readonly kind: 'open'; readonly path: string }
-  | { readonly kind: 'commit'; readonly batch: Batch }
+  | CommitThreadWork
   | { readonly kind: 'close' }
 
 type FromCommitThread = 'closed' | { readonly verdict: Verdict; readonly checkpointFault: string | null }
@@ -31,12 +37,15 @@ class ThreadedCommits implements Commits {
   }
 
   commit(batch: Batch): Promise<Verdict> {
-    const why = this.#diedOf
-    if (why !== null) return Promise.resolve({ kind: 'stopped', why })
-    return new Promise((resolve) => {
-      this.#waiting.push(resolve)
-      this.#tell({ kind: 'commit', batch })
-    })
+    return this.#do({ kind: 'commit', batch })
+  }
+
+  truncate(truncation: Truncation): Promise<Verdict> {
+    return this.#do({ kind: 'truncate', truncation })
+  }
+
+  trim(stream: number): Promise<Verdict> {
+    return this.#do({ kind: 'trim', stream })
   }
 
   async close(): Promise<void> {
@@ -45,6 +54,15 @@ class ThreadedCommits implements Commits {
       await this.#closed.promise
     }
     this.#worker.terminate()
+  }
+
+  #do(work: CommitThreadWork): Promise<Verdict> {
+    const why = this.#diedOf
+    if (why !== null) return Promise.resolve({ kind: 'stopped', why })
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve)
+      this.#tell(work)
+    })
   }
 
   #tell(message: ToCommitThread): void {

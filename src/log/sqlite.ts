@@ -26,7 +26,7 @@ import { openForReading } from './sqlite-file.ts'
 import { SqliteReads } from './sqlite-reads.ts'
 import { type Append, type Fate, SqliteStaging, type Staged } from './sqlite-staging.ts'
 import { commitOnThread } from './sqlite-threaded-commits.ts'
-import { assertPage, assertStorable } from './storable.ts'
+import { assertPage, assertStorable, assertTruncatable } from './storable.ts'
 import { Subscriptions } from './subscriptions.ts'
 
 export type SqliteLogOptions = {
@@ -73,6 +73,8 @@ class SqliteLog implements EventLog {
   #stagedEpoch = 0
   /** Settles when all of them are. */
   #lastGroup: Promise<void> = Promise.resolve()
+  /** Settles when those that were asked for are. */
+  #truncations: Promise<void> = Promise.resolve()
   #publishedTo: number
   #stoppedBy: string | null = null
   #isClosed = false
@@ -120,6 +122,17 @@ class SqliteLog implements EventLog {
     return this.#subscriptions.subscribe(options, subscriber)
   }
 
+  async truncate(stream: string, before: number): Promise<void> {
+    this.#assertOpen(`truncate "${stream}"`)
+    const head = reading(`"${stream}"`, () => this.#reads.head(stream))
+    assertTruncatable(stream, before, head?.nextRevision ?? 0)
+    if (head === null) return
+    // One after the other: deleting rows is nobody's hurry.
+    const truncation = this.#truncations.then(() => this.#truncate(head.id, before))
+    this.#truncations = truncation.catch(() => {})
+    return truncation
+  }
+
   health(): LogHealth {
     const why = this.#isClosed ? 'the log is closed' : (this.#stoppedBy ?? this.#commits.fault)
     return why === null ? { ok: true } : { ok: false, why }
@@ -130,6 +143,7 @@ class SqliteLog implements EventLog {
     this.#isClosed = true
     this.#writeNext()
     while (this.#underWay > 0) await this.#lastGroup
+    await this.#truncations
     this.#subscriptions.dropAll(new Outage('The log was closed', 'not_written', 'closed'))
     await this.#commits.close()
     // The last connection to leave copies the write-ahead log into the file and removes it.
@@ -205,6 +219,26 @@ class SqliteLog implements EventLog {
     this.#publishedTo = events.at(-1)?.position ?? this.#publishedTo
     this.#subscriptions.publish(events)
     return fates
+  }
+
+  /**
+   * The mark first, which hides what is below it; the rows behind it, a few at a time. Rows that a closing leaves are hidden
+   * too, and go with the next truncation.
+   */
+  async #truncate(id: number, keptFrom: number): Promise<void> {
+    this.#assertOpen('truncate')
+    if (reading('the log', () => this.#reads.keptFrom(id)) < keptFrom) {
+      this.#assertWritten(await this.#commits.truncate({ stream: id, keptFrom }))
+      this.#reads.truncated(id)
+    }
+    while (!this.#isClosed && reading('the log', () => this.#reads.hasRowsToTrim(id))) {
+      this.#assertWritten(await this.#commits.trim(id))
+    }
+  }
+
+  #assertWritten(verdict: Verdict): void {
+    if (verdict.kind === 'superseded') throw new Error('Cannot happen: a truncation is numbered on nothing')
+    if (verdict.kind !== 'written') throw this.#outageOf(verdict)
   }
 
   #outageOf(verdict: Exclude<Verdict, { kind: 'written' | 'superseded' }>): Outage {

@@ -4,6 +4,7 @@
  */
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type EventType, eventData, Metadata, type NewEvent, type RecordedEvent } from '../domain/events.ts'
+import { categoryOf } from '../domain/streams.ts'
 import { readPageEventsMax } from '../limits.ts'
 
 const recordedAtMax = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
@@ -30,6 +31,17 @@ const faultOf = (event: NewEvent): string | null => {
   if (!data.Check(event.data)) return `data ${data.Errors(event.data).First()?.message ?? 'is not as its schema says'}`
   if (!metadataCheck.Check(event.metadata)) return 'metadata is not as its schema says'
   return null
+}
+
+/**
+ * Key, cellar and operator events stay for ever (decisions, "Retention and versioning").
+ * @throws Error unless readings below `before` may go, and the stream's last event stays.
+ */
+export const assertTruncatable = (stream: string, before: number, nextRevision: number): void => {
+  const cannot = `Cannot truncate "${stream}" before revision ${before}`
+  if (categoryOf(stream) !== 'readings') throw new Error(`${cannot}: only readings may go`)
+  if (!Number.isSafeInteger(before) || before < 0) throw new Error(`${cannot}: that is no revision`)
+  if (before >= nextRevision) throw new Error(`${cannot}: its last event stays, at revision ${nextRevision - 1}`)
 }
 
 /** The events as they lie in the log: the first at that revision and position, the others behind it. */

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
-import { readPageEventsMax } from '../../src/limits.ts'
+import { readPageEventsMax, trimEventsMax } from '../../src/limits.ts'
 import { type AppendResult, type EventLog, Outage } from '../../src/log/event-log.ts'
 import { caughtUp, collect, dropped, hasEvents } from './collector.ts'
 import {
@@ -640,6 +640,170 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
       })
     })
 
+    describe('truncate()', () => {
+      /** Appends of 1, 4, 1, 3 and 1 readings: a cut may fall between two of them and inside one. */
+      const filled = async (): Promise<{ readonly stream: string; readonly events: readonly RecordedEvent[] }> => {
+        const stream = freshReadingsStream()
+        const events: RecordedEvent[] = []
+        for (const size of [1, 4, 1, 3, 1]) {
+          const readings = Array.from({ length: size }, () => reading(stream))
+          const expected = events.length === 0 ? 'none' : events.length - 1
+          events.push(...eventsOf(await log.append(stream, expected, readings)))
+        }
+        return { stream, events }
+      }
+      const lastRevision = 9
+
+      test.each(Array.from({ length: lastRevision + 1 }, (_, before) => before))(
+        'before %i leaves what is from there on, whole and in its place, whatever way it is read',
+        async (before) => {
+          const { stream, events } = await filled()
+          await log.truncate(stream, before)
+          const left = events.slice(before)
+          expect(await readWhole(stream)).toEqual(left)
+          for (let from = 0; from <= lastRevision + 1; from++) {
+            for (const limit of [1, 3, 20]) {
+              const forwards = left.filter(({ revision }) => revision >= from).slice(0, limit)
+              expect(await log.read(stream, { from, limit })).toEqual(forwards)
+              const backwards = left
+                .filter(({ revision }) => revision <= from)
+                .toReversed()
+                .slice(0, limit)
+              expect(await log.read(stream, { from, limit, direction: 'backwards' })).toEqual(backwards)
+            }
+          }
+          expect(await log.read(stream, { limit: 20, direction: 'backwards' })).toEqual(left.toReversed())
+        },
+      )
+
+      test('lets appends go on at the next revision, and conflicts name the last one as before', async () => {
+        const { stream } = await filled()
+        await log.truncate(stream, lastRevision)
+        for (const expected of ['none', 0, lastRevision - 1, lastRevision + 1] as const) {
+          expect([expected, await log.append(stream, expected, [reading(stream)])]).toEqual([
+            expected,
+            { outcome: 'conflict', currentRevision: lastRevision },
+          ])
+        }
+        const next = reading(stream)
+        const result = await log.append(stream, lastRevision, [next])
+        expect(result).toMatchObject({ outcome: 'written', events: [{ revision: lastRevision + 1 }] })
+        expect(await log.append(stream, lastRevision, [next])).toMatchObject({ outcome: 'already_written' })
+        expect((await readWhole(stream)).map(({ revision }) => revision)).toEqual([lastRevision, lastRevision + 1])
+      })
+
+      test('lets no append be written a second time at a place that is gone, in whole or in part', async () => {
+        const { stream, events } = await filled()
+        await log.truncate(stream, 3)
+        const before = await readWhole(stream)
+        for (const [expected, first, end] of [
+          ['none', 0, 1],
+          [0, 1, 5],
+          [1, 2, 3],
+        ] as const) {
+          const result = await log.append(stream, expected, events.slice(first, end).map(newEventOf))
+          expect(result.outcome).not.toBe('written')
+        }
+        // The id of what comes first now, at a place that is gone.
+        const conflict = { outcome: 'conflict' as const, currentRevision: lastRevision }
+        expect(await log.append(stream, 0, events.slice(3, 4).map(newEventOf))).toEqual(conflict)
+        expect(await readWhole(stream)).toEqual(before)
+      })
+
+      test('again or to less changes nothing, and further takes more away', async () => {
+        const { stream, events } = await filled()
+        for (const [before, left] of [
+          [4, 4],
+          [4, 4],
+          [1, 4],
+          [0, 4],
+          [7, 7],
+        ] as const) {
+          await log.truncate(stream, before)
+          expect(await readWhole(stream)).toEqual(events.slice(left))
+        }
+      })
+
+      test('leaves other streams as they are', async () => {
+        const [first, second] = [await filled(), await filled()]
+        await log.truncate(first.stream, lastRevision)
+        expect(await readWhole(second.stream)).toEqual([...second.events])
+      })
+
+      test('never takes the last event, of a stream that exists or of one that does not, as a bug', async () => {
+        const { stream, events } = await filled()
+        const wrong = [
+          [stream, lastRevision + 1],
+          [stream, 1_000_000],
+          [stream, -1],
+          [stream, 1.5],
+          [freshReadingsStream(), 0],
+        ] as const
+        for (const [name, before] of wrong) await expectBug(log.truncate(name, before))
+        expect(await readWhole(stream)).toEqual([...events])
+      })
+
+      test('takes nothing but readings, as a bug', async () => {
+        for (const stream of [freshKeyStream(), freshCellarStream()]) {
+          await written(stream, keySuspensions(3))
+          await expectBug(log.truncate(stream, 1))
+          expect(await readWhole(stream)).toHaveLength(3)
+        }
+      })
+
+      test('lets whoever reads the whole log go on with what is left, from any position', async () => {
+        const start = await end()
+        const { stream, events } = await filled()
+        const behind = await written(freshKeyStream(), [keySuspended()])
+        await log.truncate(stream, 6)
+        const left = idsOf([...events.slice(6), ...behind])
+        for (const from of [start, ...events.slice(0, 6).map(({ position }) => position)]) {
+          for (const limit of [1, 3, 20]) {
+            const ids = idsOf(await readAllAfter(from, limit))
+            expect(ids.slice(-left.length)).toEqual(left)
+          }
+        }
+        const back = idsOf(await log.readAll({ limit: left.length, direction: 'backwards' }))
+        expect(back).toEqual(left.toReversed())
+      })
+
+      test('lets a subscription that is behind go on with what is left, and one that is live not notice', async () => {
+        const after = await end()
+        const live = collect(log, { after })
+        await live.until(caughtUp)
+        const { stream, events } = await filled()
+        await live.until(hasEvents(events.length))
+        await log.truncate(stream, 6)
+        const next = eventsOf(await log.append(stream, lastRevision, [reading(stream)]))
+        await live.until(hasEvents(events.length + 1))
+        live.subscription.unsubscribe()
+        const left = [...events.slice(6), ...next]
+        expect(live.told).toEqual(['caught_up', ...[...events, ...next].map((event) => ({ event }))])
+
+        for (const position of [after, events[2]?.position ?? null, events[5]?.position ?? null]) {
+          const behind = collect(log, { after: position })
+          await behind.until(caughtUp)
+          behind.subscription.unsubscribe()
+          expect(idsOf(behind.events.slice(-left.length))).toEqual(idsOf(left))
+          expect(behind.told.at(-1)).toBe('caught_up')
+        }
+      })
+
+      test('of many readings at once takes them all, while others are written', async () => {
+        const stream = freshReadingsStream()
+        let last = -1
+        while (last < 3 * trimEventsMax) {
+          const readings = Array.from({ length: 16 }, () => reading(stream))
+          last += eventsOf(await log.append(stream, last < 0 ? 'none' : last, readings)).length
+        }
+        const truncation = log.truncate(stream, last)
+        const other = freshReadingsStream()
+        expect(await log.append(other, 'none', [reading(other)])).toMatchObject({ outcome: 'written' })
+        await truncation
+        expect((await readWhole(stream)).map(({ revision }) => revision)).toEqual([last])
+      })
+    })
+
     describe('close()', () => {
       test('waits for what is under way, ends subscriptions, and refuses what comes after', async () => {
         const { log: closing, dispose } = await open()
@@ -667,6 +831,14 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
 const eventsOf = (result: AppendResult): readonly RecordedEvent[] => {
   if (result.outcome === 'written') return result.events
   throw new Error(`an append answered ${result.outcome}`)
+}
+
+const newEventOf = ({ stream: _, revision: __, position: ___, ...event }: RecordedEvent): NewEvent => event
+
+const expectBug = async (answer: Promise<unknown>): Promise<void> => {
+  const failure = await answer.catch((cause: unknown) => cause)
+  expect(failure).toBeInstanceOf(Error)
+  expect(failure).not.toBeInstanceOf(Outage)
 }
 
 /** `toEqual` and a second look at what it might forgive: the sign of zero. */

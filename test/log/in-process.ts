@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { caughtUp, collect } from './collector.ts'
 import type { OpenedLog } from './contract.ts'
-import { freshKeyStream, keySuspended, keySuspensions } from './sample-events.ts'
+import { freshKeyStream, freshReadingsStream, keySuspended, keySuspensions, reading } from './sample-events.ts'
 
 /** What a log that lies in this very process promises beyond the contract: who was answered finds everything told. */
 export const describeInProcessLog = (name: string, open: () => Promise<OpenedLog>): void => {
@@ -22,6 +22,26 @@ export const describeInProcessLog = (name: string, open: () => Promise<OpenedLog
       for (let turn = 0; turn < 4; turn++) await log.append(freshKeyStream(), 'none', keySuspensions(1 + turn))
       const all = await log.readAll({ limit: 100 })
       expect(all.map(({ position }) => position)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+      await dispose()
+    })
+
+    test('passes over what was truncated in the whole log, whoever reads or follows it', async () => {
+      const { log, dispose } = await open()
+      const [readings, key] = [freshReadingsStream(), freshKeyStream()]
+      await log.append(readings, 'none', [reading(readings)])
+      await log.append(readings, 0, [reading(readings), reading(readings), reading(readings)])
+      await log.append(key, 'none', keySuspensions(1))
+      await log.truncate(readings, 2)
+      const left = [3, 4, 5]
+      expect((await log.readAll({ limit: 10 })).map(({ position }) => position)).toEqual(left)
+      const back = await log.readAll({ limit: 10, direction: 'backwards' })
+      expect(back.map(({ position }) => position)).toEqual(left.toReversed())
+      for (const after of [null, 1, 2]) {
+        const follower = collect(log, { after })
+        await follower.until(caughtUp)
+        follower.subscription.unsubscribe()
+        expect(follower.events.map(({ position }) => position)).toEqual(left)
+      }
       await dispose()
     })
 

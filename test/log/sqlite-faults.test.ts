@@ -2,7 +2,13 @@ import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { appendReadingsMax, logQueueBytesMax, logQueueReadingsMax, storeWalBytesMax } from '../../src/limits.ts'
+import {
+  appendReadingsMax,
+  logQueueBytesMax,
+  logQueueReadingsMax,
+  storeWalBytesMax,
+  trimEventsMax,
+} from '../../src/limits.ts'
 import { type AppendResult, type EventLog, Outage } from '../../src/log/event-log.ts'
 import { openSqliteLog } from '../../src/log/sqlite.ts'
 import { caughtUp, collect } from './collector.ts'
@@ -167,6 +173,91 @@ describe('a commit whose fsync fails', () => {
     const failure = await failureOf(log.append('key-one', 'none', [keySuspended()]))
     expect(failure).toMatchObject({ name: 'Outage', outcome: 'unknown' })
     expect(log.health()).toMatchObject({ ok: false })
+  })
+})
+
+describe('a truncation', () => {
+  const fill = async (count: number): Promise<void> => {
+    const revisions = Array.from({ length: count }, (_, revision) => revision)
+    await Promise.all(
+      revisions.map((revision) =>
+        log.append('readings-one', revision === 0 ? 'none' : revision - 1, [reading('readings-one')]),
+      ),
+    )
+    commits = 0
+  }
+  const firstRevision = async () => (await log.read('readings-one', { limit: 1 }))[0]?.revision
+  const rows = (): number => {
+    const plain = new Database(join(folder.path, 'log.db'), { readonly: true })
+    const [[count] = []] = plain.query('SELECT count(*) FROM events').values()
+    plain.close()
+    return Number(count)
+  }
+
+  test('deletes a bounded number of events in each of its commits', async () => {
+    await fill(2 * trimEventsMax + 2)
+    const left: number[] = []
+    faults = Array.from({ length: 4 }, () => (database: Database) => {
+      left.push(Number(database.query('SELECT count(*) FROM events').values()[0]?.[0]))
+    })
+    await log.truncate('readings-one', 2 * trimEventsMax + 1)
+    expect(left).toEqual([2 * trimEventsMax + 2, trimEventsMax + 2, 2, 1])
+    expect(commits).toBe(4)
+  })
+
+  test('whose fsync fails is made again, the mark and the rows alike', async () => {
+    await fill(3)
+    faults = [failedFsync, () => {}, failedFsync]
+    await log.truncate('readings-one', 2)
+    expect(commits).toBe(4)
+    expect(rows()).toBe(1)
+    expect(await firstRevision()).toBe(2)
+    expect(log.health()).toEqual({ ok: true })
+  })
+
+  test('whose fsync fails again is unknown, and stops the log', async () => {
+    await fill(3)
+    faults = [failedFsync, failedFsync]
+    expect(await failureOf(log.truncate('readings-one', 2))).toMatchObject({ name: 'Outage', outcome: 'unknown' })
+    expect(log.health()).toMatchObject({ ok: false })
+    expect(await failureOf(log.truncate('readings-one', 2))).toMatchObject({ name: 'Outage', outcome: 'not_written' })
+    expect(await firstRevision()).toBe(0)
+  })
+
+  test('that ended between its mark and its rows hides them over a restart, and is finished by the next', async () => {
+    await fill(3)
+    const full = (): void => {
+      throw Object.assign(new Error('database or disk is full'), { name: 'SQLiteError', code: 'SQLITE_FULL' })
+    }
+    faults = [() => {}, full]
+    expect(await failureOf(log.truncate('readings-one', 2))).toMatchObject({ name: 'Outage', outcome: 'not_written' })
+    expect(rows()).toBe(3)
+    expect(await firstRevision()).toBe(2)
+
+    await log.close()
+    log = openSqliteLog({ dataDir: folder.path })
+    expect(await firstRevision()).toBe(2)
+    expect(await log.readAll({ limit: 5 })).toMatchObject([{ revision: 2 }])
+    await log.truncate('readings-one', 2)
+    expect(rows()).toBe(1)
+  })
+
+  test('leaves its rows to the next when the log is closed meanwhile, and lets the closing not wait for them', async () => {
+    await fill(3 * trimEventsMax + 1)
+    let closed = Promise.resolve()
+    faults = [
+      () => {},
+      () => {
+        closed = log.close()
+      },
+    ]
+    await log.truncate('readings-one', 3 * trimEventsMax)
+    await closed
+    expect(commits).toBe(2)
+    log = openSqliteLog({ dataDir: folder.path })
+    expect(await firstRevision()).toBe(3 * trimEventsMax)
+    await log.truncate('readings-one', 3 * trimEventsMax)
+    expect(rows()).toBe(1)
   })
 })
 

@@ -143,6 +143,11 @@ class FaultInjectingLog implements FaultyLog {
     return { unsubscribe: end }
   }
 
+  async truncate(stream: string, before: number): Promise<void> {
+    this.#assertThere()
+    await this.#inner.truncate(stream, before)
+  }
+
   health(): LogHealth {
     return this.#isAway ? { ok: false, why: 'the log went away' } : this.#inner.health()
   }

@@ -10,6 +10,7 @@ export const lateLog = (inner: EventLog): LateLog => {
     append: (stream, expected, events) => inner.append(stream, expected, events),
     read: (stream, options) => inner.read(stream, options),
     readAll: (options) => inner.readAll(options),
+    truncate: (stream, before) => inner.truncate(stream, before),
     health: () => inner.health(),
     close: () => inner.close(),
     subscribe: (options, subscriber) => {
