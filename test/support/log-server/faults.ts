@@ -1,0 +1,42 @@
+import type { Append } from './state.ts'
+
+/** Before or after it was written, its answer is lost in one of the ways in which a real one gets lost. */
+export type AppendFault = {
+  readonly isWritten: boolean
+  readonly then: /** Nothing ever comes. */
+    | 'silence'
+    /** Every connection of the server is cut. */
+    | 'cut'
+    /** The call over which appends come ends as if all were well, whatever still waits on it. */
+    | 'clean_end'
+    /** The server answers that it gave up waiting for its own log. */
+    | 'timeout'
+}
+
+/** How one server misbehaves. A test sets it at any time. */
+export class Faults {
+  /** Asked for each append that could be judged now. */
+  ofAppend: (append: Append) => AppendFault | null = () => null
+  /** Appends wait for it before they are judged: a delay, or a gate that the test opens. */
+  beforeAppend: (() => Promise<void>) | null = null
+  /** A server that has just started answers everything, and does nothing. */
+  isReady = true
+  /** The bytes of all data of one append; metadata and types don't count. */
+  appendBytesMax = 1024 * 1024
+  readonly #subscriptions = new Set<(why: string) => void>()
+
+  /** Ends every subscription as the server does to one that reads more slowly than the log grows. */
+  dropSubscriptions(): void {
+    for (const drop of this.#subscriptions) drop('Consumer too slow to handle event while live')
+  }
+
+  get subscriptions(): number {
+    return this.#subscriptions.size
+  }
+
+  /** Returns what takes it off the list. */
+  onDrop(drop: (why: string) => void): () => void {
+    this.#subscriptions.add(drop)
+    return () => this.#subscriptions.delete(drop)
+  }
+}

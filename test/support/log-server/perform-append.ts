@@ -1,0 +1,26 @@
+import type { LogNode } from './node.ts'
+import type { Append, Judgement } from './state.ts'
+
+/** What becomes of an append. `null`: there is no answer. */
+export type Verdict =
+  | Judgement
+  | { readonly outcome: 'not_ready' }
+  | { readonly outcome: 'timeout' }
+  | { readonly outcome: 'clean_end' }
+  | null
+
+/** Judges and writes an append, or does with it what the test has asked for. */
+export const performAppend = async (node: LogNode, append: Append): Promise<Verdict> => {
+  const life = node.life()
+  if (node.faults.beforeAppend !== null) await node.faults.beforeAppend()
+  if (node.life() !== life) return null
+  if (!node.faults.isReady || node.role() === 'leaderless') return { outcome: 'not_ready' }
+
+  const fault = node.faults.ofAppend(append)
+  if (fault === null) return node.state.append(append)
+  if (fault.isWritten) node.state.append(append)
+  if (fault.then === 'silence') return null
+  if (fault.then !== 'cut') return { outcome: fault.then }
+  node.cutConnections()
+  return null
+}

@@ -1,0 +1,74 @@
+import { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb'
+import { type ServerWritableStream, status } from '@grpc/grpc-js'
+import { eventResponse, identifierOf, nameOf } from './messages.ts'
+import { accessDeniedError, callError, isAuthorized, type LogNode, notReadyError, refusalOfCall } from './node.ts'
+import type { LogState, StoredEvent } from './state.ts'
+import { subscribe } from './subscribe.ts'
+
+/** One call for all that is read: a stream or everything, once or for as long as the client listens. */
+export const serveRead =
+  (node: LogNode) =>
+  (call: ServerWritableStream<ReadReq, ReadResp>): void => {
+    const options = call.request.getOptions()
+    const refusal = refusalOfCall(node, call.metadata)
+    if (refusal !== null) call.emit('error', refusal)
+    else if (!isAuthorized(node, call.metadata)) call.emit('error', accessDeniedError())
+    else if (!node.faults.isReady) call.emit('error', notReadyError())
+    else if (options === undefined) call.emit('error', callError(status.INVALID_ARGUMENT, 'no options'))
+    else if (options.hasSubscription()) subscribe(node, call, options)
+    else answerRead(node.state, call, options)
+  }
+
+const answerRead = (state: LogState, call: ServerWritableStream<ReadReq, ReadResp>, options: ReadReq.Options): void => {
+  const stream = options.getStream()
+  const events = stream === undefined ? readAll(state, options) : readStream(state, stream, options)
+  if (events === 'broken_position') {
+    call.emit('error', callError(status.UNKNOWN, 'Unexpected ReadAllResult: Error'))
+    return
+  }
+  if (events === null) call.write(streamNotFound(nameOf(stream?.getStreamIdentifier())))
+  for (const event of events ?? []) call.write(eventResponse(event))
+  call.end()
+}
+
+const isBackwards = (options: ReadReq.Options): boolean =>
+  options.getReadDirection() === ReadReq.Options.ReadDirection.BACKWARDS
+
+const readStream = (
+  state: LogState,
+  from: ReadReq.Options.StreamOptions,
+  options: ReadReq.Options,
+): readonly StoredEvent[] | null => {
+  const events = state.stream(nameOf(from.getStreamIdentifier()))
+  if (events === null) return null
+  const count = Number(options.getCount())
+  const firstRevision = events[0]?.revision ?? 0
+  const at = from.hasRevision() ? Number(from.getRevision()) - firstRevision : from.hasEnd() ? events.length : 0
+  if (!isBackwards(options)) return events.slice(Math.max(0, at), Math.max(0, at) + count)
+  const end = Math.min(at + 1, events.length)
+  return end <= 0 ? [] : events.slice(Math.max(0, end - count), end).reverse()
+}
+
+/** Forwards from a position, that one included; backwards without it. */
+const readAll = (state: LogState, options: ReadReq.Options): readonly StoredEvent[] | 'broken_position' => {
+  const from = options.getAll()
+  const position = from?.getPosition()
+  const count = Number(options.getCount())
+  const index =
+    position !== undefined
+      ? state.indexFrom(Number(position.getCommitPosition()))
+      : from?.hasEnd()
+        ? state.all.length
+        : 0
+  if (position !== undefined && !state.isBoundary(Number(position.getCommitPosition()))) return 'broken_position'
+  if (!isBackwards(options)) return state.all.slice(index, index + count)
+  return state.all.slice(Math.max(0, index - count), index).reverse()
+}
+
+const streamNotFound = (stream: string): ReadResp => {
+  const notFound = new ReadResp.StreamNotFound()
+  notFound.setStreamIdentifier(identifierOf(stream))
+  const response = new ReadResp()
+  response.setStreamNotFound(notFound)
+  return response
+}

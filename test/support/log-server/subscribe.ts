@@ -1,0 +1,125 @@
+import { type ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb'
+import { type ServerWritableStream, status } from '@grpc/grpc-js'
+import { checkpointResponse, eventResponse, nameOf } from './messages.ts'
+import { callError, type LogNode } from './node.ts'
+import type { LogState, StoredEvent } from './state.ts'
+
+type Call = ServerWritableStream<ReadReq, ReadResp>
+
+/** Events that a filtered subscription looks at between two checkpoints, unless it asks for another number. */
+const searchWindowEvents = 32
+
+/** Delivers what lies in the log, says that it has, and goes on with what is appended. */
+export const subscribe = (node: LogNode, call: Call, options: ReadReq.Options): void => {
+  const { state, faults } = node
+  const filter = options.getFilter()
+  const wants = filter === undefined ? () => true : wantedBy(filter)
+  const checkpointEvery = filter === undefined ? Number.POSITIVE_INFINITY : checkpointInterval(filter)
+  const next = cursorOf(state, options)
+  let considered = 0
+  let isCaughtUp = false
+  let isBlocked = false
+  let isPlanned = false
+
+  const send = (response: ReadResp): void => {
+    isBlocked = !call.write(response) || isBlocked
+  }
+  const pump = (): void => {
+    isPlanned = false
+    while (!isBlocked && !call.cancelled && !call.writableEnded) {
+      const event = next()
+      if (event === undefined) {
+        if (!isCaughtUp) send(caughtUp())
+        isCaughtUp = true
+        return
+      }
+      if (wants(event)) send(eventResponse(event))
+      considered += 1
+      if (considered % checkpointEvery === 0) send(checkpointResponse(event.position))
+    }
+  }
+  // In a turn of its own: an append is answered whether or not anybody listens.
+  const plan = (): void => {
+    if (!isPlanned) setImmediate(pump)
+    isPlanned = true
+  }
+  const ends = [
+    state.onAppended(plan),
+    faults.onDrop((why) => {
+      end()
+      call.emit('error', callError(status.ABORTED, `Operation timed out: ${why}. Client resubscription required.`))
+    }),
+  ]
+  const end = (): void => {
+    for (const stop of ends) stop()
+  }
+  call.on('drain', () => {
+    isBlocked = false
+    plan()
+  })
+  call.on('cancelled', () => {
+    end()
+    call.end()
+  })
+  send(confirmation())
+  plan()
+}
+
+/** The next event each time it is called; `undefined` as long as there is none. */
+const cursorOf = (state: LogState, options: ReadReq.Options): (() => StoredEvent | undefined) => {
+  const stream = options.getStream()
+  if (stream === undefined) return allCursor(state, options.getAll())
+  const name = nameOf(stream.getStreamIdentifier())
+  const last = state.stream(name)?.at(-1)?.revision ?? -1
+  let after = stream.hasRevision() ? Number(stream.getRevision()) : stream.hasEnd() ? last : -1
+  return () => {
+    const event = state.stream(name)?.find(({ revision }) => revision > after)
+    after = event?.revision ?? after
+    return event
+  }
+}
+
+const allCursor = (state: LogState, from: ReadReq.Options.AllOptions | undefined): (() => StoredEvent | undefined) => {
+  let position = from?.hasEnd() ? state.endPosition : 0
+  const given = from?.getPosition()
+  if (given !== undefined) {
+    // It passes over the first event at or past the given position, whichever that is: a client that names a position
+    // where no event lies loses one.
+    const passed = state.all[state.indexFrom(Number(given.getCommitPosition()))]
+    position = passed === undefined ? state.endPosition : passed.position + 1
+  }
+  return () => {
+    const event = state.all[state.indexFrom(position)]
+    if (event !== undefined) position = event.position + 1
+    return event
+  }
+}
+
+const wantedBy = (filter: ReadReq.Options.FilterOptions): ((event: StoredEvent) => boolean) => {
+  const onStream = filter.getStreamIdentifier()
+  const expression = onStream ?? filter.getEventType()
+  const regex = expression?.getRegex() ?? ''
+  const prefixes = expression?.getPrefixList() ?? []
+  const matches =
+    regex === ''
+      ? (text: string) => prefixes.some((prefix) => text.startsWith(prefix))
+      : (text: string) => new RegExp(regex).test(text)
+  return ({ stream, type }) => matches(onStream === undefined ? type : stream)
+}
+
+const checkpointInterval = (filter: ReadReq.Options.FilterOptions): number =>
+  (filter.hasMax() ? filter.getMax() : searchWindowEvents) * filter.getCheckpointintervalmultiplier()
+
+const confirmation = (): ReadResp => {
+  const confirmed = new ReadResp.SubscriptionConfirmation()
+  confirmed.setSubscriptionId(crypto.randomUUID())
+  const response = new ReadResp()
+  response.setConfirmation(confirmed)
+  return response
+}
+
+const caughtUp = (): ReadResp => {
+  const response = new ReadResp()
+  response.setCaughtUp(new ReadResp.CaughtUp())
+  return response
+}
