@@ -6,6 +6,7 @@ import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { benchDisk } from './disk.ts'
 import { benchPeers } from './peers.ts'
+import { drawPicture } from './picture.ts'
 import { benchSingleReadings } from './single-readings.ts'
 
 const { values, positionals } = parseArgs({
@@ -24,6 +25,7 @@ const rounds = { rounds: Number(values.rounds), seconds: Number(values.seconds) 
 const parts = new Map<string, () => Promise<void>>([
   ['single', () => benchSingleReadings(rounds)],
   ['peers', () => benchPeers(rounds, machine)],
+  ['picture', drawPicture],
   ['disk', () => benchDisk(Number(values.readings))],
 ])
 
