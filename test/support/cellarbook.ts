@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const main = join(import.meta.dir, '../../src/main.ts')
-const root = join(import.meta.dir, '../..')
+export const root = join(import.meta.dir, '../..')
+const main = join(root, 'src/main.ts')
 
 /** Nothing of the shell that runs the tests reaches the program, but what a program needs. */
 export const environmentOf = (more: Readonly<Record<string, string>>): Record<string, string> => ({
@@ -70,16 +70,20 @@ export type ServiceProcess = {
   stop(): Promise<number>
 }
 
+export type ProcessOptions = {
+  readonly words?: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+  /** Where the program lies. Default: here. */
+  readonly program?: string
+}
+
 /** Starts the service and resolves once it listens. */
 export const startProcess = async (
   dataDir: string,
-  {
-    words = [],
-    environment = {},
-  }: { readonly words?: readonly string[]; readonly environment?: Readonly<Record<string, string>> } = {},
+  { words = [], environment = {}, program = root }: ProcessOptions = {},
 ): Promise<ServiceProcess> => {
-  const child = Bun.spawn([process.execPath, main, 'serve', ...words], {
-    cwd: root,
+  const child = Bun.spawn([process.execPath, 'src/main.ts', 'serve', ...words], {
+    cwd: program,
     env: environmentOf({ DATA_DIR: dataDir, ...environment }),
     stdin: 'ignore',
     stdout: 'pipe',

@@ -1,0 +1,43 @@
+import { afterAll, expect, test } from 'bun:test'
+import { cpSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { newFolder, root, startProcess } from '../support/cellarbook.ts'
+
+const program = newFolder()
+const data = newFolder()
+afterAll(() => {
+  program.remove()
+  data.remove()
+})
+
+/** What the last stage of the Dockerfile takes out of the project, and where to. */
+const copied = (): readonly { readonly from: string; readonly to: string }[] => {
+  const lastStage =
+    readFileSync(join(root, 'Dockerfile'), 'utf8')
+      .split(/^FROM /m)
+      .at(-1) ?? ''
+  return lastStage.split('\n').flatMap((line) => {
+    const [instruction, ...paths] = line.split(/\s+/)
+    const to = paths.at(-1) ?? ''
+    if (instruction !== 'COPY' || paths[0]?.startsWith('--')) return []
+    return paths
+      .slice(0, -1)
+      .map((from) => ({ from, to: to.endsWith('/') ? join(to, from.split('/').at(-1) ?? '') : to }))
+  })
+}
+
+test('the service starts, and shows its pages, with nothing but the files that its container has', async () => {
+  for (const { from, to } of copied()) cpSync(join(root, from), join(program.path, to), { recursive: true })
+  symlinkSync(join(root, 'node_modules'), join(program.path, 'node_modules'))
+  const service = await startProcess(data.path, { program: program.path })
+  for (const path of ['/readyz', '/sign-in', '/assets/app.css']) {
+    const answer = await fetch(`${service.url}${path}`)
+    expect([path, answer.status]).toEqual([path, 200])
+  }
+  expect(await service.stop()).toBe(0)
+})
+
+test('the container leaves out nothing that it copies', () => {
+  const left = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n')
+  for (const { from } of copied()) expect(left).toContain(`!${from}`)
+})
