@@ -122,8 +122,6 @@ export const liveBytesWaitingMax = 256 * 1024
 // Pages and their forms.
 /** Keys on one page of a list: rendering them, again with every live push, must not hold up readings. */
 export const keysPerPageMax = 100
-/** Forms handed out that may be sent once; the ones opened longest ago are no longer known. */
-export const oneTimeFormsMax = 10_000
 
 // The process.
 export const drainMsMax = 10_000

@@ -11,8 +11,8 @@ export const NewKeyPage = (props: {
   readonly shell: Shell
   readonly cellar: CellarView
   readonly form: Form<NewKeyField>
-  /** Sent back as `_once`, so that a form sent twice makes one key. */
-  readonly once: string
+  /** The id of the key that it makes: a form sent twice makes one key. */
+  readonly keyId: string
   /** In force where a key has none of its own. */
   readonly cellarLimit: Limit
 }): JSX.Element => (
@@ -21,7 +21,7 @@ export const NewKeyPage = (props: {
     <h1>Create New Key</h1>
     <form method="post" action={paths.keys(props.cellar.cellar)} class="card">
       <Csrf token={props.shell.csrf} />
-      <input type="hidden" name="_once" value={props.once} />
+      <input type="hidden" name="_key_id" value={props.keyId} />
       <FormFault fault={props.form.faults.form} />
       <KeyText form={props.form} />
       <ExpiryField form={props.form} choices={newChoices} expiresAt={null} />

@@ -18,10 +18,10 @@
  * | ReadingsPage (readings.tsx)     | cellar(id)                  |                                                           |
  * | KeysPage (keys.tsx)             | keys(id, status)            |                                                           |
  * | NewKeyPage (key-form.tsx)       | newKey(id)                  | keys(id): label, note, expires, expires_on,               |
- * |                                 |                             | limit_readings, limit_seconds, _once                      |
+ * |                                 |                             | limit_readings, limit_seconds, _key_id                    |
  * | KeyCreatedPage (key-created.tsx)| answer to the post above    |                                                           |
  * | KeyPage (key.tsx)               | key(keyId), `?at=`          | same (GET): at                                            |
- * | EditKeyPage (key-form.tsx)      | editKey(keyId)              | same: as NewKeyPage without _once; expires may be `keep`  |
+ * | EditKeyPage (key-form.tsx)      | editKey(keyId)              | same: as NewKeyPage without _key_id; expires may be `keep`  |
  * | ConfirmPage (key-confirm.tsx)   | suspendKey, resumeKey, revokeKey | same: reason                                         |
  * | SettingsPage (settings.tsx)     | settings(id)                | rename(id): title; policy(id): limit_readings,            |
  * |                                 |                             | limit_seconds, age_max, ahead_max (as `30d`; blank: none) |

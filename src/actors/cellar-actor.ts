@@ -1,7 +1,7 @@
 import { type CellarCommand, type CellarState, decideCellar, evolveCellar } from '../domain/cellar.ts'
 import type { NewEvent, RecordedEvent } from '../domain/events.ts'
 import { decideKey, evolveKey, type KeyState } from '../domain/key.ts'
-import { keyIdBytes, makeKey, secretBytes } from '../domain/key-format.ts'
+import { keyIdBytes, makeKey, makeKeyId, secretBytes } from '../domain/key-format.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../domain/refusal.ts'
 import { keyStream } from '../domain/streams.ts'
 import { keyIdTriesMax, keysPerCellarMax } from '../limits.ts'
@@ -43,8 +43,8 @@ export class CellarActor extends StreamActor<CellarState | null> {
     if (keys >= keysPerCellarMax) return refused({ kind: 'too_many_keys', keysMax: keysPerCellarMax })
     const label = input.label === '' ? `Key ${keys + 1}` : input.label
     for (let tries = 0; tries < keyIdTriesMax; tries += 1) {
-      const made = makeKey({ id: entropy.bytes(keyIdBytes), secret: entropy.bytes(secretBytes) })
-      const { key, keyId, secretHash } = made
+      const keyId = input.keyId ?? makeKeyId(entropy.bytes(keyIdBytes))
+      const { key, secretHash } = makeKey(keyId, entropy.bytes(secretBytes))
       const recordedAt = clock.now()
       const decision = decideKey(null, { ...input, type: 'CreateKey', keyId, label, secretHash }, recordedAt)
       if (!decision.ok) return decision
@@ -52,7 +52,10 @@ export class CellarActor extends StreamActor<CellarState | null> {
       const events = decision.value.map((event): NewEvent => ({ ...event, ...common, id: entropy.uuid() }))
       const append = { stream: keyStream(keyId), expected: 'none' as const, events }
       const result = await appendUntilKnown(this.host, append, { mustFinish: false })
-      if (result.outcome === 'conflict') continue
+      if (result.outcome === 'conflict') {
+        if (input.keyId !== undefined) return refused({ kind: 'key_exists' })
+        continue
+      }
       projections.fold(result.events)
       const [created] = result.events
       if (created?.type === 'KeyCreated') return done({ key, state: evolveKey(null, created) })

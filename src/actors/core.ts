@@ -34,6 +34,8 @@ export type NewKey = {
   readonly limit: Limit | null
   /** Ms; `null` never expires. */
   readonly expiresAt: number | null
+  /** Drawn by whoever asks, so that asking twice makes one key. Default: drawn now. */
+  readonly keyId?: string
 }
 
 export type Keys = {

@@ -1,4 +1,5 @@
 import { limitWithin } from '../domain/amounts.ts'
+import { isKeyId } from '../domain/key-format.ts'
 import { type CommandRefusal, done, type Outcome, type ReadingRefusal, refused } from '../domain/refusal.ts'
 import { cellarStream } from '../domain/streams.ts'
 import { invalidField, parseLabel, parseNote, parseReason } from '../domain/text.ts'
@@ -79,8 +80,11 @@ const parseNewKey = (input: NewKey): Outcome<NewKey, CommandRefusal> => {
   if (!limit.ok) return limit
   const expiresAt = parseExpiresAt(input.expiresAt)
   if (!expiresAt.ok) return expiresAt
-  const { cellar } = input
-  return done({ cellar, label: label.value, note: note.value, limit: limit.value, expiresAt: expiresAt.value })
+  const { cellar, keyId } = input
+  if (keyId !== undefined && !isKeyId(keyId))
+    return invalidField('form', 'The form was not filled in here. Send this one.')
+  const key = { cellar, label: label.value, note: note.value, limit: limit.value, expiresAt: expiresAt.value }
+  return done(keyId === undefined ? key : { ...key, keyId })
 }
 
 const parseExpiresAt = (expiresAt: number | null): Outcome<number | null, CommandRefusal> =>

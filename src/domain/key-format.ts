@@ -30,13 +30,19 @@ export type MadeKey = {
   readonly secretHash: string
 }
 
-/** A key of `keyIdBytes` and `secretBytes` of chance. Of 128 bits the last 8 digits are uniform to one part in 2^80. */
-export const makeKey = (chance: { readonly id: Uint8Array; readonly secret: Uint8Array }): MadeKey => {
-  if (chance.id.length !== keyIdBytes || chance.secret.length !== secretBytes) {
-    throw new Error(`Cannot make a key of ${chance.id.length} and ${chance.secret.length} bytes`)
-  }
-  const keyId = base62(chance.id, idChars).slice(-idChars)
-  const secret = base62(chance.secret, secretChars)
+/** An id of `keyIdBytes` of chance. Of 128 bits the last 8 digits are uniform to one part in 2^80. */
+export const makeKeyId = (chance: Uint8Array): string => {
+  if (chance.length !== keyIdBytes) throw new Error(`Cannot make a key's id of ${chance.length} bytes`)
+  return base62(chance, idChars).slice(-idChars)
+}
+
+export const isKeyId = (text: string): boolean => /^[0-9A-Za-z]{8}$/.test(text)
+
+/** The key of that id, with `secretBytes` of chance. */
+export const makeKey = (keyId: string, chance: Uint8Array): MadeKey => {
+  if (!isKeyId(keyId)) throw new Error('Cannot make a key: its id is none')
+  if (chance.length !== secretBytes) throw new Error(`Cannot make a key of ${chance.length} bytes`)
+  const secret = base62(chance, secretChars)
   const body = `${prefix}${keyId}_${secret}`
   return { key: body + checksumOf(body), keyId, secretHash: Bun.SHA256.hash(secret, 'hex') }
 }

@@ -43,6 +43,7 @@ export type NameFault = 'blank' | 'outer_space' | 'too_long' | 'control_characte
 export type CommandRefusal =
   | { readonly kind: 'cellar_exists' }
   | { readonly kind: 'cellar_not_found' }
+  | { readonly kind: 'key_exists' }
   | { readonly kind: 'key_not_found' }
   | { readonly kind: 'key_is_revoked' }
   | { readonly kind: 'key_is_suspended' }

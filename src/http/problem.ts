@@ -193,6 +193,12 @@ export const commandProblemOf = (refusal: CommandRefusal): CommandProblem => {
       return atField(409, 'cellar', 'There is a cellar of this name already. Open it, or choose another name.')
     case 'cellar_not_found':
       return whole(404, 'There is no cellar of this name.')
+    case 'key_exists':
+      return atField(
+        409,
+        'form',
+        'This form was sent before, and made a key: it is on the list of keys, and its text was shown once. Send this one to make another.',
+      )
     case 'key_not_found':
       return whole(404, 'There is no key with this id.')
     case 'key_is_revoked':

@@ -69,6 +69,17 @@ describe('a cellar', () => {
     expect(core.projections.keys.ofCellar(cellar)).toHaveLength(keysPerCellarMax)
   })
 
+  test('makes one key of an id that two nodes are asked for, and says to the other that it is there', async () => {
+    const cluster = new Cluster()
+    const [one, two] = [await cluster.open(), await cluster.open()]
+    await one.core.cellars.create({ cellar, title: '' }, asker)
+    const asked = [one, two].map((node) => node.core.keys.create({ ...newKey, keyId: '4fGh7kLm' }, asker))
+    const answers = await Promise.all(asked)
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(1)
+    expect(answers).toContainEqual({ ok: false, refusal: { kind: 'key_exists' } })
+    expect(typesOf(await cluster.all())).toEqual(['CellarCreated', 'KeyCreated'])
+  })
+
   test('draws another id for a key whose id is taken', async () => {
     const cluster = new Cluster()
     const node = await cluster.open()

@@ -2,16 +2,19 @@ import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { base62, base62Digits } from '../../src/domain/base62.ts'
-import { keyIdBytes, makeKey, parseKey, secretBytes, secretMatches } from '../../src/domain/key-format.ts'
+import { keyIdBytes, makeKey, makeKeyId, parseKey, secretBytes, secretMatches } from '../../src/domain/key-format.ts'
 
 const bytes = (count: number) => fc.uint8Array({ minLength: count, maxLength: count })
 const chance = fc.record({ id: bytes(keyIdBytes), secret: bytes(secretBytes) })
+
+const keyOf = ({ id, secret }: { readonly id: Uint8Array; readonly secret: Uint8Array }) =>
+  makeKey(makeKeyId(id), secret)
 
 describe('makeKey()', () => {
   test('makes one word of 62 characters that a scanner can recognise', () => {
     fc.assert(
       fc.property(chance, (given) => {
-        const { key, keyId } = makeKey(given)
+        const { key, keyId } = keyOf(given)
         expect(key).toMatch(/^clr_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}$/)
         expect(key.slice(4, 12)).toBe(keyId)
       }),
@@ -20,13 +23,13 @@ describe('makeKey()', () => {
 
   test('gives the same key for the same chance, also at its ends', () => {
     const zeros = { id: new Uint8Array(keyIdBytes), secret: new Uint8Array(secretBytes) }
-    expect(makeKey(zeros)).toEqual({
+    expect(keyOf(zeros)).toEqual({
       key: `clr_00000000_${'0'.repeat(43)}36Ax86`,
       keyId: '00000000',
       secretHash: createHash('sha256').update('0'.repeat(43)).digest('hex'),
     })
     const ones = { id: new Uint8Array(keyIdBytes).fill(255), secret: new Uint8Array(secretBytes).fill(255) }
-    expect(parseKey(makeKey(ones).key)?.keyId).toBe(makeKey(ones).keyId)
+    expect(parseKey(keyOf(ones).key)?.keyId).toBe(keyOf(ones).keyId)
   })
 
   test('gives different secrets for different chance', () => {
@@ -34,7 +37,7 @@ describe('makeKey()', () => {
       fc.property(bytes(secretBytes), bytes(secretBytes), (a, b) => {
         fc.pre(!Buffer.from(a).equals(b))
         const id = new Uint8Array(keyIdBytes)
-        expect(makeKey({ id, secret: a }).key).not.toBe(makeKey({ id, secret: b }).key)
+        expect(keyOf({ id, secret: a }).key).not.toBe(keyOf({ id, secret: b }).key)
       }),
     )
   })
@@ -44,7 +47,7 @@ describe('makeKey()', () => {
     const counts = new Map<string, number>()
     for (let number = 0; number < 6_200; number += 1) {
       const id = new Uint8Array(createHash('sha256').update(String(number)).digest().subarray(0, keyIdBytes))
-      const { keyId } = makeKey({ id, secret: new Uint8Array(secretBytes) })
+      const { keyId } = keyOf({ id, secret: new Uint8Array(secretBytes) })
       for (const [place, char] of [...keyId].entries()) {
         counts.set(`${place}${char}`, (counts.get(`${place}${char}`) ?? 0) + 1)
       }
@@ -56,8 +59,8 @@ describe('makeKey()', () => {
 
   test('refuses too little chance', () => {
     const id = new Uint8Array(keyIdBytes)
-    expect(() => makeKey({ id, secret: new Uint8Array(secretBytes - 1) })).toThrow('Cannot make a key')
-    expect(() => makeKey({ id: id.subarray(1), secret: new Uint8Array(secretBytes) })).toThrow('Cannot make a key')
+    expect(() => keyOf({ id, secret: new Uint8Array(secretBytes - 1) })).toThrow('Cannot make a key')
+    expect(() => keyOf({ id: id.subarray(1), secret: new Uint8Array(secretBytes) })).toThrow('Cannot make a key')
   })
 })
 
@@ -65,7 +68,7 @@ describe('parseKey()', () => {
   test('reads back what makeKey() made, and its secret matches what is stored', () => {
     fc.assert(
       fc.property(chance, (given) => {
-        const made = makeKey(given)
+        const made = keyOf(given)
         const parsed = parseKey(made.key)
         expect(parsed?.keyId).toBe(made.keyId)
         expect(parsed !== null && secretMatches(parsed, made.secretHash)).toBe(true)
@@ -77,7 +80,7 @@ describe('parseKey()', () => {
     const anyChar = fc.oneof(fc.constantFrom(...base62Digits, '_', ' ', '\0', 'é', '\u{1f511}'), fc.string())
     fc.assert(
       fc.property(chance, fc.nat({ max: 61 }), anyChar, (given, at, char) => {
-        const { key } = makeKey(given)
+        const { key } = keyOf(given)
         fc.pre(key[at] !== char)
         expect(parseKey(key.slice(0, at) + char + key.slice(at + 1))).toBeNull()
       }),
@@ -88,7 +91,7 @@ describe('parseKey()', () => {
   test('refuses two neighbours that were swapped, and whatever is longer or shorter', () => {
     fc.assert(
       fc.property(chance, fc.nat({ max: 60 }), (given, at) => {
-        const { key } = makeKey(given)
+        const { key } = keyOf(given)
         fc.pre(key[at] !== key[at + 1])
         expect(parseKey(`${key.slice(0, at)}${key[at + 1]}${key[at]}${key.slice(at + 2)}`)).toBeNull()
         expect(parseKey(key.slice(0, at))).toBeNull()
@@ -131,7 +134,7 @@ describe('parseKey()', () => {
 
   test('refuses what only the checksum, counted past 32 bits, could say', () => {
     // 2^32 more than the right checksum still fits into 6 digits: it must not pass as the same number.
-    const { key } = makeKey({ id: new Uint8Array(keyIdBytes), secret: new Uint8Array(secretBytes) })
+    const { key } = keyOf({ id: new Uint8Array(keyIdBytes), secret: new Uint8Array(secretBytes) })
     const checksum = [...key.slice(-6)].reduce((sum, char) => sum * 62 + base62Digits.indexOf(char), 0)
     const wide = new Uint8Array(8)
     new DataView(wide.buffer).setBigUint64(0, BigInt(checksum) + 2n ** 32n)
@@ -141,7 +144,7 @@ describe('parseKey()', () => {
 
 describe('secretMatches()', () => {
   test('refuses a stored hash that differs in any digit, is too short, or is no hex', () => {
-    const made = makeKey({ id: new Uint8Array(keyIdBytes), secret: new Uint8Array(secretBytes) })
+    const made = keyOf({ id: new Uint8Array(keyIdBytes), secret: new Uint8Array(secretBytes) })
     const parsed = parseKey(made.key)
     if (parsed === null) throw new Error('the key that was made is none')
     for (let at = 0; at < 64; at += 1) {

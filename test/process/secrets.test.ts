@@ -128,9 +128,9 @@ const signInAgain = async (service: ServiceProcess, email: string): Promise<Visi
 
 const createByForm = async (admin: Visitor): Promise<void> => {
   const form = await look(admin, paths.newKey(cellar))
-  const _once = /name="_once" value="([^"]*)"/.exec(form.body)?.[1] ?? ''
+  const _key_id = /name="_key_id" value="([^"]*)"/.exec(form.body)?.[1] ?? ''
   const blank = { label: '', note: '', expires: 'never', expires_on: '', limit_readings: '', limit_seconds: '' }
-  const fields = { ...blank, _once }
+  const fields = { ...blank, _key_id }
   const created = await admin.post(paths.keys(cellar), fields)
   expect(created.status).toBe(201)
   keep(created.body)

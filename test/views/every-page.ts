@@ -405,10 +405,13 @@ const keyPages = (texts: Texts): readonly Page[] => {
       name: 'keys-none-expired',
       html: KeysPage({ shell: admin, cellar, status: 'expired', counts, keys: [], page: 1, pages: 1 }),
     },
-    { name: 'new-key', html: NewKeyPage({ shell: admin, cellar, form: newKey, once: '0nce', cellarLimit: limit }) },
+    {
+      name: 'new-key',
+      html: NewKeyPage({ shell: admin, cellar, form: newKey, keyId: '4fGh7kLm', cellarLimit: limit }),
+    },
     {
       name: 'new-key-refused',
-      html: NewKeyPage({ shell: admin, cellar, form: refused, once: '0nce', cellarLimit: limit }),
+      html: NewKeyPage({ shell: admin, cellar, form: refused, keyId: '4fGh7kLm', cellarLimit: limit }),
     },
     {
       name: 'edit-key',

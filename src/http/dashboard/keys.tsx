@@ -4,6 +4,7 @@ import { KeysPage } from '../../../views/keys.tsx'
 import { paths } from '../../../views/paths.ts'
 import type { NewKey } from '../../actors/core.ts'
 import type { CellarState } from '../../domain/cellar.ts'
+import { isKeyId, keyIdBytes, makeKeyId } from '../../domain/key-format.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
 import { keyLimitDefault } from '../../limits.ts'
 import { htmlPage, notFound, refusedPage } from './answers.tsx'
@@ -37,29 +38,36 @@ const showNewKey = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response
   if (cellar === null) return notFound(visit)
   return htmlPage(
     visit,
-    newKeyPage(deps, visit, { cellar, values: { ...keyFormValues(visit.form), expires: 'never' } }),
+    newKeyPage(visit, {
+      cellar,
+      values: { ...keyFormValues(visit.form), expires: 'never' },
+      keyId: drawKeyId(deps),
+    }),
   )
 }
 
 /**
  * The answer to the form itself shows the key, not a page that it leads to: then the key is in one response, under no
- * address. A reload sends the form again, which makes no other key, since the form may be sent once.
+ * address. A reload sends the form again, which makes no other key: the form has the key's id, and a key is made once, on
+ * whatever node.
  */
 const createKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
-  const { core, oneTimeForms } = deps
+  const { core } = deps
   const cellar = cellarOf(deps, visit)
   if (cellar === null) return notFound(visit)
   const values = keyFormValues(visit.form)
-  const again = (faults: Faults): JSX.Element => newKeyPage(deps, visit, { cellar, values, faults })
+  const sent = visit.form('_key_id')
+  const againAs = (keyId: string) => (faults: Faults) => newKeyPage(visit, { cellar, values, faults, keyId })
+  const again = againAs(isKeyId(sent) ? sent : drawKeyId(deps))
 
   const input = typedKey(visit, cellar)
   const back = { href: paths.keys(cellar.cellar), words: 'To the keys of this cellar' }
   if (!input.ok) return refusedPage(visit, input.refusal, { back, again })
-  const use = oneTimeForms.use(visit.form('_once'))
-  if (use !== 'first') return htmlPage(visit, again({ form: sentBefore[use] }), 409)
-
   const created = await core.keys.create(input.value, askerOf(visit))
-  if (!created.ok) return refusedPage(visit, created.refusal, { back, again })
+  if (!created.ok) {
+    const isSpent = created.refusal.kind === 'key_exists'
+    return refusedPage(visit, created.refusal, { back, again: isSpent ? againAs(drawKeyId(deps)) : again })
+  }
   const { key, state } = created.value
   return htmlPage(
     visit,
@@ -74,12 +82,7 @@ const createKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Res
   )
 }
 
-const sentBefore = {
-  again:
-    'This form was sent before. If it made a key, that is on the list of keys, and its text was shown once. Send this one to make another.',
-  foreign:
-    'The service was started anew since this form was opened, and nothing was created now. Look at the list of keys; if yours is not there, send this again.',
-} as const
+const drawKeyId = ({ core }: DashboardDeps): string => makeKeyId(core.entropy.bytes(keyIdBytes))
 
 const typedKey = ({ form, nowMs }: SignedInVisit, { cellar }: CellarState): Outcome<NewKey, CommandRefusal> => {
   const expiry = chosenExpiry(form, nowMs)
@@ -88,26 +91,23 @@ const typedKey = ({ form, nowMs }: SignedInVisit, { cellar }: CellarState): Outc
     return refused({ kind: 'invalid_field', field: 'expires', rule: 'A new key has no expiry to keep.' })
   const limit = typedLimit(form)
   if (!limit.ok) return limit
-  const [label, note] = [form('label'), form('note')]
-  return done({ cellar, label, note, limit: limit.value, expiresAt: expiry.value })
+  const [label, note, keyId] = [form('label'), form('note'), form('_key_id')]
+  return done({ cellar, label, note, limit: limit.value, expiresAt: expiry.value, keyId })
 }
 
 type Shown = {
   readonly cellar: CellarState
   readonly values: KeyFormValues
   readonly faults?: Faults
+  readonly keyId: string
 }
 
-const newKeyPage = (
-  { oneTimeForms }: DashboardDeps,
-  visit: SignedInVisit,
-  { cellar, values, faults = noFaults }: Shown,
-): JSX.Element => (
+const newKeyPage = (visit: SignedInVisit, { cellar, values, faults = noFaults, keyId }: Shown): JSX.Element => (
   <NewKeyPage
     shell={visit.shell}
     cellar={cellarView(cellar)}
     form={{ values, faults: placedFaults(values, faults) }}
-    once={oneTimeForms.handOut()}
+    keyId={keyId}
     cellarLimit={cellar.policy.limit ?? keyLimitDefault}
   />
 )

@@ -15,7 +15,6 @@ import { keyRoutes } from './key.tsx'
 import { keyListRoutes } from './keys.tsx'
 import { linkRoutes } from './link.tsx'
 import { liveRoutes } from './live-routes.tsx'
-import { OneTimeForms } from './one-time-forms.ts'
 import { operatorRoutes } from './operators.tsx'
 import { settingsRoutes } from './settings.tsx'
 import { signInRoutes } from './sign-in.tsx'
@@ -33,7 +32,6 @@ export const dashboardTable = (
     ...parts,
     assets: assets.urls,
     throttle: new SignInThrottle(),
-    oneTimeForms: new OneTimeForms(parts.core.entropy.uuid()),
   }
   const routes = [
     ...cellarRoutes(deps),

@@ -4,7 +4,6 @@ import type { LastRefusals } from '../ingest/last-refusals.ts'
 import type { RequestLines } from '../request-lines.ts'
 import type { FormFields } from './form-fields.ts'
 import type { LivePages } from './live-pages.ts'
-import type { OneTimeForms } from './one-time-forms.ts'
 import type { Origin, WebConfig } from './origin.ts'
 import type { SignInThrottle } from './sign-in-throttle.ts'
 
@@ -16,7 +15,6 @@ export type DashboardDeps = {
   readonly live: LivePages
   readonly assets: AssetUrls
   readonly throttle: SignInThrottle
-  readonly oneTimeForms: OneTimeForms
 }
 
 /** A request that has come through the door (`door.tsx`): whatever its route asks for has been checked. */

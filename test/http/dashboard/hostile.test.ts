@@ -44,11 +44,11 @@ const tour = async (text: string): Promise<readonly Page[]> => {
     limit_seconds: text,
   }
   const form = await see('new key', paths.newKey(text))
-  const _once = /name="_once" value="([^"]*)"/.exec(form)?.[1] ?? ''
-  await send('key refused', paths.keys(text), { ...typed, _once: text })
+  const _key_id = /name="_key_id" value="([^"]*)"/.exec(form)?.[1] ?? ''
+  await send('key refused', paths.keys(text), { ...typed, _key_id: text })
   const rightly = { ...typed, expires: 'never', limit_readings: '', limit_seconds: '' }
-  const made = await send('key', paths.keys(text), { ...rightly, _once })
-  await send('key again', paths.keys(text), { ...rightly, _once })
+  const made = await send('key', paths.keys(text), { ...rightly, _key_id })
+  await send('key again', paths.keys(text), { ...rightly, _key_id })
   const [key = '', keyId = ''] = /clr_([0-9A-Za-z]{8})_[0-9A-Za-z]{49}/.exec(made) ?? []
   expect((await service.post({ ...validReading, cellar: text, rack: text, keg: text }, key)).status).toBe(200)
   await see('readings', paths.cellar(text))

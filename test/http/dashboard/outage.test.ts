@@ -45,9 +45,9 @@ describe('when the store is away', () => {
 
   test('a key is not made, and none is shown', async () => {
     const page = await admin.get(paths.newKey(testCellar))
-    const _once = /name="_once" value="([^"]*)"/.exec(page.body)?.[1] ?? ''
+    const _key_id = /name="_key_id" value="([^"]*)"/.exec(page.body)?.[1] ?? ''
     log.goAway()
-    const answer = await admin.post(paths.keys(testCellar), { expires: 'never', _once })
+    const answer = await admin.post(paths.keys(testCellar), { expires: 'never', _key_id })
     log.comeBack()
     expect([answer.status, answer.body.includes('clr_')]).toEqual([503, false])
     expect(service.core.projections.keys.ofCellar(testCellar)).toHaveLength(1)

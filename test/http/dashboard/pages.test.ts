@@ -17,9 +17,9 @@ const wholeKey = /clr_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}/g
 
 const newKey = async (fields: Readonly<Record<string, string>> = {}) => {
   const page = await admin.get(`${paths.keys(testCellar)}/new`)
-  const _once = /name="_once" value="([^"]*)"/.exec(page.body)?.[1] ?? ''
+  const _key_id = /name="_key_id" value="([^"]*)"/.exec(page.body)?.[1] ?? ''
   const blank = { label: '', note: '', expires: 'never', expires_on: '', limit_readings: '', limit_seconds: '' }
-  const sent = { ...blank, _once, ...fields }
+  const sent = { ...blank, _key_id, ...fields }
   return { sent, answer: await admin.post(paths.keys(testCellar), sent) }
 }
 
@@ -218,22 +218,37 @@ describe('a new key', () => {
     expect(answer.status).toBe(201)
     const reloaded = await admin.post(paths.keys(testCellar), sent)
     expect([reloaded.status, reloaded.body.match(wholeKey)]).toEqual([409, null])
-    expect(reloaded.body).toContain('This form was sent before.')
+    expect(reloaded.body).toContain('This form was sent before')
     onlyKey()
   })
 
   test('is made once by a form that is sent twice at the same moment', async () => {
     const page = await admin.get(`${paths.keys(testCellar)}/new`)
-    const _once = /name="_once" value="([^"]*)"/.exec(page.body)?.[1] ?? ''
-    const sent = { label: '', note: '', expires: 'never', expires_on: '', limit_readings: '', limit_seconds: '', _once }
+    const _key_id = /name="_key_id" value="([^"]*)"/.exec(page.body)?.[1] ?? ''
+    const sent = {
+      label: '',
+      note: '',
+      expires: 'never',
+      expires_on: '',
+      limit_readings: '',
+      limit_seconds: '',
+      _key_id,
+    }
     const answers = await Promise.all([1, 2, 3].map(() => admin.post(paths.keys(testCellar), sent)))
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409])
     onlyKey()
   })
 
-  test('is not made by a form from before a restart, which is shown again, ready to be sent', async () => {
-    const { answer } = await newKey({ _once: 'another-process.1', label: 'kept label' })
-    expect([answer.status, answer.body.includes('value="kept label"')]).toEqual([409, true])
+  test('is made by a form that another node showed, or this one before a restart', async () => {
+    const { answer } = await newKey({ _key_id: '4fGh7kLm' })
+    expect(answer.status).toBe(201)
+    expect(onlyKey().keyId).toBe('4fGh7kLm')
+  })
+
+  test('is not made by a form with an id that is none, and the form has one when it is shown again', async () => {
+    const { answer } = await newKey({ _key_id: '../4fGh7', label: 'kept label' })
+    expect([answer.status, answer.body.includes('value="kept label"')]).toEqual([422, true])
+    expect(answer.body).toMatch(/name="_key_id" value="[0-9A-Za-z]{8}"/)
     expect(service.core.projections.keys.list()).toHaveLength(0)
   })
 
@@ -445,8 +460,8 @@ describe('PUBLIC_URL', () => {
     const person = await signedIn(behind, 'admin')
     await behind.core.cellars.create({ cellar: testCellar, title: '' }, testAsker)
     const page = await person.get(`${paths.keys(testCellar)}/new`)
-    const _once = /name="_once" value="([^"]*)"/.exec(page.body)?.[1] ?? ''
-    const made = await person.post(paths.keys(testCellar), { expires: 'never', _once })
+    const _key_id = /name="_key_id" value="([^"]*)"/.exec(page.body)?.[1] ?? ''
+    const made = await person.post(paths.keys(testCellar), { expires: 'never', _key_id })
     expect(made.body).toContain('https://cellar.example/api/v1/ingest')
     await person.get('/operators')
     const link = await person.post('/operators/links', { email: 'a@b.c', role: 'auditor' })
