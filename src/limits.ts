@@ -67,6 +67,11 @@ export const storeRetryPauseMsMax = 1_000
 export const storeRetriesMax = 3_600
 /** The longest pause that gives way to another node's writing. */
 export const givingWayMsMax = 100
+/**
+ * How long after a seal another node finishes the revocation, should its own node have died in between; a multiple of
+ * `heartbeatMs`. By far longer than two appends take.
+ */
+export const revocationFinishMs = 2_000
 /** A new key's id is drawn again when it is taken: 47 bits make even one repetition unheard of. */
 export const keyIdTriesMax = 3
 

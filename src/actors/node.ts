@@ -47,6 +47,7 @@ export class Node {
     this.#host.beat += 1
     const overdue = this.#host.beat - requestWaitMsMax / heartbeatMs
     for (const registry of this.#registries) registry.onBeat({ overdue })
+    this.sweeps.onBeat()
     if (this.#host.beat % (expirySweepMs / heartbeatMs) === 0) void this.sweeps.run()
   }
 

@@ -1,6 +1,7 @@
 import type { RecordedEvent } from '../domain/events.ts'
 import type { KeyState } from '../domain/key.ts'
 import { categoryOf } from '../domain/streams.ts'
+import { heartbeatMs, revocationFinishMs } from '../limits.ts'
 import type { Asker } from './core.ts'
 import type { Host } from './host.ts'
 import type { KeyActor } from './key-actor.ts'
@@ -13,8 +14,11 @@ import type { Registry } from './registry.ts'
 export class Sweeps {
   readonly #host: Host
   readonly #keys: Registry<KeyActor>
-  /** Keys whose readings are sealed and that were not known to be revoked: few, and only for as long as it is so. */
-  readonly #halfRevoked = new Set<string>()
+  /**
+   * Keys whose readings are sealed and that were not known to be revoked: few, and only for as long as it is so. With the
+   * heartbeat in which the seal was heard of, or in which the last try to finish it ended; without end while one is made.
+   */
+  readonly #halfRevoked = new Map<string, number>()
 
   constructor(host: Host, keys: Registry<KeyActor>) {
     this.#host = host
@@ -22,20 +26,30 @@ export class Sweeps {
   }
 
   hear(event: RecordedEvent): void {
-    if (event.type === 'ReadingsSealed') this.#halfRevoked.add(keyIdOf(event.stream))
+    if (event.type === 'ReadingsSealed') this.#halfRevoked.set(keyIdOf(event.stream), this.#host.beat)
     if (event.type === 'KeyRevoked') this.#halfRevoked.delete(keyIdOf(event.stream))
   }
 
+  /** Once each heartbeat: whoever sealed it would have finished long ago if it lived. */
+  onBeat(): void {
+    const before = this.#host.beat - revocationFinishMs / heartbeatMs
+    for (const [keyId, beat] of this.#halfRevoked) if (beat <= before) void this.#finish(keyId)
+  }
+
   async run(): Promise<void> {
-    for (const keyId of [...this.#halfRevoked]) {
-      if (this.#state(keyId)?.revoked === null) await this.#keys.get(keyId)?.mend().catch(told)
-      if (this.#state(keyId)?.revoked !== null) this.#halfRevoked.delete(keyId)
-    }
+    for (const keyId of [...this.#halfRevoked.keys()]) await this.#finish(keyId)
     for (const key of this.#host.projections.keys.list()) {
       if (!isDue(key, this.#host.clock.now())) continue
       const asker: Asker = { by: { kind: 'system' }, requestId: this.#host.entropy.uuid() }
       await this.#keys.get(key.keyId)?.change({ type: 'RecordKeyExpiry' }, asker).catch(told)
     }
+  }
+
+  async #finish(keyId: string): Promise<void> {
+    this.#halfRevoked.set(keyId, Number.POSITIVE_INFINITY)
+    if (this.#state(keyId)?.revoked === null) await this.#keys.get(keyId)?.mend().catch(told)
+    if (this.#state(keyId)?.revoked === null) this.#halfRevoked.set(keyId, this.#host.beat)
+    else this.#halfRevoked.delete(keyId)
   }
 
   #state(keyId: string): KeyState | null {

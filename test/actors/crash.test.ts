@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { openCore } from '../../src/actors/open-core.ts'
 import type { RecordedEvent } from '../../src/domain/events.ts'
 import type { ReadingRefusal } from '../../src/domain/refusal.ts'
-import { requestWaitMsMax } from '../../src/limits.ts'
+import { heartbeatMs, requestWaitMsMax, revocationFinishMs } from '../../src/limits.ts'
 import { drivenSchedule } from '../support/driven-schedule.ts'
 import { faultyLog } from '../support/faulty-log.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
@@ -164,6 +164,32 @@ describe('a node dies while it takes a right away', () => {
       metadata: { by: { kind: 'operator', email: 'a@example.org' }, requestId: 'r-1', causationId: seal?.id },
     })
     expect(other.core.projections.keys.get(keyId)?.revoked?.reason).toBe('stolen')
+  })
+
+  test('a node that hears of a seal and of nothing else finishes the revocation, without being asked', async () => {
+    const { cluster, dying, other, keyId } = await openNodes({ isStale: false })
+    dying.faults.failAppend({ fault: 'unknown_written', nth: 1, thenAway: true })
+    void dying.core.keys.revoke(keyId, 'stolen', asker)
+    await dying.schedule.quiet()
+    other.late.deliver()
+    await other.schedule.advance(revocationFinishMs - heartbeatMs)
+    expect(typesOf((await cluster.streams(keyId)).key)).toEqual(['KeyCreated'])
+
+    await other.schedule.advance(2 * heartbeatMs)
+    expect(typesOf((await cluster.streams(keyId)).key)).toEqual(['KeyCreated', 'KeyRevoked'])
+    expect(other.core.projections.keys.get(keyId)?.revoked?.reason).toBe('stolen')
+  })
+
+  test('a node that finishes a revocation goes on trying while the store is away', async () => {
+    const { cluster, dying, other, keyId } = await openNodes({ isStale: false })
+    dying.faults.failAppend({ fault: 'unknown_written', nth: 1, thenAway: true })
+    void dying.core.keys.revoke(keyId, 'stolen', asker)
+    await dying.schedule.quiet()
+    other.late.deliver()
+    for (let nth = 1; nth <= 3; nth += 1) other.faults.failAppend({ fault: 'not_written', nth })
+    await other.schedule.advance(4 * (revocationFinishMs + heartbeatMs))
+    expect(typesOf((await cluster.streams(keyId)).key)).toEqual(['KeyCreated', 'KeyRevoked'])
+    expect(other.bugs).toEqual([])
   })
 
   test('a start finishes a revocation that was left half done, before it serves', async () => {
