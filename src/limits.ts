@@ -67,6 +67,8 @@ export const storeRetryPauseMsMax = 1_000
 export const storeRetriesMax = 3_600
 /** The longest pause that gives way to another node's writing. */
 export const givingWayMsMax = 100
+/** How long a node takes a stream for shared after it met another there; a multiple of `heartbeatMs`. */
+export const sharedStreamMs = 5_000
 /**
  * How long after a seal another node finishes the revocation, should its own node have died in between; a multiple of
  * `heartbeatMs`. By far longer than two appends take.

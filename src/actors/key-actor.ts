@@ -4,10 +4,11 @@ import { isBatch, type Readings } from '../domain/reading.ts'
 import { readingId } from '../domain/reading-id.ts'
 import { admit, foldRun, refusalOfKey } from '../domain/readings.ts'
 import { type CommandRefusal, done, type Outcome, type ReadingRefusal, refused } from '../domain/refusal.ts'
-import { appendBytesMax, appendReadingsMax, conflictRetriesMax, givingWayMsMax, storeRetriesMax } from '../limits.ts'
+import { appendBytesMax, appendReadingsMax, conflictRetriesMax, storeRetriesMax } from '../limits.ts'
 import { type AppendResult, type ExpectedRevision, Outage } from '../log/event-log.ts'
 import { retryPauseMs } from './append-until-known.ts'
 import type { Asker, Usage } from './core.ts'
+import { GivingWay } from './giving-way.ts'
 import type { Host } from './host.ts'
 import { type ChangeKey, changeKey, finishRevocation, type KeyWork, revokeKey } from './key-commands.ts'
 import { KeyStreams } from './key-streams.ts'
@@ -47,6 +48,7 @@ export class KeyActor {
   readonly #streams: KeyStreams
   readonly #work: KeyWork
   readonly #mailbox = new Mailbox()
+  readonly #givingWay: GivingWay
   /** The append that is out, or waits to be tried again. */
   #run: Run | null = null
   /** Places in the window that readings in the mailbox have; those of the run come on top. */
@@ -58,7 +60,6 @@ export class KeyActor {
   /** The store has left the outcome of a command open: no reading is taken until it says. */
   #isInDoubt = false
   #conflicts = 0
-  #roundTripMs = 1
   #expiryNoticed: number | null = null
   #loading: { readonly beat: number; readonly promise: Promise<void>; readonly resolve: () => void } | null = null
 
@@ -66,6 +67,7 @@ export class KeyActor {
     this.#host = host
     this.#by = { kind: 'key', keyId }
     this.#streams = new KeyStreams(keyId, host)
+    this.#givingWay = new GivingWay(host, () => this.#advance())
     this.#work = { host, streams: this.#streams, onDoubt: () => this.#doubt() }
   }
 
@@ -111,7 +113,7 @@ export class KeyActor {
   }
 
   hear(event: Parameters<KeyStreams['hear']>[0]): void {
-    this.#streams.hear(event)
+    if (this.#streams.hear(event) === 'key_changed') this.#givingWay.toFence()
   }
 
   /** The end of a turn: what came in it goes out. */
@@ -169,7 +171,7 @@ export class KeyActor {
   /** Begins what comes next, unless something is under way: its end comes here again. */
   #advance(): void {
     if (this.#run !== null || this.#isAside) return
-    const isWaiting = this.#mailbox.hasReadings
+    const isWaiting = this.#mailbox.hasReadings && !this.#givingWay.isGiving
     if (this.#mailbox.hasCommands || this.#loading !== null || (isWaiting && this.#mustLookFirst())) {
       this.#isAside = true
       void this.#workAside()
@@ -239,6 +241,7 @@ export class KeyActor {
     readings.window.giveBack(run.places)
     foldRun(readings, { revision: first, recordedAt: run.recordedAt, readings: run.places })
     this.#conflicts = 0
+    this.#givingWay.afterAppend(this.#host.clock.now() - run.recordedAt)
     const usage = this.#usageNow()
     if (usage === null) throw new Error(`Cannot answer for "${readingsStream}": its key is not known`)
     this.#run = null
@@ -255,7 +258,7 @@ export class KeyActor {
     this.#run = null
     this.#streams.readings.window.giveBack(run.places)
     this.#streams.meet(currentRevision)
-    this.#roundTripMs = Math.max(1, this.#host.clock.now() - run.recordedAt)
+    this.#givingWay.afterConflict(this.#host.clock.now() - run.recordedAt)
     this.#conflicts += 1
     if (this.#conflicts <= conflictRetriesMax) {
       this.#mailbox.putBack(run.asks)
@@ -295,7 +298,6 @@ export class KeyActor {
       await this.#finishWhatIsHalfDone()
       await this.#mailbox.performNext()
       if (this.#isInDoubt) this.#streams.forget()
-      if (this.#conflicts > 0 && !this.#mailbox.hasCommands) await this.#giveWay()
       this.#isAside = false
       if (this.#streams.current) this.#judge()
     } catch (error) {
@@ -314,11 +316,6 @@ export class KeyActor {
     const { key, readings } = this.#streams
     if (readings.sealed === null || key === null || key.revoked !== null) return
     await finishRevocation(this.#work, { mustFinish: false })
-  }
-
-  /** A random round trip or two, so that of two nodes that write to one stream neither starves. */
-  #giveWay(): Promise<void> {
-    return this.#host.pause(Math.min(givingWayMsMax, Math.ceil(this.#roundTripMs * (1 + this.#host.chance()))))
   }
 
   #judge(): void {

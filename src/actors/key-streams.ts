@@ -81,11 +81,19 @@ export class KeyStreams {
     else this.#readingsSeen = Math.max(this.#readingsSeen, currentRevision)
   }
 
-  /** An event of either stream that the subscription delivered, of this node or another. */
-  hear(event: RecordedEvent): void {
-    if (event.stream === this.readingsStream) this.#readingsSeen = Math.max(this.#readingsSeen, event.revision)
-    else if (this.#loaded && event.revision === (this.key?.revision ?? -1) + 1) this.#foldKey([event])
+  /**
+   * An event of either stream that the subscription delivered, of this node or another. `key_changed`: another has written
+   * it to the key's.
+   */
+  hear(event: RecordedEvent): 'key_changed' | 'nothing_new' {
+    if (event.stream === this.readingsStream) {
+      this.#readingsSeen = Math.max(this.#readingsSeen, event.revision)
+      return 'nothing_new'
+    }
+    if (event.revision <= (this.key?.revision ?? -1)) return 'nothing_new'
+    if (this.#loaded && event.revision === (this.key?.revision ?? -1) + 1) this.#foldKey([event])
     else this.#keySeen = Math.max(this.#keySeen, event.revision)
+    return 'key_changed'
   }
 
   /** Appends to the key's stream at the revision folded here, and folds what was written or what was met instead. */
