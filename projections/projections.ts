@@ -65,6 +65,9 @@ class FoldedProjections implements Projections {
         this.operators.fold(event)
         return
       case 'LogCreated':
+      case 'LogCopyBegun':
+      case 'LogCopyEnded':
+      case 'RevisionVacant':
         return
       default:
         assertNever(event)

@@ -106,6 +106,14 @@ export const storeBusyMsMax = 250
 export const internedNamesMax = 8_192
 export const internedNameBytesMax = 512
 
+// Copying a log.
+/** An append of a copy, counted in its largest stored form: below what any engine refuses. */
+export const copyAppendBytesMax = 800_000
+export const copyAppendEventsMax = 1_000
+/** Five minutes without the store; then the copy ends, and can be gone on with. */
+export const copyRetriesMax = 600
+export const copyRetryPauseMs = 500
+
 // Reading the log.
 export const readPageEventsMax = 1_000
 

@@ -30,6 +30,12 @@ export type CellarPolicy = Static<typeof CellarPolicy>
 /** `data` of every event type at its newest schema version. */
 export const eventData = {
   LogCreated: Type.Object({ logId: Type.String() }, strict),
+  /** The log is a copy of another, which the events before this one name. Not to be served from before it is ended. */
+  LogCopyBegun: Type.Object({ copyId: Type.String() }, strict),
+  /** Both were read and compared: `digest` is the SHA-256 of what they hold, `events` how many that are. */
+  LogCopyEnded: Type.Object({ digest: Type.String(), events: Type.Integer({ minimum: 0 }) }, strict),
+  /** In a copy: keeps the place of a reading that retention had taken away, and is taken away like it. */
+  RevisionVacant: Type.Object({}, strict),
 
   CellarCreated: Type.Object({ cellar: Type.String(), title: Type.String() }, strict),
   CellarRenamed: Type.Object({ title: Type.String() }, strict),

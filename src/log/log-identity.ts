@@ -1,38 +1,100 @@
 import type { Clock } from '../clock.ts'
-import type { NewEvent, RecordedEvent } from '../domain/events.ts'
+import type { EventData, NewEvent, RecordedEvent } from '../domain/events.ts'
 import { logStream } from '../domain/streams.ts'
 import type { Entropy } from '../entropy.ts'
+import { readPageEventsMax } from '../limits.ts'
 import type { EventLog } from './event-log.ts'
+import type { LogDigest } from './log-digest.ts'
 
-/** The log's own id. A log that has none gets it now, as its first event; of two that try at once, one names it. */
+/** The log is a copy that was never finished: to serve from it would serve a part of the truth as the whole. */
+export class UnfinishedCopy extends Error {
+  override readonly name = 'UnfinishedCopy'
+  constructor() {
+    super('The log is a copy that is not finished: run "cellarbook log copy" again, which goes on where it stopped')
+  }
+}
+
+/** The target of a copy holds something else than a part of that copy. */
+export class NotACopy extends Error {
+  override readonly name = 'NotACopy'
+}
+
+export type Naming = { readonly clock: Clock; readonly entropy: Entropy }
+
+/**
+ * The log's own id. A log that has none gets it now, as its first event; of two that try at once, one names it. A copy has an id
+ * of its own, since its positions are other ones.
+ * @throws UnfinishedCopy
+ */
 export const ensureLogCreated = async (log: EventLog, clock: Clock, entropy: Entropy): Promise<string> => {
-  const known = await readLogId(log)
+  const known = identityOf(await readLogStream(log))
   if (known !== null) return known
 
-  const created = logCreated(clock, entropy)
+  const logId = entropy.uuid()
+  const created = logEvent({ clock, entropy }, { type: 'LogCreated', data: { logId } })
   const result = await log.append(logStream, 'none', [created])
-  if (result.outcome !== 'conflict') return created.data.logId
-  const named = await readLogId(log)
+  if (result.outcome !== 'conflict') return logId
+  const named = identityOf(await readLogStream(log))
   if (named === null) throw new Error(`Cannot name the log: "${logStream}" has a revision and no event`)
   return named
 }
 
-const readLogId = async (log: EventLog): Promise<string | null> => {
-  const [first] = await log.read(logStream, { limit: 1 })
-  if (first === undefined) return null
-  if (isLogCreated(first)) return first.data.logId
-  throw new Error(`Cannot name the log: the first event of "${logStream}" is ${first.type}`)
+/**
+ * Marks the target as a copy of the source that is not finished, unless it is marked so already. Its own stream begins like
+ * the source's.
+ * @throws NotACopy, UnfinishedCopy if the source is one.
+ */
+export const beginCopy = async (from: EventLog, to: EventLog, naming: Naming): Promise<void> => {
+  const source = await readLogStream(from)
+  if (identityOf(source) === null) throw new NotACopy('The source is no log of Cellarbook: it does not name itself')
+  const target = await readLogStream(to)
+  const begun = target.at(-1)
+  if (begun !== undefined) {
+    const isOfSource = source.every((event, index) => event.id === target[index]?.id)
+    if (isOfSource && target.length === source.length + 1 && begun.type === 'LogCopyBegun') return
+    throw new NotACopy('The target holds another log, or a copy that is finished: choose an empty one')
+  }
+  const [other] = await to.readAll({ limit: 1 })
+  if (other !== undefined) throw new NotACopy('The target holds events that are no copy: choose an empty one')
+  const beginning = source.map(({ stream: _, revision: __, position: ___, ...event }) => event)
+  const mark = logEvent(naming, { type: 'LogCopyBegun', data: { copyId: naming.entropy.uuid() } })
+  await append(to, -1, [...beginning, mark])
 }
 
-const isLogCreated = (event: RecordedEvent): event is RecordedEvent<'LogCreated'> => event.type === 'LogCreated'
+/** From now on the copy may be served from. */
+export const endCopy = async (to: EventLog, { digest, events }: LogDigest, naming: Naming): Promise<void> => {
+  const target = await readLogStream(to)
+  await append(to, target.length - 1, [logEvent(naming, { type: 'LogCopyEnded', data: { digest, events } })])
+}
 
-const logCreated = (clock: Clock, entropy: Entropy): NewEvent<'LogCreated'> => {
-  const requestId = entropy.uuid()
-  return {
-    id: entropy.uuid(),
-    type: 'LogCreated',
-    recordedAt: clock.now(),
-    data: { logId: entropy.uuid() },
-    metadata: { by: { kind: 'system' }, requestId, correlationId: requestId, causationId: requestId },
+const append = async (to: EventLog, last: number, events: readonly NewEvent[]): Promise<void> => {
+  const result = await to.append(logStream, last < 0 ? 'none' : last, events)
+  if (result.outcome === 'conflict') throw new NotACopy('Somebody else writes to the target')
+}
+
+const readLogStream = (log: EventLog): Promise<readonly RecordedEvent[]> =>
+  log.read(logStream, { limit: readPageEventsMax })
+
+/** `null`: it has none. */
+const identityOf = (events: readonly RecordedEvent[]): string | null => {
+  const [first] = events
+  if (first === undefined) return null
+  if (first.type !== 'LogCreated') {
+    throw new Error(`Cannot name the log: the first event of "${logStream}" is ${first.type}`)
   }
+  if (events.at(-1)?.type === 'LogCopyBegun') throw new UnfinishedCopy()
+  let id = first.data.logId
+  for (const event of events) if (event.type === 'LogCopyBegun') id = event.data.copyId
+  return id
+}
+
+type LogEvent =
+  | { readonly type: 'LogCreated'; readonly data: EventData<'LogCreated'> }
+  | { readonly type: 'LogCopyBegun'; readonly data: EventData<'LogCopyBegun'> }
+  | { readonly type: 'LogCopyEnded'; readonly data: EventData<'LogCopyEnded'> }
+
+const logEvent = ({ clock, entropy }: Naming, event: LogEvent): NewEvent => {
+  const requestId = entropy.uuid()
+  const metadata = { by: { kind: 'system' }, requestId, correlationId: requestId, causationId: requestId } as const
+  return { ...event, id: entropy.uuid(), recordedAt: clock.now(), metadata }
 }

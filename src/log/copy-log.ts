@@ -1,0 +1,227 @@
+import type { Clock } from '../clock.ts'
+import type { NewEvent, RecordedEvent } from '../domain/events.ts'
+import { logStream } from '../domain/streams.ts'
+import type { Entropy } from '../entropy.ts'
+import {
+  copyAppendBytesMax,
+  copyAppendEventsMax,
+  copyRetriesMax,
+  copyRetryPauseMs,
+  readPageEventsMax,
+} from '../limits.ts'
+import { type EventLog, Outage } from './event-log.ts'
+import { digestLog, type LogDigest } from './log-digest.ts'
+import { beginCopy, endCopy } from './log-identity.ts'
+
+/** Why a copy can't be made, or does not hold: for a person to read. */
+export class CopyRefused extends Error {
+  override readonly name = 'CopyRefused'
+}
+
+export type CopyProgress = {
+  readonly phase: 'copying' | 'verifying the source' | 'verifying the copy'
+  /** Events looked at in this phase, those that lay there already included. */
+  readonly events: number
+  /** Of the log that is read, 0 to 1; about right. */
+  readonly share: number
+}
+
+export type CopyParts = {
+  readonly from: EventLog
+  readonly to: EventLog
+  readonly clock: Clock
+  readonly entropy: Entropy
+  wait(ms: number): Promise<void>
+  onProgress(progress: CopyProgress): void
+}
+
+/**
+ * Copies a log: ids, revisions and `recordedAt` stay, so that every receipt stays true (protocol, "Copying a log"). Key,
+ * cellar, operator and seal events are written in the order of the log, each after all that lies before it; readings between
+ * two of those go in parallel, stream by stream. What lies in the target already, from a copy that was cut off, is not
+ * written again. Ends by reading both logs and comparing them. Nobody may write to either meanwhile.
+ * @throws CopyRefused when the target holds something else, or the two differ. Outage when a store is away for too long:
+ * run it again, and it goes on.
+ */
+export const copyLog = async (parts: CopyParts): Promise<LogDigest> => {
+  const { from, to, onProgress } = parts
+  const last = await lastPosition(from)
+  if (last === null) throw new CopyRefused('There is nothing to copy: the source has no event')
+  await beginCopy(from, to, parts)
+  const surely = trying(parts.wait)
+  const streams = new TargetStreams({ from, to, surely })
+  let events = 0
+  for await (const page of pagesOf(from, last)) {
+    await copyPage(streams, page)
+    events += page.length
+    onProgress({ phase: 'copying', events, share: shareOf(page, last) })
+  }
+  await streams.truncateAgain()
+
+  const source = await digestLog(from, (seen) => onProgress({ phase: 'verifying the source', ...seen }))
+  const copy = await digestLog(to, (seen) => onProgress({ phase: 'verifying the copy', ...seen }))
+  if (source.digest !== copy.digest) throw new CopyRefused(differenceOf(source, copy))
+  await endCopy(to, copy, parts)
+  return copy
+}
+
+const differenceOf = (source: LogDigest, copy: LogDigest): string => {
+  const other = [...source.streams].find(([stream, digest]) => copy.streams.get(stream) !== digest)?.[0]
+  const where = other === undefined ? 'it has streams that the source has not' : `"${other}" differs`
+  return `The copy is not the source: ${where}. Was either of them written to meanwhile?`
+}
+
+const lastPosition = async (log: EventLog): Promise<number | null> => {
+  const [last] = await log.readAll({ direction: 'backwards', limit: 1 })
+  return last?.position ?? null
+}
+
+const shareOf = (page: readonly RecordedEvent[], last: number): number =>
+  last === 0 ? 1 : (page.at(-1)?.position ?? last) / last
+
+/** All but the log's own stream, up to that position. */
+async function* pagesOf(log: EventLog, last: number): AsyncGenerator<readonly RecordedEvent[]> {
+  for (let from: number | null = null; ; ) {
+    const page: readonly RecordedEvent[] = await log.readAll({
+      ...(from === null ? {} : { from }),
+      limit: readPageEventsMax,
+    })
+    const end = page.at(-1)
+    if (end === undefined) return
+    yield page.filter(({ stream, position }) => stream !== logStream && position <= last)
+    if (end.position >= last) return
+    from = end.position
+  }
+}
+
+const copyPage = async (streams: TargetStreams, page: readonly RecordedEvent[]): Promise<void> => {
+  let waiting = new Map<string, RecordedEvent[]>()
+  const flush = async (): Promise<void> => {
+    const runs = waiting
+    waiting = new Map()
+    await Promise.all(Array.from(runs, ([stream, run]) => streams.copy(stream, run)))
+  }
+  for (const event of page) {
+    const isBarrier = event.type !== 'ReadingAccepted'
+    if (isBarrier) await flush()
+    const run = waiting.get(event.stream)
+    if (run === undefined) waiting.set(event.stream, [event])
+    else run.push(event)
+    if (isBarrier) await flush()
+  }
+  await flush()
+}
+
+type Surely = <T>(work: () => Promise<T>) => Promise<T>
+type Logs = { readonly from: EventLog; readonly to: EventLog; readonly surely: Surely }
+
+type TargetStream = {
+  /** Of its last event in the target; -1 before the first. */
+  revision: number
+  /** The first revision that the source still has. */
+  readonly keptFrom: number
+}
+
+/** How far each stream of the target is. */
+class TargetStreams {
+  readonly #logs: Logs
+  readonly #known = new Map<string, TargetStream>()
+
+  constructor(logs: Logs) {
+    this.#logs = logs
+  }
+
+  /** Appends those of the events, which follow each other in the source, that the target has not. */
+  async copy(stream: string, run: readonly RecordedEvent[]): Promise<void> {
+    const target = await this.#get(stream)
+    const fresh = run.filter(({ revision }) => revision > target.revision && revision >= target.keptFrom)
+    for (const chunk of chunksOf(fresh)) await this.#append(stream, target, chunk)
+  }
+
+  async #get(stream: string): Promise<TargetStream> {
+    const known = this.#known.get(stream)
+    if (known !== undefined) return known
+    const { from, to } = this.#logs
+    const [first] = await from.read(stream, { limit: 1 })
+    const [last] = await to.read(stream, { direction: 'backwards', limit: 1 })
+    if (first === undefined)
+      throw new CopyRefused(`Cannot copy "${stream}": the source shows it, and reads it as empty`)
+    const target = { revision: last?.revision ?? -1, keptFrom: first.revision }
+    this.#known.set(stream, target)
+    await this.#holdVacant(stream, target, first)
+    return target
+  }
+
+  /** What retention took away in the source. */
+  async truncateAgain(): Promise<void> {
+    const { to, surely } = this.#logs
+    for (const [stream, { keptFrom }] of this.#known) {
+      if (keptFrom > 0) await surely(() => to.truncate(stream, keptFrom))
+    }
+  }
+
+  /** No engine begins a stream at a later revision, so the revisions that are gone are filled, and emptied in the end. */
+  async #holdVacant(stream: string, target: TargetStream, kept: RecordedEvent): Promise<void> {
+    while (target.revision + 1 < target.keptFrom) {
+      const count = Math.min(copyAppendEventsMax, target.keptFrom - target.revision - 1)
+      const events = Array.from({ length: count }, (_, index) => vacant(stream, target.revision + 1 + index, kept))
+      await this.#append(stream, target, events)
+    }
+  }
+
+  async #append(stream: string, target: TargetStream, events: readonly NewEvent[]): Promise<void> {
+    const { to, surely } = this.#logs
+    const expected = target.revision < 0 ? 'none' : target.revision
+    const result = await surely(() => to.append(stream, expected, events))
+    if (result.outcome === 'conflict') {
+      const current = result.currentRevision ?? 'none'
+      throw new CopyRefused(`Cannot copy "${stream}": somebody else writes to the target (current revision ${current})`)
+    }
+    target.revision += events.length
+  }
+}
+
+/** Its id follows from its place, so that an append of it can be tried again. */
+const vacant = (stream: string, revision: number, kept: RecordedEvent): NewEvent<'RevisionVacant'> => ({
+  id: Bun.randomUUIDv5(`${stream}@${revision}`, 'oid'),
+  type: 'RevisionVacant',
+  recordedAt: kept.recordedAt,
+  data: {},
+  metadata: kept.metadata,
+})
+
+function* chunksOf(events: readonly RecordedEvent[]): Generator<readonly NewEvent[]> {
+  let chunk: NewEvent[] = []
+  let bytes = 0
+  for (const event of events) {
+    const size = bytesAtMost(event)
+    if (chunk.length > 0 && (chunk.length >= copyAppendEventsMax || bytes + size > copyAppendBytesMax)) {
+      yield chunk
+      chunk = []
+      bytes = 0
+    }
+    const { stream: _, revision: __, position: ___, ...plain } = event
+    chunk.push(plain)
+    bytes += size
+  }
+  if (chunk.length > 0) yield chunk
+}
+
+/** An upper bound of its stored size: UTF-8 takes at most 3 bytes a code unit. */
+const bytesAtMost = ({ data, metadata }: RecordedEvent): number =>
+  3 * (JSON.stringify(data).length + JSON.stringify(metadata).length) + 200
+
+/** The same again until the store says: an append of the same ids at the same place is written once. */
+const trying =
+  (wait: CopyParts['wait']): Surely =>
+  async (work) => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await work()
+      } catch (error) {
+        const isPassing = error instanceof Outage && (error.reason === 'unavailable' || error.reason === 'overloaded')
+        if (!isPassing || tries >= copyRetriesMax) throw error
+        await wait(copyRetryPauseMs)
+      }
+    }
+  }

@@ -1,0 +1,69 @@
+import type { RecordedEvent } from '../domain/events.ts'
+import { logStream } from '../domain/streams.ts'
+import { readPageEventsMax } from '../limits.ts'
+import type { EventLog } from './event-log.ts'
+
+export type LogDigest = {
+  /** SHA-256 of all that the log holds, 64 hex digits: the same for two logs of the same events, on whatever engine. */
+  readonly digest: string
+  readonly events: number
+  /** Of each stream, 64 hex digits. */
+  readonly streams: ReadonlyMap<string, string>
+}
+
+/**
+ * What a log holds, as one number. In it are each stream's events, in order, with id, revision, time, data and metadata; and the
+ * order over all streams of everything but readings, which may lie in another order in a copy. Not in it are positions, which
+ * are the engine's own, and the log's own stream, where a copy says that it is one.
+ */
+export const digestLog = async (
+  log: EventLog,
+  onProgress: (seen: { readonly events: number; readonly share: number }) => void,
+): Promise<LogDigest> => {
+  const [end] = await log.readAll({ direction: 'backwards', limit: 1 })
+  const streams = new Map<string, { readonly keptFrom: number; digest: string }>()
+  let barriers = ''
+  let events = 0
+  for (let from: number | null = null; end !== undefined; ) {
+    const page: readonly RecordedEvent[] = await log.readAll({
+      ...(from === null ? {} : { from }),
+      limit: readPageEventsMax,
+    })
+    const last = page.at(-1)
+    if (last === undefined) break
+    for (const event of page) {
+      if (event.stream === logStream) continue
+      const stream = streams.get(event.stream) ?? { keptFrom: await firstRevision(log, event.stream), digest: '' }
+      streams.set(event.stream, stream)
+      // An engine that frees its space later may show here what was truncated.
+      if (event.revision < stream.keptFrom) continue
+      const text = canonicalText(event)
+      stream.digest = chained(stream.digest, text)
+      if (event.type !== 'ReadingAccepted') barriers = chained(barriers, text)
+      events += 1
+    }
+    onProgress({ events, share: end.position === 0 ? 1 : Math.min(1, last.position / end.position) })
+    from = last.position
+  }
+  const all = Array.from(streams, ([stream, { digest }]) => [stream, digest] as const)
+  const sorted = all.toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return { digest: chained(barriers, JSON.stringify(sorted)), events, streams: new Map(sorted) }
+}
+
+const firstRevision = async (log: EventLog, stream: string): Promise<number> => {
+  const [first] = await log.read(stream, { limit: 1 })
+  return first?.revision ?? 0
+}
+
+const chained = (before: string, text: string): string =>
+  new Bun.CryptoHasher('sha256').update(before).update(text).digest('hex')
+
+const canonicalText = ({ stream, revision, id, type, recordedAt, data, metadata }: RecordedEvent): string =>
+  JSON.stringify([stream, revision, id, type, recordedAt, data, metadata], canonical)
+
+/** Properties in one order, whatever the engine's; and -0, which JSON has no word for, is told from 0. */
+const canonical = (_: string, value: unknown): unknown => {
+  if (Object.is(value, -0)) return '-0'
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}

@@ -1,0 +1,260 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
+import { logStream } from '../../src/domain/streams.ts'
+import { copyAppendEventsMax, readPageEventsMax } from '../../src/limits.ts'
+import { copyLog } from '../../src/log/copy-log.ts'
+import { type EventLog, Outage } from '../../src/log/event-log.ts'
+import { ensureLogCreated } from '../../src/log/log-identity.ts'
+import { createMemoryLog } from '../../src/log/memory.ts'
+import { openSqliteLog } from '../../src/log/sqlite.ts'
+import { newFolder } from '../support/cellarbook.ts'
+import { manualClock } from '../support/manual-clock.ts'
+import { seededEntropy } from '../support/seeded-entropy.ts'
+import {
+  cellarRenamed,
+  freshCellarStream,
+  freshKeyStream,
+  hostileNumbers,
+  hostileTexts,
+  keySuspended,
+  reading,
+} from './sample-events.ts'
+
+const [one, two] = ['readings-aaaaaaaa', 'readings-bbbbbbbb']
+
+const open: EventLog[] = []
+const folders: ReturnType<typeof newFolder>[] = []
+afterEach(async () => {
+  for (const log of open.splice(0)) await log.close()
+  for (const folder of folders.splice(0)) folder.remove()
+})
+
+const memory = (): EventLog => {
+  const log = createMemoryLog()
+  open.push(log)
+  return log
+}
+
+const sqlite = (): EventLog => {
+  const folder = newFolder()
+  folders.push(folder)
+  const log = openSqliteLog({ dataDir: folder.path })
+  open.push(log)
+  return log
+}
+
+const naming = () => ({ clock: manualClock(), entropy: seededEntropy(7) })
+const copy = (from: EventLog, to: EventLog) =>
+  copyLog({ from, to, ...naming(), wait: async () => {}, onProgress: () => {} })
+
+/** A log with what a life leaves: two keys' readings between changes, one sealed, one that retention took a prefix from. */
+const fill = async (log: EventLog): Promise<void> => {
+  await ensureLogCreated(log, manualClock(), seededEntropy(1))
+  const [cellar, key] = [freshCellarStream(), freshKeyStream()]
+  await log.append(cellar, 'none', [cellarRenamed('Wine')])
+  await log.append(key, 'none', [keySuspended('first')])
+  const readings = (stream: string, count: number) =>
+    Array.from({ length: count }, (_, index) => reading(stream, { value: index }))
+  await log.append(one, 'none', readings(one, 700))
+  await log.append(two, 'none', readings(two, 2))
+  await log.append(one, 699, readings(one, copyAppendEventsMax))
+  await log.append(key, 0, [keySuspended('second'), keySuspended('third')])
+  const hostile = [
+    ...hostileTexts.map((text) => reading(two, { rack: text })),
+    ...hostileNumbers.map((value) => reading(two, { value })),
+  ]
+  await log.append(two, 1, hostile)
+  const sealed: NewEvent = { ...keySuspended(), type: 'ReadingsSealed', data: { reason: 'revoked' } }
+  await log.append(two, hostile.length + 1, [sealed])
+  await log.append(cellar, 0, [cellarRenamed('Berlin')])
+  await log.truncate(one, 650)
+}
+
+const everything = async (log: EventLog): Promise<readonly RecordedEvent[]> => {
+  const events: RecordedEvent[] = []
+  for (let from: number | null = null; ; ) {
+    const page: readonly RecordedEvent[] = await log.readAll({
+      ...(from === null ? {} : { from }),
+      limit: readPageEventsMax,
+    })
+    const last = page.at(-1)
+    if (last === undefined) return events
+    events.push(...page)
+    from = last.position
+  }
+}
+
+/** By stream, without what is the engine's own. */
+const streamsOf = (events: readonly RecordedEvent[]) =>
+  Map.groupBy(
+    events.filter(({ stream }) => stream !== logStream).map(({ position: _, ...event }) => event),
+    ({ stream }) => stream,
+  )
+
+const engines = [
+  { title: 'memory to SQLite', from: memory, to: sqlite },
+  { title: 'SQLite to memory', from: sqlite, to: memory },
+]
+
+describe('copyLog()', () => {
+  for (const { title, from, to } of engines) {
+    test(`keeps ids, revisions, times and content, from ${title}`, async () => {
+      const [source, target] = [from(), to()]
+      await fill(source)
+      await copy(source, target)
+      expect(streamsOf(await everything(target))).toEqual(streamsOf(await everything(source)))
+    })
+  }
+
+  test('keeps the order of everything but readings, and no reading passes its seal or a change', async () => {
+    const [source, target] = [memory(), memory()]
+    await fill(source)
+    await copy(source, target)
+    const order = (events: readonly RecordedEvent[]) =>
+      events.filter(({ type, stream }) => type !== 'ReadingAccepted' && stream !== logStream).map(({ id }) => id)
+    const [before, after] = [await everything(source), await everything(target)]
+    expect(order(after).filter((id) => order(before).includes(id))).toEqual(order(before))
+    const isBarrier = (event: RecordedEvent) => event.type !== 'ReadingAccepted' && event.stream !== logStream
+    for (const [index, barrier] of before.entries()) {
+      if (!isBarrier(barrier)) continue
+      const place = after.findIndex(({ id }) => id === barrier.id)
+      const idsBefore = (events: readonly RecordedEvent[], end: number) =>
+        new Set(
+          events
+            .slice(0, end)
+            .filter(({ type }) => type === 'ReadingAccepted')
+            .map(({ id }) => id),
+        )
+      expect(idsBefore(after, place)).toEqual(idsBefore(before, index))
+    }
+  })
+
+  test('keeps revisions that retention took away empty, and an append goes on behind them', async () => {
+    const [source, target] = [memory(), sqlite()]
+    await fill(source)
+    await copy(source, target)
+    const [first] = await target.read(one, { limit: 1 })
+    expect(first?.revision).toBe(650)
+    const end = 699 + copyAppendEventsMax
+    expect(await target.append(one, end, [reading(one)])).toMatchObject({ outcome: 'written' })
+  })
+
+  test('goes on where it was cut off, at whichever append, and writes nothing twice', async () => {
+    const source = memory()
+    await fill(source)
+    const whole = streamsOf(await everything(source))
+    let appends = 0
+    const counted = memory()
+    const counting: EventLog = {
+      ...wrapped(counted),
+      append: (...args) => {
+        appends += 1
+        return counted.append(...args)
+      },
+    }
+    await copy(source, counting)
+    expect(appends).toBeGreaterThan(8)
+    for (let cut = 0; cut < appends; cut += 1) {
+      const target = memory()
+      let left = cut
+      const dying: EventLog = {
+        ...wrapped(target),
+        append: async (...args) => {
+          if (left === 0) throw new Error('the process died')
+          left -= 1
+          return target.append(...args)
+        },
+      }
+      await expect(copy(source, dying)).rejects.toThrow('the process died')
+      await copy(source, target)
+      expect([cut, streamsOf(await everything(target))]).toEqual([cut, whole])
+    }
+  })
+
+  test('writes an append once whose answer was lost', async () => {
+    const [source, target] = [memory(), memory()]
+    await fill(source)
+    let isLost = false
+    const lossy: EventLog = {
+      ...wrapped(target),
+      append: async (...args) => {
+        const result = await target.append(...args)
+        isLost = !isLost
+        if (isLost && args[0] !== logStream) throw new Outage('the answer was lost', 'unknown', 'unavailable')
+        return result
+      },
+    }
+    await copy(source, lossy)
+    expect(streamsOf(await everything(target))).toEqual(streamsOf(await everything(source)))
+  })
+
+  test('is a log of its own, which names itself only when it is finished', async () => {
+    const [source, target] = [memory(), memory()]
+    await fill(source)
+    const dying: EventLog = { ...wrapped(target), truncate: async () => Promise.reject(new Error('the process died')) }
+    await expect(copy(source, dying)).rejects.toThrow('the process died')
+    const name = (log: EventLog) => ensureLogCreated(log, manualClock(), seededEntropy(3))
+    await expect(name(target)).rejects.toMatchObject({ name: 'UnfinishedCopy' })
+    await copy(source, target)
+    expect(await name(target)).not.toBe(await name(source))
+  })
+
+  test('refuses a target that holds something else, a finished copy, or nothing to copy', async () => {
+    const [source, other, target] = [memory(), memory(), memory()]
+    await fill(source)
+    await fill(other)
+    await expect(copy(source, other)).rejects.toMatchObject({ name: 'NotACopy' })
+    const [cellars] = [memory()]
+    await cellars.append(freshCellarStream(), 'none', [cellarRenamed('x')])
+    await expect(copy(source, cellars)).rejects.toMatchObject({ name: 'NotACopy' })
+    await copy(source, target)
+    await expect(copy(source, target)).rejects.toMatchObject({ name: 'NotACopy' })
+    await expect(copy(memory(), memory())).rejects.toMatchObject({ name: 'CopyRefused' })
+  })
+
+  test('refuses a copy that is not the source: an event that reads otherwise, one too many', async () => {
+    const source = memory()
+    await fill(source)
+    const faults: ((log: EventLog) => EventLog)[] = [
+      (log) => ({
+        ...wrapped(log),
+        readAll: async (options) =>
+          (await log.readAll(options)).map((event) =>
+            event.type === 'ReadingAccepted' && Object.is(event.data.value, -0)
+              ? { ...event, data: { ...event.data, value: 0 } }
+              : event,
+          ),
+      }),
+      (log) => ({
+        ...wrapped(log),
+        readAll: async (options) => (await log.readAll(options)).filter(({ type }) => type !== 'ReadingsSealed'),
+      }),
+    ]
+    for (const fault of faults) {
+      await expect(copy(source, fault(memory()))).rejects.toMatchObject({ name: 'CopyRefused' })
+    }
+    const extra = memory()
+    await copy(source, { ...wrapped(extra), truncate: () => Promise.reject(new Error('cut off')) }).catch(() => {})
+    await extra.append(freshKeyStream(), 'none', [keySuspended()])
+    await expect(copy(source, extra)).rejects.toThrow('it has streams that the source has not')
+  })
+
+  test('copies a copy', async () => {
+    const [source, middle, target] = [memory(), sqlite(), memory()]
+    await fill(source)
+    const first = await copy(source, middle)
+    const second = await copy(middle, target)
+    expect(second.digest).toBe(first.digest)
+  })
+})
+
+/** An object whose methods are the log's own, to take some of them out. */
+const wrapped = (log: EventLog): EventLog => ({
+  append: (...args) => log.append(...args),
+  read: (...args) => log.read(...args),
+  readAll: (...args) => log.readAll(...args),
+  subscribe: (...args) => log.subscribe(...args),
+  truncate: (...args) => log.truncate(...args),
+  health: () => log.health(),
+  close: () => log.close(),
+})
