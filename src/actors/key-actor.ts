@@ -139,11 +139,16 @@ export class KeyActor {
 
   /** Why these can't be taken in; `null` if they have their places, or will be judged before they are appended. */
   #refusal(readings: Readings): ReadingRefusal | null {
-    if (this.#isInDoubt) return storeUnavailable
+    if (this.#isInDoubt || this.#isStuck) return storeUnavailable
     const full = this.#mailbox.refusesReadings(readings, this.#run ?? nothing)
     if (full !== null) return full
     this.#mustJudge ||= this.#isAside || !this.#streams.current
     return this.#mustJudge ? null : this.#admit(isBatch(readings) ? readings.length : 1)
+  }
+
+  /** Readings wait behind an append that nobody can say of whether it was written, and the store is known to be away. */
+  get #isStuck(): boolean {
+    return this.#run?.isDoubtful === true && !this.#host.log.health().ok
   }
 
   #admit(places: number): ReadingRefusal | null {
@@ -279,6 +284,10 @@ export class KeyActor {
     if (run.isDoubtful && run.tries < storeRetriesMax && !this.#host.gaveUp) {
       const pauseMs = retryPauseMs(run.tries, this.#host)
       run.tries += 1
+      if (this.#isStuck) {
+        this.#releaseWaiting()
+        this.#mailbox.refuseReadings(storeUnavailable)
+      }
       this.#host.schedule.after(pauseMs, () => this.#append(run, this.#streams.readingsStream))
       return
     }

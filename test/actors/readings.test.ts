@@ -249,7 +249,8 @@ describe('an append whose outcome is unknown', () => {
   test('lets nobody wait longer than the bound, and keeps the place taken until it is known', async () => {
     const { cluster, node, keyId } = await opened({ limit: { readings: 2, windowMs: 600_000 } })
     await node.post(keyId)
-    node.faults.failAppend({ fault: 'unknown_written', thenAway: true })
+    node.faults.failAppend({ fault: 'unknown_written' })
+    for (let nth = 2; nth <= 20; nth += 1) node.faults.failAppend({ fault: 'unknown_not_written', nth })
     const asked = accept(node, cluster, keyId)
     await node.schedule.quiet()
     const waiting = accept(node, cluster, keyId)
@@ -262,10 +263,30 @@ describe('an append whose outcome is unknown', () => {
     await node.schedule.advance(501)
     expect(await asked).toEqual({ ok: false, refusal: { kind: 'store_unavailable' } })
     expect(await waiting).toMatchObject({ ok: false, refusal: { kind: 'rate_limited' } })
-    node.faults.comeBack()
-    await node.schedule.advance(2_000)
+    await node.schedule.advance(20_000)
     expect((await node.post(keyId))[0]).toMatchObject({ refusal: { kind: 'rate_limited' } })
     expect((await cluster.streams(keyId)).readings).toHaveLength(2)
+  })
+
+  test('while the store is known to be away, those behind it are refused at once, and taken when it is back', async () => {
+    const { cluster, node, keyId } = await opened()
+    await node.post(keyId)
+    const held = node.faults.hold('before')
+    node.faults.failAppend({ fault: 'unknown_written', thenAway: true })
+    const asked = accept(node, cluster, keyId)
+    await node.schedule.quiet()
+    const waiting = accept(node, cluster, keyId)
+    held.release()
+    await node.schedule.quiet()
+    const late = accept(node, cluster, keyId)
+    for (const answer of [waiting, late]) {
+      const now = await Promise.race([answer, Promise.resolve('it waits')])
+      expect(now).toEqual({ ok: false, refusal: { kind: 'store_unavailable' } })
+    }
+
+    node.faults.comeBack()
+    expect(await node.schedule.until(asked)).toMatchObject({ ok: true, value: { first: 1 } })
+    expect((await node.post(keyId))[0]).toMatchObject({ ok: true, value: { first: 2 } })
   })
 
   test('that turns out not to be written gives its place back', async () => {
