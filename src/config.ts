@@ -3,6 +3,7 @@
  * be told at once and a test needs nothing but an object.
  */
 import { isIP } from 'node:net'
+import { type EventStoreSettings, parseEventStore } from './eventstore-url.ts'
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
@@ -12,6 +13,8 @@ export type Config = {
   /** 0: any free port. */
   readonly port: number
   readonly dataDir: string
+  /** `null`: the embedded log in the data folder. */
+  readonly eventStore: EventStoreSettings | null
   /** Origin without a trailing slash; `null`: whatever address the service listens on. */
   readonly publicUrl: string | null
   /** IP addresses whose forwarded headers are believed. */
@@ -45,19 +48,15 @@ export const parseConfig = (environment: Environment): ParsedConfig => {
     host: take(parseHost(text('HOST') ?? '127.0.0.1'), ''),
     port: take(parsePort(text('PORT') ?? '3000'), 0),
     dataDir: take(parseDataDir(text('DATA_DIR') ?? './data'), ''),
+    eventStore: take(parseEventStoreSettings(text('EVENTSTORE_URL'), text('EVENTSTORE_PREFIX')), null),
     publicUrl: take(parsePublicUrl(text('PUBLIC_URL')), null),
     trustedProxies: take(parseTrustedProxies(text('TRUSTED_PROXIES')), []),
     tls: take(parseTls(text('TLS_CERT'), text('TLS_KEY')), null),
     logLevel: take(parseLogLevel(text('LOG_LEVEL') ?? 'info'), 'info'),
     allowInsecureHttp: take(parseSwitch('ALLOW_INSECURE_HTTP', text('ALLOW_INSECURE_HTTP')), false),
   }
-  if (text('EVENTSTORE_URL') !== null) faults.push(noEventStore)
   return faults.length === 0 ? { ok: true, config } : { ok: false, faults }
 }
-
-// The value is not repeated: such an address may carry a password.
-const noEventStore =
-  'EVENTSTORE_URL is set, but this version has no EventStoreDB engine yet: unset it to use the embedded log in DATA_DIR'
 
 const wrong = (name: string, value: string, rule: string): Fault => ({
   fault: `${name} is ${JSON.stringify(value)}: ${rule}`,
@@ -77,6 +76,12 @@ const parseHost = (value: string): Parsed<string> => {
 const parseDataDir = (value: string): Parsed<string> => {
   if (value.trim() !== '' && !value.includes('\0')) return { value }
   return wrong('DATA_DIR', value, 'it must be the path of a folder')
+}
+
+const parseEventStoreSettings = (url: string | null, prefix: string | null): Parsed<EventStoreSettings | null> => {
+  if (url !== null) return parseEventStore(url, prefix ?? '')
+  if (prefix === null) return { value: null }
+  return { fault: 'EVENTSTORE_PREFIX is set, but EVENTSTORE_URL is not: the embedded log has no prefix' }
 }
 
 const parsePublicUrl = (value: string | null): Parsed<string | null> => {

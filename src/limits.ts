@@ -114,6 +114,30 @@ export const copyAppendEventsMax = 1_000
 export const copyRetriesMax = 600
 export const copyRetryPauseMs = 500
 
+// EventStoreDB (`log/eventstoredb.ts`).
+/** Appends that are out at once, of as many streams. */
+export const eventStoreAppendsOutMax = 64
+/** After it the outcome of an append is unknown: one that is sent during an election is never answered. */
+export const eventStoreAppendMsMax = 1_000
+/** How often appends that are out are looked at; a divisor of `eventStoreAppendMsMax`. */
+export const eventStoreLookMs = 100
+/** The server takes about a mebibyte, of which it counts data and metadata. */
+export const eventStoreAppendBytesMax = 1_000_000
+export const eventStoreReadMsMax = 5_000
+/** A silent connection is given up after the two together. */
+export const eventStoreKeepAliveMs = 1_000
+export const eventStoreKeepAliveTimeoutMs = 900
+/** One question asked while connecting. */
+export const eventStoreAskMsMax = 1_000
+/** Between two tries to connect, and to take up a subscription again. */
+export const eventStoreRetryPauseMs = 100
+/** How long a start waits for a server that is not there, or not ready. */
+export const eventStoreStartMsMax = 5_000
+/** Messages are up to this large when they come from the server, whose own bound on an event is 16 MiB. */
+export const eventStoreMessageBytesMax = 17 * 1024 * 1024
+/** Events of others that the server looks past in one go, for one that was asked for. */
+export const eventStoreSearchWindowEvents = 1_024
+
 // Reading the log.
 export const readPageEventsMax = 1_000
 

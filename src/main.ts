@@ -47,10 +47,10 @@ const perform: ProgramDeps['perform'] = (config, operation) => performAnywhere(o
 
 const placeOf = (config: Config): Place => ({
   dataDir: config.dataDir,
-  hasLog: () => existsSync(logPathIn(config.dataDir)),
+  hasLog: () => config.eventStore !== null || existsSync(logPathIn(config.dataDir)),
   openLog: async () => {
     try {
-      return await openLog(config.dataDir, systemClock, systemEntropy)
+      return await openLog(config, systemClock, systemEntropy)
     } catch (error) {
       if (error instanceof DataFolderHeld) return 'held'
       throw inOneSentence(error)

@@ -53,7 +53,7 @@ const start = async (
 ): Promise<RunningService> => {
   await using started = new AsyncDisposableStack()
   const tls = readTls(config)
-  const log = await openLog(config.dataDir, clock, entropy)
+  const log = await openLog(config, clock, entropy)
   started.defer(() => log.close())
 
   const onBug = (bug: unknown): void => lines.error('bug', { error: errorOf(bug) })

@@ -10,6 +10,11 @@ export const logStream = 'cellarbook-log'
 /** Links for the first admin: no e-mail is known yet. */
 export const setupStream = 'operator-setup'
 
+/** Of all streams, by what their events are for. Readings are the many; what decides over keys is the rest. */
+export const readingsCategory = 'readings'
+export const lifecycleCategories = ['cellarbook', 'cellar', 'key', 'operator'] as const
+export const categories: readonly string[] = [...lifecycleCategories, readingsCategory]
+
 export const cellarStream = (cellar: string): string => `cellar-${digest(cellar)}`
 export const operatorStream = (email: string): string => `operator-${digest(email.toLowerCase())}`
 export const keyStream = (keyId: string): string => `key-${keyId}`

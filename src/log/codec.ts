@@ -54,7 +54,13 @@ export type Codec = {
   encode(stream: string, events: readonly NewEvent[]): readonly NewRow[]
   /** @throws UndecodableEvent naming the first event that this version can't read. */
   decode(row: StoredRow): readonly RecordedEvent[]
+  /** One event, for an engine that keeps each by itself. @throws UndecodableEvent if this version can't read it. */
+  decodeEvent(at: EventPlace, event: unknown): RecordedEvent
+  /** What its events are written at. */
+  versionOf(type: EventType): number
 }
+
+export type EventPlace = { readonly stream: string; readonly revision: number; readonly position: number }
 
 const StoredEvent = Type.Object({
   id: Type.String(),
@@ -79,8 +85,13 @@ export const createCodec = (registry: EventRegistry = currentRegistry): Codec =>
       typeof row.body === 'string'
         ? decodeJson({ registry, checks }, row, row.body)
         : decodePacked({ registry, checks }, row, row.body),
+    decodeEvent: (at, event) => decodeStored({ registry, checks }, at, event),
+    versionOf: (type) => versionOf(registry, type),
   }
 }
+
+const versionOf = (registry: EventRegistry, type: EventType): number =>
+  registry.get(type)?.version ?? schemaVersion[type]
 
 type Run = { readonly isReadings: boolean; readonly events: NewEvent[] }
 
@@ -104,7 +115,7 @@ const encodeRun = (registry: EventRegistry, stream: string, run: Run): NewRow =>
   const stored: StoredEvent[] = run.events.map(({ id, type, recordedAt, data, metadata }) => ({
     id,
     type,
-    schemaVersion: registry.get(type)?.version ?? schemaVersion[type],
+    schemaVersion: versionOf(registry, type),
     recordedAt,
     data,
     metadata,
@@ -117,18 +128,19 @@ const isReading = (event: NewEvent): event is NewEvent<'ReadingAccepted'> => eve
 
 type Known = { readonly registry: EventRegistry; readonly checks: ReadonlyMap<string, TypeCheck<TSchema>> }
 
-const decodeJson = (known: Known, row: StoredRow, body: string): readonly RecordedEvent[] => {
-  const stored = parseBody(row, body)
-  return stored.map((event, index) => {
-    const revision = row.revision + index
-    if (!storedEventCheck.Check(event)) {
-      throw new UndecodableEvent(row.stream, revision, typeOf(event), 'it is not as events are stored')
-    }
-    const { id, type, recordedAt, metadata } = event
-    const place = { stream: row.stream, revision, type }
-    const data = newestData(known, place, event)
-    return { id, type, recordedAt, data, metadata, stream: row.stream, revision, position: row.position + index }
-  }) as RecordedEvent[]
+const decodeJson = (known: Known, row: StoredRow, body: string): readonly RecordedEvent[] =>
+  parseBody(row, body).map((event, index) => {
+    const at = { stream: row.stream, revision: row.revision + index, position: row.position + index }
+    return decodeStored(known, at, event)
+  })
+
+const decodeStored = (known: Known, at: EventPlace, event: unknown): RecordedEvent => {
+  if (!storedEventCheck.Check(event)) {
+    throw new UndecodableEvent(at.stream, at.revision, typeOf(event), 'it is not as events are stored')
+  }
+  const { id, type, recordedAt, metadata } = event
+  const data = newestData(known, { stream: at.stream, revision: at.revision, type }, event)
+  return { id, type, recordedAt, data, metadata, ...at } as RecordedEvent
 }
 
 const parseBody = (row: StoredRow, body: string): readonly unknown[] => {

@@ -34,20 +34,20 @@ export const logPathIn = (path: string): string => join(path, logFileName)
 export type DataFolder = { readonly logPath: string; release(): void }
 
 /**
- * Makes the folder and its files if they are missing, and holds it until it is released or the process ends, however it
+ * Makes the folder and its files if they are missing (`hasLog`: the log's too, which another engine has elsewhere), and holds it until it is released or the process ends, however it
  * ends: the operating system lets go of the lock, so that nothing is left to clean up after a crash.
  *
  * The lock is a database of its own beside the log. Locking the log itself would shut out whoever wants to read it.
  *
  * @throws DataFolderUnwritable, DataFolderHeld
  */
-export const holdDataFolder = (path: string): DataFolder => {
+export const holdDataFolder = (path: string, { hasLog = true }: { readonly hasLog?: boolean } = {}): DataFolder => {
   const logPath = join(path, logFileName)
   const lockPath = join(path, lockFileName)
   try {
     mkdirSync(path, { recursive: true, mode: folderMode })
     makeFile(lockPath)
-    makeFile(logPath)
+    if (hasLog) makeFile(logPath)
     syncFolder(path)
   } catch (cause) {
     throw unwritable(path, cause)

@@ -3,7 +3,7 @@ import type { EventData, NewEvent, RecordedEvent } from '../domain/events.ts'
 import { logStream } from '../domain/streams.ts'
 import type { Entropy } from '../entropy.ts'
 import { readPageEventsMax } from '../limits.ts'
-import type { EventLog } from './event-log.ts'
+import { type EventLog, UndecodableEvent } from './event-log.ts'
 import type { LogDigest } from './log-digest.ts'
 
 /** The log is a copy that was never finished: to serve from it would serve a part of the truth as the whole. */
@@ -12,6 +12,11 @@ export class UnfinishedCopy extends Error {
   constructor() {
     super('The log is a copy that is not finished: run "cellarbook log copy" again, which goes on where it stopped')
   }
+}
+
+/** What lies where the log should be is something else: under that name, or that prefix, another program writes. */
+export class NotOurLog extends Error {
+  override readonly name = 'NotOurLog'
 }
 
 /** The target of a copy holds something else than a part of that copy. */
@@ -24,7 +29,7 @@ export type Naming = { readonly clock: Clock; readonly entropy: Entropy }
 /**
  * The log's own id. A log that has none gets it now, as its first event; of two that try at once, one names it. A copy has an id
  * of its own, since its positions are other ones.
- * @throws UnfinishedCopy
+ * @throws UnfinishedCopy, NotOurLog
  */
 export const ensureLogCreated = async (log: EventLog, clock: Clock, entropy: Entropy): Promise<string> => {
   const known = identityOf(await readLogStream(log))
@@ -72,16 +77,23 @@ const append = async (to: EventLog, last: number, events: readonly NewEvent[]): 
   if (result.outcome === 'conflict') throw new NotACopy('Somebody else writes to the target')
 }
 
-const readLogStream = (log: EventLog): Promise<readonly RecordedEvent[]> =>
-  log.read(logStream, { limit: readPageEventsMax })
+const readLogStream = async (log: EventLog): Promise<readonly RecordedEvent[]> => {
+  try {
+    return await log.read(logStream, { limit: readPageEventsMax })
+  } catch (cause) {
+    if (!(cause instanceof UndecodableEvent) || cause.revision > 0 || cause.type === 'LogCreated') throw cause
+    throw notOurs(cause.type, cause)
+  }
+}
+
+const notOurs = (type: string, cause?: unknown): NotOurLog =>
+  new NotOurLog(`Cannot use this log: its stream "${logStream}" begins with ${type}, so it is another's`, { cause })
 
 /** `null`: it has none. */
 const identityOf = (events: readonly RecordedEvent[]): string | null => {
   const [first] = events
   if (first === undefined) return null
-  if (first.type !== 'LogCreated') {
-    throw new Error(`Cannot name the log: the first event of "${logStream}" is ${first.type}`)
-  }
+  if (first.type !== 'LogCreated') throw notOurs(first.type)
   if (events.at(-1)?.type === 'LogCopyBegun') throw new UnfinishedCopy()
   let id = first.data.logId
   for (const event of events) if (event.type === 'LogCopyBegun') id = event.data.copyId

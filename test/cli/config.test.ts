@@ -18,6 +18,7 @@ describe('parseConfig()', () => {
       host: '127.0.0.1',
       port: 3000,
       dataDir: './data',
+      eventStore: null,
       publicUrl: null,
       trustedProxies: [],
       tls: null,
@@ -34,6 +35,8 @@ describe('parseConfig()', () => {
         HOST: '::1',
         PORT: '0',
         DATA_DIR: '/var/lib/cellarbook',
+        EVENTSTORE_URL: 'esdb://anna:p%40ss@db.example:2114?tlsCaFile=/etc/ca.crt',
+        EVENTSTORE_PREFIX: 'prod-',
         PUBLIC_URL: 'https://cellar.example/',
         TRUSTED_PROXIES: '10.0.0.2, fd00::2',
         TLS_CERT: 'cert.pem',
@@ -45,6 +48,13 @@ describe('parseConfig()', () => {
       host: '::1',
       port: 0,
       dataDir: '/var/lib/cellarbook',
+      eventStore: {
+        endpoints: [{ host: 'db.example', port: 2114 }],
+        discovers: false,
+        tls: { caPath: '/etc/ca.crt', certPath: null, keyPath: null },
+        credentials: { username: 'anna', password: 'p@ss' },
+        prefix: 'prod-',
+      },
       publicUrl: 'https://cellar.example',
       trustedProxies: ['10.0.0.2', 'fd00::2'],
       tls: { certPath: 'cert.pem', keyPath: 'key.pem' },
@@ -63,18 +73,18 @@ describe('parseConfig()', () => {
       TLS_CERT: 'cert.pem',
       LOG_LEVEL: 'loud',
       ALLOW_INSECURE_HTTP: 'yes',
-      EVENTSTORE_URL: 'esdb://admin:changeit@db:2113',
+      EVENTSTORE_URL: 'esdb://admin:changeit@db:2113?tls=maybe',
     }
     expect(faultsOf(wrong)).toEqual([
       'HOST is "http://nas": it must be an IP address or a host name, without scheme or port',
       'PORT is "65536": it must be a whole number from 0 (any free port) to 65535',
       'DATA_DIR is " ": it must be the path of a folder',
+      'EVENTSTORE_URL (not shown): tls must be true or false',
       'PUBLIC_URL is "cellar.example": it must be an address like https://cellar.example, without path, query or user name',
       'TRUSTED_PROXIES is "10.0.0.2,proxy": it must be IP addresses with commas between them, like 10.0.0.2,10.0.0.3',
       'TLS_KEY is not set, but TLS_CERT is: https needs both',
       'LOG_LEVEL is "loud": it must be one of trace, debug, info, warn, error, fatal, silent',
       'ALLOW_INSECURE_HTTP is "yes": it must be 1 or 0',
-      'EVENTSTORE_URL is set, but this version has no EventStoreDB engine yet: unset it to use the embedded log in DATA_DIR',
     ])
   })
 

@@ -49,6 +49,6 @@ describe('ensureLogCreated()', () => {
   test('refuses a log whose first event says something else', async () => {
     const log = createMemoryLog()
     await log.append(logStream, 'none', [keySuspended()])
-    await expect(ensureLogCreated(log, manualClock(), seededEntropy())).rejects.toThrow('is KeySuspended')
+    await expect(ensureLogCreated(log, manualClock(), seededEntropy())).rejects.toThrow('begins with KeySuspended')
   })
 })

@@ -28,7 +28,7 @@ const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/(main|service|open-log)\.ts$/, 'start'],
   [/^src\/app\.ts$/, 'app'],
   [/^src\/limits\.ts$/, 'limits'],
-  [/^src\/(config|clock|entropy)\.ts$/, 'parameters'],
+  [/^src\/(config|eventstore-url|clock|entropy)\.ts$/, 'parameters'],
   [/^src\/log-lines\.ts$/, 'log lines'],
   [/^src\/domain\//, 'domain'],
   [/^src\/log\/event-log\.ts$/, 'port'],

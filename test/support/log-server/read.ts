@@ -3,7 +3,7 @@ import { type ServerWritableStream, status } from '@grpc/grpc-js'
 import { eventResponse, identifierOf, nameOf } from './messages.ts'
 import { accessDeniedError, callError, isAuthorized, type LogNode, notReadyError, refusalOfCall } from './node.ts'
 import type { LogState, StoredEvent } from './state.ts'
-import { subscribe } from './subscribe.ts'
+import { subscribe, wantedBy } from './subscribe.ts'
 
 /** One call for all that is read: a stream or everything, once or for as long as the client listens. */
 export const serveRead =
@@ -61,8 +61,15 @@ const readAll = (state: LogState, options: ReadReq.Options): readonly StoredEven
         ? state.all.length
         : 0
   if (position !== undefined && !state.isBoundary(Number(position.getCommitPosition()))) return 'broken_position'
-  if (!isBackwards(options)) return state.all.slice(index, index + count)
-  return state.all.slice(Math.max(0, index - count), index).reverse()
+  const filter = options.getFilter()
+  const wants = filter === undefined ? () => true : wantedBy(filter)
+  const [step, end] = isBackwards(options) ? [-1, -1] : [1, state.all.length]
+  const found: StoredEvent[] = []
+  for (let at = step > 0 ? index : index - 1; at !== end && found.length < count; at += step) {
+    const event = state.all[at]
+    if (event !== undefined && wants(event)) found.push(event)
+  }
+  return found
 }
 
 const streamNotFound = (stream: string): ReadResp => {

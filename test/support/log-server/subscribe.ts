@@ -95,7 +95,7 @@ const allCursor = (state: LogState, from: ReadReq.Options.AllOptions | undefined
   }
 }
 
-const wantedBy = (filter: ReadReq.Options.FilterOptions): ((event: StoredEvent) => boolean) => {
+export const wantedBy = (filter: ReadReq.Options.FilterOptions): ((event: StoredEvent) => boolean) => {
   const onStream = filter.getStreamIdentifier()
   const expression = onStream ?? filter.getEventType()
   const regex = expression?.getRegex() ?? ''

@@ -1,0 +1,110 @@
+/**
+ * `EVENTSTORE_URL` as one typed value. Of what a connection string may hold this takes what only the user can know; times,
+ * discovery and retries are the log's own. No message repeats the string: it may carry a password.
+ */
+import { isIP } from 'node:net'
+
+export type EventStoreEndpoint = { readonly host: string; readonly port: number }
+
+export type EventStoreSettings = {
+  readonly endpoints: readonly EventStoreEndpoint[]
+  /** Any of the endpoints is asked which node leads. Else there is one, and it is used as it is. */
+  readonly discovers: boolean
+  /** Paths of PEM files; `null` without TLS. */
+  readonly tls: {
+    readonly caPath: string | null
+    readonly certPath: string | null
+    readonly keyPath: string | null
+  } | null
+  readonly credentials: { readonly username: string; readonly password: string } | null
+  /** Before every stream's name. */
+  readonly prefix: string
+}
+
+type Parsed = { readonly value: EventStoreSettings } | { readonly fault: string }
+
+const portDefault = 2113
+const shape = /^(esdb(?:\+discover)?):\/\/(?:([^@/?]*)@)?([^@/?]+)\/?(?:\?(.*))?$/
+const example = 'it must be like esdb://admin:password@cluster.example:2113?tlsCaFile=/etc/cellarbook/ca.crt'
+
+export const parseEventStore = (url: string, prefix: string): Parsed => {
+  const match = shape.exec(url.trim())
+  if (match === null) return wrong(example)
+  const [, scheme = '', user, hosts = '', query = ''] = match
+  const endpoints = hosts.split(',').map(endpointOf)
+  const known = endpoints.filter((endpoint) => endpoint !== null)
+  if (known.length < endpoints.length) return wrong('each host must be a name or an address, with a port or without')
+  const credentials = user === undefined ? null : credentialsOf(user)
+  if (credentials === 'malformed') return wrong('before the "@" there must be name:password, percent-encoded')
+  const options = optionsOf(query)
+  if ('fault' in options) return wrong(options.fault)
+  const prefixFault = faultOfPrefix(prefix)
+  if (prefixFault !== null) return { fault: `EVENTSTORE_PREFIX is ${JSON.stringify(prefix)}: ${prefixFault}` }
+
+  const address = known.find(({ host }) => isIP(host) !== 0)
+  if (options.tls !== null && address !== undefined) {
+    return wrong(`it names the address ${address.host}: with TLS it must be a host name, which the certificate is for`)
+  }
+  const discovers = scheme === 'esdb+discover' || known.length > 1
+  return { value: { endpoints: known, discovers, tls: options.tls, credentials, prefix } }
+}
+
+const wrong = (rule: string): { readonly fault: string } => ({ fault: `EVENTSTORE_URL (not shown): ${rule}` })
+
+const endpointOf = (text: string): EventStoreEndpoint | null => {
+  const match = /^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/.exec(text.trim())
+  const port = match?.[2] === undefined ? portDefault : Number(match[2])
+  if (match?.[1] === undefined || port < 1 || port > 65_535) return null
+  return { host: match[1].replace(/^\[|\]$/g, ''), port }
+}
+
+const credentialsOf = (user: string): EventStoreSettings['credentials'] | 'malformed' => {
+  const colon = user.indexOf(':')
+  if (colon < 1) return 'malformed'
+  try {
+    return {
+      username: decodeURIComponent(user.slice(0, colon)),
+      password: decodeURIComponent(user.slice(colon + 1)),
+    }
+  } catch {
+    return 'malformed'
+  }
+}
+
+type Options = { readonly tls: EventStoreSettings['tls'] } | { readonly fault: string }
+
+const optionsOf = (query: string): Options => {
+  const given = new Map(Array.from(new URLSearchParams(query), ([name, value]) => [name.toLowerCase(), value]))
+  const take = (name: string): string | null => {
+    const value = given.get(name) ?? null
+    given.delete(name)
+    return value
+  }
+  const tls = take('tls') ?? 'true'
+  const [caPath, certPath, keyPath] = [take('tlscafile'), take('usercertfile'), take('userkeyfile')]
+  if (take('tlsverifycert') === 'false') {
+    return { fault: 'tlsVerifyCert=false has no effect: name the authority that signed the certificates by tlsCaFile' }
+  }
+  const [other] = given.keys()
+  if (other !== undefined) {
+    return {
+      fault: `the option ${other} is not for the user to set: there are tls, tlsCaFile, userCertFile, userKeyFile`,
+    }
+  }
+  if (tls !== 'true' && tls !== 'false') return { fault: 'tls must be true or false' }
+  if ((certPath === null) !== (keyPath === null)) return { fault: 'userCertFile and userKeyFile belong together' }
+  return { tls: tls === 'true' ? { caPath, certPath, keyPath } : null }
+}
+
+/**
+ * A "-" can stand at its end only, and no category of streams may be the whole of it: then no stream of one prefix begins
+ * like one of another.
+ */
+const faultOfPrefix = (prefix: string): string | null => {
+  if (!/^[A-Za-z0-9_.]{0,63}-?$/.test(prefix) || prefix === '-') {
+    return 'it must be up to 63 letters, digits, "_" or ".", with one "-" at its end or none'
+  }
+  return /^(?:cellar|key|readings|operator|cellarbook)-$/.test(prefix)
+    ? 'it is how streams of Cellarbook begin, so it can be no prefix'
+    : null
+}

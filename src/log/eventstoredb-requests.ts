@@ -1,0 +1,103 @@
+/** Reads and subscriptions as the client's protocol has them, and what comes back, told apart. */
+import { Empty, StreamIdentifier, type UUID } from '@eventstore/db-client/generated/shared_pb'
+import { ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb'
+import type { ClientReadableStream } from '@grpc/grpc-js'
+import { eventStoreSearchWindowEvents } from '../limits.ts'
+import type { StoredEvent } from './eventstoredb-events.ts'
+import { deadlineIn, type Link } from './eventstoredb-link.ts'
+
+type Page = { readonly from: number | null; readonly limit: number }
+
+/** `from`: inclusive; `null` from the first. */
+export const readForwards = (streamName: string, page: Page): ReadReq => readStream(streamName, page, 0)
+/** `from`: inclusive; `null` from the last. */
+export const readBackwards = (streamName: string, page: Page): ReadReq => readStream(streamName, page, 1)
+
+const readStream = (streamName: string, { from, limit }: Page, direction: 0 | 1): ReadReq => {
+  const stream = new ReadReq.Options.StreamOptions()
+  stream.setStreamIdentifier(new StreamIdentifier().setStreamName(Buffer.from(streamName)))
+  if (from !== null) stream.setRevision(String(from))
+  else if (direction === 0) stream.setStart(new Empty())
+  else stream.setEnd(new Empty())
+  const options = new ReadReq.Options().setStream(stream).setNoFilter(new Empty())
+  return requestOf(options.setReadDirection(direction).setCount(String(limit)))
+}
+
+/** `from`: forwards inclusive, backwards exclusive, as the server has it. `prefixes`: of stream names; `null` for all. */
+export const readAll = (
+  { from, limit }: Page,
+  direction: 'forwards' | 'backwards',
+  prefixes: readonly string[] | null,
+): ReadReq => {
+  const options = new ReadReq.Options().setAll(allFrom(from, direction)).setCount(String(limit))
+  return requestOf(filtered(options.setReadDirection(direction === 'forwards' ? 0 : 1), prefixes))
+}
+
+/** `after`: exclusive; `null` from the first. */
+export const subscribeToAll = (after: number | null, prefixes: readonly string[]): ReadReq => {
+  const options = new ReadReq.Options().setAll(allFrom(after, 'forwards'))
+  return requestOf(filtered(options.setSubscription(new ReadReq.Options.SubscriptionOptions()), prefixes))
+}
+
+const allFrom = (position: number | null, direction: 'forwards' | 'backwards'): ReadReq.Options.AllOptions => {
+  const all = new ReadReq.Options.AllOptions()
+  if (position === null) return direction === 'forwards' ? all.setStart(new Empty()) : all.setEnd(new Empty())
+  const at = new ReadReq.Options.Position().setCommitPosition(String(position)).setPreparePosition(String(position))
+  return all.setPosition(at)
+}
+
+const filtered = (options: ReadReq.Options, prefixes: readonly string[] | null): ReadReq.Options => {
+  if (prefixes === null) return options.setNoFilter(new Empty())
+  const names = new ReadReq.Options.FilterOptions.Expression().setPrefixList([...prefixes])
+  const filter = new ReadReq.Options.FilterOptions().setStreamIdentifier(names).setMax(eventStoreSearchWindowEvents)
+  return options.setFilter(filter.setCheckpointintervalmultiplier(1))
+}
+
+const requestOf = (options: ReadReq.Options): ReadReq => {
+  const ids = new ReadReq.Options.UUIDOption()
+  ids.setString(new Empty())
+  return new ReadReq().setOptions(options.setUuidOption(ids))
+}
+
+/** All that one read comes to. @throws what the library throws. */
+export const readResponses = (
+  link: Link,
+  request: ReadReq,
+  { of, msMax }: { readonly of: 'leader' | 'any'; readonly msMax: number },
+): Promise<readonly ReadResp[]> =>
+  new Promise((resolve, reject) => {
+    const responses: ReadResp[] = []
+    const call: ClientReadableStream<ReadResp> = link.streams.read(request, link.metadata(of), {
+      deadline: deadlineIn(msMax),
+    })
+    call.on('data', (response: ReadResp) => responses.push(response))
+    call.on('error', reject)
+    call.on('end', () => resolve(responses))
+  })
+
+/** The event in a response; `null` if it holds something else. */
+export const storedEventIn = (response: ReadResp): StoredEvent | null => {
+  const event = response.getEvent()?.getEvent()
+  if (event === undefined) return null
+  return {
+    id: uuidText(event.getId()),
+    type: event.getMetadataMap().get('type') ?? '(unknown)',
+    streamName: textOf(event.getStreamIdentifier()?.getStreamName_asU8()),
+    revision: Number(event.getStreamRevision()),
+    position: Number(event.getCommitPosition()),
+    metadata: textOf(event.getCustomMetadata_asU8()),
+    data: textOf(event.getData_asU8()),
+  }
+}
+
+/** Answers may have it either way, whichever way it was sent. */
+export const uuidText = (id: UUID | undefined): string => {
+  const structured = id?.getStructured()
+  if (structured === undefined) return id?.getString() ?? ''
+  const halves = [structured.getMostSignificantBits(), structured.getLeastSignificantBits()]
+  const hex = halves.map((half) => BigInt.asUintN(64, BigInt(half)).toString(16).padStart(16, '0')).join('')
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+const textOf = (bytes: Uint8Array | undefined): string =>
+  bytes === undefined ? '' : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()
