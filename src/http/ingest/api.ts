@@ -3,7 +3,7 @@ import type { KeyState } from '../../domain/key.ts'
 import type { Outcome, ReadingRefusal } from '../../domain/refusal.ts'
 import { isClientFault, problemOf, problemResponse } from '../problem.ts'
 import { type RequestLines, thrownError } from '../request-lines.ts'
-import { addKeyHeaders, plainHeaders } from './answer-headers.ts'
+import { acceptedHeaders, addKeyHeaders, plainHeaders } from './answer-headers.ts'
 import { authenticate } from './authenticate.ts'
 import type { LastRefusals } from './last-refusals.ts'
 import type { RefusalWindows } from './refusal-windows.ts'
@@ -73,12 +73,8 @@ const answerToBug = ({ lines }: ApiDeps, { requestId, key }: Refused, thrown: un
 
 const internalError: ReadingRefusal = { kind: 'internal_error' }
 
-const accept = (requestId: string, key: KeyState, accepted: Accepted): Response => {
-  const headers = plainHeaders(requestId)
-  headers['X-Receipt'] = `${accepted.stream}@${accepted.first}`
-  addKeyHeaders(headers, key, accepted.usage)
-  return new Response(successBody(accepted.recordedAt), { headers })
-}
+const accept = (requestId: string, key: KeyState, accepted: Accepted): Response =>
+  new Response(successBody(accepted.recordedAt), { headers: acceptedHeaders(requestId, key, accepted) })
 
 type Refused = { readonly requestId: string; readonly key: KeyState | null }
 

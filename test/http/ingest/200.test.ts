@@ -64,6 +64,22 @@ describe('POST /api/v1/ingest answers 200', () => {
     const expiring = await service.createKey({ expiresAt: Date.UTC(2027, 0, 1, 0, 0, 0, 7) })
     const answer = await service.post(validReading, expiring.key)
     expect(answer.headers.get('X-API-Key-Expires-At')).toBe('2027-01-01T00:00:00.007Z')
+    expect((await post(validReading)).header('X-API-Key-Expires-At')).toBeNull()
+  })
+
+  test('to each of many at once with headers of its own', async () => {
+    const other = await service.createKey({ limit: { readings: 50, windowMs: 10_000 } })
+    const racks = Array.from({ length: 20 }, (_, number) => `rack-${number}`)
+    const answers = await Promise.all(
+      racks.map((rack, number) => service.post({ ...validReading, rack }, number % 2 === 0 ? key : other.key)),
+    )
+    const stored = new Map((await acceptedReadings(service.log)).map((event) => [event.id, event]))
+    for (const [number, { headers }] of answers.entries()) {
+      const event = stored.get(headers.get('X-Request-Id') ?? '')
+      expect(event?.data.rack).toBe(`rack-${number}`)
+      expect(headers.get('X-Receipt')).toBe(`${event?.stream}@${event?.revision}`)
+      expect(headers.get('RateLimit-Policy')).toEndWith(number % 2 === 0 ? 'w=60' : 'w=10')
+    }
   })
 
   test('and stores every valid request, exact repeats too', async () => {
