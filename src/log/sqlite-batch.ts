@@ -1,19 +1,25 @@
 import type { NewRow } from './codec.ts'
 
 /**
- * Rows that one transaction inserts, in a form that is cheap to hand to another thread: two arrays of numbers and bytes,
- * however many rows there are, and the texts.
+ * Rows that one transaction inserts, in a form that is cheap to hand to another thread: an object of texts and numbers alone
+ * goes there without the serializer, at half its price.
  */
 export type Batch = {
   /** Goes up with each failure: batches of one epoch are numbered one upon the other. */
   readonly epoch: number
-  /** Streams that begin with it. */
-  readonly streams: readonly { readonly id: number; readonly name: string }[]
-  /** Six numbers a row: position, stream, revision, count, recorded at, and its bytes in `blobs`, or -1 if it is a text. */
-  readonly rows: Float64Array
-  readonly blobs: Uint8Array
-  readonly texts: readonly string[]
+  /** Of the first row. */
+  readonly firstPosition: number
+  /** Streams that begin with it, as the JSON of their ids and names. */
+  readonly streams: string
+  readonly rows: number
+  /**
+   * A character for each byte. Six numbers a row, as float64: position, stream, revision, count, recorded at, and how many
+   * bytes its body has, negative if they are a text's. Behind them the bodies.
+   */
+  readonly bytes: string
 }
+
+export type BatchStream = { readonly id: number; readonly name: string }
 
 export type BatchRow = {
   readonly position: number
@@ -25,14 +31,13 @@ export type BatchRow = {
 }
 
 const numbersPerRow = 6
-
-export const firstPositionOf = ({ rows }: Batch): number => rows[0] ?? 0
+const numberBytes = 8
 
 export class BatchBuilder {
-  readonly #streams: { readonly id: number; readonly name: string }[] = []
+  readonly #streams: BatchStream[] = []
   readonly #numbers: number[] = []
-  readonly #blobs: Uint8Array[] = []
-  readonly #texts: string[] = []
+  readonly #bodies: Uint8Array[] = []
+  #bodyBytes = 0
 
   get isEmpty(): boolean {
     return this.#numbers.length === 0
@@ -43,40 +48,50 @@ export class BatchBuilder {
   }
 
   add(row: NewRow, at: { readonly position: number; readonly stream: number; readonly revision: number }): void {
-    const { body, count, recordedAt } = row
-    const isText = typeof body === 'string'
-    this.#numbers.push(at.position, at.stream, at.revision, count, recordedAt, isText ? -1 : body.length)
-    if (isText) this.#texts.push(body)
-    else this.#blobs.push(body)
+    const { count, recordedAt } = row
+    const isText = typeof row.body === 'string'
+    const body = typeof row.body === 'string' ? Buffer.from(row.body) : row.body
+    this.#numbers.push(at.position, at.stream, at.revision, count, recordedAt, isText ? -body.length : body.length)
+    this.#bodies.push(body)
+    this.#bodyBytes += body.length
   }
 
   build(epoch: number): Batch {
+    const numbers = this.#numbers
+    const bytes = Buffer.allocUnsafe(numbers.length * numberBytes + this.#bodyBytes)
+    let at = 0
+    for (const number of numbers) at = bytes.writeDoubleLE(number, at)
+    for (const body of this.#bodies) {
+      bytes.set(body, at)
+      at += body.length
+    }
     return {
       epoch,
-      streams: this.#streams,
-      rows: new Float64Array(this.#numbers),
-      blobs: this.#blobs.length === 1 && this.#blobs[0] !== undefined ? this.#blobs[0] : Buffer.concat(this.#blobs),
-      texts: this.#texts,
+      firstPosition: numbers[0] ?? 0,
+      streams: this.#streams.length === 0 ? '' : JSON.stringify(this.#streams),
+      rows: numbers.length / numbersPerRow,
+      bytes: bytes.toString('latin1', 0, at),
     }
   }
 }
 
+export const streamsOf = ({ streams }: Batch): readonly BatchStream[] => (streams === '' ? [] : JSON.parse(streams))
+
 /** Calls back for each row, in the order in which they were added. */
-export const eachRow = ({ rows, blobs, texts }: Batch, call: (row: BatchRow) => void): void => {
-  let blobAt = 0
-  let textAt = 0
-  for (let at = 0; at < rows.length; at += numbersPerRow) {
-    const bytes = rows[at + 5] ?? 0
-    const body = bytes < 0 ? (texts[textAt] ?? '') : blobs.subarray(blobAt, blobAt + bytes)
-    if (bytes < 0) textAt += 1
-    else blobAt += bytes
+export const eachRow = (batch: Batch, call: (row: BatchRow) => void): void => {
+  const bytes = Buffer.from(batch.bytes, 'latin1')
+  let bodyAt = batch.rows * numbersPerRow * numberBytes
+  for (let row = 0, at = 0; row < batch.rows; row += 1, at += numbersPerRow * numberBytes) {
+    const length = bytes.readDoubleLE(at + 5 * numberBytes)
+    const body = bytes.subarray(bodyAt, bodyAt + Math.abs(length))
+    bodyAt += body.length
     call({
-      position: rows[at] ?? 0,
-      stream: rows[at + 1] ?? 0,
-      revision: rows[at + 2] ?? 0,
-      count: rows[at + 3] ?? 0,
-      recordedAt: rows[at + 4] ?? 0,
-      body,
+      position: bytes.readDoubleLE(at),
+      stream: bytes.readDoubleLE(at + numberBytes),
+      revision: bytes.readDoubleLE(at + 2 * numberBytes),
+      count: bytes.readDoubleLE(at + 3 * numberBytes),
+      recordedAt: bytes.readDoubleLE(at + 4 * numberBytes),
+      body: length < 0 ? body.toString() : body,
     })
   }
 }

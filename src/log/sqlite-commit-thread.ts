@@ -6,7 +6,7 @@
 
 import { SqliteCommits, type Verdict } from './sqlite-commits.ts'
 import { openForWriting } from './sqlite-file.ts'
-import type { CommitThreadWork, ToCommitThread } from './sqlite-threaded-commits.ts'
+import type { CommitThreadWork, FromCommitThread, ToCommitThread } from './sqlite-threaded-commits.ts'
 
 declare const self: Worker
 
@@ -22,18 +22,20 @@ self.onmessage = ({ data }: MessageEvent<ToCommitThread>): void => {
   if (data.kind === 'close') {
     opened.database.close(true)
     opened = null
-    self.postMessage('closed')
+    tell('closed')
     return
   }
   const verdict = verdictOn(data, opened.commits)
-  self.postMessage({ verdict, checkpointFault: opened.commits.checkpointFault })
+  tell({ ...verdict, checkpointFault: opened.commits.checkpointFault })
   opened.commits.checkpointIfDue()
 }
+
+const tell = (message: FromCommitThread): void => self.postMessage(message)
 
 const verdictOn = (work: CommitThreadWork, commits: SqliteCommits): Verdict => {
   switch (work.kind) {
     case 'commit':
-      return commits.commit(work.batch)
+      return commits.commit(work)
     case 'truncate':
       return commits.truncate(work.truncation)
     case 'trim':

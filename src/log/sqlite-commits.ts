@@ -1,6 +1,6 @@
 import { type Database, SQLiteError } from 'bun:sqlite'
 import { trimEventsMax } from '../limits.ts'
-import { type Batch, eachRow, firstPositionOf } from './sqlite-batch.ts'
+import { type Batch, eachRow, streamsOf } from './sqlite-batch.ts'
 import { SqliteCheckpoints } from './sqlite-checkpoints.ts'
 
 /** What became of a batch. */
@@ -70,7 +70,7 @@ export class SqliteCommits {
     if (batch.epoch === this.#failedEpoch) return { kind: 'superseded' }
     const verdict = this.#write({
       run: () => this.#insert(batch),
-      isVisible: () => this.#statements.find.get(firstPositionOf(batch)) !== null,
+      isVisible: () => this.#statements.find.get(batch.firstPosition) !== null,
     })
     if (verdict.kind !== 'written') this.#failedEpoch = batch.epoch
     return verdict
@@ -137,7 +137,7 @@ export class SqliteCommits {
   }
 
   #insert(batch: Batch): void {
-    for (const { id, name } of batch.streams) this.#statements.insertStream.run(id, name)
+    for (const { id, name } of streamsOf(batch)) this.#statements.insertStream.run(id, name)
     eachRow(batch, ({ position, stream, revision, count, recordedAt, body }) =>
       this.#statements.insertEvents.run(position, stream, revision, count, recordedAt, body),
     )

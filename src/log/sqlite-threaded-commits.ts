@@ -1,9 +1,9 @@
 import type { Batch } from './sqlite-batch.ts'
 import type { Commits, Truncation, Verdict } from './sqlite-commits.ts'
 
-/** What is answered with a verdict. */
+/** What is answered with a verdict. Flat where it is sent all the time: see `Batch`. */
 export type CommitThreadWork =
-  | { readonly kind: 'commit'; readonly batch: Batch }
+  | ({ readonly kind: 'commit' } & Batch)
   | { readonly kind: 'truncate'; readonly truncation: Truncation }
   | { readonly kind: 'trim'; readonly stream: number }
 
@@ -12,7 +12,7 @@ export type ToCommitThread =
   | CommitThreadWork
   | { readonly kind: 'close' }
 
-type FromCommitThread = 'closed' | { readonly verdict: Verdict; readonly checkpointFault: string | null }
+export type FromCommitThread = 'closed' | (Verdict & { readonly checkpointFault: string | null })
 
 /** Commits on a thread of their own. A thread that dies leaves its batch unknown, and the log stops. */
 export const commitOnThread = (path: string): Commits => new ThreadedCommits(path)
@@ -37,7 +37,7 @@ class ThreadedCommits implements Commits {
   }
 
   commit(batch: Batch): Promise<Verdict> {
-    return this.#do({ kind: 'commit', batch })
+    return this.#do({ kind: 'commit', ...batch })
   }
 
   truncate(truncation: Truncation): Promise<Verdict> {
@@ -75,7 +75,7 @@ class ThreadedCommits implements Commits {
       return
     }
     this.#checkpointFault = message.checkpointFault
-    this.#waiting.shift()?.(message.verdict)
+    this.#waiting.shift()?.(message)
   }
 
   #die(why: string): void {
