@@ -5,7 +5,7 @@ import type { WebConfig } from './http/dashboard/origin.ts'
 import { dashboardRoutes } from './http/dashboard/routes.tsx'
 import { LastRefusals } from './http/ingest/last-refusals.ts'
 import { RefusalWindows } from './http/ingest/refusal-windows.ts'
-import { apiRoutes, ingestHandler, ingestPath } from './http/ingest/routes.ts'
+import { apiRoutes, batchPath, ingestHandlers, ingestPath } from './http/ingest/routes.ts'
 import { opsRoutes } from './http/ops/routes.ts'
 import { problemOf, problemResponse } from './http/problem.ts'
 import { type RequestLines, thrownError } from './http/request-lines.ts'
@@ -28,7 +28,7 @@ export type AppDeps = {
 export const createApp = ({ core, lines, isReady, web, live }: AppDeps): App => {
   const lastRefusals = new LastRefusals()
   const api = { core, lastRefusals, refusalWindows: new RefusalWindows(), lines }
-  const ingest = ingestHandler(api)
+  const ingest = ingestHandlers(api)
   const routes = new Elysia({ strictPath: true })
     .onError(({ error }) => {
       lines.error('request failed', { error: thrownError(error) })
@@ -37,5 +37,5 @@ export const createApp = ({ core, lines, isReady, web, live }: AppDeps): App => 
     .use(opsRoutes(isReady))
     .use(apiRoutes(api, ingest))
     .use(dashboardRoutes({ core, lastRefusals, lines, web, live }))
-  return { routes, straight: { [ingestPath]: { POST: ingest } } }
+  return { routes, straight: { [ingestPath]: { POST: ingest.reading }, [batchPath]: { POST: ingest.batch } } }
 }

@@ -9,6 +9,9 @@ export const instantText = (ms: number): string => {
   return `${dateText(days)}T${padded(rest / 3_600_000, 2)}:${padded((rest / 60_000) % 60, 2)}:${padded((rest / 1_000) % 60, 2)}.${padded(rest % 1_000, 3)}Z`
 }
 
+/** The same in whole seconds, rounded down: `2026-03-01T12:00:07Z`, the contract's own form. */
+export const secondText = (ms: number): string => `${instantText(ms).slice(0, -5)}Z`
+
 const dayMs = 86_400_000
 
 const dateText = (daysSince1970: number): string => {

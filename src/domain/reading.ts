@@ -1,11 +1,11 @@
 import type { CellarPolicy, EventData } from './events.ts'
 import {
   done,
+  type ItemRefusal,
   type NameFault,
   type NameField,
   type Outcome,
   type ReadingField,
-  type ReadingRefusal,
   refused,
 } from './refusal.ts'
 import { nameFault } from './text.ts'
@@ -26,8 +26,10 @@ export type ParsedReading = { readonly reading: Reading; readonly timestampMs: n
  * Judges a body that was parsed as JSON. Missing fields come first, all of them in one refusal; then the first fault in the
  * contract's order of fields (section 2.1), type before rule. Other fields are ignored.
  */
-export const parseReading = (json: unknown): Outcome<ParsedReading, ReadingRefusal> => {
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) return refused({ kind: 'invalid_body' })
+export const parseReading = (json: unknown): Outcome<ParsedReading, ItemRefusal> => {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    return refused({ kind: 'invalid_body', what: 'reading' })
+  }
   const body: Partial<Record<ReadingField, unknown>> = json
   const cellar = own(body, 'cellar')
   const rack = own(body, 'rack')
@@ -66,8 +68,12 @@ export const parseReading = (json: unknown): Outcome<ParsedReading, ReadingRefus
   return done({ reading: { cellar, rack, keg, value, timestamp }, timestampMs })
 }
 
+/** Keys belong to a cellar, and their readings to that one; only then do its bounds concern them. */
+export const cellarRefusal = (reading: Reading, cellar: string): ItemRefusal | null =>
+  reading.cellar === cellar ? null : { kind: 'cellar_mismatch', cellar }
+
 /** The bounds that a cellar sets for its readings' timestamps, at `now` (ms); by itself the service sets none. */
-export const policyRefusal = (timestampMs: number, policy: CellarPolicy, now: number): ReadingRefusal | null => {
+export const policyRefusal = (timestampMs: number, policy: CellarPolicy, now: number): ItemRefusal | null => {
   const { readingAgeMsMax, readingAheadMsMax } = policy
   if (readingAgeMsMax !== null && now - timestampMs > readingAgeMsMax) {
     return { kind: 'timestamp_too_old', ageMsMax: readingAgeMsMax }
@@ -85,7 +91,6 @@ const own = (body: Partial<Record<ReadingField, unknown>>, field: ReadingField):
   Object.hasOwn(body, field) ? body[field] : undefined
 
 const wrongType = (field: ReadingField, expected: 'string' | 'number') =>
-  refused<ReadingRefusal>({ kind: 'invalid_type', field, expected })
+  refused<ItemRefusal>({ kind: 'invalid_type', field, expected })
 
-const wrongName = (field: NameField, fault: NameFault) =>
-  refused<ReadingRefusal>({ kind: 'invalid_name', field, fault })
+const wrongName = (field: NameField, fault: NameFault) => refused<ItemRefusal>({ kind: 'invalid_name', field, fault })

@@ -16,10 +16,24 @@ export type ReadingRefusal =
       readonly window: 'readings' | 'refusals'
     }
   | { readonly kind: 'unsupported_media_type'; readonly what: 'content_type' | 'content_encoding' }
-  | { readonly kind: 'payload_too_large'; readonly bytesMax: number }
+  | { readonly kind: 'payload_too_large'; readonly what: 'reading' | 'batch' | 'events'; readonly bytesMax: number }
+  | { readonly kind: 'invalid_body'; readonly what: 'batch' }
+  | { readonly kind: 'batch_empty' }
   | { readonly kind: 'batch_too_large'; readonly readingsMax: number; readonly bound: 'batch' | 'key' }
   | { readonly kind: 'malformed_json'; readonly fault: 'empty' | 'not_utf8' | 'not_json' | 'bare_nan' }
-  | { readonly kind: 'invalid_body' }
+  /** Every item of the batch, judged at that instant (ms). */
+  | { readonly kind: 'batch_rejected'; readonly rejected: readonly RejectedItem[]; readonly atMs: number }
+  | ItemRefusal
+  | { readonly kind: 'not_found' }
+  | { readonly kind: 'method_not_allowed'; readonly allow: readonly string[] }
+  | { readonly kind: 'store_unavailable' }
+  | { readonly kind: 'storage_full' }
+  | { readonly kind: 'overloaded' }
+  | { readonly kind: 'internal_error' }
+
+/** What can be wrong with a reading by itself: it stays so, however often it is sent. */
+export type ItemRefusal =
+  | { readonly kind: 'invalid_body'; readonly what: 'reading' | 'item' }
   | { readonly kind: 'missing_field'; readonly fields: readonly ReadingField[] }
   | { readonly kind: 'invalid_type'; readonly field: ReadingField; readonly expected: 'string' | 'number' }
   | { readonly kind: 'invalid_name'; readonly field: NameField; readonly fault: NameFault }
@@ -28,12 +42,9 @@ export type ReadingRefusal =
   | { readonly kind: 'timestamp_too_old'; readonly ageMsMax: number }
   | { readonly kind: 'timestamp_in_future'; readonly aheadMsMax: number }
   | { readonly kind: 'cellar_mismatch'; readonly cellar: string }
-  | { readonly kind: 'not_found' }
-  | { readonly kind: 'method_not_allowed'; readonly allow: readonly string[] }
-  | { readonly kind: 'store_unavailable' }
-  | { readonly kind: 'storage_full' }
-  | { readonly kind: 'overloaded' }
-  | { readonly kind: 'internal_error' }
+
+/** One reading of a batch, by its place in it. */
+export type RejectedItem = { readonly index: number; readonly refusal: ItemRefusal }
 
 export type NameField = 'cellar' | 'rack' | 'keg'
 export type ReadingField = NameField | 'value' | 'timestamp'

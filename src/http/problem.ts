@@ -5,14 +5,16 @@
  * This file is the one table from a refusal to its status, code and words, for devices, for pages and for the command line.
  * A text begins with the field, names the rule and the bound, says what to do, and never repeats what was sent.
  */
+import { secondText } from '../domain/instant.ts'
 import {
   assertNever,
   type CommandRefusal,
   type NameFault,
   type ReadingField,
   type ReadingRefusal,
+  type RejectedItem,
 } from '../domain/refusal.ts'
-import { nameCodePointsMax, unavailableRetryAfterSeconds } from '../limits.ts'
+import { batchReadingsMax, nameCodePointsMax, unavailableRetryAfterSeconds } from '../limits.ts'
 
 /** The contract's three, which carry a status and no code. */
 type KeyRefusalKind = 'key_missing' | 'key_invalid' | 'key_expired'
@@ -49,8 +51,11 @@ export const problemOf = (refusal: ReadingRefusal): Problem => {
     case 'invalid_timestamp':
     case 'timestamp_too_old':
     case 'timestamp_in_future':
+    case 'batch_empty':
     case 'batch_too_large':
       return problem(400, refusal)
+    case 'batch_rejected':
+      return batchProblem(refusal)
     case 'cellar_mismatch':
       return problem(403, refusal)
     case 'not_found':
@@ -97,9 +102,35 @@ const keyProblem = (code: string, error: string): Problem => ({
 type CodedRefusal = Exclude<ReadingRefusal, { readonly kind: KeyRefusalKind }>
 
 const problem = (status: number, refusal: CodedRefusal, headers = noHeaders): Problem => {
-  const code = refusal.kind.toUpperCase()
+  const code = codeOf(refusal)
   return { status, code, body: JSON.stringify({ status: 'error', error: readingWords(refusal), code }), headers }
 }
+
+const codeOf = ({ kind }: CodedRefusal): string => kind.toUpperCase()
+
+type BatchRejected = Extract<ReadingRefusal, { readonly kind: 'batch_rejected' }>
+
+/** A refusal's body and a batch's in one (decisions, "Many readings"). */
+const batchProblem = (refusal: BatchRejected): Problem => {
+  const { rejected, atMs } = refusal
+  const code = codeOf(refusal)
+  const body = {
+    status: 'error',
+    message: `Nothing stored, ${rejected.length} refused.`,
+    accepted: 0,
+    rejected: rejected.length,
+    timestamp: secondText(atMs),
+    error: readingWords(refusal),
+    code,
+    errors: itemErrors(rejected),
+  }
+  return { status: 400, code, body: JSON.stringify(body), headers: noHeaders }
+}
+
+export const itemErrors = (
+  rejected: readonly RejectedItem[],
+): readonly { readonly index: number; readonly code: string; readonly error: string }[] =>
+  rejected.map(({ index, refusal }) => ({ index, code: codeOf(refusal), error: readingWords(refusal) }))
 
 /** Rounded up, so that whoever waits that long is not refused once more; 0 would be an invitation to loop. */
 const retryAfterSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000))
@@ -109,7 +140,7 @@ const readingWords = (refusal: CodedRefusal): string => {
     case 'malformed_json':
       return jsonWords[refusal.fault]
     case 'invalid_body':
-      return `body must be one JSON object: send ${fiveFields} as its fields.`
+      return bodyWords[refusal.what]
     case 'missing_field':
       return `${list(refusal.fields)} ${refusal.fields.length === 1 ? 'is' : 'are'} missing: every reading has ${fiveFields}.`
     case 'invalid_type':
@@ -131,29 +162,33 @@ const readingWords = (refusal: CodedRefusal): string => {
     case 'cellar_mismatch':
       return `cellar must be ${JSON.stringify(refusal.cellar)}, the one this key belongs to: send that, or use a key of the other cellar.`
     case 'not_found':
-      return 'path is not known: send readings to /api/v1/ingest.'
+      return 'path is not known: send a reading to /api/v1/ingest, a batch to /api/v1/ingest/batch.'
     case 'method_not_allowed':
       return `method must be ${list(refusal.allow)} on this path: send the request so.`
     case 'payload_too_large':
-      return `body must be at most ${refusal.bytesMax} bytes: send one reading, without other data.`
+      return tooLargeWords[refusal.what](refusal.bytesMax)
+    case 'batch_empty':
+      return `readings must not be empty: send 1 to ${batchReadingsMax}.`
+    case 'batch_rejected':
+      return 'readings must hold at least one that keeps every rule: mend what errors says of each.'
     case 'batch_too_large':
       return refusal.bound === 'batch'
-        ? `readings must be at most ${refusal.readingsMax} in one request: send them in several batches.`
-        : `readings must be at most ${refusal.readingsMax} in one request, the limit of this key: send them in several batches.`
+        ? `readings must be at most ${refusal.readingsMax} in one batch: send them in several.`
+        : `readings must be at most ${refusal.readingsMax} in one batch, the limit of this key: send them in several.`
     case 'unsupported_media_type':
       return refusal.what === 'content_type'
-        ? 'Content-Type must be application/json: send that header with the reading.'
+        ? 'Content-Type must be application/json: send that header with the body.'
         : 'Content-Encoding must be identity or absent: send the body as plain JSON.'
     case 'rate_limited':
       return rateWords(refusal)
     case 'internal_error':
       return 'service failed, and acknowledged nothing: send the request again later, and name its X-Request-Id if it stays so.'
     case 'store_unavailable':
-      return `store is unavailable, and nothing is confirmed: send the reading again after ${soon}.`
+      return `store is unavailable, and nothing is confirmed: send it again after ${soon}.`
     case 'storage_full':
-      return `store is full, and nothing was stored: send the reading again after ${soon}, then less and less often.`
+      return `store is full, and nothing was stored: send it again after ${soon}, then less and less often.`
     case 'overloaded':
-      return `service is overloaded, and nothing was stored: send the reading again after ${soon}.`
+      return `service is overloaded, and nothing was stored: send it again after ${soon}.`
     default:
       return assertNever(refusal)
   }
@@ -161,10 +196,17 @@ const readingWords = (refusal: CodedRefusal): string => {
 
 const exampleTimestamp = '2025-03-01T12:00:00Z'
 
+const tooLargeWords = {
+  reading: (bytesMax: number) => `body must be at most ${bytesMax} bytes: send one reading, without other data.`,
+  batch: (bytesMax: number) => `body must be at most ${bytesMax} bytes: send the readings in several batches.`,
+  events: (bytesMax: number) =>
+    `readings must be at most ${bytesMax} bytes as they are stored: send them in several batches.`,
+} as const
+
 const jsonWords = {
-  empty: 'body must not be empty: send the reading as one JSON object.',
+  empty: 'body must not be empty: send one JSON object.',
   not_utf8: 'body must be UTF-8: encode the JSON so.',
-  not_json: 'body must be valid JSON: send the reading as one JSON object.',
+  not_json: 'body must be valid JSON: send one JSON object.',
   bare_nan: 'body must be valid JSON, which has no NaN and no Infinity: leave the reading out when there is no value.',
 } as const
 
@@ -180,7 +222,7 @@ const rateWords = (refusal: Extract<ReadingRefusal, { readonly kind: 'rate_limit
   const wait = count(retryAfterSeconds(refusal.retryAfterMs), 'second')
   const window = durationWords(refusal.limit.windowMs)
   return refusal.window === 'readings'
-    ? `X-API-Key allows at most ${count(refusal.limit.readings, 'reading')} in ${window}: send the reading again after ${wait}.`
+    ? `X-API-Key allows at most ${count(refusal.limit.readings, 'reading')} in ${window}: send it again after ${wait}.`
     : `X-API-Key allows at most ${count(refusal.limit.readings, 'refused request')} in ${window}: mend what the refusals name, and send again after ${wait}.`
 }
 
@@ -247,6 +289,14 @@ const list = (words: readonly string[]): string =>
 
 const everyField: readonly ReadingField[] = ['cellar', 'rack', 'keg', 'value', 'timestamp']
 const fiveFields = list(everyField)
+
+const bodyWords = {
+  reading: `body must be one JSON object: send ${fiveFields} as its fields.`,
+  batch: 'body must be one JSON object with a list: send {"readings":[…]}.',
+  item: `reading must be a JSON object: send ${fiveFields} as its fields.`,
+} as const
+
+export const readingsWords = (many: number): string => count(many, 'reading')
 
 const count = (many: number, thing: string): string => `${many} ${many === 1 ? thing : `${thing}s`}`
 

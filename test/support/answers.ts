@@ -38,6 +38,45 @@ export const expectUnauthorized = (answer: Answer, error: string): void => {
   expect(answer.header('X-API-Key-Expires-At')).toBeNull()
 }
 
+export type BatchBody = {
+  readonly status: string
+  readonly accepted: number
+  readonly rejected: number
+  readonly message: string
+  readonly timestamp: string
+  readonly error?: string
+  readonly code?: string
+  readonly errors: readonly { readonly index: number; readonly code: string; readonly error: string }[]
+}
+
+/** The documented body of a batch (decisions, "Many readings"), of one that is refused with `code` too. */
+export const expectBatch = (answer: Answer, status: 200 | 207 | 400): BatchBody => {
+  const body: BatchBody = JSON.parse(answer.body)
+  expect({ status: answer.status, body }).toEqual({
+    status,
+    body: {
+      status: status === 200 ? 'success' : status === 207 ? 'partial' : 'error',
+      message: expect.stringMatching(/^[^{}]+\.$/),
+      accepted: expect.any(Number),
+      rejected: body.errors.length,
+      timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+      errors: body.errors.map(() => ({
+        index: expect.any(Number),
+        code: expect.stringMatching(/^[A-Z_]+$/),
+        error: expect.any(String),
+      })),
+      ...(status === 400 && { error: expect.any(String), code: 'BATCH_REJECTED' }),
+    },
+  })
+  expect(body.rejected === 0).toBe(status === 200)
+  expect(body.accepted === 0).toBe(status === 400)
+  expect(answer.header('Content-Type')).toBe('application/json; charset=utf-8')
+  expect(answer.header('X-Request-Id')).toMatch(uuid)
+  if (status === 400) expect(answer.header('X-Receipt')).toBeNull()
+  else expect(answer.header('X-Receipt')).toMatch(/^readings-\w{8}@\d+-\d+$/)
+  return body
+}
+
 /** The contract's success body and nothing else in it (section 4.1). */
 export const expectAccepted = (answer: Answer): void => {
   expect({ status: answer.status, body: JSON.parse(answer.body) }).toEqual({

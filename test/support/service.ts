@@ -50,6 +50,12 @@ export type Service = {
   createKey(options?: Partial<NewKey>): Promise<{ readonly key: string; readonly keyId: string }>
   /** Posts a reading; a string goes out as it is. `headers` add to and override the usual ones. */
   post(body: unknown, key: string | null, headers?: Readonly<Record<string, string>>): Promise<Response>
+  /** Posts `{"readings":[…]}`; a string goes out as it is. */
+  postBatch(
+    readings: readonly unknown[] | string | Uint8Array<ArrayBuffer>,
+    key: string | null,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Response>
   stop(): Promise<void>
 }
 
@@ -81,12 +87,13 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     lines,
     live,
     createKey: (key) => createKey(core, key),
-    post: (body, key, headers = {}) =>
-      fetch(`${url}/api/v1/ingest`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json', ...(key === null ? {} : { 'X-API-Key': key }), ...headers },
-        body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
-      }),
+    post: (body, key, headers) =>
+      fetch(`${url}/api/v1/ingest`, requestOf(isRaw(body) ? body : JSON.stringify(body), key, headers)),
+    postBatch: (readings, key, headers) =>
+      fetch(
+        `${url}/api/v1/ingest/batch`,
+        requestOf(isRaw(readings) ? readings : JSON.stringify({ readings }), key, headers),
+      ),
     stop: async () => {
       live.close()
       await server.stop(true)
@@ -95,6 +102,19 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     },
   }
 }
+
+const isRaw = (body: unknown): body is string | Uint8Array<ArrayBuffer> =>
+  typeof body === 'string' || body instanceof Uint8Array
+
+const requestOf = (
+  body: string | Uint8Array<ArrayBuffer>,
+  key: string | null,
+  headers: Readonly<Record<string, string>> = {},
+): RequestInit => ({
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json', ...(key === null ? {} : { 'X-API-Key': key }), ...headers },
+  body,
+})
 
 const createKey = async (core: Core, options: Partial<NewKey> = {}) => {
   const cellar = options.cellar ?? testCellar

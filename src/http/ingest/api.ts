@@ -5,6 +5,7 @@ import { isClientFault, problemOf, problemResponse } from '../problem.ts'
 import { type RequestLines, thrownError } from '../request-lines.ts'
 import { acceptedHeaders, addKeyHeaders, plainHeaders } from './answer-headers.ts'
 import { authenticate } from './authenticate.ts'
+import { type AcceptedBatch, batchBody } from './batch-body.ts'
 import type { LastRefusals } from './last-refusals.ts'
 import type { RefusalWindows } from './refusal-windows.ts'
 import { successBody } from './success-body.ts'
@@ -20,7 +21,7 @@ export type ApiDeps = {
 export type Visit = { readonly request: Request; readonly requestId: string; readonly key: KeyState }
 
 /** What a route makes of it. `client_gone`: nobody waits for an answer any more. */
-export type ApiResult = Outcome<Accepted, ReadingRefusal> | 'client_gone'
+export type ApiResult = Outcome<Accepted | AcceptedBatch, ReadingRefusal> | 'client_gone'
 export type ApiRoute = (visit: Visit) => ApiResult | Promise<ApiResult>
 
 /**
@@ -73,8 +74,18 @@ const answerToBug = ({ lines }: ApiDeps, { requestId, key }: Refused, thrown: un
 
 const internalError: ReadingRefusal = { kind: 'internal_error' }
 
-const accept = (requestId: string, key: KeyState, accepted: Accepted): Response =>
-  new Response(successBody(accepted.recordedAt), { headers: acceptedHeaders(requestId, key, accepted) })
+const accept = (requestId: string, key: KeyState, result: Accepted | AcceptedBatch): Response =>
+  'rejected' in result
+    ? acceptBatch(requestId, key, result)
+    : new Response(successBody(result.recordedAt), { headers: acceptedHeaders(requestId, key, result) })
+
+const acceptBatch = (requestId: string, key: KeyState, batch: AcceptedBatch): Response => {
+  const { stream, first, last, usage } = batch.accepted
+  const headers = plainHeaders(requestId)
+  headers['X-Receipt'] = `${stream}@${first}-${last}`
+  addKeyHeaders(headers, key, usage)
+  return new Response(batchBody(batch), { status: batch.rejected.length === 0 ? 200 : 207, headers })
+}
 
 type Refused = { readonly requestId: string; readonly key: KeyState | null }
 

@@ -17,7 +17,7 @@ const valid = JSON.stringify(validReading)
 
 describe('POST /api/v1/ingest answers 400 MALFORMED_JSON', () => {
   test.each(['', ' ', '\r\n\t'])('to the empty body %j', async (body) => {
-    expect(await refusal(body)).toBe('body must not be empty: send the reading as one JSON object.')
+    expect(await refusal(body)).toBe('body must not be empty: send one JSON object.')
   })
 
   test('to a request without a body', async () => {
@@ -50,7 +50,7 @@ describe('POST /api/v1/ingest answers 400 MALFORMED_JSON', () => {
     '"',
     `cellar=wine&rack=1`,
   ])('to %j', async (body) => {
-    expect(await refusal(body)).toBe('body must be valid JSON: send the reading as one JSON object.')
+    expect(await refusal(body)).toBe('body must be valid JSON: send one JSON object.')
   })
 
   test.each(['NaN', 'Infinity', '-Infinity'])('to a bare %s, and says to leave the reading out', async (word) => {
@@ -61,7 +61,7 @@ describe('POST /api/v1/ingest answers 400 MALFORMED_JSON', () => {
 
   test('to a NaN inside a string as to any other fault', async () => {
     expect(await refusal(valid.replace('rack-17', 'NaN \\" NaN').slice(0, -1))).toBe(
-      'body must be valid JSON: send the reading as one JSON object.',
+      'body must be valid JSON: send one JSON object.',
     )
   })
 

@@ -28,7 +28,7 @@ describe('POST /api/v1/ingest answers 415 UNSUPPORTED_MEDIA_TYPE', () => {
     ';application/json',
   ])('to the content type %j', async (type) => {
     expect(expectRefusal(await post({ 'Content-Type': type }), 415, 'UNSUPPORTED_MEDIA_TYPE')).toBe(
-      'Content-Type must be application/json: send that header with the reading.',
+      'Content-Type must be application/json: send that header with the body.',
     )
   })
 
