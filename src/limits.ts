@@ -11,6 +11,8 @@ export const futureSkewMsMax = 10 * 60_000
 // A batch (decisions, "Limits"; protocol, "A batch").
 export const batchReadingsMax = 1_000
 export const batchBodyBytesMax = 1024 * 1024
+/** A packed body is unpacked in pieces of this size: half the time of Node's 16 KiB for a batch. */
+export const gunzipChunkBytes = 128 * 1024
 /** Of its events, as JSON: EventStoreDB refuses an append over about 1 MiB, and both engines refuse the same batches. */
 export const batchEncodedBytesMax = 1_000_000
 /** Id, type, metadata and framing of one reading's event there: 360 at the most. */

@@ -20,7 +20,7 @@ export type ReadingRefusal =
   | { readonly kind: 'invalid_body'; readonly what: 'batch' }
   | { readonly kind: 'batch_empty' }
   | { readonly kind: 'batch_too_large'; readonly readingsMax: number; readonly bound: 'batch' | 'key' }
-  | { readonly kind: 'malformed_json'; readonly fault: 'empty' | 'not_utf8' | 'not_json' | 'bare_nan' }
+  | { readonly kind: 'malformed_json'; readonly fault: 'empty' | 'not_gzip' | 'not_utf8' | 'not_json' | 'bare_nan' }
   /** Every item of the batch, judged at that instant (ms). */
   | { readonly kind: 'batch_rejected'; readonly rejected: readonly RejectedItem[]; readonly atMs: number }
   | ItemRefusal

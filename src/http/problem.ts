@@ -178,7 +178,7 @@ const readingWords = (refusal: CodedRefusal): string => {
     case 'unsupported_media_type':
       return refusal.what === 'content_type'
         ? 'Content-Type must be application/json: send that header with the body.'
-        : 'Content-Encoding must be identity or absent: send the body as plain JSON.'
+        : 'Content-Encoding must be gzip, identity or absent: pack the body so, or not at all.'
     case 'rate_limited':
       return rateWords(refusal)
     case 'internal_error':
@@ -205,6 +205,7 @@ const tooLargeWords = {
 
 const jsonWords = {
   empty: 'body must not be empty: send one JSON object.',
+  not_gzip: 'body must be whole gzip data, as its Content-Encoding says: pack it so, or send it without that header.',
   not_utf8: 'body must be UTF-8: encode the JSON so.',
   not_json: 'body must be valid JSON: send one JSON object.',
   bare_nan: 'body must be valid JSON, which has no NaN and no Infinity: leave the reading out when there is no value.',

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
+import { batchBodyBytesMax, readingBodyBytesMax } from '../../../src/limits.ts'
+import { acceptedReadings, answerOf, expectAccepted, expectBatch, expectRefusal } from '../../support/answers.ts'
+import { rawExchange } from '../../support/raw-http.ts'
+import { type Service, startService, validReading } from '../../support/service.ts'
+
+let service: Service
+let key: string
+beforeAll(async () => {
+  service = await startService()
+  key = (await service.createKey()).key
+})
+afterAll(() => service.stop())
+
+const gzip = { 'Content-Encoding': 'gzip' }
+const json = JSON.stringify(validReading)
+const post = async (body: string | Uint8Array, headers: Record<string, string> = gzip) =>
+  answerOf(await service.post(body, key, headers))
+const postBatch = async (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = gzip) =>
+  answerOf(await service.postBatch(body, key, headers))
+const packed = (text: string | Uint8Array) => new Uint8Array(gzipSync(text))
+
+describe('a body packed with gzip', () => {
+  test.each(['gzip', 'GZip', 'x-gzip'])('is read as what was packed, on both paths, as %s', async (encoding) => {
+    const before = (await acceptedReadings(service.log)).length
+    expectAccepted(await post(packed(json), { 'Content-Encoding': encoding }))
+    const batch = packed(`{"readings":[${json},${json}]}`)
+    expectBatch(await postBatch(batch, { 'Content-Encoding': encoding }), 200)
+    const stored = (await acceptedReadings(service.log)).slice(before)
+    expect(stored.map(({ data }) => data)).toEqual([validReading, validReading, validReading])
+  })
+
+  test('may come in several members, as files that were put together', async () => {
+    expectAccepted(await post(Buffer.concat([gzipSync(json.slice(0, 9)), gzipSync(''), gzipSync(json.slice(9))])))
+  })
+
+  test('is measured by what was packed: at the bound it is taken, one byte past it is a 413', async () => {
+    expectAccepted(await post(packed(json.padEnd(readingBodyBytesMax))))
+    expectRefusal(await post(packed(json.padEnd(readingBodyBytesMax + 1))), 413, 'PAYLOAD_TOO_LARGE')
+    const batch = `{"readings":[${json}]}`
+    expectBatch(await postBatch(packed(batch.padEnd(batchBodyBytesMax))), 200)
+    expectRefusal(await postBatch(packed(batch.padEnd(batchBodyBytesMax + 1))), 413, 'PAYLOAD_TOO_LARGE')
+  })
+
+  test('is measured as it was sent too, before it is unpacked', async () => {
+    const lines = [`X-API-Key: ${key}`, 'Content-Type: application/json', 'Content-Encoding: gzip']
+    const head = [
+      'POST /api/v1/ingest HTTP/1.1',
+      'Host: 127.0.0.1',
+      ...lines,
+      `Content-Length: ${readingBodyBytesMax + 1}`,
+    ]
+    const [answer] = await rawExchange(service.url, `${head.join('\r\n')}\r\n\r\n`)
+    expect(answer?.status).toBe(413)
+  })
+
+  test('that would unpack to half a gibibyte is refused at the bound, without the memory', async () => {
+    const bomb = bombOf(8)
+    expect(bomb.byteLength).toBeLessThan(batchBodyBytesMax)
+    const before = process.memoryUsage.rss()
+    for (let sent = 0; sent < 20; sent += 1) expectRefusal(await postBatch(bomb), 413, 'PAYLOAD_TOO_LARGE')
+    expect(process.memoryUsage.rss() - before).toBeLessThan(200 * 1024 * 1024)
+  })
+
+  const whole = packed(json)
+  const flipped = (fromEnd: number) => whole.with(-fromEnd, (whole.at(-fromEnd) ?? 0) ^ 1)
+  test.each([
+    ['cut short by a byte', whole.slice(0, -1)],
+    ['cut short by its checksum', whole.slice(0, -8)],
+    ['cut short in its head', whole.slice(0, 5)],
+    ['of a wrong checksum', flipped(8)],
+    ['of a wrong length', flipped(1)],
+    ['with other bytes behind it', Buffer.concat([whole, Buffer.from('x')])],
+    ['with half a member behind it', Buffer.concat([whole, whole.slice(0, 9)])],
+    ['that is not packed at all', Buffer.from(json)],
+    ['that is packed as zlib does', deflateSync(json)],
+    ['that is packed without a head', deflateRawSync(json)],
+  ])('%s is refused as malformed', async (_, body) => {
+    expect(expectRefusal(await post(body), 400, 'MALFORMED_JSON')).toBe(
+      'body must be whole gzip data, as its Content-Encoding says: pack it so, or send it without that header.',
+    )
+  })
+
+  test('is judged as any other once it is unpacked', async () => {
+    const refusal = async (body: string | Uint8Array) => expectRefusal(await post(packed(body)), 400, 'MALFORMED_JSON')
+    expect(await refusal('')).toBe('body must not be empty: send one JSON object.')
+    expect(await refusal(new Uint8Array([0x80]))).toBe('body must be UTF-8: encode the JSON so.')
+    expect(await refusal('{')).toBe('body must be valid JSON: send one JSON object.')
+    expect(expectRefusal(await post(new Uint8Array()), 400, 'MALFORMED_JSON')).toStartWith('body must not be empty')
+    expectRefusal(await post(packed(packed(json))), 400, 'MALFORMED_JSON')
+  })
+
+  test('that says nothing of it is plain, and so is one that says identity', async () => {
+    expectRefusal(await post(packed(json), {}), 400, 'MALFORMED_JSON')
+    expectAccepted(await post(json, { 'Content-Encoding': 'identity' }))
+  })
+})
+
+/** So many members of 64 MiB of zeros each. */
+const bombOf = (members: number): Uint8Array<ArrayBuffer> => {
+  const member = gzipSync(new Uint8Array(64 * 1024 * 1024), { level: 9 })
+  return new Uint8Array(Buffer.concat(Array.from({ length: members }, () => member)))
+}
