@@ -27,7 +27,18 @@ describe('the id of a reading', () => {
     }
   })
 
+  test('is the same whenever it is asked for, in whatever order, between those of other requests', () => {
+    const requestIds = ['00112233-4455-4677-8899-aabbccddefff', 'ffeeddcc-4455-4677-8899-aabbccdde00a']
+    const idsOf = (requestId: string) => [5, 1, 4_095, 2, 0, 5].map((index) => readingId(requestId, index).slice(-3))
+    const alone = requestIds.map(idsOf)
+    expect(alone[0]).toEqual(['004', '000', 'ffe', '001', 'fff', '004'])
+    const between = [5, 1, 4_095, 2, 0, 5].map((index) => requestIds.map((id) => readingId(id, index).slice(-3)))
+    expect(requestIds.map((_, which) => between.map((pair) => pair[which]))).toEqual(alone)
+  })
+
   test('can not be counted up from an id that ends in no hex digits', () => {
-    expect(() => readingId('request 1', 1)).toThrow('does not end in hex digits')
+    for (const id of ['request 1', '1g2', 'FFF', '']) {
+      expect(() => readingId(id, 1)).toThrow('does not end in hex digits')
+    }
   })
 })
