@@ -117,6 +117,37 @@ const valid = fc
 const encoded = (text: fc.Arbitrary<string>): fc.Arbitrary<Uint8Array> =>
   text.map((body) => new TextEncoder().encode(body))
 
+const item = fc.oneof(
+  { arbitrary: valid, weight: 6 },
+  { arbitrary: nearlyValid, weight: 3 },
+  { arbitrary: oneFieldChanged, weight: 3 },
+  { arbitrary: notFinite, weight: 1 },
+  { arbitrary: fc.json(), weight: 1 },
+)
+const items = fc.oneof(
+  { arbitrary: fc.array(item, { maxLength: 6 }), weight: 9 },
+  {
+    arbitrary: fc.integer({ min: 999, max: 1_002 }).map((count) => Array.from({ length: count }, () => '7')),
+    weight: 1,
+  },
+)
+
+const batch = fc
+  .tuple(items, fc.constantFrom('readings', 'readings', 'readings', 'readings', 'Readings', '__proto__'))
+  .map(([texts, name]) => `{"sentBy":"fuzz","${name}":[${texts.join(',')}]}`)
+
+const anyBatchText = fc.oneof({ arbitrary: batch, weight: 8 }, { arbitrary: fc.json(), weight: 1 })
+
+/** A batch's body, and how it is sent: as it is, packed, or packed and cut short by some bytes. */
+export const anyBatch = fc.record({
+  body: fc.oneof(
+    { arbitrary: encoded(anyBatchText), weight: 9 },
+    { arbitrary: fc.uint8Array({ maxLength: 400 }), weight: 1 },
+  ),
+  sent: fc.constantFrom('plain', 'plain', 'packed', 'cut'),
+  cutBytes: fc.integer({ min: 1, max: 30 }),
+})
+
 export const anyBody: fc.Arbitrary<Uint8Array> = fc.oneof(
   { arbitrary: mutated, weight: 5 },
   { arbitrary: encoded(nearlyValid), weight: 5 },

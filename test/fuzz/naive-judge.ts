@@ -10,7 +10,20 @@ export type Sent = Readonly<Record<'cellar' | 'rack' | 'keg' | 'value' | 'timest
  */
 export const judgeNaively = (body: Uint8Array): Sent | null => {
   if (body.length > 16_384 || !isUtf8(body)) return null
+  return judged(parsedOrNull(new TextDecoder().decode(body)))
+}
+
+/** What is stored of each reading of a batch; `null`: it is no batch. */
+export const judgeBatchNaively = (body: Uint8Array): readonly (Sent | null)[] | null => {
+  if (body.length > 1_048_576 || !isUtf8(body)) return null
   const parsed = parsedOrNull(new TextDecoder().decode(body))
+  if (parsed === null || Array.isArray(parsed)) return null
+  const { readings } = Object.fromEntries(Object.entries(parsed))
+  if (!Array.isArray(readings) || readings.length < 1 || readings.length > 1_000) return null
+  return readings.map((reading) => judged(typeof reading === 'object' ? reading : null))
+}
+
+const judged = (parsed: object | null): Sent | null => {
   if (parsed === null || Array.isArray(parsed)) return null
   const { cellar, rack, keg, value, timestamp } = Object.fromEntries(Object.entries(parsed))
   const isValid = cellar === testCellar && isName(rack) && isName(keg) && Number.isFinite(value) && isInstant(timestamp)
