@@ -17,11 +17,12 @@
  *
  * Stream, revision, position and the first recordedAt are columns of the row.
  */
+
+import { ByteReader, ByteWriter } from '../bytes/bytes.ts'
+import { readName, readText, type WrittenTexts, writeName, writeText } from '../bytes/packed-text.ts'
 import type { EventData, Metadata, RecordedEvent } from '../domain/events.ts'
 import { readingId } from '../domain/reading-id.ts'
 import { parseTimestamp } from '../domain/timestamp.ts'
-import { ByteReader, ByteWriter } from './bytes.ts'
-import { readName, readText, type WrittenTexts, writeName, writeText } from './packed-text.ts'
 import { timestampText } from './timestamp-text.ts'
 import { uuidBytes, uuidText } from './uuid-bytes.ts'
 

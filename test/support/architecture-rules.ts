@@ -13,6 +13,7 @@ type Layer =
   | 'limits'
   | 'parameters'
   | 'log lines'
+  | 'bytes'
   | 'domain'
   | 'port'
   | 'log'
@@ -30,6 +31,7 @@ const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/limits\.ts$/, 'limits'],
   [/^src\/(config|eventstore-url|clock|entropy)\.ts$/, 'parameters'],
   [/^src\/log-lines\.ts$/, 'log lines'],
+  [/^src\/bytes\//, 'bytes'],
   [/^src\/domain\//, 'domain'],
   [/^src\/log\/event-log\.ts$/, 'port'],
   [/^src\/log\//, 'log'],
@@ -50,14 +52,15 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
   limits: [],
   parameters: ['limits'],
   'log lines': ['parameters', 'limits'],
+  bytes: ['limits'],
   domain: ['limits'],
   port: ['domain'],
-  log: ['port', 'domain', 'limits'],
+  log: ['port', 'domain', 'bytes', 'limits'],
   actors: ['domain', 'projections', 'port', 'limits'],
   words: ['domain', 'limits'],
   http: ['actors', 'projections', 'views', 'domain', 'port', 'words', 'limits'],
   cli: ['actors', 'projections', 'domain', 'port', 'log', 'words', 'parameters', 'limits'],
-  projections: ['domain', 'limits'],
+  projections: ['domain', 'bytes', 'limits'],
   views: [],
 }
 
@@ -72,6 +75,7 @@ const mayName: Readonly<Partial<Record<Layer, readonly Layer[]>>> = {
 
 const packages: Readonly<Partial<Record<Layer, RegExp>>> = {
   limits: /^$/,
+  bytes: /^$/,
   domain: /^(@sinclair\/typebox|node:crypto)$/,
   port: /^$/,
   actors: /^$/,
@@ -81,7 +85,7 @@ const packages: Readonly<Partial<Record<Layer, RegExp>>> = {
 }
 
 /** Layers that take time and chance as parameters, and wait for nothing. */
-const pureLayers: readonly Layer[] = ['domain', 'projections', 'views', 'limits']
+const pureLayers: readonly Layer[] = ['bytes', 'domain', 'projections', 'views', 'limits']
 
 const impureGlobals = new Set([
   'Date',

@@ -1,4 +1,6 @@
-/** Writing and reading the few shapes of bytes that a packed row is made of. */
+/**
+ * Bytes: the few shapes that packed rows and checkpoints are made of, and nothing of what they mean. No I/O lives here.
+ */
 
 /** Grows as needed and is used again for every row: a row's bytes are copied out of it. */
 export class ByteWriter {

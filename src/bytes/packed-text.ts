@@ -1,5 +1,5 @@
 /**
- * Texts inside a packed row: a header that says kind and length (in bytes), then the bytes. Kinds are what makes it exact:
+ * Texts inside packed bytes: a header that says kind and length (in bytes), then the bytes. Kinds are what makes it exact:
  * UTF-8 can't hold half a surrogate pair, so such a text goes as UTF-16.
  */
 import { internedNameBytesMax, internedNamesMax } from '../limits.ts'
