@@ -1,5 +1,6 @@
 import { kegsPerCellarMax } from '../src/limits.ts'
 import { Keg } from './keg.ts'
+import type { KegSaving } from './keg-saving.ts'
 import type { KegLatest } from './queries.ts'
 
 /**
@@ -7,16 +8,27 @@ import type { KegLatest } from './queries.ts'
  * that were used longest ago, and the memory stays as it is. They form a list in order of use, so that none is searched.
  */
 export class Kegs {
+  readonly #cellar: { readonly name: string; readonly number: number }
+  readonly #saving: KegSaving
   readonly #racks = new Map<string, Map<string, Keg>>()
   #count = 0
   #oldest: Keg | null = null
   #newest: Keg | null = null
+  /** Where a checkpoint goes on. */
+  #nextUnsaved: Keg | null = null
 
-  /** The keg of that name, made if there is none, as the one used last. */
-  touch(rack: string, name: string): Keg {
+  constructor(cellar: { readonly name: string; readonly number: number }, saving: KegSaving) {
+    this.#cellar = cellar
+    this.#saving = saving
+  }
+
+  /** The keg of that name, made if there is none, as the one used last, and about to be changed. */
+  touch(rack: string, name: string, position: number): Keg {
     const known = this.#racks.get(rack)?.get(name)
-    if (known !== undefined && known === this.#newest) return known
-    const keg = known ?? this.#make(rack, name)
+    const keg = known ?? this.#make(new Keg(rack, name))
+    if (keg.savedIn !== this.#saving.checkpoint) this.#saving.saveFirst(this.#cellar.number, keg)
+    keg.usedPosition = position
+    if (keg === this.#newest) return keg
     if (known !== undefined) this.#unlink(known)
     this.#linkNewest(keg)
     if (this.#count > kegsPerCellarMax && this.#oldest !== null) this.#forget(this.#oldest)
@@ -27,22 +39,42 @@ export class Kegs {
   list(): readonly KegLatest[] {
     const shown: KegLatest[] = []
     for (let keg = this.#oldest; keg !== null; keg = keg.newer) {
-      const one = keg.show()
+      const one = keg.show(this.#cellar.name)
       if (one !== null) shown.push(one)
     }
     return shown.sort(byName)
   }
 
-  #make(rack: string, name: string): Keg {
-    const keg = new Keg(rack, name)
-    const kegs = this.#racks.get(rack)
-    if (kegs === undefined) this.#racks.set(rack, new Map([[name, keg]]))
-    else kegs.set(name, keg)
+  /**
+   * The kegs that the checkpoint under way does not have, in order of use, as long as each is saved before the next is
+   * asked for. What changes meanwhile is saved by then and moves to the end, behind all that is not: the first that is
+   * saved already is the end.
+   */
+  *unsaved(): Generator<Keg> {
+    this.#nextUnsaved = this.#oldest
+    while (this.#nextUnsaved !== null && this.#nextUnsaved.savedIn !== this.#saving.checkpoint) {
+      const keg = this.#nextUnsaved
+      this.#nextUnsaved = keg.newer
+      yield keg
+    }
+  }
+
+  /** Puts back kegs of a checkpoint, in any order. */
+  restore(kegs: Keg[]): void {
+    for (const keg of kegs.sort((a, b) => a.usedPosition - b.usedPosition)) this.#linkNewest(this.#make(keg))
+  }
+
+  #make(keg: Keg): Keg {
+    keg.savedIn = this.#saving.checkpoint
+    const kegs = this.#racks.get(keg.rack)
+    if (kegs === undefined) this.#racks.set(keg.rack, new Map([[keg.keg, keg]]))
+    else kegs.set(keg.keg, keg)
     this.#count += 1
     return keg
   }
 
   #forget(keg: Keg): void {
+    if (keg.savedIn !== this.#saving.checkpoint) this.#saving.saveFirst(this.#cellar.number, keg)
     this.#unlink(keg)
     const kegs = this.#racks.get(keg.rack)
     kegs?.delete(keg.keg)
@@ -58,6 +90,7 @@ export class Kegs {
   }
 
   #unlink(keg: Keg): void {
+    if (this.#nextUnsaved === keg) this.#nextUnsaved = keg.newer
     if (keg.older === null) this.#oldest = keg.newer
     else keg.older.newer = keg.newer
     if (keg.newer === null) this.#newest = keg.older

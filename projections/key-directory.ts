@@ -1,8 +1,10 @@
 import type { Limit, RecordedEvent } from '../src/domain/events.ts'
 import { evolveKey, type KeyEventType, type KeyState } from '../src/domain/key.ts'
 import { keyLimitDefault } from '../src/limits.ts'
+import { readLimit, readMark, writeLimit, writeMark } from './fields.ts'
 import { isNext } from './next-revision.ts'
 import type { CellarQueries, KeyQueries } from './queries.ts'
+import { kinds, type RecordReader, type RecordWriter } from './records.ts'
 
 /** Every key, for ever: who is asked for on each request, so it must be found without reading the log. */
 export class KeyDirectory implements KeyQueries {
@@ -20,12 +22,8 @@ export class KeyDirectory implements KeyQueries {
     const before = this.#byStream.get(event.stream) ?? null
     if (!isNext(before?.revision ?? -1, event)) return
     const after = evolveKey(before, event)
-    this.#byStream.set(event.stream, after)
-    this.#byId.set(after.keyId, after)
-    if (before !== null) return
-    const ids = this.#idsOfCellar.get(after.cellar)
-    if (ids === undefined) this.#idsOfCellar.set(after.cellar, [after.keyId])
-    else ids.push(after.keyId)
+    if (before === null) this.#add(event.stream, after)
+    else this.#put(event.stream, after)
   }
 
   get(keyId: string): KeyState | null {
@@ -48,7 +46,68 @@ export class KeyDirectory implements KeyQueries {
   effectiveLimit(key: KeyState): Limit {
     return key.limit ?? this.#cellars.get(key.cellar)?.policy.limit ?? keyLimitDefault
   }
+
+  /** Begins at once; the pieces are made as they are asked for. */
+  save(to: RecordWriter): Generator<Uint8Array> {
+    return pieces(to, [...this.#byStream])
+  }
+
+  /** @throws RangeError if it is not what `save` wrote. */
+  restore(from: RecordReader): void {
+    this.#add(from.text(), readKey(from))
+  }
+
+  #add(stream: string, key: KeyState): void {
+    this.#put(stream, key)
+    const ids = this.#idsOfCellar.get(key.cellar)
+    if (ids === undefined) this.#idsOfCellar.set(key.cellar, [key.keyId])
+    else ids.push(key.keyId)
+  }
+
+  #put(stream: string, key: KeyState): void {
+    this.#byStream.set(stream, key)
+    this.#byId.set(key.keyId, key)
+  }
 }
+
+function* pieces(to: RecordWriter, keys: readonly (readonly [string, KeyState])[]): Generator<Uint8Array> {
+  for (const [stream, key] of keys) {
+    to.byte(kinds.key)
+    to.text(stream)
+    writeKey(to, key)
+    if (to.isFull) yield to.cut()
+  }
+}
+
+const writeKey = (to: RecordWriter, key: KeyState): void => {
+  to.text(key.keyId)
+  to.name(key.cellar)
+  to.text(key.label)
+  to.text(key.note)
+  to.text(key.secretHash)
+  to.optional(key.limit, (limit) => writeLimit(to, limit))
+  to.optional(key.expiresAt, (ms) => to.whole(ms))
+  writeMark(to, key.created)
+  to.optional(key.suspended, (mark) => writeMark(to, mark))
+  to.optional(key.revoked, (mark) => writeMark(to, mark))
+  to.optional(key.expiryRecorded, (ms) => to.whole(ms))
+  to.whole(key.revision)
+}
+
+const readKey = (from: RecordReader): KeyState => ({
+  keyId: from.text(),
+  cellar: from.name(),
+  label: from.text(),
+  note: from.text(),
+  secretHash: from.text(),
+  limit: from.optional(() => readLimit(from)),
+  expiresAt: from.optional(() => from.whole()),
+  created: readMark(from),
+  suspended: from.optional(() => readMark(from)),
+  revoked: from.optional(() => readMark(from)),
+  expiryRecorded: from.optional(() => from.whole()),
+  revision: from.whole(),
+})
 
 /** By time, then by id: an order that does not depend on the order in which streams were folded. */
 const newestFirst = (a: KeyState, b: KeyState): number => b.created.at - a.created.at || (a.keyId < b.keyId ? -1 : 1)

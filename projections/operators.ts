@@ -2,8 +2,10 @@ import type { RecordedEvent } from '../src/domain/events.ts'
 import { evolveOperator, type OperatorEventType, type OperatorState } from '../src/domain/operator.ts'
 import { evolveSetup, noSetup, type SetupEventType, type SetupState, setupLink } from '../src/domain/operator-setup.ts'
 import { setupStream } from '../src/domain/streams.ts'
+import { readLink, readRole, writeLink, writeRole } from './fields.ts'
 import { isNext } from './next-revision.ts'
 import type { IssuedLink, OpenSession, OperatorAccount, OperatorQueries } from './queries.ts'
+import { kinds, type RecordReader, type RecordWriter } from './records.ts'
 
 /** Operators, their sessions and links, and the set-up links that belong to nobody yet. */
 export class OperatorsFold implements OperatorQueries {
@@ -21,13 +23,7 @@ export class OperatorsFold implements OperatorQueries {
     const { stream } = event
     const before = this.#byStream.get(stream) ?? null
     if (!isNext(before?.revision ?? -1, event)) return
-    const after = evolveOperator(before, event)
-    this.#byStream.set(stream, after)
-    this.#byEmail.set(after.email.toLowerCase(), after)
-    for (const { sessionHash } of before?.sessions ?? []) this.#streamOfSession.delete(sessionHash)
-    for (const { sessionHash } of after.sessions) this.#streamOfSession.set(sessionHash, stream)
-    for (const { linkHash } of before?.links ?? []) this.#streamOfLink.delete(linkHash)
-    for (const { linkHash } of after.links) this.#streamOfLink.set(linkHash, stream)
+    this.#put(stream, evolveOperator(before, event))
   }
 
   get(email: string): OperatorAccount | null {
@@ -58,6 +54,31 @@ export class OperatorsFold implements OperatorQueries {
     return { stream, email: operator.email, role: link.role, expiresAt: link.expiresAt }
   }
 
+  /** Begins at once; the pieces are made as they are asked for. */
+  save(to: RecordWriter): Generator<Uint8Array> {
+    return pieces(to, this.#setup, [...this.#byStream])
+  }
+
+  /** @throws RangeError if it is not what `save` wrote. */
+  restore(from: RecordReader): void {
+    this.#put(from.name(), readOperator(from))
+  }
+
+  /** @throws RangeError if it is not what `save` wrote. */
+  restoreSetup(from: RecordReader): void {
+    this.#setup = readSetup(from)
+  }
+
+  #put(stream: string, operator: OperatorState): void {
+    const before = this.#byStream.get(stream)
+    this.#byStream.set(stream, operator)
+    this.#byEmail.set(operator.email.toLowerCase(), operator)
+    for (const { sessionHash } of before?.sessions ?? []) this.#streamOfSession.delete(sessionHash)
+    for (const { sessionHash } of operator.sessions) this.#streamOfSession.set(sessionHash, stream)
+    for (const { linkHash } of before?.links ?? []) this.#streamOfLink.delete(linkHash)
+    for (const { linkHash } of operator.links) this.#streamOfLink.set(linkHash, stream)
+  }
+
   /** One that was spent still works for its e-mail until that operator is there: the second of two appends may be missing. */
   #setupLink(linkHash: string, now: number): IssuedLink | null {
     const link = setupLink(this.#setup, linkHash, now)
@@ -65,6 +86,59 @@ export class OperatorsFold implements OperatorQueries {
     return { stream: setupStream, email: link.email, role: link.role, expiresAt: link.expiresAt }
   }
 }
+
+function* pieces(
+  to: RecordWriter,
+  setup: SetupState,
+  operators: readonly (readonly [string, OperatorState])[],
+): Generator<Uint8Array> {
+  to.byte(kinds.setup)
+  writeSetup(to, setup)
+  for (const [stream, operator] of operators) {
+    to.byte(kinds.operator)
+    to.name(stream)
+    writeOperator(to, operator)
+    if (to.isFull) yield to.cut()
+  }
+}
+
+const writeSetup = (to: RecordWriter, { links, spent, revision }: SetupState): void => {
+  to.list(links, (link) => writeLink(to, link))
+  to.optional(spent, (link) => {
+    writeLink(to, link)
+    to.text(link.email)
+  })
+  to.optional(revision, (number) => to.whole(number))
+}
+
+const readSetup = (from: RecordReader): SetupState => ({
+  links: from.list(() => readLink(from)),
+  spent: from.optional(() => ({ ...readLink(from), email: from.text() })),
+  revision: from.optional(() => from.whole()),
+})
+
+const writeOperator = (to: RecordWriter, { email, account, links, sessions, revision }: OperatorState): void => {
+  to.text(email)
+  to.optional(account, ({ role, passwordHash, addedAt }) => {
+    writeRole(to, role)
+    to.text(passwordHash)
+    to.whole(addedAt)
+  })
+  to.list(links, (link) => writeLink(to, link))
+  to.list(sessions, ({ sessionHash, expiresAt }) => {
+    to.text(sessionHash)
+    to.whole(expiresAt)
+  })
+  to.whole(revision)
+}
+
+const readOperator = (from: RecordReader): OperatorState => ({
+  email: from.text(),
+  account: from.optional(() => ({ role: readRole(from), passwordHash: from.text(), addedAt: from.whole() })),
+  links: from.list(() => readLink(from)),
+  sessions: from.list(() => ({ sessionHash: from.text(), expiresAt: from.whole() })),
+  revision: from.whole(),
+})
 
 const accountOf = ({ email, account, revision }: OperatorState): OperatorAccount | null =>
   account === null ? null : { email, ...account, revision }

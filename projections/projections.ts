@@ -2,12 +2,21 @@ import type { RecordedEvent } from '../src/domain/events.ts'
 import { assertNever } from '../src/domain/refusal.ts'
 import { setupStream } from '../src/domain/streams.ts'
 import { CellarsFold } from './cellars.ts'
+import type { Keg } from './keg.ts'
 import { KeyDirectory } from './key-directory.ts'
 import { OperatorsFold } from './operators.ts'
 import type { Projections } from './queries.ts'
 import { ReadingsFold } from './readings.ts'
+import { kinds, RecordReader, RecordWriter } from './records.ts'
 
 export const createProjections = (): Projections => new FoldedProjections()
+
+/** What `save` made pieces of. @throws RangeError if that is not what they are. */
+export const restoreProjections = (pieces: Iterable<Uint8Array>): Projections => {
+  const projections = new FoldedProjections()
+  projections.restore(pieces)
+  return projections
+}
 
 class FoldedProjections implements Projections {
   readonly cellars = new CellarsFold()
@@ -24,6 +33,61 @@ class FoldedProjections implements Projections {
     for (const event of events) {
       this.#foldOne(event)
       if (this.#position === null || event.position > this.#position) this.#position = event.position
+    }
+  }
+
+  *save(pieceBytes?: number): Generator<Uint8Array> {
+    const to = new RecordWriter(pieceBytes)
+    to.byte(kinds.position)
+    to.optional(this.#position, (position) => to.whole(position))
+    const parts = [this.cellars.save(to), this.keys.save(to), this.operators.save(to), this.readings.save(to)]
+    try {
+      for (const part of parts) yield* part
+      if (!to.isEmpty) yield to.cut()
+    } finally {
+      this.readings.endSave()
+    }
+  }
+
+  /** Into projections that are empty. */
+  restore(pieces: Iterable<Uint8Array>): void {
+    const kegs: Keg[][] = []
+    for (const piece of pieces) {
+      const from = new RecordReader(piece)
+      while (!from.isAtEnd) this.#restoreOne(from, kegs)
+    }
+    this.readings.restoreKegs(kegs)
+  }
+
+  #restoreOne(from: RecordReader, kegs: Keg[][]): void {
+    const kind = from.byte()
+    switch (kind) {
+      case kinds.position:
+        this.#position = from.optional(() => from.whole())
+        return
+      case kinds.cellar:
+        this.cellars.restore(from)
+        return
+      case kinds.key:
+        this.keys.restore(from)
+        return
+      case kinds.operator:
+        this.operators.restore(from)
+        return
+      case kinds.setup:
+        this.operators.restoreSetup(from)
+        return
+      case kinds.stream:
+        this.readings.restoreStream(from)
+        return
+      case kinds.latest:
+        this.readings.restoreLatest(from)
+        return
+      case kinds.keg:
+        this.readings.readKeg(from, kegs)
+        return
+      default:
+        throw new RangeError(`no record is of kind ${kind}`)
     }
   }
 

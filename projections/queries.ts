@@ -17,6 +17,12 @@ export type Projections = {
   fold(events: readonly RecordedEvent[]): void
   /** Highest position folded; `null` before the first. */
   readonly position: number | null
+  /**
+   * The state as it is when the first piece is asked for, as bytes that `restoreProjections` makes it of again. Each piece
+   * takes about a millisecond, and between any two of them events may be folded: all tell of the first one's moment. One
+   * save at a time; `return()` ends it early.
+   */
+  save(pieceBytes?: number): Generator<Uint8Array>
   readonly cellars: CellarQueries
   readonly keys: KeyQueries
   readonly readings: ReadingQueries
@@ -62,8 +68,8 @@ export type KegLatest = {
   readonly rack: string
   readonly keg: string
   readonly latest: AcceptedReading
-  /** The last accepted ones in order of acceptance, oldest first, at most `pointsPerKegMax`. */
-  readonly points: readonly { readonly recordedAt: number; readonly value: number }[]
+  /** Of the last accepted ones in order of acceptance, oldest first, at most `pointsPerKegMax`. */
+  readonly values: readonly number[]
 }
 
 export type ReadingQueries = {

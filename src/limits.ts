@@ -145,13 +145,25 @@ export const eventStoreSearchWindowEvents = 1_024
 export const readPageEventsMax = 1_000
 
 // Projections that would otherwise grow with the readings.
-/** About 2 KiB each once its points are full: 20 MiB a cellar, and only admins make cellars. */
+/** About 900 bytes each once its points are full: 9 MB a cellar, and only admins make cellars. */
 export const kegsPerCellarMax = 10_000
-export const pointsPerKegMax = 64
+export const pointsPerKegMax = 32
 export const latestReadingsPerCellarMax = 50
 /** Seals and fences of one key's readings, of which each takes a command of an admin: the last are shown. */
 export const barriersPerKeyMax = 1_000
 export const lastRefusalsMax = 10_000
+
+// Checkpoints of the projections.
+/** Encoding so much takes about a millisecond of the event loop. */
+export const checkpointPieceBytes = 128 * 1024
+/** Written between two waits for the disk. */
+export const checkpointSyncBytes = 2 * 1024 * 1024
+/** Events behind the last checkpoint that make the next one due at the next look: half a second of a start. */
+export const checkpointTailEventsMax = 250_000
+/** Fewer are not worth a checkpoint; more get one after so many looks. */
+export const checkpointEventsMin = 1_000
+export const checkpointLookMs = 10_000
+export const checkpointLooksMax = 30
 
 // Live pages.
 export const liveStreamsMax = 512

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { paths } from '../views/paths.ts'
 import { openCore } from './actors/open-core.ts'
+import { checkpointFile } from './checkpoints/checkpoint-file.ts'
 import { exitCodes } from './cli/exit-codes.ts'
 import { createOutput } from './cli/output.ts'
 import { type Place, performAnywhere } from './cli/perform-anywhere.ts'
@@ -56,7 +57,13 @@ const placeOf = (config: Config): Place => ({
       throw inOneSentence(error)
     }
   },
-  openCore: (log) => openCore({ log, clock: systemClock, entropy: systemEntropy }),
+  openCore: (log) =>
+    openCore({
+      log,
+      clock: systemClock,
+      entropy: systemEntropy,
+      checkpoints: { store: checkpointFile(config.dataDir) },
+    }),
   linkUrl: (secret) => baseUrlOf(config) + paths.link(secret),
   wait: (ms) => wait(ms),
 })

@@ -3,9 +3,11 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { paths } from '../views/paths.ts'
+import type { CheckpointParts } from './actors/checkpoints.ts'
 import type { Core } from './actors/core.ts'
 import { openCore } from './actors/open-core.ts'
 import { createApp } from './app.ts'
+import { checkpointFile } from './checkpoints/checkpoint-file.ts'
 import { startControlServer } from './cli/control-server.ts'
 import { startDemo } from './cli/demo.ts'
 import { CommandFailed, exitCodes } from './cli/exit-codes.ts'
@@ -57,7 +59,7 @@ const start = async (
   started.defer(() => log.close())
 
   const onBug = (bug: unknown): void => lines.error('bug', { error: errorOf(bug) })
-  const core = await openCore({ log, clock, entropy, onBug })
+  const core = await openCore({ log, clock, entropy, onBug, checkpoints: checkpointsOf(config, lines) })
   started.defer(() => core.drain())
 
   const readiness = { isDraining: false }
@@ -87,6 +89,12 @@ const start = async (
   const running = started.move()
   return { drain: () => running.disposeAsync() }
 }
+
+const checkpointsOf = ({ dataDir }: Config, lines: LogLines): CheckpointParts => ({
+  store: checkpointFile(dataDir),
+  onThrownAway: (why) => lines.warn('the checkpoint is thrown away, and the log is read from its beginning', { why }),
+  onFailed: (cause) => lines.warn('a checkpoint could not be written', { error: errorOf(cause) }),
+})
 
 const readTls = ({ tls }: Config): { readonly cert: string; readonly key: string } | null => {
   if (tls === null) return null

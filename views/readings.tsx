@@ -105,7 +105,7 @@ const KegTable = (props: { readonly kegs: readonly KegView[]; readonly nowMs: nu
               <code safe>{keg.latest.timestamp}</code> <Marks reading={keg.latest} />
             </td>
             <td data-label="Last values">
-              <Sparkline values={keg.points.map((point) => point.value)} />
+              <Sparkline values={keg.values} />
             </td>
           </tr>
         ))}

@@ -69,8 +69,8 @@ export type KegView = {
   readonly rack: string
   readonly keg: string
   readonly latest: ReadingView
-  /** Oldest first. */
-  readonly points: readonly { readonly recordedAt: number; readonly value: number }[]
+  /** Of its last readings, oldest first. */
+  readonly values: readonly number[]
 }
 
 export type KeyView = {

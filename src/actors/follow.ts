@@ -3,18 +3,21 @@ import { storeRetryPauseMsMax } from '../limits.ts'
 import type { Subscription } from '../log/event-log.ts'
 import type { Host } from './host.ts'
 
+export type Following = {
+  /** The last position that is not to be delivered; `null`: from the beginning. */
+  readonly after: number | null
+  readonly onEvents: (events: readonly RecordedEvent[]) => void
+  readonly onBroken: (bug: unknown) => void
+}
+
 /**
- * Follows the whole log from its beginning, and resolves once everything that lay in it has been folded. A subscription
+ * Follows the whole log from a position on, and resolves once everything that lay in it has been folded. A subscription
  * that ends later is taken up again where it ended. `onEvents` may throw, which is a bug: what is folded can't be trusted
  * from then on, so `onBroken` is told and nothing more is delivered.
  */
-export const follow = (
-  host: Host,
-  onEvents: (events: readonly RecordedEvent[]) => void,
-  onBroken: (bug: unknown) => void,
-): Promise<Subscription> => {
+export const follow = (host: Host, { onEvents, onBroken, ...from }: Following): Promise<Subscription> => {
   const { promise, resolve, reject } = Promise.withResolvers<Subscription>()
-  let after: number | null = null
+  let { after } = from
   let isCaughtUp = false
   let isEnded = false
   let subscription: Subscription | null = null

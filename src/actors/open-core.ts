@@ -1,10 +1,10 @@
-import { createProjections } from '../../projections/projections.ts'
 import type { Clock } from '../clock.ts'
 import type { RecordedEvent } from '../domain/events.ts'
 import type { Entropy } from '../entropy.ts'
 import { drainLookMs, drainMsMax, heartbeatMs } from '../limits.ts'
 import type { EventLog } from '../log/event-log.ts'
 import { createCellars } from './cellars.ts'
+import { beginFrom, type CheckpointParts, Checkpoints } from './checkpoints.ts'
 import type { Core } from './core.ts'
 import { follow } from './follow.ts'
 import { Host } from './host.ts'
@@ -26,6 +26,8 @@ export type CoreParts = {
    * stopped for good. Default: thrown where nobody catches it, which ends the process as every such bug does.
    */
   readonly onBroken?: (bug: unknown) => void
+  /** Default: the log is folded from its beginning at every start. */
+  readonly checkpoints?: CheckpointParts
 }
 
 export type OpenCore = Core & {
@@ -34,21 +36,30 @@ export type OpenCore = Core & {
 }
 
 /**
- * Folds the log from its beginning, finishes what another node or an earlier life of this one left half done, and serves.
+ * Folds the log, from the last checkpoint if there is one, finishes what another node or an earlier life of this one left half done, and serves.
  * @throws what the log throws if it can't be read.
  */
 export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   const { log, clock, entropy, schedule = systemSchedule, onBug = console.error, onBroken = throwToNobody } = parts
-  const projections = createProjections()
+  const checkpointParts = parts.checkpoints ?? null
+  const { projections, after } = await beginFrom(log, checkpointParts)
   const host = new Host({ log, clock, entropy, schedule, projections, onBug })
   const node = new Node(host)
+  node.sweeps.recall()
+  const checkpoints = new Checkpoints(host, checkpointParts)
   const onEvents = (events: readonly RecordedEvent[]): void => {
     projections.fold(events)
     for (const event of events) if (event.type !== 'ReadingAccepted') node.hear(event)
+    checkpoints.folded(events)
   }
-  const following = await follow(host, onEvents, (bug) => {
-    node.stop()
-    onBroken(bug)
+  const following = await follow(host, {
+    after,
+    onEvents,
+    onBroken: (bug) => {
+      node.stop()
+      checkpoints.stop()
+      onBroken(bug)
+    },
   })
   let forgetBeat = (): void => {}
   const beat = (): void => {
@@ -76,6 +87,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
       node.stop()
       forgetBeat()
       following.unsubscribe()
+      await checkpoints.end()
     },
   }
 }

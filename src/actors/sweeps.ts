@@ -25,6 +25,15 @@ export class Sweeps {
     this.#keys = keys
   }
 
+  /** What it would have heard of, had it not been folded in an earlier life. */
+  recall(): void {
+    const { keys, readings } = this.#host.projections
+    for (const { keyId, revoked } of keys.list()) {
+      const isSealed = readings.barriers(keyId).at(-1)?.type === 'ReadingsSealed'
+      if (isSealed && revoked === null) this.#halfRevoked.set(keyId, this.#host.beat)
+    }
+  }
+
   hear(event: RecordedEvent): void {
     if (event.type === 'ReadingsSealed') this.#halfRevoked.set(keyIdOf(event.stream), this.#host.beat)
     if (event.type === 'KeyRevoked') this.#halfRevoked.delete(keyIdOf(event.stream))

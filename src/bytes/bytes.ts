@@ -13,6 +13,11 @@ export class ByteWriter {
     this.#length = 0
   }
 
+  /** Bytes written since the beginning. */
+  get length(): number {
+    return this.#length
+  }
+
   /** A copy of what was written since the beginning. */
   finish(): Uint8Array {
     return this.#bytes.slice(0, this.#length)

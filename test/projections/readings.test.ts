@@ -110,11 +110,10 @@ describe('the points of a keg', () => {
   test(`are the last ${pointsPerKegMax} in order of acceptance, oldest first`, () => {
     const { projections, post } = scene()
     for (let value = 0; value < pointsPerKegMax; value += 1) post({ value }, { at: noon + value })
-    expect(projections.readings.kegs('c')[0]?.points[0]).toEqual({ recordedAt: noon, value: 0 })
-    post({ value: 64 }, { at: noon + 64 })
-    const points = projections.readings.kegs('c')[0]?.points ?? []
-    expect(points.map(({ value }) => value)).toEqual(Array.from({ length: pointsPerKegMax }, (_, index) => index + 1))
-    expect(points.at(-1)).toEqual({ recordedAt: noon + 64, value: 64 })
+    expect(projections.readings.kegs('c')[0]?.values[0]).toBe(0)
+    post({ value: pointsPerKegMax }, { at: noon + pointsPerKegMax })
+    const values = projections.readings.kegs('c')[0]?.values ?? []
+    expect(values).toEqual(Array.from({ length: pointsPerKegMax }, (_, index) => index + 1))
   })
 })
 

@@ -18,6 +18,7 @@ type Layer =
   | 'port'
   | 'log'
   | 'actors'
+  | 'checkpoints'
   | 'words'
   | 'http'
   | 'cli'
@@ -36,6 +37,7 @@ const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/log\/event-log\.ts$/, 'port'],
   [/^src\/log\//, 'log'],
   [/^src\/actors\//, 'actors'],
+  [/^src\/checkpoints\//, 'checkpoints'],
   [/^src\/http\/problem\.ts$/, 'words'],
   [/^src\/http\//, 'http'],
   [/^src\/cli\//, 'cli'],
@@ -57,6 +59,7 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
   port: ['domain'],
   log: ['port', 'domain', 'bytes', 'limits'],
   actors: ['domain', 'projections', 'port', 'limits'],
+  checkpoints: ['limits'],
   words: ['domain', 'limits'],
   http: ['actors', 'projections', 'views', 'domain', 'port', 'words', 'limits'],
   cli: ['actors', 'projections', 'domain', 'port', 'log', 'words', 'parameters', 'limits'],
@@ -69,6 +72,7 @@ const mayName: Readonly<Partial<Record<Layer, readonly Layer[]>>> = {
   app: ['actors', 'domain', 'projections'],
   log: ['parameters'],
   actors: ['parameters'],
+  checkpoints: ['actors'],
   http: ['parameters'],
   views: ['domain', 'projections'],
 }

@@ -184,7 +184,7 @@ const cellarPages = (texts: Texts): readonly Page[] => {
     rack: texts('rack'),
     keg: texts('keg'),
     latest: readingOf(texts, values.length > 2 ? 4 : 1, values[values.length - 1] ?? 0),
-    points: values.map((value, at) => ({ recordedAt: nowMs - at, value })),
+    values,
   }))
   const policy = form({ limit_readings: '', limit_seconds: '', age_max: '30d', ahead_max: '' })
   const settings = {

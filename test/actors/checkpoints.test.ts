@@ -1,0 +1,339 @@
+import { describe, expect, test } from 'bun:test'
+import { createProjections } from '../../projections/projections.ts'
+import { RecordWriter, savedFormat } from '../../projections/records.ts'
+import type { CheckpointStore } from '../../src/actors/checkpoints.ts'
+import { type OpenCore, openCore } from '../../src/actors/open-core.ts'
+import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
+import { readingsStream } from '../../src/domain/streams.ts'
+import { checkpointEventsMin, checkpointLookMs, checkpointLooksMax, checkpointTailEventsMax } from '../../src/limits.ts'
+import type { EventLog } from '../../src/log/event-log.ts'
+import { ensureLogCreated } from '../../src/log/log-identity.ts'
+import { createMemoryLog } from '../../src/log/memory.ts'
+import { type DrivenSchedule, drivenSchedule } from '../support/driven-schedule.ts'
+import { manualClock } from '../support/manual-clock.ts'
+import { seededEntropy } from '../support/seeded-entropy.ts'
+import { snapshotOf } from '../support/snapshot.ts'
+import { asker, cellar, reading } from './nodes.ts'
+
+/** Checkpoints in memory, where a test can reach them. */
+class MemoryStore implements CheckpointStore {
+  pieces: readonly Uint8Array[] | null = null
+  writes = 0
+  fault: Error | null = null
+
+  read(): Generator<Uint8Array> | null {
+    return this.pieces === null ? null : this.#each(this.pieces)
+  }
+
+  async write(pieces: Iterable<Uint8Array>): Promise<void> {
+    const written: Uint8Array[] = []
+    for (const piece of pieces) {
+      written.push(piece)
+      await Promise.resolve()
+      if (this.fault !== null) throw this.fault
+    }
+    this.pieces = written
+    this.writes += 1
+  }
+
+  async discard(): Promise<void> {
+    this.pieces = null
+  }
+
+  *#each(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
+    yield* pieces
+  }
+}
+
+type Life = {
+  readonly core: OpenCore
+  readonly schedule: DrivenSchedule
+  /** Where each subscription began. */
+  readonly begunAfter: readonly (number | null)[]
+  readonly thrownAway: readonly string[]
+  readonly failed: readonly unknown[]
+  post(keyId: string, count: number): Promise<void>
+}
+
+/** One data folder: a log, and the checkpoints beside it. */
+const place = async (log: EventLog = createMemoryLog()) => {
+  const store = new MemoryStore()
+  const clock = manualClock()
+  await ensureLogCreated(log, clock, seededEntropy(99))
+  let ids = 0
+  let seeds = 0
+  const live = async (into: EventLog = log): Promise<Life> => {
+    const begunAfter: (number | null)[] = []
+    const watched: EventLog = {
+      append: (...append) => into.append(...append),
+      read: (...read) => into.read(...read),
+      readAll: (options) => into.readAll(options),
+      truncate: (...truncation) => into.truncate(...truncation),
+      health: () => into.health(),
+      close: () => into.close(),
+      subscribe: (options, subscriber) => {
+        begunAfter.push(options.after)
+        return into.subscribe(options, subscriber)
+      },
+    }
+    const schedule = drivenSchedule()
+    const thrownAway: string[] = []
+    const failed: unknown[] = []
+    seeds += 1
+    const core = await openCore({
+      log: watched,
+      clock,
+      entropy: seededEntropy(seeds),
+      schedule,
+      onBug: (bug) => failed.push(bug),
+      checkpoints: {
+        store,
+        onThrownAway: (why) => thrownAway.push(why),
+        onFailed: (cause) => failed.push(cause),
+      },
+    })
+    const post = async (keyId: string, count: number): Promise<void> => {
+      for (let left = count; left > 0; left -= 1_000) {
+        const asked = Array.from({ length: Math.min(left, 1_000) }, () => {
+          ids += 1
+          return core.keys.accept(keyId, reading, `reading-${ids}`)
+        })
+        const answers = await schedule.until(Promise.all(asked))
+        if (!answers.every(({ ok }) => ok)) throw new Error('Cannot post for a test: a reading was refused')
+      }
+    }
+    return { core, schedule, begunAfter, thrownAway, failed, post }
+  }
+  return { log, store, clock, live }
+}
+
+const makeKey = async ({ core, schedule }: Life): Promise<string> => {
+  await schedule.until(core.cellars.create({ cellar, title: '' }, asker))
+  const limit = { readings: 10_000_000, windowMs: 60_000 }
+  const input = { cellar, label: '', note: '', limit, expiresAt: null }
+  const made = await schedule.until(core.keys.create(input, asker))
+  if (!made.ok) throw new Error(`Cannot make a key for a test: ${made.refusal.kind}`)
+  return made.value.state.keyId
+}
+
+const end = ({ core, schedule }: Life): Promise<void> => schedule.until(core.drain())
+
+/** Everything in the log, whatever engine it is. */
+const allOf = async (log: EventLog): Promise<readonly RecordedEvent[]> => {
+  const events: RecordedEvent[] = []
+  while (true) {
+    const from = events.at(-1)?.position
+    const page = await log.readAll({ limit: 1_000, ...(from === undefined ? {} : { from }) })
+    if (page.length === 0) return events
+    events.push(...page)
+  }
+}
+
+/** What is known equals a replay of the log from its beginning. */
+const expectReplay = async ({ core }: Life, log: EventLog): Promise<void> => {
+  const events = await allOf(log)
+  const replayed = createProjections()
+  replayed.fold(events)
+  expect(snapshotOf(core.projections, events, 0)).toEqual(snapshotOf(replayed, events, 0))
+  expect(Buffer.concat([...core.projections.save()])).toEqual(Buffer.concat([...replayed.save()]))
+}
+
+/** A place whose last life ended with a checkpoint, and something behind it. */
+const withCheckpoint = async () => {
+  const here = await place()
+  const first = await here.live()
+  const keyId = await makeKey(first)
+  await first.post(keyId, checkpointEventsMin)
+  await end(first)
+  const after = (await here.log.readAll({ direction: 'backwards', limit: 1 }))[0]?.position ?? 0
+  const second = await here.live()
+  await second.post(keyId, 7)
+  await end(second)
+  return { ...here, keyId, after }
+}
+
+describe('a start', () => {
+  test('reads no more than what lies behind the checkpoint, and knows all the same', async () => {
+    const { log, live, after } = await withCheckpoint()
+    const life = await live()
+    expect(life.begunAfter).toEqual([after])
+    expect(life.thrownAway).toEqual([])
+    await expectReplay(life, log)
+    await end(life)
+  })
+
+  test('without a checkpoint reads the log from its beginning, and says nothing', async () => {
+    const { log, live, store } = await withCheckpoint()
+    store.pieces = null
+    const life = await live()
+    expect(life.begunAfter).toEqual([null])
+    expect(life.thrownAway).toEqual([])
+    await expectReplay(life, log)
+    await end(life)
+  })
+
+  test('finishes a revocation of which the checkpoint has the first half alone', async () => {
+    const { log, live } = await place()
+    const first = await live()
+    const keyId = await makeKey(first)
+    await first.post(keyId, checkpointEventsMin)
+    await log.append(readingsStream(keyId), checkpointEventsMin - 1, [seal])
+    await end(first)
+    expect((await lastOf(log)).type).toBe('ReadingsSealed')
+    const second = await live()
+    expect(second.begunAfter).not.toEqual([null])
+    expect(second.core.projections.keys.get(keyId)?.revoked).not.toBeNull()
+    await end(second)
+  })
+})
+
+/** What a node writes first that is about to revoke a key. */
+const seal: NewEvent<'ReadingsSealed'> = {
+  id: 'seal',
+  type: 'ReadingsSealed',
+  recordedAt: manualClock().now(),
+  data: { reason: 'lost' },
+  metadata: { by: { kind: 'cli' }, requestId: 'r', correlationId: 'r', causationId: 'r' },
+}
+
+const lastOf = async (log: EventLog): Promise<RecordedEvent> => {
+  const [last] = await log.readAll({ direction: 'backwards', limit: 1 })
+  if (last === undefined) throw new Error('the log is empty')
+  return last
+}
+
+const logIdOf = async (log: EventLog): Promise<string> => ensureLogCreated(log, manualClock(), seededEntropy())
+
+const markOf = (last: RecordedEvent, logId: string, format: number = savedFormat): Uint8Array => {
+  const to = new RecordWriter()
+  to.whole(format)
+  to.text(logId)
+  to.whole(last.position)
+  to.text(last.stream)
+  to.whole(last.revision)
+  to.text(last.id)
+  return to.cut()
+}
+
+describe('a checkpoint is thrown away, and the log read from its beginning,', () => {
+  const cases: [
+    what: string,
+    spoil: (here: Awaited<ReturnType<typeof withCheckpoint>>) => Promise<void>,
+    why: string,
+  ][] = [
+    [
+      'of another log',
+      async ({ store, log }) => {
+        store.pieces = [markOf(await lastOf(log), 'another'), ...(store.pieces ?? []).slice(1)]
+      },
+      'it is of another log',
+    ],
+    [
+      'in a newer form',
+      async ({ store, log }) => {
+        const mark = markOf(await lastOf(log), await logIdOf(log), savedFormat + 1)
+        store.pieces = [mark, ...(store.pieces ?? []).slice(1)]
+      },
+      `it has format ${savedFormat + 1}, and this version reads ${savedFormat}`,
+    ],
+    [
+      'ahead of the log, which was put back from an earlier copy',
+      async ({ store, log }) => {
+        const last = await lastOf(log)
+        const ahead = { ...last, position: last.position + 1, revision: last.revision + 1, id: 'later' }
+        store.pieces = [markOf(ahead, await logIdOf(log)), ...(store.pieces ?? []).slice(1)]
+      },
+      'the log has no such event as the last one it has folded',
+    ],
+    [
+      'from before the log went another way',
+      async ({ store, log }) => {
+        const other = { ...(await lastOf(log)), id: 'another' }
+        store.pieces = [markOf(other, await logIdOf(log)), ...(store.pieces ?? []).slice(1)]
+      },
+      'the log has no such event as the last one it has folded',
+    ],
+    [
+      'cut off',
+      async ({ store }) => {
+        store.pieces = (store.pieces ?? []).map((piece, index) => (index === 1 ? piece.subarray(0, 100) : piece))
+      },
+      'it ends too early',
+    ],
+    [
+      'without anything in it',
+      async ({ store }) => {
+        store.pieces = []
+      },
+      'it is empty',
+    ],
+  ]
+  for (const [what, spoil, why] of cases) {
+    test(what, async () => {
+      const here = await withCheckpoint()
+      await spoil(here)
+      const life = await here.live()
+      expect(life.begunAfter).toEqual([null])
+      expect(life.thrownAway).toHaveLength(1)
+      expect(life.thrownAway[0]).toContain(why)
+      expect(here.store.pieces).toBeNull()
+      await expectReplay(life, here.log)
+      await end(life)
+      // It was folded from the beginning, so the end of this life leaves one that the next can use.
+      const next = await here.live()
+      expect(next.begunAfter).not.toEqual([null])
+      await end(next)
+    })
+  }
+})
+
+describe('checkpoints are written', () => {
+  test(`at the end of a life that folded ${checkpointEventsMin} events, and not one fewer`, async () => {
+    const here = await place()
+    const life = await here.live()
+    const keyId = await makeKey(life)
+    const already = (await allOf(here.log)).length
+    await life.post(keyId, checkpointEventsMin - already - 1)
+    await end(life)
+    expect(here.store.writes).toBe(0)
+    const next = await here.live()
+    await next.post(keyId, 1)
+    await end(next)
+    expect(here.store.writes).toBe(1)
+  })
+
+  test('after a while if a few events came, and at the next look if many did', async () => {
+    const here = await place()
+    const life = await here.live()
+    const keyId = await makeKey(life)
+    await life.post(keyId, checkpointEventsMin)
+    await life.schedule.advance(checkpointLookMs * (checkpointLooksMax - 1))
+    expect(here.store.writes).toBe(0)
+    await life.schedule.advance(checkpointLookMs)
+    expect(here.store.writes).toBe(1)
+    // None when nothing came.
+    await life.schedule.advance(checkpointLookMs * checkpointLooksMax * 2)
+    expect(here.store.writes).toBe(1)
+    await life.post(keyId, checkpointTailEventsMax)
+    await life.schedule.advance(checkpointLookMs)
+    expect(here.store.writes).toBe(2)
+    await end(life)
+  }, 30_000)
+
+  test('again when it failed, without harm to the last one or to the readings', async () => {
+    const here = await withCheckpoint()
+    const before = here.store.pieces
+    const life = await here.live()
+    here.store.fault = new Error('the disk is full')
+    await life.post(here.keyId, checkpointEventsMin)
+    await life.schedule.advance(checkpointLookMs * checkpointLooksMax)
+    expect(life.failed).toEqual([here.store.fault])
+    expect(here.store.pieces).toBe(before)
+    here.store.fault = null
+    await end(life)
+    expect(here.store.writes).toBe(2)
+    const next = await here.live()
+    await expectReplay(next, here.log)
+    await end(next)
+  })
+})

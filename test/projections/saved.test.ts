@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createProjections, restoreProjections } from '../../projections/projections.ts'
+import type { Projections } from '../../projections/queries.ts'
+import type { RecordedEvent } from '../../src/domain/events.ts'
+import { checkpointPieceBytes, kegsPerCellarMax, pointsPerKegMax } from '../../src/limits.ts'
+import { randomHistory } from '../support/random-history.ts'
+import { type Draft, Recorder } from '../support/recorder.ts'
+import { snapshotOf } from '../support/snapshot.ts'
+
+const now = Date.UTC(2026, 2, 1, 12)
+
+const folded = (events: readonly RecordedEvent[], into: Projections = createProjections()): Projections => {
+  into.fold(events)
+  return into
+}
+
+/** Of a state's bytes, which are the same for the same state. */
+const hashOf = (projections: Projections): string => Bun.SHA256.hash(Buffer.concat([...projections.save()]), 'hex')
+
+const expectSame = (one: Projections, other: Projections, events: readonly RecordedEvent[]): void => {
+  expect(hashOf(one)).toBe(hashOf(other))
+  expect(snapshotOf(one, events, now)).toEqual(snapshotOf(other, events, now))
+}
+
+const reading = (name: string, value: number): Draft => ({
+  type: 'ReadingAccepted',
+  data: { cellar: 'c', rack: 'r', keg: name, value, timestamp: '2026-03-01T12:00:00Z' },
+})
+
+describe('a saved state', () => {
+  test('and the tail behind it equal a replay from the beginning, byte for byte, wherever the log is cut', () => {
+    fc.assert(
+      fc.property(randomHistory(60), (events) => {
+        const whole = folded(events)
+        const growing = createProjections()
+        for (let cut = 0; cut <= events.length; cut += 1) {
+          const restored = restoreProjections([...growing.save()])
+          expect(hashOf(restored)).toBe(hashOf(growing))
+          expectSame(folded(events.slice(cut), restored), whole, events)
+          growing.fold(events.slice(cut, cut + 1))
+        }
+      }),
+      { numRuns: 10 },
+    )
+  }, 30_000)
+
+  test('tells of the moment it was begun, whatever is folded while its pieces are made', () => {
+    fc.assert(
+      fc.property(randomHistory(200), fc.nat(200), fc.integer({ min: 1, max: 8 }), (events, at, perPiece) => {
+        const cut = Math.min(at, events.length)
+        const live = folded(events.slice(0, cut))
+        const pieces: Uint8Array[] = []
+        let next = cut
+        for (const piece of live.save(64)) {
+          pieces.push(piece)
+          live.fold(events.slice(next, next + perPiece))
+          next += perPiece
+        }
+        live.fold(events.slice(next))
+        const restored = restoreProjections(pieces)
+        expectSame(restored, folded(events.slice(0, cut)), events)
+        expectSame(folded(events, restored), live, events)
+        expectSame(live, folded(events), events)
+      }),
+      { numRuns: 200 },
+    )
+  }, 30_000)
+
+  test('has the keg that is pushed out while it is made, and the next one has not', () => {
+    const recorder = new Recorder(now)
+    for (let number = 0; number < kegsPerCellarMax; number += 1) recorder.record('readings-k', reading(`k${number}`, 1))
+    const before = [...recorder.events]
+    const live = folded(before)
+    const saving = live.save(64)
+    const pieces = [saving.next().value ?? new Uint8Array()]
+    live.fold([recorder.record('readings-k', reading('new', 2))])
+    live.fold([recorder.record('readings-k', reading('k1', 2))])
+    pieces.push(...saving)
+    expectSame(restoreProjections(pieces), folded(before), before)
+    const after = restoreProjections([...live.save()])
+    expectSame(after, folded(recorder.events), recorder.events)
+    const names = after.readings.kegs('c').map(({ keg }) => keg)
+    expect([names.length, names.includes('k0'), names.includes('new')]).toEqual([kegsPerCellarMax, false, true])
+  })
+
+  test('keeps all points of a full keg, and knows a repeat of each', () => {
+    const recorder = new Recorder(now)
+    for (let value = 0; value <= pointsPerKegMax; value += 1) recorder.record('readings-k', reading('k', value))
+    const restored = restoreProjections([...folded(recorder.events).save()])
+    expect(restored.readings.kegs('c')[0]?.values).toEqual(
+      Array.from({ length: pointsPerKegMax }, (_, index) => index + 1),
+    )
+    for (const [value, isRepeat] of [
+      [1, true],
+      [0, false],
+    ] as const) {
+      const again = restoreProjections([...restored.save()])
+      const event = new Recorder(now).record('readings-other', reading('k', value))
+      again.fold([{ ...event, position: recorder.events.length + 1 }])
+      expect(again.readings.latest('c')[0]?.repeat).toBe(isRepeat)
+    }
+  })
+
+  test('comes in pieces of bounded length, and one that nobody goes on with holds up no other', () => {
+    const recorder = new Recorder(now)
+    for (let number = 0; number < 5_000; number += 1) recorder.record('readings-k', reading(`keg ${number}`, number))
+    const live = folded(recorder.events)
+    const begun = live.save()
+    begun.next()
+    begun.return(undefined)
+    const pieces = [...live.save()]
+    expect(pieces.length).toBeGreaterThan(2)
+    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(checkpointPieceBytes + 4_096)
+    expectSame(restoreProjections(pieces), live, recorder.events)
+  })
+
+  test('is refused where it ends too early, has too much, or has a record of a kind that nobody knows', () => {
+    const recorder = new Recorder(now)
+    recorder.record('readings-k', reading('k', 1))
+    const saved = Buffer.concat([...folded(recorder.events).save()])
+    expect(() => restoreProjections([saved.subarray(0, -1)])).toThrow(RangeError)
+    expect(() => restoreProjections([Buffer.concat([saved, Buffer.from([99])])])).toThrow('no record is of kind 99')
+  })
+})
