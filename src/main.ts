@@ -13,9 +13,10 @@ import { untilStopped } from './cli/until-stopped.ts'
 import { systemClock } from './clock.ts'
 import { baseUrlOf, type Config } from './config.ts'
 import { systemEntropy } from './entropy.ts'
+import { copyLog } from './log/copy-log.ts'
 import { DataFolderHeld, logPathIn } from './log/data-folder.ts'
 import { createLogLines } from './log-lines.ts'
-import { inOneSentence, openLog } from './open-log.ts'
+import { inOneSentence, openLog, openLogPlace } from './open-log.ts'
 import { errorOf, startService } from './service.ts'
 
 const output = createOutput(process.stdout)
@@ -68,6 +69,21 @@ const placeOf = (config: Config): Place => ({
   wait: (ms) => wait(ms),
 })
 
+const copyBetween: ProgramDeps['copyLog'] = async (config, { from, to, onProgress }) => {
+  const parts = { clock: systemClock, entropy: systemEntropy, wait: (ms: number) => wait(ms), onProgress }
+  try {
+    await using logs = new AsyncDisposableStack()
+    const opened = async (place: string, role: 'from' | 'to') => {
+      const log = await openLogPlace({ place, role }, config)
+      logs.defer(() => log.close())
+      return log
+    }
+    return await copyLog({ from: await opened(from, 'from'), to: await opened(to, 'to'), ...parts })
+  } catch (error) {
+    throw inOneSentence(error)
+  }
+}
+
 const exitCode = await runProgram(process.argv.slice(2), {
   environment: process.env,
   output,
@@ -75,5 +91,6 @@ const exitCode = await runProgram(process.argv.slice(2), {
   now: systemClock.now,
   serve,
   perform,
+  copyLog: copyBetween,
 })
 process.exit(exitCode)

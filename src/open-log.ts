@@ -1,18 +1,22 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { CommandFailed, type ExitCode, exitCodes } from './cli/exit-codes.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import type { Entropy } from './entropy.ts'
+import { CopyRefused } from './log/copy-log.ts'
 import {
   DataFolderHeld,
   DataFolderUnwritable,
   holdDataFolder,
+  logPathIn,
   NewerLogFormat,
   NotACellarbookLog,
 } from './log/data-folder.ts'
 import { type EventLog, Outage, UndecodableEvent } from './log/event-log.ts'
 import { openEventStoreLog } from './log/eventstoredb.ts'
 import { StoreMisfit, StoreUnreachable } from './log/eventstoredb-faults.ts'
-import { ensureLogCreated, NotOurLog } from './log/log-identity.ts'
+import { ensureLogCreated, NotACopy, NotOurLog, UnfinishedCopy } from './log/log-identity.ts'
 import { openSqliteLog } from './log/sqlite.ts'
 
 /** Where the log lies. */
@@ -42,6 +46,31 @@ const openEngine = async ({ dataDir, eventStore }: LogConfig): Promise<EventLog>
   }
 }
 
+/** Where a copy is read from or written to: a data folder, or `eventstore` for what EVENTSTORE_URL names. */
+export type LogPlace = { readonly place: string; readonly role: 'from' | 'to' }
+
+/**
+ * A log as it lies there, named or not, for a copy. An address is not taken from the command line: it may hold a password.
+ * @throws CommandFailed
+ */
+export const openLogPlace = async ({ place, role }: LogPlace, { eventStore }: LogConfig): Promise<EventLog> => {
+  if (place === eventStorePlace) {
+    if (eventStore !== null) return openEventStoreLog({ settings: eventStore })
+    throw new CommandFailed(`--${role} is "${place}", but EVENTSTORE_URL is not set`, exitCodes.usage)
+  }
+  if (place.includes('://')) {
+    const rule = `put the address into EVENTSTORE_URL, where no list of processes shows it, and write --${role} ${eventStorePlace}`
+    throw new CommandFailed(`--${role} must be a data folder or "${eventStorePlace}": ${rule}`, exitCodes.usage)
+  }
+  const dataDir = resolve(place)
+  if (role === 'from' && !existsSync(logPathIn(dataDir))) {
+    throw new CommandFailed(`There is no log in "${place}"`, exitCodes.configuration)
+  }
+  return openSqliteLog({ dataDir })
+}
+
+const eventStorePlace = 'eventstore'
+
 /** What is known to go wrong, as one sentence with its exit code. Anything else is a bug, and stays as it was thrown. */
 export const inOneSentence = (error: unknown): unknown => {
   if (!(error instanceof Error)) return error
@@ -50,11 +79,13 @@ export const inOneSentence = (error: unknown): unknown => {
 }
 
 const exitCodeOf = (error: Error): ExitCode | null => {
-  if (error instanceof UndecodableEvent) return exitCodes.refused
+  if (error instanceof UndecodableEvent || error instanceof CopyRefused) return exitCodes.refused
   if (error instanceof Outage || error instanceof StoreUnreachable) return exitCodes.unreachable
   const isUnfit =
     error instanceof StoreMisfit ||
     error instanceof NotOurLog ||
+    error instanceof NotACopy ||
+    error instanceof UnfinishedCopy ||
     error instanceof DataFolderHeld ||
     error instanceof DataFolderUnwritable ||
     error instanceof NotACellarbookLog ||

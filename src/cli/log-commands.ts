@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { addLogCopyCommand } from './log-copy-command.ts'
 import { eventTypeOption, type JsonOption, jsonFlag, positionOption } from './options.ts'
 import type { Runner } from './runner.ts'
 
@@ -20,4 +21,5 @@ export const addLogCommands = (program: Command, runner: Runner): void => {
         { json: options.json === true, text: () => '' },
       ),
     )
+  addLogCopyCommand(log, runner)
 }

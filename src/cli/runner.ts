@@ -1,4 +1,6 @@
 import type { Config, Environment } from '../config.ts'
+import type { CopyProgress } from '../log/copy-log.ts'
+import type { LogDigest } from '../log/log-digest.ts'
 import type { ExitCode } from './exit-codes.ts'
 import type { Line } from './lines.ts'
 import type { End, Operation } from './operations.ts'
@@ -15,6 +17,14 @@ export type ProgramDeps = {
   serve(config: Config, options: { readonly demo: boolean }): Promise<ExitCode>
   /** Has it done by the running service, else on the log itself. */
   perform(config: Config, operation: Operation): Promise<AsyncGenerator<Line, End>>
+  copyLog(config: Config, copy: LogCopy): Promise<LogDigest>
+}
+
+/** From where and to where: a data folder, or `eventstore`. */
+export type LogCopy = {
+  readonly from: string
+  readonly to: string
+  onProgress(progress: CopyProgress): void
 }
 
 /** What a command's own file gets to work with. */

@@ -1,0 +1,70 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { openSqliteLog } from '../../src/log/sqlite.ts'
+import { cellarbook, newFolder } from '../support/cellarbook.ts'
+import { startLogServer } from '../support/log-server/server.ts'
+
+const folder = newFolder()
+const place = (name: string): string => join(folder.path, name)
+const source = place('source')
+const server = await startLogServer()
+afterAll(async () => {
+  await server.stop()
+  folder.remove()
+})
+
+const eventStore = { EVENTSTORE_URL: server.url, EVENTSTORE_PREFIX: 'copied-' }
+const keysIn = async (environment: Readonly<Record<string, string>>) =>
+  (await cellarbook(['key', 'list', '--json'], environment)).lines
+
+describe('cellarbook log copy', () => {
+  test('moves a log from a data folder to the store and back, where the same keys are', async () => {
+    await cellarbook(['cellar', 'create', 'wine-berlin'], { DATA_DIR: source })
+    await cellarbook(['key', 'create', '--cellar', 'wine-berlin'], { DATA_DIR: source })
+    const there = await cellarbook(['log', 'copy', '--from', source, '--to', 'eventstore', '--json'], eventStore)
+    expect([there.exitCode, there.lines]).toEqual([0, [{ events: 2, streams: 2, digest: expect.any(String) }]])
+    expect(there.stderr).toContain('they hold the same')
+    const back = await cellarbook(['log', 'copy', '--from', 'eventstore', '--to', place('back'), '--json'], eventStore)
+    expect([back.exitCode, back.lines]).toEqual([0, [...there.lines]])
+
+    const keys = await keysIn({ DATA_DIR: source })
+    expect(keys).toHaveLength(1)
+    expect(await keysIn({ ...eventStore, DATA_DIR: place('node') })).toEqual(keys)
+    expect(await keysIn({ DATA_DIR: place('back') })).toEqual(keys)
+  })
+
+  test('says in a sentence what is wrong with the places', async () => {
+    const wrong = [
+      { from: place('nowhere'), to: place('new'), exitCode: 78, says: 'There is no log in' },
+      { from: source, to: source, exitCode: 64, says: '--from and --to are the same' },
+      { from: source, to: 'eventstore', exitCode: 64, says: 'EVENTSTORE_URL is not set' },
+      { from: source, to: 'esdb://anna:secret@store:2113', exitCode: 64, says: 'put the address into EVENTSTORE_URL' },
+    ]
+    for (const { from, to, exitCode, says } of wrong) {
+      const ran = await cellarbook(['log', 'copy', '--from', from, '--to', to])
+      expect([says, ran.exitCode, ran.stdout]).toEqual([says, exitCode, ''])
+      expect(ran.stderr).toContain(says)
+      expect(ran.stderr).not.toContain('secret')
+    }
+  })
+
+  test('leaves a target alone that holds another log', async () => {
+    await cellarbook(['cellar', 'create', 'other'], { DATA_DIR: place('other') })
+    const ran = await cellarbook(['log', 'copy', '--from', source, '--to', place('other')])
+    expect([ran.exitCode, ran.stderr]).toEqual([78, expect.stringContaining('choose an empty one')])
+  })
+
+  test('no command works on a copy that is not finished, and says how to go on', async () => {
+    const dataDir = place('unfinished')
+    await cellarbook(['log', 'copy', '--from', source, '--to', dataDir])
+    const log = openSqliteLog({ dataDir })
+    const [ended] = await log.readAll({ direction: 'backwards', limit: 1 })
+    if (ended === undefined) throw new Error('there is no copy')
+    const { stream, revision, position: _, ...event } = ended
+    const data = { copyId: 'another' }
+    await log.append(stream, revision, [{ ...event, id: crypto.randomUUID(), type: 'LogCopyBegun', data }])
+    await log.close()
+    const ran = await cellarbook(['key', 'list'], { DATA_DIR: dataDir })
+    expect([ran.exitCode, ran.stderr]).toEqual([78, expect.stringContaining('run "cellarbook log copy" again')])
+  })
+})
