@@ -127,6 +127,8 @@ export const eventStoreLookMs = 100
 /** The server takes about a mebibyte, of which it counts data and metadata. */
 export const eventStoreAppendBytesMax = 1_000_000
 export const eventStoreReadMsMax = 5_000
+/** Between two looks whether a read shows what a conflict has named; it is indexed within milliseconds. */
+export const eventStoreShowMs = 5
 /** A silent connection is given up after the two together. */
 export const eventStoreKeepAliveMs = 1_000
 export const eventStoreKeepAliveTimeoutMs = 900

@@ -8,7 +8,10 @@ import type { NewEvent, RecordedEvent } from '../domain/events.ts'
 export type ExpectedRevision = 'none' | number
 
 export type AppendResult =
-  /** Durable. `events` are the given ones with stream, revision and position. */
+  /**
+   * Durable. `events` are the given ones with stream, revision and position; of several readings there may be none, since
+   * an engine would have to read them again to say where each lies, and nobody asks.
+   */
   | { readonly outcome: 'written'; readonly events: readonly RecordedEvent[] }
   /** The same ids already lie at that very place: an earlier try had succeeded. Nothing was written now. */
   | { readonly outcome: 'already_written'; readonly events: readonly RecordedEvent[] }
@@ -56,7 +59,10 @@ export interface EventLog {
    * @throws Outage when the store can't say: see its `outcome`.
    */
   append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult>
-  /** Events of one stream; empty if it does not exist or there are none in that direction. */
+  /**
+   * Events of one stream; empty if it does not exist or there are none in that direction. Shows what any answer to an append
+   * has told of: what was written, and what a conflict named.
+   */
   read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]>
   /** Events of the whole log, in position order. */
   readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]>

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { WrongExpectedVersion } from '@eventstore/db-client/generated/shared_pb'
+import { type UUID, WrongExpectedVersion } from '@eventstore/db-client/generated/shared_pb'
 import { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb'
 import type { ClientDuplexStream } from '@grpc/grpc-js'
 import type { EventStoreEndpoint } from '../eventstore-url.ts'
@@ -7,7 +7,6 @@ import { eventStoreAppendMsMax } from '../limits.ts'
 import type { ExpectedRevision } from './event-log.ts'
 import { callFaultOf } from './eventstoredb-faults.ts'
 import type { Link } from './eventstoredb-link.ts'
-import { uuidText } from './eventstoredb-requests.ts'
 import { encodeAppend } from './eventstoredb-wire.ts'
 
 /** What the server said of one append, or that nobody can say. */
@@ -140,4 +139,13 @@ const failureOf = (why: string): Verdict => {
 const positionOf = (text: string | undefined): number | null => {
   const position = text === undefined ? Number.NaN : Number(text)
   return Number.isSafeInteger(position) && position >= 0 ? position : null
+}
+
+/** Answers may have it either way, whichever way it was sent. */
+const uuidText = (id: UUID | undefined): string => {
+  const structured = id?.getStructured()
+  if (structured === undefined) return id?.getString() ?? ''
+  const halves = [structured.getMostSignificantBits(), structured.getLeastSignificantBits()]
+  const hex = halves.map((half) => BigInt.asUintN(64, BigInt(half)).toString(16).padStart(16, '0')).join('')
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }

@@ -1,4 +1,3 @@
-import type { ReadResp } from '@eventstore/db-client/generated/streams_pb'
 import type { ClientReadableStream } from '@grpc/grpc-js'
 import type { RecordedEvent } from '../domain/events.ts'
 import { eventStoreReadMsMax, eventStoreRetryPauseMs } from '../limits.ts'
@@ -6,7 +5,8 @@ import { type Subscriber, UndecodableEvent } from './event-log.ts'
 import type { Connection } from './eventstoredb-connection.ts'
 import type { StoredEvent } from './eventstoredb-events.ts'
 import { Link } from './eventstoredb-link.ts'
-import { readAll, readResponses, storedEventIn, subscribeToAll } from './eventstoredb-requests.ts'
+import { openRead, readAll, readEvents, subscribeToAll } from './eventstoredb-requests.ts'
+import { decodeResponse } from './eventstoredb-responses.ts'
 
 export type FollowingParts = {
   readonly connection: Connection
@@ -28,7 +28,7 @@ export class Following {
   readonly #parts: FollowingParts
   #after: number | null
   #link: Link | null = null
-  #call: ClientReadableStream<ReadResp> | null = null
+  #call: ClientReadableStream<Buffer> | null = null
   #delivery: RecordedEvent[] = []
   #isDelivering = false
   #isCaughtUp = false
@@ -92,13 +92,13 @@ export class Following {
       return
     }
     if (this.#isEnded || this.#link !== link) return
-    const call = link.streams.read(subscribeToAll(this.#after, this.#parts.prefixes), link.metadata('any'))
+    const call = openRead(link, subscribeToAll(this.#after, this.#parts.prefixes), { of: 'any' })
     this.#call = call
     const again = (): void => {
       if (this.#call === call) this.#beginLater()
     }
-    call.on('data', (response: ReadResp) => {
-      if (this.#call === call) this.#hear(response)
+    call.on('data', (bytes: Buffer) => {
+      if (this.#call === call) this.#hear(bytes)
     })
     call.on('error', again)
     call.on('end', again)
@@ -111,17 +111,16 @@ export class Following {
   async #passGap(link: Link): Promise<void> {
     if (this.#after === null) return
     const page = readAll({ from: this.#after, limit: 1 }, 'forwards', null)
-    const [response] = await readResponses(link, page, { of: 'any', msMax: eventStoreReadMsMax })
-    const event = response === undefined ? null : storedEventIn(response)
-    if (event === null || event.position === this.#after || this.#isEnded) return
+    const [event] = await readEvents(link, page, { of: 'any', msMax: eventStoreReadMsMax })
+    if (event === undefined || event.position === this.#after || this.#isEnded) return
     if (this.#parts.prefixes.some((prefix) => event.streamName.startsWith(prefix))) this.#take(event)
     else this.#after = event.position
   }
 
-  #hear(response: ReadResp): void {
-    const event = storedEventIn(response)
-    if (event !== null) this.#take(event)
-    else if (response.hasCaughtUp()) {
+  #hear(bytes: Buffer): void {
+    const response = decodeResponse(bytes)
+    if (response.kind === 'event') this.#take(response.event)
+    else if (response.kind === 'caught_up') {
       this.#mustTellCaughtUp = !this.#isCaughtUp
       this.#deliverSoon()
     }

@@ -4,7 +4,7 @@ import type { EventStoreEndpoint, EventStoreSettings } from '../eventstore-url.t
 import { eventStoreAskMsMax } from '../limits.ts'
 import { type CallFault, callFaultOf, noLeaderKnown } from './eventstoredb-faults.ts'
 import { type Access, deadlineIn, Link } from './eventstoredb-link.ts'
-import { readBackwards, readResponses } from './eventstoredb-requests.ts'
+import { readBackwards, readEvents } from './eventstoredb-requests.ts'
 
 /** The oldest server whose filtered subscriptions say when they have caught up. */
 const versionMin = [23, 10] as const
@@ -38,7 +38,7 @@ const faultOf = async (link: Link, probeStream: string): Promise<StartFault | nu
     if (isTooOld(version)) {
       return { kind: 'too_old', why: `it is version ${version}: ${versionMin.join('.')} is the oldest that will do` }
     }
-    await readResponses(link, readBackwards(probeStream, { from: null, limit: 1 }), {
+    await readEvents(link, readBackwards(probeStream, { from: null, limit: 1 }), {
       of: 'leader',
       msMax: eventStoreAskMsMax,
     })

@@ -24,8 +24,7 @@ export const createReads = (
     const { link } = connection
     if (link === null) throw away(what, connection.why)
     try {
-      const responses = await requests.readResponses(link, request, { of: 'leader', msMax: eventStoreReadMsMax })
-      return responses.map(requests.storedEventIn).filter((event) => event !== null)
+      return await requests.readEvents(link, request, { of: 'leader', msMax: eventStoreReadMsMax })
     } catch (cause) {
       const fault = callFaultOf(cause)
       const leader = fault.kind === 'not_leader' ? fault.leader : null

@@ -1,10 +1,11 @@
-/** Reads and subscriptions as the client's protocol has them, and what comes back, told apart. */
-import { Empty, StreamIdentifier, type UUID } from '@eventstore/db-client/generated/shared_pb'
-import { ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb'
+/** Reads and subscriptions as the client's protocol has them. */
+import { Empty, StreamIdentifier } from '@eventstore/db-client/generated/shared_pb'
+import { ReadReq } from '@eventstore/db-client/generated/streams_pb'
 import type { ClientReadableStream } from '@grpc/grpc-js'
 import { eventStoreSearchWindowEvents } from '../limits.ts'
 import type { StoredEvent } from './eventstoredb-events.ts'
 import { deadlineIn, type Link } from './eventstoredb-link.ts'
+import { decodeResponse } from './eventstoredb-responses.ts'
 
 type Page = { readonly from: number | null; readonly limit: number }
 
@@ -59,45 +60,34 @@ const requestOf = (options: ReadReq.Options): ReadReq => {
   return new ReadReq().setOptions(options.setUuidOption(ids))
 }
 
-/** All that one read comes to. @throws what the library throws. */
-export const readResponses = (
+/** Answers are left as they came: `eventstoredb-responses.ts` reads them. */
+export const openRead = (
   link: Link,
   request: ReadReq,
-  { of, msMax }: { readonly of: 'leader' | 'any'; readonly msMax: number },
-): Promise<readonly ReadResp[]> =>
+  { of, msMax }: { readonly of: 'leader' | 'any'; readonly msMax?: number },
+): ClientReadableStream<Buffer> =>
+  link.streams.makeServerStreamRequest(
+    '/event_store.client.streams.Streams/Read',
+    (message: ReadReq) => Buffer.from(message.serializeBinary()),
+    (bytes: Buffer) => bytes,
+    request,
+    link.metadata(of),
+    msMax === undefined ? {} : { deadline: deadlineIn(msMax) },
+  )
+
+/** All that one read comes to. @throws what the library throws. */
+export const readEvents = (
+  link: Link,
+  request: ReadReq,
+  call: { readonly of: 'leader' | 'any'; readonly msMax: number },
+): Promise<readonly StoredEvent[]> =>
   new Promise((resolve, reject) => {
-    const responses: ReadResp[] = []
-    const call: ClientReadableStream<ReadResp> = link.streams.read(request, link.metadata(of), {
-      deadline: deadlineIn(msMax),
+    const events: StoredEvent[] = []
+    const answers = openRead(link, request, call)
+    answers.on('data', (bytes: Buffer) => {
+      const response = decodeResponse(bytes)
+      if (response.kind === 'event') events.push(response.event)
     })
-    call.on('data', (response: ReadResp) => responses.push(response))
-    call.on('error', reject)
-    call.on('end', () => resolve(responses))
+    answers.on('error', reject)
+    answers.on('end', () => resolve(events))
   })
-
-/** The event in a response; `null` if it holds something else. */
-export const storedEventIn = (response: ReadResp): StoredEvent | null => {
-  const event = response.getEvent()?.getEvent()
-  if (event === undefined) return null
-  return {
-    id: uuidText(event.getId()),
-    type: event.getMetadataMap().get('type') ?? '(unknown)',
-    streamName: textOf(event.getStreamIdentifier()?.getStreamName_asU8()),
-    revision: Number(event.getStreamRevision()),
-    position: Number(event.getCommitPosition()),
-    metadata: textOf(event.getCustomMetadata_asU8()),
-    data: textOf(event.getData_asU8()),
-  }
-}
-
-/** Answers may have it either way, whichever way it was sent. */
-export const uuidText = (id: UUID | undefined): string => {
-  const structured = id?.getStructured()
-  if (structured === undefined) return id?.getString() ?? ''
-  const halves = [structured.getMostSignificantBits(), structured.getLeastSignificantBits()]
-  const hex = halves.map((half) => BigInt.asUintN(64, BigInt(half)).toString(16).padStart(16, '0')).join('')
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
-}
-
-const textOf = (bytes: Uint8Array | undefined): string =>
-  bytes === undefined ? '' : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()

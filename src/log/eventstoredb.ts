@@ -1,7 +1,7 @@
 import type { NewEvent, RecordedEvent } from '../domain/events.ts'
 import { logStream } from '../domain/streams.ts'
 import type { EventStoreSettings } from '../eventstore-url.ts'
-import { eventStoreAppendBytesMax, readPageEventsMax } from '../limits.ts'
+import { eventStoreAppendBytesMax, eventStoreReadMsMax, eventStoreShowMs, readPageEventsMax } from '../limits.ts'
 import { type Codec, createCodec } from './codec.ts'
 import {
   type AppendResult,
@@ -20,6 +20,7 @@ import { Appends } from './eventstoredb-appends.ts'
 import { Connection } from './eventstoredb-connection.ts'
 import { messageOf, recordedEventOf, type StoredEvent } from './eventstoredb-events.ts'
 import { Following } from './eventstoredb-following.ts'
+import { NamedRevisions } from './eventstoredb-named.ts'
 import { createReads, type Reads } from './eventstoredb-reads.ts'
 import { StreamNames } from './eventstoredb-streams.ts'
 import { setTruncateBefore } from './eventstoredb-truncation.ts'
@@ -55,6 +56,7 @@ class EventStoreLog implements EventLog {
   readonly #reads: Reads
   readonly #onClosed: () => void
   readonly #followings = new Set<Following>()
+  readonly #named = new NamedRevisions()
   #undecodable: string | null = null
   #isClosed = false
 
@@ -78,13 +80,18 @@ class EventStoreLog implements EventLog {
     const streamName = this.#names.nameOf(stream)
     const firstId = events[0]?.id ?? ''
     const appended = await this.#appends.append({ streamName, expected, events: events.length, firstId, run })
-    if (appended.outcome === 'conflict') return appended
+    if (appended.outcome === 'conflict') {
+      this.#named.name(stream, appended.currentRevision)
+      return appended
+    }
 
     const revision = expected === 'none' ? 0 : expected + 1
+    this.#named.see(stream, revision + events.length - 1)
     const { isNew, position } = appended
     if (isNew && position !== null && events.length === 1) {
       return { outcome: 'written', events: recordRun(stream, events, { revision, position }) }
     }
+    if (isNew && events.every(({ type }) => type === 'ReadingAccepted')) return { outcome: 'written', events: [] }
     const recorded = await this.#readBack(stream, revision, events.length)
     // The server still knows it, and it is gone: nobody can say what it was.
     if (recorded === null) return { outcome: 'conflict', currentRevision: await this.#lastRevision(stream) }
@@ -94,7 +101,17 @@ class EventStoreLog implements EventLog {
   async read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]> {
     this.#assertOpen(`read "${stream}"`)
     assertPage(options.limit)
-    return this.#reads.read(stream, options)
+    for (let waitedMs = 0; waitedMs <= eventStoreReadMsMax; waitedMs += eventStoreShowMs) {
+      const events = await this.#reads.read(stream, options)
+      const revisions = events.map(({ revision }) => revision)
+      if (!this.#named.isMissing(stream, options, revisions)) {
+        this.#named.see(stream, Math.max(-1, ...revisions.slice(0, 1), ...revisions.slice(-1)))
+        return events
+      }
+      await Bun.sleep(eventStoreShowMs)
+    }
+    const why = `revision ${this.#named.of(stream)}, which a conflict named, is not shown`
+    throw new Outage(`Cannot read "${stream}": ${why}`, 'not_written', 'unavailable')
   }
 
   async readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]> {
