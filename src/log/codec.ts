@@ -80,7 +80,11 @@ const packedSchemaVersion = 1
 export const createCodec = (registry: EventRegistry = currentRegistry): Codec => {
   const checks = new Map(Array.from(registry, ([type, known]) => [type, TypeCompiler.Compile(known.data)]))
   return {
-    encode: (stream, events) => runsOf(events).map((run) => encodeRun(registry, stream, run)),
+    encode: (stream, events) =>
+      // Nearly every append is a run of readings and nothing else.
+      events.every(isReading)
+        ? [encodeReadings(stream, events)]
+        : runsOf(events).map((run) => encodeRun(registry, stream, run)),
     decode: (row) =>
       typeof row.body === 'string'
         ? decodeJson({ registry, checks }, row, row.body)
@@ -106,12 +110,13 @@ const runsOf = (events: readonly NewEvent[]): readonly Run[] => {
   return runs
 }
 
+const encodeReadings = (stream: string, readings: readonly NewEvent<'ReadingAccepted'>[]): NewRow => {
+  const body = packReadings(stream, readings)
+  return { count: readings.length, recordedAt: readings[0]?.recordedAt ?? 0, body, bytes: body.length }
+}
+
 const encodeRun = (registry: EventRegistry, stream: string, run: Run): NewRow => {
-  const head = { count: run.events.length, recordedAt: run.events[0]?.recordedAt ?? 0 }
-  if (run.isReadings) {
-    const body = packReadings(stream, run.events.filter(isReading))
-    return { ...head, body, bytes: body.length }
-  }
+  if (run.isReadings) return encodeReadings(stream, run.events.filter(isReading))
   const stored: StoredEvent[] = run.events.map(({ id, type, recordedAt, data, metadata }) => ({
     id,
     type,
@@ -121,7 +126,8 @@ const encodeRun = (registry: EventRegistry, stream: string, run: Run): NewRow =>
     metadata,
   }))
   const body = JSON.stringify(stored)
-  return { ...head, body, bytes: Buffer.byteLength(body) }
+  const recordedAt = run.events[0]?.recordedAt ?? 0
+  return { count: run.events.length, recordedAt, body, bytes: Buffer.byteLength(body) }
 }
 
 const isReading = (event: NewEvent): event is NewEvent<'ReadingAccepted'> => event.type === 'ReadingAccepted'

@@ -147,7 +147,8 @@ export class SqliteStaging {
 
   #head(stream: string): Head | null {
     const known = this.#heads.get(stream)
-    const head = known ?? this.#reads.head(stream)
+    if (known !== undefined) return known
+    const head = this.#reads.head(stream)
     if (head !== null) this.#remember(stream, head)
     return head
   }
