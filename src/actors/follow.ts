@@ -6,17 +6,20 @@ import type { Host } from './host.ts'
 export type Following = {
   /** The last position that is not to be delivered; `null`: from the beginning. */
   readonly after: number | null
+  /** Default: all streams. */
+  readonly categories?: readonly string[]
   readonly onEvents: (events: readonly RecordedEvent[]) => void
   readonly onBroken: (bug: unknown) => void
 }
 
 /**
- * Follows the whole log from a position on, and resolves once everything that lay in it has been folded. A subscription
+ * Follows the log from a position on, and resolves once everything that lay in it has been folded. A subscription
  * that ends later is taken up again where it ended. `onEvents` may throw, which is a bug: what is folded can't be trusted
  * from then on, so `onBroken` is told and nothing more is delivered.
  */
 export const follow = (host: Host, { onEvents, onBroken, ...from }: Following): Promise<Subscription> => {
   const { promise, resolve, reject } = Promise.withResolvers<Subscription>()
+  const categories = from.categories === undefined ? {} : { categories: from.categories }
   let { after } = from
   let isCaughtUp = false
   let isEnded = false
@@ -35,7 +38,7 @@ export const follow = (host: Host, { onEvents, onBroken, ...from }: Following): 
     if (isEnded) return
     try {
       subscription = host.log.subscribe(
-        { after },
+        { after, ...categories },
         {
           onEvents: (events) => {
             if (isEnded) return

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { RecordedEvent } from '../domain/events.ts'
+import { lifecycleCategories } from '../domain/streams.ts'
 import type { Entropy } from '../entropy.ts'
 import { drainLookMs, drainMsMax, heartbeatMs } from '../limits.ts'
 import type { EventLog } from '../log/event-log.ts'
@@ -50,17 +51,31 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   const onEvents = (events: readonly RecordedEvent[]): void => {
     projections.fold(events)
     for (const event of events) if (event.type !== 'ReadingAccepted') node.hear(event)
-    checkpoints.folded(events)
+  }
+  const onBrokenFold = (bug: unknown): void => {
+    node.stop()
+    checkpoints.stop()
+    onBroken(bug)
   }
   const following = await follow(host, {
     after,
-    onEvents,
-    onBroken: (bug) => {
-      node.stop()
-      checkpoints.stop()
-      onBroken(bug)
+    onEvents: (events) => {
+      onEvents(events)
+      checkpoints.folded(events)
     },
+    onBroken: onBrokenFold,
   })
+  // What decides over keys, a second time and ahead: a flood of readings holds up the first subscription, and not this one.
+  // Each fold counts an event once, whichever brings it; a checkpoint goes by the first alone, which leaves nothing out.
+  const ahead =
+    log.lags === true
+      ? await follow(host, {
+          after: projections.position,
+          categories: lifecycleCategories,
+          onEvents,
+          onBroken: onBrokenFold,
+        })
+      : null
   let forgetBeat = (): void => {}
   const beat = (): void => {
     forgetBeat = schedule.after(heartbeatMs, beat)
@@ -87,6 +102,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
       node.stop()
       forgetBeat()
       following.unsubscribe()
+      ahead?.unsubscribe()
       await checkpoints.end()
     },
   }

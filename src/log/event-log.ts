@@ -54,6 +54,8 @@ export type Subscription = { unsubscribe(): void }
 export type LogHealth = { readonly ok: true } | { readonly ok: false; readonly why: string }
 
 export interface EventLog {
+  /** Subscriptions may fall behind under load. Whoever must hear of a few streams soon follows those by themselves. */
+  readonly lags?: boolean
   /**
    * Appends all events or none, in one revision after the other. Resolves only after they are durable.
    * @throws Outage when the store can't say: see its `outcome`.

@@ -49,6 +49,7 @@ export const openEventStoreLog = async (options: EventStoreLogOptions): Promise<
 }
 
 class EventStoreLog implements EventLog {
+  readonly lags = true
   readonly #connection: Connection
   readonly #codec: Codec
   readonly #names: StreamNames

@@ -42,6 +42,8 @@ export class LogState {
   /** By stream: its first revision that is still shown. */
   readonly #truncatedBefore = new Map<string, number>()
   readonly #listeners = new Set<() => void>()
+  /** Of all that was ever written: a scavenge leaves places as they were. */
+  readonly #boundaries = new Set<number>()
   #endPosition = 0
 
   constructor() {
@@ -91,9 +93,9 @@ export class LogState {
     return low
   }
 
-  /** Whether something begins or would begin there: elsewhere, a read finds the middle of something. */
+  /** Whether something begins, began or would begin there: elsewhere, a read finds the middle of something. */
   isBoundary(position: number): boolean {
-    return position >= this.#endPosition || this.#all[this.indexFrom(position)]?.position === position
+    return position >= this.#endPosition || this.#boundaries.has(position)
   }
 
   /** Removes what was truncated from `all` too. Positions and revisions of the rest stay. */
@@ -123,6 +125,7 @@ export class LogState {
       const written = { ...event, stream, revision: stored.length, position }
       stored.push(written)
       this.#all.push(written)
+      this.#boundaries.add(position)
       this.#endPosition = position + recordBytes(written)
     }
     this.#streams.set(stream, stored)

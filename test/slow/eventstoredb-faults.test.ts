@@ -1,0 +1,309 @@
+/** What befalls a store that is elsewhere: each fault leaves every event once, and no promise unsettled. */
+import { afterEach, describe, expect, test } from 'bun:test'
+import { eventStoreAppendsOutMax, logQueueReadingsMax } from '../../src/limits.ts'
+import { type EventLog, Outage } from '../../src/log/event-log.ts'
+import { caughtUp, collect, hasEvents } from '../log/collector.ts'
+import { openAt, untilHealth } from '../log/event-store-log.ts'
+import { freshKeyStream, freshReadingsStream, keySuspended, keySuspensions, reading } from '../log/sample-events.ts'
+import { startLogCluster } from '../support/log-server/cluster.ts'
+import { type LogServer, startLogServer } from '../support/log-server/server.ts'
+
+const slowMs = 60_000
+const ends: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
+
+const opened = async (): Promise<{ readonly server: LogServer; readonly log: EventLog }> => {
+  const server = await startLogServer()
+  ends.push(() => server.stop())
+  return { server, log: await openedAt(server.url) }
+}
+const openedAt = async (url: string): Promise<EventLog> => {
+  const log = await openAt(url)
+  ends.push(() => log.close())
+  return log
+}
+
+const outageOf = async (answer: Promise<unknown>): Promise<Outage> => {
+  const failure = await answer.then(
+    () => null,
+    (cause: unknown) => cause,
+  )
+  if (failure instanceof Outage) return failure
+  throw new Error('there was no outage', { cause: failure })
+}
+/** As an actor does: the identical append until the store says. */
+const untilKnown = async <T>(append: () => Promise<T>): Promise<T> => {
+  for (;;) {
+    try {
+      return await append()
+    } catch (error) {
+      if (!(error instanceof Outage)) throw error
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+}
+
+describe('an append whose answer is lost', () => {
+  for (const then of ['cut', 'clean_end', 'silence', 'timeout'] as const) {
+    for (const isWritten of [true, false]) {
+      test(
+        `by ${then}, ${isWritten ? 'after' : 'before'} it was written, is unknown, and lies there once when it is made again`,
+        async () => {
+          const { server, log } = await opened()
+          const stream = freshKeyStream()
+          await log.append(stream, 'none', keySuspensions(1))
+          let isFirst = true
+          server.faults.ofAppend = () => {
+            if (!isFirst) return null
+            isFirst = false
+            return { isWritten, then }
+          }
+          const events = keySuspensions(2)
+          expect(await outageOf(log.append(stream, 0, events))).toMatchObject({ outcome: 'unknown' })
+          const result = await untilKnown(() => log.append(stream, 0, events))
+          expect(['written', 'already_written']).toContain(result.outcome)
+          const stored = await log.read(stream, { limit: 10 })
+          expect(stored.slice(1).map(({ id }) => id)).toEqual(events.map(({ id }) => id))
+          expect(await log.append(stream, 2, [keySuspended()])).toMatchObject({ outcome: 'written' })
+        },
+        slowMs,
+      )
+    }
+  }
+
+  test(
+    'is one of many: all that are out or wait settle, and each event lies there once',
+    async () => {
+      const { server, log } = await opened()
+      const rejections: unknown[] = []
+      const note = (cause: unknown): unknown => rejections.push(cause)
+      process.on('unhandledRejection', note)
+      let judged = 0
+      const then = 'cut'
+      server.faults.ofAppend = () => {
+        judged += 1
+        return judged % 150 === 100 ? { isWritten: judged % 300 === 100, then } : null
+      }
+      const streams = Array.from({ length: 500 }, freshReadingsStream)
+      const appends = streams.map(async (stream) => {
+        const event = reading(stream)
+        await untilKnown(() => log.append(stream, 'none', [event]))
+        return event.id
+      })
+      const ids = await Promise.all(appends)
+      for (const [index, stream] of streams.entries()) {
+        expect((await log.read(stream, { limit: 9 })).map(({ id }) => id)).toEqual([ids[index] ?? ''])
+      }
+      process.off('unhandledRejection', note)
+      expect(rejections).toEqual([])
+    },
+    slowMs,
+  )
+})
+
+describe('a store that is away', () => {
+  test(
+    'refuses at once what could not be written, says why, and is back when its server is',
+    async () => {
+      const { server, log } = await opened()
+      const stream = freshKeyStream()
+      await log.append(stream, 'none', keySuspensions(1))
+      await server.kill()
+      await untilHealth(log, false)
+      expect(log.health()).toMatchObject({ why: expect.stringContaining('EventStoreDB is away') })
+      // In the same turn: nothing was sent, and nothing was waited for.
+      const refused = log.append(stream, 0, [keySuspended()])
+      let isSettled = false
+      const settle = (): void => {
+        isSettled = true
+      }
+      refused.then(settle, settle)
+      for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+      expect(isSettled).toBe(true)
+      expect(await outageOf(refused)).toMatchObject({ outcome: 'not_written', reason: 'unavailable' })
+      expect(await outageOf(log.read(stream, { limit: 1 }))).toMatchObject({ outcome: 'not_written' })
+
+      await server.restart()
+      await untilHealth(log, true)
+      expect(await log.append(stream, 0, [keySuspended()])).toMatchObject({ outcome: 'written' })
+    },
+    slowMs,
+  )
+
+  test(
+    'by silence is noticed, and found again when it speaks',
+    async () => {
+      const { server, log } = await opened()
+      const stream = freshKeyStream()
+      const event = keySuspended()
+      server.silence()
+      expect(await outageOf(log.append(stream, 'none', [event]))).toMatchObject({ outcome: 'unknown' })
+      await untilHealth(log, false)
+      server.speak()
+      await untilHealth(log, true)
+      expect((await untilKnown(() => log.append(stream, 'none', [event]))).outcome).not.toBe('conflict')
+      expect(await log.read(stream, { limit: 9 })).toHaveLength(1)
+    },
+    slowMs,
+  )
+
+  test(
+    'because it has just started is one that takes nothing until it is ready',
+    async () => {
+      const { server, log } = await opened()
+      const stream = freshKeyStream()
+      server.faults.isReady = false
+      expect(await outageOf(log.append(stream, 'none', [keySuspended()]))).toMatchObject({ outcome: 'not_written' })
+      await untilHealth(log, false)
+      server.faults.isReady = true
+      await untilHealth(log, true)
+      expect(await log.append(stream, 'none', [keySuspended()])).toMatchObject({ outcome: 'written' })
+    },
+    slowMs,
+  )
+
+  test(
+    'while its leader changes is found at the new one, by whoever leads no more',
+    async () => {
+      const cluster = await startLogCluster()
+      ends.push(() => cluster.stop())
+      const log = await openedAt(cluster.url)
+      const stream = freshKeyStream()
+      let revision = -1
+      for (const server of [...cluster.servers, ...cluster.servers]) {
+        cluster.elect(server)
+        const event = keySuspended()
+        const expected = revision < 0 ? 'none' : revision
+        const result = await untilKnown(() => log.append(stream, expected, [event]))
+        expect(result.outcome).not.toBe('conflict')
+        revision += 1
+      }
+      expect(await untilKnown(() => log.read(stream, { limit: 99 }))).toHaveLength(revision + 1)
+    },
+    slowMs,
+  )
+})
+
+describe('the queue', () => {
+  test(
+    'takes as much as its bounds say, and refuses the rest at once, as not written',
+    async () => {
+      const { server, log } = await opened()
+      const stuck = Promise.withResolvers<void>()
+      server.faults.beforeAppend = () => stuck.promise
+      const append = (events: number): Promise<unknown> => {
+        const stream = freshReadingsStream()
+        const readings = Array.from({ length: events }, () => reading(stream))
+        return log.append(stream, 'none', readings).then(
+          ({ outcome }) => outcome,
+          (cause: unknown) => cause,
+        )
+      }
+      const out = Array.from({ length: eventStoreAppendsOutMax }, () => append(1))
+      const ofMany = Array.from({ length: Math.ceil(logQueueReadingsMax / 1_000) + 1 }, () => append(1_000))
+      stuck.resolve()
+      const settled = await Promise.all(ofMany)
+      const overloaded = settled.filter((what) => what instanceof Outage && what.reason === 'overloaded')
+      expect(overloaded.length).toBeGreaterThan(0)
+      for (const outage of overloaded) expect(outage).toMatchObject({ outcome: 'not_written' })
+      // Those that were taken came before those that were refused.
+      expect(settled.slice(-overloaded.length)).toEqual(overloaded)
+      await Promise.all(out)
+    },
+    slowMs,
+  )
+})
+
+describe('a subscription', () => {
+  test(
+    'goes on where it was, however it is ended: too slow, cut off, its server gone',
+    async () => {
+      const { server, log } = await opened()
+      const stream = freshReadingsStream()
+      const collector = collect(log, { after: null, categories: ['readings'] })
+      await collector.until(caughtUp)
+      let revision = -1
+      const appendMore = async (): Promise<void> => {
+        const events = Array.from({ length: 50 }, () => reading(stream))
+        await untilKnown(() => log.append(stream, revision < 0 ? 'none' : revision, events))
+        revision += events.length
+      }
+      const interruptions = [
+        async () => server.faults.dropSubscriptions(),
+        async () => server.cutConnections(),
+        async () => {
+          await server.kill()
+          await untilHealth(log, false)
+          await server.restart()
+        },
+      ]
+      for (const interrupt of [...interruptions, ...interruptions]) {
+        await appendMore()
+        await interrupt()
+        await appendMore()
+      }
+      await collector.until(hasEvents(revision + 1))
+      collector.subscription.unsubscribe()
+      expect(collector.events.map((event) => event.revision)).toEqual(
+        Array.from({ length: revision + 1 }, (_, at) => at),
+      )
+      expect(collector.told.filter((what) => what === 'caught_up')).toHaveLength(1)
+    },
+    slowMs,
+  )
+
+  test(
+    'that resumes where the event itself was scavenged misses none of those behind it',
+    async () => {
+      const { server, log } = await opened()
+      const stream = freshReadingsStream()
+      const first = await log.append(stream, 'none', [reading(stream)])
+      if (first.outcome !== 'written') throw new Error('it was not written')
+      await log.append(
+        stream,
+        0,
+        Array.from({ length: 3 }, () => reading(stream)),
+      )
+      await log.truncate(stream, 1)
+      server.state.scavenge()
+      const collector = collect(log, { after: first.events[0]?.position ?? null })
+      await collector.until(caughtUp)
+      collector.subscription.unsubscribe()
+      expect(collector.events.map((event) => event.revision)).toEqual([1, 2, 3])
+    },
+    slowMs,
+  )
+
+  test(
+    'ends at an event of a newer version, which health names',
+    async () => {
+      const { server, log } = await opened()
+      const other = await openAt(server.url, 'other-')
+      const after = freshKeyStream()
+      await other.append(after, 'none', [keySuspended()])
+      const encode = (value: object) => new TextEncoder().encode(JSON.stringify(value))
+      server.state.append({
+        stream: `other-${after}`,
+        expected: 0,
+        events: [
+          {
+            id: crypto.randomUUID(),
+            type: 'KeySuspended',
+            contentType: 'application/json',
+            data: encode({ reason: 'r', newer: true }),
+            metadata: encode({ schemaVersion: 99, recordedAt: 1, ...keySuspended().metadata }),
+          },
+        ],
+      })
+      const collector = collect(other, { after: null })
+      await collector.until(({ told }) => told.some((what) => typeof what === 'object' && 'dropped' in what))
+      expect(collector.events).toHaveLength(1)
+      expect(other.health()).toMatchObject({ ok: false, why: expect.stringContaining('KeySuspended at revision 1') })
+      expect(log.health()).toEqual({ ok: true })
+      await other.close()
+    },
+    slowMs,
+  )
+})
