@@ -1,7 +1,11 @@
 import { kegsPerCellarMax } from '../src/limits.ts'
 import { Keg } from './keg.ts'
+import type { KegMemory } from './keg-memory.ts'
 import type { KegSaving } from './keg-saving.ts'
 import type { KegLatest } from './queries.ts'
+
+/** What the kegs of all cellars have in common. */
+export type SharedByKegs = { readonly saving: KegSaving; readonly memory: KegMemory }
 
 /**
  * The kegs of one cellar, at most `kegsPerCellarMax`: a device that makes up a name for each reading pushes out the ones
@@ -10,6 +14,7 @@ import type { KegLatest } from './queries.ts'
 export class Kegs {
   readonly #cellar: { readonly name: string; readonly number: number }
   readonly #saving: KegSaving
+  readonly #memory: KegMemory
   readonly #racks = new Map<string, Map<string, Keg>>()
   #count = 0
   #oldest: Keg | null = null
@@ -17,15 +22,16 @@ export class Kegs {
   /** Where a checkpoint goes on. */
   #nextUnsaved: Keg | null = null
 
-  constructor(cellar: { readonly name: string; readonly number: number }, saving: KegSaving) {
+  constructor(cellar: { readonly name: string; readonly number: number }, shared: SharedByKegs) {
     this.#cellar = cellar
-    this.#saving = saving
+    this.#saving = shared.saving
+    this.#memory = shared.memory
   }
 
   /** The keg of that name, made if there is none, as the one used last, and about to be changed. */
   touch(rack: string, name: string, position: number): Keg {
     const known = this.#racks.get(rack)?.get(name)
-    const keg = known ?? this.#make(new Keg(rack, name))
+    const keg = known ?? this.#make(new Keg(rack, name, this.#memory))
     if (keg.savedIn !== this.#saving.checkpoint) this.#saving.saveFirst(this.#cellar.number, keg)
     keg.usedPosition = position
     if (keg === this.#newest) return keg
@@ -80,6 +86,7 @@ export class Kegs {
     kegs?.delete(keg.keg)
     if (kegs?.size === 0) this.#racks.delete(keg.rack)
     this.#count -= 1
+    this.#memory.giveBack(keg.place)
   }
 
   #linkNewest(keg: Keg): void {

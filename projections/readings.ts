@@ -2,7 +2,8 @@ import type { RecordedEvent } from '../src/domain/events.ts'
 import { parseTimestamp } from '../src/domain/timestamp.ts'
 import { barriersPerKeyMax, futureSkewMsMax, latestReadingsPerCellarMax } from '../src/limits.ts'
 import { readBarrier, writeBarrier } from './barrier-record.ts'
-import { Keg, type Source } from './keg.ts'
+import { Keg, numbersPerKeg, type Source } from './keg.ts'
+import { KegMemory } from './keg-memory.ts'
 import { KegSaving } from './keg-saving.ts'
 import { Kegs } from './kegs.ts'
 import { isNext } from './next-revision.ts'
@@ -37,6 +38,7 @@ export class ReadingsFold implements ReadingQueries {
   readonly #cellars: Cellar[] = []
   readonly #cellarNamed = new Map<string, Cellar>()
   readonly #saving = new KegSaving()
+  readonly #memory = new KegMemory(numbersPerKeg)
 
   foldAccepted(event: RecordedEvent<'ReadingAccepted'>): void {
     const stream = this.#streamOf(event.stream)
@@ -131,7 +133,9 @@ export class ReadingsFold implements ReadingQueries {
     if (number >= this.#cellars.length) throw new RangeError(`a keg names cellar ${number}, which is not there`)
     const ofCellar = kegs[number] ?? []
     kegs[number] = ofCellar
-    ofCellar.push(Keg.restore(from, this.#streams))
+    const keg = new Keg(from.name(), from.name(), this.#memory)
+    keg.restore(from, this.#streams)
+    ofCellar.push(keg)
   }
 
   restoreKegs(kegs: readonly Keg[][]): void {
@@ -222,7 +226,7 @@ export class ReadingsFold implements ReadingQueries {
     const known = this.#cellarNamed.get(name)
     if (known !== undefined) return known
     const number = this.#cellars.length
-    const kegs = new Kegs({ name, number }, this.#saving)
+    const kegs = new Kegs({ name, number }, { saving: this.#saving, memory: this.#memory })
     const cellar: Cellar = { name, number, latest: new Ring(latestReadingsPerCellarMax), kegs }
     this.#cellars.push(cellar)
     this.#cellarNamed.set(name, cellar)

@@ -147,9 +147,9 @@ export const eventStoreSearchWindowEvents = 1_024
 export const readPageEventsMax = 1_000
 
 // Projections that would otherwise grow with the readings.
-/** About 900 bytes each once its points are full: 9 MB a cellar, and only admins make cellars. */
+/** About 700 bytes each: 7 MB a cellar, and only admins make cellars. */
 export const kegsPerCellarMax = 10_000
-export const pointsPerKegMax = 32
+export const pointsPerKegMax = 24
 export const latestReadingsPerCellarMax = 50
 /** Seals and fences of one key's readings, of which each takes a command of an admin: the last are shown. */
 export const barriersPerKeyMax = 1_000

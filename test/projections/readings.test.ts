@@ -186,6 +186,10 @@ describe('the kegs of a cellar', () => {
     expect(names.size).toBe(kegsPerCellarMax)
     expect([names.has('k0'), names.has('k1'), names.has('k2'), names.has('new')]).toEqual([true, false, true, true])
     expect(projections.readings.kegs('other')).toHaveLength(1)
+    // The next one has the place of one that went, and nothing of it.
+    post({ rack: 'new', keg: 'newer' })
+    const fresh = projections.readings.kegs('c').find(({ keg }) => keg === 'newer')
+    expect([fresh?.values, fresh?.latest.repeat]).toEqual([[1], false])
   })
 
   test('keep names apart that would be one if they were joined', () => {
