@@ -6,11 +6,14 @@ import { isNext } from './next-revision.ts'
 import type { CellarQueries, KeyQueries } from './queries.ts'
 import { kinds, type RecordReader, type RecordWriter } from './records.ts'
 
+/** One for both maps, so that a key that changes is looked up once and put nowhere. */
+type Entry = { readonly stream: string; key: KeyState }
+
 /** Every key, for ever: who is asked for on each request, so it must be found without reading the log. */
 export class KeyDirectory implements KeyQueries {
   readonly #cellars: CellarQueries
-  readonly #byStream = new Map<string, KeyState>()
-  readonly #byId = new Map<string, KeyState>()
+  readonly #byStream = new Map<string, Entry>()
+  readonly #byId = new Map<string, Entry>()
   /** Ids in order of folding, which is nearly the order of creation. */
   readonly #idsOfCellar = new Map<string, string[]>()
 
@@ -19,28 +22,27 @@ export class KeyDirectory implements KeyQueries {
   }
 
   fold(event: RecordedEvent<KeyEventType>): void {
-    const before = this.#byStream.get(event.stream) ?? null
-    if (!isNext(before?.revision ?? -1, event)) return
-    const after = evolveKey(before, event)
-    if (before === null) this.#add(event.stream, after)
-    else this.#put(event.stream, after)
+    const entry = this.#byStream.get(event.stream)
+    if (!isNext(entry?.key.revision ?? -1, event)) return
+    if (entry === undefined) this.#add(event.stream, evolveKey(null, event))
+    else entry.key = evolveKey(entry.key, event)
   }
 
   get(keyId: string): KeyState | null {
-    return this.#byId.get(keyId) ?? null
+    return this.#byId.get(keyId)?.key ?? null
   }
 
   ofCellar(cellar: string): readonly KeyState[] {
     const keys: KeyState[] = []
     for (const id of this.#idsOfCellar.get(cellar) ?? []) {
-      const key = this.#byId.get(id)
-      if (key !== undefined) keys.push(key)
+      const key = this.get(id)
+      if (key !== null) keys.push(key)
     }
     return keys.sort(newestFirst)
   }
 
   list(): readonly KeyState[] {
-    return [...this.#byId.values()].sort(newestFirst)
+    return Array.from(this.#byId.values(), ({ key }) => key).sort(newestFirst)
   }
 
   effectiveLimit(key: KeyState): Limit {
@@ -49,7 +51,10 @@ export class KeyDirectory implements KeyQueries {
 
   /** Begins at once; the pieces are made as they are asked for. */
   save(to: RecordWriter): Generator<Uint8Array> {
-    return pieces(to, [...this.#byStream])
+    return pieces(
+      to,
+      Array.from(this.#byStream.values(), ({ stream, key }) => [stream, key]),
+    )
   }
 
   /** @throws RangeError if it is not what `save` wrote. */
@@ -58,15 +63,12 @@ export class KeyDirectory implements KeyQueries {
   }
 
   #add(stream: string, key: KeyState): void {
-    this.#put(stream, key)
+    const entry = { stream, key }
+    this.#byStream.set(stream, entry)
+    this.#byId.set(key.keyId, entry)
     const ids = this.#idsOfCellar.get(key.cellar)
     if (ids === undefined) this.#idsOfCellar.set(key.cellar, [key.keyId])
     else ids.push(key.keyId)
-  }
-
-  #put(stream: string, key: KeyState): void {
-    this.#byStream.set(stream, key)
-    this.#byId.set(key.keyId, key)
   }
 }
 
