@@ -1,11 +1,10 @@
-import { readdirSync, rmSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import type { NewEvent } from '../src/domain/events.ts'
 import { readingsStream } from '../src/domain/streams.ts'
 import { systemEntropy } from '../src/entropy.ts'
 import type { EventLog } from '../src/log/event-log.ts'
 import { openSqliteLog } from '../src/log/sqlite.ts'
-import { table } from './figures.ts'
+import { folderBytes, table } from './figures.ts'
 import { benchFolder } from './servers.ts'
 
 const keys = 100
@@ -67,6 +66,3 @@ const reading = (key: number, index: number): NewEvent<'ReadingAccepted'> => {
     metadata: { by: { kind: 'key', keyId: keyId(key) }, requestId: id, correlationId: id, causationId: id },
   }
 }
-
-const folderBytes = (folder: string): number =>
-  readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)

@@ -1,3 +1,6 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
 /** The middle value; of an even number the lower middle, so that it is one that was measured. */
 export const median = (values: readonly number[]): number => {
   const sorted = values.toSorted((a, b) => a - b)
@@ -17,3 +20,7 @@ export const table = (rows: readonly (readonly string[])[]): string => {
   const rule = `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`
   return rows.flatMap((row, index) => (index === 0 ? [line(row), rule] : [line(row)])).join('\n')
 }
+
+/** Of all files in a folder. */
+export const folderBytes = (folder: string): number =>
+  readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)

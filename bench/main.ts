@@ -5,15 +5,20 @@
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { benchDisk } from './disk.ts'
+import { benchGrowth } from './growth.ts'
+import { benchMemory } from './memory.ts'
 import { benchPeers } from './peers.ts'
 import { drawPicture } from './picture.ts'
+import { benchReplay } from './replay.ts'
 import { benchSingleReadings } from './single-readings.ts'
+import { benchStart } from './start.ts'
 
 const { values, positionals } = parseArgs({
   options: {
     rounds: { type: 'string', default: '7' },
     seconds: { type: 'string', default: '4' },
-    readings: { type: 'string', default: '1000000' },
+    readings: { type: 'string' },
+    minutes: { type: 'string', default: '1' },
   },
   allowPositionals: true,
 })
@@ -26,7 +31,11 @@ const parts = new Map<string, () => Promise<void>>([
   ['single', () => benchSingleReadings(rounds)],
   ['peers', () => benchPeers(rounds, machine)],
   ['picture', drawPicture],
-  ['disk', () => benchDisk(Number(values.readings))],
+  ['disk', () => benchDisk(Number(values.readings ?? 1_000_000))],
+  ['replay', () => benchReplay(Number(values.readings ?? 1_000_000), rounds.rounds)],
+  ['start', () => benchStart(Number(values.readings ?? 10_000_000), rounds.rounds)],
+  ['memory', () => benchMemory(Number(values.readings ?? 10_000_000), Number(values.minutes))],
+  ['growth', () => benchGrowth(Number(values.readings ?? 10_000_000))],
 ])
 
 for (const name of positionals) {

@@ -30,8 +30,7 @@ export type BenchService = BenchServer & { readonly cellar: string; readonly key
  */
 export const startService = async (keyCount: number): Promise<BenchService> => {
   const dataDir = benchFolder()
-  const port = await freePort()
-  const env = { ...process.env, NODE_ENV: 'production', DATA_DIR: dataDir, PORT: String(port), HOST: '127.0.0.1' }
+  const env = { ...process.env, DATA_DIR: dataDir }
   const cellar = 'wine-berlin1'
   await cellarbook(['cellar', 'create', cellar], env)
   const keys: string[] = []
@@ -39,13 +38,7 @@ export const startService = async (keyCount: number): Promise<BenchService> => {
     const created = await cellarbook(['key', 'create', '--cellar', cellar, '--limit', '10000000/60', '--json'], env)
     keys.push(String(JSON.parse(created).key))
   }
-  const child = Bun.spawn([process.execPath, join(root, 'src/main.ts'), 'serve'], {
-    env,
-    stdout: 'ignore',
-    stderr: 'ignore',
-  })
-  const url = `http://127.0.0.1:${port}`
-  await untilAnswers(`${url}/readyz`)
+  const { url, child } = await startOn(dataDir)
   return {
     url,
     cellar,
@@ -57,6 +50,19 @@ export const startService = async (keyCount: number): Promise<BenchService> => {
   }
 }
 
+/** The service on that data folder, in production mode, once it is ready. */
+export const startOn = async (dataDir: string): Promise<{ readonly url: string; readonly child: Bun.Subprocess }> => {
+  const port = await freePort()
+  const child = Bun.spawn([process.execPath, join(root, 'src/main.ts'), 'serve'], {
+    env: { ...process.env, NODE_ENV: 'production', DATA_DIR: dataDir, PORT: String(port), HOST: '127.0.0.1' },
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
+  const url = `http://127.0.0.1:${port}`
+  await untilAnswers(`${url}/readyz`)
+  return { url, child }
+}
+
 const cellarbook = async (args: readonly string[], env: Record<string, string | undefined>): Promise<string> => {
   const child = Bun.spawn([process.execPath, join(root, 'src/main.ts'), ...args], { env, stdout: 'pipe' })
   const text = await new Response(child.stdout).text()
@@ -65,11 +71,11 @@ const cellarbook = async (args: readonly string[], env: Record<string, string | 
 }
 
 export const untilAnswers = async (url: string): Promise<void> => {
-  for (const deadline = Date.now() + 30_000; Date.now() < deadline; await Bun.sleep(20)) {
+  for (const deadline = Date.now() + 600_000; Date.now() < deadline; await Bun.sleep(20)) {
     const answer = await fetch(url).catch(() => null)
     if (answer?.ok) return
   }
-  throw new Error(`Cannot measure ${url}: not ready after 30 s`)
+  throw new Error(`Cannot measure ${url}: not ready after ten minutes`)
 }
 
 export const freePort = async (): Promise<number> => {

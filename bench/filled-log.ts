@@ -1,0 +1,104 @@
+import type { NewEvent } from '../src/domain/events.ts'
+import { makeKey, makeKeyId } from '../src/domain/key-format.ts'
+import { cellarStream, keyStream, readingsStream } from '../src/domain/streams.ts'
+import { systemEntropy } from '../src/entropy.ts'
+import type { EventLog } from '../src/log/event-log.ts'
+import { ensureLogCreated } from '../src/log/log-identity.ts'
+
+/** Keys share cellars of a hundred, and post to ten kegs each: 10,000 of them have 100 cellars and 100,000 kegs. */
+const keysPerCellar = 100
+const kegsPerKey = 10
+const appendsAtOnce = 400
+
+/** A key that works, and the last revision of its readings. */
+export type FilledKey = { readonly key: string; readonly keyId: string; readonly cellar: string; revision: number }
+
+/** Fills an empty log through the port with cellars and keys. */
+export const fillKeys = async (log: EventLog, count: number): Promise<readonly FilledKey[]> => {
+  await ensureLogCreated(log, { now: Date.now }, systemEntropy)
+  const keys: FilledKey[] = []
+  while (keys.length < count) {
+    const cellar = `cellar-${keys.length / keysPerCellar}`
+    await log.append(cellarStream(cellar), 'none', [cellarCreated(cellar)])
+    const made = Array.from({ length: Math.min(keysPerCellar, count - keys.length) }, () => newKey(cellar))
+    await Promise.all(made.map(({ filled, created }) => log.append(keyStream(filled.keyId), 'none', [created])))
+    keys.push(...made.map(({ filled }) => filled))
+  }
+  return keys
+}
+
+/** Appends that many readings, the keys taking turns, twenty in an append: two to each keg of a key. */
+export const fillReadings = async (log: EventLog, keys: readonly FilledKey[], readings: number): Promise<void> => {
+  const perAppend = 20
+  for (let written = 0; written < readings; ) {
+    for (let from = 0; from < keys.length && written < readings; from += appendsAtOnce) {
+      const group = keys.slice(from, from + appendsAtOnce)
+      await Promise.all(group.map((key, index) => append(log, key, readingsOf(key, from + index, perAppend))))
+      written += group.length * perAppend
+    }
+  }
+}
+
+const append = async (log: EventLog, key: FilledKey, events: readonly NewEvent[]): Promise<void> => {
+  const expected = key.revision < 0 ? 'none' : key.revision
+  key.revision += events.length
+  const { outcome } = await log.append(readingsStream(key.keyId), expected, events)
+  if (outcome !== 'written') throw new Error(`Cannot fill the log: an append was answered with ${outcome}`)
+}
+
+/** The reading that a key posts in its turn with that number; `of` is the key's number among all. */
+export const readingOf = (cellar: string, of: number, turn: number, timestamp: string) => ({
+  cellar,
+  rack: `rack-${of}`,
+  keg: `sensor-${turn % kegsPerKey}`,
+  value: 18 + (turn % 1_000) / 7,
+  timestamp,
+})
+
+/** Now, as the contract writes it. */
+export const timestampNow = (): string => `${new Date().toISOString().slice(0, 19)}Z`
+
+const readingsOf = ({ keyId, cellar, revision }: FilledKey, of: number, count: number): readonly NewEvent[] => {
+  const timestamp = timestampNow()
+  const recordedAt = Date.now()
+  return Array.from({ length: count }, (_, index): NewEvent => {
+    const id = systemEntropy.uuid()
+    const metadata = { by: { kind: 'key', keyId }, requestId: id, correlationId: id, causationId: id } as const
+    const data = readingOf(cellar, of, revision + 1 + index, timestamp)
+    return { id, type: 'ReadingAccepted', recordedAt, data, metadata }
+  })
+}
+
+/** More events of keys that are there, each in an append of its own, as the service writes them. */
+export const fillKeyEvents = async (log: EventLog, keys: readonly FilledKey[], events: number): Promise<void> => {
+  let written = 0
+  for (let revision = 0; written < events; revision += 1) {
+    const data = { label: `Press ${revision}`, note: '' }
+    for (let from = 0; from < keys.length && written < events; from += appendsAtOnce) {
+      const group = keys.slice(from, from + appendsAtOnce)
+      const relabelled = (): NewEvent => ({ type: 'KeyRelabelled', data, ...byCommandLine() })
+      await Promise.all(group.map(({ keyId }) => log.append(keyStream(keyId), revision, [relabelled()])))
+      written += group.length
+    }
+  }
+}
+
+const cellarCreated = (cellar: string): NewEvent => ({
+  type: 'CellarCreated',
+  data: { cellar, title: cellar },
+  ...byCommandLine(),
+})
+
+const newKey = (cellar: string): { readonly filled: FilledKey; readonly created: NewEvent } => {
+  const keyId = makeKeyId(systemEntropy.bytes(16))
+  const { key, secretHash } = makeKey(keyId, systemEntropy.bytes(32))
+  const limit = { readings: 10_000_000, windowMs: 60_000 }
+  const data = { keyId, cellar, label: 'Press', note: '', secretHash, limit, expiresAt: null }
+  return { filled: { key, keyId, cellar, revision: -1 }, created: { type: 'KeyCreated', data, ...byCommandLine() } }
+}
+
+const byCommandLine = () => {
+  const id = systemEntropy.uuid()
+  const metadata = { by: { kind: 'cli' }, requestId: id, correlationId: id, causationId: id } as const
+  return { id, recordedAt: Date.now(), metadata }
+}

@@ -1,0 +1,67 @@
+import { rmSync } from 'node:fs'
+import { openSqliteLog } from '../src/log/sqlite.ts'
+import { table } from './figures.ts'
+import { type FilledKey, fillKeys, fillReadings, readingOf, timestampNow } from './filled-log.ts'
+import { mebibytesOf } from './process-figures.ts'
+import { benchFolder, end, startOn } from './servers.ts'
+
+const keys = 10_000
+const requestsAtOnce = 64
+const samplesPerMinute = 6
+
+/**
+ * The memory of a service with 10,000 keys, 100,000 kegs and that many readings behind it: started from its checkpoint, and
+ * then while every key posts in turn for some minutes, so that each has an actor.
+ */
+export const benchMemory = async (readings: number, minutes: number): Promise<void> => {
+  const dataDir = benchFolder()
+  try {
+    const log = openSqliteLog({ dataDir })
+    const filled = await fillKeys(log, keys)
+    await fillReadings(log, filled, readings)
+    await log.close()
+    // Its first life folds the log and leaves the checkpoint.
+    await end((await startOn(dataDir)).child)
+    const { child, url } = await startOn(dataDir)
+    const rows = [sample('ready', 0, child.pid)]
+    const startedAt = performance.now()
+    let posted = 0
+    for (let count = 1; count <= minutes * samplesPerMinute; count += 1) {
+      posted += await post(url, filled, startedAt + (count * 60_000) / samplesPerMinute)
+      rows.push(sample(`${(count / samplesPerMinute).toFixed(1)} min`, posted, child.pid))
+    }
+    await end(child)
+    console.log(`\nMemory, ${keys} keys, ${keys * 10} kegs, ${readings} readings in the log\n`)
+    console.log(table([['when', 'readings posted', 'RSS, MiB', 'of it no file’s'], ...rows]))
+  } finally {
+    rmSync(dataDir, { recursive: true })
+  }
+}
+
+const sample = (when: string, posted: number, processId: number): string[] => {
+  const { rss, anonymous } = mebibytesOf(processId)
+  return [when, String(posted), rss.toFixed(0), anonymous.toFixed(0)]
+}
+
+/** Each key in its turn, until then; answers how many readings that were. */
+const post = async (url: string, filled: readonly FilledKey[], untilMs: number): Promise<number> => {
+  let posted = 0
+  const worker = async (): Promise<void> => {
+    while (performance.now() < untilMs) {
+      const number = posted % filled.length
+      posted += 1
+      const one = filled[number]
+      if (one === undefined) return
+      one.revision += 1
+      const answer = await fetch(`${url}/api/v1/ingest`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', 'X-API-Key': one.key },
+        body: JSON.stringify(readingOf(one.cellar, number, one.revision, timestampNow())),
+      })
+      if (answer.status !== 200) throw new Error(`Cannot measure: a reading was answered with ${answer.status}`)
+      await answer.arrayBuffer()
+    }
+  }
+  await Promise.all(Array.from({ length: requestsAtOnce }, worker))
+  return posted
+}
