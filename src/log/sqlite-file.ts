@@ -5,7 +5,7 @@
  * the event after it has the next of both.
  */
 import { Database, SQLiteError } from 'bun:sqlite'
-import { storeBusyMsMax, storeCacheBytes } from '../limits.ts'
+import { storeBusyMsMax, storeReadCacheBytes, storeWriteCacheBytes } from '../limits.ts'
 import { NewerLogFormat, NotACellarbookLog } from './data-folder.ts'
 import { Outage } from './event-log.ts'
 
@@ -106,14 +106,15 @@ const formatVersion = steps.length
 export const openForReading = (path: string): Database =>
   open(path, (database) => {
     assertOurs(database, path)
-    configure(database)
+    configure(database, storeReadCacheBytes)
     bringUpToDate(database, formOf(database).version)
     settleWriteAheadLog(database, path)
     database.run('PRAGMA query_only = ON')
   })
 
 /** Of a file that was opened for reading before. @throws Outage */
-export const openForWriting = (path: string): Database => open(path, configure)
+export const openForWriting = (path: string): Database =>
+  open(path, (database) => configure(database, storeWriteCacheBytes))
 
 const open = (path: string, prepare: (database: Database) => void): Database => {
   const database = new Database(path)
@@ -158,7 +159,7 @@ const assertOurs = (database: Database, path: string): void => {
   }
 }
 
-const configure = (database: Database): void => {
+const configure = (database: Database, cacheBytes: number): void => {
   database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
   // Of a file that has its form already this changes nothing.
   database.run(`PRAGMA page_size = ${pageBytes}`)
@@ -167,7 +168,7 @@ const configure = (database: Database): void => {
     throw new Outage('Cannot open the log: its disk allows no write-ahead log', 'not_written', 'unavailable')
   }
   database.run('PRAGMA synchronous = FULL')
-  database.run(`PRAGMA cache_size = ${-storeCacheBytes / 1024}`)
+  database.run(`PRAGMA cache_size = ${-cacheBytes / 1024}`)
   // The log checkpoints by itself, behind the answers and where a failure is seen.
   database.run('PRAGMA wal_autocheckpoint = 0')
 }
