@@ -48,7 +48,7 @@ function* pieces(to: RecordWriter, cellars: readonly (readonly [string, CellarSt
     to.byte(kinds.cellar)
     to.name(stream)
     writeCellar(to, cellar)
-    if (to.isFull) yield to.cut()
+    if (to.isFull) yield to.lend()
   }
 }
 

@@ -26,6 +26,7 @@ export class KegSaving {
   cutChanging({ isLast }: { readonly isLast: boolean }): Uint8Array | null {
     const aside = this.#changing
     if (aside === null || aside.isEmpty || !(isLast || aside.isFull)) return null
+    // A copy: more may be written aside before anybody has read it.
     return aside.cut()
   }
 

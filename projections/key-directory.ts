@@ -77,7 +77,7 @@ function* pieces(to: RecordWriter, keys: readonly (readonly [string, KeyState])[
     to.byte(kinds.key)
     to.text(stream)
     writeKey(to, key)
-    if (to.isFull) yield to.cut()
+    if (to.isFull) yield to.lend()
   }
 }
 

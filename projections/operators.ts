@@ -98,7 +98,7 @@ function* pieces(
     to.byte(kinds.operator)
     to.name(stream)
     writeOperator(to, operator)
-    if (to.isFull) yield to.cut()
+    if (to.isFull) yield to.lend()
   }
 }
 

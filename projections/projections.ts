@@ -43,7 +43,7 @@ class FoldedProjections implements Projections {
     const parts = [this.cellars.save(to), this.keys.save(to), this.operators.save(to), this.readings.save(to)]
     try {
       for (const part of parts) yield* part
-      if (!to.isEmpty) yield to.cut()
+      if (!to.isEmpty) yield to.lend()
     } finally {
       this.readings.endSave()
     }

@@ -19,8 +19,8 @@ export type Projections = {
   readonly position: number | null
   /**
    * The state as it is when the first piece is asked for, as bytes that `restoreProjections` makes it of again. Each piece
-   * takes about a millisecond, and between any two of them events may be folded: all tell of the first one's moment. One
-   * save at a time; `return()` ends it early.
+   * takes about a millisecond, and between any two of them events may be folded: all tell of the first one's moment. The
+   * next is written over the last: whoever keeps one copies it. One save at a time; `return()` ends it early.
    */
   save(pieceBytes?: number): Generator<Uint8Array>
   readonly cellars: CellarQueries

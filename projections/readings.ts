@@ -154,24 +154,24 @@ export class ReadingsFold implements ReadingQueries {
       to.whole(stream.accepted)
       to.optional(stream.last, (last) => this.#writeReading(to, last))
       to.list(stream.barriers, (barrier) => writeBarrier(to, barrier))
-      if (to.isFull) yield to.cut()
+      if (to.isFull) yield to.lend()
     }
     for (const { name, latest } of cellars) {
       to.byte(kinds.latest)
       to.name(name)
       to.list(latest, (reading) => this.#writeReading(to, reading))
-      if (to.isFull) yield to.cut()
+      if (to.isFull) yield to.lend()
     }
     for (const { number, kegs } of cellars) {
       for (const keg of kegs.unsaved()) {
         this.#saving.write(to, number, keg)
         if (!to.isFull) continue
-        yield to.cut()
+        yield to.lend()
         const changing = this.#saving.cutChanging({ isLast: false })
         if (changing !== null) yield changing
       }
     }
-    if (!to.isEmpty) yield to.cut()
+    if (!to.isEmpty) yield to.lend()
     const changing = this.#saving.cutChanging({ isLast: true })
     if (changing !== null) yield changing
   }

@@ -37,9 +37,14 @@ export class RecordWriter {
     return this.#bytes.length >= this.#pieceBytes
   }
 
-  /** The piece so far; the next begins. */
+  /** A copy of the piece so far; the next begins. */
   cut(): Uint8Array {
-    const piece = this.#bytes.finish()
+    return this.lend().slice()
+  }
+
+  /** The piece so far itself: the next record is written over it. A copy of each would be as much garbage as there is state. */
+  lend(): Uint8Array {
+    const piece = this.#bytes.written
     this.#bytes.begin()
     this.#names = new Map()
     return piece

@@ -9,7 +9,7 @@ import type { Host } from './host.ts'
 
 /** Keeps the last checkpoint, whole, whatever happens while the next one is written. */
 export type CheckpointStore = {
-  /** The pieces in the order of writing; `null` if there is none. @throws RangeError at what is damaged. */
+  /** The pieces in the order of writing, each until the next is asked for; `null` if there is none. @throws RangeError at what is damaged. */
   read(): Generator<Uint8Array> | null
   /** Replaces the last one once all pieces are on disk. Asks for one after the other, each in a turn of its own. */
   write(pieces: Iterable<Uint8Array>): Promise<void>

@@ -18,6 +18,11 @@ export class ByteWriter {
     return this.#length
   }
 
+  /** What was written since the beginning, as long as nothing more is written. */
+  get written(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length)
+  }
+
   /** A copy of what was written since the beginning. */
   finish(): Uint8Array {
     return this.#bytes.slice(0, this.#length)

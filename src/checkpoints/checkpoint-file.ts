@@ -12,7 +12,7 @@ import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { CheckpointStore } from '../actors/checkpoints.ts'
-import { checkpointSyncBytes } from '../limits.ts'
+import { checkpointPieceBytes, checkpointSyncBytes } from '../limits.ts'
 
 const begin = Buffer.from('CLRBCHK1')
 const headBytes = 8
@@ -29,16 +29,18 @@ export const checkpointFile = (dataDir: string): CheckpointStore => {
   }
 }
 
-/** One piece in memory at a time. */
+/** One piece in memory at a time, and all in the same place. */
 function* readPieces(path: string): Generator<Uint8Array> {
   const file = openSync(path, 'r')
   try {
     if (!readBytes(file, begin.length).equals(begin)) throw new RangeError('it does not begin like one')
+    let room = Buffer.alloc(checkpointPieceBytes)
     for (let checksum = 0; ; ) {
       const head = readBytes(file, headBytes)
       const length = head.readUInt32LE(0)
       if (length > fstatSync(file).size) throw new RangeError('it is cut off')
-      const piece = readBytes(file, length)
+      if (length > room.length) room = Buffer.alloc(length)
+      const piece = readInto(file, room.subarray(0, length))
       checksum = Bun.hash.crc32(piece, checksum)
       if (head.readUInt32LE(4) !== checksum) throw new RangeError('its checksum is wrong')
       if (length === 0) return
@@ -49,10 +51,11 @@ function* readPieces(path: string): Generator<Uint8Array> {
   }
 }
 
-const readBytes = (file: number, count: number): Buffer => {
-  const bytes = Buffer.alloc(count)
-  for (let at = 0; at < count; ) {
-    const read = readSync(file, bytes, at, count - at, null)
+const readBytes = (file: number, count: number): Buffer => readInto(file, Buffer.alloc(count))
+
+const readInto = (file: number, bytes: Buffer): Buffer => {
+  for (let at = 0; at < bytes.length; ) {
+    const read = readSync(file, bytes, at, bytes.length - at, null)
     if (read === 0) throw new RangeError('it is cut off')
     at += read
   }
@@ -84,7 +87,8 @@ const writePieces = async (file: FileHandle, pieces: Iterable<Uint8Array>): Prom
   let unsyncedBytes = 0
   for (const piece of pieces) {
     checksum = Bun.hash.crc32(piece, checksum)
-    await write(file, Buffer.concat([headOf(piece.length, checksum), piece]))
+    await write(file, headOf(piece.length, checksum))
+    await write(file, piece)
     unsyncedBytes += piece.length
     if (unsyncedBytes < checkpointSyncBytes) continue
     // A little at a time: the log's own fsync waits behind what the file system has to write for others.

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createProjections } from '../../projections/projections.ts'
+import type { Projections } from '../../projections/queries.ts'
 import { RecordWriter, savedFormat } from '../../projections/records.ts'
 import type { CheckpointStore } from '../../src/actors/checkpoints.ts'
 import { type OpenCore, openCore } from '../../src/actors/open-core.ts'
@@ -28,7 +29,7 @@ class MemoryStore implements CheckpointStore {
   async write(pieces: Iterable<Uint8Array>): Promise<void> {
     const written: Uint8Array[] = []
     for (const piece of pieces) {
-      written.push(piece)
+      written.push(piece.slice())
       await Promise.resolve()
       if (this.fault !== null) throw this.fault
     }
@@ -129,13 +130,16 @@ const allOf = async (log: EventLog): Promise<readonly RecordedEvent[]> => {
   }
 }
 
+const bytesOf = (projections: Projections): Buffer =>
+  Buffer.concat(Array.from(projections.save(), (piece) => piece.slice()))
+
 /** What is known equals a replay of the log from its beginning. */
 const expectReplay = async ({ core }: Life, log: EventLog): Promise<void> => {
   const events = await allOf(log)
   const replayed = createProjections()
   replayed.fold(events)
   expect(snapshotOf(core.projections, events, 0)).toEqual(snapshotOf(replayed, events, 0))
-  expect(Buffer.concat([...core.projections.save()])).toEqual(Buffer.concat([...replayed.save()]))
+  expect(bytesOf(core.projections)).toEqual(bytesOf(replayed))
 }
 
 /** A place whose last life ended with a checkpoint, and something behind it. */

@@ -15,8 +15,11 @@ const folded = (events: readonly RecordedEvent[], into: Projections = createProj
   return into
 }
 
+/** Copies: each piece is written over by the next. */
+const kept = (pieces: Iterable<Uint8Array>): readonly Uint8Array[] => Array.from(pieces, (piece) => piece.slice())
+
 /** Of a state's bytes, which are the same for the same state. */
-const hashOf = (projections: Projections): string => Bun.SHA256.hash(Buffer.concat([...projections.save()]), 'hex')
+const hashOf = (projections: Projections): string => Bun.SHA256.hash(Buffer.concat(kept(projections.save())), 'hex')
 
 const expectSame = (one: Projections, other: Projections, events: readonly RecordedEvent[]): void => {
   expect(hashOf(one)).toBe(hashOf(other))
@@ -35,7 +38,7 @@ describe('a saved state', () => {
         const whole = folded(events)
         const growing = createProjections()
         for (let cut = 0; cut <= events.length; cut += 1) {
-          const restored = restoreProjections([...growing.save()])
+          const restored = restoreProjections(kept(growing.save()))
           expect(hashOf(restored)).toBe(hashOf(growing))
           expectSame(folded(events.slice(cut), restored), whole, events)
           growing.fold(events.slice(cut, cut + 1))
@@ -53,7 +56,7 @@ describe('a saved state', () => {
         const pieces: Uint8Array[] = []
         let next = cut
         for (const piece of live.save(64)) {
-          pieces.push(piece)
+          pieces.push(piece.slice())
           live.fold(events.slice(next, next + perPiece))
           next += perPiece
         }
@@ -73,12 +76,12 @@ describe('a saved state', () => {
     const before = [...recorder.events]
     const live = folded(before)
     const saving = live.save(64)
-    const pieces = [saving.next().value ?? new Uint8Array()]
+    const pieces = [saving.next().value?.slice() ?? new Uint8Array()]
     live.fold([recorder.record('readings-k', reading('new', 2))])
     live.fold([recorder.record('readings-k', reading('k1', 2))])
-    pieces.push(...saving)
+    pieces.push(...kept(saving))
     expectSame(restoreProjections(pieces), folded(before), before)
-    const after = restoreProjections([...live.save()])
+    const after = restoreProjections(kept(live.save()))
     expectSame(after, folded(recorder.events), recorder.events)
     const names = after.readings.kegs('c').map(({ keg }) => keg)
     expect([names.length, names.includes('k0'), names.includes('new')]).toEqual([kegsPerCellarMax, false, true])
@@ -87,7 +90,7 @@ describe('a saved state', () => {
   test('keeps all points of a full keg, and knows a repeat of each', () => {
     const recorder = new Recorder(now)
     for (let value = 0; value <= pointsPerKegMax; value += 1) recorder.record('readings-k', reading('k', value))
-    const restored = restoreProjections([...folded(recorder.events).save()])
+    const restored = restoreProjections(kept(folded(recorder.events).save()))
     expect(restored.readings.kegs('c')[0]?.values).toEqual(
       Array.from({ length: pointsPerKegMax }, (_, index) => index + 1),
     )
@@ -95,7 +98,7 @@ describe('a saved state', () => {
       [1, true],
       [0, false],
     ] as const) {
-      const again = restoreProjections([...restored.save()])
+      const again = restoreProjections(kept(restored.save()))
       const event = new Recorder(now).record('readings-other', reading('k', value))
       again.fold([{ ...event, position: recorder.events.length + 1 }])
       expect(again.readings.latest('c')[0]?.repeat).toBe(isRepeat)
@@ -109,7 +112,7 @@ describe('a saved state', () => {
     const begun = live.save()
     begun.next()
     begun.return(undefined)
-    const pieces = [...live.save()]
+    const pieces = kept(live.save())
     expect(pieces.length).toBeGreaterThan(2)
     expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(checkpointPieceBytes + 4_096)
     expectSame(restoreProjections(pieces), live, recorder.events)
@@ -118,7 +121,7 @@ describe('a saved state', () => {
   test('is refused where it ends too early, has too much, or has a record of a kind that nobody knows', () => {
     const recorder = new Recorder(now)
     recorder.record('readings-k', reading('k', 1))
-    const saved = Buffer.concat([...folded(recorder.events).save()])
+    const saved = Buffer.concat(kept(folded(recorder.events).save()))
     expect(() => restoreProjections([saved.subarray(0, -1)])).toThrow(RangeError)
     expect(() => restoreProjections([Buffer.concat([saved, Buffer.from([99])])])).toThrow('no record is of kind 99')
   })
