@@ -41,6 +41,7 @@ export const startDemo = async ({ core, url }: DemoOptions): Promise<Demo> => {
       cellar,
       devices: 4,
       ratePerSecond: 4,
+      batch: 1,
       stop: stop.signal,
       trustAnyCertificate: true,
       random: Math.random,

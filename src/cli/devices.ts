@@ -1,6 +1,6 @@
 /**
- * Simulated devices: each sits in a rack, has a few sensors, and posts one reading after the other over real HTTP, as a
- * device would. A newcomer's dashboard comes alive with them, and a limit or an alarm can be tried without hardware.
+ * Simulated devices: each sits in a rack, has a few sensors, and posts one reading after the other over real HTTP, or
+ * collects them for a batch, as a device would. A newcomer's dashboard comes alive with them, and a limit or an alarm can be tried without hardware.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { simulatedPostMsMax } from '../limits.ts'
@@ -12,6 +12,8 @@ export type DevicesOptions = {
   readonly devices: number
   /** Readings per second of all devices together. */
   readonly ratePerSecond: number
+  /** How many readings a device collects for one request; 1 posts each by itself. */
+  readonly batch: number
   /** Ends them. */
   readonly stop: AbortSignal
   /** The service is our own, on this machine, behind a certificate that names another host. */
@@ -23,9 +25,9 @@ export type DevicesOptions = {
 
 export type Tally = {
   accepted: number
-  /** By code of the answer, or its status where it has none. */
+  /** Readings by code of their refusal, or its status where it has none. */
   readonly refused: Map<string, number>
-  /** No answer at all. */
+  /** Readings without an answer. */
   unanswered: number
   /** The last reason for it. */
   lastFault: string | null
@@ -54,13 +56,17 @@ const runDevice = async (
   const rack = `rack-${String(index + 1).padStart(2, '0')}`
   // Spread over the pause, so that devices started together do not post together for ever.
   let nextAtMs = options.now() + options.random() * pauseMs
+  let collected: object[] = []
   for (let count = index; ; count++) {
     if (!(await waitUntil(nextAtMs, options))) return
     const sensor = sensors[count % sensors.length] ?? sensors[0]
     const phase = (options.now() / 60_000) * 2 * Math.PI + index
     const value = sensor.middle + sensor.swing * (Math.sin(phase) + (options.random() - 0.5) / 4)
     const reading = { cellar: options.cellar, rack, keg: sensor.keg, value: Math.round(value * 100) / 100 }
-    const retryAfterMs = await post({ ...reading, timestamp: timestampOf(options.now()) }, options, tally)
+    collected.push({ ...reading, timestamp: timestampOf(options.now()) })
+    const isFull = collected.length === options.batch
+    const retryAfterMs = isFull ? await post(collected, options, tally) : 0
+    if (isFull) collected = []
     // A device that is late, because answers take long, does not make up for it in a burst.
     nextAtMs = Math.max(nextAtMs + pauseMs, options.now() + retryAfterMs)
   }
@@ -81,34 +87,46 @@ const waitUntil = async (atMs: number, { stop, now }: DevicesOptions): Promise<b
 }
 
 /** Posts and counts; answers how long the service asks to be left alone. */
-const post = async (reading: object, options: DevicesOptions, tally: Tally): Promise<number> => {
+const post = async (readings: readonly object[], options: DevicesOptions, tally: Tally): Promise<number> => {
+  const isBatch = options.batch > 1
   let response: Response
   try {
-    response = await fetch(`${options.url}/api/v1/ingest`, {
+    response = await fetch(`${options.url}/api/v1/ingest${isBatch ? '/batch' : ''}`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', 'X-API-Key': options.key },
-      body: JSON.stringify(reading),
+      body: JSON.stringify(isBatch ? { readings } : readings[0]),
       // A post under way is let finish when the devices stop: its reading may be stored already.
       signal: AbortSignal.timeout(simulatedPostMsMax),
       ...(options.trustAnyCertificate === true ? { tls: { rejectUnauthorized: false } } : {}),
     })
     const answer: unknown = await response.json()
-    if (response.ok) tally.accepted++
-    else countRefusal(tally, response.status, answer)
+    const refused = rejectedOf(answer)
+    if (response.ok) tally.accepted += readings.length - refused.length
+    else if (refused.length === 0) countRefusal(tally, { answer, status: response.status, readings: readings.length })
+    for (const one of refused) countRefusal(tally, { answer: one, status: response.status, readings: 1 })
   } catch (error) {
-    tally.unanswered++
+    tally.unanswered += readings.length
     tally.lastFault = error instanceof Error ? error.message : String(error)
     return 1_000
   }
   return Number(response.headers.get('Retry-After') ?? 0) * 1_000
 }
 
-const countRefusal = (tally: Tally, status: number, answer: unknown): void => {
-  const field = (name: string): string | null => {
-    const value: unknown = typeof answer === 'object' && answer !== null ? Reflect.get(answer, name) : null
-    return typeof value === 'string' ? value : null
-  }
-  const code = field('code') ?? String(status)
-  tally.refused.set(code, (tally.refused.get(code) ?? 0) + 1)
-  tally.lastFault = field('error')
+/** What a batch's answer says of its readings that are not stored. */
+const rejectedOf = (answer: unknown): readonly unknown[] => {
+  const errors = fieldOf(answer, 'errors')
+  return Array.isArray(errors) ? errors : []
 }
+
+const countRefusal = (
+  tally: Tally,
+  { answer, status, readings }: { readonly answer: unknown; readonly status: number; readonly readings: number },
+): void => {
+  const code = String(fieldOf(answer, 'code') ?? status)
+  const error = fieldOf(answer, 'error')
+  tally.refused.set(code, (tally.refused.get(code) ?? 0) + readings)
+  tally.lastFault = typeof error === 'string' ? error : null
+}
+
+const fieldOf = (answer: unknown, name: string): unknown =>
+  typeof answer === 'object' && answer !== null ? Reflect.get(answer, name) : undefined

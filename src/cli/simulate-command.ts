@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import { baseUrlOf } from '../config.ts'
-import { simulatedDevicesMax, simulatedRateMax } from '../limits.ts'
+import { batchReadingsMax, simulatedDevicesMax, simulatedRateMax } from '../limits.ts'
 import { CommandFailed, exitCodes } from './exit-codes.ts'
 import { countOption, durationOption, type JsonOption, jsonFlag, numberOption } from './options.ts'
 import { createProgress } from './progress.ts'
@@ -14,6 +14,7 @@ type SimulateOptions = JsonOption & {
   readonly url?: string
   readonly devices: number
   readonly rate: number
+  readonly batch: number
   readonly duration?: number
   readonly keyFile?: string
 }
@@ -27,6 +28,12 @@ export const addSimulateCommand = (program: Command, runner: Runner): void => {
     .requiredOption('--cellar <id>', 'the cellar of the key')
     .option('--devices <count>', `how many, 1 to ${simulatedDevicesMax}`, countOption({ max: simulatedDevicesMax }), 5)
     .option('--rate <readings>', 'readings per second of all together', numberOption({ max: simulatedRateMax }), 5)
+    .option(
+      '--batch <readings>',
+      `how many each collects for one request, 1 to ${batchReadingsMax}`,
+      countOption({ max: batchReadingsMax }),
+      1,
+    )
     .option('--duration <time>', 'how long: 45s, 30m, 12h or 30d (default: until Ctrl-C)', durationOption)
     .option('--url <address>', 'where the service is (default: by PUBLIC_URL, HOST and PORT)')
     .addOption(new Option('--key-file <path>', 'a file with the key in it (default: the variable CELLARBOOK_KEY)'))
@@ -48,6 +55,7 @@ const runSimulation = async (runner: Runner, options: SimulateOptions): Promise<
       cellar: options.cellar,
       devices: options.devices,
       ratePerSecond: options.rate,
+      batch: options.batch,
       durationMs: options.duration ?? null,
       interrupted: interrupted.signal,
       progress: createProgress(deps.screen, deps.now),

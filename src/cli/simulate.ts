@@ -9,6 +9,7 @@ export type SimulateOptions = {
   readonly cellar: string
   readonly devices: number
   readonly ratePerSecond: number
+  readonly batch: number
   /** `null`: until it is interrupted. */
   readonly durationMs: number | null
   readonly interrupted: AbortSignal

@@ -79,12 +79,46 @@ describe('runDevices()', () => {
     const now = (): number => Date.now()
     const url = server.url.origin
     await runDevices(
-      { url, key: 'k', cellar: 'c', devices: 3, ratePerSecond: 3, stop: stop.signal, random, now },
+      { url, key: 'k', cellar: 'c', devices: 3, ratePerSecond: 3, batch: 1, stop: stop.signal, random, now },
       tally,
     )
     expect(tally).toMatchObject({ accepted: asked, unanswered: 0 })
     expect(answered).toBe(asked)
     expect(asked).toBeLessThanOrEqual(3)
+    await server.stop(true)
+  })
+
+  test('collects readings for a batch, and counts what became of each of them', async () => {
+    const stop = new AbortController()
+    const small = await service.createKey({ limit: { readings: 7, windowMs: 60_000 } })
+    const sizes: number[] = []
+    const server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: async (request) => {
+        const { readings } = Object(await request.json())
+        sizes.push(readings.length)
+        if (sizes.length === 2) stop.abort()
+        // One of the first batch is spoilt on the way; the second finds no room in the window.
+        return service.postBatch(sizes.length === 1 ? [7, ...readings.slice(1)] : readings, small.key)
+      },
+    })
+    const tally = newTally()
+    const options = {
+      key: small.key,
+      cellar: testCellar,
+      devices: 1,
+      ratePerSecond: 1_000,
+      batch: 5,
+      stop: stop.signal,
+    }
+    await runDevices({ ...options, url: server.url.origin, random: () => 0, now: () => Date.now() }, tally)
+    expect(sizes).toEqual([5, 5])
+    expect(tally).toMatchObject({ accepted: 4, unanswered: 0 })
+    expect([...tally.refused]).toEqual([
+      ['INVALID_BODY', 1],
+      ['RATE_LIMITED', 5],
+    ])
     await server.stop(true)
   })
 })

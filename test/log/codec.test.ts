@@ -101,15 +101,16 @@ describe('the codec', () => {
   })
 
   test('gives back any batches between other readings exactly as they were given', () => {
-    const anyRequest = fc.tuple(anyReading, fc.integer({ min: 1, max: 5 }), fc.boolean(), fc.uuid())
+    const anyStranger = fc.constantFrom('none', 'none', 'id', 'metadata')
+    const anyRequest = fc.tuple(anyReading, fc.integer({ min: 1, max: 5 }), anyStranger, fc.uuid())
     fc.assert(
       fc.property(fc.array(anyRequest, { minLength: 1, maxLength: 4 }), (requests) => {
-        const readings = requests.flatMap(([first, count, isStranger, requestId]) => {
+        const readings = requests.flatMap(([first, count, stranger, requestId]) => {
           const usual = { by, requestId, correlationId: requestId, causationId: requestId }
           return Array.from({ length: count }, (_, index) => ({
             ...first,
-            id: readingId(requestId, isStranger ? index * 2 : index),
-            metadata: index === 0 ? first.metadata : usual,
+            id: readingId(requestId, stranger === 'id' ? index * 2 : index),
+            metadata: index === 0 || stranger === 'metadata' ? first.metadata : usual,
           }))
         })
         expect(roundTrip('readings-one', readings)).toEqual(

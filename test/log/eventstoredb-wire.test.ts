@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { BatchAppendReq } from '@eventstore/db-client/generated/streams_pb'
 import type { NewEvent } from '../../src/domain/events.ts'
+import { readingId } from '../../src/domain/reading-id.ts'
+import { encodedBytesExceed } from '../../src/domain/reading-size.ts'
 import { createCodec } from '../../src/log/codec.ts'
 import { messageOf, recordedEventOf } from '../../src/log/eventstoredb-events.ts'
 import { encodeAppend, encodeRun } from '../../src/log/eventstoredb-wire.ts'
@@ -86,6 +88,26 @@ describe('an event in EventStoreDB', () => {
     )
     for (const broken of ['', 'null', '{}', '{"schemaVersion":1']) {
       expect(() => recordedEventOf(codec, 'key-a', { ...stored, metadata: broken })).toThrow('revision 3 of "key-a"')
+    }
+  })
+
+  test('takes no more for a batch than batches are measured by, so that what is let in is taken by this engine too', () => {
+    const stream = freshReadingsStream()
+    for (const rack of ['r', '🍷'.repeat(128), '"\\'.repeat(64)]) {
+      const [first, ...later] = Array.from({ length: 100 }, () => reading(stream, { rack, value: -0 }))
+      if (first === undefined) throw new Error('there is no first reading')
+      const metadata = { ...first.metadata, requestId: first.id, correlationId: first.id, causationId: first.id }
+      const batch = [
+        first,
+        ...later.map((event, index) => ({ ...event, id: readingId(first.id, index + 1), metadata })),
+      ]
+      const { length } = encoded(stream, batch)
+      expect(
+        encodedBytesExceed(
+          batch.map(({ data }) => data),
+          length - 1,
+        ),
+      ).toBe(true)
     }
   })
 })
