@@ -142,6 +142,8 @@ export const eventStoreRetryPauseMs = 100
 export const eventStoreStartMsMax = 5_000
 /** Messages are up to this large when they come from the server, whose own bound on an event is 16 MiB. */
 export const eventStoreMessageBytesMax = 17 * 1024 * 1024
+/** What the server may send ahead on a subscription before it was taken from the socket. */
+export const eventStoreHearingBytes = 1024 * 1024
 /** Events of others that the server looks past in one go, for one that was asked for. */
 export const eventStoreSearchWindowEvents = 1_024
 

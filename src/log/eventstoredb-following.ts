@@ -1,11 +1,11 @@
-import type { ClientReadableStream } from '@grpc/grpc-js'
 import type { RecordedEvent } from '../domain/events.ts'
 import { eventStoreReadMsMax, eventStoreRetryPauseMs } from '../limits.ts'
 import { type Subscriber, UndecodableEvent } from './event-log.ts'
 import type { Connection } from './eventstoredb-connection.ts'
 import type { StoredEvent } from './eventstoredb-events.ts'
+import { Hearing } from './eventstoredb-hearing.ts'
 import { Link } from './eventstoredb-link.ts'
-import { openRead, readAll, readEvents, subscribeToAll } from './eventstoredb-requests.ts'
+import { readAll, readEvents, subscribeToAll } from './eventstoredb-requests.ts'
 import { decodeResponse } from './eventstoredb-responses.ts'
 
 export type FollowingParts = {
@@ -28,7 +28,7 @@ export class Following {
   readonly #parts: FollowingParts
   #after: number | null
   #link: Link | null = null
-  #call: ClientReadableStream<Buffer> | null = null
+  #hearing: Hearing | null = null
   #delivery: RecordedEvent[] = []
   #isDelivering = false
   #isCaughtUp = false
@@ -76,8 +76,9 @@ export class Following {
 
   #letGo(): void {
     this.#mustTellCaughtUp = false
-    this.#call?.cancel()
-    this.#call = null
+    const hearing = this.#hearing
+    this.#hearing = null
+    hearing?.end()
     this.#link?.close()
     this.#link = null
   }
@@ -92,16 +93,15 @@ export class Following {
       return
     }
     if (this.#isEnded || this.#link !== link) return
-    const call = openRead(link, subscribeToAll(this.#after, this.#parts.prefixes), { of: 'any' })
-    this.#call = call
-    const again = (): void => {
-      if (this.#call === call) this.#beginLater()
+    const hearer = {
+      onMessage: (bytes: Buffer) => this.#hear(bytes),
+      onEnd: () => {
+        if (this.#hearing === hearing) this.#beginLater()
+      },
     }
-    call.on('data', (bytes: Buffer) => {
-      if (this.#call === call) this.#hear(bytes)
-    })
-    call.on('error', again)
-    call.on('end', again)
+    const request = subscribeToAll(this.#after, this.#parts.prefixes).serializeBinary()
+    const hearing = new Hearing(link.endpoint, this.#parts.connection.access, hearer, request)
+    this.#hearing = hearing
   }
 
   /**

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { SecureContextOptions } from 'node:tls'
 import { GossipClient } from '@eventstore/db-client/generated/gossip_grpc_pb'
 import { ServerFeaturesClient } from '@eventstore/db-client/generated/serverfeatures_grpc_pb'
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb'
@@ -8,20 +9,26 @@ import { eventStoreKeepAliveMs, eventStoreKeepAliveTimeoutMs, eventStoreMessageB
 import { StoreMisfit } from './eventstoredb-faults.ts'
 
 /** How every node of the store is spoken to. */
-export type Access = { readonly channel: ChannelCredentials; readonly metadata: Metadata }
+export type Access = {
+  readonly channel: ChannelCredentials
+  readonly metadata: Metadata
+  /** The same, for who speaks without the library. */
+  readonly tls: Pick<SecureContextOptions, 'ca' | 'key' | 'cert'> | null
+}
 
 /** @throws StoreMisfit if a file of the settings can't be read. */
 export const accessOf = ({ tls, credentials: user }: EventStoreSettings): Access => {
   const metadata = new Metadata()
   metadata.set('connection-name', 'cellarbook')
-  if (tls === null) return { channel: credentials.createInsecure(), metadata }
+  if (tls === null) return { channel: credentials.createInsecure(), metadata, tls: null }
   if (user !== null) {
     const basic = Buffer.from(`${user.username}:${user.password}`).toString('base64')
     metadata.set('authorization', `Basic ${basic}`)
   }
   try {
     const [ca, key, cert] = [tls.caPath, tls.keyPath, tls.certPath].map((path) => (path ? readFileSync(path) : null))
-    return { channel: credentials.createSsl(ca, key, cert), metadata }
+    const secure = { ...(ca && { ca }), ...(key && { key }), ...(cert && { cert }) }
+    return { channel: credentials.createSsl(ca, key, cert), metadata, tls: secure }
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new StoreMisfit(`Cannot read a file that EVENTSTORE_URL names: ${why}`, { cause })

@@ -60,30 +60,22 @@ const requestOf = (options: ReadReq.Options): ReadReq => {
   return new ReadReq().setOptions(options.setUuidOption(ids))
 }
 
-/** Answers are left as they came: `eventstoredb-responses.ts` reads them. */
-export const openRead = (
-  link: Link,
-  request: ReadReq,
-  { of, msMax }: { readonly of: 'leader' | 'any'; readonly msMax?: number },
-): ClientReadableStream<Buffer> =>
-  link.streams.makeServerStreamRequest(
-    '/event_store.client.streams.Streams/Read',
-    (message: ReadReq) => Buffer.from(message.serializeBinary()),
-    (bytes: Buffer) => bytes,
-    request,
-    link.metadata(of),
-    msMax === undefined ? {} : { deadline: deadlineIn(msMax) },
-  )
-
 /** All that one read comes to. @throws what the library throws. */
 export const readEvents = (
   link: Link,
   request: ReadReq,
-  call: { readonly of: 'leader' | 'any'; readonly msMax: number },
+  { of, msMax }: { readonly of: 'leader' | 'any'; readonly msMax: number },
 ): Promise<readonly StoredEvent[]> =>
   new Promise((resolve, reject) => {
     const events: StoredEvent[] = []
-    const answers = openRead(link, request, call)
+    const answers: ClientReadableStream<Buffer> = link.streams.makeServerStreamRequest(
+      '/event_store.client.streams.Streams/Read',
+      (message: ReadReq) => Buffer.from(message.serializeBinary()),
+      (bytes: Buffer) => bytes,
+      request,
+      link.metadata(of),
+      { deadline: deadlineIn(msMax) },
+    )
     answers.on('data', (bytes: Buffer) => {
       const response = decodeResponse(bytes)
       if (response.kind === 'event') events.push(response.event)
