@@ -37,10 +37,10 @@ const measure = async (contender: Contender, connections: number, seconds: numbe
 }
 
 /** The median of the rounds' ratios: both sides of one ratio were measured within seconds of each other. */
-export const ratioPerRound = (
-  runs: readonly WrkResult[],
-  baseRuns: readonly WrkResult[],
-  figure: (run: WrkResult) => number,
+export const ratioPerRound = <Run>(
+  runs: readonly Run[],
+  baseRuns: readonly Run[],
+  figure: (run: Run) => number,
 ): number =>
   median(
     runs.map((run, round) => {

@@ -5,6 +5,7 @@
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { benchDisk } from './disk.ts'
+import { benchEventStore } from './eventstoredb.ts'
 import { benchGrowth } from './growth.ts'
 import { benchMemory } from './memory.ts'
 import { benchPeers } from './peers.ts'
@@ -19,6 +20,7 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string', default: '4' },
     readings: { type: 'string' },
     minutes: { type: 'string', default: '1' },
+    url: { type: 'string' },
   },
   allowPositionals: true,
 })
@@ -35,6 +37,7 @@ const parts = new Map<string, () => Promise<void>>([
   ['replay', () => benchReplay(Number(values.readings ?? 1_000_000), rounds.rounds)],
   ['start', () => benchStart(Number(values.readings ?? 10_000_000), rounds.rounds)],
   ['memory', () => benchMemory(Number(values.readings ?? 10_000_000), Number(values.minutes))],
+  ['eventstoredb', () => benchEventStore(values.url, rounds)],
   ['growth', () => benchGrowth(Number(values.readings ?? 10_000_000))],
 ])
 
@@ -44,4 +47,7 @@ for (const name of positionals) {
   process.exit(64)
 }
 console.log(`${new Date().toISOString()}, ${machine}`)
-for (const [name, part] of parts) if (positionals.length === 0 || positionals.includes(name)) await part()
+// All of it is all that needs no server beside it, unless one is named.
+const isWanted = (name: string): boolean =>
+  positionals.includes(name) || (positionals.length === 0 && (name !== 'eventstoredb' || values.url !== undefined))
+for (const [name, part] of parts) if (isWanted(name)) await part()

@@ -1,5 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { askService } from '../src/cli/control-client.ts'
+import { exitCodes } from '../src/cli/exit-codes.ts'
+import type { Operation } from '../src/cli/operations.ts'
+import { keyLimitReadingsMax } from '../src/limits.ts'
 
 /** A server in a process of its own. `stop` ends it by its process id and removes what it stored. */
 export type BenchServer = { readonly url: string; stop(): Promise<void> }
@@ -25,20 +29,22 @@ export const benchFolder = (): string => mkdtempSync(join(root, 'bench-data-'))
 export type BenchService = BenchServer & { readonly cellar: string; readonly keys: readonly string[] }
 
 /**
- * The service as it is sold, on the embedded log in an empty folder, in production mode, with `keyCount` keys whose
- * limit the load can't reach.
+ * The service as it is sold, in an empty folder, in production mode, with `keyCount` keys whose limit the load can't
+ * reach; on the embedded log, unless `env` names another.
  */
-export const startService = async (keyCount: number): Promise<BenchService> => {
+export const startService = async (
+  keyCount: number,
+  env: Readonly<Record<string, string>> = {},
+): Promise<BenchService> => {
   const dataDir = benchFolder()
-  const env = { ...process.env, DATA_DIR: dataDir }
+  const { url, child } = await startOn(dataDir, env)
   const cellar = 'wine-berlin1'
-  await cellarbook(['cellar', 'create', cellar], env)
+  await ask(dataDir, { op: 'create_cellar', cellar, title: '' })
+  const limit = { readings: keyLimitReadingsMax, windowMs: 60_000 }
   const keys: string[] = []
   for (let count = 0; count < keyCount; count++) {
-    const created = await cellarbook(['key', 'create', '--cellar', cellar, '--limit', '10000000/60', '--json'], env)
-    keys.push(String(JSON.parse(created).key))
+    keys.push(...(await ask(dataDir, { op: 'create_key', cellar, label: '', note: '', limit, expiresAt: null })))
   }
-  const { url, child } = await startOn(dataDir)
   return {
     url,
     cellar,
@@ -51,10 +57,13 @@ export const startService = async (keyCount: number): Promise<BenchService> => {
 }
 
 /** The service on that data folder, in production mode, once it is ready. */
-export const startOn = async (dataDir: string): Promise<{ readonly url: string; readonly child: Bun.Subprocess }> => {
+export const startOn = async (
+  dataDir: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ readonly url: string; readonly child: Bun.Subprocess }> => {
   const port = await freePort()
   const child = Bun.spawn([process.execPath, join(root, 'src/main.ts'), 'serve'], {
-    env: { ...process.env, NODE_ENV: 'production', DATA_DIR: dataDir, PORT: String(port), HOST: '127.0.0.1' },
+    env: { ...process.env, NODE_ENV: 'production', DATA_DIR: dataDir, PORT: String(port), HOST: '127.0.0.1', ...env },
     stdout: 'ignore',
     stderr: 'ignore',
   })
@@ -63,11 +72,19 @@ export const startOn = async (dataDir: string): Promise<{ readonly url: string; 
   return { url, child }
 }
 
-const cellarbook = async (args: readonly string[], env: Record<string, string | undefined>): Promise<string> => {
-  const child = Bun.spawn([process.execPath, join(root, 'src/main.ts'), ...args], { env, stdout: 'pipe' })
-  const text = await new Response(child.stdout).text()
-  if ((await child.exited) !== 0) throw new Error(`Cannot prepare the service: ${args.join(' ')} failed`)
-  return text
+/** Has the running service do it; the answer is the keys it made. */
+const ask = async (dataDir: string, operation: Operation): Promise<readonly string[]> => {
+  const answer = await askService(dataDir, operation)
+  const keys: string[] = []
+  for (let next = await answer?.next(); ; next = await answer?.next()) {
+    if (next === undefined) throw new Error('Cannot prepare the service: it does not answer on its socket')
+    if (next.done === true) {
+      if (next.value.exitCode !== exitCodes.done) throw new Error(`Cannot prepare the service: ${next.value.message}`)
+      return keys
+    }
+    const line = next.value
+    if (line.kind === 'key' && line.value.key !== undefined) keys.push(line.value.key)
+  }
 }
 
 export const untilAnswers = async (url: string): Promise<void> => {
