@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { keyStream, readingsStream } from '../../src/domain/streams.ts'
+import { parseEventStore } from '../../src/eventstore-url.ts'
+import { readPageEventsMax } from '../../src/limits.ts'
+import type { EventLog } from '../../src/log/event-log.ts'
+import { openEventStoreLog } from '../../src/log/eventstoredb.ts'
+import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
+import { startLoad } from '../support/load.ts'
+import { startLogServer } from '../support/log-server/server.ts'
+
+/** Two service processes on one log server, each with a data folder of its own, as behind a load balancer. */
+const server = await startLogServer()
+const folders = [newFolder(), newFolder()] as const
+const environments = folders.map(({ path }) => ({ DATA_DIR: path, EVENTSTORE_URL: server.url }))
+const [onOne, onOther] = environments
+let one: ServiceProcess
+let other: ServiceProcess
+let log: EventLog
+
+beforeAll(async () => {
+  one = await startProcess(folders[0].path, { environment: { EVENTSTORE_URL: server.url } })
+  other = await startProcess(folders[1].path, { environment: { EVENTSTORE_URL: server.url } })
+  const parsed = parseEventStore(server.url, '')
+  if ('fault' in parsed) throw new Error(parsed.fault)
+  log = await openEventStoreLog({ settings: parsed.value })
+  await cellarbook(['cellar', 'create', 'load'], onOne)
+}, 60_000)
+
+afterAll(async () => {
+  await log.close()
+  await Promise.all([one.stop(), other.stop()])
+  await server.stop()
+  for (const folder of folders) folder.remove()
+}, 60_000)
+
+const createKey = async (environment: Readonly<Record<string, string>> | undefined) => {
+  const words = ['key', 'create', '--cellar', 'load', '--limit', '10000000/60', '--json']
+  const created = await cellarbook(words, environment)
+  return { key: textOf(created.lines[0], 'key'), id: textOf(created.lines[0], 'id') }
+}
+
+const statusOf = async (url: string, key: string): Promise<number> => {
+  const response = await fetch(`${url}/api/v1/ingest`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-API-Key': key },
+    body: JSON.stringify({ cellar: 'load', rack: 'r', keg: 'k', value: 1, timestamp: '2026-03-01T12:00:00Z' }),
+  })
+  return response.status
+}
+
+/** Its status once it is no longer 401: a node hears of another's key within a second. */
+const firstStatusOf = async (url: string, key: string): Promise<number> => {
+  for (const deadline = Date.now() + 20_000; Date.now() < deadline; ) {
+    const status = await statusOf(url, key)
+    if (status !== 401) return status
+  }
+  return 401
+}
+
+test('a key made on either node works on the other', async () => {
+  expect(await firstStatusOf(other.url, (await createKey(onOne)).key)).toBe(200)
+  expect(await firstStatusOf(one.url, (await createKey(onOther)).key)).toBe(200)
+}, 60_000)
+
+test('a key that both nodes write is revoked on one: refused on both from the answer on, and the seal is the last event', async () => {
+  const { key, id } = await createKey(onOne)
+  await firstStatusOf(other.url, key)
+  let value = 0
+  const loads = [one, other].map(({ url }) =>
+    startLoad({ url, key, cellar: 'load', devices: 4, nextValue: () => value++ }),
+  )
+  for (const load of loads) await load.untilAcknowledged(100)
+  expect((await cellarbook(['key', 'revoke', id], onOther)).exitCode).toBe(0)
+  const { readings, revoked } = await lastOf(id)
+  expect(readings).toMatchObject({ type: 'ReadingsSealed' })
+  expect(revoked).toMatchObject({ type: 'KeyRevoked', data: { sealId: readings?.id } })
+
+  for (const { url } of [one, other]) {
+    for (let post = 0; post < 5; post++) expect(await statusOf(url, key)).toBe(401)
+  }
+  expect((await lastOf(id)).readings?.revision).toBe(readings?.revision)
+  const receipts = loads.flatMap((load) => load.acknowledged.map(({ receipt }) => receipt))
+  expect(new Set(receipts).size).toBe(receipts.length)
+  for (const receipt of receipts) expect(Number(receipt.split('@')[1])).toBeLessThan(readings?.revision ?? -1)
+}, 60_000)
+
+const lastOf = async (keyId: string) => {
+  const [readings] = await log.read(readingsStream(keyId), { direction: 'backwards', limit: 1 })
+  const events = await log.read(keyStream(keyId), { limit: readPageEventsMax })
+  return { readings, revoked: events.at(-1) }
+}
