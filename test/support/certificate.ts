@@ -1,5 +1,5 @@
 /**
- * A certificate for 127.0.0.1 that signs itself, as PEM, and its key: made here, since a bare machine has no openssl, and
+ * A certificate for 127.0.0.1 and localhost that signs itself, as PEM, and its key: made here, since a bare machine has no openssl, and
  * one that lay in the tree would run out one day. RFC 5280, section 4.1, in DER.
  */
 import { generateKeyPairSync, sign } from 'node:crypto'
@@ -12,7 +12,8 @@ export const selfSigned = (): Certificate => {
   const dayMs = 86_400_000
   const validity = sequence(time(Date.now() - dayMs), time(Date.now() + dayMs))
   const loopback = tagged(0x87, Buffer.from([127, 0, 0, 1]))
-  const alternativeName = sequence(oid(0x55, 0x1d, 0x11), octets(sequence(loopback)))
+  const localhost = tagged(0x82, Buffer.from('localhost'))
+  const alternativeName = sequence(oid(0x55, 0x1d, 0x11), octets(sequence(loopback, localhost)))
   const toBeSigned = sequence(
     tagged(0xa0, integer(2)),
     integer(1),

@@ -3,7 +3,7 @@ import type { Append } from './state.ts'
 /** Before or after it was written, its answer is lost in one of the ways in which a real one gets lost. */
 export type AppendFault = {
   readonly isWritten: boolean
-  readonly then: /** Nothing ever comes. */
+  readonly ends: /** Nothing ever comes. */
     | 'silence'
     /** Every connection of the server is cut. */
     | 'cut'

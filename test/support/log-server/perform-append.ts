@@ -19,8 +19,8 @@ export const performAppend = async (node: LogNode, append: Append): Promise<Verd
   const fault = node.faults.ofAppend(append)
   if (fault === null) return node.state.append(append)
   if (fault.isWritten) node.state.append(append)
-  if (fault.then === 'silence') return null
-  if (fault.then !== 'cut') return { outcome: fault.then }
+  if (fault.ends === 'silence') return null
+  if (fault.ends !== 'cut') return { outcome: fault.ends }
   node.cutConnections()
   return null
 }

@@ -1,9 +1,10 @@
 import { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb'
 import { type ServerWritableStream, status } from '@grpc/grpc-js'
+import { wantedBy } from './filter.ts'
 import { eventResponse, identifierOf, nameOf } from './messages.ts'
 import { accessDeniedError, callError, isAuthorized, type LogNode, notReadyError, refusalOfCall } from './node.ts'
 import type { LogState, StoredEvent } from './state.ts'
-import { subscribe, wantedBy } from './subscribe.ts'
+import { subscribe } from './subscribe.ts'
 
 /** One call for all that is read: a stream or everything, once or for as long as the client listens. */
 export const serveRead =
@@ -53,21 +54,17 @@ const readStream = (
 const readAll = (state: LogState, options: ReadReq.Options): readonly StoredEvent[] | 'broken_position' => {
   const from = options.getAll()
   const position = from?.getPosition()
-  const count = Number(options.getCount())
-  const index =
-    position !== undefined
-      ? state.indexFrom(Number(position.getCommitPosition()))
-      : from?.hasEnd()
-        ? state.all.length
-        : 0
-  if (position !== undefined && !state.isBoundary(Number(position.getCommitPosition()))) return 'broken_position'
-  const filter = options.getFilter()
-  const wants = filter === undefined ? () => true : wantedBy(filter)
-  const [step, end] = isBackwards(options) ? [-1, -1] : [1, state.all.length]
+  const commit =
+    position === undefined ? (from?.hasEnd() ? state.endPosition : 0) : Number(position.getCommitPosition())
+  if (!state.isBoundary(commit)) return 'broken_position'
+  const wants = wantedBy(options.getFilter())
+  const step = isBackwards(options) ? -1 : 1
   const found: StoredEvent[] = []
-  for (let at = step > 0 ? index : index - 1; at !== end && found.length < count; at += step) {
-    const event = state.all[at]
-    if (event !== undefined && wants(event)) found.push(event)
+  let index = isBackwards(options) ? state.indexFrom(commit) - 1 : state.indexFrom(commit)
+  for (const count = Number(options.getCount()); found.length < count; index += step) {
+    const event = state.all[index]
+    if (event === undefined) break
+    if (wants(event)) found.push(event)
   }
   return found
 }

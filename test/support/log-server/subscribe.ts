@@ -1,5 +1,6 @@
 import { type ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb'
 import { type ServerWritableStream, status } from '@grpc/grpc-js'
+import { wantedBy } from './filter.ts'
 import { checkpointResponse, eventResponse, nameOf } from './messages.ts'
 import { callError, type LogNode } from './node.ts'
 import type { LogState, StoredEvent } from './state.ts'
@@ -13,7 +14,7 @@ const searchWindowEvents = 32
 export const subscribe = (node: LogNode, call: Call, options: ReadReq.Options): void => {
   const { state, faults } = node
   const filter = options.getFilter()
-  const wants = filter === undefined ? () => true : wantedBy(filter)
+  const wants = wantedBy(filter)
   const checkpointEvery = filter === undefined ? Number.POSITIVE_INFINITY : checkpointInterval(filter)
   const next = cursorOf(state, options)
   let considered = 0
@@ -93,18 +94,6 @@ const allCursor = (state: LogState, from: ReadReq.Options.AllOptions | undefined
     if (event !== undefined) position = event.position + 1
     return event
   }
-}
-
-export const wantedBy = (filter: ReadReq.Options.FilterOptions): ((event: StoredEvent) => boolean) => {
-  const onStream = filter.getStreamIdentifier()
-  const expression = onStream ?? filter.getEventType()
-  const regex = expression?.getRegex() ?? ''
-  const prefixes = expression?.getPrefixList() ?? []
-  const matches =
-    regex === ''
-      ? (text: string) => prefixes.some((prefix) => text.startsWith(prefix))
-      : (text: string) => new RegExp(regex).test(text)
-  return ({ stream, type }) => matches(onStream === undefined ? type : stream)
 }
 
 const checkpointInterval = (filter: ReadReq.Options.FilterOptions): number =>

@@ -1,0 +1,226 @@
+/** What the test log server does when it is told to misbehave, as its clients see it: faults that don't happen prove nothing. */
+import { afterEach, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client'
+import { temporaryFolder } from '../../log/temporary-folder.ts'
+import { selfSigned } from '../certificate.ts'
+import { type LogCluster, startLogCluster } from './cluster.ts'
+import type { AppendFault } from './faults.ts'
+import { type LogServer, startLogServer } from './server.ts'
+
+const running: (LogServer | LogCluster)[] = []
+// Clients are not disposed of: one whose appends were swallowed would never come to its end.
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((server) => server.stop()))
+})
+
+const start = async (...options: Parameters<typeof startLogServer>): Promise<LogServer> => {
+  const server = await startLogServer(...options)
+  running.push(server)
+  return server
+}
+const startCluster = async (): Promise<LogCluster> => {
+  const cluster = await startLogCluster()
+  running.push(cluster)
+  return cluster
+}
+const clientOf = ({ url }: LogServer | LogCluster, options = ''): EventStoreDBClient =>
+  EventStoreDBClient.connectionString(`${url}${options}`)
+const noticesSilence = '&keepAliveInterval=200&keepAliveTimeout=200'
+
+/** How an append ended: well, or with the kind of error that the client tells. */
+const append = async (client: EventStoreDBClient, stream: string, options = {}): Promise<string> => {
+  const event = jsonEvent({ type: 'Something', data: {} })
+  try {
+    await client.appendToStream(stream, event, { expectedRevision: 'no_stream', ...options })
+    return 'written'
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    return 'type' in error && typeof error.type === 'string' ? error.type : error.message
+  }
+}
+const isStored = ({ state }: LogServer | LogCluster, stream: string): boolean => state.stream(stream) !== null
+/** Resolves when the append to that stream has met its fault. */
+const plan = ({ faults }: LogServer, stream: string, fault: AppendFault): Promise<void> =>
+  new Promise((resolve) => {
+    faults.ofAppend = (append) => {
+      if (append.stream !== stream) return null
+      resolve()
+      return fault
+    }
+  })
+
+describe('an append', () => {
+  for (const isWritten of [true, false]) {
+    const not = isWritten ? '' : ' not'
+    test(`whose connection is cut is${not} written, and the client can't know`, async () => {
+      const server = await start()
+      const client = clientOf(server)
+      await append(client, 'first')
+      void plan(server, 'cut', { isWritten, ends: 'cut' })
+      expect(await append(client, 'cut')).toBe('unavailable')
+      expect(isStored(server, 'cut')).toBe(isWritten)
+      expect(await append(client, 'next')).toBe('written')
+    })
+
+    test(`that the server gives up on is${not} written`, async () => {
+      const server = await start()
+      void plan(server, 'late', { isWritten, ends: 'timeout' })
+      expect(await append(clientOf(server), 'late')).toBe('deadline-exceeded')
+      expect(isStored(server, 'late')).toBe(isWritten)
+    })
+
+    test(`that is met with silence is${not} written, and others are answered`, async () => {
+      const server = await start()
+      const client = clientOf(server)
+      const met = plan(server, 'unheard', { isWritten, ends: 'silence' })
+      const answers: string[] = []
+      void append(client, 'unheard').then((answer) => answers.push(answer))
+      await met
+      expect(await append(client, 'heard')).toBe('written')
+      expect(isStored(server, 'unheard')).toBe(isWritten)
+      expect(answers).toEqual([])
+    })
+
+    test(`whose call ends as if all were well is${not} written, and swallows what its client appends after it`, async () => {
+      const server = await start()
+      const client = clientOf(server)
+      const met = plan(server, 'swallowed', { isWritten, ends: 'clean_end' })
+      const answers: string[] = []
+      void append(client, 'swallowed').then((answer) => answers.push(answer))
+      await met
+      // What comes back over the same connection comes after the end of the call.
+      await client.getStreamMetadata('a')
+      void append(client, 'after').then((answer) => answers.push(answer))
+      await client.getStreamMetadata('a')
+      expect(isStored(server, 'swallowed')).toBe(isWritten)
+      expect(isStored(server, 'after')).toBe(false)
+      expect(answers).toEqual([])
+    })
+  }
+
+  test('to a server that is not ready is refused, and so is a read, until it is', async () => {
+    const server = await start()
+    const client = clientOf(server)
+    server.faults.isReady = false
+    expect(await append(client, 'early')).toBe('unknown')
+    const failure = await client.getStreamMetadata('early').catch((cause: unknown) => cause)
+    expect(failure).toMatchObject({ type: 'unavailable' })
+    server.faults.isReady = true
+    expect(await append(client, 'early')).toBe('written')
+  })
+
+  test('waits at the gate, and is not judged when the server dies meanwhile', async () => {
+    const server = await start()
+    const client = clientOf(server)
+    const gate = Promise.withResolvers<void>()
+    const arrived = Promise.withResolvers<void>()
+    server.faults.beforeAppend = () => {
+      arrived.resolve()
+      return gate.promise
+    }
+    const waiting = append(client, 'held')
+    await arrived.promise
+    await server.kill()
+    expect(await waiting).toBe('unavailable')
+    gate.resolve()
+    await server.restart()
+    server.faults.beforeAppend = null
+    expect(isStored(server, 'held')).toBe(false)
+    expect(await untilWritten(client, 'back')).toBe('written')
+  })
+})
+
+/** A client that found nobody takes its time to look again. */
+const untilWritten = async (client: EventStoreDBClient, stream: string): Promise<string> => {
+  let answer = await append(client, stream)
+  while (answer !== 'written' && answer !== 'wrong-expected-version') answer = await append(client, stream)
+  return answer
+}
+
+describe('a server', () => {
+  test('that falls silent does not even answer pings; what it had heard may happen when it wakes', async () => {
+    const server = await start()
+    const client = clientOf(server, noticesSilence)
+    await append(client, 'first')
+    server.silence()
+    expect(await append(client, 'unheard')).toBe('unavailable')
+    expect(isStored(server, 'unheard')).toBe(false)
+    server.speak()
+    expect(await untilWritten(client, 'unheard')).not.toBe('unavailable')
+    expect(server.state.stream('unheard')).toHaveLength(1)
+  })
+
+  test('that is killed is gone, and comes back with its log on the same port', async () => {
+    const server = await start()
+    const client = clientOf(server)
+    await append(client, 'kept')
+    await server.kill()
+    expect(await append(client, 'lost')).toMatch(/unavailable/i)
+    await server.restart()
+    expect(await untilWritten(client, 'next')).toBe('written')
+    expect(isStored(server, 'kept')).toBe(true)
+  })
+
+  test('drops subscriptions as too slow', async () => {
+    const server = await start()
+    const subscription = clientOf(server).subscribeToAll()
+    await new Promise((resolve) => subscription.once('caughtUp', resolve))
+    const dropped = new Promise((resolve) => subscription.once('error', resolve))
+    server.faults.dropSubscriptions()
+    expect(await dropped).toMatchObject({ type: 'timeout' })
+    expect(String(await dropped)).toContain('Consumer too slow')
+    expect(server.faults.subscriptions).toBe(0)
+  })
+
+  test('with users takes the right ones, and denies access to others', async () => {
+    const folder = temporaryFolder()
+    const caPath = join(folder.path, 'ca.pem')
+    const tls = selfSigned()
+    writeFileSync(caPath, tls.cert)
+    const server = await start({ tls, user: { username: 'writer', password: 'right' } })
+    const clientAs = (user: string) =>
+      EventStoreDBClient.connectionString(`${server.url.replace('://', `://${user}`)}&tlsCaFile=${caPath}`)
+    expect(await append(clientAs('writer:right@'), 'allowed')).toBe('written')
+    expect(await append(clientAs('writer:wrong@'), 'denied')).toBe('access-denied')
+    expect(await append(clientAs(''), 'denied')).toBe('access-denied')
+    expect(isStored(server, 'denied')).toBe(false)
+    folder.remove()
+  })
+})
+
+describe('a cluster', () => {
+  test('shows one log on every server, and a client finds the one that leads', async () => {
+    const cluster = await startCluster()
+    expect(await append(clientOf(cluster), 'anywhere', { requiresLeader: true })).toBe('written')
+    for (const server of cluster.servers) expect(isStored(server, 'anywhere')).toBe(true)
+  })
+
+  test('has followers that name the leader to whoever requires it, and write for whoever does not', async () => {
+    const cluster = await startCluster()
+    const [leader, follower] = cluster.servers
+    if (leader === undefined || follower === undefined) throw new Error('too few servers')
+    const client = clientOf(follower)
+    const failure = await client.getStreamMetadata('a', { requiresLeader: true }).catch((cause: unknown) => cause)
+    expect(failure).toMatchObject({
+      type: 'not-leader',
+      leader: { address: leader.endpoint.host, port: leader.endpoint.port },
+    })
+    expect(await append(clientOf(follower), 'forwarded')).toBe('written')
+    expect(isStored(cluster, 'forwarded')).toBe(true)
+  })
+
+  test('without a leader writes nothing and is read, and goes on under a new one', async () => {
+    const cluster = await startCluster()
+    const [, next] = cluster.servers
+    if (next === undefined) throw new Error('too few servers')
+    const client = clientOf(next)
+    expect(await append(client, 'before')).toBe('written')
+    cluster.depose()
+    expect(await append(client, 'between')).toBe('unknown')
+    for await (const { event } of client.readStream('before')) expect(event?.revision).toBe(0n)
+    cluster.elect(next)
+    expect(await append(client, 'between', { requiresLeader: true })).toBe('written')
+  })
+})
