@@ -23,7 +23,7 @@ import {
 
 export type OpenedLog = { readonly log: EventLog; dispose(): Promise<void> }
 
-const slowMs = 120_000
+const slowMs = 600_000
 
 export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): void => {
   describe(`${name} log`, () => {

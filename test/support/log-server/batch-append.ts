@@ -34,7 +34,12 @@ export const serveBatchAppend =
       if (early !== null || request.getIsFinal()) pieces.drop(append)
       if (early !== null) call.write(response(append, early))
       if (early !== null || !request.getIsFinal()) return
-
+      // It may have led when the call began.
+      const late = refusalOfCall(node, call.metadata)
+      if (late !== null) {
+        call.emit('error', late)
+        return
+      }
       const verdict = await performAppend(node, append)
       if (verdict === null || call.cancelled) return
       if (verdict.outcome === 'clean_end') call.end()

@@ -103,11 +103,11 @@ describe('an append', () => {
   test('to a server that is not ready is refused, and so is a read, until it is', async () => {
     const server = await start()
     const client = clientOf(server)
-    server.faults.isReady = false
+    server.faults.isReady = () => false
     expect(await append(client, 'early')).toBe('unknown')
     const failure = await client.getStreamMetadata('early').catch((cause: unknown) => cause)
     expect(failure).toMatchObject({ type: 'unavailable' })
-    server.faults.isReady = true
+    server.faults.isReady = () => true
     expect(await append(client, 'early')).toBe('written')
   })
 
@@ -209,6 +209,17 @@ describe('a cluster', () => {
     })
     expect(await append(clientOf(follower), 'forwarded')).toBe('written')
     expect(isStored(cluster, 'forwarded')).toBe(true)
+  })
+
+  test('fails the appends of whoever requires the leader as soon as it leads no more', async () => {
+    const cluster = await startCluster()
+    const [first, second] = cluster.servers
+    if (first === undefined || second === undefined) throw new Error('too few servers')
+    const client = clientOf(first)
+    expect(await append(client, 'before', { requiresLeader: true })).toBe('written')
+    cluster.elect(second)
+    expect(await append(client, 'after', { requiresLeader: true })).toBe('not-leader')
+    expect(isStored(cluster, 'after')).toBe(false)
   })
 
   test('without a leader writes nothing and is read, and goes on under a new one', async () => {

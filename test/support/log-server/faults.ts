@@ -19,8 +19,8 @@ export class Faults {
   ofAppend: (append: Append) => AppendFault | null = () => null
   /** Appends wait for it before they are judged: a delay, or a gate that the test opens. */
   beforeAppend: (() => Promise<void>) | null = null
-  /** A server that has just started answers everything, and does nothing. */
-  isReady = true
+  /** Asked for each read and append. A server that has just started takes connections, and does nothing. */
+  isReady: () => boolean = () => true
   /** The bytes of all data of one append; metadata and types don't count. */
   appendBytesMax = 1024 * 1024
   readonly #subscriptions = new Set<(why: string) => void>()

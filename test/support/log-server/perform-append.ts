@@ -14,7 +14,7 @@ export const performAppend = async (node: LogNode, append: Append): Promise<Verd
   const life = node.life()
   if (node.faults.beforeAppend !== null) await node.faults.beforeAppend()
   if (node.life() !== life) return null
-  if (!node.faults.isReady || node.role() === 'leaderless') return { outcome: 'not_ready' }
+  if (!node.faults.isReady() || node.role() === 'leaderless') return { outcome: 'not_ready' }
 
   const fault = node.faults.ofAppend(append)
   if (fault === null) return node.state.append(append)

@@ -14,7 +14,7 @@ export const serveRead =
     const refusal = refusalOfCall(node, call.metadata)
     if (refusal !== null) call.emit('error', refusal)
     else if (!isAuthorized(node, call.metadata)) call.emit('error', accessDeniedError())
-    else if (!node.faults.isReady) call.emit('error', notReadyError())
+    else if (!node.faults.isReady()) call.emit('error', notReadyError())
     else if (options === undefined) call.emit('error', callError(status.INVALID_ARGUMENT, 'no options'))
     else if (options.hasSubscription()) subscribe(node, call, options)
     else answerRead(node.state, call, options)

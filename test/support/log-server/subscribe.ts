@@ -10,6 +10,9 @@ type Call = ServerWritableStream<ReadReq, ReadResp>
 /** Events that a filtered subscription looks at between two checkpoints, unless it asks for another number. */
 const searchWindowEvents = 32
 
+/** What may wait for a client that reads slowly before the next is read from the log. */
+const responsesWaitingMax = 1_000
+
 /** Delivers what lies in the log, says that it has, and goes on with what is appended. */
 export const subscribe = (node: LogNode, call: Call, options: ReadReq.Options): void => {
   const { state, faults } = node
@@ -23,7 +26,8 @@ export const subscribe = (node: LogNode, call: Call, options: ReadReq.Options): 
   let isPlanned = false
 
   const send = (response: ReadResp): void => {
-    isBlocked = !call.write(response) || isBlocked
+    call.write(response)
+    isBlocked = call.writableLength > responsesWaitingMax
   }
   const pump = (): void => {
     isPlanned = false
