@@ -46,10 +46,10 @@ const untilKnown = async <T>(append: () => Promise<T>): Promise<T> => {
 }
 
 describe('an append whose answer is lost', () => {
-  for (const then of ['cut', 'clean_end', 'silence', 'timeout'] as const) {
+  for (const how of ['cut', 'clean_end', 'silence', 'timeout'] as const) {
     for (const isWritten of [true, false]) {
       test(
-        `by ${then}, ${isWritten ? 'after' : 'before'} it was written, is unknown, and lies there once when it is made again`,
+        `by ${how}, ${isWritten ? 'after' : 'before'} it was written, is unknown, and lies there once when it is made again`,
         async () => {
           const { server, log } = await opened()
           const stream = freshKeyStream()
@@ -58,7 +58,7 @@ describe('an append whose answer is lost', () => {
           server.faults.ofAppend = () => {
             if (!isFirst) return null
             isFirst = false
-            return { isWritten, then }
+            return { isWritten, ends: how }
           }
           const events = keySuspensions(2)
           expect(await outageOf(log.append(stream, 0, events))).toMatchObject({ outcome: 'unknown' })
@@ -81,10 +81,9 @@ describe('an append whose answer is lost', () => {
       const note = (cause: unknown): unknown => rejections.push(cause)
       process.on('unhandledRejection', note)
       let judged = 0
-      const then = 'cut'
       server.faults.ofAppend = () => {
         judged += 1
-        return judged % 150 === 100 ? { isWritten: judged % 300 === 100, then } : null
+        return judged % 150 === 100 ? { isWritten: judged % 300 === 100, ends: 'cut' } : null
       }
       const streams = Array.from({ length: 500 }, freshReadingsStream)
       const appends = streams.map(async (stream) => {
@@ -154,10 +153,10 @@ describe('a store that is away', () => {
     async () => {
       const { server, log } = await opened()
       const stream = freshKeyStream()
-      server.faults.isReady = false
+      server.faults.isReady = () => false
       expect(await outageOf(log.append(stream, 'none', [keySuspended()]))).toMatchObject({ outcome: 'not_written' })
       await untilHealth(log, false)
-      server.faults.isReady = true
+      server.faults.isReady = () => true
       await untilHealth(log, true)
       expect(await log.append(stream, 'none', [keySuspended()])).toMatchObject({ outcome: 'written' })
     },

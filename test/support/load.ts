@@ -1,14 +1,25 @@
 /** Devices that post as fast as they are answered, and write down what they were told: the only honest record of it. */
 export type Acknowledged = { readonly value: number; readonly receipt: string }
 
+export type Refused = {
+  readonly value: number
+  readonly status: number
+  readonly code: string
+  readonly retryAfter: string | null
+}
+
 export type Load = {
   readonly acknowledged: readonly Acknowledged[]
-  /** Status of every answer that was no 200. */
-  readonly refused: readonly number[]
+  /** Every answer that was no 200. */
+  readonly refused: readonly Refused[]
   /** Values whose post got no answer, with the reason. */
   readonly unanswered: readonly { readonly value: number; readonly code: string }[]
   /** Resolves once so many readings have been acknowledged in all. */
   untilAcknowledged(count: number): Promise<void>
+  /** Resolves once so many have been refused in all. */
+  untilRefused(count: number): Promise<void>
+  /** Resolves when every device has had the answer to its last post. */
+  stop(): Promise<void>
   /** Resolves when every device has given up: each stops at its first post that finds nobody. */
   readonly ended: Promise<void>
 }
@@ -20,16 +31,20 @@ export type LoadOptions = {
   readonly devices: number
   /** The next value: each reading has one of its own, by which it is found in the log. */
   nextValue(): number
+  /** How long a device waits after a refusal. Default: not at all. */
+  readonly pauseAfterRefusalMs?: number
 }
 
-export const startLoad = ({ url, key, cellar, devices, nextValue }: LoadOptions): Load => {
+export const startLoad = (options: LoadOptions): Load => {
+  const { url, key, cellar, devices, nextValue, pauseAfterRefusalMs = 0 } = options
   const acknowledged: Acknowledged[] = []
-  const refused: number[] = []
+  const refused: Refused[] = []
   const unanswered: { value: number; code: string }[] = []
-  const waiting: { readonly count: number; readonly resolve: () => void }[] = []
+  const waiting: { readonly isOver: () => boolean; readonly resolve: () => void }[] = []
+  let isStopping = false
 
   const device = async (rack: string): Promise<void> => {
-    while (true) {
+    while (!isStopping) {
       const value = nextValue()
       const reading = { cellar, rack, keg: 'load', value, timestamp: '2026-03-01T12:00:00Z' }
       try {
@@ -38,25 +53,42 @@ export const startLoad = ({ url, key, cellar, devices, nextValue }: LoadOptions)
           headers: { 'Content-Type': 'application/json', 'X-API-Key': key },
           body: JSON.stringify(reading),
         })
-        await response.text()
+        const answer = await response.text()
         if (response.ok) acknowledged.push({ value, receipt: response.headers.get('X-Receipt') ?? '' })
-        else refused.push(response.status)
+        else refused.push({ value, ...refusalIn(response, answer) })
+        if (!response.ok && pauseAfterRefusalMs > 0) await Bun.sleep(pauseAfterRefusalMs)
       } catch (error) {
         unanswered.push({ value, code: codeOf(error) })
         return
       }
-      for (const { count, resolve } of waiting) if (acknowledged.length >= count) resolve()
+      for (const { isOver, resolve } of waiting) if (isOver()) resolve()
     }
   }
 
   const all = Array.from({ length: devices }, (_, index) => device(`rack-${index}`))
+  const ended = Promise.all(all).then(() => {})
+  const until = (isOver: () => boolean): Promise<void> =>
+    new Promise((resolve) => {
+      if (isOver()) resolve()
+      else waiting.push({ isOver, resolve })
+    })
   return {
     acknowledged,
     refused,
     unanswered,
-    untilAcknowledged: (count) => new Promise((resolve) => waiting.push({ count, resolve })),
-    ended: Promise.all(all).then(() => {}),
+    untilAcknowledged: (count) => until(() => acknowledged.length >= count),
+    untilRefused: (count) => until(() => refused.length >= count),
+    stop: () => {
+      isStopping = true
+      return ended
+    },
+    ended,
   }
+}
+
+const refusalIn = ({ status, headers }: Response, text: string): Omit<Refused, 'value'> => {
+  const code = /"code":"([A-Z_]+)"/.exec(text)?.[1] ?? ''
+  return { status, code, retryAfter: headers.get('Retry-After') }
 }
 
 const codeOf = (error: unknown): string =>

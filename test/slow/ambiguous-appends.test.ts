@@ -1,0 +1,44 @@
+import { expect, test } from 'bun:test'
+import type { AppendFault } from '../support/log-server/faults.ts'
+import { startLogServer } from '../support/log-server/server.ts'
+import { seededEntropy } from '../support/seeded-entropy.ts'
+import { expectKept, startLoadedService } from './loaded-service.ts'
+
+const ambiguousAppends = 500
+const keys = 16
+
+test('500 appends whose answers are lost, before or after they were written: each reading once, and no 200 without it', async () => {
+  const server = await startLogServer()
+  const service = await startLoadedService(server.url, keys)
+  const { bytes } = seededEntropy(500)
+  const chance = (): number => (bytes(1)[0] ?? 0) / 256
+  const met = { written: 0, notWritten: 0 }
+  const done = Promise.withResolvers<void>()
+  server.faults.ofAppend = ({ stream }) => {
+    if (!stream.startsWith('readings-') || chance() > 0.3) return null
+    if (met.written + met.notWritten === ambiguousAppends) {
+      done.resolve()
+      return null
+    }
+    const isWritten = chance() < 0.5
+    met[isWritten ? 'written' : 'notWritten'] += 1
+    return { isWritten, ends: endOf(chance()) }
+  }
+  await done.promise
+  await service.untilMoreAcknowledged(20)
+  await service.stop()
+  await server.stop()
+
+  expectKept(server.state, service.loads)
+  expect(met.written + met.notWritten).toBe(ambiguousAppends)
+  expect(Math.min(met.written, met.notWritten)).toBeGreaterThan(ambiguousAppends / 3)
+  const codes = new Set(service.loads.flatMap((load) => load.refused).map(({ code }) => code))
+  expect([...codes].filter((code) => code !== 'STORE_UNAVAILABLE')).toEqual([])
+}, 600_000)
+
+/** Mostly what costs one append alone; what takes the connection with it makes everything that is out ambiguous. */
+const endOf = (chance: number): AppendFault['ends'] => {
+  if (chance < 0.55) return 'timeout'
+  if (chance < 0.75) return 'silence'
+  return chance < 0.88 ? 'cut' : 'clean_end'
+}
