@@ -18,6 +18,23 @@ export const batchEncodedBytesMax = 1_000_000
 /** Id, type, metadata and framing of one reading's event there: 360 at the most. */
 export const encodedReadingBytesBesideData = 400
 
+// `Idempotency-Key` (decisions, "Duplicates"; protocol, "Idempotency").
+export const idempotencyKeyCharsMax = 255
+/** How long a key is remembered. */
+export const idempotencyMs = 24 * 3_600_000
+/** Clocks of several nodes differ: what was recorded this much earlier is surely forgotten by all of them. */
+export const idempotencyMarginMs = 3_600_000
+/** Keys that wait to be written to the index's file, each refused item of a batch counted as one: about 300 bytes each. */
+export const idempotencyWaitingMax = 65_536
+/** So many waiting are written at once; fewer with the next heartbeat. */
+export const idempotencyWrittenAtOnce = 4_096
+/** How often the index's file is told how far the log was folded when no key came: a start reads what came since then. */
+export const idempotencyMarkMs = 5_000
+/** What a start reads of the log for the index before it serves; the rest, after the file was lost, while it serves. */
+export const idempotencyStartPagesMax = 200
+/** Keys that count no more are taken out of the file with each change, beside as many as came in. */
+export const idempotencyForgottenAtOnceMax = 2_000
+
 // Keys (decisions, "Keys" and "Rate limiting").
 export const keyLimitDefault = { readings: 6_000, windowMs: 60_000 } as const
 export const keyLimitReadingsMax = 10_000_000

@@ -16,7 +16,9 @@ import {
 import { type EventLog, Outage, UndecodableEvent } from './log/event-log.ts'
 import { openEventStoreLog } from './log/eventstoredb.ts'
 import { StoreMisfit, StoreUnreachable } from './log/eventstoredb-faults.ts'
-import { ensureLogCreated, NotACopy, NotOurLog, UnfinishedCopy } from './log/log-identity.ts'
+import { openIdempotencyFile } from './log/idempotency-file.ts'
+import { type IdempotencyIndex, IndexUnusable } from './log/idempotency-index.ts'
+import { ensureLogCreated, type Naming, NotACopy, NotOurLog, UnfinishedCopy } from './log/log-identity.ts'
 import { openSqliteLog } from './log/sqlite.ts'
 
 /** Where the log lies. */
@@ -71,6 +73,13 @@ export const openLogPlace = async ({ place, role }: LogPlace, { eventStore }: Lo
 
 const eventStorePlace = 'eventstore'
 
+/** The index of `Idempotency-Key`s of that log: thrown away if it was folded from another. */
+export const openIdempotencyIndex = async (
+  dataDir: string,
+  log: EventLog,
+  { clock, entropy }: Naming,
+): Promise<IdempotencyIndex> => openIdempotencyFile({ dataDir, logId: await ensureLogCreated(log, clock, entropy) })
+
 /** What is known to go wrong, as one sentence with its exit code. Anything else is a bug, and stays as it was thrown. */
 export const inOneSentence = (error: unknown): unknown => {
   if (!(error instanceof Error)) return error
@@ -89,6 +98,7 @@ const exitCodeOf = (error: Error): ExitCode | null => {
     error instanceof DataFolderHeld ||
     error instanceof DataFolderUnwritable ||
     error instanceof NotACellarbookLog ||
-    error instanceof NewerLogFormat
+    error instanceof NewerLogFormat ||
+    error instanceof IndexUnusable
   return isUnfit ? exitCodes.configuration : null
 }

@@ -19,7 +19,7 @@ import { LivePages } from './http/dashboard/live-pages.ts'
 import { type App, letGoOfConnections, serve } from './http/serve.ts'
 import { drainMsMax, drainNoticeMs } from './limits.ts'
 import type { LogLines } from './log-lines.ts'
-import { inOneSentence, openLog } from './open-log.ts'
+import { inOneSentence, openIdempotencyIndex, openLog } from './open-log.ts'
 
 export type ServiceParts = {
   readonly clock: Clock
@@ -58,8 +58,11 @@ const start = async (
   const log = await openLog(config, clock, entropy)
   started.defer(() => log.close())
 
+  const idempotency = await openIdempotencyIndex(config.dataDir, log, { clock, entropy })
+  started.defer(() => idempotency.close())
+
   const onBug = (bug: unknown): void => lines.error('bug', { error: errorOf(bug) })
-  const core = await openCore({ log, clock, entropy, onBug, checkpoints: checkpointsOf(config, lines) })
+  const core = await openCore({ log, clock, entropy, idempotency, onBug, checkpoints: checkpointsOf(config, lines) })
   started.defer(() => core.drain())
 
   const readiness = { isDraining: false }

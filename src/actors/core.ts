@@ -8,6 +8,7 @@ import type { Projections } from '../../projections/queries.ts'
 import type { Clock } from '../clock.ts'
 import type { CellarState } from '../domain/cellar.ts'
 import type { By, CellarPolicy, Limit, Role } from '../domain/events.ts'
+import type { Idempotency } from '../domain/idempotency.ts'
 import type { KeyState } from '../domain/key.ts'
 import type { Readings } from '../domain/reading.ts'
 import type { CommandRefusal, Outcome, ReadingRefusal } from '../domain/refusal.ts'
@@ -54,8 +55,20 @@ export type Keys = {
    * or part of one. Their ids follow from `requestId`. Answers after the commit. Never throws.
    */
   accept(keyId: string, readings: Readings, requestId: string): Promise<Outcome<Accepted, ReadingRefusal>>
+  /**
+   * The same for a request with an `Idempotency-Key`: one that has stored something already is answered as it was then, and
+   * stores and costs nothing (protocol, "Idempotency").
+   */
+  acceptKeyed(keyId: string, readings: Readings, request: KeyedRequest): Promise<Outcome<Accepted, ReadingRefusal>>
   /** The window as it is now: at once if the key is loaded, else after loading it. `null`: no such key, or store away. */
   usage(keyId: string): Usage | null | Promise<Usage | null>
+}
+
+export type KeyedRequest = {
+  readonly requestId: string
+  readonly idempotency: Idempotency
+  /** What it is refused with unless it has stored something already: a judgement that would have been another then. */
+  readonly refusal: ReadingRefusal | null
 }
 
 export type Accepted = {
@@ -66,6 +79,8 @@ export type Accepted = {
   /** Ms. */
   readonly recordedAt: number
   readonly usage: Usage
+  /** What the request stored that had the same `Idempotency-Key` before; `null`: this one did. */
+  readonly repeats: Idempotency | null
 }
 
 export type Usage = {

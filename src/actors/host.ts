@@ -2,6 +2,7 @@ import type { Projections } from '../../projections/queries.ts'
 import type { Clock } from '../clock.ts'
 import type { Entropy } from '../entropy.ts'
 import type { EventLog } from '../log/event-log.ts'
+import type { RememberedAppends } from './remembered-appends.ts'
 import type { Schedule } from './schedule.ts'
 
 /** What the host calls at the end of a turn. */
@@ -14,6 +15,8 @@ export class Host {
   readonly entropy: Entropy
   readonly schedule: Schedule
   readonly projections: Projections
+  /** `null`: on a node that keeps no index, and takes no request with an `Idempotency-Key`. */
+  remembered: RememberedAppends | null = null
   /** Told of every bug that an actor has met and answered for; it must not throw. */
   readonly onBug: (bug: unknown) => void
   /** Heartbeats so far: a coarse time that needs no clock per reading and can't be set back. */

@@ -1,29 +1,20 @@
-import type { By, NewEvent } from '../domain/events.ts'
+import type { By } from '../domain/events.ts'
 import type { KeyState } from '../domain/key.ts'
 import { isBatch, type Readings } from '../domain/reading.ts'
-import { readingId } from '../domain/reading-id.ts'
 import { admit, foldRun, refusalOfKey } from '../domain/readings.ts'
 import { type CommandRefusal, done, type Outcome, type ReadingRefusal, refused } from '../domain/refusal.ts'
 import { appendBytesMax, appendReadingsMax, conflictRetriesMax, storeRetriesMax } from '../limits.ts'
-import { type AppendResult, type ExpectedRevision, Outage } from '../log/event-log.ts'
+import { type AppendResult, Outage } from '../log/event-log.ts'
 import { retryPauseMs } from './append-until-known.ts'
-import type { Asker, Usage } from './core.ts'
+import type { Asker, KeyedRequest, Usage } from './core.ts'
 import { GivingWay } from './giving-way.ts'
 import type { Host } from './host.ts'
 import { type ChangeKey, changeKey, finishRevocation, type KeyWork, revokeKey } from './key-commands.ts'
 import { KeyStreams } from './key-streams.ts'
+import { KeyedAsks } from './keyed-asks.ts'
 import { type Appending, Mailbox, type ReadingAnswer, ReadingAsk } from './mailbox.ts'
 import { commandRefusalOf, readingRefusalOf } from './outage.ts'
-
-/** Readings of one append that is out. The same events go again, at the same revision, until the outcome is known. */
-type Run = Appending & {
-  readonly events: readonly NewEvent[]
-  readonly expected: ExpectedRevision
-  readonly recordedAt: number
-  /** One try may have been written: a later "not written" speaks of its own try only. */
-  isDoubtful: boolean
-  tries: number
-}
+import { type Run, readingEvents } from './reading-run.ts'
 
 type KeyAnswer = Promise<Outcome<KeyState, CommandRefusal>>
 
@@ -31,6 +22,7 @@ const storeUnavailable: ReadingRefusal = { kind: 'store_unavailable' }
 const internalError: ReadingRefusal = { kind: 'internal_error' }
 const overloaded: ReadingRefusal = { kind: 'overloaded' }
 const runBounds = { readingsMax: appendReadingsMax, bytesMax: appendBytesMax }
+const inProgress: ReadingRefusal = { kind: 'idempotency_in_progress' }
 const nothing: Appending = { asks: [], places: 0 }
 
 /**
@@ -49,6 +41,7 @@ export class KeyActor {
   readonly #work: KeyWork
   readonly #mailbox = new Mailbox()
   readonly #givingWay: GivingWay
+  readonly #keyed: KeyedAsks
   /** The append that is out, or waits to be tried again. */
   #run: Run | null = null
   /** Places in the window that readings in the mailbox have; those of the run come on top. */
@@ -68,6 +61,7 @@ export class KeyActor {
     this.#by = { kind: 'key', keyId }
     this.#streams = new KeyStreams(keyId, host)
     this.#givingWay = new GivingWay(host, () => this.#advance())
+    this.#keyed = new KeyedAsks(host, this.#streams)
     this.#work = { host, streams: this.#streams, onDoubt: () => this.#doubt() }
   }
 
@@ -81,9 +75,7 @@ export class KeyActor {
       const refusal = this.#refusal(readings)
       if (refusal !== null) return Promise.resolve(refused(refusal))
     } catch (bug) {
-      this.#streams.forget()
-      this.#host.onBug(bug)
-      return Promise.resolve(refused(internalError))
+      return Promise.resolve(this.#forgetAfter(bug))
     }
     const ask = new ReadingAsk(readings, requestId, this.#host.beat)
     this.#mailbox.put(ask)
@@ -91,12 +83,26 @@ export class KeyActor {
     return ask.answer
   }
 
+  /** Likewise. A request with its key that is under way here, or stored something before, decides its answer. */
+  acceptKeyed(readings: Readings, request: KeyedRequest): Promise<ReadingAnswer> {
+    try {
+      const answer = this.#answerKeyed(readings, request)
+      if (answer !== null) return Promise.resolve(answer)
+    } catch (bug) {
+      return Promise.resolve(this.#forgetAfter(bug))
+    }
+    const ask = this.#keyed.begin(readings, request)
+    this.#mailbox.put(ask)
+    this.#wake()
+    return ask.answer
+  }
+
   /** At once if the key is loaded; `null` if there is no such key, or the store can't say. */
   usage(): Usage | null | Promise<Usage | null> {
-    if (this.#streams.loaded) return this.#usageNow()
+    if (this.#streams.loaded) return this.#streams.usage
     this.#loading ??= { ...Promise.withResolvers<void>(), beat: this.#host.beat }
     this.#wake()
-    return this.#loading.promise.then(() => (this.#streams.loaded ? this.#usageNow() : null))
+    return this.#loading.promise.then(() => (this.#streams.loaded ? this.#streams.usage : null))
   }
 
   change(command: ChangeKey, asker: Asker): KeyAnswer {
@@ -139,11 +145,31 @@ export class KeyActor {
 
   /** Why these can't be taken in; `null` if they have their places, or will be judged before they are appended. */
   #refusal(readings: Readings): ReadingRefusal | null {
-    if (this.#isInDoubt || this.#isStuck) return storeUnavailable
-    const full = this.#mailbox.refusesReadings(readings, this.#run ?? nothing)
+    const full = this.#noRoomFor(readings)
     if (full !== null) return full
     this.#mustJudge ||= this.#isAside || !this.#streams.current
     return this.#mustJudge ? null : this.#admit(isBatch(readings) ? readings.length : 1)
+  }
+
+  #answerKeyed(readings: Readings, request: KeyedRequest): ReadingAnswer | null {
+    if (this.#keyed.isUnderWay(request, { isAppending: this.#run !== null })) return refused(inProgress)
+    const full = this.#noRoomFor(readings)
+    if (full !== null) return refused(full)
+    this.#mustJudge ||= this.#isAside || !this.#streams.current || !this.#streams.remembersAll
+    return this.#mustJudge ? null : this.#judgement(isBatch(readings) ? readings.length : 1, request)
+  }
+
+  #noRoomFor(readings: Readings): ReadingRefusal | null {
+    if (this.#isInDoubt || this.#isStuck) return storeUnavailable
+    return this.#mailbox.refusesReadings(readings, this.#run ?? nothing)
+  }
+
+  /** The answer that can be given at once; `null` if its readings have their places. */
+  #judgement(places: number, keyed: KeyedRequest | null): ReadingAnswer | null {
+    const answer = keyed === null ? null : this.#keyed.answer(keyed)
+    if (answer !== null) return answer
+    const refusal = this.#admit(places)
+    return refusal === null ? null : refused(refusal)
   }
 
   /** Readings wait behind an append that nobody can say of whether it was written, and the store is known to be away. */
@@ -177,14 +203,14 @@ export class KeyActor {
   #advance(): void {
     if (this.#run !== null || this.#isAside) return
     const isWaiting = this.#mailbox.hasReadings && !this.#givingWay.isGiving
-    if (this.#mailbox.hasCommands || this.#loading !== null || (isWaiting && this.#mustLookFirst())) {
+    if (
+      this.#mailbox.hasCommands ||
+      this.#loading !== null ||
+      (isWaiting && (this.#mustJudge || !this.#streams.current))
+    ) {
       this.#isAside = true
       void this.#workAside()
     } else if (isWaiting) this.#send()
-  }
-
-  #mustLookFirst(): boolean {
-    return this.#mustJudge || !this.#streams.current
   }
 
   #send(): void {
@@ -201,26 +227,13 @@ export class KeyActor {
       const { asks, places } = this.#mailbox.takeReadings(runBounds)
       this.#placesOfWaiting -= places
       const expected = readings.revision ?? 'none'
-      const events = this.#events(asks, now)
+      const events = readingEvents(this.#by, asks, now)
+      this.#keyed.send(asks)
       this.#run = { asks, places, events, expected, recordedAt: now, isDoubtful: false, tries: 0 }
       this.#append(this.#run, readingsStream)
     } catch (bug) {
       this.#break(bug)
     }
-  }
-
-  #events(asks: readonly ReadingAsk[], recordedAt: number): readonly NewEvent[] {
-    const events: NewEvent[] = []
-    for (const { requestId, readings } of asks) {
-      const metadata = { by: this.#by, requestId, correlationId: requestId, causationId: requestId }
-      if (isBatch(readings)) {
-        for (const [index, data] of readings.entries()) {
-          const id = readingId(requestId, index)
-          events.push({ id, type: 'ReadingAccepted', recordedAt, data, metadata })
-        }
-      } else events.push({ id: requestId, type: 'ReadingAccepted', recordedAt, data: readings, metadata })
-    }
-    return events
   }
 
   #append(run: Run, stream: string): void {
@@ -247,13 +260,14 @@ export class KeyActor {
     foldRun(readings, { revision: first, recordedAt: run.recordedAt, readings: run.places })
     this.#conflicts = 0
     this.#givingWay.afterAppend(this.#host.clock.now() - run.recordedAt)
-    const usage = this.#usageNow()
+    const usage = this.#streams.usage
     if (usage === null) throw new Error(`Cannot answer for "${readingsStream}": its key is not known`)
     this.#run = null
     let next = first
     for (const ask of run.asks) {
       const last = next + ask.places - 1
-      ask.settle(done({ stream: readingsStream, first: next, last, recordedAt: run.recordedAt, usage }))
+      this.#keyed.written(ask, { stream: readingsStream, revision: next, recordedAt: run.recordedAt })
+      ask.settle(done({ stream: readingsStream, first: next, last, recordedAt: run.recordedAt, usage, repeats: null }))
       next = last + 1
     }
   }
@@ -304,6 +318,7 @@ export class KeyActor {
     this.#mustJudge = true
     try {
       await this.#streams.bringUp()
+      if (this.#keyed.isAny) await this.#streams.recall()
       await this.#finishWhatIsHalfDone()
       await this.#mailbox.performNext()
       if (this.#isInDoubt) this.#streams.forget()
@@ -329,7 +344,7 @@ export class KeyActor {
 
   #judge(): void {
     this.#mustJudge = false
-    this.#mailbox.judgeReadings((ask) => this.#admit(ask.places))
+    this.#mailbox.judgeReadings((ask) => this.#judgement(ask.places, ask.keyed))
   }
 
   #releaseWaiting(): void {
@@ -340,6 +355,12 @@ export class KeyActor {
   #doubt(): void {
     this.#isInDoubt = true
     this.#mailbox.refuseReadings(storeUnavailable)
+  }
+
+  #forgetAfter(bug: unknown): ReadingAnswer {
+    this.#streams.forget()
+    this.#host.onBug(bug)
+    return refused(internalError)
   }
 
   /** A bug: everyone who waits is told, and the state, which it may have spoilt, is folded anew at the next ask. */
@@ -363,14 +384,6 @@ export class KeyActor {
     this.change({ type: 'RecordKeyExpiry' }, asker).catch(() => {
       // Whatever it was has been told as a bug; the sweep records the expiry later.
     })
-  }
-
-  #usageNow(): Usage | null {
-    const { key, readings, limit, now } = this.#streams
-    if (key === null) return null
-    const { window } = readings
-    const retryAfterMs = window.retryAfterMs(now, limit.readings)
-    return { limit, used: window.used(now), resetMs: window.resetMs(now), retryAfterMs }
   }
 
   #endLoading(): void {

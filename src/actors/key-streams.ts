@@ -2,9 +2,10 @@ import type { Limit, NewEvent, RecordedEvent } from '../domain/events.ts'
 import { evolveKey, type KeyEventType, type KeyState } from '../domain/key.ts'
 import { foldReadings, noReadings, type ReadingsState } from '../domain/readings.ts'
 import { keyStream, readingsStream } from '../domain/streams.ts'
-import { keyLimitDefault } from '../limits.ts'
+import { keyLimitDefault, readPageEventsMax } from '../limits.ts'
 import type { AppendResult, ExpectedRevision } from '../log/event-log.ts'
 import { type AppendOptions, appendUntilKnown } from './append-until-known.ts'
+import type { Usage } from './core.ts'
 import type { Host } from './host.ts'
 import { keyEvent } from './key-events.ts'
 import { loadReadings, readingsEvent, readTail } from './load-readings.ts'
@@ -14,6 +15,10 @@ import { readFrom } from './read-stream.ts'
 export type Draft<T extends KeyEventType | 'ReadingsSealed' | 'ReadingsFenced'> = {
   [K in T]: Omit<NewEvent<K>, 'recordedAt'>
 }[T]
+
+type Place = { readonly revision: number; readonly position: number }
+
+const beginning: Place = { revision: 0, position: -1 }
 
 /**
  * The two streams of one key as one node knows them: what is folded of each, and what is known to be missing. One owner,
@@ -29,6 +34,8 @@ export class KeyStreams {
   #readingsSeen = -1
   #keySeen = -1
   #loaded = false
+  /** The oldest event of the readings whose `Idempotency-Key` was looked for here. */
+  #recalledFrom: Place = beginning
   #keyRecordedAt = 0
   #limitsEpoch = -1
   readonly #host: Host
@@ -49,9 +56,23 @@ export class KeyStreams {
     return this.loaded && !this.#readingsBehind && !this.#keyBehind
   }
 
+  /** Every `Idempotency-Key` up to the revision folded here is known to this node. */
+  get remembersAll(): boolean {
+    return (this.#host.remembered?.foldedTo ?? -1) >= this.#recalledFrom.position
+  }
+
   /** Now, in ms, but never before the last event of the readings stream, nor before a time its window was judged at. */
   get now(): number {
     return Math.max(this.#host.clock.now(), this.readings.recordedAt, this.readings.window.latestMs)
+  }
+
+  /** The window as it is now; `null` if there is no such key. */
+  get usage(): Usage | null {
+    const { key, limit, now } = this
+    if (key === null) return null
+    const { window } = this.readings
+    const retryAfterMs = window.retryAfterMs(now, limit.readings)
+    return { limit, used: window.used(now), resetMs: window.resetMs(now), retryAfterMs }
   }
 
   get #readingsBehind(): boolean {
@@ -73,6 +94,16 @@ export class KeyStreams {
     if (!this.loaded) await this.#load()
     if (this.#readingsBehind) await this.#readReadings()
     if (this.#keyBehind) await this.readKey()
+  }
+
+  /** Looks for `Idempotency-Key`s that neither the subscription has delivered nor the load has read. */
+  async recall(): Promise<void> {
+    const { remembered, log } = this.#host
+    while (remembered !== null && remembered.foldedTo >= 0 && !this.remembersAll) {
+      const from = this.#recalledFrom.revision - 1
+      const page = await log.read(this.readingsStream, { direction: 'backwards', from, limit: readPageEventsMax })
+      this.#recallFrom(page, page.at(-1))
+    }
   }
 
   /** A conflict in the readings stream named that revision as its last; `null`: there is no such stream any more. */
@@ -112,6 +143,7 @@ export class KeyStreams {
 
   /** Folds what this node has written to its readings, or read there. */
   foldReadings(events: readonly RecordedEvent[]): void {
+    this.#host.remembered?.learn(events)
     for (const event of events) foldReadings(this.readings, readingsEvent(event))
   }
 
@@ -137,8 +169,16 @@ export class KeyStreams {
     this.limit = this.#effectiveLimit()
     const at = { windowMs: this.limit.windowMs, now: this.#host.clock.now() }
     this.readings = await loadReadings(this.#host.log, tail, at)
+    this.#recallFrom(tail, tail[0])
     this.#loaded = true
     this.#refreshLimit()
+  }
+
+  #recallFrom(page: readonly RecordedEvent[], oldest: RecordedEvent | undefined): void {
+    const { remembered } = this.#host
+    remembered?.learn(page)
+    const isAll = oldest === undefined || oldest.revision === 0 || page.length < readPageEventsMax
+    this.#recalledFrom = isAll || remembered?.isPast(oldest) === true ? beginning : oldest
   }
 
   async #readReadings(): Promise<void> {

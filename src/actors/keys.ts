@@ -63,6 +63,8 @@ export const createKeys = (host: Host, { keys, cellars }: Actors): Keys => ({
 
   accept: (keyId, readings, requestId) => keys.get(keyId)?.accept(readings, requestId) ?? noRoom(host),
 
+  acceptKeyed: (keyId, readings, request) => keys.get(keyId)?.acceptKeyed(readings, request) ?? noRoom(host),
+
   usage: (keyId) => keys.get(keyId)?.usage() ?? null,
 })
 

@@ -3,7 +3,7 @@ import { encodedBytesAtMost, sumOf } from '../domain/reading-size.ts'
 import { type CommandRefusal, type Outcome, type ReadingRefusal, refused } from '../domain/refusal.ts'
 import { mailboxCommandsMax, mailboxReadingsMax, mailboxRequestsMax } from '../limits.ts'
 import { Outage } from '../log/event-log.ts'
-import type { Accepted } from './core.ts'
+import type { Accepted, KeyedRequest } from './core.ts'
 import { commandRefusalOf } from './outage.ts'
 
 export type ReadingAnswer = Outcome<Accepted, ReadingRefusal>
@@ -36,10 +36,41 @@ export class ReadingAsk {
     this.#resolve = handedOut
   }
 
+  /** What its `Idempotency-Key` asks for, if it has one. */
+  get keyed(): KeyedRequest | null {
+    return null
+  }
+
   settle(answer: ReadingAnswer): void {
     if (this.settled) return
     this.settled = true
     this.#resolve(answer)
+  }
+}
+
+/** One with an `Idempotency-Key`. */
+export class KeyedAsk extends ReadingAsk {
+  readonly #request: KeyedRequest
+  readonly #onSettled: () => void
+
+  constructor(
+    readings: Readings,
+    request: KeyedRequest,
+    { beat, onSettled }: { readonly beat: number; onSettled(): void },
+  ) {
+    super(readings, request.requestId, beat)
+    this.#request = request
+    this.#onSettled = onSettled
+  }
+
+  override get keyed(): KeyedRequest {
+    return this.#request
+  }
+
+  override settle(answer: ReadingAnswer): void {
+    if (this.settled) return
+    super.settle(answer)
+    this.#onSettled()
   }
 }
 
@@ -187,12 +218,12 @@ export class Mailbox {
     return { asks: waiting.slice(0, count), places }
   }
 
-  /** Keeps the readings that `refuse` finds nothing against; settles the others. */
-  judgeReadings(refuse: (ask: ReadingAsk) => ReadingRefusal | null): void {
+  /** Settles the readings that `judge` has an answer for; keeps the others. */
+  judgeReadings(judge: (ask: ReadingAsk) => ReadingAnswer | null): void {
     for (const ask of this.#takeAll()) {
-      const refusal = refuse(ask)
-      if (refusal === null) this.put(ask)
-      else ask.settle(refused(refusal))
+      const answer = judge(ask)
+      if (answer === null) this.put(ask)
+      else ask.settle(answer)
     }
   }
 

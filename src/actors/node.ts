@@ -48,6 +48,7 @@ export class Node {
     const overdue = this.#host.beat - requestWaitMsMax / heartbeatMs
     for (const registry of this.#registries) registry.onBeat({ overdue })
     this.sweeps.onBeat()
+    this.#host.remembered?.onBeat()
     if (this.#host.beat % (expirySweepMs / heartbeatMs) === 0) void this.sweeps.run()
   }
 

@@ -4,6 +4,7 @@ import { lifecycleCategories } from '../domain/streams.ts'
 import type { Entropy } from '../entropy.ts'
 import { drainLookMs, drainMsMax, heartbeatMs } from '../limits.ts'
 import type { EventLog } from '../log/event-log.ts'
+import type { IdempotencyIndex } from '../log/idempotency-index.ts'
 import { createCellars } from './cellars.ts'
 import { beginFrom, type CheckpointParts, Checkpoints } from './checkpoints.ts'
 import type { Core } from './core.ts'
@@ -12,12 +13,15 @@ import { Host } from './host.ts'
 import { createKeys } from './keys.ts'
 import { Node } from './node.ts'
 import { createOperators } from './operators.ts'
+import { RememberedAppends } from './remembered-appends.ts'
 import { type Schedule, systemSchedule } from './schedule.ts'
 
 export type CoreParts = {
   readonly log: EventLog
   readonly clock: Clock
   readonly entropy: Entropy
+  /** Default: none, and then no request with an `Idempotency-Key` is taken. */
+  readonly idempotency?: IdempotencyIndex
   /** Default: the process's own timers. */
   readonly schedule?: Schedule
   /** Told of every bug that an actor has answered for; must not throw. Default: written to stderr. */
@@ -45,9 +49,12 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   const checkpointParts = parts.checkpoints ?? null
   const { projections, after } = await beginFrom(log, checkpointParts)
   const host = new Host({ log, clock, entropy, schedule, projections, onBug })
+  if (parts.idempotency !== undefined) host.remembered = new RememberedAppends(host, parts.idempotency)
   const node = new Node(host)
   node.sweeps.recall()
   const checkpoints = new Checkpoints(host, checkpointParts)
+  // Before the log is followed, so that what comes after the end that it reads is delivered.
+  await host.remembered?.begin()
   const onEvents = (events: readonly RecordedEvent[]): void => {
     projections.fold(events)
     for (const event of events) if (event.type !== 'ReadingAccepted') node.hear(event)
@@ -61,12 +68,14 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
     after,
     onEvents: (events) => {
       onEvents(events)
+      host.remembered?.fold(events)
       checkpoints.folded(events)
     },
     onBroken: onBrokenFold,
   })
   // What decides over keys, a second time and ahead: a flood of readings holds up the first subscription, and not this one.
-  // Each fold counts an event once, whichever brings it; a checkpoint goes by the first alone, which leaves nothing out.
+  // Each fold counts an event once, whichever brings it; a checkpoint goes by the first alone, which leaves
+  // nothing out, and so does what is remembered of Idempotency-Keys.
   const ahead =
     log.lags === true
       ? await follow(host, {
@@ -104,6 +113,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
       following.unsubscribe()
       ahead?.unsubscribe()
       await checkpoints.end()
+      await host.remembered?.stop()
     },
   }
 }

@@ -24,6 +24,11 @@ export type ReadingRefusal =
   /** Every item of the batch, judged at that instant (ms). */
   | { readonly kind: 'batch_rejected'; readonly rejected: readonly RejectedItem[]; readonly atMs: number }
   | ItemRefusal
+  | { readonly kind: 'invalid_idempotency_key' }
+  /** A request with the same key has not ended, or nobody knows yet how it did. */
+  | { readonly kind: 'idempotency_in_progress' }
+  /** That key has stored another payload. */
+  | { readonly kind: 'idempotency_key_reused' }
   | { readonly kind: 'not_found' }
   | { readonly kind: 'method_not_allowed'; readonly allow: readonly string[] }
   | { readonly kind: 'store_unavailable' }

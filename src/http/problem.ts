@@ -14,7 +14,7 @@ import {
   type ReadingRefusal,
   type RejectedItem,
 } from '../domain/refusal.ts'
-import { batchReadingsMax, nameCodePointsMax, unavailableRetryAfterSeconds } from '../limits.ts'
+import { batchReadingsMax, idempotencyKeyCharsMax, nameCodePointsMax, unavailableRetryAfterSeconds } from '../limits.ts'
 
 /** The contract's three, which carry a status and no code. */
 type KeyRefusalKind = 'key_missing' | 'key_invalid' | 'key_expired'
@@ -53,6 +53,7 @@ export const problemOf = (refusal: ReadingRefusal): Problem => {
     case 'timestamp_in_future':
     case 'batch_empty':
     case 'batch_too_large':
+    case 'invalid_idempotency_key':
       return problem(400, refusal)
     case 'batch_rejected':
       return batchProblem(refusal)
@@ -62,6 +63,10 @@ export const problemOf = (refusal: ReadingRefusal): Problem => {
       return problem(404, refusal)
     case 'method_not_allowed':
       return problem(405, refusal, { Allow: refusal.allow.join(', ') })
+    case 'idempotency_in_progress':
+      return problem(409, refusal)
+    case 'idempotency_key_reused':
+      return problem(422, refusal)
     case 'payload_too_large':
       return problem(413, refusal)
     case 'unsupported_media_type':
@@ -179,6 +184,12 @@ const readingWords = (refusal: CodedRefusal): string => {
       return refusal.what === 'content_type'
         ? 'Content-Type must be application/json: send that header with the body.'
         : 'Content-Encoding must be gzip, identity or absent: pack the body so, or not at all.'
+    case 'invalid_idempotency_key':
+      return `Idempotency-Key must be 1 to ${idempotencyKeyCharsMax} printable ASCII characters: send such a text, or leave the header out.`
+    case 'idempotency_in_progress':
+      return `Idempotency-Key belongs to a request that is still running: send the request again after ${soon}.`
+    case 'idempotency_key_reused':
+      return 'Idempotency-Key must be new for every new payload: this one has stored another. Send a new key.'
     case 'rate_limited':
       return rateWords(refusal)
     case 'internal_error':

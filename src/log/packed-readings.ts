@@ -14,6 +14,7 @@
  *     varint    timestamp, seconds after recordedAt; a text if `timestampIsText`, because only the contract's own form
  *               can be made again from its seconds
  *     text      if `hasMetadata`: its metadata as JSON. Else they follow from key and request, see `usualMetadata`.
+ *     bytes     if `isKeyed`: what its request's `Idempotency-Key` needs (`packed-idempotency.ts`)
  *
  * Stream, revision, position and the first recordedAt are columns of the row.
  */
@@ -23,12 +24,13 @@ import { readName, readText, type WrittenTexts, writeName, writeText } from '../
 import type { EventData, Metadata, RecordedEvent } from '../domain/events.ts'
 import { readingId } from '../domain/reading-id.ts'
 import { parseTimestamp } from '../domain/timestamp.ts'
+import { readIdempotency, writeIdempotency } from './packed-idempotency.ts'
 import { timestampText } from './timestamp-text.ts'
 import { uuidBytes, uuidText } from './uuid-bytes.ts'
 
 const format = 1
-const flags = { movedOn: 1, idIsText: 2, timestampIsText: 4, hasMetadata: 8, isOfBatch: 16 } as const
-const knownFlags = 31
+const flags = { movedOn: 1, idIsText: 2, timestampIsText: 4, hasMetadata: 8, isOfBatch: 16, isKeyed: 32 } as const
+const knownFlags = 63
 
 const readingsPrefix = 'readings-'
 const contractTimestampChars = 20
@@ -73,12 +75,14 @@ const pack = (reading: Reading, row: Row): void => {
   const isContractForm = data.timestamp.length === contractTimestampChars
   const instantMs = isContractForm ? parseTimestamp(data.timestamp) : 'form'
   const isUsual = isOfBatch || isUsualMetadata(metadata, row.keyId, reading.id)
+  const keyed = isUsual ? metadata.idempotency : undefined
   writer.byte(
     (movedOnMs === 0 ? 0 : flags.movedOn) |
       (id === null && !isOfBatch ? flags.idIsText : 0) |
       (typeof instantMs === 'string' ? flags.timestampIsText : 0) |
       (isUsual ? 0 : flags.hasMetadata) |
-      (isOfBatch ? flags.isOfBatch : 0),
+      (isOfBatch ? flags.isOfBatch : 0) |
+      (keyed === undefined ? 0 : flags.isKeyed),
   )
   if (movedOnMs !== 0) writer.signedVarint(movedOnMs)
   if (id !== null) writer.bytes(id)
@@ -90,6 +94,7 @@ const pack = (reading: Reading, row: Row): void => {
   if (typeof instantMs === 'string') writeText(writer, data.timestamp)
   else writer.signedVarint(instantMs / 1_000 - secondsOf(reading.recordedAt))
   if (!isUsual) writeText(writer, JSON.stringify(metadata))
+  if (keyed !== undefined) writeIdempotency(writer, keyed)
   row.recordedAt = reading.recordedAt
   if (isOfBatch) row.ofRequest += 1
   else {
@@ -100,7 +105,10 @@ const pack = (reading: Reading, row: Row): void => {
 
 /** The first of a batch may have any metadata: it alone says more of its request than the others. */
 const isNextOfBatch = ({ id, metadata }: Reading, { keyId, requestId, ofRequest }: Row): boolean =>
-  requestId !== null && isUsualMetadata(metadata, keyId, requestId) && id === readingId(requestId, ofRequest)
+  requestId !== null &&
+  metadata.idempotency === undefined &&
+  isUsualMetadata(metadata, keyId, requestId) &&
+  id === readingId(requestId, ofRequest)
 
 const secondsOf = (ms: number): number => Math.floor(ms / 1_000)
 
@@ -115,6 +123,7 @@ const usualMetadata = (by: Metadata['by'], requestId: string): Metadata => ({
   causationId: requestId,
 })
 
+/** Whatever its `Idempotency-Key` says: that is packed beside them. */
 const isUsualMetadata = (metadata: Metadata, keyId: string | null, requestId: string): boolean =>
   metadata.requestId === requestId &&
   metadata.correlationId === requestId &&
@@ -155,12 +164,13 @@ export const unpackReadings = (
     if ((flagBits & flags.movedOn) !== 0) recordedAt += reader.signedVarint()
     const id = ids.next(flagBits)
     const data = unpackData(reader, names, { recordedAt, isText: (flagBits & flags.timestampIsText) !== 0 })
+    const metadata = (flagBits & flags.hasMetadata) === 0 ? ids.usualMetadata() : metadataOf(readText(reader))
     readings.push({
       id,
       type: 'ReadingAccepted',
       recordedAt,
       data,
-      metadata: (flagBits & flags.hasMetadata) === 0 ? ids.usualMetadata() : metadataOf(readText(reader)),
+      metadata: (flagBits & flags.isKeyed) === 0 ? metadata : { ...metadata, idempotency: readIdempotency(reader) },
       stream: row.stream,
       revision: row.revision + index,
       position: row.position + index,

@@ -4,6 +4,8 @@ import type { Limit, RecordedEvent } from '../../src/domain/events.ts'
 import { keyStream, readingsStream } from '../../src/domain/streams.ts'
 import { readPageEventsMax } from '../../src/limits.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
+import type { IdempotencyIndex } from '../../src/log/idempotency-index.ts'
+import { createMemoryIndex } from '../../src/log/idempotency-memory.ts'
 import { createMemoryLog } from '../../src/log/memory.ts'
 import { type DrivenSchedule, drivenSchedule } from '../support/driven-schedule.ts'
 import { type FaultyLog, faultyLog } from '../support/faulty-log.ts'
@@ -26,6 +28,8 @@ export type TestNode = {
   post(keyId: string, count?: number): Promise<readonly Awaited<ReturnType<OpenCore['keys']['accept']>>[]>
 }
 
+type NodeOptions = { readonly skewMs?: number; readonly idempotency?: IdempotencyIndex | null }
+
 /** Nodes on one log, under one clock. */
 export class Cluster {
   readonly log: EventLog = createMemoryLog()
@@ -33,8 +37,8 @@ export class Cluster {
   #ids = 0
   #seeds = 0
 
-  /** `skewMs`: what the node's own clock differs. */
-  async open({ skewMs = 0 }: { readonly skewMs?: number } = {}): Promise<TestNode> {
+  /** `skewMs`: what the node's own clock differs. `idempotency`: its index, or none; default: an empty one. */
+  async open({ skewMs = 0, idempotency = createMemoryIndex() }: NodeOptions = {}): Promise<TestNode> {
     const late = lateLog(this.log)
     const faults = faultyLog(late)
     const schedule = drivenSchedule()
@@ -42,7 +46,14 @@ export class Cluster {
     this.#seeds += 1
     const entropy = seededEntropy(this.#seeds)
     const clock = { now: () => this.clock.now() + skewMs }
-    const core = await openCore({ log: faults, clock, entropy, schedule, onBug: (bug) => bugs.push(bug) })
+    const core = await openCore({
+      log: faults,
+      clock,
+      entropy,
+      schedule,
+      ...(idempotency === null ? {} : { idempotency }),
+      onBug: (bug) => bugs.push(bug),
+    })
     return {
       core,
       faults,

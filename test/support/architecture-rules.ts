@@ -34,7 +34,7 @@ const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/log-lines\.ts$/, 'log lines'],
   [/^src\/bytes\//, 'bytes'],
   [/^src\/domain\//, 'domain'],
-  [/^src\/log\/event-log\.ts$/, 'port'],
+  [/^src\/log\/(event-log|idempotency-index)\.ts$/, 'port'],
   [/^src\/log\//, 'log'],
   [/^src\/actors\//, 'actors'],
   [/^src\/checkpoints\//, 'checkpoints'],
@@ -111,7 +111,7 @@ const pureMembersOfBun = new Set(['SHA256', 'CryptoHasher', 'hash'])
 const pureNamesOfNodeCrypto = new Set(['timingSafeEqual', 'createHash', 'hash'])
 
 /** They do something when they are imported, because that is how a process, and a thread, begins. */
-const beginners = new Set(['src/main.ts', 'src/log/sqlite-commit-thread.ts'])
+const beginners = new Set(['src/main.ts', 'src/log/sqlite-commit-thread.ts', 'src/log/idempotency-thread.ts'])
 
 /** What a file breaks, each as `rule: what` with its line; empty if nothing. */
 export const violationsOf = (path: string, text: string): readonly string[] => {

@@ -7,6 +7,8 @@ import type { WebConfig } from '../../src/http/dashboard/origin.ts'
 import type { RequestLines } from '../../src/http/request-lines.ts'
 import { serve } from '../../src/http/serve.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
+import type { IdempotencyIndex } from '../../src/log/idempotency-index.ts'
+import { createMemoryIndex } from '../../src/log/idempotency-memory.ts'
 import { createMemoryLog } from '../../src/log/memory.ts'
 import { type ManualClock, manualClock } from './manual-clock.ts'
 import { seededEntropy } from './seeded-entropy.ts'
@@ -28,6 +30,8 @@ export type ServiceOptions = {
   readonly log?: EventLog
   readonly clock?: ManualClock
   readonly seed?: number
+  /** Default: an empty one in memory. Whoever gives one closes it. */
+  readonly idempotency?: IdempotencyIndex
   /** Puts something between the routes and the actors: for what can't be brought about otherwise. */
   readonly wrapCore?: (core: Core) => Core
   /** How browsers reach it. Default: straight, and by loopback only. */
@@ -62,7 +66,8 @@ export type Service = {
 export const startService = async (options: ServiceOptions = {}): Promise<Service> => {
   const clock = options.clock ?? manualClock()
   const log = options.log ?? createMemoryLog()
-  const core = await openCore({ log, clock, entropy: seededEntropy(options.seed) })
+  const idempotency = options.idempotency ?? createMemoryIndex()
+  const core = await openCore({ log, clock, entropy: seededEntropy(options.seed), idempotency })
   const lines: LoggedLine[] = []
   const requestLines: RequestLines = {
     info: (what, facts) => lines.push({ level: 'info', what, facts }),

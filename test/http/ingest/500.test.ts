@@ -20,7 +20,7 @@ const broken =
     ...isIn,
   })
 
-const bound = ({ create, relabel, setLimit, setExpiry, suspend, resume, revoke, accept, usage }: Core['keys']) => ({
+const bound = ({
   create,
   relabel,
   setLimit,
@@ -29,6 +29,18 @@ const bound = ({ create, relabel, setLimit, setExpiry, suspend, resume, revoke, 
   resume,
   revoke,
   accept,
+  acceptKeyed,
+  usage,
+}: Core['keys']) => ({
+  create,
+  relabel,
+  setLimit,
+  setExpiry,
+  suspend,
+  resume,
+  revoke,
+  accept,
+  acceptKeyed,
   usage,
 })
 

@@ -1,0 +1,73 @@
+import type { Idempotency, KeyedAppend } from '../domain/idempotency.ts'
+import type { Readings } from '../domain/reading.ts'
+import { refusalOfKey } from '../domain/readings.ts'
+import { done, refused } from '../domain/refusal.ts'
+import type { KeyedRequest, Usage } from './core.ts'
+import type { Host } from './host.ts'
+import type { KeyStreams } from './key-streams.ts'
+import { KeyedAsk, type ReadingAnswer, type ReadingAsk } from './mailbox.ts'
+
+/**
+ * The requests of one API key that carry an `Idempotency-Key`: which of them are under way on this node, and what others
+ * have stored before them (protocol, "Idempotency").
+ */
+export class KeyedAsks {
+  readonly #host: Host
+  readonly #streams: KeyStreams
+  /** Hashes of keys whose request has no answer yet: no more than fit into the mailbox. */
+  readonly #waiting = new Set<string>()
+  /** Of those in the last append that left: while it is out, what was told to wait no longer has no outcome yet. */
+  readonly #sent = new Set<string>()
+
+  constructor(host: Host, streams: KeyStreams) {
+    this.#host = host
+    this.#streams = streams
+  }
+
+  get isAny(): boolean {
+    return this.#waiting.size > 0
+  }
+
+  isUnderWay({ idempotency }: KeyedRequest, at: { readonly isAppending: boolean }): boolean {
+    return this.#waiting.has(idempotency.keyHash) || (at.isAppending && this.#sent.has(idempotency.keyHash))
+  }
+
+  /** From here on it is under way, until it is settled. */
+  begin(readings: Readings, request: KeyedRequest): KeyedAsk {
+    const { keyHash } = request.idempotency
+    this.#waiting.add(keyHash)
+    return new KeyedAsk(readings, request, { beat: this.#host.beat, onSettled: () => this.#waiting.delete(keyHash) })
+  }
+
+  send(asks: readonly ReadingAsk[]): void {
+    this.#sent.clear()
+    if (this.isAny) for (const { keyed } of asks) if (keyed !== null) this.#sent.add(keyed.idempotency.keyHash)
+  }
+
+  written({ keyed }: ReadingAsk, place: Omit<KeyedAppend, 'idempotency'>): void {
+    if (keyed !== null) this.#host.remembered?.keep({ ...place, idempotency: keyed.idempotency })
+  }
+
+  /** What is to be said without storing anything; `null` if its readings are to be stored, or its API key is refused. */
+  answer({ idempotency, refusal }: KeyedRequest): ReadingAnswer | null {
+    const { key, readings, readingsStream, now, remembersAll } = this.#streams
+    if (refusalOfKey(key, readings.sealed !== null, now) !== null) return null
+    const known = this.#host.remembered?.find(readingsStream, idempotency.keyHash, now)
+    if (known === undefined || known === 'unknown' || !remembersAll) return unavailable
+    if (known === null) return refusal === null ? null : refused(refusal)
+    if (!isSamePayload(known.idempotency, idempotency)) return refused({ kind: 'idempotency_key_reused' })
+    const { usage } = this.#streams
+    return usage === null ? unavailable : done(asThen(known, usage))
+  }
+}
+
+const unavailable: ReadingAnswer = refused({ kind: 'store_unavailable' })
+
+/** The same bytes to the same endpoint: what they mean depends on it. */
+const isSamePayload = (known: Idempotency, asked: Idempotency): boolean =>
+  known.bodyHash === asked.bodyHash && (known.batch === null) === (asked.batch === null)
+
+const asThen = ({ stream, revision, recordedAt, idempotency }: KeyedAppend, usage: Usage) => {
+  const last = revision + (idempotency.batch?.accepted ?? 1) - 1
+  return { stream, first: revision, last, recordedAt, usage, repeats: idempotency }
+}

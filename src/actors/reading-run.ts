@@ -1,0 +1,31 @@
+import type { By, Metadata, NewEvent } from '../domain/events.ts'
+import { isBatch } from '../domain/reading.ts'
+import { readingId } from '../domain/reading-id.ts'
+import type { ExpectedRevision } from '../log/event-log.ts'
+import type { Appending, ReadingAsk } from './mailbox.ts'
+
+/** Readings of one append that is out. The same events go again, at the same revision, until the outcome is known. */
+export type Run = Appending & {
+  readonly events: readonly NewEvent[]
+  readonly expected: ExpectedRevision
+  readonly recordedAt: number
+  /** One try may have been written: a later "not written" speaks of its own try only. */
+  isDoubtful: boolean
+  tries: number
+}
+
+/** The events of one append. What an `Idempotency-Key` needs goes with the first one of its request. */
+export const readingEvents = (by: By, asks: readonly ReadingAsk[], recordedAt: number): readonly NewEvent[] => {
+  const events: NewEvent[] = []
+  for (const { requestId, readings, keyed } of asks) {
+    const metadata = { by, requestId, correlationId: requestId, causationId: requestId }
+    const ofFirst: Metadata = keyed === null ? metadata : { ...metadata, idempotency: keyed.idempotency }
+    if (isBatch(readings)) {
+      for (const [index, data] of readings.entries()) {
+        const id = readingId(requestId, index)
+        events.push({ id, type: 'ReadingAccepted', recordedAt, data, metadata: index === 0 ? ofFirst : metadata })
+      }
+    } else events.push({ id: requestId, type: 'ReadingAccepted', recordedAt, data: readings, metadata: ofFirst })
+  }
+  return events
+}

@@ -1,0 +1,234 @@
+import type { RecordedEvent } from '../domain/events.ts'
+import { isForgotten, type KeyedAppend, keyedAppendAt } from '../domain/idempotency.ts'
+import {
+  heartbeatMs,
+  idempotencyMarginMs,
+  idempotencyMarkMs,
+  idempotencyMs,
+  idempotencyStartPagesMax,
+  idempotencyWaitingMax,
+  idempotencyWrittenAtOnce,
+  readPageEventsMax,
+  storeRetryPauseMsMax,
+} from '../limits.ts'
+import { Outage } from '../log/event-log.ts'
+import { type IdempotencyIndex, IndexUnusable } from '../log/idempotency-index.ts'
+import type { Host } from './host.ts'
+
+/** `unknown`: nobody can say at the moment. */
+export type Recollection = KeyedAppend | null | 'unknown'
+
+/**
+ * What this node knows of the `Idempotency-Key`s in the log: an index on disk, and in memory what waits to be written to
+ * it. It has everything up to `foldedTo`, where the subscription has come, and beyond that whatever an actor has read or
+ * written by itself. An index that is lost, damaged or overrun is folded again from the log; until then the answer is
+ * `unknown`, so that nothing is ever stored twice for want of it.
+ */
+export class RememberedAppends {
+  readonly #host: Host
+  readonly #index: IdempotencyIndex
+  /** Not written to the index yet, by stream and key. */
+  readonly #waiting = new Map<string, KeyedAppend>()
+  #weight = 0
+  #heardTo = -1
+  #foldedTo = -1
+  #isWhole = false
+  /** How often what was known has been lost: a fold that was under way meanwhile is no use. */
+  #losses = 0
+  #mustStartAnew = false
+  #isMending = false
+  #writing: Promise<void> | null = null
+  #writtenBeat = 0
+  #isStopped = false
+
+  constructor(host: Host, index: IdempotencyIndex) {
+    this.#host = host
+    this.#index = index
+  }
+
+  /** Everything in the log up to this position is known; -1 while that can't be said of any. */
+  get foldedTo(): number {
+    return this.#isWhole ? this.#foldedTo : -1
+  }
+
+  /** What that key has stored in the stream, as far as it still counts at `now` (ms). */
+  find(stream: string, keyHash: string, now: number): Recollection {
+    if (!this.#isWhole) return 'unknown'
+    try {
+      const found = this.#waiting.get(nameOf(stream, keyHash)) ?? this.#index.find(stream, keyHash)
+      return found === null || isForgotten(found, now) ? null : found
+    } catch (fault) {
+      this.#lose(fault)
+      return 'unknown'
+    }
+  }
+
+  /** Whether it was recorded so long ago that no key of it counts, on any node. */
+  isPast({ recordedAt }: Pick<RecordedEvent, 'recordedAt'>): boolean {
+    return recordedAt < this.#forgetBeforeMs
+  }
+
+  /** Takes in what an actor has read of its stream. */
+  learn(events: readonly RecordedEvent[]): void {
+    for (const event of events) {
+      if (event.metadata.idempotency === undefined) continue
+      const append = keyedAppendAt(event)
+      if (append !== null) this.keep(append)
+    }
+  }
+
+  /** Takes in what an actor has written. */
+  keep(append: KeyedAppend): void {
+    if (this.isPast(append)) return
+    const name = nameOf(append.stream, append.idempotency.keyHash)
+    const known = this.#waiting.get(name)
+    if (known !== undefined && known.revision >= append.revision) return
+    this.#waiting.set(name, append)
+    this.#weight += weightOf(append) - (known === undefined ? 0 : weightOf(known))
+    if (this.#weight > idempotencyWaitingMax) this.#lose(overrun)
+    else if (this.#weight >= idempotencyWrittenAtOnce) this.#writeSoon()
+  }
+
+  /** Takes in what the subscription delivers, which is everything, in order. */
+  fold(events: readonly RecordedEvent[]): void {
+    const last = events.at(-1)
+    if (last === undefined || last.position <= this.#foldedTo) return
+    this.learn(events)
+    this.#heardTo = last.position
+    this.#foldedTo = last.position
+  }
+
+  /** Folds what the index lacks. Resolves when it lacks nothing, or before, if that takes longer than a start may wait. */
+  begin(): Promise<void> {
+    return new Promise((resolve) => this.#mend(resolve))
+  }
+
+  onBeat(): void {
+    const isMarkDue = this.#host.beat - this.#writtenBeat >= idempotencyMarkMs / heartbeatMs
+    const isBehind = this.#isWhole && this.#foldedTo !== (this.#index.foldedTo ?? -1)
+    if (this.#waiting.size > 0 || (isMarkDue && isBehind)) this.#writeSoon()
+  }
+
+  /** Writes what waits; nothing is folded from then on. The index stays open: it is whoever opened it who closes it. */
+  async stop(): Promise<void> {
+    await this.#writing
+    if (this.#isWhole) await this.#write()
+    this.#isStopped = true
+  }
+
+  get #forgetBeforeMs(): number {
+    return this.#host.clock.now() - idempotencyMs - idempotencyMarginMs
+  }
+
+  #writeSoon(): void {
+    if (this.#writing === null && !this.#isStopped) this.#write().catch(this.#host.onBug)
+  }
+
+  /** Everything that waits, with the position up to which that makes the index whole. */
+  #write(): Promise<void> {
+    this.#writing ??= this.#writeWaiting().finally(() => {
+      this.#writing = null
+    })
+    return this.#writing
+  }
+
+  async #writeWaiting(): Promise<void> {
+    this.#writtenBeat = this.#host.beat
+    const appends = [...this.#waiting.values()]
+    const foldedTo = this.#isWhole && this.#foldedTo >= 0 ? this.#foldedTo : null
+    try {
+      await this.#index.write({ appends, foldedTo, forgetBeforeMs: this.#forgetBeforeMs })
+    } catch (fault) {
+      this.#lose(fault)
+      return
+    }
+    for (const append of appends) {
+      const name = nameOf(append.stream, append.idempotency.keyHash)
+      if (this.#waiting.get(name) !== append) continue
+      this.#waiting.delete(name)
+      this.#weight -= weightOf(append)
+    }
+  }
+
+  /** From now on nobody can say, until all has been folded again. @throws what is a bug. */
+  #lose(fault: unknown): void {
+    if (!(fault instanceof IndexUnusable)) throw fault
+    this.#mustStartAnew ||= fault !== overrun
+    this.#losses += 1
+    this.#isWhole = false
+    this.#waiting.clear()
+    this.#weight = 0
+    this.#mend(() => {})
+  }
+
+  /** `onLong` is told when it takes longer than a start may wait, and at the end. */
+  #mend(onLong: () => void): void {
+    if (this.#isMending) return
+    this.#isMending = true
+    this.#untilWhole(onLong)
+      .catch(this.#host.onBug)
+      .finally(() => {
+        this.#isMending = false
+        onLong()
+      })
+  }
+
+  async #untilWhole(onLong: () => void): Promise<void> {
+    while (!this.#isStopped) {
+      try {
+        await this.#writing
+        if (this.#mustStartAnew) await this.#index.startAnew()
+        this.#mustStartAnew = false
+        const losses = this.#losses
+        const end = await this.#readBack(onLong)
+        if (losses === this.#losses) {
+          this.#foldedTo = Math.max(end, this.#heardTo)
+          this.#isWhole = true
+          return
+        }
+      } catch (fault) {
+        if (fault instanceof IndexUnusable) this.#mustStartAnew = true
+        else if (!(fault instanceof Outage)) throw fault
+      }
+      onLong()
+      await this.#host.pause(storeRetryPauseMsMax)
+    }
+  }
+
+  /**
+   * From the end of the log back to where the index is whole, or to what counts no more: so a start reads what came since
+   * the last beats, and after a loss a day. The answer is the position of that end; what comes after it is heard.
+   */
+  async #readBack(onLong: () => void): Promise<number> {
+    let wholeTo = this.#index.foldedTo ?? -1
+    let end = -1
+    let before: number | null = null
+    for (let pages = 0; !this.#isStopped; pages += 1) {
+      const options = { direction: 'backwards', limit: readPageEventsMax } as const
+      const page = await this.#host.log.readAll(before === null ? options : { ...options, from: before })
+      if (before === null) {
+        end = page[0]?.position ?? -1
+        // A log that ends before what the index knows of it was put back from an older copy.
+        if (end < wholeTo) {
+          await this.#index.startAnew()
+          wholeTo = -1
+        }
+      }
+      this.learn(page)
+      if (this.#weight >= idempotencyWrittenAtOnce) await this.#write()
+      const oldest = page.at(-1)
+      if (oldest === undefined || page.length < readPageEventsMax) return end
+      if (oldest.position <= wholeTo || this.isPast(oldest)) return end
+      before = oldest.position
+      if (pages === idempotencyStartPagesMax) onLong()
+    }
+    return end
+  }
+}
+
+const overrun = new IndexUnusable('Cannot keep up with the log')
+
+const nameOf = (stream: string, keyHash: string): string => `${stream} ${keyHash}`
+
+/** What it takes of memory: itself, and the refused items of its batch. */
+const weightOf = ({ idempotency }: KeyedAppend): number => 1 + (idempotency.batch?.rejected.length ?? 0)

@@ -1,0 +1,30 @@
+import type { KeyedAppend } from '../domain/idempotency.ts'
+
+/**
+ * Where the appends that carried an `Idempotency-Key` lie in the log, found by their key: what one node has folded of the
+ * log and may lose at any moment, since everything in it can be folded again.
+ */
+export interface IdempotencyIndex {
+  /** Position in the log up to which every such append was written here; `null`: nothing is known to be. */
+  readonly foldedTo: number | null
+  /** The newest such append to that stream. @throws IndexUnusable */
+  find(stream: string, keyHash: string): KeyedAppend | null
+  /** All of it or nothing. Resolves when `find` finds it. Rejects with IndexUnusable. */
+  write(change: IndexChange): Promise<void>
+  /** Throws away what is there and begins empty. Rejects with IndexUnusable if that can't be done either. */
+  startAnew(): Promise<void>
+  close(): Promise<void>
+}
+
+export type IndexChange = {
+  readonly appends: readonly KeyedAppend[]
+  /** The position that `foldedTo` becomes; `null` leaves it. */
+  readonly foldedTo: number | null
+  /** Ms. What was recorded earlier counts no more; with each change some of it goes. */
+  readonly forgetBeforeMs: number
+}
+
+/** The index is damaged, or its disk can't be read or written. */
+export class IndexUnusable extends Error {
+  override readonly name = 'IndexUnusable'
+}

@@ -1,0 +1,180 @@
+import { Database } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { KeyedAppend } from '../../src/domain/idempotency.ts'
+import { openIdempotencyFile } from '../../src/log/idempotency-file.ts'
+import { type IdempotencyIndex, IndexUnusable } from '../../src/log/idempotency-index.ts'
+import { createMemoryIndex } from '../../src/log/idempotency-memory.ts'
+import { startMs } from './sample-events.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+
+const keyHash = (number: number): string => number.toString(16).padStart(64, '0')
+const appendOf = (number: number, more: Partial<KeyedAppend> = {}): KeyedAppend => ({
+  stream: 'readings-one',
+  revision: number,
+  recordedAt: startMs + number,
+  idempotency: { keyHash: keyHash(number), bodyHash: 'b0'.repeat(32), batch: null },
+  ...more,
+})
+const change = (appends: readonly KeyedAppend[], foldedTo: number | null = null, forgetBeforeMs = 0) => ({
+  appends,
+  foldedTo,
+  forgetBeforeMs,
+})
+
+type Opened = { readonly index: IdempotencyIndex; dispose(): Promise<void> }
+
+const openInMemory = async (): Promise<Opened> => ({ index: createMemoryIndex(), dispose: async () => {} })
+const openInFile = async (): Promise<Opened> => {
+  const folder = temporaryFolder()
+  const index = openIdempotencyFile({ dataDir: folder.path, logId: 'a log' })
+  const dispose = async (): Promise<void> => {
+    await index.close()
+    folder.remove()
+  }
+  return { index, dispose }
+}
+
+for (const [name, open] of [
+  ['in memory', openInMemory],
+  ['in a file', openInFile],
+] as const) {
+  describe(`the index of Idempotency-Keys ${name}`, () => {
+    test('finds what was written, in its stream only, with every detail', async () => {
+      const { index, dispose } = await open()
+      const rejected = [{ index: 3, refusal: { kind: 'missing_field' as const, fields: ['rack' as const] } }]
+      const { idempotency } = appendOf(2)
+      const batch = appendOf(2, { idempotency: { ...idempotency, batch: { accepted: 7, rejected } } })
+      expect(index.foldedTo).toBeNull()
+      await index.write(change([appendOf(1), batch], 90))
+      expect(index.find('readings-one', keyHash(1))).toEqual(appendOf(1))
+      expect(index.find('readings-one', keyHash(2))).toEqual(batch)
+      expect(index.find('readings-two', keyHash(1))).toBeNull()
+      expect(index.find('readings-one', keyHash(3))).toBeNull()
+      expect(index.foldedTo).toBe(90)
+      await dispose()
+    })
+
+    test('keeps the newest append of a key, in whichever order they came, and its mark where none is given', async () => {
+      const { index, dispose } = await open()
+      const later = appendOf(1, { revision: 8, recordedAt: startMs + 9 })
+      await index.write(change([later], 5))
+      await index.write(change([appendOf(1)]))
+      expect(index.find('readings-one', keyHash(1))).toEqual(later)
+      expect(index.foldedTo).toBe(5)
+      await dispose()
+    })
+
+    test('forgets what was recorded before the time that is given, and nothing that was recorded then', async () => {
+      const { index, dispose } = await open()
+      await index.write(change([appendOf(1), appendOf(2)]))
+      await index.write(change([], null, startMs + 2))
+      expect(index.find('readings-one', keyHash(1))).toBeNull()
+      expect(index.find('readings-one', keyHash(2))).toEqual(appendOf(2))
+      await dispose()
+    })
+
+    test('begins anew on demand, with nothing in it', async () => {
+      const { index, dispose } = await open()
+      await index.write(change([appendOf(1)], 90))
+      await index.startAnew()
+      expect(index.foldedTo).toBeNull()
+      expect(index.find('readings-one', keyHash(1))).toBeNull()
+      await index.write(change([appendOf(2)], 91))
+      expect(index.find('readings-one', keyHash(2))).toEqual(appendOf(2))
+      await dispose()
+    })
+  })
+}
+
+describe('the file of the index', () => {
+  const closed = async (path: string): Promise<void> => {
+    const index = openIdempotencyFile({ dataDir: path, logId: 'a log' })
+    const many = Array.from({ length: 500 }, (_, number) => appendOf(number))
+    await index.write(change(many, 90))
+    await index.close()
+  }
+  const reopened = async (path: string, logId = 'a log') => {
+    const index = openIdempotencyFile({ dataDir: path, logId })
+    const known = { foldedTo: index.foldedTo, first: index.find('readings-one', keyHash(1)) }
+    await index.write(change([appendOf(501)], 91))
+    expect(index.find('readings-one', keyHash(501))).toEqual(appendOf(501))
+    await index.close()
+    return known
+  }
+  const empty = { foldedTo: null, first: null }
+
+  test('lives on over a restart, for its owner alone to read', async () => {
+    const folder = temporaryFolder()
+    await closed(folder.path)
+    expect(statSync(join(folder.path, 'idempotency.db')).mode & 0o777).toBe(0o600)
+    expect(await reopened(folder.path)).toEqual({ foldedTo: 90, first: appendOf(1) })
+    folder.remove()
+  })
+
+  test('shrinks by more than it grew with each change', async () => {
+    const folder = temporaryFolder()
+    const index = openIdempotencyFile({ dataDir: folder.path, logId: 'a log' })
+    const many = Array.from({ length: 4_500 }, (_, number) => appendOf(number))
+    await index.write(change(many))
+    const left = (): number => many.filter(({ idempotency }) => index.find('readings-one', idempotency.keyHash)).length
+    for (const expected of [2_499, 498, 0]) {
+      const revision = 10_000 + expected
+      await index.write(change([appendOf(revision)], null, startMs + 5_000))
+      expect(left()).toBe(expected)
+      expect(index.find('readings-one', keyHash(revision))).not.toBeNull()
+    }
+    await index.close()
+    folder.remove()
+  })
+
+  const damage: [title: string, harm: (file: string) => void][] = [
+    ['is no database', (file) => writeFileSync(file, 'once there was a file')],
+    ['ends too early', (file) => writeFileSync(file, readFileSync(file).subarray(0, 4_096))],
+    [
+      'is of another version',
+      (file) => {
+        const database = new Database(file)
+        database.run('PRAGMA user_version = 2')
+        database.close()
+      },
+    ],
+    ['is empty', (file) => writeFileSync(file, '')],
+  ]
+  for (const [title, harm] of damage) {
+    test(`is thrown away when it ${title}`, async () => {
+      const folder = temporaryFolder()
+      await closed(folder.path)
+      const file = join(folder.path, 'idempotency.db')
+      expect(existsSync(`${file}-wal`)).toBe(false)
+      harm(file)
+      expect(await reopened(folder.path)).toEqual(empty)
+      folder.remove()
+    })
+  }
+
+  test('is thrown away when it was folded from another log', async () => {
+    const folder = temporaryFolder()
+    await closed(folder.path)
+    expect(await reopened(folder.path, 'another log')).toEqual(empty)
+    folder.remove()
+  })
+
+  test('says so when its pages turn out to be damaged, and can begin anew then', async () => {
+    const folder = temporaryFolder()
+    await closed(folder.path)
+    const file = join(folder.path, 'idempotency.db')
+    // The second page is the root of the table of appends.
+    writeFileSync(file, readFileSync(file).fill(0xa5, 4_096, 8_192))
+    const index = openIdempotencyFile({ dataDir: folder.path, logId: 'a log' })
+    const look = (): unknown => index.find('readings-one', keyHash(1))
+    expect(index.foldedTo).toBe(90)
+    expect(look).toThrow(IndexUnusable)
+    await expect(index.write(change([appendOf(600)]))).rejects.toThrow(IndexUnusable)
+    await index.startAnew()
+    expect(look()).toBeNull()
+    await index.close()
+    folder.remove()
+  })
+})
