@@ -26,6 +26,9 @@ export const idempotencyMs = 24 * 3_600_000
 export const idempotencyMarginMs = 3_600_000
 /** Keys that wait to be written to the index's file, each refused item of a batch counted as one: about 300 bytes each. */
 export const idempotencyWaitingMax = 65_536
+/** What a key takes in an append as JSON, and each refused item of its batch: 210 and 101 at the most. */
+export const encodedIdempotencyBytes = 220
+export const encodedKeptItemBytes = 105
 /** So many waiting are written at once; fewer with the next heartbeat. */
 export const idempotencyWrittenAtOnce = 4_096
 /** How often the index's file is told how far the log was folded when no key came: a start reads what came since then. */

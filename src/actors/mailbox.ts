@@ -1,5 +1,5 @@
 import { isBatch, type Readings } from '../domain/reading.ts'
-import { encodedBytesAtMost, sumOf } from '../domain/reading-size.ts'
+import { encodedBytesAtMost, encodedIdempotencyBytesAtMost, sumOf } from '../domain/reading-size.ts'
 import { type CommandRefusal, type Outcome, type ReadingRefusal, refused } from '../domain/refusal.ts'
 import { mailboxCommandsMax, mailboxReadingsMax, mailboxRequestsMax } from '../limits.ts'
 import { Outage } from '../log/event-log.ts'
@@ -204,7 +204,7 @@ export class Mailbox {
     while (count < waiting.length) {
       const ask = waiting[count]
       if (ask === undefined) break
-      bytes += bytesAtMost(ask.readings)
+      bytes += bytesAtMost(ask)
       if (count > 0 && (bytes > bounds.bytesMax || places + ask.places > bounds.readingsMax)) break
       places += ask.places
       count += 1
@@ -278,5 +278,6 @@ export class Mailbox {
 
 const placesOf = (asks: readonly ReadingAsk[]): number => asks.reduce((places, ask) => places + ask.places, 0)
 
-const bytesAtMost = (readings: Readings): number =>
-  isBatch(readings) ? sumOf(readings, encodedBytesAtMost) : encodedBytesAtMost(readings)
+const bytesAtMost = ({ readings, keyed }: ReadingAsk): number =>
+  (isBatch(readings) ? sumOf(readings, encodedBytesAtMost) : encodedBytesAtMost(readings)) +
+  (keyed === null ? 0 : encodedIdempotencyBytesAtMost(keyed.idempotency))

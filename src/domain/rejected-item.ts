@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import type { ReadingRefusal } from './refusal.ts'
+import type { ItemRefusal, RejectedItem } from './refusal.ts'
 
 const strict = { additionalProperties: false } as const
 const ms = Type.Integer({ minimum: 0, description: 'milliseconds' })
@@ -15,8 +15,8 @@ const nameFault = Type.Union([
 ])
 
 /**
- * Why an item of a batch was refused, as it is kept for a repeat of that batch: at most 75 bytes of JSON, whatever the
- * cellar is called. So the event that carries up to 999 of them still fits into an append beside a full batch's events.
+ * Why an item of a batch was refused, as it is kept for a repeat of that batch: without what the key and the endpoint say
+ * anyway, so that it takes at most `encodedKeptItemBytes`, whatever the cellar is called.
  */
 const KeptRefusal = Type.Union([
   Type.Object({ kind: kind('invalid_body') }, strict),
@@ -40,32 +40,23 @@ type KeptRefusal = Static<typeof KeptRefusal>
 export const KeptItem = Type.Object({ index: Type.Integer({ minimum: 0 }), refusal: KeptRefusal }, strict)
 export type KeptItem = Static<typeof KeptItem>
 
-/** An item of a batch that was refused, by its place in the batch. */
-export type RejectedItem = { readonly index: number; readonly refusal: ReadingRefusal }
-
 export const keepItem = ({ index, refusal }: RejectedItem): KeptItem => ({ index, refusal: keep(refusal) })
 
-/** `cellar`: the one that the key belongs to, which never changes. */
-export const restoreItem = ({ index, refusal }: KeptItem, cellar: string): RejectedItem => ({
-  index,
-  refusal: refusal.kind === 'cellar_mismatch' ? { ...refusal, cellar } : refusal,
-})
-
-const keep = (refusal: ReadingRefusal): KeptRefusal => {
+const keep = (refusal: ItemRefusal): KeptRefusal => {
   switch (refusal.kind) {
+    case 'invalid_body':
     case 'cellar_mismatch':
       return { kind: refusal.kind }
     case 'missing_field':
       return { kind: refusal.kind, fields: [...refusal.fields] }
-    case 'invalid_body':
-    case 'invalid_type':
-    case 'invalid_name':
-    case 'invalid_value':
-    case 'invalid_timestamp':
-    case 'timestamp_too_old':
-    case 'timestamp_in_future':
-      return refusal
     default:
-      throw new Error(`Cannot keep ${refusal.kind}: no item of a batch is refused so`)
+      return refusal
   }
+}
+
+/** `cellar`: the one that the key belongs to, which never changes. */
+export const restoreItem = ({ index, refusal }: KeptItem, cellar: string): RejectedItem => {
+  if (refusal.kind === 'cellar_mismatch') return { index, refusal: { ...refusal, cellar } }
+  if (refusal.kind === 'invalid_body') return { index, refusal: { ...refusal, what: 'item' } }
+  return { index, refusal }
 }

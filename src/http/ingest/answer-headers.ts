@@ -29,15 +29,22 @@ export const addKeyHeaders = (
  * Those of a 200 to a single reading, in an object that the next call writes over: whatever is made of it must copy it at
  * once, as `new Response` does. It takes a third of what names and values cost that are read anew for every answer.
  */
-export const acceptedHeaders = (requestId: string, key: KeyState, { stream, first, usage }: Accepted): Headers => {
+export const acceptedHeaders = (requestId: string, key: KeyState, reading: Accepted): Headers => {
+  const { stream, first, usage, repeats } = reading
   accepted.set('X-Request-Id', requestId)
   accepted.set('X-Receipt', `${stream}@${first}`)
   accepted.set('RateLimit-Policy', policyOf(usage.limit))
   accepted.set('RateLimit', rateLimit(usage))
   if (key.expiresAt === null) accepted.delete('X-API-Key-Expires-At')
   else accepted.set('X-API-Key-Expires-At', expiryOf(key, key.expiresAt))
-  return accepted
+  if (repeats === null) return accepted
+  const replayed = new Headers(accepted)
+  replayed.set(replayedHeader, 'true')
+  return replayed
 }
+
+/** On an answer that a request with the same `Idempotency-Key` had before. */
+export const replayedHeader = 'Idempotent-Replayed'
 
 const accepted = new Headers({ 'Content-Type': jsonContentType })
 

@@ -3,7 +3,7 @@ import type { KeyState } from '../../domain/key.ts'
 import type { Outcome, ReadingRefusal } from '../../domain/refusal.ts'
 import { isClientFault, problemOf, problemResponse } from '../problem.ts'
 import { type RequestLines, thrownError } from '../request-lines.ts'
-import { acceptedHeaders, addKeyHeaders, plainHeaders } from './answer-headers.ts'
+import { acceptedHeaders, addKeyHeaders, plainHeaders, replayedHeader } from './answer-headers.ts'
 import { authenticate } from './authenticate.ts'
 import { type AcceptedBatch, batchBody } from './batch-body.ts'
 import type { LastRefusals } from './last-refusals.ts'
@@ -80,9 +80,10 @@ const accept = (requestId: string, key: KeyState, result: Accepted | AcceptedBat
     : new Response(successBody(result.recordedAt), { headers: acceptedHeaders(requestId, key, result) })
 
 const acceptBatch = (requestId: string, key: KeyState, batch: AcceptedBatch): Response => {
-  const { stream, first, last, usage } = batch.accepted
+  const { stream, first, last, usage, repeats } = batch.accepted
   const headers = plainHeaders(requestId)
   headers['X-Receipt'] = `${stream}@${first}-${last}`
+  if (repeats !== null) headers[replayedHeader] = 'true'
   addKeyHeaders(headers, key, usage)
   return new Response(batchBody(batch), { status: batch.rejected.length === 0 ? 200 : 207, headers })
 }

@@ -1,8 +1,13 @@
+import type { Accepted } from '../../actors/core.ts'
 import { judgeBatch, parseBatch } from '../../domain/batch.ts'
+import type { KeyState } from '../../domain/key.ts'
+import type { Reading } from '../../domain/reading.ts'
 import { encodedBytesExceed } from '../../domain/reading-size.ts'
-import { done, refused } from '../../domain/refusal.ts'
+import { done, type ReadingRefusal, type RejectedItem, refused } from '../../domain/refusal.ts'
+import { keepItem, restoreItem } from '../../domain/rejected-item.ts'
 import { batchBodyBytesMax, batchEncodedBytesMax } from '../../limits.ts'
 import type { ApiDeps, ApiRoute } from './api.ts'
+import type { AcceptedBatch } from './batch-body.ts'
 import { ingestRoute } from './ingest-route.ts'
 
 const bound = { what: 'batch', bytesMax: batchBodyBytesMax } as const
@@ -13,18 +18,40 @@ const bound = { what: 'batch', bytesMax: batchBodyBytesMax } as const
  */
 export const ingestBatch = (deps: ApiDeps): ApiRoute => {
   const { core } = deps
-  return ingestRoute(deps, bound, ({ requestId, key }, json) => {
+  return ingestRoute(deps, bound, ({ requestId, key }, json, keyed) => {
     const items = parseBatch(json)
     if (!items.ok) return items
     const now = core.clock.now()
     const policy = core.projections.cellars.get(key.cellar)?.policy ?? null
     const { readings, rejected } = judgeBatch(items.value, { cellar: key.cellar, policy, now })
-    if (readings.length === 0) return refused({ kind: 'batch_rejected', rejected, atMs: now })
-    if (encodedBytesExceed(readings, batchEncodedBytesMax)) {
-      return refused({ kind: 'payload_too_large', what: 'events', bytesMax: batchEncodedBytesMax })
+    const refusal = batchRefusal(readings, rejected, now)
+    if (keyed !== null) {
+      const { keyHash, bodyHash } = keyed
+      const batch = { accepted: readings.length, rejected: rejected.map(keepItem) }
+      const idempotency = { keyHash, bodyHash, batch }
+      return core.keys
+        .acceptKeyed(key.keyId, readings, { requestId, idempotency, refusal: keyed.refusal ?? refusal })
+        .then((answer) => (answer.ok ? done(asThen(answer.value, rejected, key)) : answer))
     }
+    if (refusal !== null) return refused(refusal)
     return core.keys
       .accept(key.keyId, readings, requestId)
       .then((answer) => (answer.ok ? done({ accepted: answer.value, rejected }) : answer))
   })
+}
+
+const batchRefusal = (
+  readings: readonly Reading[],
+  rejected: readonly RejectedItem[],
+  atMs: number,
+): ReadingRefusal | null => {
+  if (readings.length === 0) return { kind: 'batch_rejected', rejected, atMs }
+  if (!encodedBytesExceed(readings, batchEncodedBytesMax)) return null
+  return { kind: 'payload_too_large', what: 'events', bytesMax: batchEncodedBytesMax }
+}
+
+/** A repeat tells what was refused of the first, whatever would be now. */
+const asThen = (accepted: Accepted, rejected: readonly RejectedItem[], { cellar }: KeyState): AcceptedBatch => {
+  const kept = accepted.repeats?.batch?.rejected
+  return { accepted, rejected: kept === undefined ? rejected : kept.map((item) => restoreItem(item, cellar)) }
 }

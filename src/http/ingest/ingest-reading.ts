@@ -9,7 +9,7 @@ const bound = { what: 'reading', bytesMax: readingBodyBytesMax } as const
 /** `POST /api/v1/ingest`, after the key: the body is one reading. */
 export const ingestReading = (deps: ApiDeps): ApiRoute => {
   const { core } = deps
-  return ingestRoute(deps, bound, ({ requestId, key }, json) => {
+  return ingestRoute(deps, bound, ({ requestId, key }, json, keyed) => {
     const parsed = parseReading(json)
     if (!parsed.ok) return parsed
     const { reading, timestampMs } = parsed.value
@@ -17,6 +17,11 @@ export const ingestReading = (deps: ApiDeps): ApiRoute => {
     if (mismatch !== null) return refused(mismatch)
     const cellar = core.projections.cellars.get(key.cellar)
     const refusal = cellar === null ? null : policyRefusal(timestampMs, cellar.policy, core.clock.now())
+    if (keyed !== null) {
+      const { keyHash, bodyHash } = keyed
+      const idempotency = { keyHash, bodyHash, batch: null }
+      return core.keys.acceptKeyed(key.keyId, reading, { requestId, idempotency, refusal: keyed.refusal ?? refusal })
+    }
     return refusal === null ? core.keys.accept(key.keyId, reading, requestId) : refused(refusal)
   })
 }

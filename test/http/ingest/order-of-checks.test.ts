@@ -10,18 +10,35 @@ beforeAll(async () => {
   key = (await service.createKey()).key
   spentKey = (await service.createKey({ limit: { readings: 1, windowMs: 60_000 } })).key
   await service.post(validReading, spentKey)
+  for (const each of [key, spentKey])
+    await service.post({ ...validReading, value: 1 }, each, { 'Idempotency-Key': 'used' })
 })
 afterAll(() => service.stop())
 
-type Fault = 'key' | 'route' | 'method' | 'limit' | 'type' | 'size' | 'json' | 'body' | 'fields' | 'cellar'
+type Fault =
+  | 'key'
+  | 'route'
+  | 'method'
+  | 'limit'
+  | 'type'
+  | 'idempotency key'
+  | 'size'
+  | 'json'
+  | 'body'
+  | 'fields'
+  | 'cellar'
+  | 'used idempotency key'
 
 /** A request with all of these faults at once. */
-const send = async (faults: ReadonlySet<Fault>): Promise<string> => {
+const send = async (faults: ReadonlySet<Fault>, headers: Record<string, string> = {}): Promise<string> => {
   const response = await fetch(`${service.url}/api/v1/${faults.has('route') ? 'nothing' : 'ingest'}`, {
     method: faults.has('method') ? 'PUT' : 'POST',
     headers: {
       'X-API-Key': faults.has('key') ? 'x' : faults.has('limit') ? spentKey : key,
       'Content-Type': faults.has('type') ? 'text/plain' : 'application/json',
+      ...headers,
+      ...(faults.has('used idempotency key') && { 'Idempotency-Key': 'used' }),
+      ...(faults.has('idempotency key') && { 'Idempotency-Key': 'Köln' }),
     },
     body: bodyWith(faults),
   })
@@ -47,11 +64,13 @@ const inOrder: readonly (readonly [Fault, string])[] = [
   ['method', '405 METHOD_NOT_ALLOWED'],
   ['limit', '429 RATE_LIMITED'],
   ['type', '415 UNSUPPORTED_MEDIA_TYPE'],
+  ['idempotency key', '400 INVALID_IDEMPOTENCY_KEY'],
   ['size', '413 PAYLOAD_TOO_LARGE'],
   ['json', '400 MALFORMED_JSON'],
   ['body', '400 INVALID_BODY'],
   ['fields', '400 INVALID_TYPE'],
   ['cellar', '403 CELLAR_MISMATCH'],
+  ['used idempotency key', '422 IDEMPOTENCY_KEY_REUSED'],
 ]
 
 describe('of all that is wrong with a request', () => {
@@ -63,6 +82,14 @@ describe('of all that is wrong with a request', () => {
       expect(await send(new Set(inOrder.slice(index).map(([every]) => every)))).toBe(answer)
     },
   )
+
+  test('a valid Idempotency-Key changes nothing in that order', async () => {
+    const valid = { 'Idempotency-Key': 'valid' }
+    for (const [index, [fault, answer]] of inOrder.entries()) {
+      expect(await send(new Set([fault]), valid)).toBe(answer)
+      expect(await send(new Set(inOrder.slice(index).map(([every]) => every)), valid)).toBe(answer)
+    }
+  })
 
   test('nothing is told of a request with nothing wrong', async () => {
     expect(await send(new Set())).toBe('200 undefined')

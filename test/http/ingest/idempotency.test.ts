@@ -1,0 +1,257 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { idempotencyKeyCharsMax, idempotencyMs } from '../../../src/limits.ts'
+import { createMemoryIndex } from '../../../src/log/idempotency-memory.ts'
+import { createMemoryLog } from '../../../src/log/memory.ts'
+import {
+  type Answer,
+  acceptedReadings,
+  answerOf,
+  expectAccepted,
+  expectBatch,
+  expectRefusal,
+  expectUnauthorized,
+} from '../../support/answers.ts'
+import { type FaultyLog, faultyLog } from '../../support/faulty-log.ts'
+import { rawExchange } from '../../support/raw-http.ts'
+import { type Service, startService, testAsker, validReading } from '../../support/service.ts'
+
+let log: FaultyLog
+let service: Service
+let key: string
+beforeEach(async () => {
+  log = faultyLog(createMemoryLog())
+  service = await startService({ log })
+  key = (await service.createKey()).key
+})
+afterEach(async () => {
+  log.comeBack()
+  await service.stop()
+  await log.close()
+})
+
+const keyed = (text: string) => ({ 'Idempotency-Key': text })
+const post = async (text: string, body: unknown = validReading, apiKey = key) =>
+  answerOf(await service.post(body, apiKey, keyed(text)))
+const postBatch = async (text: string, readings: readonly unknown[], apiKey = key) =>
+  answerOf(await service.postBatch(readings, apiKey, keyed(text)))
+
+/** Status, body and receipt are the first one's, and it says so. */
+const expectReplayOf = (first: Answer, answer: Answer): void => {
+  expect(first.header('Idempotent-Replayed')).toBeNull()
+  expect(answer.header('Idempotent-Replayed')).toBe('true')
+  expect([answer.status, answer.body, answer.header('X-Receipt')]).toEqual([
+    first.status,
+    first.body,
+    first.header('X-Receipt'),
+  ])
+  expect(answer.header('X-Request-Id')).not.toBe(first.header('X-Request-Id'))
+}
+
+const countStored = async (): Promise<number> => (await acceptedReadings(log)).length
+
+describe('a request with an Idempotency-Key that is sent again', () => {
+  test('gets status, body and receipt of the first, with Idempotent-Replayed: true, and costs nothing', async () => {
+    const first = await post('one')
+    expectAccepted(first)
+    service.clock.advance(61_500)
+    await service.post(validReading, key)
+    const again = await post('one')
+    expectReplayOf(first, again)
+    expect(again.header('RateLimit')).toBe('"default";r=5999;t=60')
+    expect(await countStored()).toBe(2)
+  })
+
+  test('gets it although the window is full, where any other is told 429', async () => {
+    const full = (await service.createKey({ limit: { readings: 1, windowMs: 60_000 } })).key
+    const first = await post('one', validReading, full)
+    expectReplayOf(first, await post('one', validReading, full))
+    expectRefusal(await post('two', validReading, full), 429, 'RATE_LIMITED')
+    expectRefusal(await answerOf(await service.post(validReading, full)), 429, 'RATE_LIMITED')
+  })
+
+  test('gets a 207 with the very errors, though the cellar would refuse more by now, or all', async () => {
+    const policy = { limit: null, readingAgeMsMax: 3_600_000, readingAheadMsMax: null }
+    await service.core.cellars.changePolicy(validReading.cellar, policy, testAsker)
+    const at = (timestamp: string) => ({ ...validReading, timestamp })
+    const items = [
+      at('2026-03-01T11:30:00Z'),
+      7,
+      at('2026-03-01T10:00:00Z'),
+      { ...validReading, cellar: 'other' },
+      { ...validReading, keg: '' },
+      { rack: 'r' },
+      { ...validReading, value: '1' },
+      { ...validReading, timestamp: 'noon' },
+      at('2026-03-01T11:59:00Z'),
+    ]
+    const first = await postBatch('one', items)
+    expect(expectBatch(first, 207)).toMatchObject({ accepted: 2, rejected: 7 })
+    expect(expectBatch(first, 207).errors[1]?.error).toContain('at most 3600 seconds old')
+    service.clock.advance(3_000_000)
+    expectReplayOf(first, await postBatch('one', items))
+    await service.core.cellars.changePolicy(validReading.cellar, { ...policy, readingAgeMsMax: 1_000 }, testAsker)
+    expectReplayOf(first, await postBatch('one', items))
+    expectBatch(await postBatch('two', items), 400)
+    expect(await countStored()).toBe(2)
+  })
+
+  test('gets the 200 of a single reading that has become too old meanwhile', async () => {
+    const first = await post('one')
+    const policy = { limit: null, readingAgeMsMax: 1_000, readingAheadMsMax: null }
+    await service.core.cellars.changePolicy(validReading.cellar, policy, testAsker)
+    service.clock.advance(2_000)
+    expectReplayOf(first, await post('one'))
+    expectRefusal(await post('two'), 400, 'TIMESTAMP_TOO_OLD')
+  })
+
+  test("gets the 200 of a batch that would be over its key's limit by now", async () => {
+    const { key: limited, keyId } = await service.createKey({ limit: { readings: 3, windowMs: 60_000 } })
+    const three = [validReading, validReading, validReading]
+    const first = await postBatch('one', three, limited)
+    expectBatch(first, 200)
+    await service.core.keys.setLimit(keyId, { readings: 2, windowMs: 60_000 }, testAsker)
+    expectReplayOf(first, await postBatch('one', three, limited))
+    service.clock.advance(120_000)
+    expectRefusal(await postBatch('two', three, limited), 400, 'BATCH_TOO_LARGE')
+  })
+
+  test('is stored anew a day later', async () => {
+    await post('one')
+    service.clock.advance(idempotencyMs)
+    const later = await post('one')
+    expectAccepted(later)
+    expect(later.header('Idempotent-Replayed')).toBeNull()
+    expect(await countStored()).toBe(2)
+  })
+
+  test('is stored anew under another API key, which shares no name with the first', async () => {
+    await post('one')
+    const other = (await service.createKey()).key
+    const answer = await post('one', { ...validReading, value: 2 }, other)
+    expectAccepted(answer)
+    expect(answer.header('Idempotent-Replayed')).toBeNull()
+  })
+
+  test('is a 401 once its API key is revoked', async () => {
+    const revoked = await service.createKey()
+    await post('one', validReading, revoked.key)
+    await service.core.keys.revoke(revoked.keyId, '', testAsker)
+    expectUnauthorized(await post('one', validReading, revoked.key), 'Invalid API key')
+  })
+
+  test('is remembered by a service that is started again, from the log alone', async () => {
+    const first = await postBatch('one', [validReading, 7])
+    await service.stop()
+    service = await startService({ log, clock: service.clock, seed: 2, idempotency: createMemoryIndex() })
+    expectReplayOf(first, await postBatch('one', [validReading, 7]))
+    expect(await countStored()).toBe(1)
+  })
+})
+
+test('a retry may be packed where the first was not, or the other way, and to another degree', async () => {
+  const body = JSON.stringify(validReading)
+  const first = await post('one', body)
+  for (const level of [1, 9] as const) {
+    const headers = { ...keyed('one'), 'Content-Encoding': 'gzip' }
+    expectReplayOf(first, await answerOf(await service.post(Bun.gzipSync(body, { level }), key, headers)))
+  }
+  expect(await countStored()).toBe(1)
+})
+
+describe('422 IDEMPOTENCY_KEY_REUSED', () => {
+  test('answers another payload, be it a byte, and stores nothing', async () => {
+    await post('one')
+    const text = expectRefusal(await post('one', `${JSON.stringify(validReading)} `), 422, 'IDEMPOTENCY_KEY_REUSED')
+    expect(text).toStartWith('Idempotency-Key must be new for every new payload')
+    expectRefusal(await post('one', { ...validReading, value: 2 }), 422, 'IDEMPOTENCY_KEY_REUSED')
+    expect(await countStored()).toBe(1)
+  })
+
+  test('answers the same bytes at the other endpoint: both share one name space', async () => {
+    const both = { ...validReading, readings: [validReading] }
+    expectAccepted(await post('one', both))
+    expectBatch(await answerOf(await service.postBatch(JSON.stringify(both), key, keyed('two'))), 200)
+    const batch = await answerOf(await service.postBatch(JSON.stringify(both), key, keyed('one')))
+    expectRefusal(batch, 422, 'IDEMPOTENCY_KEY_REUSED')
+    expectRefusal(await post('two', both), 422, 'IDEMPOTENCY_KEY_REUSED')
+  })
+
+  test('is not the answer after one that stored nothing', async () => {
+    expectRefusal(await post('one', { ...validReading, value: 'x' }), 400, 'INVALID_TYPE')
+    expectBatch(await postBatch('one', [7]), 400)
+    log.failAppend({ fault: 'not_written' })
+    expectRefusal(await post('one'), 503, 'STORE_UNAVAILABLE')
+    expectAccepted(await post('one', { ...validReading, value: 2 }))
+  })
+})
+
+describe('409 IDEMPOTENCY_IN_PROGRESS', () => {
+  test('answers as long as the first has no answer, and a replay after it', async () => {
+    expectAccepted(await post('first'))
+    const held = log.hold('before')
+    const running = post('one')
+    while (held.waiting === 0) await turn()
+    expect(expectRefusal(await post('one'), 409, 'IDEMPOTENCY_IN_PROGRESS')).toEndWith('again after 1 second.')
+    expectRefusal(await postBatch('one', [validReading]), 409, 'IDEMPOTENCY_IN_PROGRESS')
+    held.release()
+    expectReplayOf(await running, await post('one'))
+  })
+
+  test('answers to all but one of many that come at once, and one is stored', async () => {
+    expectAccepted(await post('first'))
+    const held = log.hold('before')
+    const sent = Array.from({ length: 20 }, () => post('one'))
+    while (held.waiting === 0) await turn()
+    held.release()
+    const answers = await Promise.all(sent)
+    const statuses = answers.map(({ status, header }) => `${status} ${header('Idempotent-Replayed')}`)
+    expect(statuses.filter((status) => status === '200 null')).toHaveLength(1)
+    expect(statuses.filter((status) => !/^(409 null|200 true|200 null)$/.test(status))).toEqual([])
+    expect(await countStored()).toBe(2)
+  })
+})
+
+describe('400 INVALID_IDEMPOTENCY_KEY', () => {
+  test.each([
+    ['empty', ''],
+    ['one character too long', 'x'.repeat(idempotencyKeyCharsMax + 1)],
+    ['not ASCII', 'Köln'],
+    ['a tab in the middle', 'a\tb'],
+    ['a delete character', 'a\x7fb'],
+  ])('answers one that is %s', async (_, text) => {
+    const body = JSON.stringify(validReading)
+    const head = [
+      'POST /api/v1/ingest HTTP/1.1',
+      'Host: localhost',
+      `X-API-Key: ${key}`,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+      `Idempotency-Key: ${text}`,
+    ]
+    const [refusal] = await rawExchange(service.url, `${head.join('\r\n')}\r\n\r\n${body}`)
+    if (refusal === undefined) throw new Error('there was no answer')
+    const { status, headers } = refusal
+    const header = (name: string) => headers.get(name.toLowerCase()) ?? null
+    expect(expectRefusal({ status, body: refusal.body, header }, 400, 'INVALID_IDEMPOTENCY_KEY')).toStartWith(
+      'Idempotency-Key must be 1 to 255',
+    )
+    expect(await countStored()).toBe(0)
+  })
+
+  test.each([
+    ['one character', '~'],
+    ['as long as allowed', 'x'.repeat(idempotencyKeyCharsMax)],
+    ['quoted', '"8e03978e 40d5"'],
+  ])('does not answer one that is %s', async (_, text) => {
+    const first = await post(text)
+    expectAccepted(first)
+    expectReplayOf(first, await post(text))
+  })
+})
+
+test('nothing of the Idempotency-Key itself is in the log: a careless device puts its API key there', async () => {
+  await post(key)
+  await postBatch(`batch of ${key}`, [validReading])
+  expect(JSON.stringify(await log.readAll({ limit: 100 }))).not.toContain(key)
+})
