@@ -54,6 +54,8 @@ const environmentHelp = `The commands work on the data folder, whether or not th
 
 Environment:
   DATA_DIR             the data folder (./data)
+  EVENTSTORE_URL       esdb://…: the log is on EventStoreDB, for several nodes; DATA_DIR holds none then
+  EVENTSTORE_PREFIX    before the name of every stream there (none)
   PORT, HOST           where the service listens (3000, 127.0.0.1)
   PUBLIC_URL           the address that browsers and devices use, like https://cellar.example
   TRUSTED_PROXIES      IP addresses whose forwarded headers are believed

@@ -243,6 +243,15 @@ describe('a subscription', () => {
         await interrupt()
         await appendMore()
       }
+      // So soon that what was sent and the end arrive together: what was heard and not yet delivered must not be lost.
+      const forget = server.state.onAppended(() =>
+        setImmediate(() => setImmediate(() => server.faults.dropSubscriptions())),
+      )
+      for (let turn = 0; turn < 20; turn++) {
+        await appendMore()
+        await collector.until(hasEvents(revision + 1))
+      }
+      forget()
       await collector.until(hasEvents(revision + 1))
       collector.subscription.unsubscribe()
       expect(collector.events.map((event) => event.revision)).toEqual(
