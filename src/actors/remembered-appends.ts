@@ -214,8 +214,11 @@ export class RememberedAppends {
           wholeTo = -1
         }
       }
-      this.learn(page)
-      if (this.#weight >= idempotencyWrittenAtOnce) await this.#write()
+      for (const event of page) {
+        this.learn([event])
+        // One page can hold more than may wait.
+        while (this.#weight >= idempotencyWrittenAtOnce) await this.#write()
+      }
       const oldest = page.at(-1)
       if (oldest === undefined || page.length < readPageEventsMax) return end
       if (oldest.position <= wholeTo || this.isPast(oldest)) return end

@@ -87,6 +87,7 @@ describe('of all that is wrong with a request', () => {
     const valid = { 'Idempotency-Key': 'valid' }
     for (const [index, [fault, answer]] of inOrder.entries()) {
       expect(await send(new Set([fault]), valid)).toBe(answer)
+      for (const [later] of inOrder.slice(index + 1)) expect(await send(new Set([fault, later]), valid)).toBe(answer)
       expect(await send(new Set(inOrder.slice(index).map(([every]) => every)), valid)).toBe(answer)
     }
   })

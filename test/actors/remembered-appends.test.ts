@@ -1,0 +1,277 @@
+import { describe, expect, test } from 'bun:test'
+import { openCore } from '../../src/actors/open-core.ts'
+import type { RecordedEvent } from '../../src/domain/events.ts'
+import { bodyHash, idempotencyKeyHash } from '../../src/domain/idempotency.ts'
+import {
+  heartbeatMs,
+  idempotencyMarginMs,
+  idempotencyMarkMs,
+  idempotencyMs,
+  idempotencyStartPagesMax,
+  idempotencyWaitingMax,
+  readPageEventsMax,
+  storeRetryPauseMsMax,
+} from '../../src/limits.ts'
+import type { EventLog, ReadAllOptions } from '../../src/log/event-log.ts'
+import { type IdempotencyIndex, type IndexChange, IndexUnusable } from '../../src/log/idempotency-index.ts'
+import { createMemoryIndex } from '../../src/log/idempotency-memory.ts'
+import { drivenSchedule } from '../support/driven-schedule.ts'
+import { lateLog } from '../support/late-log.ts'
+import { manualClock } from '../support/manual-clock.ts'
+import { seededEntropy } from '../support/seeded-entropy.ts'
+import { Cluster, makeTestKey, reading, type TestNode } from './nodes.ts'
+
+const bytes = new TextEncoder().encode('body')
+
+const send = async (node: TestNode, cluster: Cluster, keyId: string, key = 'one', rejected = 0) => {
+  const items = Array.from({ length: rejected }, (_, index) => ({
+    index,
+    refusal: { kind: 'invalid_value' as const },
+  }))
+  const idempotency = {
+    keyHash: idempotencyKeyHash(key) ?? '',
+    bodyHash: bodyHash(bytes),
+    batch: { accepted: 1, rejected: items },
+  }
+  const request = { requestId: cluster.newId(), idempotency, refusal: null }
+  const answer = await node.schedule.until(node.core.keys.acceptKeyed(keyId, [reading], request))
+  return answer.ok ? (answer.value.repeats === null ? 'stored' : 'repeated') : answer.refusal.kind
+}
+
+/** An index that does what a disk may do. */
+class FaultyIndex implements IdempotencyIndex {
+  readonly inner = createMemoryIndex()
+  readonly changes: IndexChange[] = []
+  startedAnew = 0
+  isDamaged = false
+  /** Set: writes wait for it. */
+  held: Promise<void> | null = null
+
+  get foldedTo(): number | null {
+    return this.inner.foldedTo
+  }
+  find(stream: string, keyHash: string) {
+    this.#look()
+    return this.inner.find(stream, keyHash)
+  }
+  async write(change: IndexChange): Promise<void> {
+    this.#look()
+    this.changes.push(change)
+    await this.held
+    await this.inner.write(change)
+  }
+  async startAnew(): Promise<void> {
+    this.startedAnew += 1
+    this.isDamaged = false
+    await this.inner.startAnew()
+  }
+  async close(): Promise<void> {}
+
+  #look(): void {
+    if (this.isDamaged) throw new IndexUnusable('the page is torn')
+  }
+}
+
+const opened = async () => {
+  const cluster = new Cluster()
+  const index = new FaultyIndex()
+  const node = await cluster.open({ idempotency: index })
+  return { cluster, index, node, keyId: await makeTestKey(node) }
+}
+
+describe('what a node remembers of Idempotency-Keys', () => {
+  test('is written to its index with the next heartbeat, and held in memory no longer', async () => {
+    const { cluster, index, node, keyId } = await opened()
+    await send(node, cluster, keyId)
+    node.late.deliver()
+    expect(index.changes.flatMap(({ appends }) => appends)).toEqual([])
+    await node.schedule.advance(heartbeatMs)
+    expect(index.changes.at(-1)?.appends).toHaveLength(1)
+    expect(index.foldedTo).toBe((await cluster.all()).at(-1)?.position ?? 0)
+    await node.schedule.advance(heartbeatMs)
+    expect(index.changes).toHaveLength(1)
+    expect(await send(node, cluster, keyId)).toBe('repeated')
+  })
+
+  test('costs an index that no key came to one small change in a while, which a start reads on from', async () => {
+    const { cluster, index, node, keyId } = await opened()
+    await node.post(keyId, 10)
+    node.late.deliver()
+    await node.schedule.advance(idempotencyMarkMs)
+    expect(index.changes.map(({ appends }) => appends.length)).toEqual([0])
+    expect(index.foldedTo).toBe((await cluster.all()).length)
+    await node.schedule.advance(10 * idempotencyMarkMs)
+    expect(index.changes).toHaveLength(1)
+  })
+
+  test('is all in the index after a drain', async () => {
+    const { cluster, index, node, keyId } = await opened()
+    await send(node, cluster, keyId)
+    node.late.deliver()
+    await node.core.drain()
+    expect(index.changes.at(-1)?.appends).toHaveLength(1)
+    expect(index.foldedTo).toBe((await cluster.all()).length)
+  })
+
+  test('is let go of once no node can count it any more', async () => {
+    const { cluster, index, node, keyId } = await opened()
+    await send(node, cluster, keyId)
+    await node.schedule.advance(heartbeatMs)
+    cluster.clock.advance(idempotencyMs + idempotencyMarginMs + 1)
+    await send(node, cluster, keyId, 'two')
+    await node.schedule.advance(heartbeatMs)
+    const { forgetBeforeMs } = index.changes.at(-1) ?? { forgetBeforeMs: 0 }
+    expect(forgetBeforeMs).toBe(cluster.clock.now() - idempotencyMs - idempotencyMarginMs)
+    expect(index.inner.find(`readings-${keyId}`, idempotencyKeyHash('one') ?? '')).toBeNull()
+  })
+
+  test('is folded anew when the index turns out to be damaged: 503 until then, and never twice in the log', async () => {
+    const { cluster, index, node, keyId } = await opened()
+    await send(node, cluster, keyId)
+    await node.schedule.advance(heartbeatMs)
+    index.isDamaged = true
+    expect(await send(node, cluster, keyId)).toBe('store_unavailable')
+    expect((await node.post(keyId))[0]).toMatchObject({ ok: true })
+    await node.schedule.advance(storeRetryPauseMsMax)
+    expect(index.startedAnew).toBe(1)
+    expect(await send(node, cluster, keyId)).toBe('repeated')
+    expect(node.bugs).toEqual([])
+  })
+
+  test('is folded anew when the index can not be written, from the log alone', async () => {
+    const { cluster, index, node, keyId } = await opened()
+    await send(node, cluster, keyId)
+    index.isDamaged = true
+    await node.schedule.advance(heartbeatMs + storeRetryPauseMsMax)
+    expect(index.startedAnew).toBe(1)
+    expect(await send(node, cluster, keyId)).toBe('repeated')
+    expect((await cluster.streams(keyId)).readings).toHaveLength(1)
+  })
+
+  test('is bounded in memory: with a disk that stands still requests with a key are refused, others are not', async () => {
+    const { cluster, index, node, keyId } = await opened()
+    const released = Promise.withResolvers<void>()
+    index.held = released.promise
+    const answers: string[] = []
+    for (let count = 0; count < Math.ceil(idempotencyWaitingMax / 1_000) + 2; count += 1) {
+      answers.push(await send(node, cluster, keyId, `key ${count}`, 999))
+    }
+    expect(answers.filter((answer) => answer === 'stored')).toHaveLength(Math.ceil(idempotencyWaitingMax / 1_000))
+    expect(answers.at(-1)).toBe('store_unavailable')
+    expect((await node.post(keyId))[0]).toMatchObject({ ok: true })
+    released.resolve()
+    await node.schedule.advance(2 * storeRetryPauseMsMax)
+    expect(await send(node, cluster, keyId, 'key 0')).toBe('repeated')
+    expect(await send(node, cluster, keyId, answers.length.toString())).toBe('stored')
+    expect(node.bugs).toEqual([])
+  })
+
+  test('is folded anew when the log ends before it: one that was put back from an older copy', async () => {
+    const { cluster, index, node, keyId } = await opened()
+    await index.inner.write({ appends: [], foldedTo: 1_000_000, forgetBeforeMs: 0 })
+    await send(node, cluster, keyId)
+    const later = await cluster.open({ idempotency: index })
+    expect(index.startedAnew).toBe(1)
+    expect(await send(later, cluster, keyId)).toBe('repeated')
+  })
+})
+
+/** A log that tells which pages of it were read. */
+const pagesOf = (log: EventLog, pages: ReadAllOptions[]): EventLog => ({
+  append: (stream, expected, events) => log.append(stream, expected, events),
+  read: (stream, options) => log.read(stream, options),
+  readAll: (options) => {
+    pages.push(options)
+    return log.readAll(options)
+  },
+  subscribe: (options, subscriber) => log.subscribe(options, subscriber),
+  truncate: (stream, before) => log.truncate(stream, before),
+  health: () => log.health(),
+  close: () => log.close(),
+})
+
+describe('a start', () => {
+  const parts = () => ({ clock: manualClock(), entropy: seededEntropy(), schedule: drivenSchedule() })
+
+  test('reads for its index what came since that was written, and no more', async () => {
+    const { cluster, index, node, keyId } = await opened()
+    for (let count = 0; count < 5; count += 1) await node.post(keyId, 900)
+    node.late.deliver()
+    await node.core.drain()
+    const pages: ReadAllOptions[] = []
+    await openCore({ ...parts(), log: pagesOf(cluster.log, pages), idempotency: index })
+    expect(pages).toHaveLength(1)
+    await openCore({ ...parts(), log: pagesOf(cluster.log, pages), idempotency: createMemoryIndex() })
+    expect(pages).toHaveLength(1 + Math.ceil((await cluster.all()).length / readPageEventsMax))
+  })
+
+  test('reads a day of the log when its index is lost, not all of it', async () => {
+    const { cluster, node, keyId } = await opened()
+    for (let count = 0; count < 3; count += 1) await node.post(keyId, 1_000)
+    cluster.clock.advance(idempotencyMs + idempotencyMarginMs + 1)
+    await send(node, cluster, keyId)
+    const pages: ReadAllOptions[] = []
+    const clock = { now: () => cluster.clock.now() }
+    await openCore({ ...parts(), clock, log: pagesOf(cluster.log, pages), idempotency: createMemoryIndex() })
+    expect(pages).toHaveLength(1)
+  })
+
+  test('does not wait for the whole of a day that is too long: it serves, and tells who sends a key to come again', async () => {
+    const { cluster, keyId } = await opened()
+    const { log, clock } = cluster
+    const released = Promise.withResolvers<void>()
+    let pages = 0
+    const [event] = await cluster.all()
+    if (event === undefined) throw new Error('the log is empty')
+    const endless: EventLog = {
+      ...pagesOf(log, []),
+      readAll: async () => {
+        pages += 1
+        if (pages > idempotencyStartPagesMax + 1) await released.promise
+        return pages > idempotencyStartPagesMax + 2 ? [] : new Array<RecordedEvent>(readPageEventsMax).fill(event)
+      },
+    }
+    const core = await openCore({ ...parts(), clock, log: endless, idempotency: createMemoryIndex() })
+    expect(pages).toBe(idempotencyStartPagesMax + 2)
+    const keyed = { keyHash: idempotencyKeyHash('one') ?? '', bodyHash: bodyHash(bytes), batch: null }
+    const request = { requestId: '00000001-0000-4000-8000-000000000000', idempotency: keyed, refusal: null }
+    const ask = () => core.keys.acceptKeyed(keyId, reading, request)
+    expect(await ask()).toEqual({ ok: false, refusal: { kind: 'store_unavailable' } })
+    released.resolve()
+    while (pages <= idempotencyStartPagesMax + 2) await drivenSchedule().quiet()
+    await drivenSchedule().quiet()
+    expect(await ask()).toMatchObject({ ok: true })
+  })
+})
+
+test('what a lagging subscription has not delivered is not taken for known because key events came ahead of it', async () => {
+  const cluster = new Cluster()
+  const first = await cluster.open()
+  const keyId = await makeTestKey(first)
+  const log = splitLog(cluster.log)
+  const schedule = drivenSchedule()
+  const core = await openCore({
+    log,
+    clock: cluster.clock,
+    entropy: seededEntropy(9),
+    schedule,
+    idempotency: createMemoryIndex(),
+  })
+  await send(first, cluster, keyId)
+  await first.post(keyId, 2 * readPageEventsMax)
+  await makeTestKey(first)
+  await schedule.quiet()
+  const second = { ...first, core, schedule }
+  expect(await send(second, cluster, keyId)).toBe('repeated')
+})
+
+/** Its subscription to everything delivers nothing new; the one to some categories is current. */
+const splitLog = (log: EventLog): EventLog => {
+  const late = lateLog(log)
+  return {
+    ...pagesOf(log, []),
+    lags: true,
+    subscribe: (options, subscriber) =>
+      options.categories === undefined ? late.subscribe(options, subscriber) : log.subscribe(options, subscriber),
+  }
+}
