@@ -11,8 +11,8 @@ import {
 } from '../src/domain/key.ts'
 import { assertNever } from '../src/domain/refusal.ts'
 
-/** What makes a key's history: the events of `key-<id>`, and the seals and fences of `readings-<id>`. */
-export type AuditEventType = KeyEventType | 'ReadingsSealed' | 'ReadingsFenced'
+/** What makes a key's history: the events of `key-<id>`, the seals and fences of `readings-<id>`, and what was purged there. */
+export type AuditEventType = KeyEventType | 'ReadingsSealed' | 'ReadingsFenced' | 'ReadingsPurged'
 export type AuditEvent = RecordedEvent<AuditEventType>
 
 export type HistoryRow = {
@@ -35,6 +35,14 @@ export type Change =
   | { readonly field: 'limit'; readonly from?: Limit | null; readonly to: Limit | null }
   | { readonly field: 'expiresAt'; readonly from?: number | null; readonly to: number | null }
   | { readonly field: 'keyRevision'; readonly to: number }
+  /** What is gone for good: so many, in these revisions, the last accepted then (ms), and all before `acceptedBefore`. */
+  | {
+      readonly field: 'purged'
+      readonly readings: number
+      readonly revisions: { readonly first: number; readonly last: number }
+      readonly acceptedBefore: number
+      readonly lastAcceptedAt: number
+    }
 
 /** What was so at one instant. `status` is `null` before the key was made. */
 export type KeyAt = { readonly status: KeyStatus | null; readonly reason: string }
@@ -99,6 +107,7 @@ const follow = (trail: Trail, event: AuditEvent): Trail => {
     case 'ReadingsSealed':
       return { ...trail, sealed: { ...mark, reason: event.data.reason } }
     case 'ReadingsFenced':
+    case 'ReadingsPurged':
       return trail
     case 'KeyCreated':
       return { ...trail, key: evolveKey(trail.key, event), activeSince: mark, expirySet: mark }
@@ -199,6 +208,11 @@ const changesOf = (key: KeyState | null, event: AuditEvent): readonly Change[] =
       return event.data.reason === '' ? [] : [{ field: 'reason', to: event.data.reason }]
     case 'ReadingsFenced':
       return [{ field: 'keyRevision', to: event.data.keyRevision }]
+    case 'ReadingsPurged': {
+      const { readings, firstRevision, lastRevision, acceptedBefore, lastAcceptedAt } = event.data
+      const revisions = { first: firstRevision, last: lastRevision }
+      return [{ field: 'purged', readings, revisions, acceptedBefore, lastAcceptedAt }]
+    }
     default:
       return assertNever(event)
   }

@@ -61,6 +61,7 @@ const writeCellar = (
   to.optional(policy.limit, (limit) => writeLimit(to, limit))
   to.optional(policy.readingAgeMsMax, (ms) => to.whole(ms))
   to.optional(policy.readingAheadMsMax, (ms) => to.whole(ms))
+  to.optional(policy.retentionMs, (ms) => to.whole(ms))
   to.whole(createdAt)
   writeBy(to, createdBy)
   to.whole(revision)
@@ -73,6 +74,7 @@ const readCellar = (from: RecordReader): CellarState => ({
     limit: from.optional(() => readLimit(from)),
     readingAgeMsMax: from.optional(() => from.whole()),
     readingAheadMsMax: from.optional(() => from.whole()),
+    retentionMs: from.optional(() => from.whole()),
   },
   createdAt: from.whole(),
   createdBy: readBy(from),

@@ -1,5 +1,6 @@
+import { dayMs, dayOf } from '../src/domain/day.ts'
 import { nanosecondsPastMs } from '../src/domain/timestamp-fraction.ts'
-import { pointsPerKegMax } from '../src/limits.ts'
+import { latestPerKegMax, pointsPerKegMax } from '../src/limits.ts'
 import type { KegMemory } from './keg-memory.ts'
 import type { AcceptedReading, KegLatest } from './queries.ts'
 import type { RecordReader, RecordWriter } from './records.ts'
@@ -13,21 +14,44 @@ const latestRevision = 1
 const latestPosition = 2
 const latestRecordedAt = 3
 const latestValue = 4
-const latestIsRepeat = 5
+/** Or `none`. */
+const latestRepeatOf = 5
 /** The highest timestamp of all its points, those forgotten too, ms. */
 const newestMs = 6
 /** How many points are remembered, and where the next one goes. */
 const pointCount = 7
 const nextPoint = 8
+/** When its last reading was accepted, ms. */
+const lastAccepted = 9
 /** Then, for each point, its value and its timestamp's ms. */
-const points = 9
+const points = 10
 const numbersPerPoint = 2
+/** Then, for each point, the day on which it was accepted, in two bytes: enough until the year 2149. */
+const days = points + pointsPerKegMax * numbersPerPoint
+const daysPerNumber = 4
 
-export const numbersPerKeg = points + pointsPerKegMax * numbersPerPoint
+export const numbersPerKeg = days + pointsPerKegMax / daysPerNumber
+
+const none = -1
+
+/** What may be the latest reading of a keg. */
+type Latest = {
+  readonly source: Source
+  readonly timestamp: string
+  readonly timestampMs: number
+  readonly revision: number
+  readonly position: number
+  readonly recordedAt: number
+  readonly value: number
+  readonly repeatOf: number | null
+}
 
 /**
  * One keg of one cellar: its latest reading and its last points. There may be 100,000 of them for ever, so each is one
  * small object and its share of a block of numbers, and what is shown is made of them when it is asked for.
+ *
+ * Points are kept in order of the days on which they were accepted, so that the same ones are left whether what was purged
+ * had been folded or not.
  */
 export class Keg {
   readonly rack: string
@@ -43,11 +67,15 @@ export class Keg {
   readonly place: number
   readonly #numbers: Float64Array
   readonly #from: number
+  readonly #days: Uint16Array
+  readonly #firstDay: number
   /** What the points' ms leave out, if that was ever anything. */
   #nanoseconds: Uint32Array | null
   /** Of the latest reading; `null` while there is none. */
   #source: Source | null
   #timestamp: string
+  /** Which would be the latest should those before them be purged: accepted on later days, with earlier timestamps. */
+  #successors: readonly Latest[]
 
   constructor(rack: string, keg: string, memory: KegMemory) {
     this.rack = rack
@@ -59,55 +87,81 @@ export class Keg {
     this.place = memory.take()
     this.#numbers = memory.blockOf(this.place)
     this.#from = memory.firstOf(this.place)
+    this.#days = memory.halfwordsOf(this.place)
+    this.#firstDay = (this.#from + days) * daysPerNumber
     this.#nanoseconds = null
     this.#source = null
     this.#timestamp = ''
+    this.#successors = noSuccessors
   }
 
-  /** Adds a point; answers whether one with the same timestamp and value was still remembered. */
-  remember(point: { readonly value: number; readonly timestamp: string; readonly timestampMs: number }): boolean {
-    const { value, timestampMs } = point
+  get acceptedAt(): number {
+    return this.#get(lastAccepted)
+  }
+
+  /** Adds a point; answers the day (its beginning, ms) on which the same timestamp and value came before, or `null`. */
+  remember(point: {
+    readonly recordedAt: number
+    readonly value: number
+    readonly timestamp: string
+    readonly timestampMs: number
+  }): number | null {
+    const { recordedAt, value, timestampMs } = point
     const nanoseconds = nanosecondsPastMs(point.timestamp)
     // Nearly every reading is newer than all before it, and then there is nothing to look for.
     const isNewest = this.#get(pointCount) === 0 || timestampMs > this.#get(newestMs)
-    const isRepeat = !isNewest && this.#has(value, timestampMs, nanoseconds)
+    const repeatOf = isNewest ? null : this.#find(value, timestampMs, nanoseconds)
     if (isNewest) this.#set(newestMs, timestampMs)
-    this.#add(value, timestampMs, nanoseconds)
-    return isRepeat
+    if (recordedAt > this.#get(lastAccepted)) this.#set(lastAccepted, recordedAt)
+    this.#add(dayOf(recordedAt), { value, timestampMs, nanoseconds })
+    return repeatOf
   }
 
   /** The latest is the one with the latest timestamp; of two with the same, the one that came later. */
   offerLatest(reading: AcceptedReading, timestampMs: number, source: Source): void {
-    if (this.#source !== null && !this.#isBefore(reading, timestampMs)) return
+    const isLatest = this.#source === null || this.#isBefore(reading, timestampMs)
+    const later = this.#source === null ? 0 : dayOf(reading.recordedAt) - dayOf(this.#get(latestRecordedAt))
+    if (!isLatest && later <= 0) return
+    const { timestamp, revision, position, recordedAt, value, repeatOf } = reading
+    if (!isLatest || later < 0 || this.#successors.length > 0) {
+      this.#placeLatest({ source, timestamp, timestampMs, revision, position, recordedAt, value, repeatOf })
+      return
+    }
     this.#source = source
-    this.#timestamp = reading.timestamp
+    this.#timestamp = timestamp
     this.#set(latestMs, timestampMs)
-    this.#set(latestRevision, reading.revision)
-    this.#set(latestPosition, reading.position)
-    this.#set(latestRecordedAt, reading.recordedAt)
-    this.#set(latestValue, reading.value)
-    this.#set(latestIsRepeat, reading.repeat ? 1 : 0)
+    this.#set(latestRevision, revision)
+    this.#set(latestPosition, position)
+    this.#set(latestRecordedAt, recordedAt)
+    this.#set(latestValue, value)
+    this.#set(latestRepeatOf, repeatOf ?? none)
   }
 
-  /** `null` while every reading of it was ahead of time. */
-  show(cellar: string): KegLatest | null {
-    if (this.#source === null) return null
+  /** What of it was accepted at `keptFromMs` or later; `null` while every such reading was ahead of time. */
+  show(cellar: string, keptFromMs: number): KegLatest | null {
+    const kept = this.#candidates().find(({ recordedAt }) => recordedAt >= keptFromMs)
+    if (kept === undefined) return null
     const { rack, keg } = this
+    const { source, revision, position, recordedAt, value, timestamp, repeatOf } = kept
     const latest: AcceptedReading = {
-      stream: this.#source.stream,
-      revision: this.#get(latestRevision),
-      position: this.#get(latestPosition),
-      keyId: this.#source.keyId,
-      recordedAt: this.#get(latestRecordedAt),
+      stream: source.stream,
+      revision,
+      position,
+      keyId: source.keyId,
+      recordedAt,
       cellar,
       rack,
       keg,
-      value: this.#get(latestValue),
-      timestamp: this.#timestamp,
+      value,
+      timestamp,
       clockSkew: false,
-      repeat: this.#get(latestIsRepeat) === 1,
+      repeatOf,
     }
-    const values = Array.from({ length: this.#get(pointCount) }, (_, index) => this.#get(this.#placeOf(index)))
+    const values: number[] = []
+    for (let index = 0; index < this.#get(pointCount); index += 1) {
+      const place = this.#placeOf(index)
+      if (this.#dayAt(place) * dayMs >= keptFromMs) values.push(this.#get(points + place * numbersPerPoint))
+    }
     return { rack, keg, latest, values }
   }
 
@@ -115,54 +169,41 @@ export class Keg {
     to.name(this.rack)
     to.name(this.keg)
     to.whole(this.usedPosition)
-    to.optional(this.#source, (source) => {
-      to.whole(source.number)
-      to.text(this.#timestamp)
-      to.signed(this.#get(latestMs))
-      to.whole(this.#get(latestRevision))
-      to.whole(this.#get(latestPosition))
-      to.whole(this.#get(latestRecordedAt))
-      to.float(this.#get(latestValue))
-      to.flag(this.#get(latestIsRepeat) === 1)
-    })
+    to.whole(this.#get(lastAccepted))
+    to.list(this.#candidates(), (latest) => writeLatest(to, latest))
     to.signed(this.#get(newestMs))
     to.flag(this.#nanoseconds !== null)
     const count = this.#get(pointCount)
     to.whole(count)
     let beforeMs = this.#get(newestMs)
+    let beforeDay = 0
     for (let index = 0; index < count; index += 1) {
       const place = this.#placeOf(index)
-      const timestampMs = this.#get(place + 1)
-      to.float(this.#get(place))
+      const timestampMs = this.#get(points + place * numbersPerPoint + 1)
+      to.whole(this.#dayAt(place) - beforeDay)
+      to.float(this.#get(points + place * numbersPerPoint))
       to.signed(timestampMs - beforeMs)
-      if (this.#nanoseconds !== null) to.whole(this.#nanoseconds[(place - points) / numbersPerPoint] ?? 0)
+      if (this.#nanoseconds !== null) to.whole(this.#nanoseconds[place] ?? 0)
       beforeMs = timestampMs
+      beforeDay = this.#dayAt(place)
     }
   }
 
   /** Into a keg that has just been made. @throws RangeError if the bytes are not what `save` wrote behind the names. */
   restore(from: RecordReader, sources: readonly Source[]): void {
     this.usedPosition = from.whole()
-    if (from.flag()) {
-      const number = from.whole()
-      this.#source = sources[number] ?? null
-      if (this.#source === null) throw new RangeError(`a keg names stream ${number}, which is not there`)
-      this.#timestamp = from.text()
-      this.#set(latestMs, from.signed())
-      this.#set(latestRevision, from.whole())
-      this.#set(latestPosition, from.whole())
-      this.#set(latestRecordedAt, from.whole())
-      this.#set(latestValue, from.float())
-      this.#set(latestIsRepeat, from.flag() ? 1 : 0)
-    }
+    this.#set(lastAccepted, from.whole())
+    this.#setLatest(from.list(() => readLatest(from, sources)))
     this.#set(newestMs, from.signed())
     if (from.flag()) this.#nanoseconds = new Uint32Array(pointsPerKegMax)
     const count = from.whole()
-    let beforeMs = this.#get(newestMs)
+    let timestampMs = this.#get(newestMs)
+    let day = 0
     for (let index = 0; index < count; index += 1) {
+      day += from.whole()
       const value = from.float()
-      beforeMs += from.signed()
-      this.#add(value, beforeMs, this.#nanoseconds === null ? 0 : from.whole())
+      timestampMs += from.signed()
+      this.#add(day, { value, timestampMs, nanoseconds: this.#nanoseconds === null ? 0 : from.whole() })
     }
   }
 
@@ -174,32 +215,61 @@ export class Keg {
     this.#numbers[this.#from + number] = value
   }
 
-  #add(value: number, timestampMs: number, nanoseconds: number): void {
-    const next = this.#get(nextPoint)
-    const place = points + next * numbersPerPoint
-    this.#set(place, value)
-    this.#set(place + 1, timestampMs)
-    if (nanoseconds !== 0) this.#nanoseconds ??= new Uint32Array(pointsPerKegMax)
-    if (this.#nanoseconds !== null) this.#nanoseconds[next] = nanoseconds
-    this.#set(nextPoint, next + 1 === pointsPerKegMax ? 0 : next + 1)
-    const count = this.#get(pointCount)
-    if (count < pointsPerKegMax) this.#set(pointCount, count + 1)
+  #dayAt(place: number): number {
+    return this.#days[this.#firstDay + place] ?? 0
   }
 
-  /** Where the numbers of a point begin: 0 is the oldest. */
+  /** Behind all others, unless some were accepted on later days. With no room the oldest makes way. */
+  #add(
+    day: number,
+    point: { readonly value: number; readonly timestampMs: number; readonly nanoseconds: number },
+  ): void {
+    const count = this.#get(pointCount)
+    const next = this.#get(nextPoint)
+    if (count === pointsPerKegMax && day < this.#dayAt(next)) return
+    if (count < pointsPerKegMax) this.#set(pointCount, count + 1)
+    this.#set(nextPoint, next + 1 === pointsPerKegMax ? 0 : next + 1)
+    let place = next
+    for (let index = this.#get(pointCount) - 2; index >= 0; index -= 1) {
+      const before = this.#placeOf(index)
+      if (this.#dayAt(before) <= day) break
+      this.#copyPoint(before, place)
+      place = before
+    }
+    this.#set(points + place * numbersPerPoint, point.value)
+    this.#set(points + place * numbersPerPoint + 1, point.timestampMs)
+    this.#days[this.#firstDay + place] = day
+    this.#setNanoseconds(place, point.nanoseconds)
+  }
+
+  #copyPoint(from: number, to: number): void {
+    this.#set(points + to * numbersPerPoint, this.#get(points + from * numbersPerPoint))
+    this.#set(points + to * numbersPerPoint + 1, this.#get(points + from * numbersPerPoint + 1))
+    this.#days[this.#firstDay + to] = this.#dayAt(from)
+    this.#setNanoseconds(to, this.#nanoseconds?.[from] ?? 0)
+  }
+
+  #setNanoseconds(place: number, nanoseconds: number): void {
+    if (nanoseconds !== 0) this.#nanoseconds ??= new Uint32Array(pointsPerKegMax)
+    if (this.#nanoseconds !== null) this.#nanoseconds[place] = nanoseconds
+  }
+
+  /** Where a point lies: 0 is the oldest. */
   #placeOf(index: number): number {
     const oldest = this.#get(pointCount) < pointsPerKegMax ? 0 : this.#get(nextPoint)
-    return points + ((oldest + index) % pointsPerKegMax) * numbersPerPoint
+    return (oldest + index) % pointsPerKegMax
   }
 
-  #has(value: number, timestampMs: number, nanoseconds: number): boolean {
+  /** The beginning of the last day on which such a point was accepted. */
+  #find(value: number, timestampMs: number, nanoseconds: number): number | null {
+    let day = none
     const count = this.#get(pointCount)
-    for (let index = 0; index < count; index += 1) {
-      const place = points + index * numbersPerPoint
-      if (this.#get(place) !== value || this.#get(place + 1) !== timestampMs) continue
-      if ((this.#nanoseconds?.[index] ?? 0) === nanoseconds) return true
+    for (let place = 0; place < count; place += 1) {
+      const at = points + place * numbersPerPoint
+      if (this.#get(at) !== value || this.#get(at + 1) !== timestampMs) continue
+      if ((this.#nanoseconds?.[place] ?? 0) === nanoseconds) day = Math.max(day, this.#dayAt(place))
     }
-    return false
+    return day === none ? null : day * dayMs
   }
 
   /** Whether the latest so far comes before that reading. */
@@ -208,5 +278,85 @@ export class Keg {
     if (byMs !== 0) return byMs > 0
     const byNanoseconds = nanosecondsPastMs(reading.timestamp) - nanosecondsPastMs(this.#timestamp)
     return byNanoseconds === 0 ? reading.position > this.#get(latestPosition) : byNanoseconds > 0
+  }
+
+  #placeLatest(latest: Latest): void {
+    const before = this.#candidates()
+    if (before.some((other) => outlasts(other, latest))) return
+    const kept = [...before.filter((other) => !outlasts(latest, other)), latest].sort(byAcceptance)
+    // Past the bound the last two become the last one, so that there is always one to show.
+    if (kept.length > latestPerKegMax) kept.splice(-2, 1)
+    this.#setLatest(kept)
+  }
+
+  /** The latest reading and its successors. */
+  #candidates(): readonly Latest[] {
+    if (this.#source === null) return noSuccessors
+    const repeatOf = this.#get(latestRepeatOf)
+    const latest: Latest = {
+      source: this.#source,
+      timestamp: this.#timestamp,
+      timestampMs: this.#get(latestMs),
+      revision: this.#get(latestRevision),
+      position: this.#get(latestPosition),
+      recordedAt: this.#get(latestRecordedAt),
+      value: this.#get(latestValue),
+      repeatOf: repeatOf === none ? null : repeatOf,
+    }
+    return [latest, ...this.#successors]
+  }
+
+  #setLatest([latest, ...successors]: readonly Latest[]): void {
+    if (latest === undefined) return
+    this.#source = latest.source
+    this.#timestamp = latest.timestamp
+    this.#set(latestMs, latest.timestampMs)
+    this.#set(latestRevision, latest.revision)
+    this.#set(latestPosition, latest.position)
+    this.#set(latestRecordedAt, latest.recordedAt)
+    this.#set(latestValue, latest.value)
+    this.#set(latestRepeatOf, latest.repeatOf ?? none)
+    this.#successors = successors.length === 0 ? noSuccessors : successors
+  }
+}
+
+/** One for all: nearly no keg has any. */
+const noSuccessors: readonly Latest[] = []
+
+const byAcceptance = (a: Latest, b: Latest): number => a.recordedAt - b.recordedAt || a.position - b.position
+
+/** `a` is there on every day that `b` is, and is later: `b` can never be the latest again. */
+const outlasts = (a: Latest, b: Latest): boolean => dayOf(a.recordedAt) >= dayOf(b.recordedAt) && isLater(a, b)
+
+const isLater = (a: Latest, b: Latest): boolean => {
+  if (a.timestampMs !== b.timestampMs) return a.timestampMs > b.timestampMs
+  const difference = nanosecondsPastMs(a.timestamp) - nanosecondsPastMs(b.timestamp)
+  return difference === 0 ? a.position > b.position : difference > 0
+}
+
+const writeLatest = (to: RecordWriter, latest: Latest): void => {
+  to.whole(latest.source.number)
+  to.text(latest.timestamp)
+  to.signed(latest.timestampMs)
+  to.whole(latest.revision)
+  to.whole(latest.position)
+  to.whole(latest.recordedAt)
+  to.float(latest.value)
+  to.optional(latest.repeatOf, (dayAtMs) => to.whole(dayAtMs))
+}
+
+const readLatest = (from: RecordReader, sources: readonly Source[]): Latest => {
+  const number = from.whole()
+  const source = sources[number]
+  if (source === undefined) throw new RangeError(`a keg names stream ${number}, which is not there`)
+  return {
+    source,
+    timestamp: from.text(),
+    timestampMs: from.signed(),
+    revision: from.whole(),
+    position: from.whole(),
+    recordedAt: from.whole(),
+    value: from.float(),
+    repeatOf: from.optional(() => from.whole()),
   }
 }

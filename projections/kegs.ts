@@ -41,11 +41,16 @@ export class Kegs {
     return keg
   }
 
-  /** By rack, then keg. */
-  list(): readonly KegLatest[] {
+  /** Lets go of those of which nothing was accepted at `keptFromMs` or later, as far as they were used longest ago. */
+  forgetBefore(keptFromMs: number): void {
+    while (this.#oldest !== null && this.#oldest.acceptedAt < keptFromMs) this.#forget(this.#oldest)
+  }
+
+  /** What was accepted at `keptFromMs` or later, by rack, then keg. */
+  list(keptFromMs: number): readonly KegLatest[] {
     const shown: KegLatest[] = []
     for (let keg = this.#oldest; keg !== null; keg = keg.newer) {
-      const one = keg.show(this.#cellar.name)
+      const one = keg.show(this.#cellar.name, keptFromMs)
       if (one !== null) shown.push(one)
     }
     return shown.sort(byName)

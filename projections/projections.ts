@@ -115,6 +115,10 @@ class FoldedProjections implements Projections {
       case 'CellarPolicyChanged':
         this.cellars.fold(event)
         return
+      case 'ReadingsPurged':
+        this.cellars.fold(event)
+        this.readings.foldPurged(event)
+        return
       case 'OperatorLinkUsed':
         this.operators.foldSetup(event)
         return

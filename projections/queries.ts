@@ -12,7 +12,7 @@ export type Projections = {
   /**
    * Folds events of any streams, in each stream's order. One that was folded before (by its stream's revision) is
    * skipped, so that an actor and a subscription may both deliver it.
-   * @throws Error if a stream's events leave a gap.
+   * @throws Error if a stream's events leave a gap; one in a key's readings may be what a purge took (`readings.gaps`).
    */
   fold(events: readonly RecordedEvent[]): void
   /** Highest position folded; `null` before the first. */
@@ -60,8 +60,8 @@ export type AcceptedReading = {
   readonly timestamp: string
   /** Its timestamp is more than `futureSkewMsMax` ahead of `recordedAt`: kept out of "latest". */
   readonly clockSkew: boolean
-  /** Same rack, keg, timestamp and value as an earlier one still remembered. */
-  readonly repeat: boolean
+  /** The day, ms of its beginning, on which the same rack, keg, timestamp and value came before, if still remembered. */
+  readonly repeatOf: number | null
 }
 
 export type KegLatest = {
@@ -73,7 +73,7 @@ export type KegLatest = {
 }
 
 export type ReadingQueries = {
-  /** Newest accepted first, at most `latestReadingsPerCellarMax`. */
+  /** Newest accepted first, at most `latestReadingsPerCellarMax`, none of a time from which readings were purged. */
   latest(cellar: string): readonly AcceptedReading[]
   /** By rack, then keg. "Latest" is by the reading's own timestamp, not by arrival. */
   kegs(cellar: string): readonly KegLatest[]
@@ -83,6 +83,19 @@ export type ReadingQueries = {
   ): { readonly lastUsedAt: number; readonly accepted: number; readonly last: AcceptedReading } | null
   /** The events of a key's readings stream that are no readings, for its history, oldest first: the last `barriersPerKeyMax`. */
   barriers(keyId: string): readonly Barrier[]
+  /** Where the key's readings begin, and the last purge that made it so; `null` if nothing was purged. */
+  purged(keyId: string): Purged | null
+  /** Keys of which readings were purged. */
+  purgedKeys(): readonly string[]
+  /** Keys of which readings are missing that no purge accounts for, or not yet. */
+  gaps(): readonly string[]
+}
+
+export type Purged = {
+  readonly keptFrom: number
+  /** Of all purges. */
+  readonly readings: number
+  readonly last: RecordedEvent<'ReadingsPurged'>
 }
 
 /** Ends or fences the readings of a key (protocol, "Taking a right away"). */

@@ -1,4 +1,5 @@
 import type { RecordedEvent } from '../src/domain/events.ts'
+import { readingsStream } from '../src/domain/streams.ts'
 import { parseTimestamp } from '../src/domain/timestamp.ts'
 import { barriersPerKeyMax, futureSkewMsMax, latestReadingsPerCellarMax } from '../src/limits.ts'
 import { readBarrier, writeBarrier } from './barrier-record.ts'
@@ -6,8 +7,8 @@ import { Keg, numbersPerKeg, type Source } from './keg.ts'
 import { KegMemory } from './keg-memory.ts'
 import { KegSaving } from './keg-saving.ts'
 import { Kegs } from './kegs.ts'
-import { isNext } from './next-revision.ts'
-import type { AcceptedReading, Barrier, KegLatest, ReadingQueries } from './queries.ts'
+import { readPurged, writePurged } from './purge-record.ts'
+import type { AcceptedReading, Barrier, KegLatest, Purged, ReadingQueries } from './queries.ts'
 import { kinds, type RecordReader, type RecordWriter } from './records.ts'
 import { Ring } from './ring.ts'
 
@@ -17,6 +18,9 @@ type Stream = Source & {
   accepted: number
   last: AcceptedReading | null
   barriers: readonly Barrier[]
+  purged: Purged | null
+  /** All before it were folded or must have been purged. */
+  missingBefore: number
 }
 
 type Cellar = {
@@ -24,6 +28,11 @@ type Cellar = {
   readonly number: number
   readonly latest: Ring<AcceptedReading>
   readonly kegs: Kegs
+  /**
+   * Readings accepted before it (ms) are purged, or about to be, and not shown any more: what is shown then is the same
+   * whether they were folded once or are gone from the log. The last of a key stays, and counts as its usage all the same.
+   */
+  keptFromMs: number
 }
 
 /**
@@ -42,7 +51,7 @@ export class ReadingsFold implements ReadingQueries {
 
   foldAccepted(event: RecordedEvent<'ReadingAccepted'>): void {
     const stream = this.#streamOf(event.stream)
-    if (!isNext(stream.revision, event)) return
+    if (!isNews(stream, event)) return
     const { cellar: name, rack, keg: kegName, value, timestamp } = event.data
     const { recordedAt } = event
     const timestampMs = instantOf(event)
@@ -61,7 +70,7 @@ export class ReadingsFold implements ReadingQueries {
       value,
       timestamp,
       clockSkew,
-      repeat: keg.remember({ value, timestamp, timestampMs }),
+      repeatOf: keg.remember({ recordedAt, value, timestamp, timestampMs }),
     }
     if (!clockSkew) keg.offerLatest(reading, timestampMs, stream)
     cellar.latest.push(reading)
@@ -72,17 +81,42 @@ export class ReadingsFold implements ReadingQueries {
 
   foldBarrier(event: Barrier): void {
     const stream = this.#streamOf(event.stream)
-    if (!isNext(stream.revision, event)) return
+    if (!isNews(stream, event)) return
     stream.barriers = [...stream.barriers, event].slice(-barriersPerKeyMax)
     stream.revision = event.revision
   }
 
-  latest(cellar: string): readonly AcceptedReading[] {
-    return this.#cellarNamed.get(cellar)?.latest.toArray().reverse() ?? []
+  /**
+   * What was purged may have been folded, or gone from the log before it was: afterwards all is as if it had never been
+   * folded, but for the count. Of more than `barriersPerKeyMax` fences some are counted as readings from then on.
+   */
+  foldPurged(event: RecordedEvent<'ReadingsPurged'>): void {
+    const { cellar: name, keyId, lastRevision, readings, acceptedBefore } = event.data
+    const stream = this.#streamOf(readingsStream(keyId))
+    if (lastRevision < (stream.purged?.keptFrom ?? 0)) return
+    const purged = { keptFrom: lastRevision + 1, readings: (stream.purged?.readings ?? 0) + readings, last: event }
+    stream.purged = purged
+    stream.revision = Math.max(stream.revision, lastRevision)
+    stream.barriers = stream.barriers.filter(({ revision }) => revision > lastRevision)
+    stream.accepted = purged.readings + stream.revision - lastRevision - stream.barriers.length
+    const cellar = this.#cellarOf(name)
+    cellar.keptFromMs = Math.max(cellar.keptFromMs, acceptedBefore)
+    cellar.kegs.forgetBefore(cellar.keptFromMs)
   }
 
-  kegs(cellar: string): readonly KegLatest[] {
-    return this.#cellarNamed.get(cellar)?.kegs.list() ?? []
+  latest(name: string): readonly AcceptedReading[] {
+    const cellar = this.#cellarNamed.get(name)
+    if (cellar === undefined) return []
+    const { latest, keptFromMs } = cellar
+    const kept = latest.toArray().filter(({ recordedAt }) => recordedAt >= keptFromMs)
+    return kept.reverse().map((reading) => shownSince(keptFromMs, reading))
+  }
+
+  kegs(name: string): readonly KegLatest[] {
+    const cellar = this.#cellarNamed.get(name)
+    if (cellar === undefined) return []
+    const { kegs, keptFromMs } = cellar
+    return kegs.list(keptFromMs).map((keg) => ({ ...keg, latest: shownSince(keptFromMs, keg.latest) }))
   }
 
   usage(
@@ -90,7 +124,22 @@ export class ReadingsFold implements ReadingQueries {
   ): { readonly lastUsedAt: number; readonly accepted: number; readonly last: AcceptedReading } | null {
     const stream = this.#streamOfKey.get(keyId)
     if (stream === undefined || stream.last === null) return null
-    return { lastUsedAt: stream.last.recordedAt, accepted: stream.accepted, last: stream.last }
+    const { last, accepted } = stream
+    const keptFromMs = this.#cellarNamed.get(last.cellar)?.keptFromMs ?? 0
+    return { lastUsedAt: last.recordedAt, accepted, last: shownSince(keptFromMs, last) }
+  }
+
+  purged(keyId: string): Purged | null {
+    return this.#streamOfKey.get(keyId)?.purged ?? null
+  }
+
+  purgedKeys(): readonly string[] {
+    return this.#streams.filter(({ purged }) => purged !== null).map(({ keyId }) => keyId)
+  }
+
+  gaps(): readonly string[] {
+    const withGap = this.#streams.filter(({ purged, missingBefore }) => missingBefore > (purged?.keptFrom ?? 0))
+    return withGap.map(({ keyId }) => keyId)
   }
 
   barriers(keyId: string): readonly Barrier[] {
@@ -120,10 +169,14 @@ export class ReadingsFold implements ReadingQueries {
     stream.accepted = from.whole()
     stream.last = from.optional(() => this.#readReading(from))
     stream.barriers = from.list(() => readBarrier(from, stream.stream))
+    stream.purged = from.optional(() => readPurged(from))
+    stream.missingBefore = from.whole()
   }
 
   restoreLatest(from: RecordReader): void {
-    const { latest } = this.#cellarOf(from.name())
+    const cellar = this.#cellarOf(from.name())
+    const { latest } = cellar
+    cellar.keptFromMs = from.whole()
     for (const reading of from.list(() => this.#readReading(from))) latest.push(reading)
   }
 
@@ -154,11 +207,14 @@ export class ReadingsFold implements ReadingQueries {
       to.whole(stream.accepted)
       to.optional(stream.last, (last) => this.#writeReading(to, last))
       to.list(stream.barriers, (barrier) => writeBarrier(to, barrier))
+      to.optional(stream.purged, (purged) => writePurged(to, purged))
+      to.whole(stream.missingBefore)
       if (to.isFull) yield to.lend()
     }
-    for (const { name, latest } of cellars) {
+    for (const { name, latest, keptFromMs } of cellars) {
       to.byte(kinds.latest)
       to.name(name)
+      to.whole(keptFromMs)
       to.list(latest, (reading) => this.#writeReading(to, reading))
       if (to.isFull) yield to.lend()
     }
@@ -187,7 +243,7 @@ export class ReadingsFold implements ReadingQueries {
     to.float(reading.value)
     to.text(reading.timestamp)
     to.flag(reading.clockSkew)
-    to.flag(reading.repeat)
+    to.optional(reading.repeatOf, (day) => to.whole(day))
   }
 
   #readReading(from: RecordReader): AcceptedReading {
@@ -206,7 +262,7 @@ export class ReadingsFold implements ReadingQueries {
       value: from.float(),
       timestamp: from.text(),
       clockSkew: from.flag(),
-      repeat: from.flag(),
+      repeatOf: from.optional(() => from.whole()),
     }
   }
 
@@ -215,7 +271,8 @@ export class ReadingsFold implements ReadingQueries {
     if (known !== undefined) return known
     const keyId = name.slice(name.indexOf('-') + 1)
     const number = this.#streams.length
-    const stream: Stream = { number, stream: name, keyId, revision: -1, accepted: 0, last: null, barriers: [] }
+    const none = { revision: -1, accepted: 0, last: null, barriers: [], purged: null, missingBefore: 0 }
+    const stream: Stream = { number, stream: name, keyId, ...none }
     this.#streams.push(stream)
     this.#streamNamed.set(name, stream)
     this.#streamOfKey.set(keyId, stream)
@@ -227,12 +284,28 @@ export class ReadingsFold implements ReadingQueries {
     if (known !== undefined) return known
     const number = this.#cellars.length
     const kegs = new Kegs({ name, number }, { saving: this.#saving, memory: this.#memory })
-    const cellar: Cellar = { name, number, latest: new Ring(latestReadingsPerCellarMax), kegs }
+    const latest = new Ring<AcceptedReading>(latestReadingsPerCellarMax, wasAcceptedBefore)
+    const cellar: Cellar = { name, number, latest, kegs, keptFromMs: 0 }
     this.#cellars.push(cellar)
     this.#cellarNamed.set(name, cellar)
     return cellar
   }
 }
+
+/** Whether it is to be folded; `false` if it was folded before, or purged. What it leaves out must turn out to be purged. */
+const isNews = (stream: Stream, event: RecordedEvent): boolean => {
+  if (event.revision <= stream.revision) return false
+  if (event.revision > stream.revision + 1) stream.missingBefore = event.revision
+  return true
+}
+
+/** By time, then by position: the same order whichever stream was folded first. */
+const wasAcceptedBefore = (a: AcceptedReading, b: AcceptedReading): boolean =>
+  a.recordedAt < b.recordedAt || (a.recordedAt === b.recordedAt && a.position < b.position)
+
+/** What it repeats may have been purged since. */
+const shownSince = (keptFromMs: number, reading: AcceptedReading): AcceptedReading =>
+  reading.repeatOf === null || reading.repeatOf >= keptFromMs ? reading : { ...reading, repeatOf: null }
 
 /** What is in the log was judged before it was written, so a timestamp that keeps no rule is a bug. */
 const instantOf = (event: RecordedEvent<'ReadingAccepted'>): number => {

@@ -48,6 +48,15 @@ export const rateWindowSlots = 64
 export const refusalWindowFactor = 10
 /** Keys whose refusals are counted at once: about a kibibyte each. */
 export const refusalWindowsMax = 10_000
+/**
+ * The unit of retention, and the shortest: what goes goes a day at a time (UTC). Nothing that a key's window or an
+ * `Idempotency-Key` still counts may go, and both reach back 24 hours.
+ */
+export const retentionMsMin = 24 * 3_600_000
+/** Readings stay this much longer than their cellar says, since the clocks of two nodes may differ. */
+export const retentionMarginMs = 3_600_000
+/** Keys whose readings are purged by one append to their cellar: about 200 KB. */
+export const purgesPerAppendMax = 256
 /** A hundred years: whoever types more means something else. */
 export const durationMsMax = 36_500 * 86_400_000
 export const labelCodePointsMax = 80
@@ -175,6 +184,8 @@ export const readPageEventsMax = 1_000
 export const kegsPerCellarMax = 10_000
 export const pointsPerKegMax = 24
 export const latestReadingsPerCellarMax = 50
+/** Readings of one keg that were accepted after its latest but have earlier timestamps: the latest, should that be purged. */
+export const latestPerKegMax = 8
 /** Seals and fences of one key's readings, of which each takes a command of an admin: the last are shown. */
 export const barriersPerKeyMax = 1_000
 export const lastRefusalsMax = 10_000

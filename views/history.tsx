@@ -3,7 +3,7 @@ import { attribute } from './attribute.ts'
 import { ByWhom } from './by.tsx'
 import { StatusPill } from './key-status.tsx'
 import { paths } from './paths.ts'
-import { limitText } from './quantity.ts'
+import { countOf, limitText } from './quantity.ts'
 import { ExactInstant } from './time.tsx'
 import { exactText, secondText } from './time-words.ts'
 import type { StateAt } from './types.ts'
@@ -86,6 +86,7 @@ const eventWords: Readonly<Record<HistoryRow['type'], string>> = {
   KeyRevoked: 'Revoked',
   ReadingsSealed: 'Readings sealed for good',
   ReadingsFenced: 'Change in force everywhere',
+  ReadingsPurged: 'Old readings purged',
 }
 
 const fieldWords: Readonly<Record<Change['field'], string>> = {
@@ -96,6 +97,7 @@ const fieldWords: Readonly<Record<Change['field'], string>> = {
   limit: 'Limit',
   expiresAt: 'Expires',
   keyRevision: 'Key’s revision',
+  purged: 'Gone for good',
 }
 
 const ChangeLine = (props: { readonly change: Change }): JSX.Element => {
@@ -132,6 +134,8 @@ const changeTexts = (change: Change): { readonly before: string | null; readonly
       return { before: change.from === undefined ? null : expiryText(change.from), after: expiryText(change.to) }
     case 'keyRevision':
       return { before: null, after: String(change.to) }
+    case 'purged':
+      return { before: null, after: purgedText(change) }
     case 'cellar':
     case 'label':
     case 'note':
@@ -140,6 +144,12 @@ const changeTexts = (change: Change): { readonly before: string | null; readonly
     default:
       return unknownChange(change)
   }
+}
+
+const purgedText = (change: Extract<Change, { field: 'purged' }>): string => {
+  const { first, last } = change.revisions
+  const what = `${countOf(change.readings, 'reading', 'readings')}, revisions ${first} to ${last}`
+  return `${what}; accepted before ${exactText(change.acceptedBefore)}, the last at ${exactText(change.lastAcceptedAt)}`
 }
 
 const limitOrCellars = (limit: Parameters<typeof limitText>[0] | null): string =>

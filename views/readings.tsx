@@ -189,7 +189,7 @@ const Marks = (props: { readonly reading: ReadingView }): JSX.Element => (
         clock ahead
       </span>
     ) : null}
-    {props.reading.repeat ? (
+    {props.reading.repeatOf !== null ? (
       <span class="mark repeat" title="Same rack, keg, timestamp and value as an earlier reading">
         repeat
       </span>

@@ -14,7 +14,7 @@ import { StreamActor } from './stream-actor.ts'
 
 type Answer<T> = Promise<Outcome<T, CommandRefusal>>
 
-const cellarEvent = narrowTo('CellarCreated', 'CellarRenamed', 'CellarPolicyChanged')
+const cellarEvent = narrowTo('CellarCreated', 'CellarRenamed', 'CellarPolicyChanged', 'ReadingsPurged')
 
 /** One cellar on this node. Its keys are created here, one after the other, so that they can be counted and numbered. */
 export class CellarActor extends StreamActor<CellarState | null> {

@@ -1,4 +1,4 @@
-import { limitWithin } from '../domain/amounts.ts'
+import { limitWithin, retentionWithin } from '../domain/amounts.ts'
 import type { CellarPolicy } from '../domain/events.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../domain/refusal.ts'
 import { cellarStream } from '../domain/streams.ts'
@@ -44,5 +44,7 @@ const parsePolicy = (policy: CellarPolicy): Outcome<CellarPolicy, CommandRefusal
       return invalidField(field, 'The bound must be whole milliseconds, 0 or more.')
     }
   }
-  return done({ ...policy, limit: limit.value })
+  const retention = retentionWithin(policy.retentionMs)
+  if (!retention.ok) return retention
+  return done({ ...policy, limit: limit.value, retentionMs: retention.value })
 }

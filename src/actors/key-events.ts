@@ -18,7 +18,8 @@ export const keyEvent = narrowTo(
 /**
  * All that makes a key's history: its own stream, whole, from the log; and the seal and the fences among its readings, of
  * which there may be millions, so these are what was kept of them when this node heard of them: the last `barriersPerKeyMax`.
- * A fence that is older than so many says nothing that the key's own events do not.
+ * A fence that is older than so many says nothing that the key's own events do not. Of what was purged, the last: a day
+ * with retention has one.
  */
 export const readKeyEvents = async (
   { log, projections }: Pick<Core, 'log' | 'projections'>,
@@ -26,5 +27,6 @@ export const readKeyEvents = async (
 ): Promise<readonly AuditEvent[]> => {
   const events: AuditEvent[] = []
   await readFrom(log, { stream: keyStream(keyId), revision: 0 }, (page) => events.push(...page.map(keyEvent)))
-  return [...events, ...projections.readings.barriers(keyId)]
+  const purged = projections.readings.purged(keyId)
+  return [...events, ...projections.readings.barriers(keyId), ...(purged === null ? [] : [purged.last])]
 }

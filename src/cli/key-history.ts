@@ -42,6 +42,11 @@ const changeText = (change: Change): string => {
       return fromTo('expiry', change.from === undefined ? undefined : expiryText(change.from), expiryText(change.to))
     case 'keyRevision':
       return `in force on every node up to revision ${change.to}`
+    case 'purged': {
+      const { readings, revisions, acceptedBefore, lastAcceptedAt } = change
+      const range = `revisions ${revisions.first} to ${revisions.last}`
+      return `${readings} readings purged by retention (${range}), accepted before ${isoOf(acceptedBefore)}, the last at ${isoOf(lastAcceptedAt)}`
+    }
     default:
       return assertNever(change)
   }

@@ -1,5 +1,5 @@
 /** Durations, expiries and limits as people type them into a form or a command. */
-import { durationMsMax, keyLimitReadingsMax, keyWindowMsMax, keyWindowMsMin } from '../limits.ts'
+import { durationMsMax, keyLimitReadingsMax, keyWindowMsMax, keyWindowMsMin, retentionMsMin } from '../limits.ts'
 import type { Limit } from './events.ts'
 import { done } from './refusal.ts'
 import { invalidField, type Typed } from './text.ts'
@@ -55,4 +55,13 @@ export const limitWithin = <L extends Limit | null>(limit: L): Typed<L> => {
     'limit',
     `The limit must be 1 to ${keyLimitReadingsMax} readings in ${keyWindowMsMin / 1_000} to ${keyWindowMsMax / 1_000} seconds, like 6000/60.`,
   )
+}
+
+/** How long readings are kept: whole days, so that what goes goes a day at a time; `null` is for ever. */
+export const retentionWithin = <R extends number | null>(retentionMs: R): Typed<R> => {
+  if (retentionMs === null) return done(retentionMs)
+  const isWhole = retentionMs % retentionMsMin === 0
+  if (isWhole && retentionMs >= retentionMsMin && retentionMs <= durationMsMax) return done(retentionMs)
+  const daysMax = durationMsMax / retentionMsMin
+  return invalidField('retention', `Readings must be kept for a whole number of days, from 1d to ${daysMax}d.`)
 }

@@ -1,4 +1,4 @@
-import type { By, CellarPolicy, Decided, RecordedEvent } from './events.ts'
+import type { By, CellarPolicy, Decided, EventData, RecordedEvent } from './events.ts'
 import { sameLimit } from './key.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
@@ -13,14 +13,29 @@ export type CellarState = {
   readonly revision: number
 }
 
-export const noPolicy: CellarPolicy = { limit: null, readingAgeMsMax: null, readingAheadMsMax: null }
+export const noPolicy: CellarPolicy = {
+  limit: null,
+  readingAgeMsMax: null,
+  readingAheadMsMax: null,
+  retentionMs: null,
+}
+
+/** What goes of one key's readings. */
+export type Purge = Omit<EventData<'ReadingsPurged'>, 'cellar' | 'acceptedBefore'>
 
 export type CellarCommand =
   | { readonly type: 'CreateCellar'; readonly cellar: string; readonly title: string }
   | { readonly type: 'RenameCellar'; readonly title: string }
   | { readonly type: 'ChangeCellarPolicy'; readonly policy: CellarPolicy }
+  /** All of them accepted before `acceptedBefore` (ms), as was found under that retention. */
+  | {
+      readonly type: 'PurgeReadings'
+      readonly purges: readonly Purge[]
+      readonly acceptedBefore: number
+      readonly retentionMs: number
+    }
 
-export type CellarEventType = 'CellarCreated' | 'CellarRenamed' | 'CellarPolicyChanged'
+export type CellarEventType = 'CellarCreated' | 'CellarRenamed' | 'CellarPolicyChanged' | 'ReadingsPurged'
 
 export type DecidedCellar = Decided<CellarEventType>
 
@@ -41,13 +56,23 @@ export const decideCellar = (
     case 'ChangeCellarPolicy':
       if (samePolicy(cellar.policy, command.policy)) return done([])
       return done([{ type: 'CellarPolicyChanged', data: { policy: command.policy } }])
+    case 'PurgeReadings': {
+      const { purges, acceptedBefore, retentionMs } = command
+      // Whoever changed the retention meanwhile meant the readings that are still there.
+      if (cellar.policy.retentionMs !== retentionMs) return done([])
+      const common = { cellar: cellar.cellar, acceptedBefore }
+      return done(purges.map((purge) => ({ type: 'ReadingsPurged', data: { ...common, ...purge } })))
+    }
     default:
       return assertNever(command)
   }
 }
 
 const samePolicy = (a: CellarPolicy, b: CellarPolicy): boolean =>
-  sameLimit(a.limit, b.limit) && a.readingAgeMsMax === b.readingAgeMsMax && a.readingAheadMsMax === b.readingAheadMsMax
+  sameLimit(a.limit, b.limit) &&
+  a.readingAgeMsMax === b.readingAgeMsMax &&
+  a.readingAheadMsMax === b.readingAheadMsMax &&
+  a.retentionMs === b.retentionMs
 
 /** Folds one event of `cellar-<digest>`. */
 export const evolveCellar = (cellar: CellarState | null, event: RecordedEvent<CellarEventType>): CellarState => {
@@ -68,6 +93,8 @@ export const evolveCellar = (cellar: CellarState | null, event: RecordedEvent<Ce
       return { ...cellar, title: event.data.title, revision }
     case 'CellarPolicyChanged':
       return { ...cellar, policy: event.data.policy, revision }
+    case 'ReadingsPurged':
+      return { ...cellar, revision }
     default:
       return assertNever(event)
   }

@@ -5,6 +5,7 @@
  * schema version, and the codec upcasts the old one when it is read.
  */
 import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
+import { dayMs } from './day.ts'
 import { Idempotency } from './idempotency.ts'
 
 const strict = { additionalProperties: false } as const
@@ -21,9 +22,12 @@ export type Limit = Static<typeof Limit>
 export const Role = Type.Union([Type.Literal('admin'), Type.Literal('auditor')])
 export type Role = Static<typeof Role>
 
-/** Bounds and defaults a cellar sets for its keys and readings; `null` is "none of its own". */
+/**
+ * Bounds and defaults a cellar sets for its keys and readings; `null` is "none of its own". `retentionMs` is how long its
+ * readings are kept: whole days, `null` for ever.
+ */
 export const CellarPolicy = Type.Object(
-  { limit: orNull(Limit), readingAgeMsMax: orNull(ms), readingAheadMsMax: orNull(ms) },
+  { limit: orNull(Limit), readingAgeMsMax: orNull(ms), readingAheadMsMax: orNull(ms), retentionMs: orNull(ms) },
   strict,
 )
 export type CellarPolicy = Static<typeof CellarPolicy>
@@ -41,6 +45,23 @@ export const eventData = {
   CellarCreated: Type.Object({ cellar: Type.String(), title: Type.String() }, strict),
   CellarRenamed: Type.Object({ title: Type.String() }, strict),
   CellarPolicyChanged: Type.Object({ policy: CellarPolicy }, strict),
+  /**
+   * In the cellar's stream: these revisions of a key's readings are gone for good, the first ones that were still there.
+   * `readings` of them were readings, all accepted before `acceptedBefore`, the last one at `lastAcceptedAt`.
+   */
+  ReadingsPurged: Type.Object(
+    {
+      cellar: Type.String(),
+      keyId: Type.String(),
+      firstRevision: Type.Integer({ minimum: 0 }),
+      lastRevision: Type.Integer({ minimum: 0 }),
+      readings: Type.Integer({ minimum: 0 }),
+      /** The beginning of a day, UTC. */
+      acceptedBefore: Type.Integer({ minimum: 0, multipleOf: dayMs }),
+      lastAcceptedAt: ms,
+    },
+    strict,
+  ),
 
   KeyCreated: Type.Object(
     {
@@ -97,11 +118,11 @@ export const eventData = {
 export type EventType = keyof typeof eventData
 export type EventData<T extends EventType> = Static<(typeof eventData)[T]>
 
-/** Newest schema version of every type. */
-export const schemaVersion = Object.fromEntries(Object.keys(eventData).map((type) => [type, 1])) as Record<
-  EventType,
-  number
->
+/** Newest schema version of every type. `src/log/upcast.ts` leads from each older one to the next. */
+export const schemaVersion = {
+  ...(Object.fromEntries(Object.keys(eventData).map((type) => [type, 1])) as Record<EventType, number>),
+  CellarPolicyChanged: 2,
+}
 
 /** Who did it. `cli` is whoever holds the data folder; `system` is the service itself (a sweep, a repair). */
 export const By = Type.Union([

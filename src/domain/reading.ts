@@ -74,10 +74,10 @@ export const cellarRefusal = (reading: Reading, cellar: string): ItemRefusal | n
 
 /** The bounds that a cellar sets for its readings' timestamps, at `now` (ms); by itself the service sets none. */
 export const policyRefusal = (timestampMs: number, policy: CellarPolicy, now: number): ItemRefusal | null => {
-  const { readingAgeMsMax, readingAheadMsMax } = policy
-  if (readingAgeMsMax !== null && now - timestampMs > readingAgeMsMax) {
-    return { kind: 'timestamp_too_old', ageMsMax: readingAgeMsMax }
-  }
+  const { readingAgeMsMax, readingAheadMsMax, retentionMs } = policy
+  // What is older than anything that is kept is refused too, never accepted and dropped.
+  const ageMsMax = Math.min(readingAgeMsMax ?? Number.POSITIVE_INFINITY, retentionMs ?? Number.POSITIVE_INFINITY)
+  if (now - timestampMs > ageMsMax) return { kind: 'timestamp_too_old', ageMsMax }
   if (readingAheadMsMax !== null && timestampMs - now > readingAheadMsMax) {
     return { kind: 'timestamp_in_future', aheadMsMax: readingAheadMsMax }
   }

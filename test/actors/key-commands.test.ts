@@ -295,7 +295,11 @@ test('commands refuse what a field may not hold, naming the bound', async () => 
     cellars.create({ cellar: ' a', title: '' }, asker),
     cellars.create({ cellar: 'a', title: tooLong }, asker),
     cellars.rename(reading.cellar, tooLong, asker),
-    cellars.changePolicy(reading.cellar, { limit: null, readingAgeMsMax: -1, readingAheadMsMax: null }, asker),
+    cellars.changePolicy(
+      reading.cellar,
+      { limit: null, readingAgeMsMax: -1, readingAheadMsMax: null, retentionMs: null },
+      asker,
+    ),
   ]
   for (const answer of await one.schedule.until(Promise.all(refusals))) {
     expect(answer).toMatchObject({ ok: false, refusal: { kind: 'invalid_field' } })

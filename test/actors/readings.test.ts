@@ -178,7 +178,12 @@ describe('the window of a key', () => {
   test("is the cellar's for a key that has none of its own, from the next reading on", async () => {
     const { node, keyId } = await opened()
     await node.post(keyId, 3)
-    const policy = { limit: { readings: 3, windowMs: 60_000 }, readingAgeMsMax: null, readingAheadMsMax: null }
+    const policy = {
+      limit: { readings: 3, windowMs: 60_000 },
+      readingAgeMsMax: null,
+      readingAheadMsMax: null,
+      retentionMs: null,
+    }
     await node.schedule.until(node.core.cellars.changePolicy(reading.cellar, policy, asker))
     expect((await node.post(keyId))[0]).toMatchObject({ refusal: { kind: 'rate_limited', limit: policy.limit } })
   })

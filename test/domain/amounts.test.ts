@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { limitWithin, parseDurationMs, parseExpiry, parseLimit } from '../../src/domain/amounts.ts'
+import { limitWithin, parseDurationMs, parseExpiry, parseLimit, retentionWithin } from '../../src/domain/amounts.ts'
 import type { Limit } from '../../src/domain/events.ts'
 import { instantText } from '../../src/domain/instant.ts'
 import { parseTimestamp } from '../../src/domain/timestamp.ts'
@@ -152,4 +152,28 @@ describe('nanosecondsPastMs()', () => {
   for (const [timestamp, nanoseconds] of table) {
     test(`finds ${nanoseconds} ns in ${timestamp}`, () => expect(nanosecondsPastMs(timestamp)).toBe(nanoseconds))
   }
+})
+
+describe('retentionWithin()', () => {
+  const dayMs = 86_400_000
+  test('takes whole days from one to a hundred years, and for ever', () => {
+    for (const ms of [null, dayMs, 365 * dayMs, 36_500 * dayMs]) {
+      expect(retentionWithin(ms)).toEqual({ ok: true, value: ms })
+    }
+  })
+
+  test('refuses what is shorter, longer or no whole number of days', () => {
+    for (const ms of [
+      0,
+      -dayMs,
+      dayMs - 1,
+      dayMs + 1,
+      1.5 * dayMs,
+      36_501 * dayMs,
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+    ]) {
+      expect(retentionWithin(ms)).toMatchObject({ ok: false, refusal: { field: 'retention' } })
+    }
+  })
 })

@@ -11,7 +11,12 @@ import {
 import type { CellarPolicy, RecordedEvent } from '../../src/domain/events.ts'
 
 const at = Date.UTC(2026, 2, 1, 12)
-const policy: CellarPolicy = { limit: { readings: 1, windowMs: 1_000 }, readingAgeMsMax: null, readingAheadMsMax: 5 }
+const policy: CellarPolicy = {
+  limit: { readings: 1, windowMs: 1_000 },
+  readingAgeMsMax: null,
+  readingAheadMsMax: 5,
+  retentionMs: null,
+}
 
 const record = (draft: DecidedCellar, revision: number): RecordedEvent<CellarEventType> => ({
   ...draft,
@@ -58,10 +63,35 @@ describe('decideCellar()', () => {
   test('finds the same policy already so, in whatever order its fields were written', () => {
     const reordered: CellarPolicy = {
       readingAheadMsMax: 5,
+      retentionMs: null,
       limit: { windowMs: 1_000, readings: 1 },
       readingAgeMsMax: null,
     }
     expect(decideCellar(foldAll([created, policyChanged]), change(reordered))).toEqual({ ok: true, value: [] })
+  })
+})
+
+describe('a purge', () => {
+  const retentionMs = 86_400_000
+  const purge = { keyId: 'k', firstRevision: 3, lastRevision: 7, readings: 4, lastAcceptedAt: at - 1 }
+  const command: CellarCommand = { type: 'PurgeReadings', purges: [purge, purge], acceptedBefore: at, retentionMs }
+  const kept = (ms: number | null): DecidedCellar => ({
+    type: 'CellarPolicyChanged',
+    data: { policy: { ...noPolicy, retentionMs: ms } },
+  })
+
+  test('is recorded for each key, as it was found', () => {
+    const cellar = foldAll([created, kept(retentionMs)])
+    const purged = { type: 'ReadingsPurged' as const, data: { cellar: 'c', acceptedBefore: at, ...purge } }
+    expect(decideCellar(cellar, command)).toEqual({ ok: true, value: [purged, purged] })
+    expect(evolveCellar(cellar, record(purged, 2))).toMatchObject({ title: 'C', revision: 2 })
+  })
+
+  test('is not made under a retention that no longer holds, or was lifted', () => {
+    for (const ms of [null, 2 * retentionMs]) {
+      expect(decideCellar(foldAll([created, kept(retentionMs), kept(ms)]), command)).toEqual({ ok: true, value: [] })
+    }
+    expect(decideCellar(foldAll([]), command)).toEqual({ ok: false, refusal: { kind: 'cellar_not_found' } })
   })
 })
 
@@ -71,6 +101,7 @@ describe('a policy', () => {
     { ...policy, limit: { readings: 2, windowMs: 1_000 } },
     { ...policy, readingAgeMsMax: 0 },
     { ...policy, readingAheadMsMax: 6 },
+    { ...policy, retentionMs: 86_400_000 },
   ]) {
     test(`is another when one of its fields is: ${JSON.stringify(other)}`, () => {
       expect(decideCellar(foldAll([created, policyChanged]), change(other))).toEqual({

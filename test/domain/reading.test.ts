@@ -39,4 +39,17 @@ describe('policyRefusal()', () => {
     expect(policyRefusal(now, bounded, now)).toBeNull()
     expect(policyRefusal(now + 1, bounded, now)).toEqual({ kind: 'timestamp_in_future', aheadMsMax: 0 })
   })
+
+  test('refuses what is older than anything that is kept, and of two bounds states the shorter', () => {
+    const dayMs = 86_400_000
+    for (const [readingAgeMsMax, retentionMs, ageMsMax] of [
+      [null, dayMs, dayMs],
+      [2 * dayMs, dayMs, dayMs],
+      [1_000, dayMs, 1_000],
+    ] as const) {
+      const policy = { ...noPolicy, readingAgeMsMax, retentionMs }
+      expect(policyRefusal(now - ageMsMax, policy, now)).toBeNull()
+      expect(policyRefusal(now - ageMsMax - 1, policy, now)).toEqual({ kind: 'timestamp_too_old', ageMsMax })
+    }
+  })
 })

@@ -7,7 +7,7 @@ import { UndecodableEvent } from '../../src/log/event-log.ts'
 import { openSqliteLog } from '../../src/log/sqlite.ts'
 import type { Upcast } from '../../src/log/upcast.ts'
 import { caughtUp, collect, dropped } from './collector.ts'
-import { hostileTimestamps, keySuspended, keySuspensions, reading, startMs } from './sample-events.ts'
+import { cellarRenamed, hostileTimestamps, keySuspended, keySuspensions, reading, startMs } from './sample-events.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 const codec = createCodec()
@@ -382,6 +382,25 @@ describe('an event of an old schema version', () => {
     expect((await old.read('key-one', { limit: 1 })).map((event) => event.data)).toEqual([{ reason: 'leak' }])
     await old.close()
     folder.remove()
+  })
+
+  test('is upcast from the first form of a cellar’s policy, under which everything was kept', () => {
+    const policy = { limit: null, readingAgeMsMax: 5, readingAheadMsMax: null }
+    const [row] = createCodec().encode('cellar-one', [cellarRenamed('x')])
+    const [renamed] = JSON.parse(String(row?.body))
+    const decode = (data: unknown) => {
+      const body = JSON.stringify([{ ...renamed, type: 'CellarPolicyChanged', schemaVersion: 1, data }])
+      return createCodec().decode({
+        stream: 'cellar-one',
+        revision: 0,
+        position: 1,
+        count: 1,
+        recordedAt: startMs,
+        body,
+      })
+    }
+    expect(decode({ policy })).toMatchObject([{ data: { policy: { ...policy, retentionMs: null } } }])
+    for (const data of [null, {}, { policy: null }, { policy: 7 }]) expect(() => decode(data)).toThrow(UndecodableEvent)
   })
 
   test('is upcast when it is a packed reading, too', () => {

@@ -45,7 +45,14 @@ const fullLog = (): Recorder => {
   record(cellarStream('c'), { type: 'CellarRenamed', data: { title: 'New' } })
   record(cellarStream('c'), {
     type: 'CellarPolicyChanged',
-    data: { policy: { limit: { readings: 3, windowMs: 1_000 }, readingAgeMsMax: 5, readingAheadMsMax: null } },
+    data: {
+      policy: {
+        limit: { readings: 3, windowMs: 1_000 },
+        readingAgeMsMax: 5,
+        readingAheadMsMax: null,
+        retentionMs: null,
+      },
+    },
   })
   record('key-k1', keyCreated('k1'))
   record('key-k2', keyCreated('k2', 'd'))
@@ -59,6 +66,9 @@ const fullLog = (): Recorder => {
   record('key-k1', { type: 'KeyExpired', data: { expiresAt: noon + 60_000 } })
   record('readings-k1', { type: 'ReadingsSealed', data: { reason: 'lost' } })
   record('key-k1', { type: 'KeyRevoked', data: { reason: 'lost', sealId: 'event-x' } })
+  const range = { keyId: 'k1', firstRevision: 0, lastRevision: 6, readings: 7 }
+  const times = { acceptedBefore: noon + 26_000, lastAcceptedAt: noon + 25_000 }
+  record(cellarStream('c'), { type: 'ReadingsPurged', data: { cellar: 'c', ...range, ...times } })
   return recorder
 }
 
@@ -99,6 +109,8 @@ describe('fold()', () => {
     for (const stream of new Set(events.map((event) => event.stream))) {
       const own = events.filter((event) => event.stream === stream)
       const [first, second, third] = own
+      // What is missing there may have been purged: see `retention.test.ts`.
+      if (stream.startsWith('readings-')) continue
       if (first === undefined || second === undefined || third === undefined) continue
       const projections = createProjections()
       expect(() => projections.fold([second])).toThrow(
@@ -183,7 +195,12 @@ describe('keys', () => {
     expect(limitOf()).toEqual(keyLimitDefault)
     projections.fold([recorder.record(cellarStream('c'), cellarCreated('c'))])
     expect(limitOf()).toEqual(keyLimitDefault)
-    const policy = { limit: { readings: 3, windowMs: 1_000 }, readingAgeMsMax: null, readingAheadMsMax: null }
+    const policy = {
+      limit: { readings: 3, windowMs: 1_000 },
+      readingAgeMsMax: null,
+      readingAheadMsMax: null,
+      retentionMs: null,
+    }
     projections.fold([recorder.record(cellarStream('c'), { type: 'CellarPolicyChanged', data: { policy } })])
     expect(limitOf()).toEqual({ readings: 3, windowMs: 1_000 })
     const limit = { readings: 9, windowMs: 2_000 }

@@ -62,7 +62,7 @@ describe('the latest readings of a cellar', () => {
         value: 7e-6,
         timestamp: '2026-03-01T11:59:00.123456789Z',
         clockSkew: false,
-        repeat: false,
+        repeatOf: null,
       },
     ])
     expect(projections.readings.latest('nobody')).toEqual([])
@@ -118,7 +118,7 @@ describe('the points of a keg', () => {
 })
 
 describe('an exact repeat', () => {
-  const mark = (projections: Projections) => projections.readings.latest('c')[0]?.repeat
+  const mark = (projections: Projections) => projections.readings.latest('c')[0]?.repeatOf !== null
 
   test('is marked when rack, keg, timestamp and value are the same, whichever key sent it', () => {
     const { projections, post } = scene()
@@ -189,7 +189,7 @@ describe('the kegs of a cellar', () => {
     // The next one has the place of one that went, and nothing of it.
     post({ rack: 'new', keg: 'newer' })
     const fresh = projections.readings.kegs('c').find(({ keg }) => keg === 'newer')
-    expect([fresh?.values, fresh?.latest.repeat]).toEqual([[1], false])
+    expect([fresh?.values, fresh?.latest.repeatOf]).toEqual([[1], null])
   })
 
   test('keep names apart that would be one if they were joined', () => {

@@ -99,9 +99,9 @@ describe('a saved state', () => {
       [0, false],
     ] as const) {
       const again = restoreProjections(kept(restored.save()))
-      const event = new Recorder(now).record('readings-other', reading('k', value))
+      const event = new Recorder(now).record('readings-other', reading('k', value), { at: now + 86_400_000 })
       again.fold([{ ...event, position: recorder.events.length + 1 }])
-      expect(again.readings.latest('c')[0]?.repeat).toBe(isRepeat)
+      expect(again.readings.latest('c')[0]?.repeatOf !== null).toBe(isRepeat)
     }
   })
 

@@ -85,7 +85,10 @@ const draftOf = ({ what, whom, which, hard }: Step): Draft => {
   if (what === 10) {
     if (hard) return { type: 'CellarRenamed', data: { title: `T${which}` } }
     const limit = which % 2 === 0 ? null : { readings: which, windowMs: 1_000 }
-    return { type: 'CellarPolicyChanged', data: { policy: { limit, readingAgeMsMax: which, readingAheadMsMax: null } } }
+    return {
+      type: 'CellarPolicyChanged',
+      data: { policy: { limit, readingAgeMsMax: which, readingAheadMsMax: null, retentionMs: null } },
+    }
   }
   if (what === 11) {
     const email = hard && which % 2 === 0 ? null : (emails[whom % 2] ?? emails[0])

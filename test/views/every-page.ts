@@ -140,7 +140,7 @@ const pagesBeforeSignIn = (texts: Texts): readonly Page[] => {
 const cellarOf = (texts: Texts): CellarView => ({
   cellar: texts('cellar'),
   title: texts('title'),
-  policy: { limit: null, readingAgeMsMax: 30 * day, readingAheadMsMax: null },
+  policy: { limit: null, readingAgeMsMax: 30 * day, readingAheadMsMax: null, retentionMs: null },
   createdAt: nowMs - 40 * day,
   createdBy: { kind: 'operator', email: texts('email') },
 })
@@ -160,7 +160,7 @@ const readingOf = (texts: Texts, at: number, value: number): ReadingView => ({
   value,
   timestamp: texts('timestamp'),
   clockSkew: at === 2,
-  repeat: at === 4,
+  repeatOf: at === 4 ? 0 : null,
 })
 
 const wave = (count: number): readonly number[] =>
@@ -223,7 +223,7 @@ const cellarPages = (texts: Texts): readonly Page[] => {
       name: 'settings-refused',
       html: SettingsPage({
         shell: admin,
-        cellar: { ...cellar, policy: { limit, readingAgeMsMax: null, readingAheadMsMax: 600_000 } },
+        cellar: { ...cellar, policy: { limit, readingAgeMsMax: null, readingAheadMsMax: 600_000, retentionMs: null } },
         rename: form({ title: texts('typed') }, { title: texts('fault'), form: texts('fault') }),
         policy: form(
           {

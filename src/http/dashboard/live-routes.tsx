@@ -95,7 +95,7 @@ const firstReading = async ({ core }: DashboardDeps, keyId: string): Promise<Acc
   const [first] = await core.log.read(last.stream, { limit: 1 })
   if (first?.type !== 'ReadingAccepted') return last
   const { stream, revision, position, recordedAt, data } = first
-  return { ...data, stream, revision, position, recordedAt, keyId, clockSkew: false, repeat: false }
+  return { ...data, stream, revision, position, recordedAt, keyId, clockSkew: false, repeatOf: null }
 }
 
 const isAdmin = (visit: SignedInVisit): boolean => visit.session.role === 'admin'

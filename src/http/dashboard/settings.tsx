@@ -53,14 +53,15 @@ const changePolicy = async (deps: DashboardDeps, visit: SignedInVisit): Promise<
   }
   const again = (faults: Faults) =>
     settingsPage(visit, cellar, { policy: { values, faults: placedFaults(values, faults) } })
-  const policy = typedPolicy(form)
-  if (!policy.ok) return refusedPage(visit, policy.refusal, { back: backTo(cellar), again })
-  const changed = await deps.core.cellars.changePolicy(cellar.cellar, policy.value, askerOf(visit))
+  const bounds = typedBounds(form)
+  if (!bounds.ok) return refusedPage(visit, bounds.refusal, { back: backTo(cellar), again })
+  const policy = { ...bounds.value, retentionMs: cellar.policy.retentionMs }
+  const changed = await deps.core.cellars.changePolicy(cellar.cellar, policy, askerOf(visit))
   if (changed.ok) return seeOther(visit, paths.settings(cellar.cellar), { notice: 'policy_changed' })
   return refusedPage(visit, changed.refusal, { back: backTo(cellar), again })
 }
 
-const typedPolicy = (form: FormFields): Typed<CellarPolicy> => {
+const typedBounds = (form: FormFields): Typed<Omit<CellarPolicy, 'retentionMs'>> => {
   const limit = typedLimit(form)
   if (!limit.ok) return limit
   const age = durationOrNone(form, 'age_max')

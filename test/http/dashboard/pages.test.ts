@@ -136,7 +136,12 @@ describe('settings', () => {
     expect((await admin.post(paths.policy(testCellar), policy)).status).toBe(303)
     expect(service.core.projections.cellars.get(testCellar)).toMatchObject({
       title: 'New title',
-      policy: { limit: { readings: 10, windowMs: 5_000 }, readingAgeMsMax: 30 * dayMs, readingAheadMsMax: 600_000 },
+      policy: {
+        limit: { readings: 10, windowMs: 5_000 },
+        readingAgeMsMax: 30 * dayMs,
+        readingAheadMsMax: 600_000,
+        retentionMs: null,
+      },
     })
     const shown = await admin.get(paths.settings(testCellar))
     for (const value of ['10', '5', '30d', '10m']) expect(shown.body).toContain(`value="${value}"`)

@@ -7,7 +7,7 @@ let key: string
 beforeAll(async () => {
   service = await startService()
   key = (await service.createKey()).key
-  const policy = { limit: null, readingAgeMsMax: 3_600_000, readingAheadMsMax: 1_000 }
+  const policy = { limit: null, readingAgeMsMax: 3_600_000, readingAheadMsMax: 1_000, retentionMs: null }
   const changed = await service.core.cellars.changePolicy(testCellar, policy, testAsker)
   expect(changed.ok).toBe(true)
 })
@@ -42,4 +42,20 @@ describe('POST /api/v1/ingest of a cellar that bounds its timestamps answers', (
     const reading = { ...validReading, cellar: 'other', timestamp: '0001-01-01T00:00:00Z' }
     expectAccepted(await answerOf(await service.post(reading, other.key)))
   })
+})
+
+test('A reading older than what its cellar keeps answers 400 TIMESTAMP_TOO_OLD, and is not stored', async () => {
+  const other = await service.createKey({ cellar: 'short memory' })
+  const retentionMs = 24 * 3_600_000
+  const policy = { limit: null, readingAgeMsMax: null, readingAheadMsMax: null, retentionMs }
+  expect((await service.core.cellars.changePolicy('short memory', policy, testAsker)).ok).toBe(true)
+  const postAged = async (ageMs: number) => {
+    const timestamp = new Date(service.clock.now() - ageMs).toISOString()
+    return answerOf(await service.post({ ...validReading, cellar: 'short memory', timestamp }, other.key))
+  }
+  expectAccepted(await postAged(retentionMs))
+  expect(expectRefusal(await postAged(retentionMs + 1), 400, 'TIMESTAMP_TOO_OLD')).toContain(
+    'at most 86400 seconds old',
+  )
+  expect(service.core.projections.readings.usage(other.keyId)?.accepted).toBe(1)
 })

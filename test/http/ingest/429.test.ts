@@ -111,7 +111,12 @@ describe('POST /api/v1/ingest answers 429 RATE_LIMITED', () => {
   test('to one key only, and by the limit of the cellar where the key has none', async () => {
     const first = await service.createKey()
     const second = await service.createKey()
-    const policy = { limit: { readings: 1, windowMs: 60_000 }, readingAgeMsMax: null, readingAheadMsMax: null }
+    const policy = {
+      limit: { readings: 1, windowMs: 60_000 },
+      readingAgeMsMax: null,
+      readingAheadMsMax: null,
+      retentionMs: null,
+    }
     await service.core.cellars.changePolicy('wine-berlin', policy, testAsker)
     expectAccepted(await post(first.key))
     expectRefusal(await post(first.key), 429, code)

@@ -48,7 +48,7 @@ describe('POST /api/v1/ingest/batch answers 207', () => {
 
   test('with the bounds that the cellar sets for timestamps asked of each', async () => {
     const { key } = await service.createKey()
-    const policy = { limit: null, readingAgeMsMax: 3_600_000, readingAheadMsMax: 60_000 }
+    const policy = { limit: null, readingAgeMsMax: 3_600_000, retentionMs: null, readingAheadMsMax: 60_000 }
     await service.core.cellars.changePolicy(validReading.cellar, policy, testAsker)
     service.clock.set(Date.UTC(2026, 2, 1, 12))
     const readings = ['2026-03-01T10:59:59Z', '2026-03-01T11:00:00Z', '2026-03-01T12:01:00Z', '2026-03-01T12:01:01Z']
