@@ -29,6 +29,8 @@ export const paths = {
   settings: (cellar: string) => `/cellars/${cellarSegment(cellar)}/settings`,
   rename: (cellar: string) => `/cellars/${cellarSegment(cellar)}/title`,
   policy: (cellar: string) => `/cellars/${cellarSegment(cellar)}/policy`,
+  /** GET asks whether `days` is meant, POST does it. */
+  retention: (cellar: string) => `/cellars/${cellarSegment(cellar)}/retention`,
   keys: (cellar: string, status: KeyStatus = 'active', page = 1) =>
     `/cellars/${cellarSegment(cellar)}/keys${listQuery(status, page)}`,
   newKey: (cellar: string) => `/cellars/${cellarSegment(cellar)}/keys/new`,

@@ -5,15 +5,17 @@ import { Csrf, FormFault, TextField } from './field.tsx'
 import { LimitFields } from './key-form.tsx'
 import { paths } from './paths.ts'
 import { limitText } from './quantity.ts'
+import { keptText, RetentionForm } from './retention.tsx'
 import { Instant } from './time.tsx'
 import { durationText } from './time-words.ts'
-import type { CellarView, Form, PolicyField, Shell } from './types.ts'
+import type { CellarView, Form, PolicyField, RetentionField, Shell } from './types.ts'
 
 export const SettingsPage = (props: {
   readonly shell: Shell
   readonly cellar: CellarView
   readonly rename: Form<'title'>
   readonly policy: Form<PolicyField>
+  readonly retention: Form<RetentionField>
   /** In force where neither key nor cellar has one. */
   readonly defaultLimit: Limit
 }): JSX.Element => (
@@ -29,6 +31,7 @@ export const SettingsPage = (props: {
             form={props.policy}
             defaultLimit={props.defaultLimit}
           />
+          <RetentionForm cellar={props.cellar} form={props.retention} />
         </div>
       ) : null}
     </div>
@@ -37,7 +40,7 @@ export const SettingsPage = (props: {
 
 const CellarFacts = (props: { readonly cellar: CellarView; readonly defaultLimit: Limit }): JSX.Element => {
   const { cellar } = props
-  const { limit, readingAgeMsMax, readingAheadMsMax } = cellar.policy
+  const { limit, readingAgeMsMax, readingAheadMsMax, retentionMs } = cellar.policy
   return (
     <section class="card" aria-labelledby="facts-title">
       <h2 id="facts-title">As it is</h2>
@@ -54,7 +57,7 @@ const CellarFacts = (props: { readonly cellar: CellarView; readonly defaultLimit
         </div>
         <div>
           <dt>Oldest reading accepted</dt>
-          <dd safe>{readingAgeMsMax === null ? 'of any age' : `${durationText(readingAgeMsMax)} old`}</dd>
+          <dd safe>{oldestText(readingAgeMsMax, retentionMs)}</dd>
         </div>
         <div>
           <dt>Furthest ahead</dt>
@@ -62,6 +65,13 @@ const CellarFacts = (props: { readonly cellar: CellarView; readonly defaultLimit
             {readingAheadMsMax === null
               ? 'any; over 10 min it is marked'
               : `${durationText(readingAheadMsMax)} ahead of our clock`}
+          </dd>
+        </div>
+        <div>
+          <dt>Readings are kept</dt>
+          <dd>
+            <span safe>{keptText(retentionMs)}</span>
+            {retentionMs === null ? null : <span class="under">older ones go for good</span>}
           </dd>
         </div>
         <div>
@@ -76,6 +86,12 @@ const CellarFacts = (props: { readonly cellar: CellarView; readonly defaultLimit
       </dl>
     </section>
   )
+}
+
+/** What is not kept any more is not accepted either. */
+const oldestText = (ageMsMax: number | null, retentionMs: number | null): string => {
+  const bounds = [ageMsMax, retentionMs].filter((bound) => bound !== null)
+  return bounds.length === 0 ? 'of any age' : `${durationText(Math.min(...bounds))} old`
 }
 
 const RenameForm = (props: {

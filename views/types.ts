@@ -119,6 +119,8 @@ export type EditKeyField = NewKeyField
 /** Values of the field `expires`; `keep` only when a key is edited. */
 export type ExpiryChoice = 'keep' | 'never' | '7d' | '30d' | '90d' | '1y' | 'date'
 export type NewCellarField = 'cellar' | 'title'
+/** Whole days, or blank for ever. */
+export type RetentionField = 'days'
 export type PolicyField = 'limit_readings' | 'limit_seconds' | 'age_max' | 'ahead_max'
 export type SignInField = 'email'
 export type SetPasswordField = 'email' | 'password' | 'password_again'

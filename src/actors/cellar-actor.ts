@@ -1,4 +1,4 @@
-import { type CellarCommand, type CellarState, decideCellar, evolveCellar } from '../domain/cellar.ts'
+import { type CellarCommand, type CellarState, decideCellar, evolveCellar, type Purge } from '../domain/cellar.ts'
 import type { NewEvent, RecordedEvent } from '../domain/events.ts'
 import { decideKey, evolveKey, type KeyState } from '../domain/key.ts'
 import { keyIdBytes, makeKey, makeKeyId, secretBytes } from '../domain/key-format.ts'
@@ -13,6 +13,8 @@ import { narrowTo } from './narrow.ts'
 import { StreamActor } from './stream-actor.ts'
 
 type Answer<T> = Promise<Outcome<T, CommandRefusal>>
+
+type PurgeReadings = Extract<CellarCommand, { type: 'PurgeReadings' }>
 
 const cellarEvent = narrowTo('CellarCreated', 'CellarRenamed', 'CellarPolicyChanged', 'ReadingsPurged')
 
@@ -29,6 +31,20 @@ export class CellarActor extends StreamActor<CellarState | null> {
       this.host.limitsEpoch += 1
       if (!changed.ok) return changed
       return changed.value === null ? refused({ kind: 'cellar_not_found' }) : done(changed.value)
+    })
+  }
+
+  /** Records those purges that nobody has made meanwhile: each begins where the readings of its key begin. */
+  purge(command: PurgeReadings): Answer<null> {
+    return this.ask(async () => {
+      const { readings } = this.host.projections
+      const isNext = ({ keyId, firstRevision }: Purge) => firstRevision === (readings.purged(keyId)?.keptFrom ?? 0)
+      const asker: Asker = { by: { kind: 'system' }, requestId: this.host.entropy.uuid() }
+      const purged = await this.folded.perform(
+        (state) => decideCellar(state, { ...command, purges: command.purges.filter(isNext) }),
+        asker,
+      )
+      return purged.ok ? done(null) : purged
     })
   }
 

@@ -183,9 +183,13 @@ export class KeyStreams {
 
   async #readReadings(): Promise<void> {
     const { revision } = this.readings
-    await readFrom(this.#host.log, { stream: this.readingsStream, revision: (revision ?? -1) + 1 }, (events) =>
-      this.foldReadings(events),
-    )
+    let isGone = false
+    await readFrom(this.#host.log, { stream: this.readingsStream, revision: (revision ?? -1) + 1 }, (events) => {
+      isGone ||= (events[0]?.revision ?? 0) > (this.readings.revision ?? -1) + 1
+      if (!isGone) this.foldReadings(events)
+    })
+    // So far behind that some of what is missing was purged: it is all counted anew.
+    if (isGone) return this.#load()
     // A stream whose readings were all purged reads as empty: its revision is the one that the conflict named.
     if (this.readings.revision === null) this.readings.revision = this.#readingsSeen
     if (this.#readingsBehind) throw new Error(`Cannot read "${this.readingsStream}" up to ${this.#readingsSeen}`)

@@ -44,7 +44,7 @@ export const loadReadings = async (
 }
 
 /** The first event of the stream that was recorded at `fromMs` or later; `last` was. */
-const firstSince = async (log: EventLog, last: ReadingsEvent, fromMs: number): Promise<ReadingsEvent> => {
+export const firstSince = async (log: EventLog, last: ReadingsEvent, fromMs: number): Promise<ReadingsEvent> => {
   let found = last
   let low = 0
   while (low < found.revision) {
@@ -81,7 +81,7 @@ const countRun = async (
 }
 
 /** The event at that revision, or the first after it if older ones were purged. */
-const eventAt = async (log: EventLog, stream: string, revision: number): Promise<ReadingsEvent> => {
+export const eventAt = async (log: EventLog, stream: string, revision: number): Promise<ReadingsEvent> => {
   const [event] = await log.read(stream, { from: revision, limit: 1 })
   if (event === undefined) throw new Error(`Cannot read revision ${revision} of "${stream}": later ones were read`)
   return readingsEvent(event)

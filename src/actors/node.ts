@@ -7,6 +7,7 @@ import { KeyActor } from './key-actor.ts'
 import { OperatorActor, SetupActor } from './operator-actor.ts'
 import { Passwords } from './passwords.ts'
 import { type Actor, Registry } from './registry.ts'
+import { Retention } from './retention.ts'
 import { Sweeps } from './sweeps.ts'
 
 /** All actors of one service node, and what happens to all of them at once. */
@@ -17,6 +18,7 @@ export class Node {
   readonly setup: Registry<SetupActor>
   readonly passwords: Passwords
   readonly sweeps: Sweeps
+  readonly retention: Retention
   readonly #host: Host
 
   constructor(host: Host) {
@@ -27,6 +29,7 @@ export class Node {
     this.setup = new Registry(host, () => new SetupActor(host))
     this.passwords = new Passwords(host)
     this.sweeps = new Sweeps(host, this.keys)
+    this.retention = new Retention(host, this.cellars)
   }
 
   get isIdle(): boolean {
@@ -36,11 +39,12 @@ export class Node {
   /** An event that was written by this node or another. */
   hear(event: RecordedEvent): void {
     this.sweeps.hear(event)
+    this.retention.hear(event)
     const category = categoryOf(event.stream)
     if (category === 'key' || category === 'readings') {
       this.keys.alive(event.stream.slice(category.length + 1))?.hear(event)
     }
-    if (category === 'cellar') this.#host.limitsEpoch += 1
+    if (category === 'cellar' && event.type !== 'ReadingsPurged') this.#host.limitsEpoch += 1
   }
 
   onBeat(): void {
@@ -49,7 +53,9 @@ export class Node {
     for (const registry of this.#registries) registry.onBeat({ overdue })
     this.sweeps.onBeat()
     this.#host.remembered?.onBeat()
-    if (this.#host.beat % (expirySweepMs / heartbeatMs) === 0) void this.sweeps.run()
+    if (this.#host.beat % (expirySweepMs / heartbeatMs) !== 0) return
+    void this.sweeps.run()
+    void this.retention.run()
   }
 
   /** Settles whatever waits. What is out is not tried again: whoever asked was told that its outcome is unknown. */

@@ -36,7 +36,7 @@ export type CoreParts = {
 }
 
 export type OpenCore = Core & {
-  /** What runs each minute: records expiries, and finishes revocations that a node left half done. */
+  /** What runs each minute: records expiries, finishes revocations that a node left half done, purges old readings. */
   sweep(): Promise<void>
 }
 
@@ -93,6 +93,8 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   forgetBeat = schedule.after(heartbeatMs, beat)
   // With the heart beating already: a store that never says whether it wrote would hold up the start for an hour.
   await node.sweeps.run()
+  // Not waited for: what it takes away is hidden from nobody who serves, and there may be much of it.
+  void node.retention.run()
 
   return {
     log,
@@ -102,7 +104,10 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
     cellars: createCellars(node.cellars),
     keys: createKeys(host, node),
     operators: createOperators(host, node),
-    sweep: () => node.sweeps.run(),
+    sweep: async () => {
+      await node.sweeps.run()
+      await node.retention.run()
+    },
     drain: async () => {
       host.isStopping = true
       for (let waitedMs = 0; waitedMs < drainMsMax && !node.isIdle; waitedMs += drainLookMs) {

@@ -1,12 +1,21 @@
 import type { Command } from 'commander'
+import type { CellarPolicy, Limit } from '../domain/events.ts'
 import type { Line } from './lines.ts'
-import { type JsonOption, jsonFlag } from './options.ts'
+import { durationOption, type JsonOption, jsonFlag, limitOption, orNone } from './options.ts'
 import { cellarFields, cellarTable } from './render.ts'
 import type { Runner } from './runner.ts'
 
 export const addCellarCommands = (program: Command, runner: Runner): void => {
-  const cellar = program.command('cellar').description('Create and list cellars: one for each use case')
+  const cellar = program
+    .command('cellar')
+    .description('Create, list and rename cellars, one for each use case, and set what they accept and keep')
+  addCreate(cellar, runner)
+  addList(cellar, runner)
+  addRename(cellar, runner)
+  addPolicy(cellar, runner)
+}
 
+const addCreate = (cellar: Command, runner: Runner): void => {
   cellar
     .command('create')
     .description('Create a cellar. Its identifier is what devices send, and never changes')
@@ -16,10 +25,12 @@ export const addCellarCommands = (program: Command, runner: Runner): void => {
     .action((id: string, options: JsonOption & { title: string }) =>
       runner.run(
         { op: 'create_cellar', cellar: id, title: options.title },
-        { json: options.json === true, text: (lines) => cellarsOf(lines).map(cellarFields).join('\n\n') },
+        { json: options.json === true, text: cellarsText },
       ),
     )
+}
 
+const addList = (cellar: Command, runner: Runner): void => {
   cellar
     .command('list')
     .description('List the cellars')
@@ -35,5 +46,57 @@ export const addCellarCommands = (program: Command, runner: Runner): void => {
       ),
     )
 }
+
+const addRename = (cellar: Command, runner: Runner): void => {
+  cellar
+    .command('rename')
+    .description('Give a cellar another title. Devices never see it')
+    .argument('<id>', 'its identifier')
+    .argument('<title>', 'what people see from now on')
+    .option(...jsonFlag)
+    .action((id: string, title: string, options: JsonOption) =>
+      runner.run({ op: 'rename_cellar', cellar: id, title }, { json: options.json === true, text: cellarsText }),
+    )
+}
+
+type PolicyOptions = JsonOption & {
+  readonly limit?: Limit | 'none'
+  readonly maxAge?: number | 'none'
+  readonly maxAhead?: number | 'none'
+  readonly retention?: number | 'none'
+}
+
+const addPolicy = (cellar: Command, runner: Runner): void => {
+  cellar
+    .command('policy')
+    .description('Show what a cellar accepts and keeps, and change what is given; the rest stays as it is')
+    .argument('<id>', 'its identifier')
+    .option('--limit <readings/seconds>', 'of its keys without their own, like 6000/60, or "none"', orNone(limitOption))
+    .option('--max-age <duration>', 'of the oldest reading it accepts, like 30d, or "none"', orNone(durationOption))
+    .option('--max-ahead <duration>', 'of our clock, like 10m, or "none"', orNone(durationOption))
+    .option(
+      '--retention <days>',
+      'how long readings are kept, like 365d, or "none" for ever. Older ones go for good',
+      orNone(durationOption),
+    )
+    .option(...jsonFlag)
+    .action((id: string, options: PolicyOptions) =>
+      runner.run(
+        { op: 'cellar_policy', cellar: id, changes: changesOf(options) },
+        { json: options.json === true, text: cellarsText },
+      ),
+    )
+}
+
+const changesOf = ({ limit, maxAge, maxAhead, retention }: PolicyOptions): Partial<CellarPolicy> => ({
+  ...(limit === undefined ? {} : { limit: orNull(limit) }),
+  ...(maxAge === undefined ? {} : { readingAgeMsMax: orNull(maxAge) }),
+  ...(maxAhead === undefined ? {} : { readingAheadMsMax: orNull(maxAhead) }),
+  ...(retention === undefined ? {} : { retentionMs: orNull(retention) }),
+})
+
+const orNull = <T>(value: T | 'none'): T | null => (value === 'none' ? null : value)
+
+const cellarsText = (lines: readonly Line[]): string => cellarsOf(lines).map(cellarFields).join('\n\n')
 
 const cellarsOf = (lines: readonly Line[]) => lines.flatMap((line) => (line.kind === 'cellar' ? [line.value] : []))

@@ -3,7 +3,7 @@
  * people. Times are ISO 8601 with milliseconds, or `null`.
  */
 import { type Static, Type } from '@sinclair/typebox'
-import { By, Limit, Role } from '../domain/events.ts'
+import { By, CellarPolicy, Limit, Role } from '../domain/events.ts'
 import { keyStatuses } from '../domain/key.ts'
 
 const textOrNull = Type.Union([Type.String(), Type.Null()])
@@ -14,6 +14,8 @@ const CellarView = Type.Object({
   title: Type.String(),
   keys: Type.Integer(),
   createdAt: Type.String(),
+  /** Times in ms; `null`: none of its own. */
+  policy: CellarPolicy,
 })
 export type CellarView = Static<typeof CellarView>
 

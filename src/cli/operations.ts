@@ -5,9 +5,9 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { Asker, Core } from '../actors/core.ts'
 import type { CellarState } from '../domain/cellar.ts'
-import { Limit, Role } from '../domain/events.ts'
+import { CellarPolicy, Limit, Role } from '../domain/events.ts'
 import { type KeyState, keyStatus } from '../domain/key.ts'
-import { assertNever, type CommandRefusal, type Outcome } from '../domain/refusal.ts'
+import { done as accepted, assertNever, type CommandRefusal, type Outcome, refused } from '../domain/refusal.ts'
 import { commandProblemOf } from '../http/problem.ts'
 import { type EventLog, Outage, UndecodableEvent } from '../log/event-log.ts'
 import { eventView, isoOf } from './event-view.ts'
@@ -23,6 +23,9 @@ const ms = Type.Integer({ minimum: 0 })
 export const Operation = Type.Union([
   Type.Object({ op: Type.Literal('create_cellar'), cellar: text, title: text }),
   Type.Object({ op: Type.Literal('list_cellars') }),
+  Type.Object({ op: Type.Literal('rename_cellar'), cellar: text, title: text }),
+  /** What is left out stays as it is. */
+  Type.Object({ op: Type.Literal('cellar_policy'), cellar: text, changes: Type.Partial(CellarPolicy) }),
   Type.Object({
     op: Type.Literal('create_key'),
     cellar: text,
@@ -78,11 +81,15 @@ async function* answer(operation: Operation, context: OperationContext): AsyncGe
   switch (operation.op) {
     case 'create_cellar': {
       const outcome = await core.cellars.create({ cellar: operation.cellar, title: operation.title }, asker)
-      return yield* one(outcome, (cellar) => ({ kind: 'cellar', value: cellarView(core, cellar) }))
+      return yield* oneCellar(core, outcome)
     }
     case 'list_cellars':
       for (const cellar of core.projections.cellars.list()) yield { kind: 'cellar', value: cellarView(core, cellar) }
       return done
+    case 'rename_cellar':
+      return yield* oneCellar(core, await core.cellars.rename(operation.cellar, operation.title, asker))
+    case 'cellar_policy':
+      return yield* oneCellar(core, await changedPolicy(core, operation, asker))
     case 'create_key': {
       const outcome = await core.keys.create(operation, asker)
       return yield* one(outcome, ({ key, state }) => ({ kind: 'key', value: keyView(core, state, key) }))
@@ -104,6 +111,17 @@ async function* answer(operation: Operation, context: OperationContext): AsyncGe
     default:
       return assertNever(operation)
   }
+}
+
+const changedPolicy = async (
+  core: Core,
+  { cellar: name, changes }: { readonly cellar: string; readonly changes: Partial<CellarPolicy> },
+  asker: Asker,
+): Promise<Outcome<CellarState, CommandRefusal>> => {
+  const cellar = core.projections.cellars.get(name)
+  if (cellar === null) return refused({ kind: 'cellar_not_found' })
+  if (Object.keys(changes).length === 0) return accepted(cellar)
+  return core.cellars.changePolicy(name, { ...cellar.policy, ...changes }, asker)
 }
 
 async function* listKeys(core: Core, cellar: string | null): AsyncGenerator<Line, End> {
@@ -138,6 +156,9 @@ async function* one<T>(outcome: Outcome<T, CommandRefusal>, line: (value: T) => 
   return done
 }
 
+const oneCellar = (core: Core, outcome: Outcome<CellarState, CommandRefusal>): AsyncGenerator<Line, End> =>
+  one(outcome, (cellar) => ({ kind: 'cellar', value: cellarView(core, cellar) }))
+
 const oneKey = (core: Core, outcome: Outcome<KeyState, CommandRefusal>): AsyncGenerator<Line, End> =>
   one(outcome, (key) => ({ kind: 'key', value: keyView(core, key) }))
 
@@ -152,6 +173,7 @@ const cellarView = (core: Core, cellar: CellarState): CellarView => ({
   title: cellar.title,
   keys: core.projections.keys.ofCellar(cellar.cellar).length,
   createdAt: isoOf(cellar.createdAt),
+  policy: cellar.policy,
 })
 
 const keyView = (core: Core, state: KeyState, key?: string): KeyView => {

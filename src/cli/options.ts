@@ -9,6 +9,11 @@ export const jsonFlag = ['--json', 'print JSON lines on stdout, and nothing else
 export type JsonOption = { readonly json?: boolean }
 
 export const durationOption = (text: string): number => parsedValue(parseDurationMs(text, 'duration'))
+/** For a bound that can be lifted by the word `none`, which stays a word: commander takes `null` for no value. */
+export const orNone =
+  <T>(parse: (text: string) => T) =>
+  (text: string): T | 'none' =>
+    text === 'none' ? text : parse(text)
 export const limitOption = (text: string): Limit => parsedValue(parseLimit(text))
 export const expiryOption = (text: string): number => parsedValue(parseExpiry(text))
 

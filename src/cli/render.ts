@@ -1,5 +1,7 @@
-import type { By } from '../domain/events.ts'
+import { durationTyped } from '../domain/amounts.ts'
+import type { By, Limit } from '../domain/events.ts'
 import { assertNever } from '../domain/refusal.ts'
+import { keyLimitDefault } from '../limits.ts'
 import type { CellarView, EventView, HistoryView, KeyView, Line, LinkView, StateView } from './lines.ts'
 import { formatFields, formatTable } from './table.ts'
 import { visibleJson, visibleText } from './visible-text.ts'
@@ -17,12 +19,18 @@ export const eventText = (event: EventView): string =>
     visibleJson(event.data),
   ].join('  ')
 
-export const cellarFields = (cellar: CellarView): string =>
-  formatFields([
-    ['cellar', cellar.cellar],
-    ['title', cellar.title],
-    ['created', cellar.createdAt],
+export const cellarFields = ({ cellar, title, createdAt, policy }: CellarView): string => {
+  const { limit, readingAgeMsMax, readingAheadMsMax, retentionMs } = policy
+  return formatFields([
+    ['cellar', cellar],
+    ['title', title],
+    ['created', createdAt],
+    ['limit of its keys', limit === null ? `${limitText(keyLimitDefault)} (the default)` : limitText(limit)],
+    ['oldest reading', readingAgeMsMax === null ? 'of any age' : durationTyped(readingAgeMsMax)],
+    ['furthest ahead', readingAheadMsMax === null ? 'any' : durationTyped(readingAheadMsMax)],
+    ['readings are kept', retentionMs === null ? 'for ever' : durationTyped(retentionMs)],
   ])
+}
 
 export const cellarTable = (cellars: readonly CellarView[]): string =>
   formatTable(
@@ -38,7 +46,7 @@ export const keyFields = (key: KeyView): string =>
     ['label', key.label],
     ['note', key.note],
     ['status', key.status],
-    ['limit', limitText(key)],
+    ['limit', limitText(key.limit)],
     ['expires', key.expiresAt ?? 'never'],
     ['created', key.createdAt],
     ['last used', key.lastUsedAt ?? 'never'],
@@ -52,7 +60,7 @@ export const keyTable = (keys: readonly KeyView[]): string =>
       key.cellar,
       key.label,
       key.status,
-      limitText(key),
+      limitText(key.limit),
       key.expiresAt ?? 'never',
       key.createdAt,
       key.lastUsedAt ?? 'never',
@@ -85,4 +93,4 @@ const byText = (by: By): string => {
   }
 }
 
-const limitText = ({ limit }: KeyView): string => `${limit.readings}/${limit.windowMs / 1_000}`
+const limitText = (limit: Limit): string => `${limit.readings}/${limit.windowMs / 1_000}`

@@ -18,6 +18,12 @@ export const parseDurationMs = (text: string, field: string): Typed<number> => {
   )
 }
 
+/** As it is typed: `1d`, `90m`, in the largest unit that leaves no rest. */
+export const durationTyped = (ms: number): string => {
+  const [unit = 's', lengthMs = 1_000] = Object.entries(unitMs).findLast(([, length]) => ms % length === 0) ?? []
+  return `${ms / lengthMs}${unit}`
+}
+
 /** The last instant that can be written with a year of four digits, in whole seconds. */
 const expiresAtMax = 253_402_300_799_000
 

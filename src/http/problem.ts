@@ -161,7 +161,7 @@ const readingWords = (refusal: CodedRefusal): string => {
         ? `timestamp must have the form YYYY-MM-DDThh:mm:ssZ, in UTC, with at most 9 fractional digits: send it like ${exampleTimestamp}.`
         : `timestamp must be an instant that exists, months 01-12, hours 00-23, minutes and seconds 00-59: send it like ${exampleTimestamp}.`
     case 'timestamp_too_old':
-      return `timestamp must be at most ${durationWords(refusal.ageMsMax)} old in this cellar: leave the reading out, or ask an admin of the cellar.`
+      return `timestamp must be at most ${ageWords(refusal.ageMsMax)} old in this cellar: leave the reading out, or ask an admin of the cellar.`
     case 'timestamp_in_future':
       return `timestamp must be at most ${durationWords(refusal.aheadMsMax)} ahead in this cellar: set the device's clock.`
     case 'cellar_mismatch':
@@ -313,5 +313,9 @@ export const readingsWords = (many: number): string => count(many, 'reading')
 const count = (many: number, thing: string): string => `${many} ${many === 1 ? thing : `${thing}s`}`
 
 const durationWords = (ms: number): string => count(ms / 1_000, 'second')
+
+const ageWords = (ms: number): string => (ms % dayMs === 0 ? count(ms / dayMs, 'day') : durationWords(ms))
+
+const dayMs = 86_400_000
 
 const soon = count(unavailableRetryAfterSeconds, 'second')

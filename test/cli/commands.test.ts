@@ -32,7 +32,43 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
 
   test('cellar create prints the cellar it made', async () => {
     const { lines } = await json('cellar', 'create', 'wine-berlin', '--title', 'Berlin')
-    expect(lines).toEqual([{ cellar: 'wine-berlin', title: 'Berlin', keys: 0, createdAt: expect.stringMatching(iso) }])
+    const policy = { limit: null, readingAgeMsMax: null, readingAheadMsMax: null, retentionMs: null }
+    const createdAt = expect.stringMatching(iso)
+    expect(lines).toEqual([{ cellar: 'wine-berlin', title: 'Berlin', keys: 0, createdAt, policy }])
+  })
+
+  test('cellar rename changes what people see, and nothing else', async () => {
+    const { lines } = await json('cellar', 'rename', 'wine-berlin', 'Berlin, Mitte')
+    expect(lines).toMatchObject([{ cellar: 'wine-berlin', title: 'Berlin, Mitte' }])
+    const unknown = await run('cellar', 'rename', 'nowhere', 'x')
+    expect([unknown.exitCode, unknown.stdout]).toEqual([1, ''])
+  })
+
+  test('cellar policy changes what is given, leaves the rest, and without any shows what holds', async () => {
+    const policyOf = async (...words: string[]) =>
+      (await json('cellar', 'policy', 'wine-berlin', ...words)).lines[0]?.['policy']
+    const dayMs = 86_400_000
+    const limit = { readings: 7, windowMs: 10_000 }
+    expect(await policyOf('--limit', '7/10', '--max-age', '30d')).toEqual({
+      limit,
+      readingAgeMsMax: 30 * dayMs,
+      readingAheadMsMax: null,
+      retentionMs: null,
+    })
+    const changed = { limit, readingAgeMsMax: null, readingAheadMsMax: 600_000, retentionMs: 365 * dayMs }
+    expect(await policyOf('--max-age', 'none', '--max-ahead', '10m', '--retention', '365d')).toEqual(changed)
+    expect(await policyOf()).toEqual(changed)
+    const { stdout } = await run('cellar', 'policy', 'wine-berlin')
+    for (const shown of ['7/10', 'of any age', '10m', '365d']) expect(stdout).toContain(shown)
+    const lifted = { limit: null, readingAgeMsMax: null, readingAheadMsMax: null, retentionMs: null }
+    expect(await policyOf('--limit', 'none', '--max-ahead', 'none', '--retention', 'none')).toEqual(lifted)
+  })
+
+  test('cellar policy refuses a retention of no whole number of days, and a cellar that is not there', async () => {
+    const half = await run('cellar', 'policy', 'wine-berlin', '--retention', '36h')
+    expect([half.exitCode, half.stdout]).toEqual([1, ''])
+    expect(half.stderr).toContain('a whole number of days')
+    expect((await run('cellar', 'policy', 'nowhere')).exitCode).toBe(1)
   })
 
   test('cellar create refuses an identifier that is taken, in one sentence and with exit code 1', async () => {

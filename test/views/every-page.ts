@@ -14,6 +14,7 @@ import { NewCellarPage } from '../../views/new-cellar.tsx'
 import { OperatorLinkPage, OperatorsPage } from '../../views/operators.tsx'
 import { type PageProblem, ProblemPage } from '../../views/problem.tsx'
 import { ReadingsPage } from '../../views/readings.tsx'
+import { ConfirmRetentionPage } from '../../views/retention.tsx'
 import { SettingsPage } from '../../views/settings.tsx'
 import { SignInPage } from '../../views/sign-in.tsx'
 import type { CellarView, Form, KeyView, NewKeyField, ReadingView, Shell, StateAt } from '../../views/types.ts'
@@ -140,7 +141,7 @@ const pagesBeforeSignIn = (texts: Texts): readonly Page[] => {
 const cellarOf = (texts: Texts): CellarView => ({
   cellar: texts('cellar'),
   title: texts('title'),
-  policy: { limit: null, readingAgeMsMax: 30 * day, readingAheadMsMax: null, retentionMs: null },
+  policy: { limit: null, readingAgeMsMax: 30 * day, readingAheadMsMax: null, retentionMs: 365 * day },
   createdAt: nowMs - 40 * day,
   createdBy: { kind: 'operator', email: texts('email') },
 })
@@ -191,8 +192,10 @@ const cellarPages = (texts: Texts): readonly Page[] => {
     cellar,
     rename: form({ title: texts('title') }),
     policy,
+    retention: form({ days: '365' }),
     defaultLimit: limit,
   }
+  const keepAYear = { shell: admin, retentionMs: 365 * day, purgeBefore: nowMs - 366 * day }
   return [
     { name: 'cellars-empty', html: CellarsPage({ shell: admin, cellars: [] }) },
     { name: 'cellars-empty-auditor', html: CellarsPage({ shell: auditor, cellars: [] }) },
@@ -220,6 +223,20 @@ const cellarPages = (texts: Texts): readonly Page[] => {
     { name: 'settings', html: SettingsPage({ shell: admin, ...settings }) },
     { name: 'settings-auditor', html: SettingsPage({ shell: auditor, ...settings }) },
     {
+      name: 'confirm-retention',
+      html: ConfirmRetentionPage({ ...keepAYear, cellar, form: form({ days: '365' }) }),
+    },
+    {
+      name: 'confirm-retention-for-ever',
+      html: ConfirmRetentionPage({
+        shell: admin,
+        cellar: { ...cellar, policy: { ...cellar.policy, retentionMs: day } },
+        retentionMs: null,
+        purgeBefore: null,
+        form: form({ days: '' }),
+      }),
+    },
+    {
       name: 'settings-refused',
       html: SettingsPage({
         shell: admin,
@@ -239,6 +256,7 @@ const cellarPages = (texts: Texts): readonly Page[] => {
             ahead_max: texts('fault'),
           },
         ),
+        retention: form({ days: texts('typed') }, { days: texts('fault'), form: texts('fault') }),
         defaultLimit: limit,
       }),
     },
@@ -306,6 +324,20 @@ const historyOf = (texts: Texts): readonly HistoryRow[] => {
     },
     { type: 'KeyLimitChanged', by, statusAfter: 'active', changes: [{ field: 'limit', from: null, to: limit }] },
     { type: 'ReadingsFenced', by, statusAfter: 'active', changes: [{ field: 'keyRevision', to: 2 }] },
+    {
+      type: 'ReadingsPurged',
+      by: { kind: 'system' },
+      statusAfter: 'active',
+      changes: [
+        {
+          field: 'purged',
+          readings: 48_213,
+          revisions: { first: 0, last: 48_214 },
+          acceptedBefore: nowMs - 366 * day,
+          lastAcceptedAt: nowMs - 366 * day - 7_042,
+        },
+      ],
+    },
     {
       type: 'KeyExpirySet',
       by: { kind: 'cli' },

@@ -6,6 +6,7 @@ const notices = {
   cellar_created: 'The cellar is there. Next: create a key for whatever sends to it.',
   cellar_renamed: 'The title is saved.',
   policy_changed: 'The bounds are saved.',
+  retention_changed: 'The retention is saved.',
   key_changed: 'The changes are saved and in force.',
   key_suspended: 'Suspended: no reading of this key is accepted any more until it is resumed.',
   key_resumed: 'Resumed: its readings are accepted again.',

@@ -1,13 +1,14 @@
 import { paths } from '../../../views/paths.ts'
+import { ConfirmRetentionPage } from '../../../views/retention.tsx'
 import { SettingsPage } from '../../../views/settings.tsx'
-import { durationText } from '../../../views/time-words.ts'
-import type { Form, PolicyField } from '../../../views/types.ts'
-import { parseDurationMs } from '../../domain/amounts.ts'
+import type { Form, PolicyField, RetentionField } from '../../../views/types.ts'
+import { durationTyped, parseDurationMs, retentionWithin } from '../../domain/amounts.ts'
 import type { CellarState } from '../../domain/cellar.ts'
 import type { CellarPolicy } from '../../domain/events.ts'
 import { done } from '../../domain/refusal.ts'
-import type { Typed } from '../../domain/text.ts'
-import { keyLimitDefault } from '../../limits.ts'
+import { purgeBefore } from '../../domain/retention.ts'
+import { invalidField, type Typed } from '../../domain/text.ts'
+import { keyLimitDefault, retentionMsMin } from '../../limits.ts'
 import { htmlPage, notFound, refusedPage, seeOther } from './answers.tsx'
 import { cellarView } from './cellar-views.ts'
 import type { FormFields } from './form-fields.ts'
@@ -23,6 +24,11 @@ export const settingsRoutes = (deps: DashboardDeps): readonly Route[] => [
   },
   { path: '/cellars/:cellar/title', post: { access: 'admin', answer: (visit) => rename(deps, visit) } },
   { path: '/cellars/:cellar/policy', post: { access: 'admin', answer: (visit) => changePolicy(deps, visit) } },
+  {
+    path: '/cellars/:cellar/retention',
+    get: { access: 'admin', answer: (visit) => askForRetention(deps, visit) },
+    post: { access: 'admin', answer: (visit) => changeRetention(deps, visit) },
+  },
 ]
 
 const showSettings = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
@@ -61,6 +67,53 @@ const changePolicy = async (deps: DashboardDeps, visit: SignedInVisit): Promise<
   return refusedPage(visit, changed.refusal, { back: backTo(cellar), again })
 }
 
+/** The page that says what a retention means, or the form again. */
+const askForRetention = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const cellar = cellarOf(deps, visit)
+  if (cellar === null) return notFound(visit)
+  const typed = visit.query.get('days') ?? ''
+  const retention = typedRetention(typed)
+  if (retention.ok) return htmlPage(visit, confirmPage(visit, cellar, { typed, retentionMs: retention.value }))
+  return refusedPage(visit, retention.refusal, { back: backTo(cellar), again: retentionAgain(visit, cellar, typed) })
+}
+
+const changeRetention = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const cellar = cellarOf(deps, visit)
+  if (cellar === null) return notFound(visit)
+  const typed = visit.form('days')
+  const again = retentionAgain(visit, cellar, typed)
+  const retention = typedRetention(typed)
+  if (!retention.ok) return refusedPage(visit, retention.refusal, { back: backTo(cellar), again })
+  const policy = { ...cellar.policy, retentionMs: retention.value }
+  const changed = await deps.core.cellars.changePolicy(cellar.cellar, policy, askerOf(visit))
+  if (changed.ok) return seeOther(visit, paths.settings(cellar.cellar), { notice: 'retention_changed' })
+  return refusedPage(visit, changed.refusal, { back: backTo(cellar), again })
+}
+
+const typedRetention = (typed: string): Typed<number | null> => {
+  const days = typed.trim()
+  if (days === '') return done(null)
+  const retention = retentionWithin(/^\d{1,6}$/.test(days) ? Number(days) * retentionMsMin : Number.NaN)
+  return retention.ok ? retention : invalidField('days', retention.refusal.rule)
+}
+
+const retentionAgain = (visit: SignedInVisit, cellar: CellarState, days: string) => (faults: Faults) =>
+  settingsPage(visit, cellar, { retention: { values: { days }, faults: placedFaults({ days }, faults) } })
+
+const confirmPage = (
+  visit: SignedInVisit,
+  cellar: CellarState,
+  { typed, retentionMs }: { readonly typed: string; readonly retentionMs: number | null },
+): JSX.Element => (
+  <ConfirmRetentionPage
+    shell={visit.shell}
+    cellar={cellarView(cellar)}
+    retentionMs={retentionMs}
+    purgeBefore={retentionMs === null ? null : purgeBefore(visit.nowMs, retentionMs)}
+    form={{ values: { days: typed.trim() }, faults: {} }}
+  />
+)
+
 const typedBounds = (form: FormFields): Typed<Omit<CellarPolicy, 'retentionMs'>> => {
   const limit = typedLimit(form)
   if (!limit.ok) return limit
@@ -76,27 +129,31 @@ const durationOrNone = (form: FormFields, field: PolicyField): Typed<number | nu
   return typed === '' ? done(null) : parseDurationMs(typed, field)
 }
 
-type Typing = { readonly rename?: Form<'title'>; readonly policy?: Form<PolicyField> }
+type Typing = {
+  readonly rename?: Form<'title'>
+  readonly policy?: Form<PolicyField>
+  readonly retention?: Form<RetentionField>
+}
 
-/** Both forms of the page: the one that was sent as it was typed, the other as it is. */
+/** The forms of the page: the one that was sent as it was typed, the others as it is. */
 const settingsPage = (visit: SignedInVisit, cellar: CellarState, typing: Typing = {}): JSX.Element => (
   <SettingsPage
     shell={visit.shell}
     cellar={cellarView(cellar)}
     rename={typing.rename ?? { values: { title: cellar.title }, faults: {} }}
     policy={typing.policy ?? { values: policyValues(cellar.policy), faults: {} }}
+    retention={typing.retention ?? { values: { days: daysOf(cellar.policy.retentionMs) }, faults: {} }}
     defaultLimit={keyLimitDefault}
   />
 )
 
 const policyValues = ({ limit, readingAgeMsMax, readingAheadMsMax }: CellarPolicy) => ({
   ...limitValues(limit),
-  age_max: typedDuration(readingAgeMsMax),
-  ahead_max: typedDuration(readingAheadMsMax),
+  age_max: readingAgeMsMax === null ? '' : durationTyped(readingAgeMsMax),
+  ahead_max: readingAheadMsMax === null ? '' : durationTyped(readingAheadMsMax),
 })
 
-/** As the field takes it back: `30 d` is shown, `30d` is typed. */
-const typedDuration = (ms: number | null): string =>
-  ms === null ? '' : durationText(ms).replace(' min', 'm').replace(' ', '')
+const daysOf = (retentionMs: number | null): string =>
+  retentionMs === null ? '' : String(retentionMs / retentionMsMin)
 
 const backTo = ({ cellar }: CellarState) => ({ href: paths.settings(cellar), words: 'Back to the settings' })

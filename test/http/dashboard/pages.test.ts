@@ -170,6 +170,43 @@ describe('settings', () => {
     }
   })
 
+  test('change how long readings are kept, once the page has said what goes and was answered', async () => {
+    await makeCellar()
+    const policyNow = () => service.core.projections.cellars.get(testCellar)?.policy
+    await admin.post(paths.policy(testCellar), { limit_readings: '10', limit_seconds: '5', age_max: '', ahead_max: '' })
+    const asked = await admin.get(`${paths.retention(testCellar)}?days=365`)
+    expect(asked.status).toBe(200)
+    for (const said of ['Keep readings for 365 days?', 'for good', 'can’t be undone'])
+      expect(asked.body).toContain(said)
+    expect(policyNow()?.retentionMs).toBeNull()
+
+    expect((await admin.post(paths.retention(testCellar), { days: '365' })).location).toBe(paths.settings(testCellar))
+    expect(policyNow()).toMatchObject({ limit: { readings: 10, windowMs: 5_000 }, retentionMs: 365 * dayMs })
+    const shown = (await admin.get(paths.settings(testCellar))).body
+    for (const said of ['The retention is saved.', 'for 365 days', 'value="365"']) expect(shown).toContain(said)
+    // The bounds beside it leave it as it is.
+    await admin.post(paths.policy(testCellar), { limit_readings: '', limit_seconds: '', age_max: '', ahead_max: '' })
+    expect(policyNow()).toMatchObject({ limit: null, retentionMs: 365 * dayMs })
+
+    expect((await admin.get(`${paths.retention(testCellar)}?days=`)).body).toContain('Keep readings for ever?')
+    await admin.post(paths.retention(testCellar), { days: '' })
+    expect(policyNow()?.retentionMs).toBeNull()
+  })
+
+  test('refuse what is no number of days, asked or sent, at its field', async () => {
+    await makeCellar()
+    for (const days of ['0', '1.5', '30d', '-1', '36501', 'x']) {
+      const asked = await admin.get(`${paths.retention(testCellar)}?days=${encodeURIComponent(days)}`)
+      const sent = await admin.post(paths.retention(testCellar), { days })
+      for (const { status, body } of [asked, sent]) {
+        expect([days, status]).toEqual([days, 422])
+        expect(body).toContain('a whole number of days')
+        expect(body).toContain(`value="${days}"`)
+      }
+    }
+    expect(service.core.projections.cellars.get(testCellar)?.policy.retentionMs).toBeNull()
+  })
+
   test('refuse what is no bound, at its field, and leave everything as it was', async () => {
     await makeCellar()
     const blank = { limit_readings: '', limit_seconds: '', age_max: '', ahead_max: '' }

@@ -71,7 +71,7 @@ describe('a request with an Idempotency-Key that is sent again', () => {
   })
 
   test('gets a 207 with the very errors, though the cellar would refuse more by now, or all', async () => {
-    const policy = { limit: null, readingAgeMsMax: 3_600_000, readingAheadMsMax: null }
+    const policy = { limit: null, readingAgeMsMax: 3_600_000, readingAheadMsMax: null, retentionMs: null }
     await service.core.cellars.changePolicy(validReading.cellar, policy, testAsker)
     const at = (timestamp: string) => ({ ...validReading, timestamp })
     const items = [
@@ -98,7 +98,7 @@ describe('a request with an Idempotency-Key that is sent again', () => {
 
   test('gets the 200 of a single reading that has become too old meanwhile', async () => {
     const first = await post('one')
-    const policy = { limit: null, readingAgeMsMax: 1_000, readingAheadMsMax: null }
+    const policy = { limit: null, readingAgeMsMax: 1_000, readingAheadMsMax: null, retentionMs: null }
     await service.core.cellars.changePolicy(validReading.cellar, policy, testAsker)
     service.clock.advance(2_000)
     expectReplayOf(first, await post('one'))

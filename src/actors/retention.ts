@@ -1,0 +1,146 @@
+import type { Purge } from '../domain/cellar.ts'
+import type { RecordedEvent } from '../domain/events.ts'
+import { purgeBefore } from '../domain/retention.ts'
+import { cellarStream, readingsStream } from '../domain/streams.ts'
+import { purgesPerAppendMax } from '../limits.ts'
+import { Outage } from '../log/event-log.ts'
+import type { CellarActor } from './cellar-actor.ts'
+import type { Host } from './host.ts'
+import { eventAt, firstSince } from './load-readings.ts'
+import type { Registry } from './registry.ts'
+
+/**
+ * Lets go of readings that are older than their cellar keeps them (protocol, "Retention"): ReadingsPurged in the cellar's
+ * stream first, then the truncation. Every node tries; the exact revision of the cellar's stream lets one of them write.
+ * Who dies between the two leaves a truncation that any node makes: at its start, or when it hears of the purge.
+ */
+export class Retention {
+  readonly #host: Host
+  readonly #cellars: Registry<CellarActor>
+  /** Where the readings of a key begin since a purge, of those that may not be truncated there. `null` before the first run. */
+  #untruncated: Map<string, number> | null = null
+  /** By cellar: whatever was accepted before then (ms) was purged, or is the last of its key. */
+  readonly #doneBefore = new Map<string, number>()
+  /** Keys with a gap in their readings at the last run, and whether that was told. */
+  #gaps: ReadonlyMap<string, boolean> = new Map()
+  #running: Promise<void> | null = null
+
+  constructor(host: Host, cellars: Registry<CellarActor>) {
+    this.#host = host
+    this.#cellars = cellars
+  }
+
+  hear(event: RecordedEvent): void {
+    if (event.type === 'ReadingsPurged') this.#mustTruncate(event.data.keyId)
+  }
+
+  /** Joins the run that is under way: the first purge of a long log takes minutes. */
+  run(): Promise<void> {
+    this.#running ??= this.#runOnce().finally(() => {
+      this.#running = null
+    })
+    return this.#running
+  }
+
+  async #runOnce(): Promise<void> {
+    try {
+      await this.#truncate()
+      for (const { cellar } of this.#host.projections.cellars.list()) await this.#purgeCellar(cellar)
+      this.#tellGaps()
+    } catch (error) {
+      // The next run goes on where this one ended.
+      if (!(error instanceof Outage)) this.#host.onBug(error)
+    }
+  }
+
+  async #purgeCellar(cellar: string): Promise<void> {
+    const { clock, projections } = this.#host
+    const retentionMs = projections.cellars.get(cellar)?.policy.retentionMs ?? null
+    if (retentionMs === null) return
+    const acceptedBefore = purgeBefore(clock.now(), retentionMs)
+    if (acceptedBefore <= (this.#doneBefore.get(cellar) ?? 0)) return
+    let purges: Purge[] = []
+    const record = async (): Promise<boolean> => {
+      const actor = this.#cellars.get(cellarStream(cellar))
+      const recorded = await actor?.purge({ type: 'PurgeReadings', purges, acceptedBefore, retentionMs })
+      for (const { keyId } of purges) this.#mustTruncate(keyId)
+      purges = []
+      await this.#truncate()
+      return recorded?.ok === true
+    }
+    for (const { keyId } of projections.keys.ofCellar(cellar)) {
+      if (this.#host.isStopping) return
+      const purge = await this.#purgeOf(keyId, acceptedBefore)
+      if (purge !== null) purges.push(purge)
+      if (purges.length === purgesPerAppendMax && !(await record())) return
+    }
+    if (purges.length > 0 && !(await record())) return
+    this.#doneBefore.set(cellar, acceptedBefore)
+  }
+
+  /**
+   * All that was accepted before then, but for the key's last reading, by which its usage is known; so neither the last
+   * event of a stream nor a seal ever goes. Found by halves, and counted by revisions: no reading is read for it.
+   */
+  async #purgeOf(keyId: string, acceptedBefore: number): Promise<Purge | null> {
+    const { log, projections } = this.#host
+    const { readings } = projections
+    const last = readings.usage(keyId)?.last
+    const firstRevision = readings.purged(keyId)?.keptFrom ?? 0
+    if (last === undefined || last.revision <= firstRevision) return null
+    const first = await eventAt(log, last.stream, firstRevision)
+    if (first.recordedAt >= acceptedBefore) return null
+    const end =
+      last.recordedAt < acceptedBefore
+        ? last.revision
+        : (await firstSince(log, await eventAt(log, last.stream, last.revision), acceptedBefore)).revision
+    const barriers = new Set(readings.barriers(keyId).map(({ revision }) => revision))
+    const inRange = [...barriers].filter((revision) => revision >= firstRevision && revision < end).length
+    const count = end - firstRevision - inRange
+    if (count <= 0) return null
+    let lastAccepted = end - 1
+    while (barriers.has(lastAccepted)) lastAccepted -= 1
+    const { recordedAt } = await eventAt(log, last.stream, lastAccepted)
+    return { keyId, firstRevision, lastRevision: end - 1, readings: count, lastAcceptedAt: recordedAt }
+  }
+
+  async #truncate(): Promise<void> {
+    for (const [keyId, before] of this.#toTruncate()) {
+      if (this.#host.isStopping) return
+      try {
+        await this.#host.log.truncate(readingsStream(keyId), before)
+      } catch (error) {
+        if (error instanceof Outage) throw error
+        this.#host.onBug(error)
+      }
+      if (this.#untruncated?.get(keyId) === before) this.#untruncated.delete(keyId)
+    }
+  }
+
+  /** Where the log says so, whichever node purged it. */
+  #mustTruncate(keyId: string): void {
+    const purged = this.#host.projections.readings.purged(keyId)
+    if (purged !== null) this.#untruncated?.set(keyId, purged.keptFrom)
+  }
+
+  /** At the first run everything that was ever purged: whether its truncation was made, nobody here can know. */
+  #toTruncate(): readonly (readonly [string, number])[] {
+    if (this.#untruncated !== null) return [...this.#untruncated]
+    const { readings } = this.#host.projections
+    this.#untruncated = new Map(readings.purgedKeys().map((keyId) => [keyId, readings.purged(keyId)?.keptFrom ?? 0]))
+    return [...this.#untruncated]
+  }
+
+  /** What is missing may have been purged a moment ago; a minute later that has been heard of. */
+  #tellGaps(): void {
+    const before = this.#gaps
+    const gaps = this.#host.projections.readings.gaps()
+    for (const keyId of gaps) {
+      if (before.get(keyId) !== false) continue
+      this.#host.onBug(
+        new Error(`Readings of key ${keyId} are missing from the log, and no ReadingsPurged accounts for them`),
+      )
+    }
+    this.#gaps = new Map(gaps.map((keyId) => [keyId, before.has(keyId)]))
+  }
+}
