@@ -18,7 +18,7 @@ export type LoadedService = {
 }
 
 export const startLoadedService = async (url: string, keys: number): Promise<LoadedService> => {
-  const log = await openAt(url)
+  const log = await openAt(url, '')
   const service = await startService({ log })
   let value = 0
   const loads: Load[] = []
