@@ -11,7 +11,7 @@ import {
   readPageEventsMax,
   storeRetryPauseMsMax,
 } from '../limits.ts'
-import { Outage } from '../log/event-log.ts'
+import { Outage, UndecodableEvent } from '../log/event-log.ts'
 import { type IdempotencyIndex, IndexUnusable } from '../log/idempotency-index.ts'
 import type { Host } from './host.ts'
 
@@ -188,7 +188,8 @@ export class RememberedAppends {
         }
       } catch (fault) {
         if (fault instanceof IndexUnusable) this.#mustStartAnew = true
-        else if (!(fault instanceof Outage)) throw fault
+        // What can't be decoded is named by whoever follows the log; here it only means that nobody can say yet.
+        else if (!(fault instanceof Outage || fault instanceof UndecodableEvent)) throw fault
       }
       onLong()
       await this.#host.pause(storeRetryPauseMsMax)
