@@ -164,10 +164,11 @@ export class KeyActor {
     return this.#mailbox.refusesReadings(readings, this.#run ?? nothing)
   }
 
-  /** The answer that can be given at once; `null` if its readings have their places. */
+  /** The answer that can be given at once; `null` if its readings have their places, or it has to be judged once more. */
   #judgement(places: number, keyed: KeyedRequest | null): ReadingAnswer | null {
     const answer = keyed === null ? null : this.#keyed.answer(keyed)
-    if (answer !== null) return answer
+    if (answer === 'unconfirmed') this.#mustJudge = true
+    if (answer !== null) return answer === 'unconfirmed' ? null : answer
     const refusal = this.#admit(places)
     return refusal === null ? null : refused(refusal)
   }
@@ -318,7 +319,7 @@ export class KeyActor {
     this.#mustJudge = true
     try {
       await this.#streams.bringUp()
-      if (this.#keyed.isAny) await this.#streams.recall()
+      await this.#keyed.bringUp()
       await this.#finishWhatIsHalfDone()
       await this.#mailbox.performNext()
       if (this.#isInDoubt) this.#streams.forget()

@@ -106,6 +106,11 @@ export class KeyStreams {
     }
   }
 
+  /** Reads and folds what others have written to the readings, heard of or not. */
+  async readNews(): Promise<void> {
+    if (this.#loaded) await this.#readReadings()
+  }
+
   /** A conflict in the readings stream named that revision as its last; `null`: there is no such stream any more. */
   meet(currentRevision: number | null): void {
     if (currentRevision === null) this.forget()

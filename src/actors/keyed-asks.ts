@@ -16,16 +16,15 @@ export class KeyedAsks {
   readonly #streams: KeyStreams
   /** Hashes of keys whose request has no answer yet: no more than fit into the mailbox. */
   readonly #waiting = new Set<string>()
+  /** Of these, whose requests came before the last look at what other nodes have written. */
+  readonly #confirmed = new Set<string>()
+  #mustConfirm = false
   /** Of those in the last append that left: while it is out, what was told to wait no longer has no outcome yet. */
   readonly #sent = new Set<string>()
 
   constructor(host: Host, streams: KeyStreams) {
     this.#host = host
     this.#streams = streams
-  }
-
-  get isAny(): boolean {
-    return this.#waiting.size > 0
   }
 
   isUnderWay({ idempotency }: KeyedRequest, at: { readonly isAppending: boolean }): boolean {
@@ -36,26 +35,50 @@ export class KeyedAsks {
   begin(readings: Readings, request: KeyedRequest): KeyedAsk {
     const { keyHash } = request.idempotency
     this.#waiting.add(keyHash)
-    return new KeyedAsk(readings, request, { beat: this.#host.beat, onSettled: () => this.#waiting.delete(keyHash) })
+    const onSettled = (): void => {
+      this.#waiting.delete(keyHash)
+      this.#confirmed.delete(keyHash)
+    }
+    return new KeyedAsk(readings, request, { beat: this.#host.beat, onSettled })
   }
 
   send(asks: readonly ReadingAsk[]): void {
     this.#sent.clear()
-    if (this.isAny) for (const { keyed } of asks) if (keyed !== null) this.#sent.add(keyed.idempotency.keyHash)
+    if (this.#waiting.size > 0)
+      for (const { keyed } of asks) if (keyed !== null) this.#sent.add(keyed.idempotency.keyHash)
   }
 
   written({ keyed }: ReadingAsk, place: Omit<KeyedAppend, 'idempotency'>): void {
     if (keyed !== null) this.#host.remembered?.keep({ ...place, idempotency: keyed.idempotency })
   }
 
-  /** What is to be said without storing anything; `null` if its readings are to be stored, or its API key is refused. */
-  answer({ idempotency, refusal }: KeyedRequest): ReadingAnswer | null {
+  /** Reads what the requests that wait have to be judged by, besides the state. */
+  async bringUp(): Promise<void> {
+    if (this.#waiting.size > 0) await this.#streams.recall()
+    if (!this.#mustConfirm) return
+    this.#mustConfirm = false
+    const asked = [...this.#waiting]
+    await this.#streams.readNews()
+    for (const keyHash of asked) if (this.#waiting.has(keyHash)) this.#confirmed.add(keyHash)
+  }
+
+  /**
+   * What is to be said without storing anything; `null` if its readings are to be stored, or its API key is refused.
+   *
+   * `unconfirmed`: it is a repeat, of which no append would meet what another node has written, such as a revocation. So that
+   * has to be looked for, after the request came.
+   */
+  answer({ idempotency, refusal }: KeyedRequest): ReadingAnswer | null | 'unconfirmed' {
     const { key, readings, readingsStream, now, remembersAll } = this.#streams
     if (refusalOfKey(key, readings.sealed !== null, now) !== null) return null
     const known = this.#host.remembered?.find(readingsStream, idempotency.keyHash, now)
     if (known === undefined || known === 'unknown' || !remembersAll) return unavailable
     if (known === null) return refusal === null ? null : refused(refusal)
     if (!isSamePayload(known.idempotency, idempotency)) return refused({ kind: 'idempotency_key_reused' })
+    if (!this.#confirmed.has(idempotency.keyHash)) {
+      this.#mustConfirm = true
+      return 'unconfirmed'
+    }
     const { usage } = this.#streams
     return usage === null ? unavailable : done(asThen(known, usage))
   }

@@ -240,6 +240,18 @@ describe('on another node', () => {
     expect(await stored(at)).toBe(22)
   })
 
+  test('a repeat is refused once the API key is revoked or suspended, though no subscription has told of that', async () => {
+    const { at, other } = await two()
+    await sent(other)
+    await at.node.schedule.until(at.node.core.keys.suspend(at.keyId, '', asker))
+    expect(await sent(other)).toMatchObject(refusedSomehow('key_invalid'))
+    await at.node.schedule.until(at.node.core.keys.resume(at.keyId, '', asker))
+    other.node.late.deliver()
+    expect(await sent(other)).toMatchObject({ ok: true })
+    await at.node.schedule.until(at.node.core.keys.revoke(at.keyId, '', asker))
+    expect(await sent(other)).toMatchObject(refusedSomehow('key_invalid'))
+  })
+
   test('a repeat with another payload is refused, though no subscription has told of the first', async () => {
     const { at, other } = await two()
     await sent(at)

@@ -2,7 +2,10 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createProjections } from '../../projections/projections.ts'
 import type { Limit, RecordedEvent } from '../../src/domain/events.ts'
+import { bodyHash, type KeyedAppend, keyedAppendAt } from '../../src/domain/idempotency.ts'
 import type { ReadingRefusal } from '../../src/domain/refusal.ts'
+import type { IdempotencyIndex } from '../../src/log/idempotency-index.ts'
+import { createMemoryIndex } from '../../src/log/idempotency-memory.ts'
 import { asker, Cluster, cellar, makeTestKey, reading, type TestNode } from '../actors/nodes.ts'
 import type { AppendFault } from '../support/faulty-log.ts'
 import { acceptedIn, expectLawful, statesOf } from './naive.ts'
@@ -16,10 +19,14 @@ type Place = 0 | 1
 type Promised = {
   readonly acknowledged: Map<string, { readonly keyId: string; readonly revision: number }>
   readonly refused: Set<string>
+  /** Of the requests with an `Idempotency-Key` that were told to be stored: key, payload, and where the first one is. */
+  readonly keyed: Keyed[]
   readonly revoked: Set<string>
   /** Suspended by an answer, and nobody has tried to lift it since. */
   readonly suspended: Set<string>
 }
+
+type Keyed = { readonly keyId: string; readonly keyHash: string; readonly bodyHash: string; readonly first: number }
 
 /** Two nodes that come and go on one log. */
 class System {
@@ -28,10 +35,13 @@ class System {
   readonly promised: Promised = {
     acknowledged: new Map(),
     refused: new Set(),
+    keyed: [],
     revoked: new Set(),
     suspended: new Set(),
   }
   #nodes: [TestNode, TestNode] | null = null
+  /** What outlives a node of its index, unless that is lost too. */
+  readonly #indexes: [IdempotencyIndex, IdempotencyIndex] = [createMemoryIndex(), createMemoryIndex()]
 
   async begin(): Promise<void> {
     this.#nodes = [await this.#open(0), await this.#open(1)]
@@ -58,16 +68,17 @@ class System {
   }
 
   /** The old node is left as it is, with whatever it had begun. */
-  async replace(place: Place): Promise<void> {
+  async replace(place: Place, { losesIndex = false }: { readonly losesIndex?: boolean } = {}): Promise<void> {
     const old = this.node(place)
     old.faults.goAway()
+    if (losesIndex) this.#indexes[place] = createMemoryIndex()
     const fresh = await this.#open(place)
     if (this.#nodes !== null) this.#nodes[place] = fresh
   }
 
   /** The clock of the second one is slow. */
   #open(place: Place): Promise<TestNode> {
-    return this.cluster.open({ skewMs: place === 0 ? 0 : -2_500 })
+    return this.cluster.open({ skewMs: place === 0 ? 0 : -2_500, idempotency: this.#indexes[place] })
   }
 
   #orDeath<T>(node: TestNode, asked: Promise<T>): Promise<T | null> {
@@ -129,6 +140,64 @@ const posting = fc
       post(system, { place, keyId: keyOf(system, pick), count }),
     ),
   )
+
+const hashOf = (text: string): string => bodyHash(new TextEncoder().encode(text))
+
+const postKeyed = async (system: System, at: KeyedPost & { readonly keyId: string }): Promise<void> => {
+  const { promised, cluster } = system
+  const { keyId, count } = at
+  const requestId = cluster.newId()
+  const keyHash = hashOf(at.name)
+  const batch = at.payload === 'batch' ? { accepted: count, rejected: [] } : null
+  const idempotency = { keyHash, bodyHash: hashOf(`${at.payload} of ${count}`), batch }
+  const readings = batch === null ? reading : Array.from({ length: count }, () => reading)
+  const isTaken = promised.revoked.has(keyId) || promised.suspended.has(keyId)
+  const answer = await system.ask(at.place, ({ core }) =>
+    core.keys.acceptKeyed(keyId, readings, { requestId, idempotency, refusal: null }),
+  )
+  if (answer === null) return
+  if (isTaken) expect(answer.ok).toBe(false)
+  if (answer.ok) {
+    const { first, last, repeats } = answer.value
+    expect(last - first + 1).toBe(batch === null ? 1 : count)
+    promised.keyed.push({ keyId, keyHash, bodyHash: idempotency.bodyHash, first })
+    if (repeats === null) promised.acknowledged.set(requestId, { keyId, revision: first })
+  } else if (isDefinite(answer.refusal) || isOfKey(answer.refusal)) promised.refused.add(requestId)
+}
+
+const isOfKey = ({ kind }: ReadingRefusal): boolean =>
+  kind === 'idempotency_in_progress' || kind === 'idempotency_key_reused'
+
+type KeyedPost = {
+  readonly place: Place
+  readonly pick: number
+  readonly name: string
+  readonly payload: 'reading' | 'batch'
+  readonly count: number
+}
+
+const keyedPost = fc.record<KeyedPost>({
+  place,
+  pick,
+  name: fc.constantFrom('one', 'two', 'three'),
+  payload: fc.constantFrom('reading', 'reading', 'batch'),
+  count: fc.integer({ min: 1, max: 2 }),
+})
+
+const repeating = fc.oneof(
+  keyedPost.map((at) =>
+    step(`post ${at.payload} ${at.name} of key ${at.pick} to ${at.place}`, (system) =>
+      postKeyed(system, { ...at, keyId: keyOf(system, at.pick) }),
+    ),
+  ),
+  keyedPost.map((at) =>
+    step(`post ${at.payload} ${at.name} of key ${at.pick} to both`, async (system) => {
+      const keyId = keyOf(system, at.pick)
+      const places: readonly Place[] = [0, 1, at.place]
+      await Promise.all(places.map((place) => postKeyed(system, { ...at, place, keyId })))
+    }),
+  ),
+)
 
 const limits = fc.record({ readings: fc.integer({ min: 1, max: 8 }), windowMs: fc.constantFrom(1_000, 10_000) })
 
@@ -231,6 +300,7 @@ const others = fc.oneof(
     }),
   ),
   place.map((at) => step(`${at} dies and starts again`, (system) => system.replace(at))),
+  place.map((at) => step(`${at} dies and loses its index`, (system) => system.replace(at, { losesIndex: true }))),
   place.map((at) =>
     step(`${at} drains and starts again`, async (system) => {
       await system.ask(at, ({ core }) => core.drain())
@@ -239,10 +309,13 @@ const others = fc.oneof(
   ),
 )
 
-const steps = fc.commands<object, System, true>([posting, posting, changing, meanwhile, failing, others, others], {
-  maxCommands: 60,
-  size: 'max',
-})
+const steps = fc.commands<object, System, true>(
+  [posting, posting, repeating, repeating, changing, meanwhile, failing, others, others],
+  {
+    maxCommands: 60,
+    size: 'max',
+  },
+)
 
 const isOf = (keyId: string) => (event: RecordedEvent) => event.stream.slice(event.stream.indexOf('-') + 1) === keyId
 
@@ -320,11 +393,24 @@ const expectPromisesKept = async ({ cluster, promised }: System): Promise<void> 
     expect(byId.get(id)).toMatchObject({ stream: `readings-${keyId}`, revision, type: 'ReadingAccepted' })
   }
   for (const id of promised.refused) expect(byId.has(id)).toBe(false)
+  const stored = new Map<string, KeyedAppend>()
+  for (const append of all.map(keyedAppendAt)) {
+    if (append === null) continue
+    const name = `${append.stream} ${append.idempotency.keyHash}`
+    // No run lasts a day.
+    expect(stored.has(name)).toBe(false)
+    stored.set(name, append)
+  }
+  for (const { keyId, keyHash, bodyHash, first } of promised.keyed) {
+    const append = stored.get(`readings-${keyId} ${keyHash}`)
+    expect([append?.revision, append?.idempotency.bodyHash]).toEqual([first, bodyHash])
+  }
 }
 
 test('whatever two nodes do, and wherever they die, the log keeps every promise that was answered', async () => {
   console.info(`SIMULATION_SEED=${seed}`)
   let readings = 0
+  let repeats = 0
   await fc.assert(
     fc.asyncProperty(steps, async (commands) => {
       const system = new System()
@@ -336,8 +422,10 @@ test('whatever two nodes do, and wherever they die, the log keeps every promise 
         await expectAgreement(system, keyId)
       }
       readings += system.promised.acknowledged.size
+      repeats += system.promised.keyed.length
     }),
     { seed, numRuns: 5_000 },
   )
   expect(readings).toBeGreaterThan(1_000)
+  expect(repeats).toBeGreaterThan(1_000)
 }, 120_000)
