@@ -84,6 +84,54 @@ test('a key that both nodes write is revoked on one: refused on both from the an
   for (const receipt of receipts) expect(Number(receipt.split('@')[1])).toBeLessThan(readings?.revision ?? -1)
 }, 60_000)
 
+const sendBatch = async (
+  url: string,
+  key: string,
+  request: { readonly key: string; readonly values: readonly number[] },
+) => {
+  const readings = request.values.map((value) => ({
+    cellar: 'load',
+    rack: 'r',
+    keg: 'k',
+    value,
+    timestamp: '2026-03-01T12:00:00Z',
+  }))
+  const response = await fetch(`${url}/api/v1/ingest/batch`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-API-Key': key, 'Idempotency-Key': request.key },
+    body: JSON.stringify({ readings: [...readings, 'none'] }),
+  })
+  const { status, headers } = response
+  return {
+    status,
+    body: await response.text(),
+    receipt: headers.get('X-Receipt'),
+    isReplay: headers.has('Idempotent-Replayed'),
+  }
+}
+
+test('a batch is stored once, whichever node its retries come to, and the other tells what the first one told', async () => {
+  const { key, id } = await createKey(onOne)
+  await firstStatusOf(other.url, key)
+  const before = (await lastOf(id)).readings?.revision ?? -1
+  const rounds = 10
+  for (let round = 0; round < rounds; round++) {
+    const request = { key: `retry ${round}`, values: [round, round + 0.5] }
+    const first = await sendBatch(one.url, key, request)
+    expect(first).toMatchObject({ status: 207, isReplay: false })
+    for (const { url } of [other, one]) expect(await sendBatch(url, key, request)).toEqual({ ...first, isReplay: true })
+    const another = await sendBatch(other.url, key, { ...request, values: [round] })
+    expect(another).toMatchObject({ status: 422, receipt: null })
+
+    const both = { key: `both ${round}`, values: [round] }
+    const answers = await Promise.all([one, other].map(({ url }) => sendBatch(url, key, both)))
+    const told = new Set(answers.map(({ status, body, receipt }) => JSON.stringify([status, body, receipt])))
+    expect(told.size).toBe(1)
+    expect(answers.filter(({ isReplay }) => isReplay)).toHaveLength(1)
+  }
+  expect((await lastOf(id)).readings?.revision).toBe(before + 3 * rounds)
+}, 60_000)
+
 const lastOf = async (keyId: string) => {
   const [readings] = await log.read(readingsStream(keyId), { direction: 'backwards', limit: 1 })
   const events = await log.read(keyStream(keyId), { limit: readPageEventsMax })
