@@ -1,0 +1,44 @@
+import { expect, test } from 'bun:test'
+import { openCore } from '../../src/actors/open-core.ts'
+import type { EventLog } from '../../src/log/event-log.ts'
+import { drivenSchedule } from '../support/driven-schedule.ts'
+import { seededEntropy } from '../support/seeded-entropy.ts'
+import { asker, Cluster, makeTestKey } from './nodes.ts'
+
+test('a fold that fails after the start is told once, and its node accepts nothing from then on', async () => {
+  const cluster = new Cluster()
+  const other = await cluster.open()
+  const keyId = await makeTestKey(other)
+  const log = losingSuspensions(cluster.log)
+  const told: unknown[] = []
+  const broken = await openCore({
+    log,
+    clock: cluster.clock,
+    entropy: seededEntropy(9),
+    schedule: drivenSchedule(),
+    onBug: () => {},
+    onBroken: (bug) => told.push(bug),
+  })
+  await other.schedule.until(other.core.keys.suspend(keyId, 'cleaning', asker))
+  expect(told).toEqual([])
+  await other.schedule.until(other.core.keys.resume(keyId, '', asker))
+  await other.schedule.until(other.core.keys.suspend(keyId, 'again', asker))
+  expect(told).toEqual([expect.objectContaining({ message: expect.stringContaining('Cannot fold revision 2') })])
+  const reading = { cellar: 'wine-berlin', rack: 'r', keg: 'k', value: 1, timestamp: '2026-03-01T12:00:00Z' }
+  expect(await broken.keys.accept(keyId, reading, cluster.newId())).toMatchObject({ ok: false })
+})
+
+/** A log that delivers every event but those. */
+const losingSuspensions = (log: EventLog): EventLog => ({
+  append: (...args) => log.append(...args),
+  read: (...args) => log.read(...args),
+  readAll: (...args) => log.readAll(...args),
+  truncate: (...args) => log.truncate(...args),
+  health: () => log.health(),
+  close: () => log.close(),
+  subscribe: (options, subscriber) =>
+    log.subscribe(options, {
+      ...subscriber,
+      onEvents: (events) => subscriber.onEvents(events.filter(({ type }) => type !== 'KeySuspended')),
+    }),
+})
