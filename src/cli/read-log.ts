@@ -1,6 +1,7 @@
 import type { RecordedEvent } from '../domain/events.ts'
 import { logReadPageEvents } from '../limits.ts'
 import type { EventLog } from '../log/event-log.ts'
+import { pagesOfLog } from '../log/pages-of-log.ts'
 import { firstRevisionAfter } from './first-revision-after.ts'
 
 export type LogFilter = {
@@ -17,7 +18,10 @@ export type LogFilter = {
 export async function* readLog(log: EventLog, filter: LogFilter): AsyncGenerator<RecordedEvent> {
   const [last] = await log.readAll({ direction: 'backwards', limit: 1 })
   if (last === undefined) return
-  const pages = filter.stream === null ? pagesOfLog(log, filter.from) : pagesOfStream(log, filter.stream, filter.from)
+  const pages =
+    filter.stream === null
+      ? pagesOfLog(log, { after: filter.from, limit: logReadPageEvents })
+      : pagesOfStream(log, filter.stream, filter.from)
   for await (const page of pages) {
     for (const event of page) {
       if (event.position > last.position) return
@@ -25,17 +29,6 @@ export async function* readLog(log: EventLog, filter: LogFilter): AsyncGenerator
     }
     // A page may hold nothing that was asked for; the readings that wait for the event loop go first all the same.
     await nextTurn()
-  }
-}
-
-async function* pagesOfLog(log: EventLog, after: number | null): AsyncGenerator<readonly RecordedEvent[]> {
-  let from = after
-  while (true) {
-    const page = await log.readAll({ ...(from === null ? {} : { from }), limit: logReadPageEvents })
-    const last = page.at(-1)
-    if (last === undefined) return
-    yield page
-    from = last.position
   }
 }
 

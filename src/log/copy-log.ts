@@ -12,6 +12,7 @@ import {
 import { type EventLog, Outage } from './event-log.ts'
 import { digestLog, type LogDigest } from './log-digest.ts'
 import { beginCopy, endCopy } from './log-identity.ts'
+import { pagesOfLog } from './pages-of-log.ts'
 
 /** Why a copy can't be made, or does not hold: for a person to read. */
 export class CopyRefused extends Error {
@@ -51,7 +52,7 @@ export const copyLog = async (parts: CopyParts): Promise<LogDigest> => {
   const surely = trying(parts.wait)
   const streams = new TargetStreams({ from, to, surely })
   let events = 0
-  for await (const page of pagesOf(from, last)) {
+  for await (const page of pagesUpTo(from, last)) {
     await copyPage(streams, page)
     events += page.length
     onProgress({ phase: 'copying', events, share: shareOf(page, last) })
@@ -80,17 +81,10 @@ const shareOf = (page: readonly RecordedEvent[], last: number): number =>
   last === 0 ? 1 : (page.at(-1)?.position ?? last) / last
 
 /** All but the log's own stream, up to that position. */
-async function* pagesOf(log: EventLog, last: number): AsyncGenerator<readonly RecordedEvent[]> {
-  for (let from: number | null = null; ; ) {
-    const page: readonly RecordedEvent[] = await log.readAll({
-      ...(from === null ? {} : { from }),
-      limit: readPageEventsMax,
-    })
-    const end = page.at(-1)
-    if (end === undefined) return
+async function* pagesUpTo(log: EventLog, last: number): AsyncGenerator<readonly RecordedEvent[]> {
+  for await (const page of pagesOfLog(log, { after: null, limit: readPageEventsMax })) {
     yield page.filter(({ stream, position }) => stream !== logStream && position <= last)
-    if (end.position >= last) return
-    from = end.position
+    if ((page.at(-1)?.position ?? last) >= last) return
   }
 }
 

@@ -2,6 +2,7 @@ import type { RecordedEvent } from '../domain/events.ts'
 import { logStream } from '../domain/streams.ts'
 import { readPageEventsMax } from '../limits.ts'
 import type { EventLog } from './event-log.ts'
+import { pagesOfLog } from './pages-of-log.ts'
 
 export type LogDigest = {
   /** SHA-256 of all that the log holds, 64 hex digits: the same for two logs of the same events, on whatever engine. */
@@ -24,13 +25,7 @@ export const digestLog = async (
   const streams = new Map<string, { readonly keptFrom: number; digest: string }>()
   let barriers = ''
   let events = 0
-  for (let from: number | null = null; end !== undefined; ) {
-    const page: readonly RecordedEvent[] = await log.readAll({
-      ...(from === null ? {} : { from }),
-      limit: readPageEventsMax,
-    })
-    const last = page.at(-1)
-    if (last === undefined) break
+  for await (const page of pagesOfLog(log, { after: null, limit: readPageEventsMax })) {
     for (const event of page) {
       if (event.stream === logStream) continue
       const stream = streams.get(event.stream) ?? { keptFrom: await firstRevision(log, event.stream), digest: '' }
@@ -42,8 +37,8 @@ export const digestLog = async (
       if (event.type !== 'ReadingAccepted') barriers = chained(barriers, text)
       events += 1
     }
-    onProgress({ events, share: end.position === 0 ? 1 : Math.min(1, last.position / end.position) })
-    from = last.position
+    const at = page.at(-1)?.position ?? 0
+    onProgress({ events, share: end === undefined || end.position === 0 ? 1 : Math.min(1, at / end.position) })
   }
   const all = Array.from(streams, ([stream, { digest }]) => [stream, digest] as const)
   const sorted = all.toSorted(([a], [b]) => (a < b ? -1 : 1))

@@ -1,0 +1,21 @@
+import type { RecordedEvent } from '../domain/events.ts'
+import type { EventLog } from './event-log.ts'
+
+export type Paging = {
+  /** Exclusive. `null`: from the beginning. */
+  readonly after: number | null
+  /** Events of a page, 1 to `readPageEventsMax`. */
+  readonly limit: number
+}
+
+/** The whole log in position order, a page at a time, so that memory stays the same for any log. No page is empty. */
+export async function* pagesOfLog(log: EventLog, { after, limit }: Paging): AsyncGenerator<readonly RecordedEvent[]> {
+  let from = after
+  while (true) {
+    const page = await log.readAll({ ...(from === null ? {} : { from }), limit })
+    const last = page.at(-1)
+    if (last === undefined) return
+    yield page
+    from = last.position
+  }
+}
