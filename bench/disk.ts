@@ -3,7 +3,7 @@ import type { NewEvent } from '../src/domain/events.ts'
 import { readingsStream } from '../src/domain/streams.ts'
 import { systemEntropy } from '../src/entropy.ts'
 import type { EventLog } from '../src/log/event-log.ts'
-import { openSqliteLog } from '../src/log/sqlite.ts'
+import { openSqliteLog } from '../src/log/sqlite/sqlite-log.ts'
 import { folderBytes, table } from './figures.ts'
 import { benchFolder } from './servers.ts'
 

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs'
-import { openSqliteLog } from '../src/log/sqlite.ts'
+import { openSqliteLog } from '../src/log/sqlite/sqlite-log.ts'
 import { table } from './figures.ts'
 import { type FilledKey, fillKeys, fillReadings, readingOf, timestampNow } from './filled-log.ts'
 import { mebibytesOf } from './process-figures.ts'

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { createProjections } from '../projections/projections.ts'
 import type { EventLog } from '../src/log/event-log.ts'
-import { openSqliteLog } from '../src/log/sqlite.ts'
+import { openSqliteLog } from '../src/log/sqlite/sqlite-log.ts'
 import { median, table } from './figures.ts'
 import { fillKeyEvents, fillKeys, fillReadings } from './filled-log.ts'
 import { benchFolder } from './servers.ts'

@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { openSqliteLog } from '../src/log/sqlite.ts'
+import { openSqliteLog } from '../src/log/sqlite/sqlite-log.ts'
 import { median, table } from './figures.ts'
 import { fillKeys, fillReadings } from './filled-log.ts'
 import { busySecondsOf } from './process-figures.ts'

@@ -127,7 +127,7 @@ export const storeReadCacheBytes = 8 * 1024 * 1024
 export const storeWalBytesMax = 16 * 1024 * 1024
 /**
  * Groups handed to the commit thread at once: one that it writes, and one that it finds when it has written that. Not more:
- * behind a group that fails, one can be staged anew before all that is new, but two can't (`sqlite.ts`).
+ * behind a group that fails, one can be staged anew before all that is new, but two can't (`log/sqlite/sqlite-log.ts`).
  */
 export const groupsUnderWayMax = 2
 /** Events that one transaction of a truncation deletes: about as long as a group takes, so that none waits long behind it. */
@@ -148,7 +148,7 @@ export const copyAppendEventsMax = 1_000
 export const copyRetriesMax = 600
 export const copyRetryPauseMs = 500
 
-// EventStoreDB (`log/eventstoredb.ts`).
+// EventStoreDB (`log/eventstoredb/eventstoredb-log.ts`).
 /** Appends that are out at once, of as many streams. */
 export const eventStoreAppendsOutMax = 64
 /** After it the outcome of an append is unknown: one that is sent during an election is never answered. */

@@ -14,12 +14,12 @@ import {
   NotACellarbookLog,
 } from './log/data-folder.ts'
 import { type EventLog, Outage, UndecodableEvent } from './log/event-log.ts'
-import { openEventStoreLog } from './log/eventstoredb.ts'
-import { StoreMisfit, StoreUnreachable } from './log/eventstoredb-faults.ts'
-import { openIdempotencyFile } from './log/idempotency-file.ts'
+import { openEventStoreLog } from './log/eventstoredb/eventstoredb-log.ts'
+import { StoreMisfit, StoreUnreachable } from './log/eventstoredb/faults.ts'
+import { openIdempotencyFile } from './log/idempotency/file.ts'
 import { type IdempotencyIndex, IndexUnusable } from './log/idempotency-index.ts'
 import { ensureLogCreated, type Naming, NotACopy, NotOurLog, UnfinishedCopy } from './log/log-identity.ts'
-import { openSqliteLog } from './log/sqlite.ts'
+import { openSqliteLog } from './log/sqlite/sqlite-log.ts'
 
 /** Where the log lies. */
 export type LogConfig = Pick<Config, 'dataDir' | 'eventStore'>

@@ -13,8 +13,8 @@ import {
   storeRetryPauseMsMax,
 } from '../../src/limits.ts'
 import type { EventLog, ReadAllOptions } from '../../src/log/event-log.ts'
+import { createMemoryIndex } from '../../src/log/idempotency/memory.ts'
 import { type IdempotencyIndex, type IndexChange, IndexUnusable } from '../../src/log/idempotency-index.ts'
-import { createMemoryIndex } from '../../src/log/idempotency-memory.ts'
 import { drivenSchedule } from '../support/driven-schedule.ts'
 import { lateLog } from '../support/late-log.ts'
 import { manualClock } from '../support/manual-clock.ts'

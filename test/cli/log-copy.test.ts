@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { openSqliteLog } from '../../src/log/sqlite.ts'
+import { openSqliteLog } from '../../src/log/sqlite/sqlite-log.ts'
 import { cellarbook, newFolder } from '../support/cellarbook.ts'
 import { startLogServer } from '../support/log-server/server.ts'
 

@@ -1,6 +1,6 @@
 import { parseEventStore } from '../../src/eventstore-url.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
-import { openEventStoreLog } from '../../src/log/eventstoredb.ts'
+import { openEventStoreLog } from '../../src/log/eventstoredb/eventstoredb-log.ts'
 
 /** No real server's log is ever emptied, so whoever opens one has a prefix of its own. */
 export const freshPrefix = (): string => `test${crypto.randomUUID().slice(0, 8)}-`

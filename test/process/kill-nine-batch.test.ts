@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { RecordedEvent } from '../../src/domain/events.ts'
 import { readPageEventsMax } from '../../src/limits.ts'
-import { openSqliteLog } from '../../src/log/sqlite.ts'
+import { openSqliteLog } from '../../src/log/sqlite/sqlite-log.ts'
 import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
 
 /** So many in CI; by hand rather 200. */

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { NewEvent } from '../../src/domain/events.ts'
 import { readPageEventsMax } from '../../src/limits.ts'
-import { openSqliteLog } from '../../src/log/sqlite.ts'
+import { openSqliteLog } from '../../src/log/sqlite/sqlite-log.ts'
 import {
   cellarbook,
   environmentOf,

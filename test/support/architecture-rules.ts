@@ -111,7 +111,7 @@ const pureMembersOfBun = new Set(['SHA256', 'CryptoHasher', 'hash'])
 const pureNamesOfNodeCrypto = new Set(['timingSafeEqual', 'createHash', 'hash'])
 
 /** They do something when they are imported, because that is how a process, and a thread, begins. */
-const beginners = new Set(['src/main.ts', 'src/log/sqlite-commit-thread.ts', 'src/log/idempotency-thread.ts'])
+const beginners = new Set(['src/main.ts', 'src/log/sqlite/commit-thread.ts', 'src/log/idempotency/thread.ts'])
 
 /** What a file breaks, each as `rule: what` with its line; empty if nothing. */
 export const violationsOf = (path: string, text: string): readonly string[] => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { idempotencyKeyCharsMax, idempotencyMs } from '../../../src/limits.ts'
-import { createMemoryIndex } from '../../../src/log/idempotency-memory.ts'
+import { createMemoryIndex } from '../../../src/log/idempotency/memory.ts'
 import { createMemoryLog } from '../../../src/log/memory.ts'
 import {
   type Answer,

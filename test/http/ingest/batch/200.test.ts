@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readingId } from '../../../../src/domain/reading-id.ts'
 import { batchBodyBytesMax, batchReadingsMax } from '../../../../src/limits.ts'
-import { openSqliteLog } from '../../../../src/log/sqlite.ts'
+import { openSqliteLog } from '../../../../src/log/sqlite/sqlite-log.ts'
 import { temporaryFolder } from '../../../log/temporary-folder.ts'
 import { acceptedReadings, answerOf, expectBatch } from '../../../support/answers.ts'
 import { type Service, startService, validReading } from '../../../support/service.ts'

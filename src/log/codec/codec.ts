@@ -1,0 +1,238 @@
+/**
+ * Between events and what lies in a row. A run of readings is packed into bytes; everything else is JSON that a person can
+ * read with any SQLite tool. Each event carries the schema version that it was written at, and is upcast when it is read.
+ *
+ * Here the stored text becomes typed: the only place where a type is asserted, after the schema has checked it.
+ */
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import {
+  type EventType,
+  eventData,
+  Metadata,
+  type NewEvent,
+  type RecordedEvent,
+  schemaVersion,
+} from '../../domain/events.ts'
+import { UndecodableEvent } from '../event-log.ts'
+import { packReadings, unpackReadings } from './packed-readings.ts'
+import { type Upcast, upcasts } from './upcast.ts'
+
+/** What is known of each event type. A parameter, so that a test can have a version that never was. */
+export type EventRegistry = ReadonlyMap<
+  string,
+  { readonly version: number; readonly data: TSchema; readonly upcasts: { readonly [fromVersion: number]: Upcast } }
+>
+
+export const currentRegistry: EventRegistry = new Map(
+  (Object.keys(eventData) as EventType[]).map((type) => [
+    type,
+    { version: schemaVersion[type], data: eventData[type], upcasts: upcasts[type] ?? {} },
+  ]),
+)
+
+/** A row that is to be written. Its stream, revision and position are the log's to say. */
+export type NewRow = {
+  readonly count: number
+  /** Of its first event. */
+  readonly recordedAt: number
+  readonly body: string | Uint8Array
+  readonly bytes: number
+}
+
+export type StoredRow = {
+  readonly stream: string
+  readonly revision: number
+  readonly position: number
+  readonly count: number
+  readonly recordedAt: number
+  readonly body: string | Uint8Array
+}
+
+export type Codec = {
+  /** As few rows as can be: one, unless readings and other events are mixed. */
+  encode(stream: string, events: readonly NewEvent[]): readonly NewRow[]
+  /** @throws UndecodableEvent naming the first event that this version can't read. */
+  decode(row: StoredRow): readonly RecordedEvent[]
+  /** One event, for an engine that keeps each by itself. @throws UndecodableEvent if this version can't read it. */
+  decodeEvent(at: EventPlace, event: unknown): RecordedEvent
+  /** What its events are written at. */
+  versionOf(type: EventType): number
+}
+
+export type EventPlace = { readonly stream: string; readonly revision: number; readonly position: number }
+
+const StoredEvent = Type.Object({
+  id: Type.String(),
+  type: Type.String(),
+  schemaVersion: Type.Integer({ minimum: 1 }),
+  recordedAt: Type.Integer({ minimum: 0 }),
+  data: Type.Unknown(),
+  metadata: Metadata,
+})
+type StoredEvent = Static<typeof StoredEvent>
+
+const storedEventCheck = TypeCompiler.Compile(StoredEvent)
+const metadataCheck = TypeCompiler.Compile(Metadata)
+/** The schema version of what format 1 of the packed form holds. */
+const packedSchemaVersion = 1
+
+export const createCodec = (registry: EventRegistry = currentRegistry): Codec => {
+  const checks = new Map(Array.from(registry, ([type, known]) => [type, TypeCompiler.Compile(known.data)]))
+  return {
+    encode: (stream, events) =>
+      // Nearly every append is a run of readings and nothing else.
+      events.every(isReading)
+        ? [encodeReadings(stream, events)]
+        : runsOf(events).map((run) => encodeRun(registry, stream, run)),
+    decode: (row) =>
+      typeof row.body === 'string'
+        ? decodeJson({ registry, checks }, row, row.body)
+        : decodePacked({ registry, checks }, row, row.body),
+    decodeEvent: (at, event) => decodeStored({ registry, checks }, at, event),
+    versionOf: (type) => versionOf(registry, type),
+  }
+}
+
+const versionOf = (registry: EventRegistry, type: EventType): number =>
+  registry.get(type)?.version ?? schemaVersion[type]
+
+type Run = { readonly isReadings: boolean; readonly events: NewEvent[] }
+
+const runsOf = (events: readonly NewEvent[]): readonly Run[] => {
+  const runs: Run[] = []
+  for (const event of events) {
+    const isReading = event.type === 'ReadingAccepted'
+    const last = runs.at(-1)
+    if (last?.isReadings === isReading) last.events.push(event)
+    else runs.push({ isReadings: isReading, events: [event] })
+  }
+  return runs
+}
+
+const encodeReadings = (stream: string, readings: readonly NewEvent<'ReadingAccepted'>[]): NewRow => {
+  const body = packReadings(stream, readings)
+  return { count: readings.length, recordedAt: readings[0]?.recordedAt ?? 0, body, bytes: body.length }
+}
+
+const encodeRun = (registry: EventRegistry, stream: string, run: Run): NewRow => {
+  if (run.isReadings) return encodeReadings(stream, run.events.filter(isReading))
+  const stored: StoredEvent[] = run.events.map(({ id, type, recordedAt, data, metadata }) => ({
+    id,
+    type,
+    schemaVersion: versionOf(registry, type),
+    recordedAt,
+    data,
+    metadata,
+  }))
+  const body = JSON.stringify(stored)
+  const recordedAt = run.events[0]?.recordedAt ?? 0
+  return { count: run.events.length, recordedAt, body, bytes: Buffer.byteLength(body) }
+}
+
+const isReading = (event: NewEvent): event is NewEvent<'ReadingAccepted'> => event.type === 'ReadingAccepted'
+
+type Known = { readonly registry: EventRegistry; readonly checks: ReadonlyMap<string, TypeCheck<TSchema>> }
+
+const decodeJson = (known: Known, row: StoredRow, body: string): readonly RecordedEvent[] =>
+  parseBody(row, body).map((event, index) => {
+    const at = { stream: row.stream, revision: row.revision + index, position: row.position + index }
+    return decodeStored(known, at, event)
+  })
+
+const decodeStored = (known: Known, at: EventPlace, event: unknown): RecordedEvent => {
+  if (!storedEventCheck.Check(event)) {
+    throw new UndecodableEvent(at.stream, at.revision, typeOf(event), 'it is not as events are stored')
+  }
+  const { id, type, recordedAt, metadata } = event
+  const data = newestData(known, at, event)
+  const { stream, revision, position } = at
+  // Named one by one: a replay decodes a million of them, and copying the place by `...` costs as much as the rest here.
+  return { id, type, recordedAt, data, metadata, stream, revision, position } as RecordedEvent
+}
+
+const parseBody = (row: StoredRow, body: string): readonly unknown[] => {
+  let stored: unknown
+  try {
+    stored = JSON.parse(body)
+  } catch (cause) {
+    throw new UndecodableEvent(row.stream, row.revision, unknownType, 'its row is not JSON', { cause })
+  }
+  if (Array.isArray(stored) && stored.length === row.count) return stored
+  throw new UndecodableEvent(row.stream, row.revision, unknownType, `its row does not hold ${row.count} events`)
+}
+
+const unknownType = '(unknown)'
+
+const typeOf = (event: unknown): string =>
+  typeof event === 'object' && event !== null && 'type' in event && typeof event.type === 'string'
+    ? event.type
+    : unknownType
+
+/** The data at the newest schema version, checked by its schema. */
+const newestData = (
+  { registry, checks }: Known,
+  { stream, revision }: EventPlace,
+  stored: { readonly type: string; readonly schemaVersion: number; readonly data: unknown },
+): unknown => {
+  const { type } = stored
+  const known = registry.get(type)
+  const check = checks.get(type)
+  if (known === undefined || check === undefined) {
+    throw new UndecodableEvent(stream, revision, type, 'this version does not know its type')
+  }
+  if (stored.schemaVersion > known.version) {
+    const why = `it has schema version ${stored.schemaVersion}, and this version knows up to ${known.version}`
+    throw new UndecodableEvent(stream, revision, type, why)
+  }
+  let { data } = stored
+  for (let version = stored.schemaVersion; version < known.version; version++) {
+    const upcast = known.upcasts[version]
+    if (upcast === undefined) {
+      throw new UndecodableEvent(
+        stream,
+        revision,
+        type,
+        `there is no way from its schema version ${version} to the next`,
+      )
+    }
+    data = upcast(data)
+  }
+  if (check.Check(data)) return data
+  const fault = check.Errors(data).First()
+  throw new UndecodableEvent(
+    stream,
+    revision,
+    type,
+    `data${fault?.path ?? ''}: ${fault?.message ?? 'not as its schema'}`,
+  )
+}
+
+const decodePacked = (known: Known, row: StoredRow, body: Uint8Array): readonly RecordedEvent[] => {
+  const readings = unpack(row, body)
+  if (known.registry.get('ReadingAccepted')?.version === packedSchemaVersion) return readings
+  return readings.map((reading) => ({
+    ...reading,
+    data: newestData(known, reading, { ...reading, schemaVersion: packedSchemaVersion }),
+  })) as RecordedEvent[]
+}
+
+const unpack = (row: StoredRow, body: Uint8Array): readonly RecordedEvent<'ReadingAccepted'>[] => {
+  try {
+    return unpackReadings(row, body, parseMetadata)
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause
+    throw new UndecodableEvent(row.stream, row.revision, 'ReadingAccepted', `its row: ${cause.message}`, { cause })
+  }
+}
+
+const parseMetadata = (json: string): Metadata => {
+  let metadata: unknown
+  try {
+    metadata = JSON.parse(json)
+  } catch (cause) {
+    throw new RangeError('metadata in it are not JSON', { cause })
+  }
+  if (metadataCheck.Check(metadata)) return metadata
+  throw new RangeError('metadata in it are not as their schema says')
+}

@@ -1,0 +1,195 @@
+import { eventStoreAppendsOutMax, eventStoreLookMs, logQueueBytesMax, logQueueReadingsMax } from '../../limits.ts'
+import { type ExpectedRevision, Outage } from '../event-log.ts'
+import { BatchStream, type Verdict } from './batch.ts'
+import type { Connection } from './connection.ts'
+import type { Link } from './link.ts'
+
+export type Append = {
+  readonly streamName: string
+  readonly expected: ExpectedRevision
+  readonly events: number
+  readonly firstId: string
+  readonly run: Buffer
+}
+
+export type Appended =
+  /** `isNew`: it was surely not there when it was sent. `position` of its last event. */
+  | { readonly outcome: 'stored'; readonly isNew: boolean; readonly position: number | null }
+  | { readonly outcome: 'conflict'; readonly currentRevision: number | null }
+
+type Waiting = Append & {
+  seenBefore: number
+  resolve(appended: Appended): void
+  reject(outage: Outage): void
+}
+
+/**
+ * Appends on their way: one of each stream is out, and so many of all; the rest wait in a queue that is bounded in events
+ * and bytes. While the store is away nothing is queued, and nothing touches the wire.
+ */
+export class Appends {
+  readonly #connection: Connection
+  #batch: BatchStream | null = null
+  /** By stream that has one out or ready: those of the same stream behind it. */
+  readonly #behind = new Map<string, Waiting[]>()
+  /** Whose stream has none out, in the order in which they came. */
+  #ready: Waiting[] = []
+  #out = 0
+  #queueEvents = 0
+  #queueBytes = 0
+  /** The highest position that is known to hold an event: what is stored later lies behind it. */
+  #seen = -1
+  #drained: (() => void) | null = null
+  readonly #timer: ReturnType<typeof setInterval>
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+    connection.listen({ onUp: (link) => this.#begin(link), onAway: (why) => this.#stop(why) })
+    if (connection.link !== null) this.#begin(connection.link)
+    this.#timer = setInterval(() => this.#look(), eventStoreLookMs)
+    this.#timer.unref()
+  }
+
+  /** An event was read there. */
+  see(position: number): void {
+    if (position > this.#seen) this.#seen = position
+  }
+
+  append(append: Append): Promise<Appended> {
+    return new Promise((resolve, reject) => {
+      if (this.#batch === null) {
+        throw new Outage(`Cannot append: the store is away: ${this.#connection.why}`, 'not_written', 'unavailable')
+      }
+      this.#assertRoom(append)
+      this.#queueEvents += append.events
+      this.#queueBytes += append.run.length
+      const waiting = { ...append, seenBefore: -1, resolve, reject }
+      const behind = this.#behind.get(append.streamName)
+      if (behind !== undefined) behind.push(waiting)
+      else {
+        this.#behind.set(append.streamName, [])
+        this.#ready.push(waiting)
+        this.#sendReady()
+      }
+    })
+  }
+
+  /** Resolves when nothing is out or waits any more. */
+  async close(): Promise<void> {
+    if (this.#behind.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.#drained = resolve
+      })
+    }
+    clearInterval(this.#timer)
+    this.#batch?.end('the log is closed')
+    this.#batch = null
+  }
+
+  #begin(link: Link): void {
+    this.#batch = new BatchStream(link, ({ why, leader }) => this.#connection.lose(link, why, leader))
+  }
+
+  /** What is out may have been written; what waits was not sent. */
+  #stop(why: string): void {
+    const batch = this.#batch
+    this.#batch = null
+    const waiting = [...this.#ready, ...[...this.#behind.values()].flat()]
+    this.#ready = []
+    for (const behind of this.#behind.values()) behind.length = 0
+    for (const append of waiting) {
+      this.#leaveQueue(append)
+      append.reject(new Outage(`Cannot append: the store went away: ${why}`, 'not_written', 'unavailable'))
+    }
+    batch?.end(why)
+    // Streams that had one ready have none out that would clear them away.
+    for (const { streamName } of waiting) this.#next(streamName)
+  }
+
+  #look(): void {
+    const { link } = this.#connection
+    if (this.#batch?.expire() === true && link !== null) this.#connection.lose(link, 'it does not answer')
+  }
+
+  #sendReady(): void {
+    while (this.#batch !== null && this.#out < eventStoreAppendsOutMax) {
+      const next = this.#ready.shift()
+      if (next === undefined) return
+      this.#send(this.#batch, next)
+    }
+  }
+
+  #send(batch: BatchStream, append: Waiting): void {
+    this.#leaveQueue(append)
+    this.#out += 1
+    append.seenBefore = this.#seen
+    const { streamName, expected, run } = append
+    batch.send({ streamName, expected, run, settle: (verdict) => this.#settle(append, verdict) })
+  }
+
+  #settle(append: Waiting, verdict: Verdict): void {
+    this.#out -= 1
+    const { link } = this.#connection
+    if (verdict.kind === 'turned_away' && link !== null) this.#connection.lose(link, verdict.why)
+    this.#answer(append, verdict)
+    if (verdict.kind === 'stored') this.#answerBeaten(append)
+    this.#next(append.streamName)
+    this.#sendReady()
+  }
+
+  /** Those that wait for the same place, which holds another event now: the server is not asked what is known. */
+  #answerBeaten({ streamName, expected, events, firstId }: Waiting): void {
+    const behind = this.#behind.get(streamName) ?? []
+    const isBeaten = (other: Waiting): boolean => other.expected === expected && other.firstId !== firstId
+    const currentRevision = (expected === 'none' ? -1 : expected) + events
+    for (const beaten of behind.filter(isBeaten)) {
+      this.#leaveQueue(beaten)
+      beaten.resolve({ outcome: 'conflict', currentRevision })
+    }
+    this.#behind.set(
+      streamName,
+      behind.filter((other) => !isBeaten(other)),
+    )
+  }
+
+  #answer(append: Waiting, verdict: Verdict): void {
+    switch (verdict.kind) {
+      case 'stored': {
+        const { position } = verdict
+        const isNew = position !== null && position > append.seenBefore
+        if (position !== null) this.see(position)
+        append.resolve({ outcome: 'stored', isNew, position })
+        return
+      }
+      case 'conflict':
+        append.resolve({ outcome: 'conflict', currentRevision: verdict.currentRevision })
+        return
+      case 'turned_away':
+        append.reject(new Outage(`Cannot append: ${verdict.why}`, 'not_written', 'unavailable'))
+        return
+      case 'failed':
+        append.reject(new Outage(`Cannot append: ${verdict.why}`, verdict.outcome, 'unavailable'))
+    }
+  }
+
+  /** The append of that stream that was out is not any more. */
+  #next(streamName: string): void {
+    const behind = this.#behind.get(streamName)
+    const next = behind?.shift()
+    if (next !== undefined) this.#ready.push(next)
+    else this.#behind.delete(streamName)
+    if (this.#behind.size === 0) this.#drained?.()
+  }
+
+  #leaveQueue(append: Waiting): void {
+    this.#queueEvents -= append.events
+    this.#queueBytes -= append.run.length
+  }
+
+  #assertRoom({ streamName, events, run }: Append): void {
+    const fits = this.#queueEvents + events <= logQueueReadingsMax && this.#queueBytes + run.length <= logQueueBytesMax
+    if (fits) return
+    const waiting = `${this.#queueEvents} events of ${this.#queueBytes} bytes wait already`
+    throw new Outage(`Cannot append to "${streamName}": ${waiting}`, 'not_written', 'overloaded')
+  }
+}

@@ -1,0 +1,121 @@
+import type { EventStoreEndpoint, EventStoreSettings } from '../../eventstore-url.ts'
+import { eventStoreRetryPauseMs, eventStoreStartMsMax } from '../../limits.ts'
+import { StoreMisfit, StoreUnreachable } from './faults.ts'
+import { findLeader, nameOf, type StartFault } from './leader.ts'
+import { type Access, accessOf, type Link } from './link.ts'
+
+export type ConnectionListener = {
+  onUp(link: Link): void
+  /** The link must not be used any more. */
+  onAway(why: string): void
+}
+
+/**
+ * The way to the node that leads: up, with one link, or away, and then it is sought in the background until it is found. A
+ * link that fails or is silent is dropped as a whole and never waited for; whoever uses it says so by `lose`.
+ */
+export class Connection {
+  readonly settings: EventStoreSettings
+  readonly access: Access
+  readonly #probeStream: string
+  readonly #listeners = new Set<ConnectionListener>()
+  #link: Link | null = null
+  #why = 'it was not reached yet'
+  #hint: EventStoreEndpoint | null = null
+  #lastFault: { readonly at: string; readonly fault: StartFault } | null = null
+  #isClosed = false
+
+  /** @throws StoreMisfit if a file of the settings can't be read. */
+  constructor(settings: EventStoreSettings, probeStream: string) {
+    this.settings = settings
+    this.access = accessOf(settings)
+    this.#probeStream = probeStream
+  }
+
+  /** `null` while the store is away. */
+  get link(): Link | null {
+    return this.#link
+  }
+
+  /** Why there is no link. */
+  get why(): string {
+    return this.#why
+  }
+
+  listen(listener: ConnectionListener): void {
+    this.#listeners.add(listener)
+  }
+
+  /** @throws StoreUnreachable, StoreMisfit in one sentence. */
+  async open(): Promise<void> {
+    const untilMs = performance.now() + eventStoreStartMsMax
+    while (!(await this.#seek())) {
+      const misfit = this.#misfit()
+      if (misfit !== null) throw misfit
+      if (performance.now() >= untilMs) throw new StoreUnreachable(`Cannot reach EventStoreDB: ${this.#why}`)
+      await pause(eventStoreRetryPauseMs)
+    }
+  }
+
+  /** That link is of no use any more; `leader` says where to look first. Once for each link. */
+  lose(link: Link, why: string, leader: EventStoreEndpoint | null = null): void {
+    if (link !== this.#link) return
+    this.#link = null
+    this.#hint = leader
+    this.#why = `${nameOf(link.endpoint)}: ${why}`
+    link.close()
+    for (const listener of this.#listeners) listener.onAway(this.#why)
+    void this.#seekUntilFound()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#link?.close()
+    this.#link = null
+    this.#why = 'the log is closed'
+  }
+
+  async #seekUntilFound(): Promise<void> {
+    while (!this.#isClosed && !(await this.#seek())) await pause(eventStoreRetryPauseMs)
+  }
+
+  async #seek(): Promise<boolean> {
+    const hint = this.#hint
+    this.#hint = null
+    const found = await findLeader(this.settings, this.access, { probeStream: this.#probeStream, hint })
+    if ('fault' in found) {
+      this.#lastFault = found
+      this.#why = `${found.at}: ${found.fault.why}`
+      if (found.fault.kind === 'not_leader') this.#hint = found.fault.leader
+      return false
+    }
+    if (this.#isClosed) {
+      found.link.close()
+      return true
+    }
+    this.#link = found.link
+    for (const listener of this.#listeners) listener.onUp(found.link)
+    return true
+  }
+
+  /** What no waiting will mend. */
+  #misfit(): StoreMisfit | null {
+    const { at, fault } = this.#lastFault ?? {}
+    switch (fault?.kind) {
+      case 'denied':
+        return new StoreMisfit(
+          `EventStoreDB at ${at} refuses the user name or password in EVENTSTORE_URL: ${fault.why}`,
+        )
+      case 'untrusted':
+        return new StoreMisfit(
+          `Cannot trust EventStoreDB at ${at}: ${fault.why}; tlsCaFile in EVENTSTORE_URL names the authority that signed its certificate`,
+        )
+      case 'too_old':
+        return new StoreMisfit(`Cannot use EventStoreDB at ${at}: ${fault.why}`)
+      default:
+        return null
+    }
+  }
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

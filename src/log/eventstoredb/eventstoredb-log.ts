@@ -1,0 +1,195 @@
+import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
+import { logStream } from '../../domain/streams.ts'
+import type { EventStoreSettings } from '../../eventstore-url.ts'
+import { eventStoreAppendBytesMax, eventStoreReadMsMax, eventStoreShowMs, readPageEventsMax } from '../../limits.ts'
+import { type Codec, createCodec } from '../codec/codec.ts'
+import {
+  type AppendResult,
+  type EventLog,
+  type ExpectedRevision,
+  type LogHealth,
+  Outage,
+  type ReadAllOptions,
+  type ReadOptions,
+  type SubscribeOptions,
+  type Subscriber,
+  type Subscription,
+  UndecodableEvent,
+} from '../event-log.ts'
+import { assertPage, assertStorable, assertTruncatable, recordRun } from '../storable.ts'
+import { Appends } from './appends.ts'
+import { Connection } from './connection.ts'
+import { messageOf, recordedEventOf, type StoredEvent } from './events.ts'
+import { Following } from './following.ts'
+import { NamedRevisions } from './named.ts'
+import { createReads, type Reads } from './reads.ts'
+import { StreamNames } from './streams.ts'
+import { setTruncateBefore } from './truncation.ts'
+import { encodeRun } from './wire.ts'
+
+export type EventStoreLogOptions = {
+  readonly settings: EventStoreSettings
+  readonly codec?: Codec
+  readonly onClosed?: () => void
+}
+
+/**
+ * The log on EventStoreDB: for several service nodes, and for more than one machine holds.
+ * @throws StoreUnreachable, StoreMisfit
+ */
+export const openEventStoreLog = async (options: EventStoreLogOptions): Promise<EventLog> => {
+  const connection = new Connection(options.settings, options.settings.prefix + logStream)
+  try {
+    await connection.open()
+  } catch (cause) {
+    connection.close()
+    throw cause
+  }
+  return new EventStoreLog(connection, options)
+}
+
+class EventStoreLog implements EventLog {
+  readonly lags = true
+  readonly #connection: Connection
+  readonly #codec: Codec
+  readonly #names: StreamNames
+  readonly #appends: Appends
+  readonly #reads: Reads
+  readonly #onClosed: () => void
+  readonly #followings = new Set<Following>()
+  readonly #named = new NamedRevisions()
+  #undecodable: string | null = null
+  #isClosed = false
+
+  constructor(connection: Connection, { settings, codec = createCodec(), onClosed = () => {} }: EventStoreLogOptions) {
+    this.#connection = connection
+    this.#onClosed = onClosed
+    this.#codec = codec
+    this.#names = new StreamNames(settings.prefix)
+    this.#appends = new Appends(connection)
+    this.#reads = createReads(connection, this.#names, (stored) => this.#decode(stored))
+  }
+
+  async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
+    this.#assertOpen(`append to "${stream}"`)
+    assertStorable(stream, events)
+    const run = encodeRun(events.map((event) => messageOf(stream, event, this.#codec.versionOf(event.type))))
+    if (run.length > eventStoreAppendBytesMax) {
+      const rule = `the most is ${eventStoreAppendBytesMax}`
+      throw new Error(`Cannot append ${run.length} bytes to "${stream}" at once: ${rule}`)
+    }
+    const streamName = this.#names.nameOf(stream)
+    const firstId = events[0]?.id ?? ''
+    const appended = await this.#appends.append({ streamName, expected, events: events.length, firstId, run })
+    if (appended.outcome === 'conflict') {
+      this.#named.name(stream, appended.currentRevision)
+      return appended
+    }
+
+    const revision = expected === 'none' ? 0 : expected + 1
+    this.#named.see(stream, revision + events.length - 1)
+    const { isNew, position } = appended
+    if (isNew && position !== null && events.length === 1) {
+      return { outcome: 'written', events: recordRun(stream, events, { revision, position }) }
+    }
+    if (isNew && events.every(({ type }) => type === 'ReadingAccepted')) return { outcome: 'written', events: [] }
+    const recorded = await this.#readBack(stream, revision, events.length)
+    // The server still knows it, and it is gone: nobody can say what it was.
+    if (recorded === null) return { outcome: 'conflict', currentRevision: await this.#lastRevision(stream) }
+    return { outcome: isNew ? 'written' : 'already_written', events: recorded }
+  }
+
+  async read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]> {
+    this.#assertOpen(`read "${stream}"`)
+    assertPage(options.limit)
+    for (let waitedMs = 0; waitedMs <= eventStoreReadMsMax; waitedMs += eventStoreShowMs) {
+      const events = await this.#reads.read(stream, options)
+      const revisions = events.map(({ revision }) => revision)
+      if (!this.#named.isMissing(stream, options, revisions)) {
+        this.#named.see(stream, Math.max(-1, ...revisions.slice(0, 1), ...revisions.slice(-1)))
+        return events
+      }
+      await Bun.sleep(eventStoreShowMs)
+    }
+    const why = `revision ${this.#named.of(stream)}, which a conflict named, is not shown`
+    throw new Outage(`Cannot read "${stream}": ${why}`, 'not_written', 'unavailable')
+  }
+
+  async readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]> {
+    this.#assertOpen('read')
+    assertPage(options.limit)
+    return this.#reads.readAll(options)
+  }
+
+  subscribe({ after, categories }: SubscribeOptions, subscriber: Subscriber): Subscription {
+    this.#assertOpen('subscribe')
+    const following = new Following({
+      connection: this.#connection,
+      subscriber,
+      after,
+      prefixes: this.#names.prefixes(categories ?? null),
+      decode: (stored) => this.#decode(stored),
+      onEnd: (cause) => {
+        this.#followings.delete(following)
+        if (cause instanceof UndecodableEvent) this.#undecodable = cause.message
+      },
+    })
+    this.#followings.add(following)
+    const unsubscribe = (): void => {
+      this.#followings.delete(following)
+      following.end()
+    }
+    return { unsubscribe }
+  }
+
+  async truncate(stream: string, before: number): Promise<void> {
+    this.#assertOpen(`truncate "${stream}"`)
+    assertTruncatable(stream, before, ((await this.#lastRevision(stream)) ?? -1) + 1)
+    const parts = { appends: this.#appends, readLast: this.#reads.readLast }
+    if (before > 0) await setTruncateBefore(this.#names.metadataNameOf(stream), before, parts)
+  }
+
+  health(): LogHealth {
+    if (this.#isClosed) return { ok: false, why: 'the log is closed' }
+    if (this.#connection.link === null) return { ok: false, why: `EventStoreDB is away: ${this.#connection.why}` }
+    return this.#undecodable === null ? { ok: true } : { ok: false, why: this.#undecodable }
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    await this.#appends.close()
+    const cause = new Outage('The log was closed', 'not_written', 'closed')
+    for (const following of this.#followings) following.drop(cause)
+    this.#connection.close()
+    this.#onClosed()
+  }
+
+  #decode(stored: StoredEvent): RecordedEvent {
+    this.#appends.see(stored.position)
+    return recordedEventOf(this.#codec, this.#names.streamOf(stored.streamName), stored)
+  }
+
+  /** What lies there, and where, since the server tells the position of an append's last event only; `null` if it is gone. */
+  async #readBack(stream: string, first: number, count: number): Promise<readonly RecordedEvent[] | null> {
+    const events: RecordedEvent[] = []
+    while (events.length < count) {
+      const next = first + events.length
+      const page = await this.#reads.read(stream, {
+        from: next,
+        limit: Math.min(readPageEventsMax, count - events.length),
+      })
+      if (page[0]?.revision !== next) return null
+      events.push(...page)
+    }
+    return events
+  }
+
+  async #lastRevision(stream: string): Promise<number | null> {
+    return (await this.#reads.readLast(this.#names.nameOf(stream)))?.revision ?? null
+  }
+
+  #assertOpen(action: string): void {
+    if (this.#isClosed) throw new Outage(`Cannot ${action}: the log is closed`, 'not_written', 'closed')
+  }
+}

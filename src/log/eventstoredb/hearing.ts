@@ -1,0 +1,96 @@
+import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2'
+import type { EventStoreEndpoint } from '../../eventstore-url.ts'
+import {
+  eventStoreHearingBytes,
+  eventStoreKeepAliveMs,
+  eventStoreKeepAliveTimeoutMs,
+  eventStoreMessageBytesMax,
+} from '../../limits.ts'
+import type { Access } from './link.ts'
+
+export type Hearer = {
+  /** One message, valid in this very call alone. */
+  onMessage(bytes: Buffer): void
+  /** Once, whatever ended it. */
+  onEnd(): void
+}
+
+/**
+ * A subscription taken from its connection without the gRPC library, which hands on each message by some ten events and
+ * promises of its own: that is the most of what hearing a reading costs. Here a chunk from the socket is cut into its
+ * messages, five bytes of head before each, and they are read where they lie. For a stream that is only listened to, whose
+ * end, whatever the reason, means to begin again.
+ */
+export class Hearing {
+  readonly #session: ClientHttp2Session
+  readonly #stream: ClientHttp2Stream
+  readonly #hearer: Hearer
+  readonly #keepAlive: ReturnType<typeof setInterval>
+  #rest: Buffer | null = null
+  #isEnded = false
+
+  constructor({ host, port }: EventStoreEndpoint, access: Access, hearer: Hearer, request: Uint8Array) {
+    this.#hearer = hearer
+    const name = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+    const settings = { initialWindowSize: eventStoreHearingBytes }
+    this.#session =
+      access.tls === null
+        ? connect(`http://${name}`, { settings })
+        : connect(`https://${name}`, { settings, ...access.tls, ALPNProtocols: ['h2'] })
+    this.#session.on('error', () => this.end())
+    this.#session.on('close', () => this.end())
+    this.#stream = this.#session.request({
+      ':method': 'POST',
+      ':path': '/event_store.client.streams.Streams/Read',
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      ...access.metadata.getMap(),
+    })
+    this.#stream.on('data', (chunk: Buffer) => this.#hear(chunk))
+    for (const end of ['error', 'end', 'close']) this.#stream.on(end, () => this.end())
+    this.#stream.end(framed(request))
+    this.#keepAlive = setInterval(() => this.#ping(), eventStoreKeepAliveMs)
+    this.#keepAlive.unref()
+  }
+
+  end(): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    clearInterval(this.#keepAlive)
+    this.#session.destroy()
+    this.#hearer.onEnd()
+  }
+
+  #hear(chunk: Buffer): void {
+    const bytes = this.#rest === null ? chunk : Buffer.concat([this.#rest, chunk])
+    let at = 0
+    while (!this.#isEnded && bytes.length - at >= headBytes) {
+      const end = at + headBytes + bytes.readUInt32BE(at + 1)
+      if (end - at > eventStoreMessageBytesMax) this.end()
+      if (this.#isEnded || end > bytes.length) break
+      this.#hearer.onMessage(bytes.subarray(at + headBytes, end))
+      at = end
+    }
+    this.#rest = at < bytes.length ? bytes.subarray(at) : null
+  }
+
+  #ping(): void {
+    const overdue = setTimeout(() => this.end(), eventStoreKeepAliveTimeoutMs)
+    overdue.unref()
+    const isSent = this.#session.ping((error) => {
+      clearTimeout(overdue)
+      if (error) this.end()
+    })
+    if (!isSent) this.end()
+  }
+}
+
+/** Whether it is compressed, which it never is, and its length. */
+const headBytes = 5
+
+const framed = (message: Uint8Array): Buffer => {
+  const bytes = Buffer.alloc(headBytes + message.length)
+  bytes.writeUInt32BE(message.length, 1)
+  bytes.set(message, headBytes)
+  return bytes
+}

@@ -1,0 +1,107 @@
+import { MemberInfo } from '@eventstore/db-client/generated/gossip_pb'
+import { Empty } from '@eventstore/db-client/generated/shared_pb'
+import type { EventStoreEndpoint, EventStoreSettings } from '../../eventstore-url.ts'
+import { eventStoreAskMsMax } from '../../limits.ts'
+import { type CallFault, callFaultOf, noLeaderKnown } from './faults.ts'
+import { type Access, deadlineIn, Link } from './link.ts'
+import { readBackwards, readEvents } from './requests.ts'
+
+/** The oldest server whose filtered subscriptions say when they have caught up. */
+const versionMin = [23, 10] as const
+
+export type Found = { readonly link: Link } | { readonly at: string; readonly fault: StartFault }
+export type StartFault = CallFault | { readonly kind: 'too_old'; readonly why: string }
+
+/**
+ * One try to connect to the node that leads. `hint`: where another node said that it is.
+ * Reads as one who requires a leader, so that what it returns takes appends.
+ */
+export const findLeader = async (
+  settings: EventStoreSettings,
+  access: Access,
+  { probeStream, hint }: { readonly probeStream: string; readonly hint: EventStoreEndpoint | null },
+): Promise<Found> => {
+  const told = hint === null ? await leaderOf(settings, access) : { endpoint: hint }
+  if ('fault' in told) return told
+  const link = new Link(told.endpoint, access)
+  const fault = await faultOf(link, probeStream)
+  if (fault === null) return { link }
+  link.close()
+  return { at: nameOf(told.endpoint), fault }
+}
+
+export const nameOf = ({ host, port }: EventStoreEndpoint): string => `${host}:${port}`
+
+const faultOf = async (link: Link, probeStream: string): Promise<StartFault | null> => {
+  try {
+    const version = await versionOf(link)
+    if (isTooOld(version)) {
+      return { kind: 'too_old', why: `it is version ${version}: ${versionMin.join('.')} is the oldest that will do` }
+    }
+    await readEvents(link, readBackwards(probeStream, { from: null, limit: 1 }), {
+      of: 'leader',
+      msMax: eventStoreAskMsMax,
+    })
+    return null
+  } catch (error) {
+    return callFaultOf(error)
+  }
+}
+
+const versionOf = (link: Link): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const options = { deadline: deadlineIn(eventStoreAskMsMax) }
+    link.features.getSupportedMethods(new Empty(), link.metadata('any'), options, (error, methods) => {
+      if (error === null) resolve(methods.getEventStoreServerVersion())
+      else if (error.code === unimplemented) resolve('before 21.10')
+      else reject(error)
+    })
+  })
+
+const unimplemented = 12
+
+const isTooOld = (version: string): boolean => {
+  if (version.startsWith('before')) return true
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  return major < versionMin[0] || (major === versionMin[0] && minor < versionMin[1])
+}
+
+type Told = { readonly endpoint: EventStoreEndpoint } | { readonly at: string; readonly fault: CallFault }
+
+/** Asks all of them at once, since one that is silent must not hold up the others. */
+const leaderOf = async ({ endpoints, discovers }: EventStoreSettings, access: Access): Promise<Told> => {
+  const [first] = endpoints
+  if (first !== undefined && !discovers) return { endpoint: first }
+  const asked = endpoints.map(async (endpoint) => {
+    const leader = await leaderByGossip(endpoint, access)
+    if (leader === null) throw new Error(noLeaderKnown)
+    return leader
+  })
+  try {
+    return { endpoint: await Promise.any(asked) }
+  } catch (error) {
+    const [cause] = error instanceof AggregateError ? error.errors : [error]
+    return { at: endpoints.map(nameOf).join(', '), fault: callFaultOf(cause) }
+  }
+}
+
+const leaderByGossip = async (endpoint: EventStoreEndpoint, access: Access): Promise<EventStoreEndpoint | null> => {
+  const link = new Link(endpoint, access)
+  try {
+    const members = await membersOf(link)
+    const leader = members.find((member) => member.getIsAlive() && member.getState() === MemberInfo.VNodeState.LEADER)
+    const at = leader?.getHttpEndPoint()
+    return at === undefined ? null : { host: at.getAddress(), port: at.getPort() }
+  } finally {
+    link.close()
+  }
+}
+
+const membersOf = (link: Link): Promise<readonly MemberInfo[]> =>
+  new Promise((resolve, reject) => {
+    const options = { deadline: deadlineIn(eventStoreAskMsMax) }
+    link.gossip.read(new Empty(), link.metadata('any'), options, (error, info) => {
+      if (error === null) resolve(info.getMembersList())
+      else reject(error)
+    })
+  })

@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs'
+import type { SecureContextOptions } from 'node:tls'
+import { GossipClient } from '@eventstore/db-client/generated/gossip_grpc_pb'
+import { ServerFeaturesClient } from '@eventstore/db-client/generated/serverfeatures_grpc_pb'
+import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb'
+import { Channel, type ChannelCredentials, credentials, Metadata } from '@grpc/grpc-js'
+import type { EventStoreEndpoint, EventStoreSettings } from '../../eventstore-url.ts'
+import { eventStoreKeepAliveMs, eventStoreKeepAliveTimeoutMs, eventStoreMessageBytesMax } from '../../limits.ts'
+import { StoreMisfit } from './faults.ts'
+
+/** How every node of the store is spoken to. */
+export type Access = {
+  readonly channel: ChannelCredentials
+  readonly metadata: Metadata
+  /** The same, for who speaks without the library. */
+  readonly tls: Pick<SecureContextOptions, 'ca' | 'key' | 'cert'> | null
+}
+
+/** @throws StoreMisfit if a file of the settings can't be read. */
+export const accessOf = ({ tls, credentials: user }: EventStoreSettings): Access => {
+  const metadata = new Metadata()
+  metadata.set('connection-name', 'cellarbook')
+  if (tls === null) return { channel: credentials.createInsecure(), metadata, tls: null }
+  if (user !== null) {
+    const basic = Buffer.from(`${user.username}:${user.password}`).toString('base64')
+    metadata.set('authorization', `Basic ${basic}`)
+  }
+  try {
+    const [ca, key, cert] = [tls.caPath, tls.keyPath, tls.certPath].map((path) => (path ? readFileSync(path) : null))
+    const secure = { ...(ca && { ca }), ...(key && { key }), ...(cert && { cert }) }
+    return { channel: credentials.createSsl(ca, key, cert), metadata, tls: secure }
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new StoreMisfit(`Cannot read a file that EVENTSTORE_URL names: ${why}`, { cause })
+  }
+}
+
+/**
+ * One connection to one node, of its own: nothing is shared with another that may hang. It is given up as a whole, and its
+ * end is never waited for. The generated stubs of the client are used on it, and not its `EventStoreDBClient`, which throws
+ * where nobody can catch it (ARCHITECTURE.md, "The client's protocol, without its client object").
+ */
+export class Link {
+  readonly endpoint: EventStoreEndpoint
+  readonly streams: StreamsClient
+  readonly features: ServerFeaturesClient
+  readonly gossip: GossipClient
+  readonly #access: Access
+  readonly #channel: Channel
+
+  constructor(endpoint: EventStoreEndpoint, access: Access) {
+    this.endpoint = endpoint
+    this.#access = access
+    const { host, port } = endpoint
+    const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+    this.#channel = new Channel(address, access.channel, {
+      'grpc.keepalive_time_ms': eventStoreKeepAliveMs,
+      'grpc.keepalive_timeout_ms': eventStoreKeepAliveTimeoutMs,
+      'grpc.keepalive_permit_without_calls': 1,
+      'grpc.max_receive_message_length': eventStoreMessageBytesMax,
+      'grpc.use_local_subchannel_pool': 1,
+      'grpc.enable_retries': 0,
+    })
+    const options = { channelOverride: this.#channel }
+    this.streams = new StreamsClient(address, access.channel, options)
+    this.features = new ServerFeaturesClient(address, access.channel, options)
+    this.gossip = new GossipClient(address, access.channel, options)
+  }
+
+  /** What goes with every call. `leader`: a node that does not lead must refuse it. */
+  metadata(of: 'leader' | 'any'): Metadata {
+    const metadata = this.#access.metadata.clone()
+    if (of === 'leader') metadata.set('requires-leader', 'true')
+    return metadata
+  }
+
+  close(): void {
+    this.#channel.close()
+  }
+}
+
+/** From now; for calls, which give up by themselves then. */
+export const deadlineIn = (ms: number): Date => new Date(Date.now() + ms)

@@ -1,0 +1,85 @@
+/** Reads and subscriptions as the client's protocol has them. */
+import { Empty, StreamIdentifier } from '@eventstore/db-client/generated/shared_pb'
+import { ReadReq } from '@eventstore/db-client/generated/streams_pb'
+import type { ClientReadableStream } from '@grpc/grpc-js'
+import { eventStoreSearchWindowEvents } from '../../limits.ts'
+import type { StoredEvent } from './events.ts'
+import { deadlineIn, type Link } from './link.ts'
+import { decodeResponse } from './responses.ts'
+
+type Page = { readonly from: number | null; readonly limit: number }
+
+/** `from`: inclusive; `null` from the first. */
+export const readForwards = (streamName: string, page: Page): ReadReq => readStream(streamName, page, 0)
+/** `from`: inclusive; `null` from the last. */
+export const readBackwards = (streamName: string, page: Page): ReadReq => readStream(streamName, page, 1)
+
+const readStream = (streamName: string, { from, limit }: Page, direction: 0 | 1): ReadReq => {
+  const stream = new ReadReq.Options.StreamOptions()
+  stream.setStreamIdentifier(new StreamIdentifier().setStreamName(Buffer.from(streamName)))
+  if (from !== null) stream.setRevision(String(from))
+  else if (direction === 0) stream.setStart(new Empty())
+  else stream.setEnd(new Empty())
+  const options = new ReadReq.Options().setStream(stream).setNoFilter(new Empty())
+  return requestOf(options.setReadDirection(direction).setCount(String(limit)))
+}
+
+/** `from`: forwards inclusive, backwards exclusive, as the server has it. `prefixes`: of stream names; `null` for all. */
+export const readAll = (
+  { from, limit }: Page,
+  direction: 'forwards' | 'backwards',
+  prefixes: readonly string[] | null,
+): ReadReq => {
+  const options = new ReadReq.Options().setAll(allFrom(from, direction)).setCount(String(limit))
+  return requestOf(filtered(options.setReadDirection(direction === 'forwards' ? 0 : 1), prefixes))
+}
+
+/** `after`: exclusive; `null` from the first. */
+export const subscribeToAll = (after: number | null, prefixes: readonly string[]): ReadReq => {
+  const options = new ReadReq.Options().setAll(allFrom(after, 'forwards'))
+  return requestOf(filtered(options.setSubscription(new ReadReq.Options.SubscriptionOptions()), prefixes))
+}
+
+const allFrom = (position: number | null, direction: 'forwards' | 'backwards'): ReadReq.Options.AllOptions => {
+  const all = new ReadReq.Options.AllOptions()
+  if (position === null) return direction === 'forwards' ? all.setStart(new Empty()) : all.setEnd(new Empty())
+  const at = new ReadReq.Options.Position().setCommitPosition(String(position)).setPreparePosition(String(position))
+  return all.setPosition(at)
+}
+
+const filtered = (options: ReadReq.Options, prefixes: readonly string[] | null): ReadReq.Options => {
+  if (prefixes === null) return options.setNoFilter(new Empty())
+  const names = new ReadReq.Options.FilterOptions.Expression().setPrefixList([...prefixes])
+  const filter = new ReadReq.Options.FilterOptions().setStreamIdentifier(names).setMax(eventStoreSearchWindowEvents)
+  return options.setFilter(filter.setCheckpointintervalmultiplier(1))
+}
+
+const requestOf = (options: ReadReq.Options): ReadReq => {
+  const ids = new ReadReq.Options.UUIDOption()
+  ids.setString(new Empty())
+  return new ReadReq().setOptions(options.setUuidOption(ids))
+}
+
+/** All that one read comes to. @throws what the library throws. */
+export const readEvents = (
+  link: Link,
+  request: ReadReq,
+  { of, msMax }: { readonly of: 'leader' | 'any'; readonly msMax: number },
+): Promise<readonly StoredEvent[]> =>
+  new Promise((resolve, reject) => {
+    const events: StoredEvent[] = []
+    const answers: ClientReadableStream<Buffer> = link.streams.makeServerStreamRequest(
+      '/event_store.client.streams.Streams/Read',
+      (message: ReadReq) => Buffer.from(message.serializeBinary()),
+      (bytes: Buffer) => bytes,
+      request,
+      link.metadata(of),
+      { deadline: deadlineIn(msMax) },
+    )
+    answers.on('data', (bytes: Buffer) => {
+      const response = decodeResponse(bytes)
+      if (response.kind === 'event') events.push(response.event)
+    })
+    answers.on('error', reject)
+    answers.on('end', () => resolve(events))
+  })

@@ -1,0 +1,170 @@
+/**
+ * What a read or a subscription answers with: a `ReadResp` of the client's own protocol, read by hand. The generated decoder
+ * makes some thirty objects for each event, and a node hears every reading that any node writes: by hand it is a third of
+ * the time (10 µs an event for 26).
+ */
+import type { StoredEvent } from './events.ts'
+
+export type Response =
+  | { readonly kind: 'event'; readonly event: StoredEvent }
+  /** Everything that lay there when the subscription began has been sent. */
+  | { readonly kind: 'caught_up' }
+  /** A confirmation, a checkpoint, a stream that does not exist: nothing that is asked for. */
+  | { readonly kind: 'other' }
+
+export const decodeResponse = (bytes: Buffer): Response => {
+  const reader = new Reader(bytes, 0, bytes.length)
+  const field = reader.next()
+  if (field === content.caughtUp) return { kind: 'caught_up' }
+  const event = field === content.event ? recordedEventIn(reader.inner()) : null
+  return event === null ? { kind: 'other' } : { kind: 'event', event }
+}
+
+// Field numbers in streams.proto and shared.proto.
+const content = { event: 1, caughtUp: 8 } as const
+const readEvent = { event: 1 } as const
+const recorded = {
+  id: 1,
+  streamIdentifier: 2,
+  revision: 3,
+  commitPosition: 5,
+  metadata: 6,
+  customMetadata: 7,
+  data: 8,
+} as const
+const streamIdentifier = { name: 3 } as const
+const uuid = { structured: 1, text: 2 } as const
+const structured = { mostSignificant: 1, leastSignificant: 2 } as const
+const mapEntry = { key: 1, value: 2 } as const
+
+const recordedEventIn = (response: Reader): StoredEvent | null => {
+  for (let field = response.next(); field !== 0; field = response.next()) {
+    if (field === readEvent.event) return storedEvent(response.inner())
+    response.skip()
+  }
+  return null
+}
+
+const storedEvent = (reader: Reader): StoredEvent => {
+  let [id, streamName, type, metadata, data] = ['', '', '(unknown)', '', '']
+  let [revision, position] = [0, 0]
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === recorded.id) id = uuidIn(reader.inner())
+    else if (field === recorded.streamIdentifier) streamName = nameIn(reader.inner())
+    else if (field === recorded.revision) revision = reader.number()
+    else if (field === recorded.commitPosition) position = reader.number()
+    else if (field === recorded.metadata) type = typeIn(reader.inner()) ?? type
+    else if (field === recorded.customMetadata) metadata = reader.text()
+    else if (field === recorded.data) data = reader.text()
+    else reader.skip()
+  }
+  return { id, type, streamName, revision, position, metadata, data }
+}
+
+const nameIn = (reader: Reader): string => {
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === streamIdentifier.name) return reader.text()
+    reader.skip()
+  }
+  return ''
+}
+
+/** The value of the server's own metadata, if it is the event's type. */
+const typeIn = (reader: Reader): string | null => {
+  let [key, value] = ['', '']
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === mapEntry.key) key = reader.text()
+    else if (field === mapEntry.value) value = reader.text()
+    else reader.skip()
+  }
+  return key === 'type' ? value : null
+}
+
+/** Answers may have it either way, whichever way it was sent. */
+const uuidIn = (reader: Reader): string => {
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === uuid.text) return reader.text()
+    if (field === uuid.structured) return uuidOfHalves(reader.inner())
+    reader.skip()
+  }
+  return ''
+}
+
+const uuidOfHalves = (reader: Reader): string => {
+  const halves = [0n, 0n]
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === structured.mostSignificant) halves[0] = reader.bits()
+    else if (field === structured.leastSignificant) halves[1] = reader.bits()
+    else reader.skip()
+  }
+  const hex = halves.map((half) => half.toString(16).padStart(16, '0')).join('')
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+/** One message, field by field. After `next` exactly one of the others takes the field's value. */
+class Reader {
+  readonly #bytes: Buffer
+  readonly #end: number
+  #at: number
+  #wireType = 0
+
+  constructor(bytes: Buffer, start: number, end: number) {
+    this.#bytes = bytes
+    this.#at = start
+    this.#end = end
+  }
+
+  /** The number of the next field; 0 at the end. */
+  next(): number {
+    if (this.#at >= this.#end) return 0
+    const tag = this.number()
+    this.#wireType = tag & 7
+    return tag >>> 3
+  }
+
+  /** Up to 2^53, exactly. */
+  number(): number {
+    let value = 0
+    for (let unit = 1; ; unit *= 128) {
+      const byte = this.#bytes[this.#at++] ?? 0
+      value += (byte & 127) * unit
+      if (byte < 128) return value
+    }
+  }
+
+  /** 64 bits, unsigned. */
+  bits(): bigint {
+    let value = 0n
+    for (let shift = 0n; ; shift += 7n) {
+      const byte = this.#bytes[this.#at++] ?? 0
+      value |= BigInt(byte & 127) << shift
+      if (byte < 128) return BigInt.asUintN(64, value)
+    }
+  }
+
+  inner(): Reader {
+    const end = this.#past(this.number())
+    const reader = new Reader(this.#bytes, this.#at, end)
+    this.#at = end
+    return reader
+  }
+
+  text(): string {
+    const end = this.#past(this.number())
+    const text = this.#bytes.toString('utf8', this.#at, end)
+    this.#at = end
+    return text
+  }
+
+  skip(): void {
+    if (this.#wireType === 0) this.number()
+    else if (this.#wireType === 2) this.#at = this.#past(this.number())
+    else this.#at = this.#past(this.#wireType === 1 ? 8 : 4)
+  }
+
+  #past(bytes: number): number {
+    const end = this.#at + bytes
+    if (end > this.#end) throw new Error('Cannot read what the server sent: a field goes past the end of its message')
+    return end
+  }
+}

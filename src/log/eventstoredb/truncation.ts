@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto'
+import { conflictRetriesMax } from '../../limits.ts'
+import { Outage } from '../event-log.ts'
+import type { Appends } from './appends.ts'
+import type { StoredEvent } from './events.ts'
+import { encodeRun } from './wire.ts'
+
+/**
+ * Sets `$tb`, truncate before, of a stream, and leaves whatever else its metadata say. What lies before is hidden at once
+ * from reads of the stream, and its space comes back with the server's next scavenge.
+ * @throws Outage
+ */
+export const setTruncateBefore = async (
+  metadataName: string,
+  before: number,
+  { appends, readLast }: { readonly appends: Appends; readLast(streamName: string): Promise<StoredEvent | null> },
+): Promise<void> => {
+  for (let tries = 0; tries <= conflictRetriesMax; tries += 1) {
+    const last = await readLast(metadataName)
+    const metadata = objectIn(last?.data ?? '{}')
+    if (Number(metadata['$tb'] ?? 0) >= before) return
+    const id = randomUUID()
+    const data = JSON.stringify({ ...metadata, $tb: before })
+    const expected = last === null ? 'none' : last.revision
+    const run = encodeRun([{ id, type: '$metadata', metadata: '', data }])
+    const appended = await appends.append({ streamName: metadataName, expected, events: 1, firstId: id, run })
+    if (appended.outcome === 'stored') return
+  }
+  throw new Outage(`Cannot write "${metadataName}": others keep writing it`, 'not_written', 'unavailable')
+}
+
+const objectIn = (text: string): Readonly<Record<string, unknown>> => {
+  const value: unknown = JSON.parse(text)
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}

@@ -1,0 +1,181 @@
+import { Database, SQLiteError } from 'bun:sqlite'
+import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { Idempotency, type KeyedAppend } from '../../domain/idempotency.ts'
+import { storeBusyMsMax } from '../../limits.ts'
+import { hashBytesOf } from '../codec/packed-idempotency.ts'
+import { type IdempotencyIndex, type IndexChange, IndexUnusable } from '../idempotency-index.ts'
+import { type IdempotencyWriter, writeOnThread } from './writer.ts'
+
+const fileName = 'idempotency.db'
+/** A file of another version is folded anew. */
+const formatVersion = 1
+const fileMode = 0o600
+
+const tables = `
+  CREATE TABLE appends (
+    key_hash BLOB NOT NULL CHECK (length(key_hash) = 32),
+    stream TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    recorded_at INTEGER NOT NULL,
+    body_hash BLOB NOT NULL CHECK (length(body_hash) = 32),
+    batch TEXT,
+    PRIMARY KEY (key_hash, stream)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX appends_by_time ON appends (recorded_at);
+  CREATE TABLE folded (log_id TEXT NOT NULL, position INTEGER) STRICT;
+`
+
+export type IdempotencyFileOptions = {
+  readonly dataDir: string
+  /** Of the log that is folded: positions of another one mean nothing. */
+  readonly logId: string
+}
+
+/**
+ * The index as an SQLite file of its own in `dataDir`, which needs no care: a file that is damaged, of another log or of
+ * another version is thrown away. Written on a thread of its own, so that no fsync stops the event loop; read here.
+ * @throws IndexUnusable if no such file can be made.
+ */
+export const openIdempotencyFile = (options: IdempotencyFileOptions): IdempotencyIndex => new IdempotencyFile(options)
+
+class IdempotencyFile implements IdempotencyIndex {
+  readonly #path: string
+  readonly #logId: string
+  #reads: Reads
+  #writer: IdempotencyWriter
+  #foldedTo: number | null
+
+  constructor({ dataDir, logId }: IdempotencyFileOptions) {
+    this.#path = join(dataDir, fileName)
+    this.#logId = logId
+    this.#reads = this.#open()
+    this.#foldedTo = this.#reads.foldedTo
+    this.#writer = writeOnThread(this.#path)
+  }
+
+  get foldedTo(): number | null {
+    return this.#foldedTo
+  }
+
+  find(stream: string, keyHash: string): KeyedAppend | null {
+    return orUnusable(() => this.#reads.find(stream, keyHash))
+  }
+
+  async write(change: IndexChange): Promise<void> {
+    await this.#writer.write(change)
+    this.#foldedTo = change.foldedTo ?? this.#foldedTo
+  }
+
+  async startAnew(): Promise<void> {
+    await this.close()
+    orUnusable(() => removeFile(this.#path))
+    this.#reads = this.#open()
+    this.#foldedTo = null
+    this.#writer = writeOnThread(this.#path)
+  }
+
+  async close(): Promise<void> {
+    await this.#writer.close()
+    this.#reads.close()
+  }
+
+  #open(): Reads {
+    const reads = orNull(() => new Reads(this.#path, this.#logId))
+    if (reads !== null) return reads
+    return orUnusable(() => {
+      removeFile(this.#path)
+      return new Reads(this.#path, this.#logId)
+    })
+  }
+}
+
+/** The connection of the event loop, which only reads once the file has its form. */
+class Reads {
+  readonly foldedTo: number | null
+  readonly #database: Database
+  readonly #find: ReturnType<typeof prepareFind>
+
+  constructor(path: string, logId: string) {
+    if (!existsSync(path)) closeSync(openSync(path, 'wx', fileMode))
+    this.#database = new Database(path)
+    try {
+      this.foldedTo = settleForm(this.#database, logId)
+      this.#find = prepareFind(this.#database)
+    } catch (cause) {
+      this.#database.close(true)
+      throw cause
+    }
+  }
+
+  find(stream: string, keyHash: string): KeyedAppend | null {
+    const row = this.#find.get(hashBytesOf(keyHash), stream)
+    if (row === null) return null
+    const batch: unknown = row.batch === null ? null : JSON.parse(row.batch)
+    const idempotency: unknown = { keyHash, bodyHash: row.body_hash.toHex(), batch }
+    if (!idempotencyCheck.Check(idempotency)) throw new IndexUnusable(`Cannot use what lies at "${stream}"`)
+    return { stream, revision: row.revision, recordedAt: row.recorded_at, idempotency }
+  }
+
+  close(): void {
+    this.#find.finalize()
+    this.#database.close(true)
+  }
+}
+
+const idempotencyCheck = TypeCompiler.Compile(Idempotency)
+
+type Row = { revision: number; recorded_at: number; body_hash: Uint8Array; batch: string | null }
+
+const prepareFind = (database: Database) =>
+  database.prepare<Row, [Uint8Array, string]>(
+    'SELECT revision, recorded_at, body_hash, batch FROM appends WHERE key_hash = ? AND stream = ?',
+  )
+
+type Folded = { log_id: string; position: number | null }
+
+/** Gives an empty file its form, and says how far the log was folded into one that has it. @throws if it is another's. */
+const settleForm = (database: Database, logId: string): number | null => {
+  database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
+  database.run('PRAGMA journal_mode = WAL')
+  const version = database.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version
+  if (version === 0) {
+    database.run('BEGIN IMMEDIATE')
+    database.run(tables)
+    database.run('INSERT INTO folded (log_id, position) VALUES (?, NULL)', [logId])
+    database.run(`PRAGMA user_version = ${formatVersion}`)
+    database.run('COMMIT')
+  } else if (version !== formatVersion) throw new IndexUnusable(`Cannot use a file of format ${version}`)
+  const folded = database.query<Folded, []>('SELECT log_id, position FROM folded').get()
+  if (folded?.log_id !== logId) throw new IndexUnusable('Cannot use a file that was folded from another log')
+  database.run('PRAGMA query_only = ON')
+  return folded.position
+}
+
+const removeFile = (path: string): void => {
+  for (const each of [path, `${path}-wal`, `${path}-shm`]) rmSync(each, { force: true })
+}
+
+const orNull = <T>(open: () => T): T | null => {
+  try {
+    return orUnusable(open)
+  } catch (cause) {
+    if (cause instanceof IndexUnusable) return null
+    throw cause
+  }
+}
+
+/** SQLite, the file system and JSON name what is wrong with the file each in its own way. */
+const orUnusable = <T>(use: () => T): T => {
+  try {
+    return use()
+  } catch (cause) {
+    if (cause instanceof IndexUnusable) throw cause
+    const isOfFile = cause instanceof SQLiteError || cause instanceof SyntaxError || isSystemError(cause)
+    if (!isOfFile) throw cause
+    throw new IndexUnusable(`Cannot use the index of Idempotency-Keys: ${cause.message}`, { cause })
+  }
+}
+
+const isSystemError = (cause: unknown): cause is Error => cause instanceof Error && 'syscall' in cause

@@ -1,0 +1,97 @@
+import type { NewRow } from '../codec/codec.ts'
+
+/**
+ * Rows that one transaction inserts, in a form that is cheap to hand to another thread: an object of texts and numbers alone
+ * goes there without the serializer, at half its price.
+ */
+export type Batch = {
+  /** Goes up with each failure: batches of one epoch are numbered one upon the other. */
+  readonly epoch: number
+  /** Of the first row. */
+  readonly firstPosition: number
+  /** Streams that begin with it, as the JSON of their ids and names. */
+  readonly streams: string
+  readonly rows: number
+  /**
+   * A character for each byte. Six numbers a row, as float64: position, stream, revision, count, recorded at, and how many
+   * bytes its body has, negative if they are a text's. Behind them the bodies.
+   */
+  readonly bytes: string
+}
+
+export type BatchStream = { readonly id: number; readonly name: string }
+
+export type BatchRow = {
+  readonly position: number
+  readonly stream: number
+  readonly revision: number
+  readonly count: number
+  readonly recordedAt: number
+  readonly body: string | Uint8Array
+}
+
+const numbersPerRow = 6
+const numberBytes = 8
+
+export class BatchBuilder {
+  readonly #streams: BatchStream[] = []
+  readonly #numbers: number[] = []
+  readonly #bodies: Uint8Array[] = []
+  #bodyBytes = 0
+
+  get isEmpty(): boolean {
+    return this.#numbers.length === 0
+  }
+
+  begin(id: number, name: string): void {
+    this.#streams.push({ id, name })
+  }
+
+  add(row: NewRow, at: { readonly position: number; readonly stream: number; readonly revision: number }): void {
+    const { count, recordedAt } = row
+    const isText = typeof row.body === 'string'
+    const body = typeof row.body === 'string' ? Buffer.from(row.body) : row.body
+    this.#numbers.push(at.position, at.stream, at.revision, count, recordedAt, isText ? -body.length : body.length)
+    this.#bodies.push(body)
+    this.#bodyBytes += body.length
+  }
+
+  build(epoch: number): Batch {
+    const numbers = this.#numbers
+    const bytes = Buffer.allocUnsafe(numbers.length * numberBytes + this.#bodyBytes)
+    let at = 0
+    for (const number of numbers) at = bytes.writeDoubleLE(number, at)
+    for (const body of this.#bodies) {
+      bytes.set(body, at)
+      at += body.length
+    }
+    return {
+      epoch,
+      firstPosition: numbers[0] ?? 0,
+      streams: this.#streams.length === 0 ? '' : JSON.stringify(this.#streams),
+      rows: numbers.length / numbersPerRow,
+      bytes: bytes.toString('latin1', 0, at),
+    }
+  }
+}
+
+export const streamsOf = ({ streams }: Batch): readonly BatchStream[] => (streams === '' ? [] : JSON.parse(streams))
+
+/** Calls back for each row, in the order in which they were added. */
+export const eachRow = (batch: Batch, call: (row: BatchRow) => void): void => {
+  const bytes = Buffer.from(batch.bytes, 'latin1')
+  let bodyAt = batch.rows * numbersPerRow * numberBytes
+  for (let row = 0, at = 0; row < batch.rows; row += 1, at += numbersPerRow * numberBytes) {
+    const length = bytes.readDoubleLE(at + 5 * numberBytes)
+    const body = bytes.subarray(bodyAt, bodyAt + Math.abs(length))
+    bodyAt += body.length
+    call({
+      position: bytes.readDoubleLE(at),
+      stream: bytes.readDoubleLE(at + numberBytes),
+      revision: bytes.readDoubleLE(at + 2 * numberBytes),
+      count: bytes.readDoubleLE(at + 3 * numberBytes),
+      recordedAt: bytes.readDoubleLE(at + 4 * numberBytes),
+      body: length < 0 ? body.toString() : body,
+    })
+  }
+}

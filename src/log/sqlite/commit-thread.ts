@@ -1,0 +1,44 @@
+/**
+ * The thread that writes the log's file, so that the wait for its fsync and its checkpoints never stop the event loop. It
+ * knows batches and nothing of events. The one module besides `main.ts` that does something when it is imported: that is
+ * how a thread begins.
+ */
+
+import { SqliteCommits, type Verdict } from './commits.ts'
+import { openForWriting } from './file.ts'
+import type { CommitThreadWork, FromCommitThread, ToCommitThread } from './threaded-commits.ts'
+
+declare const self: Worker
+
+let opened: { readonly database: ReturnType<typeof openForWriting>; readonly commits: SqliteCommits } | null = null
+
+self.onmessage = ({ data }: MessageEvent<ToCommitThread>): void => {
+  if (data.kind === 'open') {
+    const database = openForWriting(data.path)
+    opened = { database, commits: new SqliteCommits(database) }
+    return
+  }
+  if (opened === null) throw new Error(`Cannot ${data.kind}: the commit thread has no file yet`)
+  if (data.kind === 'close') {
+    opened.database.close(true)
+    opened = null
+    tell('closed')
+    return
+  }
+  const verdict = verdictOn(data, opened.commits)
+  tell({ ...verdict, checkpointFault: opened.commits.checkpointFault })
+  opened.commits.checkpointIfDue()
+}
+
+const tell = (message: FromCommitThread): void => self.postMessage(message)
+
+const verdictOn = (work: CommitThreadWork, commits: SqliteCommits): Verdict => {
+  switch (work.kind) {
+    case 'commit':
+      return commits.commit(work)
+    case 'truncate':
+      return commits.truncate(work.truncation)
+    case 'trim':
+      return commits.trim(work.stream)
+  }
+}

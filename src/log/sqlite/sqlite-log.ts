@@ -1,0 +1,285 @@
+import { SQLiteError } from 'bun:sqlite'
+import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
+import {
+  groupsUnderWayMax,
+  logQueueBytesMax,
+  logQueueReadingsMax,
+  overlapRetriesMax,
+  readPageEventsMax,
+} from '../../limits.ts'
+import { type Codec, createCodec } from '../codec/codec.ts'
+import { type DataFolder, holdDataFolder } from '../data-folder.ts'
+import {
+  type AppendResult,
+  type EventLog,
+  type ExpectedRevision,
+  type LogHealth,
+  Outage,
+  type ReadAllOptions,
+  type ReadOptions,
+  type SubscribeOptions,
+  type Subscriber,
+  type Subscription,
+} from '../event-log.ts'
+import { assertPage, assertStorable, assertTruncatable } from '../storable.ts'
+import { Subscriptions } from '../subscriptions.ts'
+import type { Commits, Verdict } from './commits.ts'
+import { openForReading } from './file.ts'
+import { SqliteReads } from './reads.ts'
+import { type Append, type Fate, SqliteStaging, type Staged } from './staging.ts'
+import { commitOnThread } from './threaded-commits.ts'
+
+export type SqliteLogOptions = {
+  readonly dataDir: string
+  readonly codec?: Codec
+  /** Where the file is written. Default: on a thread of its own. */
+  readonly commits?: (path: string) => Commits
+}
+
+/**
+ * The embedded log, in `dataDir`. What waits is written in one transaction, and every append answers after its fsync.
+ * @throws DataFolderUnwritable, DataFolderHeld, NotACellarbookLog, NewerLogFormat, Outage
+ */
+export const openSqliteLog = (options: SqliteLogOptions): EventLog => {
+  const folder = holdDataFolder(options.dataDir)
+  try {
+    return new SqliteLog(folder, options)
+  } catch (cause) {
+    folder.release()
+    throw cause
+  }
+}
+
+type Waiting = Append & {
+  readonly bytes: number
+  resolve(result: AppendResult): void
+  reject(cause: unknown): void
+}
+
+class SqliteLog implements EventLog {
+  readonly #folder: DataFolder
+  readonly #database: ReturnType<typeof openForReading>
+  readonly #codec: Codec
+  readonly #reads: SqliteReads
+  readonly #staging: SqliteStaging
+  readonly #commits: Commits
+  readonly #subscriptions: Subscriptions
+  #queue: Waiting[] = []
+  #queueReadings = 0
+  #queueBytes = 0
+  /** Groups that are being committed. */
+  #underWay = 0
+  /** Of the group staged last. */
+  #stagedEpoch = 0
+  /** Settles when all of them are. */
+  #lastGroup: Promise<void> = Promise.resolve()
+  /** Settles when those that were asked for are. */
+  #truncations: Promise<void> = Promise.resolve()
+  #publishedTo: number
+  #stoppedBy: string | null = null
+  #isClosed = false
+
+  constructor(folder: DataFolder, options: SqliteLogOptions) {
+    this.#folder = folder
+    this.#codec = options.codec ?? createCodec()
+    this.#database = openForReading(folder.logPath)
+    this.#reads = new SqliteReads(this.#database, this.#codec)
+    this.#staging = new SqliteStaging(this.#reads)
+    this.#publishedTo = this.#staging.nextPosition - 1
+    this.#commits = (options.commits ?? commitOnThread)(folder.logPath)
+    this.#subscriptions = new Subscriptions((after, wants) =>
+      reading('the log', () =>
+        this.#reads.scan(after, wants, { limit: readPageEventsMax, publishedTo: this.#publishedTo }),
+      ),
+    )
+  }
+
+  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
+    return new Promise((resolve, reject) => {
+      this.#assertOpen(`append to "${stream}"`)
+      assertStorable(stream, events)
+      const rows = this.#codec.encode(stream, events)
+      const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
+      this.#assertRoom(stream, events.length, bytes)
+      this.#enqueue({ stream, expected, events, rows, bytes, resolve, reject })
+    })
+  }
+
+  async read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]> {
+    this.#assertOpen(`read "${stream}"`)
+    assertPage(options.limit)
+    return reading(`"${stream}"`, () => this.#reads.read(stream, options))
+  }
+
+  async readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]> {
+    this.#assertOpen('read')
+    assertPage(options.limit)
+    return reading('the log', () => this.#reads.readAll(options))
+  }
+
+  subscribe(options: SubscribeOptions, subscriber: Subscriber): Subscription {
+    this.#assertOpen('subscribe')
+    return this.#subscriptions.subscribe(options, subscriber)
+  }
+
+  async truncate(stream: string, before: number): Promise<void> {
+    this.#assertOpen(`truncate "${stream}"`)
+    const head = reading(`"${stream}"`, () => this.#reads.head(stream))
+    assertTruncatable(stream, before, head?.nextRevision ?? 0)
+    if (head === null) return
+    // One after the other: deleting rows is nobody's hurry.
+    const truncation = this.#truncations.then(() => this.#truncate(head.id, before))
+    this.#truncations = truncation.catch(() => {})
+    return truncation
+  }
+
+  health(): LogHealth {
+    const why = this.#isClosed ? 'the log is closed' : (this.#stoppedBy ?? this.#commits.fault)
+    return why === null ? { ok: true } : { ok: false, why }
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#writeNext()
+    while (this.#underWay > 0) await this.#lastGroup
+    await this.#truncations
+    this.#subscriptions.dropAll(new Outage('The log was closed', 'not_written', 'closed'))
+    await this.#commits.close()
+    // The last connection to leave copies the write-ahead log into the file and removes it.
+    this.#database.close(true)
+    this.#folder.release()
+  }
+
+  #enqueue(append: Waiting): void {
+    this.#queue.push(append)
+    this.#queueReadings += append.events.length
+    this.#queueBytes += append.bytes
+    // Behind the requests that the event loop has at hand, not behind the first of them: Bun runs microtasks after each, so
+    // a microtask here would give every request a commit of its own. An idle loop comes to it at once.
+    if (this.#queue.length === 1) setImmediate(() => this.#writeNext())
+  }
+
+  /**
+   * Sends everything that waits as one group, unless enough are under way: the end of one comes here again. With a second
+   * group at hand the thread goes on without waiting for the event loop, which is busy with requests.
+   */
+  #writeNext(): void {
+    if (this.#queue.length === 0 || this.#underWay >= groupsUnderWayMax) return
+    // After a failure the group behind it is staged anew, and nothing may be numbered before it.
+    if (this.#underWay > 0 && this.#stagedEpoch !== this.#staging.epoch) return
+    const group = this.#queue
+    this.#queue = []
+    this.#queueReadings = 0
+    this.#queueBytes = 0
+    this.#underWay += 1
+    this.#lastGroup = this.#write(group, this.#lastGroup).then(() => {
+      this.#underWay -= 1
+      this.#writeNext()
+    })
+  }
+
+  /** Never rejects: each append hears of its own fate, in the order of the groups. */
+  async #write(group: readonly Waiting[], before: Promise<void>): Promise<void> {
+    try {
+      for (const [index, fate] of (await this.#commit(group, before)).entries()) answer(group[index], fate)
+    } catch (cause) {
+      // It may have failed before it was handed over, while the one before it is still under way.
+      await before
+      for (const append of group) append.reject(cause)
+    }
+  }
+
+  /** @throws Outage when the group is not written, or nobody can say. */
+  async #commit(group: readonly Append[], before: Promise<void>): Promise<readonly Fate[]> {
+    if (this.#stoppedBy !== null) throw stopped(this.#stoppedBy)
+    for (let tries = 1; ; tries += 1) {
+      const staged = reading('where streams end', () => this.#staging.stage(group))
+      this.#stagedEpoch = staged.epoch
+      const verdict = await this.#verdictOn(staged, before)
+      if (verdict.kind === 'written') return this.#publish(staged)
+      if (verdict.kind === 'superseded') continue
+      this.#staging.forget()
+      // Another program's rows are taken note of by the next try.
+      if (verdict.kind !== 'overlaps' || tries > overlapRetriesMax) throw this.#outageOf(verdict)
+    }
+  }
+
+  /** A group is judged by those before it, so even one that writes nothing stands or falls with them. */
+  async #verdictOn({ batch, epoch }: Staged, before: Promise<void>): Promise<Verdict> {
+    const verdict = batch === null ? null : this.#commits.commit(batch)
+    await before
+    if (verdict !== null) return verdict
+    return { kind: epoch === this.#staging.epoch ? 'written' : 'superseded' }
+  }
+
+  #publish({ fates }: Staged): readonly Fate[] {
+    this.#staging.committed()
+    const events = fates.flatMap(eventsOf)
+    this.#publishedTo = events.at(-1)?.position ?? this.#publishedTo
+    this.#subscriptions.publish(events)
+    return fates
+  }
+
+  /**
+   * The mark first, which hides what is below it; the rows behind it, a few at a time. Rows that a closing leaves are hidden
+   * too, and go with the next truncation.
+   */
+  async #truncate(id: number, keptFrom: number): Promise<void> {
+    this.#assertOpen('truncate')
+    if (reading('the log', () => this.#reads.keptFrom(id)) < keptFrom) {
+      this.#assertWritten(await this.#commits.truncate({ stream: id, keptFrom }))
+      this.#reads.truncated(id)
+    }
+    while (!this.#isClosed && reading('the log', () => this.#reads.hasRowsToTrim(id))) {
+      this.#assertWritten(await this.#commits.trim(id))
+    }
+  }
+
+  #assertWritten(verdict: Verdict): void {
+    if (verdict.kind === 'superseded') throw new Error('Cannot happen: a truncation is numbered on nothing')
+    if (verdict.kind !== 'written') throw this.#outageOf(verdict)
+  }
+
+  #outageOf(verdict: Exclude<Verdict, { kind: 'written' | 'superseded' }>): Outage {
+    const { kind, why } = verdict
+    if (kind === 'not_written' || kind === 'overlaps') {
+      const reason = kind === 'overlaps' ? 'unavailable' : verdict.reason
+      return new Outage(`Cannot write to the log: ${why}`, 'not_written', reason)
+    }
+    this.#stoppedBy ??= `The log can't be written since a failure of its disk: ${why}`
+    if (kind === 'stopped') return stopped(this.#stoppedBy)
+    return new Outage(`Cannot say whether it was written: ${why}`, 'unknown', 'unavailable')
+  }
+
+  #assertOpen(action: string): void {
+    if (this.#isClosed) throw new Outage(`Cannot ${action}: the log is closed`, 'not_written', 'closed')
+  }
+
+  #assertRoom(stream: string, readings: number, bytes: number): void {
+    if (this.#queueReadings + readings <= logQueueReadingsMax && this.#queueBytes + bytes <= logQueueBytesMax) return
+    const waiting = `${this.#queueReadings} events of ${this.#queueBytes} bytes wait already`
+    throw new Outage(`Cannot append to "${stream}": ${waiting}`, 'not_written', 'overloaded')
+  }
+}
+
+/** @throws Outage where SQLite can't read its file: that is no bug, and nothing was written by it. */
+const reading = <T>(what: string, read: () => T): T => {
+  try {
+    return read()
+  } catch (cause) {
+    if (!(cause instanceof SQLiteError)) throw cause
+    throw new Outage(`Cannot read ${what}: ${cause.message}`, 'not_written', 'unavailable', { cause })
+  }
+}
+
+const stopped = (why: string): Outage => new Outage(why, 'not_written', 'unavailable')
+
+/** The events that an append has newly written. */
+const eventsOf = (fate: Fate): readonly RecordedEvent[] =>
+  'result' in fate && fate.result.outcome === 'written' ? fate.result.events : []
+
+const answer = (append: Waiting | undefined, fate: Fate): void => {
+  if ('fault' in fate) append?.reject(fate.fault)
+  else append?.resolve(fate.result)
+}

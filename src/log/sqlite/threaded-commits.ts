@@ -1,0 +1,86 @@
+import type { Batch } from './batch.ts'
+import type { Commits, Truncation, Verdict } from './commits.ts'
+
+/** What is answered with a verdict. Flat where it is sent all the time: see `Batch`. */
+export type CommitThreadWork =
+  | ({ readonly kind: 'commit' } & Batch)
+  | { readonly kind: 'truncate'; readonly truncation: Truncation }
+  | { readonly kind: 'trim'; readonly stream: number }
+
+export type ToCommitThread =
+  | { readonly kind: 'open'; readonly path: string }
+  | CommitThreadWork
+  | { readonly kind: 'close' }
+
+export type FromCommitThread = 'closed' | (Verdict & { readonly checkpointFault: string | null })
+
+/** Commits on a thread of their own. A thread that dies leaves its batch unknown, and the log stops. */
+export const commitOnThread = (path: string): Commits => new ThreadedCommits(path)
+
+class ThreadedCommits implements Commits {
+  readonly #worker: Worker
+  readonly #closed = Promise.withResolvers<void>()
+  /** Who waits for a verdict, in the order in which the thread gives them. */
+  readonly #waiting: ((verdict: Verdict) => void)[] = []
+  #diedOf: string | null = null
+  #checkpointFault: string | null = null
+
+  constructor(path: string) {
+    this.#worker = new Worker(new URL('./commit-thread.ts', import.meta.url).href)
+    this.#worker.onmessage = ({ data }: MessageEvent<FromCommitThread>) => this.#hear(data)
+    this.#worker.onerror = ({ message }) => this.#die(message)
+    this.#tell({ kind: 'open', path })
+  }
+
+  get fault(): string | null {
+    return this.#diedOf ?? this.#checkpointFault
+  }
+
+  commit(batch: Batch): Promise<Verdict> {
+    return this.#do({ kind: 'commit', ...batch })
+  }
+
+  truncate(truncation: Truncation): Promise<Verdict> {
+    return this.#do({ kind: 'truncate', truncation })
+  }
+
+  trim(stream: number): Promise<Verdict> {
+    return this.#do({ kind: 'trim', stream })
+  }
+
+  async close(): Promise<void> {
+    if (this.#diedOf === null) {
+      this.#tell({ kind: 'close' })
+      await this.#closed.promise
+    }
+    this.#worker.terminate()
+  }
+
+  #do(work: CommitThreadWork): Promise<Verdict> {
+    const why = this.#diedOf
+    if (why !== null) return Promise.resolve({ kind: 'stopped', why })
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve)
+      this.#tell(work)
+    })
+  }
+
+  #tell(message: ToCommitThread): void {
+    this.#worker.postMessage(message)
+  }
+
+  #hear(message: FromCommitThread): void {
+    if (message === 'closed') {
+      this.#closed.resolve()
+      return
+    }
+    this.#checkpointFault = message.checkpointFault
+    this.#waiting.shift()?.(message)
+  }
+
+  #die(why: string): void {
+    this.#diedOf = `The log can't be written since its thread ended: ${why}`
+    for (const settle of this.#waiting.splice(0)) settle({ kind: 'unknown', why: this.#diedOf })
+    this.#closed.resolve()
+  }
+}

@@ -1,0 +1,458 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { NewEvent, RecordedEvent } from '../../../src/domain/events.ts'
+import { readingId } from '../../../src/domain/reading-id.ts'
+import { createCodec, currentRegistry, type EventRegistry, type StoredRow } from '../../../src/log/codec/codec.ts'
+import type { Upcast } from '../../../src/log/codec/upcast.ts'
+import { UndecodableEvent } from '../../../src/log/event-log.ts'
+import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
+import { caughtUp, collect, dropped } from '../collector.ts'
+import { cellarRenamed, hostileTimestamps, keySuspended, keySuspensions, reading, startMs } from '../sample-events.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
+
+const codec = createCodec()
+const place = { revision: 5, position: 90 }
+
+/** The rows of an append, as they lie in the log. */
+const rowsOf = (stream: string, events: readonly NewEvent[], own = codec): readonly StoredRow[] => {
+  let done = 0
+  return own.encode(stream, events).map((row) => {
+    const stored = { ...row, stream, revision: place.revision + done, position: place.position + done }
+    done += row.count
+    return stored
+  })
+}
+const roundTrip = (stream: string, events: readonly NewEvent[]): readonly RecordedEvent[] =>
+  rowsOf(stream, events).flatMap((row) => codec.decode(row))
+
+const decodeFault = (row: StoredRow, own = codec): UndecodableEvent => {
+  try {
+    own.decode(row)
+  } catch (cause) {
+    if (cause instanceof UndecodableEvent) return cause
+    throw cause
+  }
+  throw new Error('the row could be decoded')
+}
+
+const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), fc.constantFrom('\ud83c', ''))
+const anyId = fc.oneof(
+  fc.uuid(),
+  fc.uuid().map((id) => id.toUpperCase()),
+  anyText,
+)
+const anyMs = fc.oneof(
+  fc.integer({ min: startMs, max: startMs + 5_000 }),
+  fc.integer({ min: 0, max: 253_402_300_799_999 }),
+)
+const anyTimestamp = fc.oneof(
+  fc
+    .date({ min: new Date('0000-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true })
+    .map((date) => `${date.toISOString().slice(0, 19)}Z`),
+  fc.constantFrom(...hostileTimestamps),
+  anyText,
+)
+const anyBy = fc.oneof(
+  fc.record({ kind: fc.constant('key' as const), keyId: fc.constantFrom('one', 'two', '') }),
+  fc.record({ kind: fc.constant('operator' as const), email: anyText }),
+  fc.record({ kind: fc.constant('system' as const) }),
+)
+const by = { kind: 'key' as const, keyId: 'one' }
+const anyHash = fc.uuid().map((id) => id.replaceAll('-', '').repeat(2))
+const anyIdempotency = fc.record({
+  keyHash: anyHash,
+  bodyHash: anyHash,
+  batch: fc.option(
+    fc.record({
+      accepted: fc.integer({ min: 1, max: 1_000 }),
+      rejected: fc.array(
+        fc.record({
+          index: fc.nat({ max: 999 }),
+          refusal: fc.constantFrom(
+            { kind: 'invalid_body' as const },
+            { kind: 'invalid_name' as const, field: 'rack' as const, fault: 'blank' as const },
+            { kind: 'timestamp_too_old' as const, ageMsMax: 86_400_000 },
+          ),
+        }),
+        { maxLength: 3 },
+      ),
+    }),
+  ),
+})
+const anyReading = fc
+  .record({
+    id: anyId,
+    recordedAt: anyMs,
+    cellar: anyText,
+    rack: fc.oneof(anyText, fc.constantFrom('rack-1', 'rack-2')),
+    keg: fc.oneof(anyText, fc.constantFrom('rack-1', 'temperature')),
+    value: fc.double({ noNaN: true, noDefaultInfinity: true }),
+    timestamp: anyTimestamp,
+    by: anyBy,
+    others: fc.option(fc.record({ requestId: anyText, correlationId: anyText, causationId: anyText })),
+    idempotency: fc.option(anyIdempotency),
+  })
+  .map(({ id, recordedAt, by, others, idempotency, ...data }): NewEvent<'ReadingAccepted'> => {
+    const ids = others ?? { requestId: id, correlationId: id, causationId: id }
+    const metadata = idempotency === null ? { by, ...ids } : { by, ...ids, idempotency }
+    return { id, type: 'ReadingAccepted', recordedAt, data, metadata }
+  })
+
+describe('the codec', () => {
+  test('gives back any run of readings exactly as it was given', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom('readings-one', 'readings-', 'key-one'),
+        fc.array(anyReading, { minLength: 1, maxLength: 8 }),
+        (stream, readings) => {
+          const expected = readings.map((event, index) => ({
+            ...event,
+            stream,
+            revision: place.revision + index,
+            position: place.position + index,
+          }))
+          const decoded = roundTrip(stream, readings)
+          expect(decoded).toEqual(expected)
+          for (const [index, event] of decoded.entries()) {
+            const value = event.type === 'ReadingAccepted' ? event.data.value : Number.NaN
+            expect(Object.is(value, readings[index]?.data.value)).toBe(true)
+          }
+        },
+      ),
+      { seed: 20_260_301, numRuns: 1_000 },
+    )
+  })
+
+  test('gives back any batches between other readings exactly as they were given', () => {
+    const anyStranger = fc.constantFrom('none', 'none', 'id', 'metadata')
+    const anyRequest = fc.tuple(anyReading, fc.integer({ min: 1, max: 5 }), anyStranger, fc.uuid())
+    fc.assert(
+      fc.property(fc.array(anyRequest, { minLength: 1, maxLength: 4 }), (requests) => {
+        const readings = requests.flatMap(([first, count, stranger, requestId]) => {
+          const usual = { by, requestId, correlationId: requestId, causationId: requestId }
+          return Array.from({ length: count }, (_, index) => ({
+            ...first,
+            id: readingId(requestId, stranger === 'id' ? index * 2 : index),
+            metadata: index === 0 || stranger === 'metadata' ? first.metadata : usual,
+          }))
+        })
+        expect(roundTrip('readings-one', readings)).toEqual(
+          readings.map((event, index) => ({
+            ...event,
+            stream: 'readings-one',
+            revision: place.revision + index,
+            position: place.position + index,
+          })),
+        )
+      }),
+      { seed: 20_260_301, numRuns: 1_000 },
+    )
+  })
+
+  // Nothing is ever rewritten: these very bytes will be read for as long as there is a log.
+  test('reads the first row ever stored in format 1, and still writes it so', () => {
+    const event: NewEvent<'ReadingAccepted'> = {
+      ...reading('readings-8kQ2xY7a'),
+      id: '00112233-4455-6677-8899-aabbccddeeff',
+      recordedAt: Date.UTC(2026, 2, 1, 12, 0, 0, 250),
+      metadata: {
+        by: { kind: 'key', keyId: '8kQ2xY7a' },
+        requestId: '00112233-4455-6677-8899-aabbccddeeff',
+        correlationId: '00112233-4455-6677-8899-aabbccddeeff',
+        causationId: '00112233-4455-6677-8899-aabbccddeeff',
+      },
+    }
+    const later = { ...event, recordedAt: event.recordedAt + 3, data: { ...event.data, timestamp: 'noon', value: -0 } }
+    const hex = [
+      '0100',
+      '00 00112233445566778899aabbccddeeff',
+      '30 77696e652d6265726c696e31 24 7261636b2d31303432 2c 74656d7065726174757265',
+      '0000000000803540 03',
+      '05 06 00112233445566778899aabbccddeeff 01 05 09 0000000000000080 10 6e6f6f6e',
+    ]
+    const body = new Uint8Array(Buffer.from(hex.join('').replaceAll(' ', ''), 'hex'))
+    const row = { stream: 'readings-8kQ2xY7a', ...place, count: 2, recordedAt: event.recordedAt, body }
+
+    expect(codec.decode(row)).toEqual([
+      { ...event, stream: row.stream, ...place },
+      { ...later, stream: row.stream, revision: 6, position: 91 },
+    ])
+    expect(codec.encode(row.stream, [event, later])).toEqual([
+      { count: 2, recordedAt: event.recordedAt, body, bytes: body.length },
+    ])
+  })
+
+  test('takes 63 bytes for a reading by itself, and 29 for each more of the same keg', () => {
+    const readings = Array.from({ length: 100 }, () => reading('readings-one'))
+    const sizes = [1, 2, 100].map((count) => codec.encode('readings-one', readings.slice(0, count))[0]?.bytes)
+    expect(sizes).toEqual([63, 63 + 29, 63 + 99 * 29])
+  })
+
+  // These bytes too.
+  test('reads the first batch ever stored, and still writes it so: id and metadata of its later readings take nothing', () => {
+    const requestId = '00112233-4455-6677-8899-aabbccddefff'
+    const usual = { by, requestId, correlationId: requestId, causationId: requestId }
+    const [first, ...later] = [0, 1, 2].map((index) => {
+      return { ...reading('readings-one'), id: readingId(requestId, index), metadata: usual }
+    })
+    if (first === undefined) throw new Error('there is no first reading')
+    const hex = [
+      '0100',
+      '00 00112233445566778899aabbccddefff',
+      '30 77696e652d6265726c696e31 24 7261636b2d31303432 2c 74656d7065726174757265',
+      '0000000000803540 03',
+      '10 01 05 09 0000000000803540 03',
+      '10 01 05 09 0000000000803540 03',
+    ]
+    const body = new Uint8Array(Buffer.from(hex.join('').replaceAll(' ', ''), 'hex'))
+    const row = { stream: 'readings-one', ...place, count: 3, recordedAt: startMs, body }
+    expect(codec.encode(row.stream, [first, ...later])).toEqual([
+      { count: 3, recordedAt: startMs, body, bytes: body.length },
+    ])
+    expect(codec.decode(row)).toEqual(
+      [first, ...later].map((event, index) => ({
+        ...event,
+        stream: row.stream,
+        revision: 5 + index,
+        position: 90 + index,
+      })),
+    )
+  })
+
+  // And these.
+  test('reads the first keyed batch ever stored, and still writes it so: 65 bytes more, and its refused items', () => {
+    const requestId = '00112233-4455-6677-8899-aabbccddefff'
+    const usual = { by, requestId, correlationId: requestId, causationId: requestId }
+    const rejected = [{ index: 2, refusal: { kind: 'invalid_value' as const } }]
+    const idempotency = { keyHash: '0a'.repeat(32), bodyHash: 'b0'.repeat(32), batch: { accepted: 2, rejected } }
+    const [first, second] = [0, 1].map((index) => {
+      const metadata = index === 0 ? { ...usual, idempotency } : usual
+      return { ...reading('readings-one'), id: readingId(requestId, index), metadata }
+    })
+    if (first === undefined || second === undefined) throw new Error('there are no two readings')
+    const json = '[{"index":2,"refusal":{"kind":"invalid_value"}}]'
+    const hex = [
+      '0100',
+      '20 00112233445566778899aabbccddefff',
+      '30 77696e652d6265726c696e31 24 7261636b2d31303432 2c 74656d7065726174757265',
+      '0000000000803540 03',
+      `${'0a'.repeat(32)} ${'b0'.repeat(32)} 02 c001 ${Buffer.from(json).toString('hex')}`,
+      '10 01 05 09 0000000000803540 03',
+    ]
+    const body = new Uint8Array(Buffer.from(hex.join('').replaceAll(' ', ''), 'hex'))
+    const row = { stream: 'readings-one', ...place, count: 2, recordedAt: startMs, body }
+    expect(codec.encode(row.stream, [first, second])).toEqual([
+      { count: 2, recordedAt: startMs, body, bytes: body.length },
+    ])
+    expect(codec.decode(row)).toEqual([
+      { ...first, stream: row.stream, revision: 5, position: 90 },
+      { ...second, stream: row.stream, revision: 6, position: 91 },
+    ])
+    for (const [from, to, why] of [
+      ['invalid_value', 'invalid_valve', 'not as their schema says'],
+      ['{"index"', '{,index"', 'not JSON'],
+    ] as const) {
+      const text = Buffer.from(body).toString('latin1').replace(from, to)
+      const damaged = new Uint8Array(Buffer.from(text, 'latin1'))
+      expect(decodeFault({ ...row, body: damaged }).message).toContain(why)
+    }
+  })
+
+  test('takes 65 bytes more for a single reading with a key, and nothing for one without', () => {
+    const single = reading('readings-one')
+    const idempotency = { keyHash: '0a'.repeat(32), bodyHash: 'b0'.repeat(32), batch: null }
+    const keyed = { ...single, metadata: { ...single.metadata, idempotency } }
+    expect([single, keyed].map((event) => codec.encode('readings-one', [event])[0]?.bytes)).toEqual([63, 63 + 65])
+  })
+
+  test('refuses every row of readings that was cut short, or lengthened, by a byte', () => {
+    const plain = reading('readings-one')
+    const batch = { accepted: 1, rejected: [] }
+    const idempotency = { keyHash: '0a'.repeat(32), bodyHash: 'b0'.repeat(32), batch }
+    const keyed = { ...plain, metadata: { ...plain.metadata, idempotency } }
+    const [row] = rowsOf('readings-one', [keyed, reading('readings-one', { timestamp: 'noon' })])
+    if (row === undefined || typeof row.body === 'string') throw new Error('readings were not packed')
+    const { body } = row
+    for (let length = 0; length < body.length; length++) {
+      const fault = decodeFault({ ...row, body: body.slice(0, length) })
+      expect(fault).toMatchObject({ stream: 'readings-one', revision: place.revision, type: 'ReadingAccepted' })
+    }
+    expect(decodeFault({ ...row, body: new Uint8Array([...body, 0]) }).message).toContain('bytes are left over')
+    expect(decodeFault({ ...row, count: 1 }).message).toContain('bytes are left over')
+    expect(decodeFault({ ...row, count: 3 }).message).toContain('ends too early')
+  })
+
+  const damages = [
+    { title: 'a newer packed format', at: 0, byte: 2, why: 'packed in format 2' },
+    { title: 'a flag of the row that came later', at: 1, byte: 1, why: 'flags that this version does not know' },
+    { title: 'a flag of a reading that came later', at: 2, byte: 64, why: 'flags that this version does not know' },
+    { title: 'a further one of a batch without the first', at: 2, byte: 16, why: 'a batch that has no first one' },
+    { title: 'a text of an unknown kind', at: 19, byte: 0x33, why: 'unknown kind' },
+    { title: 'a name that points nowhere', at: 19, byte: 0x31, why: 'points nowhere' },
+    { title: 'a name that is not UTF-8', at: 20, byte: 0xff, why: 'not UTF-8' },
+  ]
+  for (const { title, at, byte, why } of damages) {
+    test(`refuses ${title}, naming stream, revision and type`, () => {
+      const [row] = rowsOf('readings-one', [reading('readings-one')])
+      if (row === undefined || typeof row.body === 'string') throw new Error('readings were not packed')
+      const fault = decodeFault({ ...row, body: row.body.with(at, byte) })
+      expect(fault.message).toContain(`Cannot decode event ReadingAccepted at revision 5 of "readings-one": its row: `)
+      expect(fault.message).toContain(why)
+    })
+  }
+
+  const stored = (change: object): string => {
+    const [row] = rowsOf('key-one', keySuspensions(2))
+    const events = JSON.parse(String(row?.body))
+    return JSON.stringify([events[0], { ...events[1], ...change }])
+  }
+  const faulty = [
+    {
+      title: 'an unknown type',
+      body: stored({ type: 'KeyPolished' }),
+      type: 'KeyPolished',
+      why: 'does not know its type',
+    },
+    {
+      title: 'a newer schema version',
+      body: stored({ schemaVersion: 2 }),
+      type: 'KeySuspended',
+      why: 'schema version 2',
+    },
+    { title: 'a field too many', body: stored({ data: { reason: '', x: 1 } }), type: 'KeySuspended', why: 'data/x' },
+    { title: 'data of another shape', body: stored({ data: { reason: 1 } }), type: 'KeySuspended', why: 'data/reason' },
+    {
+      title: 'metadata of another shape',
+      body: stored({ metadata: {} }),
+      type: 'KeySuspended',
+      why: 'as events are stored',
+    },
+    {
+      title: 'half of what an Idempotency-Key needs',
+      body: stored({ metadata: { ...keySuspended().metadata, idempotency: { keyHash: '0a'.repeat(32) } } }),
+      type: 'KeySuspended',
+      why: 'as events are stored',
+    },
+    { title: 'no time', body: stored({ recordedAt: null }), type: 'KeySuspended', why: 'as events are stored' },
+    { title: 'no type', body: stored({ type: 7 }), type: '(unknown)', why: 'as events are stored' },
+  ]
+  for (const { title, body, type, why } of faulty) {
+    test(`refuses an event with ${title}, naming stream, revision and type`, () => {
+      const fault = decodeFault({ stream: 'key-one', ...place, count: 2, recordedAt: startMs, body })
+      expect(fault).toMatchObject({ stream: 'key-one', revision: place.revision + 1, type })
+      expect(fault.message).toContain(why)
+    })
+  }
+
+  for (const body of ['', 'null', '{}', '[]', '[1', '[{}]']) {
+    test(`refuses a row of the text ${JSON.stringify(body)}`, () => {
+      const fault = decodeFault({ stream: 'key-one', ...place, count: 2, recordedAt: startMs, body })
+      expect(fault).toMatchObject({ stream: 'key-one', revision: place.revision })
+    })
+  }
+})
+
+/** The registry with one type at a version that never was. */
+const registryWith = (type: string, version: number, upcasts: { [from: number]: Upcast } = {}): EventRegistry => {
+  const known = currentRegistry.get(type)
+  if (known === undefined) throw new Error(`there is no ${type}`)
+  return new Map([...currentRegistry, [type, { ...known, version, upcasts }]])
+}
+
+describe('an event of an old schema version', () => {
+  const withReason = (mark: string) => (data: unknown) => ({
+    reason: `${data !== null && typeof data === 'object' && 'reason' in data ? data.reason : ''}${mark}`,
+  })
+
+  test('is upcast version by version when it is read, and stays stored as it was', async () => {
+    const folder = temporaryFolder()
+    const before = openSqliteLog({ dataDir: folder.path })
+    await before.append('key-one', 'none', [keySuspended('leak')])
+    await before.close()
+
+    const upcasts = { 1: withReason(' upcast to 2'), 2: withReason(' and to 3') }
+    const registry = registryWith('KeySuspended', 3, upcasts)
+    const log = openSqliteLog({ dataDir: folder.path, codec: createCodec(registry) })
+    await log.append('key-one', 0, [keySuspended('new')])
+    const data = (await log.read('key-one', { limit: 5 })).map((event) => event.data)
+    expect(data).toEqual([{ reason: 'leak upcast to 2 and to 3' }, { reason: 'new' }])
+    await log.close()
+
+    const old = openSqliteLog({ dataDir: folder.path })
+    expect((await old.read('key-one', { limit: 1 })).map((event) => event.data)).toEqual([{ reason: 'leak' }])
+    await old.close()
+    folder.remove()
+  })
+
+  test('is upcast from the first form of a cellar’s policy, under which everything was kept', () => {
+    const policy = { limit: null, readingAgeMsMax: 5, readingAheadMsMax: null }
+    const [row] = createCodec().encode('cellar-one', [cellarRenamed('x')])
+    const [renamed] = JSON.parse(String(row?.body))
+    const decode = (data: unknown) => {
+      const body = JSON.stringify([{ ...renamed, type: 'CellarPolicyChanged', schemaVersion: 1, data }])
+      return createCodec().decode({
+        stream: 'cellar-one',
+        revision: 0,
+        position: 1,
+        count: 1,
+        recordedAt: startMs,
+        body,
+      })
+    }
+    expect(decode({ policy })).toMatchObject([{ data: { policy: { ...policy, retentionMs: null } } }])
+    for (const data of [null, {}, { policy: null }, { policy: 7 }]) expect(() => decode(data)).toThrow(UndecodableEvent)
+  })
+
+  test('is upcast when it is a packed reading, too', () => {
+    const double: Upcast = (data) => {
+      if (typeof data !== 'object' || data === null || !('value' in data)) throw new Error('no value')
+      return { ...data, value: Number(data.value) * 2 }
+    }
+    const newer = createCodec(registryWith('ReadingAccepted', 2, { 1: double }))
+    const [row] = rowsOf('readings-one', [reading('readings-one', { value: 21 })])
+    if (row === undefined) throw new Error('nothing was encoded')
+    expect(newer.decode(row)).toMatchObject([{ data: { value: 42, keg: 'temperature' } }])
+  })
+
+  test('is refused when its upcast is missing or makes what its schema does not allow', () => {
+    const [row] = rowsOf('key-one', [keySuspended()])
+    if (row === undefined) throw new Error('nothing was encoded')
+    const missing = createCodec(registryWith('KeySuspended', 3, { 1: withReason('') }))
+    expect(decodeFault(row, missing).message).toContain('no way from its schema version 2')
+    const wrong = createCodec(registryWith('KeySuspended', 2, { 1: () => ({}) }))
+    expect(decodeFault(row, wrong)).toMatchObject({ stream: 'key-one', revision: 5, type: 'KeySuspended' })
+  })
+})
+
+describe('a log with an event of a newer version in it', () => {
+  test('refuses to read or deliver past it, names it, and serves every other stream', async () => {
+    const folder = temporaryFolder()
+    const newer = openSqliteLog({ dataDir: folder.path, codec: createCodec(registryWith('KeySuspended', 2)) })
+    await newer.append('cellar-one', 'none', [{ ...keySuspended(), type: 'CellarRenamed', data: { title: 'one' } }])
+    const unreadable = keySuspended()
+    await newer.append('key-new', 'none', [unreadable])
+    await newer.close()
+
+    const log = openSqliteLog({ dataDir: folder.path })
+    const named = { name: 'UndecodableEvent', stream: 'key-new', revision: 0, type: 'KeySuspended' }
+    await expect(log.read('key-new', { limit: 1 })).rejects.toMatchObject(named)
+    await expect(log.readAll({ limit: 10 })).rejects.toMatchObject(named)
+    const follower = collect(log, { after: null })
+    await follower.until(dropped)
+    expect(follower.told).toEqual([{ dropped: expect.objectContaining(named) }])
+
+    // Its neighbours in one group are not harmed by an append that can't be compared with it.
+    const [again, other] = await Promise.allSettled([
+      log.append('key-new', 'none', [unreadable]),
+      log.append('cellar-one', 0, [{ ...keySuspended(), type: 'CellarRenamed', data: { title: 'two' } }]),
+    ])
+    expect(again).toMatchObject({ status: 'rejected', reason: named })
+    expect(other).toMatchObject({ status: 'fulfilled', value: { outcome: 'written' } })
+
+    const elsewhere = collect(log, { after: null, categories: ['cellar'] })
+    await elsewhere.until(caughtUp)
+    expect(elsewhere.events).toHaveLength(2)
+    await log.close()
+    folder.remove()
+  })
+})

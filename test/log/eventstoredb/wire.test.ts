@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'bun:test'
+import { BatchAppendReq } from '@eventstore/db-client/generated/streams_pb'
+import type { NewEvent } from '../../../src/domain/events.ts'
+import { readingId } from '../../../src/domain/reading-id.ts'
+import { encodedBytesExceed } from '../../../src/domain/reading-size.ts'
+import { createCodec } from '../../../src/log/codec/codec.ts'
+import { messageOf, recordedEventOf } from '../../../src/log/eventstoredb/events.ts'
+import { encodeAppend, encodeRun } from '../../../src/log/eventstoredb/wire.ts'
+import { freshKeyStream, freshReadingsStream, hostileTexts, keySuspended, reading } from '../sample-events.ts'
+
+const codec = createCodec()
+const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString()
+const encoded = (stream: string, events: readonly NewEvent[]) =>
+  encodeRun(events.map((event) => messageOf(stream, event, 1)))
+
+/** As the client's own decoder reads what was encoded here. */
+const decoded = (stream: string, events: readonly NewEvent[], expected: 'none' | number = 'none') =>
+  BatchAppendReq.deserializeBinary(
+    encodeAppend('0f0e0d0c-0b0a-4908-8706-050403020100', { streamName: stream, expected }, encoded(stream, events)),
+  )
+
+describe('an append on the wire', () => {
+  test.each(['none', 0, 127, 128, 2 ** 31, Number.MAX_SAFE_INTEGER] as const)(
+    'carries its correlation, its stream and the revision it expects: %p',
+    (expected) => {
+      const request = decoded('key-é🍷', [keySuspended()], expected)
+      expect(request.getCorrelationId()?.getString()).toBe('0f0e0d0c-0b0a-4908-8706-050403020100')
+      expect(text(request.getOptions()?.getStreamIdentifier()?.getStreamName_asU8() ?? new Uint8Array())).toBe(
+        'key-é🍷',
+      )
+      expect(request.getOptions()?.hasNoStream()).toBe(expected === 'none')
+      if (expected !== 'none') expect(request.getOptions()?.getStreamPosition()).toBe(String(expected))
+      expect(request.getIsFinal()).toBe(true)
+    },
+  )
+
+  test('carries every part of every event, whatever its texts are, so that the codec reads it back', () => {
+    const stream = freshReadingsStream()
+    const events: NewEvent[] = [
+      reading(stream),
+      reading(stream, { value: -0 }),
+      { ...reading(stream), id: 'not a UUID' },
+      ...hostileTexts.map((rack) => reading(stream, { rack, keg: 'x'.repeat(rack.length * 50) })),
+    ]
+    const messages = decoded(stream, events).getProposedMessagesList()
+    const stored = messages.map((message, revision) => ({
+      id: message.getId()?.getString() ?? '',
+      type: message.getMetadataMap().get('type') ?? '',
+      streamName: stream,
+      revision,
+      position: revision,
+      metadata: text(message.getCustomMetadata_asU8()),
+      data: text(message.getData_asU8()),
+    }))
+    const read = stored.map((event) => recordedEventOf(codec, stream, event))
+    expect(read.map(({ stream: _, revision: __, position: ___, ...event }) => event)).toEqual(events)
+    expect(messages.map((message) => message.getMetadataMap().get('content-type'))).toEqual(
+      events.map(() => 'application/json'),
+    )
+  })
+})
+
+describe('an event in EventStoreDB', () => {
+  test('of a reading says nothing twice: its metadata hold its time and its schema version', () => {
+    const stream = freshReadingsStream()
+    expect(messageOf(stream, reading(stream, {}, 7), 1).metadata).toBe('{"schemaVersion":1,"recordedAt":7}')
+  })
+
+  test('of a reading in a batch names its request, whose id it does not have', () => {
+    const stream = freshReadingsStream()
+    const first = reading(stream, {}, 7)
+    const second = { ...reading(stream, {}, 7), metadata: first.metadata }
+    expect(messageOf(stream, second, 1).metadata).toBe(`{"schemaVersion":1,"recordedAt":7,"requestId":"${first.id}"}`)
+  })
+
+  test('has a UUID that follows from its id when that is none', () => {
+    const message = messageOf(freshKeyStream(), { ...keySuspended(), id: 'one' }, 1)
+    expect(message.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/)
+    expect(messageOf(freshKeyStream(), { ...keySuspended(), id: 'one' }, 1).id).toBe(message.id)
+    expect(messageOf(freshKeyStream(), { ...keySuspended(), id: 'two' }, 1).id).not.toBe(message.id)
+  })
+
+  test('of a newer schema, or that is none of ours, is named and not guessed at', () => {
+    const stored = { id: 'x', type: 'KeySuspended', streamName: 's', revision: 3, position: 9, data: '{"reason":"r"}' }
+    const metadata = JSON.stringify({ schemaVersion: 2, recordedAt: 1, ...keySuspended().metadata })
+    expect(() => recordedEventOf(codec, 'key-a', { ...stored, metadata })).toThrow(
+      'Cannot decode event KeySuspended at revision 3 of "key-a": it has schema version 2',
+    )
+    for (const broken of ['', 'null', '{}', '{"schemaVersion":1']) {
+      expect(() => recordedEventOf(codec, 'key-a', { ...stored, metadata: broken })).toThrow('revision 3 of "key-a"')
+    }
+  })
+
+  test('takes no more for a batch than batches are measured by, so that what is let in is taken by this engine too', () => {
+    const stream = freshReadingsStream()
+    for (const rack of ['r', '🍷'.repeat(128), '"\\'.repeat(64)]) {
+      const [first, ...later] = Array.from({ length: 100 }, () => reading(stream, { rack, value: -0 }))
+      if (first === undefined) throw new Error('there is no first reading')
+      const metadata = { ...first.metadata, requestId: first.id, correlationId: first.id, causationId: first.id }
+      const batch = [
+        first,
+        ...later.map((event, index) => ({ ...event, id: readingId(first.id, index + 1), metadata })),
+      ]
+      const { length } = encoded(stream, batch)
+      expect(
+        encodedBytesExceed(
+          batch.map(({ data }) => data),
+          length - 1,
+        ),
+      ).toBe(true)
+    }
+  })
+})

@@ -1,0 +1,24 @@
+/**
+ * A process of its own that appends until it is killed: each stream one reading after the other, many streams at once, and
+ * now and then a run. It prints "stream revision id" only after the append was answered, unbuffered.
+ */
+import { writeSync } from 'node:fs'
+import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
+import { reading } from '../sample-events.ts'
+
+const [dataDir = ''] = process.argv.slice(2)
+const log = openSqliteLog({ dataDir })
+
+const appendForEver = async (stream: string): Promise<void> => {
+  const [last] = await log.read(stream, { limit: 1, direction: 'backwards' })
+  let revision = last?.revision ?? -1
+  for (let turn = 0; ; turn++) {
+    const events = Array.from({ length: turn % 10 === 0 ? 5 : 1 }, () => reading(stream, { value: turn }))
+    const result = await log.append(stream, revision < 0 ? 'none' : revision, events)
+    if (result.outcome !== 'written') throw new Error(`${stream} answered ${result.outcome}`)
+    writeSync(1, result.events.map((event) => `${stream} ${event.revision} ${event.id}\n`).join(''))
+    revision += events.length
+  }
+}
+
+await Promise.all(Array.from({ length: 8 }, (_, index) => appendForEver(`readings-${index}`)))

@@ -1,0 +1,24 @@
+import type { Database } from 'bun:sqlite'
+import { type Commits, SqliteCommits, type Verdict } from '../../../src/log/sqlite/commits.ts'
+import { openForWriting } from '../../../src/log/sqlite/file.ts'
+
+/** The same commits as on the log's thread, on this one: a test does before each COMMIT what a disk would. */
+export const commitsHere =
+  (beforeCommit: (database: Database) => void) =>
+  (path: string): Commits => {
+    const database = openForWriting(path)
+    const commits = new SqliteCommits(database, beforeCommit)
+    const then = (verdict: Verdict): Promise<Verdict> => {
+      commits.checkpointIfDue()
+      return Promise.resolve(verdict)
+    }
+    return {
+      get fault() {
+        return commits.checkpointFault
+      },
+      commit: async (batch) => then(commits.commit(batch)),
+      truncate: async (truncation) => then(commits.truncate(truncation)),
+      trim: async (stream) => then(commits.trim(stream)),
+      close: async () => database.close(true),
+    }
+  }

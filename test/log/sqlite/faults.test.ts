@@ -1,0 +1,441 @@
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  appendReadingsMax,
+  logQueueBytesMax,
+  logQueueReadingsMax,
+  storeWalBytesMax,
+  trimEventsMax,
+} from '../../../src/limits.ts'
+import { type AppendResult, type EventLog, Outage } from '../../../src/log/event-log.ts'
+import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
+import { caughtUp, collect } from '../collector.ts'
+import { keySuspended, keySuspensions, reading } from '../sample-events.ts'
+import { type TemporaryFolder, temporaryFolder } from '../temporary-folder.ts'
+import { commitsHere } from './commits-here.ts'
+
+let folder: TemporaryFolder
+let log: EventLog
+/** What the disk does at the coming commits, the next one first. */
+let faults: ((database: Database) => void)[]
+let commits: number
+
+beforeEach(() => {
+  folder = temporaryFolder()
+  faults = []
+  commits = 0
+  log = openSqliteLog({
+    dataDir: folder.path,
+    commits: commitsHere((database) => {
+      commits += 1
+      faults.shift()?.(database)
+    }),
+  })
+})
+afterEach(async () => {
+  await log.close()
+  folder.remove()
+})
+
+const failureOf = (answer: Promise<unknown>): Promise<unknown> =>
+  answer.then(
+    (result) => result,
+    (cause: unknown) => cause,
+  )
+
+/** As SQLite answers a failed fsync: it has rolled back by itself, and can't say what is on disk. */
+const failedFsync = (database: Database): void => {
+  database.run('ROLLBACK')
+  throw Object.assign(new Error('disk I/O error'), { name: 'SQLiteError', code: 'SQLITE_IOERR_FSYNC' })
+}
+
+describe('group commit', () => {
+  test('writes all that was appended in one turn of the event loop in one commit', async () => {
+    const appends = Array.from({ length: 500 }, (_, index) => log.append(`key-${index}`, 'none', [keySuspended()]))
+    const results = await Promise.all(appends)
+    expect(results.every(({ outcome }) => outcome === 'written')).toBe(true)
+    expect(commits).toBe(1)
+  })
+
+  test('writes in one commit what several tasks of one turn append, as requests that came in together do', async () => {
+    const appends = await new Promise<Promise<AppendResult>[]>((resolve) => {
+      const begun: Promise<AppendResult>[] = []
+      for (let index = 0; index < 50; index++) {
+        setImmediate(() => {
+          begun.push(log.append(`key-${index}`, 'none', [keySuspended()]))
+          if (begun.length === 50) resolve(begun)
+        })
+      }
+    })
+    await Promise.all(appends)
+    expect(commits).toBe(1)
+  })
+
+  test('judges each append of a group by those before it', async () => {
+    const [first, second] = [keySuspended(), keySuspended()]
+    const results = await Promise.all([
+      log.append('key-one', 'none', [first]),
+      log.append('key-one', 0, [second]),
+      log.append('key-one', 0, [keySuspended()]),
+      log.append('key-one', 'none', [first, second]),
+      log.append('key-one', 1, [keySuspended()]),
+    ])
+    expect(results.map(({ outcome }) => outcome)).toEqual([
+      'written',
+      'written',
+      'conflict',
+      'already_written',
+      'written',
+    ])
+    expect(commits).toBe(1)
+  })
+})
+
+describe('the queue in front of the log', () => {
+  test('takes as many events as its bound and refuses the next as overloaded, at once and unwritten', async () => {
+    const appends: Promise<unknown>[] = []
+    for (let stream = 0; stream < logQueueReadingsMax / appendReadingsMax; stream++) {
+      const readings = Array.from({ length: appendReadingsMax }, () => reading(`readings-${stream}`))
+      appends.push(log.append(`readings-${stream}`, 'none', readings))
+    }
+    const failure = await failureOf(log.append('key-one', 'none', [keySuspended()]))
+    expect(failure).toBeInstanceOf(Outage)
+    expect(failure).toMatchObject({ outcome: 'not_written', reason: 'overloaded' })
+    for (const result of await Promise.all(appends)) expect(result).toMatchObject({ outcome: 'written' })
+    expect(await log.append('key-one', 'none', [keySuspended()])).toMatchObject({ outcome: 'written' })
+  })
+
+  test('takes as many bytes as its bound and refuses what goes over it', async () => {
+    const half = 'x'.repeat(logQueueBytesMax / 2 - 1_000)
+    const fits = [log.append('key-1', 'none', [keySuspended(half)]), log.append('key-2', 'none', [keySuspended(half)])]
+    const failure = await failureOf(log.append('key-3', 'none', [keySuspended('x'.repeat(2_000))]))
+    expect(failure).toMatchObject({ name: 'Outage', outcome: 'not_written', reason: 'overloaded' })
+    for (const result of await Promise.all(fits)) expect(result).toMatchObject({ outcome: 'written' })
+  })
+})
+
+describe('a commit whose fsync fails', () => {
+  test('is made again, and its appends are answered once that stands', async () => {
+    await log.append('key-one', 'none', keySuspensions(1))
+    const follower = collect(log, { after: null })
+    await follower.until(caughtUp)
+    faults = [failedFsync]
+    const results = await Promise.all([
+      log.append('key-one', 0, [keySuspended()]),
+      log.append('key-two', 'none', keySuspensions(2)),
+      log.append('key-two', 'none', [keySuspended()]),
+    ])
+    expect(results.map(({ outcome }) => outcome)).toEqual(['written', 'written', 'conflict'])
+    expect(commits).toBe(3)
+    expect(log.health()).toEqual({ ok: true })
+    expect(follower.events.map(({ stream, revision }) => [stream, revision])).toEqual([
+      ['key-one', 0],
+      ['key-one', 1],
+      ['key-two', 0],
+      ['key-two', 1],
+    ])
+    expect(follower.events).toEqual([...(await log.readAll({ limit: 10 }))])
+  })
+
+  test('and fails again stops the log: outcome unknown, nothing told, nothing accepted after', async () => {
+    await log.append('key-one', 'none', keySuspensions(1))
+    const follower = collect(log, { after: null })
+    await follower.until(caughtUp)
+    faults = [failedFsync, failedFsync]
+    const answers = [
+      log.append('key-one', 0, [keySuspended()]),
+      log.append('key-one', 7, [keySuspended()]),
+      log.append('key-two', 'none', [keySuspended()]),
+    ]
+    for (const failure of await Promise.all(answers.map(failureOf))) {
+      expect(failure).toBeInstanceOf(Outage)
+      expect(failure).toMatchObject({ outcome: 'unknown', reason: 'unavailable' })
+    }
+    expect(log.health()).toEqual({ ok: false, why: expect.stringContaining('disk I/O error') })
+    expect(await failureOf(log.append('key-two', 'none', [keySuspended()]))).toMatchObject({
+      outcome: 'not_written',
+      reason: 'unavailable',
+    })
+    expect(commits).toBe(3)
+    expect(follower.events).toHaveLength(1)
+    expect(await log.read('key-one', { limit: 5 })).toHaveLength(1)
+  })
+
+  test('but had taken effect stops the log, since nothing vouches for its fsync', async () => {
+    faults = [
+      (database) => {
+        database.run('COMMIT')
+        throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_FSYNC' })
+      },
+    ]
+    const failure = await failureOf(log.append('key-one', 'none', [keySuspended()]))
+    expect(failure).toMatchObject({ name: 'Outage', outcome: 'unknown' })
+    expect(log.health()).toMatchObject({ ok: false })
+  })
+})
+
+describe('a truncation', () => {
+  const fill = async (count: number): Promise<void> => {
+    const revisions = Array.from({ length: count }, (_, revision) => revision)
+    await Promise.all(
+      revisions.map((revision) =>
+        log.append('readings-one', revision === 0 ? 'none' : revision - 1, [reading('readings-one')]),
+      ),
+    )
+    commits = 0
+  }
+  const firstRevision = async () => (await log.read('readings-one', { limit: 1 }))[0]?.revision
+  const rows = (): number => {
+    const plain = new Database(join(folder.path, 'log.db'), { readonly: true })
+    const [[count] = []] = plain.query('SELECT count(*) FROM events').values()
+    plain.close()
+    return Number(count)
+  }
+
+  test('deletes a bounded number of events in each of its commits', async () => {
+    await fill(2 * trimEventsMax + 2)
+    const left: number[] = []
+    faults = Array.from({ length: 4 }, () => (database: Database) => {
+      left.push(Number(database.query('SELECT count(*) FROM events').values()[0]?.[0]))
+    })
+    await log.truncate('readings-one', 2 * trimEventsMax + 1)
+    expect(left).toEqual([2 * trimEventsMax + 2, trimEventsMax + 2, 2, 1])
+    expect(commits).toBe(4)
+  })
+
+  test('whose fsync fails is made again, the mark and the rows alike', async () => {
+    await fill(3)
+    faults = [failedFsync, () => {}, failedFsync]
+    await log.truncate('readings-one', 2)
+    expect(commits).toBe(4)
+    expect(rows()).toBe(1)
+    expect(await firstRevision()).toBe(2)
+    expect(log.health()).toEqual({ ok: true })
+  })
+
+  test('whose fsync fails again is unknown, and stops the log', async () => {
+    await fill(3)
+    faults = [failedFsync, failedFsync]
+    expect(await failureOf(log.truncate('readings-one', 2))).toMatchObject({ name: 'Outage', outcome: 'unknown' })
+    expect(log.health()).toMatchObject({ ok: false })
+    expect(await failureOf(log.truncate('readings-one', 2))).toMatchObject({ name: 'Outage', outcome: 'not_written' })
+    expect(await firstRevision()).toBe(0)
+  })
+
+  test('that ended between its mark and its rows hides them over a restart, and is finished by the next', async () => {
+    await fill(3)
+    const full = (): void => {
+      throw Object.assign(new Error('database or disk is full'), { name: 'SQLiteError', code: 'SQLITE_FULL' })
+    }
+    faults = [() => {}, full]
+    expect(await failureOf(log.truncate('readings-one', 2))).toMatchObject({ name: 'Outage', outcome: 'not_written' })
+    expect(rows()).toBe(3)
+    expect(await firstRevision()).toBe(2)
+
+    await log.close()
+    log = openSqliteLog({ dataDir: folder.path })
+    expect(await firstRevision()).toBe(2)
+    expect(await log.readAll({ limit: 5 })).toMatchObject([{ revision: 2 }])
+    await log.truncate('readings-one', 2)
+    expect(rows()).toBe(1)
+  })
+
+  test('leaves its rows to the next when the log is closed meanwhile, and lets the closing not wait for them', async () => {
+    await fill(3 * trimEventsMax + 1)
+    let closed = Promise.resolve()
+    faults = [
+      () => {},
+      () => {
+        closed = log.close()
+      },
+    ]
+    await log.truncate('readings-one', 3 * trimEventsMax)
+    await closed
+    expect(commits).toBe(2)
+    log = openSqliteLog({ dataDir: folder.path })
+    expect(await firstRevision()).toBe(3 * trimEventsMax)
+    await log.truncate('readings-one', 3 * trimEventsMax)
+    expect(rows()).toBe(1)
+  })
+})
+
+describe('a file that cannot be read', () => {
+  /** As a disk does it: what is remembered is known still, and whatever must be looked up fails. */
+  const otherwise = (statement: string): void => {
+    const other = new Database(join(folder.path, 'log.db'))
+    other.run(statement)
+    other.close()
+  }
+  const failReads = (): void => otherwise('ALTER TABLE streams RENAME TO gone')
+  const mendReads = (): void => otherwise('ALTER TABLE gone RENAME TO streams')
+
+  test('is an outage to whoever reads, follows or appends, and not a bug', async () => {
+    await log.append('key-one', 'none', [keySuspended()])
+    failReads()
+    const unread = { name: 'Outage', outcome: 'not_written', reason: 'unavailable' }
+    expect(await failureOf(log.read('key-one', { limit: 1 }))).toMatchObject(unread)
+    expect(await failureOf(log.append('key-two', 'none', [keySuspended()]))).toMatchObject(unread)
+    const dropped = await new Promise((resolve) => {
+      log.subscribe({ after: null }, { onEvents: () => {}, onDropped: resolve })
+    })
+    expect(dropped).toMatchObject(unread)
+    mendReads()
+    expect(await log.append('key-two', 'none', [keySuspended()])).toMatchObject({ outcome: 'written' })
+  })
+
+  test('half-way through a group undoes what was numbered before it', async () => {
+    await log.append('key-one', 'none', [keySuspended()])
+    failReads()
+    const again = keySuspended()
+    await Promise.all([
+      failureOf(log.append('key-one', 0, [again])),
+      failureOf(log.append('key-two', 'none', [keySuspended()])),
+    ])
+    mendReads()
+    expect(await log.append('key-one', 0, [again])).toMatchObject({
+      outcome: 'written',
+      events: [{ revision: 1, position: 2 }],
+    })
+  })
+
+  test('after a commit whose outcome is unknown leaves that to be said', async () => {
+    await log.append('key-one', 'none', [keySuspended()])
+    faults = [
+      failedFsync,
+      (database) => {
+        // Before the log hears what became of its batch.
+        queueMicrotask(failReads)
+        failedFsync(database)
+      },
+    ]
+    expect(await failureOf(log.append('key-one', 0, [keySuspended()]))).toMatchObject({ outcome: 'unknown' })
+    mendReads()
+  })
+})
+
+describe('a full disk', () => {
+  const limitPages = (database: Database, more: number): void => {
+    const [[pages] = [0]] = database.query('PRAGMA page_count').values()
+    database.run(`PRAGMA max_page_count = ${Number(pages) + more}`)
+  }
+
+  test('refuses what has no room as full and unwritten, and the log goes on when there is room', async () => {
+    await log.append('key-one', 'none', [keySuspended()])
+    faults = [(database) => limitPages(database, 2)]
+    await log.append('key-one', 0, [keySuspended()])
+
+    const large = keySuspended('x'.repeat(1_000_000))
+    const failures = await Promise.all([
+      failureOf(log.append('key-one', 1, [keySuspended()])),
+      failureOf(log.append('key-two', 'none', [large])),
+    ])
+    for (const failure of failures) {
+      expect(failure).toBeInstanceOf(Outage)
+      expect(failure).toMatchObject({ outcome: 'not_written', reason: 'full' })
+    }
+    expect(log.health()).toEqual({ ok: true })
+    expect(await log.read('key-two', { limit: 1 })).toEqual([])
+
+    // What is small still fits, at the very revision that was not written before.
+    faults = [(database) => limitPages(database, 10_000)]
+    expect(await log.append('key-one', 1, [keySuspended()])).toMatchObject({ outcome: 'written' })
+    expect(await log.append('key-two', 'none', [large])).toMatchObject({ outcome: 'written' })
+    const all = await log.readAll({ limit: 10 })
+    expect(all.map(({ position }) => position)).toEqual([1, 2, 3, 4])
+  })
+
+  test('found at the very commit is no doubt: unwritten, and not tried again', async () => {
+    faults = [
+      (database) => {
+        limitPages(database, 0)
+        database.run('INSERT INTO streams (id, name) VALUES (1000, hex(zeroblob(100000)))')
+      },
+    ]
+    const failure = await failureOf(log.append('key-one', 'none', [keySuspended()]))
+    expect(failure).toMatchObject({ name: 'Outage', outcome: 'not_written', reason: 'full' })
+    expect(commits).toBe(1)
+    expect(log.health()).toEqual({ ok: true })
+    expect(await log.readAll({ limit: 1 })).toEqual([])
+  })
+})
+
+describe('a group that was undone', () => {
+  test('leaves nothing behind of the streams it would have begun', async () => {
+    const lost = keySuspended()
+    faults = [
+      (database) => {
+        database.run('PRAGMA max_page_count = 1')
+        database.run('INSERT INTO streams (id, name) VALUES (1000, hex(zeroblob(100000)))')
+      },
+      (database) => database.run('PRAGMA max_page_count = 10000'),
+    ]
+    // The second makes the log look up what the first has just begun.
+    const failures = await Promise.all([
+      failureOf(log.append('key-lost', 'none', [lost])),
+      failureOf(log.append('key-lost', 'none', [lost])),
+    ])
+    expect(failures).toMatchObject([{ reason: 'full' }, { reason: 'full' }])
+    const result = await log.append('key-kept', 'none', [keySuspended()])
+    expect(await log.readAll({ limit: 10 })).toEqual('events' in result ? [...result.events] : [])
+    expect(await log.read('key-lost', { limit: 1 })).toEqual([])
+    expect(await log.append('key-lost', 'none', [lost])).toMatchObject({ outcome: 'written' })
+  })
+})
+
+describe('another program at the file', () => {
+  test('that holds its write lock makes appends fail as unwritten, until it lets go', async () => {
+    const other = new Database(join(folder.path, 'log.db'))
+    other.run('BEGIN IMMEDIATE')
+    expect(await failureOf(log.append('key-one', 'none', [keySuspended()]))).toMatchObject({
+      outcome: 'not_written',
+      reason: 'unavailable',
+    })
+    other.run('ROLLBACK')
+    other.close()
+    expect(await log.append('key-one', 'none', [keySuspended()])).toMatchObject({ outcome: 'written' })
+  })
+
+  test('that appends rows of its own is taken note of: conflict, then the next revision', async () => {
+    await log.append('key-one', 'none', [keySuspended()])
+    const other = new Database(join(folder.path, 'log.db'))
+    other.run(`INSERT INTO events SELECT 2, stream, 1, count, recorded_at, body FROM events`)
+    other.close()
+    expect(await log.append('key-one', 0, [keySuspended()])).toEqual({ outcome: 'conflict', currentRevision: 1 })
+    expect(await log.append('key-one', 1, [keySuspended()])).toMatchObject({
+      outcome: 'written',
+      events: [{ revision: 2, position: 3 }],
+    })
+  })
+})
+
+describe('the write-ahead log', () => {
+  const walBytes = (): number => statSync(join(folder.path, 'log.db-wal')).size
+  const fill = async (stream: string, bytes: number): Promise<void> => {
+    const text = 'x'.repeat(256 * 1024)
+    for (let revision = 0; revision * text.length < bytes; revision++) {
+      await log.append(stream, revision === 0 ? 'none' : revision - 1, [keySuspended(text)])
+    }
+  }
+
+  test('stays near its bound however much is written', async () => {
+    await fill('key-one', 4 * storeWalBytesMax)
+    expect(walBytes()).toBeLessThan(1.2 * storeWalBytesMax)
+  })
+
+  test('waits for a reader of an old state, and is used anew once that has gone', async () => {
+    await log.append('key-one', 'none', [keySuspended()])
+    const reader = new Database(join(folder.path, 'log.db'), { readonly: true })
+    reader.run('BEGIN')
+    reader.query('SELECT count(*) FROM events').values()
+    await fill('key-two', 2 * storeWalBytesMax)
+    expect(walBytes()).toBeGreaterThan(1.5 * storeWalBytesMax)
+    expect(log.health()).toEqual({ ok: true })
+    reader.close()
+    await fill('key-three', storeWalBytesMax)
+    const before = walBytes()
+    await fill('key-four', 2 * storeWalBytesMax)
+    expect(walBytes()).toBe(before)
+  })
+})

@@ -1,0 +1,10 @@
+/** A process of its own: opens the log of a folder, closes it, and prints what came of it. */
+import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
+
+const [dataDir = ''] = process.argv.slice(2)
+try {
+  await openSqliteLog({ dataDir }).close()
+  process.stdout.write('opened')
+} catch (cause) {
+  process.stdout.write(cause instanceof Error ? cause.name : String(cause))
+}
