@@ -106,6 +106,13 @@ export const sharedStreamMs = 5_000
  * `heartbeatMs`. By far longer than two appends take.
  */
 export const revocationFinishMs = 2_000
+/** An event from further ahead of this node's clock shows that clocks differ (protocol, "Versions and clocks"). */
+export const clockDifferenceMsMax = 1_000
+/** After so long without such an event they agree again; a multiple of `heartbeatMs`, as is `lagCalmMs`. */
+export const clockCalmMs = 60_000
+/** News that come later than this are late, and after so long without such news they come in time again. */
+export const lagMsMax = 5_000
+export const lagCalmMs = 10_000
 /** A new key's id is drawn again when it is taken: 47 bits make even one repetition unheard of. */
 export const keyIdTriesMax = 3
 

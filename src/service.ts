@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { paths } from '../views/paths.ts'
 import type { CheckpointParts } from './actors/checkpoints.ts'
+import type { TimesTold } from './actors/clock-watch.ts'
 import type { Core } from './actors/core.ts'
 import { openCore } from './actors/open-core.ts'
 import { createApp } from './app.ts'
@@ -14,6 +15,7 @@ import { CommandFailed, exitCodes } from './cli/exit-codes.ts'
 import type { Screen } from './cli/progress.ts'
 import type { Clock } from './clock.ts'
 import { baseUrlOf, type Config, localUrlOf } from './config.ts'
+import { assertNever } from './domain/refusal.ts'
 import type { Entropy } from './entropy.ts'
 import { LivePages } from './http/dashboard/live-pages.ts'
 import { type App, letGoOfConnections, serve } from './http/serve.ts'
@@ -62,7 +64,9 @@ const start = async (
   started.defer(() => idempotency.close())
 
   const onBug = (bug: unknown): void => lines.error('bug', { error: errorOf(bug) })
-  const core = await openCore({ log, clock, entropy, idempotency, onBug, checkpoints: checkpointsOf(config, lines) })
+  const onTimes = (told: TimesTold): void => tellTimes(told, lines)
+  const checkpoints = checkpointsOf(config, lines)
+  const core = await openCore({ log, clock, entropy, idempotency, onBug, onTimes, checkpoints })
   started.defer(() => core.drain())
 
   const readiness = { isDraining: false }
@@ -98,6 +102,29 @@ const checkpointsOf = ({ dataDir }: Config, lines: LogLines): CheckpointParts =>
   onThrownAway: (why) => lines.warn('the checkpoint is thrown away, and the log is read from its beginning', { why }),
   onFailed: (cause) => lines.warn('a checkpoint could not be written', { error: errorOf(cause) }),
 })
+
+const tellTimes = (told: TimesTold, lines: LogLines): void => {
+  switch (told.kind) {
+    case 'ahead':
+      lines.warn('an event is ahead of the clock: this clock is slow, or that of the node that wrote it is fast', {
+        byMs: told.byMs,
+      })
+      return
+    case 'late':
+      lines.warn('events come late: their subscription lags, or the clock of the node that wrote them is slow', {
+        byMs: told.byMs,
+      })
+      return
+    case 'ahead_no_more':
+      lines.info('events are no longer ahead of the clock')
+      return
+    case 'late_no_more':
+      lines.info('events come in time again')
+      return
+    default:
+      assertNever(told)
+  }
+}
 
 const readTls = ({ tls }: Config): { readonly cert: string; readonly key: string } | null => {
   if (tls === null) return null

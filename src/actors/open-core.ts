@@ -7,6 +7,7 @@ import type { EventLog } from '../log/event-log.ts'
 import type { IdempotencyIndex } from '../log/idempotency-index.ts'
 import { createCellars } from './cellars.ts'
 import { beginFrom, type CheckpointParts, Checkpoints } from './checkpoints.ts'
+import { ClockWatch, type TimesTold } from './clock-watch.ts'
 import type { Core } from './core.ts'
 import { follow } from './follow.ts'
 import { Host } from './host.ts'
@@ -31,6 +32,8 @@ export type CoreParts = {
    * stopped for good. Default: thrown where nobody catches it, which ends the process as every such bug does.
    */
   readonly onBroken?: (bug: unknown) => void
+  /** Told when events begin to come from ahead of the clock, or late, and when that is over. Default: nobody is told. */
+  readonly onTimes?: (told: TimesTold) => void
   /** Default: the log is folded from its beginning at every start. */
   readonly checkpoints?: CheckpointParts
 }
@@ -53,6 +56,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   const node = new Node(host)
   node.sweeps.recall()
   const checkpoints = new Checkpoints(host, checkpointParts)
+  const clockWatch = new ClockWatch(host, parts.onTimes ?? (() => {}))
   // Before the log is followed, so that what comes after the end that it reads is delivered.
   await host.remembered?.begin()
   const onEvents = (events: readonly RecordedEvent[]): void => {
@@ -67,12 +71,14 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   const following = await follow(host, {
     after,
     onEvents: (events) => {
+      clockWatch.hear(events)
       onEvents(events)
       host.remembered?.fold(events)
       checkpoints.folded(events)
     },
     onBroken: onBrokenFold,
   })
+  clockWatch.caughtUp()
   // What decides over keys, a second time and ahead: a flood of readings holds up the first subscription, and not this one.
   // Each fold counts an event once, whichever brings it; a checkpoint goes by the first alone, which leaves
   // nothing out, and so does what is remembered of Idempotency-Keys.
@@ -89,6 +95,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   const beat = (): void => {
     forgetBeat = schedule.after(heartbeatMs, beat)
     node.onBeat()
+    clockWatch.onBeat()
   }
   forgetBeat = schedule.after(heartbeatMs, beat)
   // With the heart beating already: a store that never says whether it wrote would hold up the start for an hour.

@@ -1,3 +1,4 @@
+import type { TimesTold } from '../../src/actors/clock-watch.ts'
 import type { Asker } from '../../src/actors/core.ts'
 import { type OpenCore, openCore } from '../../src/actors/open-core.ts'
 import type { Limit, RecordedEvent } from '../../src/domain/events.ts'
@@ -24,6 +25,8 @@ export type TestNode = {
   readonly late: LateLog
   readonly schedule: DrivenSchedule
   readonly bugs: readonly unknown[]
+  /** What it has said of the times of events. */
+  readonly times: readonly TimesTold[]
   /** Posts that many readings at once. Their ids are new. */
   post(keyId: string, count?: number): Promise<readonly Awaited<ReturnType<OpenCore['keys']['accept']>>[]>
 }
@@ -43,6 +46,7 @@ export class Cluster {
     const faults = faultyLog(late)
     const schedule = drivenSchedule()
     const bugs: unknown[] = []
+    const times: TimesTold[] = []
     this.#seeds += 1
     const entropy = seededEntropy(this.#seeds)
     const clock = { now: () => this.clock.now() + skewMs }
@@ -53,6 +57,7 @@ export class Cluster {
       schedule,
       ...(idempotency === null ? {} : { idempotency }),
       onBug: (bug) => bugs.push(bug),
+      onTimes: (told) => times.push(told),
     })
     return {
       core,
@@ -60,6 +65,7 @@ export class Cluster {
       late,
       schedule,
       bugs,
+      times,
       post: (keyId, count = 1) => {
         const asked = Array.from({ length: count }, () => core.keys.accept(keyId, reading, this.newId()))
         return schedule.until(Promise.all(asked))

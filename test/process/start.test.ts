@@ -160,6 +160,27 @@ describe('serve', () => {
   )
 
   test(
+    'says in one line that the log is ahead of its clock, and is ready all the same',
+    async () => {
+      const dataDir = freshFolder()
+      const { keyId } = await newKey(dataDir)
+      const log = openSqliteLog({ dataDir })
+      const ahead = { ...acceptedReading(keyId), recordedAt: Date.now() + 3_600_000 }
+      await log.append(`readings-${keyId}`, 'none', [ahead])
+      await log.close()
+      const service = await start(dataDir)
+      expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
+      const lines = service
+        .stdout()
+        .split('\n')
+        .filter((line) => line.includes('ahead of the clock'))
+      expect(lines).toHaveLength(1)
+      expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'warn', byMs: expect.any(Number) })
+    },
+    slowMs,
+  )
+
+  test(
     'replaces the socket that a killed one left behind, and commands find the new one',
     async () => {
       const dataDir = freshFolder()
