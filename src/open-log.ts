@@ -4,6 +4,7 @@ import { CommandFailed, type ExitCode, exitCodes } from './cli/exit-codes.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import type { Entropy } from './entropy.ts'
+import { eventStoreRetryPauseMs, eventStoreStartMsMax } from './limits.ts'
 import { CopyRefused } from './log/copy-log.ts'
 import {
   DataFolderHeld,
@@ -28,11 +29,25 @@ export type LogConfig = Pick<Config, 'dataDir' | 'eventStore'>
 export const openLog = async (config: LogConfig, clock: Clock, entropy: Entropy): Promise<EventLog> => {
   const log = await openEngine(config)
   try {
-    await ensureLogCreated(log, clock, entropy)
+    await nameLog(log, { clock, entropy }, config.eventStore === null ? 0 : eventStoreStartMsMax)
     return log
   } catch (error) {
     await log.close()
     throw error
+  }
+}
+
+/** A store that has just chosen its leader answers what is read before it takes an append: that is worth a short wait. */
+const nameLog = async (log: EventLog, { clock, entropy }: Naming, waitMsMax: number): Promise<void> => {
+  const untilMs = performance.now() + waitMsMax
+  for (;;) {
+    try {
+      await ensureLogCreated(log, clock, entropy)
+      return
+    } catch (error) {
+      if (!(error instanceof Outage) || performance.now() >= untilMs) throw error
+      await Bun.sleep(eventStoreRetryPauseMs)
+    }
   }
 }
 

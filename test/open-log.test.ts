@@ -1,0 +1,44 @@
+import { afterEach, expect, test } from 'bun:test'
+import { parseEventStore } from '../src/eventstore-url.ts'
+import { openLog } from '../src/open-log.ts'
+import { freshPrefix } from './log/event-store-log.ts'
+import { type TemporaryFolder, temporaryFolder } from './log/temporary-folder.ts'
+import { type LogServer, startLogServer } from './support/log-server/server.ts'
+import { manualClock } from './support/manual-clock.ts'
+import { seededEntropy } from './support/seeded-entropy.ts'
+
+const opened: { folder: TemporaryFolder; server: LogServer }[] = []
+
+afterEach(async () => {
+  for (const { folder, server } of opened.splice(0)) {
+    await server.stop()
+    folder.remove()
+  }
+})
+
+const openOn = async (server: LogServer) => {
+  const folder = temporaryFolder()
+  opened.push({ folder, server })
+  const eventStore = parseEventStore(server.url, freshPrefix())
+  if ('fault' in eventStore) throw new Error(eventStore.fault)
+  return openLog({ dataDir: folder.path, eventStore: eventStore.value }, manualClock(), seededEntropy())
+}
+
+test('a store that answers reads and does not take appends yet is waited for, as it is just after an election', async () => {
+  const server = await startLogServer()
+  let refusals = 0
+  let appends = 0
+  server.faults.beforeAppend = async () => {
+    appends += 1
+    if (appends === 1) refusals = 3
+  }
+  server.faults.isReady = () => {
+    if (refusals === 0) return true
+    refusals -= 1
+    return false
+  }
+  const log = await openOn(server)
+  expect(appends).toBe(2)
+  expect(await log.readAll({ limit: 2 })).toMatchObject([{ type: 'LogCreated' }])
+  await log.close()
+})
