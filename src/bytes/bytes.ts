@@ -36,6 +36,10 @@ export class ByteWriter {
   /** A whole number from 0 to 2^53 - 1, seven bits to a byte, the lowest first. */
   varint(value: number): void {
     this.#need(8)
+    if (value < 128) {
+      this.#bytes[this.#length++] = value
+      return
+    }
     let rest = value
     while (rest > 127) {
       this.#bytes[this.#length++] = (rest % 128) | 128
@@ -61,11 +65,23 @@ export class ByteWriter {
     this.#length += bytes.length
   }
 
-  /** The characters of an ASCII text. */
-  ascii(text: string): void {
+  /** The characters of an ASCII text; `false`, and nothing is written, if it is none. */
+  ascii(text: string): boolean {
     this.#need(text.length)
-    for (let index = 0; index < text.length; index++) this.#bytes[this.#length + index] = text.charCodeAt(index)
-    this.#length += text.length
+    const bytes = this.#bytes
+    const begin = this.#length
+    for (let index = 0; index < text.length; index++) {
+      const code = text.charCodeAt(index)
+      if (code > 127) return false
+      bytes[begin + index] = code
+    }
+    this.#length = begin + text.length
+    return true
+  }
+
+  /** Takes back what was written since it had that length. */
+  backTo(length: number): void {
+    this.#length = length
   }
 
   #need(count: number): void {

@@ -12,11 +12,10 @@ const kindBits = 4
 export type WrittenTexts = Map<string, number>
 
 export const writeText = (writer: ByteWriter, text: string): void => {
-  if (isAscii(text)) {
-    writer.varint(text.length * kindBits + kinds.utf8)
-    writer.ascii(text)
-    return
-  }
+  const begin = writer.length
+  writer.varint(text.length * kindBits + kinds.utf8)
+  if (writer.ascii(text)) return
+  writer.backTo(begin)
   const isUtf8 = text.isWellFormed()
   const bytes = Buffer.from(text, isUtf8 ? 'utf8' : 'utf16le')
   writer.varint(bytes.length * kindBits + (isUtf8 ? kinds.utf8 : kinds.utf16))
@@ -32,11 +31,6 @@ export const writeName = (writer: ByteWriter, name: string, seen: WrittenTexts):
   }
   seen.set(name, seen.size)
   writeText(writer, name)
-}
-
-const isAscii = (text: string): boolean => {
-  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) > 127) return false
-  return true
 }
 
 /** @throws RangeError if the bytes are no such text. */
