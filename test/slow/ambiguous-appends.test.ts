@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
+import type { Load } from '../support/load.ts'
 import type { AppendFault } from '../support/log-server/faults.ts'
 import { startLogServer } from '../support/log-server/server.ts'
+import type { LogState } from '../support/log-server/state.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
 import { expectKept, startLoadedService } from './loaded-service.ts'
 
@@ -30,11 +32,24 @@ test('500 appends whose answers are lost, before or after they were written: eac
   await server.stop()
 
   expectKept(server.state, service.loads)
+  expectLossesSeen(server.state, service.loads)
   expect(met.written + met.notWritten).toBe(ambiguousAppends)
   expect(Math.min(met.written, met.notWritten)).toBeGreaterThan(ambiguousAppends / 3)
   const codes = new Set(service.loads.flatMap((load) => load.refused).map(({ code }) => code))
   expect([...codes].filter((code) => code !== 'STORE_UNAVAILABLE')).toEqual([])
 }, 600_000)
+
+/** The comparison itself: it fails on the same run with one answered reading less in the log, elsewhere in it, or there twice. */
+const expectLossesSeen = ({ all }: LogState, loads: readonly Load[]): void => {
+  const receipt = loads[0]?.acknowledged[0]?.receipt
+  const answered = all.find(({ stream, revision }) => `${stream}@${revision}` === receipt)
+  if (answered === undefined) throw new Error(`nothing lies at ${receipt}`)
+  const others = all.filter((event) => event !== answered)
+  const elsewhere = { ...answered, revision: answered.revision + all.length }
+  for (const spoilt of [others, [...others, elsewhere], [...all, elsewhere]]) {
+    expect(() => expectKept({ all: spoilt }, loads)).toThrow()
+  }
+}
 
 /** Mostly what costs one append alone; what takes the connection with it makes everything that is out ambiguous. */
 const endOf = (chance: number): AppendFault['ends'] => {

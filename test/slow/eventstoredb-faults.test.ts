@@ -185,6 +185,43 @@ describe('a store that is away', () => {
   )
 })
 
+describe('a read behind a conflict', () => {
+  /** A conflict has named revision 1 to this log, and the server shows revision 0 alone to so many reads. */
+  const beaten = async (reads: number) => {
+    const { server, log } = await opened()
+    const stream = freshKeyStream()
+    const events = keySuspensions(2)
+    await log.append(stream, 'none', events)
+    const conflict = await log.append(stream, 'none', keySuspensions(1))
+    expect(conflict).toEqual({ outcome: 'conflict', currentRevision: 1 })
+    let left = reads
+    server.faults.unindexed = () => (left-- > 0 ? 1 : 0)
+    return { log, stream, ids: events.map(({ id }) => id) }
+  }
+
+  test(
+    'waits until it shows what the conflict named, in either direction',
+    async () => {
+      for (const direction of ['forwards', 'backwards'] as const) {
+        const { log, stream, ids } = await beaten(3)
+        const events = await log.read(stream, { limit: 9, direction })
+        expect(events.map(({ id }) => id).sort()).toEqual(ids.toSorted())
+      }
+    },
+    slowMs,
+  )
+
+  test(
+    'is an outage when that is never shown, and no answer without it',
+    async () => {
+      const { log, stream } = await beaten(Number.POSITIVE_INFINITY)
+      const outage = await outageOf(log.read(stream, { limit: 9 }))
+      expect(outage).toMatchObject({ outcome: 'not_written', message: expect.stringContaining('revision 1') })
+    },
+    slowMs,
+  )
+})
+
 describe('the queue', () => {
   test(
     'takes as much as its bounds say, and refuses the rest at once, as not written',

@@ -26,7 +26,10 @@ export class Hearing {
   readonly #stream: ClientHttp2Stream
   readonly #hearer: Hearer
   readonly #keepAlive: ReturnType<typeof setInterval>
-  #rest: Buffer | null = null
+  /** What has come of a message that is not whole, and how much of it must be there before it is looked at again. */
+  #waiting: Buffer[] = []
+  #waitingBytes = 0
+  #wantedBytes = headBytes
   #isEnded = false
 
   constructor({ host, port }: EventStoreEndpoint, access: Access, hearer: Hearer, request: Uint8Array) {
@@ -62,16 +65,21 @@ export class Hearing {
   }
 
   #hear(chunk: Buffer): void {
-    const bytes = this.#rest === null ? chunk : Buffer.concat([this.#rest, chunk])
+    this.#waiting.push(chunk)
+    this.#waitingBytes += chunk.length
+    if (this.#waitingBytes < this.#wantedBytes) return
+    const bytes = this.#waiting.length === 1 ? chunk : Buffer.concat(this.#waiting)
     let at = 0
-    while (!this.#isEnded && bytes.length - at >= headBytes) {
-      const end = at + headBytes + bytes.readUInt32BE(at + 1)
-      if (end - at > eventStoreMessageBytesMax) this.end()
-      if (this.#isEnded || end > bytes.length) break
-      this.#hearer.onMessage(bytes.subarray(at + headBytes, end))
-      at = end
+    while (!this.#isEnded) {
+      const leftBytes = bytes.length - at
+      this.#wantedBytes = headBytes + (leftBytes < headBytes ? 0 : bytes.readUInt32BE(at + 1))
+      if (this.#wantedBytes > eventStoreMessageBytesMax) this.end()
+      if (this.#isEnded || leftBytes < this.#wantedBytes) break
+      this.#hearer.onMessage(bytes.subarray(at + headBytes, at + this.#wantedBytes))
+      at += this.#wantedBytes
     }
-    this.#rest = at < bytes.length ? bytes.subarray(at) : null
+    this.#waiting = at < bytes.length ? [bytes.subarray(at)] : []
+    this.#waitingBytes = bytes.length - at
   }
 
   #ping(): void {

@@ -163,6 +163,22 @@ describe('a server', () => {
     expect(isStored(server, 'kept')).toBe(true)
   })
 
+  test('does not show what it has not indexed, and takes it for written all the same', async () => {
+    const server = await start()
+    const client = clientOf(server)
+    await append(client, 'written')
+    const shown = async (): Promise<number> => {
+      let count = 0
+      for await (const _ of client.readStream('written')) count += 1
+      return count
+    }
+    server.faults.unindexed = () => 1
+    expect(await shown()).toBe(0)
+    expect(await append(client, 'written')).toBe('wrong-expected-version')
+    server.faults.unindexed = () => 0
+    expect(await shown()).toBe(1)
+  })
+
   test('drops subscriptions as too slow', async () => {
     const server = await start()
     const subscription = clientOf(server).subscribeToAll()

@@ -21,6 +21,8 @@ export class Faults {
   beforeAppend: (() => Promise<void>) | null = null
   /** Asked for each read and append. A server that has just started takes connections, and does nothing. */
   isReady: () => boolean = () => true
+  /** Asked for each read of a stream: how many of its newest events are written, and not indexed, so that it does not show them. */
+  unindexed: (stream: string) => number = () => 0
   /** The bytes of all data of one append; metadata and types don't count. */
   appendBytesMax = 1024 * 1024
   readonly #subscriptions = new Set<(why: string) => void>()

@@ -17,12 +17,12 @@ export const serveRead =
     else if (!node.faults.isReady()) call.emit('error', notReadyError())
     else if (options === undefined) call.emit('error', callError(status.INVALID_ARGUMENT, 'no options'))
     else if (options.hasSubscription()) subscribe(node, call, options)
-    else answerRead(node.state, call, options)
+    else answerRead(node, call, options)
   }
 
-const answerRead = (state: LogState, call: ServerWritableStream<ReadReq, ReadResp>, options: ReadReq.Options): void => {
+const answerRead = (node: LogNode, call: ServerWritableStream<ReadReq, ReadResp>, options: ReadReq.Options): void => {
   const stream = options.getStream()
-  const events = stream === undefined ? readAll(state, options) : readStream(state, stream, options)
+  const events = stream === undefined ? readAll(node.state, options) : readStream(node, stream, options)
   if (events === 'broken_position') {
     call.emit('error', callError(status.UNKNOWN, 'Unexpected ReadAllResult: Error'))
     return
@@ -36,12 +36,14 @@ const isBackwards = (options: ReadReq.Options): boolean =>
   options.getReadDirection() === ReadReq.Options.ReadDirection.BACKWARDS
 
 const readStream = (
-  state: LogState,
+  { state, faults }: LogNode,
   from: ReadReq.Options.StreamOptions,
   options: ReadReq.Options,
 ): readonly StoredEvent[] | null => {
-  const events = state.stream(nameOf(from.getStreamIdentifier()))
-  if (events === null) return null
+  const name = nameOf(from.getStreamIdentifier())
+  const written = state.stream(name)
+  if (written === null) return null
+  const events = written.slice(0, Math.max(0, written.length - faults.unindexed(name)))
   const count = Number(options.getCount())
   const firstRevision = events[0]?.revision ?? 0
   const at = from.hasRevision() ? Number(from.getRevision()) - firstRevision : from.hasEnd() ? events.length : 0
