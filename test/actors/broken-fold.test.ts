@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { openCore } from '../../src/actors/open-core.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
 import { drivenSchedule } from '../support/driven-schedule.ts'
+import { passingLog } from '../support/passing-log.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
 import { asker, Cluster, makeTestKey } from './nodes.ts'
 
@@ -30,12 +31,7 @@ test('a fold that fails after the start is told once, and its node accepts nothi
 
 /** A log that delivers every event but those. */
 const losingSuspensions = (log: EventLog): EventLog => ({
-  append: (...args) => log.append(...args),
-  read: (...args) => log.read(...args),
-  readAll: (...args) => log.readAll(...args),
-  truncate: (...args) => log.truncate(...args),
-  health: () => log.health(),
-  close: () => log.close(),
+  ...passingLog(log),
   subscribe: (options, subscriber) =>
     log.subscribe(options, {
       ...subscriber,

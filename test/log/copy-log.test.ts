@@ -9,6 +9,7 @@ import { createMemoryLog } from '../../src/log/memory.ts'
 import { openSqliteLog } from '../../src/log/sqlite/sqlite-log.ts'
 import { newFolder } from '../support/cellarbook.ts'
 import { manualClock } from '../support/manual-clock.ts'
+import { passingLog } from '../support/passing-log.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
 import {
   cellarRenamed,
@@ -146,7 +147,7 @@ describe('copyLog()', () => {
     let appends = 0
     const counted = memory()
     const counting: EventLog = {
-      ...wrapped(counted),
+      ...passingLog(counted),
       append: (...args) => {
         appends += 1
         return counted.append(...args)
@@ -158,7 +159,7 @@ describe('copyLog()', () => {
       const target = memory()
       let left = cut
       const dying: EventLog = {
-        ...wrapped(target),
+        ...passingLog(target),
         append: async (...args) => {
           if (left === 0) throw new Error('the process died')
           left -= 1
@@ -176,7 +177,7 @@ describe('copyLog()', () => {
     await fill(source)
     let isLost = false
     const lossy: EventLog = {
-      ...wrapped(target),
+      ...passingLog(target),
       append: async (...args) => {
         const result = await target.append(...args)
         isLost = !isLost
@@ -191,7 +192,10 @@ describe('copyLog()', () => {
   test('is a log of its own, which names itself only when it is finished', async () => {
     const [source, target] = [memory(), memory()]
     await fill(source)
-    const dying: EventLog = { ...wrapped(target), truncate: async () => Promise.reject(new Error('the process died')) }
+    const dying: EventLog = {
+      ...passingLog(target),
+      truncate: async () => Promise.reject(new Error('the process died')),
+    }
     await expect(copy(source, dying)).rejects.toThrow('the process died')
     const name = (log: EventLog) => ensureLogCreated(log, manualClock(), seededEntropy(3))
     await expect(name(target)).rejects.toMatchObject({ name: 'UnfinishedCopy' })
@@ -217,7 +221,7 @@ describe('copyLog()', () => {
     await fill(source)
     const faults: ((log: EventLog) => EventLog)[] = [
       (log) => ({
-        ...wrapped(log),
+        ...passingLog(log),
         readAll: async (options) =>
           (await log.readAll(options)).map((event) =>
             event.type === 'ReadingAccepted' && Object.is(event.data.value, -0)
@@ -226,7 +230,7 @@ describe('copyLog()', () => {
           ),
       }),
       (log) => ({
-        ...wrapped(log),
+        ...passingLog(log),
         readAll: async (options) => (await log.readAll(options)).filter(({ type }) => type !== 'ReadingsSealed'),
       }),
     ]
@@ -234,7 +238,7 @@ describe('copyLog()', () => {
       await expect(copy(source, fault(memory()))).rejects.toMatchObject({ name: 'CopyRefused' })
     }
     const extra = memory()
-    await copy(source, { ...wrapped(extra), truncate: () => Promise.reject(new Error('cut off')) }).catch(() => {})
+    await copy(source, { ...passingLog(extra), truncate: () => Promise.reject(new Error('cut off')) }).catch(() => {})
     await extra.append(freshKeyStream(), 'none', [keySuspended()])
     await expect(copy(source, extra)).rejects.toThrow('it has streams that the source has not')
   })
@@ -246,15 +250,4 @@ describe('copyLog()', () => {
     const second = await copy(middle, target)
     expect(second.digest).toBe(first.digest)
   })
-})
-
-/** An object whose methods are the log's own, to take some of them out. */
-const wrapped = (log: EventLog): EventLog => ({
-  append: (...args) => log.append(...args),
-  read: (...args) => log.read(...args),
-  readAll: (...args) => log.readAll(...args),
-  subscribe: (...args) => log.subscribe(...args),
-  truncate: (...args) => log.truncate(...args),
-  health: () => log.health(),
-  close: () => log.close(),
 })

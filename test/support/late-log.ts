@@ -1,5 +1,6 @@
 import type { RecordedEvent } from '../../src/domain/events.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
+import { passingLog } from './passing-log.ts'
 
 /** A log whose subscriptions lag: what is written after the catch-up is heard only when the test delivers it. */
 export type LateLog = EventLog & { deliver(): void }
@@ -7,12 +8,7 @@ export type LateLog = EventLog & { deliver(): void }
 export const lateLog = (inner: EventLog): LateLog => {
   const deliveries: (() => void)[] = []
   return {
-    append: (stream, expected, events) => inner.append(stream, expected, events),
-    read: (stream, options) => inner.read(stream, options),
-    readAll: (options) => inner.readAll(options),
-    truncate: (stream, before) => inner.truncate(stream, before),
-    health: () => inner.health(),
-    close: () => inner.close(),
+    ...passingLog(inner),
     subscribe: (options, subscriber) => {
       let isCaughtUp = false
       let held: readonly RecordedEvent[] = []
