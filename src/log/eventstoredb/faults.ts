@@ -44,6 +44,8 @@ const certificateWords = /certificate|self[- ]signed|issuer|UNABLE_TO|ERR_TLS|al
 /** The library says what it did before it says what was wrong. */
 const plainWords = (why: string): string => {
   if (/ECONNREFUSED/.test(why)) return 'the connection was refused'
+  // What a server says in both cases.
+  if (/Server Is Not Ready/.test(why)) return 'it is not ready: it is starting, or knows no leader'
   if (/ENOTFOUND|EAI_AGAIN|Name resolution failed/.test(why)) return 'its name is not known'
   return why.replace(/^No connection established\. Last error: /, '').replace(/\.?\s*Resolution note:.*$/s, '')
 }

@@ -4,7 +4,7 @@ import type { LogState } from './state.ts'
 
 export type Endpoint = { readonly host: string; readonly port: number }
 
-/** `leaderless`: it serves reads, and writes nothing until it hears of a leader. */
+/** `leaderless`: until it hears of a leader it writes nothing, and reads for whoever requires none. */
 export type Role = 'leader' | 'follower' | 'leaderless'
 
 export type Credentials = { readonly username: string; readonly password: string }

@@ -1,5 +1,5 @@
 import { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb'
-import { type ServerWritableStream, status } from '@grpc/grpc-js'
+import { type Metadata, type ServerWritableStream, status } from '@grpc/grpc-js'
 import { wantedBy } from './filter.ts'
 import { eventResponse, identifierOf, nameOf } from './messages.ts'
 import { accessDeniedError, callError, isAuthorized, type LogNode, notReadyError, refusalOfCall } from './node.ts'
@@ -14,11 +14,15 @@ export const serveRead =
     const refusal = refusalOfCall(node, call.metadata)
     if (refusal !== null) call.emit('error', refusal)
     else if (!isAuthorized(node, call.metadata)) call.emit('error', accessDeniedError())
-    else if (!node.faults.isReady()) call.emit('error', notReadyError())
+    else if (!node.faults.isReady() || lacksLeader(node, call.metadata)) call.emit('error', notReadyError())
     else if (options === undefined) call.emit('error', callError(status.INVALID_ARGUMENT, 'no options'))
     else if (options.hasSubscription()) subscribe(node, call, options)
     else answerRead(node, call, options)
   }
+
+/** A node that knows no leader still reads for whoever takes any node's word. */
+const lacksLeader = (node: LogNode, metadata: Metadata): boolean =>
+  node.role() === 'leaderless' && metadata.get('requires-leader').includes('true')
 
 const answerRead = (node: LogNode, call: ServerWritableStream<ReadReq, ReadResp>, options: ReadReq.Options): void => {
   const stream = options.getStream()
