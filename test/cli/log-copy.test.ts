@@ -1,36 +1,35 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { openSqliteLog } from '../../src/log/sqlite/sqlite-log.ts'
+import { freshPrefix } from '../log/event-store-log.ts'
 import { cellarbook, newFolder } from '../support/cellarbook.ts'
-import { startLogServer } from '../support/log-server/server.ts'
+import { storeUrl } from '../support/engine.ts'
 
 const folder = newFolder()
 const place = (name: string): string => join(folder.path, name)
 const source = place('source')
-const server = await startLogServer()
-afterAll(async () => {
-  await server.stop()
-  folder.remove()
-})
+afterAll(() => folder.remove())
 
-const eventStore = { EVENTSTORE_URL: server.url, EVENTSTORE_PREFIX: 'copied-' }
+// These stories are about both engines, whichever the others run on.
+const eventStore = { EVENTSTORE_URL: await storeUrl(), EVENTSTORE_PREFIX: freshPrefix() }
+const embedded = (dataDir: string) => ({ DATA_DIR: dataDir, EVENTSTORE_URL: '' })
 const keysIn = async (environment: Readonly<Record<string, string>>) =>
   (await cellarbook(['key', 'list', '--json'], environment)).lines
 
 describe('cellarbook log copy', () => {
   test('moves a log from a data folder to the store and back, where the same keys are', async () => {
-    await cellarbook(['cellar', 'create', 'wine-berlin'], { DATA_DIR: source })
-    await cellarbook(['key', 'create', '--cellar', 'wine-berlin'], { DATA_DIR: source })
+    await cellarbook(['cellar', 'create', 'wine-berlin'], embedded(source))
+    await cellarbook(['key', 'create', '--cellar', 'wine-berlin'], embedded(source))
     const there = await cellarbook(['log', 'copy', '--from', source, '--to', 'eventstore', '--json'], eventStore)
     expect([there.exitCode, there.lines]).toEqual([0, [{ events: 2, streams: 2, digest: expect.any(String) }]])
     expect(there.stderr).toContain('they hold the same')
     const back = await cellarbook(['log', 'copy', '--from', 'eventstore', '--to', place('back'), '--json'], eventStore)
     expect([back.exitCode, back.lines]).toEqual([0, [...there.lines]])
 
-    const keys = await keysIn({ DATA_DIR: source })
+    const keys = await keysIn(embedded(source))
     expect(keys).toHaveLength(1)
     expect(await keysIn({ ...eventStore, DATA_DIR: place('node') })).toEqual(keys)
-    expect(await keysIn({ DATA_DIR: place('back') })).toEqual(keys)
+    expect(await keysIn(embedded(place('back')))).toEqual(keys)
   })
 
   test('says in a sentence what is wrong with the places', async () => {
@@ -49,7 +48,7 @@ describe('cellarbook log copy', () => {
   })
 
   test('leaves a target alone that holds another log', async () => {
-    await cellarbook(['cellar', 'create', 'other'], { DATA_DIR: place('other') })
+    await cellarbook(['cellar', 'create', 'other'], embedded(place('other')))
     const ran = await cellarbook(['log', 'copy', '--from', source, '--to', place('other')])
     expect([ran.exitCode, ran.stderr]).toEqual([78, expect.stringContaining('choose an empty one')])
   })
@@ -64,7 +63,7 @@ describe('cellarbook log copy', () => {
     const data = { copyId: 'another' }
     await log.append(stream, revision, [{ ...event, id: crypto.randomUUID(), type: 'LogCopyBegun', data }])
     await log.close()
-    const ran = await cellarbook(['key', 'list'], { DATA_DIR: dataDir })
+    const ran = await cellarbook(['key', 'list'], embedded(dataDir))
     expect([ran.exitCode, ran.stderr]).toEqual([78, expect.stringContaining('run "cellarbook log copy" again')])
   })
 })

@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { RecordedEvent } from '../../src/domain/events.ts'
 import { readPageEventsMax } from '../../src/limits.ts'
-import { openSqliteLog } from '../../src/log/sqlite/sqlite-log.ts'
 import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
+import { isEmbedded, openLogOf } from '../support/engine.ts'
 
 /** So many in CI; by hand rather 200. */
 const kills = Number(process.env['BATCH_KILLS'] ?? 20)
@@ -39,9 +39,16 @@ const send = async (service: ServiceProcess, key: string, batch: Batch) => {
   }
 }
 
+/** Sends it again for as long as it is told to come again, which a start on a distant log may tell. */
+const sendUntilTaken = async (service: ServiceProcess, key: string, batch: Batch) => {
+  let answer = await send(service, key, batch)
+  while (!isEmbedded && answer?.status === 503) answer = await send(service, key, batch)
+  return answer
+}
+
 /** Values of every reading in the log, in its order, by the stream's revision. */
 const readAll = async (dataDir: string): Promise<readonly RecordedEvent<'ReadingAccepted'>[]> => {
-  const log = openSqliteLog({ dataDir })
+  const log = await openLogOf(dataDir)
   const readings: RecordedEvent<'ReadingAccepted'>[] = []
   for (let from: number | null = null; ; ) {
     const page: readonly RecordedEvent[] = await log.readAll({
@@ -97,8 +104,10 @@ const batchesAreWhole = async (): Promise<void> => {
       if (answer !== null) expect([answer.status, count]).toEqual([200, readingsEach])
       tally[answer !== null ? 'answered' : count === 0 ? 'lostUnstored' : 'lostStored'] += 1
 
-      const retried = await send(service, key, batch)
-      expect(retried).toMatchObject({ status: 200, isReplay: count > 0 })
+      const retried = await sendUntilTaken(service, key, batch)
+      // A store of its own may take in after the kill, and after this look, what was still on its way to it.
+      if (isEmbedded || count > 0) expect(retried?.isReplay).toBe(count > 0)
+      expect(retried?.status).toBe(200)
       if (answer !== null) expect(retried?.receipt).toBe(answer.receipt)
       expect(await send(service, key, batch)).toEqual({ status: 200, isReplay: true, receipt: retried?.receipt ?? '' })
       receipts.set(batch.firstValue, retried?.receipt ?? '')

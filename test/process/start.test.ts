@@ -1,10 +1,9 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { NewEvent } from '../../src/domain/events.ts'
 import { readPageEventsMax } from '../../src/limits.ts'
-import { openSqliteLog } from '../../src/log/sqlite/sqlite-log.ts'
 import {
   cellarbook,
   environmentOf,
@@ -13,6 +12,7 @@ import {
   startProcess,
   textOf,
 } from '../support/cellarbook.ts'
+import { isEmbedded, onEmbedded, openLogOf } from '../support/engine.ts'
 
 const slowMs = 60_000
 const folder = newFolder()
@@ -51,7 +51,10 @@ describe('serve', () => {
       expect((await fetch(`${service.url}/livez`)).status).toBe(200)
       expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
       expect(statSync(dataDir).mode & 0o777).toBe(0o700)
-      for (const file of ['log.db', 'control.sock']) expect(statSync(join(dataDir, file)).mode & 0o777).toBe(0o600)
+      const files = readdirSync(dataDir)
+      expect(files).toContain('control.sock')
+      expect(files.includes('log.db')).toBe(isEmbedded)
+      for (const file of files) expect([file, statSync(join(dataDir, file)).mode & 0o777]).toEqual([file, 0o600])
     },
     slowMs,
   )
@@ -110,7 +113,7 @@ describe('serve', () => {
     expect(stderr).toContain('Cannot read TLS_CERT or TLS_KEY: ')
   })
 
-  test(
+  onEmbedded('it is the file that is spoilt')(
     'an event that can not be decoded is named by stream, revision and type, and nothing is guessed',
     async () => {
       const dataDir = freshFolder()
@@ -141,7 +144,7 @@ describe('serve', () => {
     async (count) => {
       const dataDir = freshFolder()
       const { key, keyId } = await newKey(dataDir)
-      const log = openSqliteLog({ dataDir })
+      const log = await openLogOf(dataDir)
       await log.append(
         `readings-${keyId}`,
         'none',
@@ -164,7 +167,7 @@ describe('serve', () => {
     async () => {
       const dataDir = freshFolder()
       const { keyId } = await newKey(dataDir)
-      const log = openSqliteLog({ dataDir })
+      const log = await openLogOf(dataDir)
       const ahead = { ...acceptedReading(keyId), recordedAt: Date.now() + 3_600_000 }
       await log.append(`readings-${keyId}`, 'none', [ahead])
       await log.close()

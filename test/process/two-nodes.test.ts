@@ -1,35 +1,31 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { keyStream, readingsStream } from '../../src/domain/streams.ts'
-import { parseEventStore } from '../../src/eventstore-url.ts'
 import { readPageEventsMax } from '../../src/limits.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
-import { openEventStoreLog } from '../../src/log/eventstoredb/eventstoredb-log.ts'
+import { freshPrefix, openAt } from '../log/event-store-log.ts'
 import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
+import { storeUrl } from '../support/engine.ts'
 import { startLoad } from '../support/load.ts'
-import { startLogServer } from '../support/log-server/server.ts'
 
-/** Two service processes on one log server, each with a data folder of its own, as behind a load balancer. */
-const server = await startLogServer()
+/** Two service processes on one log, each with a data folder of its own, as behind a load balancer. */
+const store = { EVENTSTORE_URL: await storeUrl(), EVENTSTORE_PREFIX: freshPrefix() }
 const folders = [newFolder(), newFolder()] as const
-const environments = folders.map(({ path }) => ({ DATA_DIR: path, EVENTSTORE_URL: server.url }))
+const environments = folders.map(({ path }) => ({ DATA_DIR: path, ...store }))
 const [onOne, onOther] = environments
 let one: ServiceProcess
 let other: ServiceProcess
 let log: EventLog
 
 beforeAll(async () => {
-  one = await startProcess(folders[0].path, { environment: { EVENTSTORE_URL: server.url } })
-  other = await startProcess(folders[1].path, { environment: { EVENTSTORE_URL: server.url } })
-  const parsed = parseEventStore(server.url, '')
-  if ('fault' in parsed) throw new Error(parsed.fault)
-  log = await openEventStoreLog({ settings: parsed.value })
+  one = await startProcess(folders[0].path, { environment: store })
+  other = await startProcess(folders[1].path, { environment: store })
+  log = await openAt(store.EVENTSTORE_URL, store.EVENTSTORE_PREFIX)
   await cellarbook(['cellar', 'create', 'load'], onOne)
 }, 60_000)
 
 afterAll(async () => {
   await log.close()
   await Promise.all([one.stop(), other.stop()])
-  await server.stop()
   for (const folder of folders) folder.remove()
 }, 60_000)
 

@@ -2,15 +2,20 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { logEnvironment } from './engine.ts'
 
 export const root = join(import.meta.dir, '../..')
 const main = join(root, 'src/main.ts')
 
-/** Nothing of the shell that runs the tests reaches the program, but what a program needs. */
+/**
+ * Nothing of the shell that runs the tests reaches the program, but what a program needs. Who names a data folder finds its
+ * log on the engine that the stories run on; who names the engine too (`''`: the embedded one), there.
+ */
 export const environmentOf = (more: Readonly<Record<string, string>>): Record<string, string> => ({
   PATH: process.env['PATH'] ?? '',
   HOME: process.env['HOME'] ?? '',
   PORT: '0',
+  ...(more['DATA_DIR'] !== undefined && more['EVENTSTORE_URL'] === undefined && logEnvironment(more['DATA_DIR'])),
   ...more,
 })
 

@@ -9,7 +9,7 @@ import { serve } from '../../src/http/serve.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
 import { createMemoryIndex } from '../../src/log/idempotency/memory.ts'
 import type { IdempotencyIndex } from '../../src/log/idempotency-index.ts'
-import { createMemoryLog } from '../../src/log/memory.ts'
+import { openFreshLog } from './engine.ts'
 import { type ManualClock, manualClock } from './manual-clock.ts'
 import { seededEntropy } from './seeded-entropy.ts'
 
@@ -26,7 +26,7 @@ export const validReading = {
 }
 
 export type ServiceOptions = {
-  /** Default: an empty memory log. Whoever gives one closes it. */
+  /** Default: an empty one. Whoever gives one closes it. */
   readonly log?: EventLog
   readonly clock?: ManualClock
   readonly seed?: number
@@ -42,7 +42,7 @@ export type ServiceOptions = {
 
 export type LoggedLine = { readonly level: 'info' | 'error'; readonly what: string; readonly facts: object }
 
-/** The real app on a real socket, on a log in memory unless another is given, with time and chance in the test's hand. */
+/** The real app on a real socket, on an empty log unless another is given, with time and chance in the test's hand. */
 export type Service = {
   readonly url: string
   readonly core: Core
@@ -65,7 +65,7 @@ export type Service = {
 
 export const startService = async (options: ServiceOptions = {}): Promise<Service> => {
   const clock = options.clock ?? manualClock()
-  const log = options.log ?? createMemoryLog()
+  const log = options.log ?? (await openFreshLog())
   const idempotency = options.idempotency ?? createMemoryIndex()
   const core = await openCore({ log, clock, entropy: seededEntropy(options.seed), idempotency })
   const lines: LoggedLine[] = []

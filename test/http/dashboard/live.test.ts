@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { liveHeartbeatMs, livePushMs, liveStreamsMax, sessionMsMax } from '../../../src/limits.ts'
-import { createMemoryLog } from '../../../src/log/memory.ts'
 import { paths } from '../../../views/paths.ts'
 import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
+import { openFreshLog } from '../../support/engine.ts'
 import { faultyLog } from '../../support/faulty-log.ts'
 import { rawConnect } from '../../support/raw-http.ts'
 import { type Service, testCellar, validReading } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
 import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
 
 let service: Service
@@ -70,8 +71,13 @@ const watch = async (path: string, person = admin, url = service.url): Promise<W
   return watching
 }
 
-const until = async (isSo: () => boolean): Promise<void> => {
-  while (!isSo()) await turn()
+/** Lets time pass until something that matches was pushed: the log may tell of an event a moment after its answer. */
+const untilPushed = async (watching: Watching, what: RegExp, timers = schedule): Promise<string> => {
+  while (!what.test(watching.text())) {
+    await timers.advance(livePushMs)
+    await turn()
+  }
+  return watching.text()
 }
 
 const messages = (text: string): number => text.match(/^data: /gm)?.length ?? 0
@@ -88,8 +94,7 @@ describe('a live page', () => {
     ])
     expect(watching.response.headers.get('cache-control')).toBe('no-store')
     await watching.until(/: still here/)
-    await schedule.advance(livePushMs)
-    expect(await watching.until(/rack-17/)).toContain('id="cellar-readings"')
+    expect(await untilPushed(watching, /rack-17/)).toContain('id="cellar-readings"')
   })
 
   test('shows a reading that comes while it is watched, as the page would', async () => {
@@ -98,8 +103,7 @@ describe('a live page', () => {
     await schedule.advance(livePushMs)
     await watching.until(/No reading yet/)
     await service.post(validReading, key)
-    await schedule.advance(livePushMs)
-    await watching.until(/rack-17/)
+    await untilPushed(watching, /rack-17/)
     const [fragment = ''] =
       /<div id="cellar-readings">[\s\S]*<\/div>/.exec((await admin.get(paths.cellar(testCellar))).body) ?? []
     expect(fragment).toContain('rack-17')
@@ -159,9 +163,8 @@ describe('a live page', () => {
     await list.until(/Pump/)
     await admin.get(paths.revokeKey(keyId))
     await admin.post(paths.revokeKey(keyId), { reason: '' })
-    await schedule.advance(livePushMs)
-    await facts.until(/pill revoked/)
-    expect(await list.until(/No active key/)).toContain('No active key')
+    await untilPushed(facts, /pill revoked/)
+    await untilPushed(list, /No active key/)
   })
 
   test('stays alive when nothing happens: something comes with every beat', async () => {
@@ -260,7 +263,7 @@ describe('a live stream', () => {
   })
 
   test('costs the log one subscription for all, and none when nobody watches', async () => {
-    const inner = createMemoryLog()
+    const inner = await openFreshLog()
     let subscriptions = 0
     const log = {
       ...faultyLog(inner),
@@ -298,7 +301,7 @@ describe('a live stream', () => {
   })
 
   test('goes on after the log was away', async () => {
-    const log = faultyLog(createMemoryLog())
+    const log = faultyLog(await openFreshLog())
     const timers = drivenSchedule()
     const shaken = await startWithOperators({ log, liveSchedule: timers })
     const person = await signedIn(shaken, 'admin')

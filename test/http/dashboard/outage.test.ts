@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { createMemoryLog } from '../../../src/log/memory.ts'
 import { paths } from '../../../views/paths.ts'
+import { openFreshLog } from '../../support/engine.ts'
 import { type FaultyLog, faultyLog } from '../../support/faulty-log.ts'
 import { type Service, testAsker, testCellar } from '../../support/service.ts'
 import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
@@ -11,7 +11,7 @@ let admin: Visitor
 let keyId = ''
 
 beforeEach(async () => {
-  log = faultyLog(createMemoryLog())
+  log = faultyLog(await openFreshLog())
   service = await startWithOperators({ log })
   admin = await signedIn(service, 'admin')
   keyId = (await service.createKey()).keyId

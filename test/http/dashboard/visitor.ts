@@ -1,6 +1,6 @@
 import type { Role } from '../../../src/domain/events.ts'
 import { operatorStream } from '../../../src/domain/streams.ts'
-import { createMemoryLog } from '../../../src/log/memory.ts'
+import { openFreshLog } from '../../support/engine.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { type Service, type ServiceOptions, startService } from '../../support/service.ts'
 
@@ -69,7 +69,7 @@ export const emailOf: Readonly<Record<Role, string>> = { admin: 'ada@example.org
  * is half a second of a busy machine for each test.
  */
 export const startWithOperators = async (options: ServiceOptions = {}): Promise<Service> => {
-  const log = options.log ?? createMemoryLog()
+  const log = options.log ?? (await openFreshLog())
   const clock = options.clock ?? manualClock()
   for (const role of ['admin', 'auditor'] as const) {
     const email = emailOf[role]
@@ -83,7 +83,12 @@ export const startWithOperators = async (options: ServiceOptions = {}): Promise<
       },
     ])
   }
-  return startService({ ...options, log, clock })
+  const service = await startService({ ...options, log, clock })
+  const stop = async (): Promise<void> => {
+    await service.stop()
+    if (options.log === undefined) await log.close()
+  }
+  return { ...service, stop }
 }
 
 const cheapHash = Bun.password.hash(testPassword, { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readingsStream } from '../../../src/domain/streams.ts'
 import { answerOf, expectAccepted, expectRefusal } from '../../support/answers.ts'
 import { type Service, startService, testAsker, testCellar, validReading } from '../../support/service.ts'
 
@@ -55,5 +56,5 @@ test('A reading older than what its cellar keeps answers 400 TIMESTAMP_TOO_OLD, 
   }
   expectAccepted(await postAged(retentionMs))
   expect(expectRefusal(await postAged(retentionMs + 1), 400, 'TIMESTAMP_TOO_OLD')).toContain('at most 1 day old')
-  expect(service.core.projections.readings.usage(other.keyId)?.accepted).toBe(1)
+  expect(await service.log.read(readingsStream(other.keyId), { limit: 10 })).toHaveLength(1)
 })

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { EventLog } from '../../../src/log/event-log.ts'
-import { createMemoryLog } from '../../../src/log/memory.ts'
 import { acceptedReadings, answerOf, expectAccepted, expectRefusal, expectUnauthorized } from '../../support/answers.ts'
+import { openFreshLog } from '../../support/engine.ts'
 import { type Service, startService, testAsker, validReading } from '../../support/service.ts'
 
 let log: EventLog
 let service: Service
 beforeEach(async () => {
-  log = createMemoryLog()
+  log = await openFreshLog()
   service = await startService({ log })
 })
 afterEach(async () => {

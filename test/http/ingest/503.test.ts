@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { createMemoryLog } from '../../../src/log/memory.ts'
 import { acceptedReadings, answerOf, expectAccepted, expectRefusal, expectUnauthorized } from '../../support/answers.ts'
+import { openFreshLog } from '../../support/engine.ts'
 import { type FaultyLog, faultyLog } from '../../support/faulty-log.ts'
 import { type Service, startService, validReading } from '../../support/service.ts'
 
@@ -8,7 +8,7 @@ let log: FaultyLog
 let service: Service
 let key: string
 beforeEach(async () => {
-  log = faultyLog(createMemoryLog())
+  log = faultyLog(await openFreshLog())
   service = await startService({ log })
   key = (await service.createKey()).key
   expectAccepted(await post())

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { idempotencyKeyCharsMax, idempotencyMs } from '../../../src/limits.ts'
 import { createMemoryIndex } from '../../../src/log/idempotency/memory.ts'
-import { createMemoryLog } from '../../../src/log/memory.ts'
 import {
   type Answer,
   acceptedReadings,
@@ -12,6 +11,7 @@ import {
   expectRefusal,
   expectUnauthorized,
 } from '../../support/answers.ts'
+import { openFreshLog } from '../../support/engine.ts'
 import { type FaultyLog, faultyLog } from '../../support/faulty-log.ts'
 import { rawExchange } from '../../support/raw-http.ts'
 import { type Service, startService, testAsker, validReading } from '../../support/service.ts'
@@ -20,7 +20,7 @@ let log: FaultyLog
 let service: Service
 let key: string
 beforeEach(async () => {
-  log = faultyLog(createMemoryLog())
+  log = faultyLog(await openFreshLog())
   service = await startService({ log })
   key = (await service.createKey()).key
 })

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createMemoryLog } from '../../../src/log/memory.ts'
+import { openFreshLog } from '../../support/engine.ts'
 import { type FaultyLog, faultyLog } from '../../support/faulty-log.ts'
 import { type Service, startService } from '../../support/service.ts'
 
 let log: FaultyLog
 let service: Service
 beforeAll(async () => {
-  log = faultyLog(createMemoryLog())
+  log = faultyLog(await openFreshLog())
   service = await startService({ log })
 })
 afterAll(async () => {

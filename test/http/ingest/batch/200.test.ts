@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readingId } from '../../../../src/domain/reading-id.ts'
 import { batchBodyBytesMax, batchReadingsMax } from '../../../../src/limits.ts'
-import { openSqliteLog } from '../../../../src/log/sqlite/sqlite-log.ts'
 import { temporaryFolder } from '../../../log/temporary-folder.ts'
 import { acceptedReadings, answerOf, expectBatch } from '../../../support/answers.ts'
+import { openLogOf } from '../../../support/engine.ts'
 import { type Service, startService, validReading } from '../../../support/service.ts'
 
 let service: Service
@@ -79,16 +79,15 @@ describe('POST /api/v1/ingest/batch answers 200', () => {
     expect(expectBatch(answer, 200).accepted).toBe(1_000)
   })
 
-  test('and what it acknowledged is in the embedded log after it was opened anew', async () => {
+  test('and what it acknowledged is in the log after it was opened anew', async () => {
     const folder = temporaryFolder()
-    const options = { dataDir: folder.path }
-    const log = openSqliteLog(options)
+    const log = await openLogOf(folder.path)
     const durable = await startService({ log })
     const made = await durable.createKey()
     const answer = await answerOf(await durable.postBatch(batchOf(100), made.key))
     await durable.stop()
     await log.close()
-    const again = openSqliteLog(options)
+    const again = await openLogOf(folder.path)
     const readings = await acceptedReadings(again)
     const requestId = String(answer.header('X-Request-Id'))
     expect(readings.map(({ id }) => id)).toEqual(Array.from({ length: 100 }, (_, index) => readingId(requestId, index)))

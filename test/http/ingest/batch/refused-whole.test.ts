@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { batchBodyBytesMax, encodedReadingBytesBesideData } from '../../../../src/limits.ts'
-import { createMemoryLog } from '../../../../src/log/memory.ts'
 import { acceptedReadings, answerOf, expectBatch, expectRefusal, expectUnauthorized } from '../../../support/answers.ts'
+import { openFreshLog } from '../../../support/engine.ts'
 import { type FaultyLog, faultyLog } from '../../../support/faulty-log.ts'
 import { rawExchange } from '../../../support/raw-http.ts'
 import { type Service, startService, validReading } from '../../../support/service.ts'
@@ -9,7 +9,7 @@ import { type Service, startService, validReading } from '../../../support/servi
 let log: FaultyLog
 let service: Service
 beforeEach(async () => {
-  log = faultyLog(createMemoryLog())
+  log = faultyLog(await openFreshLog())
   service = await startService({ log })
 })
 afterEach(async () => {
