@@ -185,6 +185,11 @@ export const eventStoreSearchWindowEvents = 1_024
 
 // Reading the log.
 export const readPageEventsMax = 1_000
+/**
+ * The end of a key's readings, which is read when its actor is made. After a start all are made together, and an event takes
+ * a kilobyte until it is counted.
+ */
+export const tailEventsMax = 64
 
 // Projections that would otherwise grow with the readings.
 /** About 700 bytes each: 7 MB a cellar, and only admins make cellars. */

@@ -102,7 +102,8 @@ export class KeyStreams {
     while (remembered !== null && remembered.foldedTo >= 0 && !this.remembersAll) {
       const from = this.#recalledFrom.revision - 1
       const page = await log.read(this.readingsStream, { direction: 'backwards', from, limit: readPageEventsMax })
-      this.#recallFrom(page, page.at(-1))
+      remembered.learn(page)
+      this.#recallFrom(page.length < readPageEventsMax ? undefined : page.at(-1))
     }
   }
 
@@ -174,16 +175,17 @@ export class KeyStreams {
     this.limit = this.#effectiveLimit()
     const at = { windowMs: this.limit.windowMs, now: this.#host.clock.now() }
     this.readings = await loadReadings(this.#host.log, tail, at)
-    this.#recallFrom(tail, tail[0])
+    this.#host.remembered?.learn(tail)
+    this.#recallFrom(tail[0])
     this.#loaded = true
     this.#refreshLimit()
   }
 
-  #recallFrom(page: readonly RecordedEvent[], oldest: RecordedEvent | undefined): void {
-    const { remembered } = this.#host
-    remembered?.learn(page)
-    const isAll = oldest === undefined || oldest.revision === 0 || page.length < readPageEventsMax
-    this.#recalledFrom = isAll || remembered?.isPast(oldest) === true ? beginning : oldest
+  /** What lies before `oldest` has still to be looked at, unless it is the first or nothing before it counts. */
+  #recallFrom(oldest: RecordedEvent | undefined): void {
+    const isAll = oldest === undefined || oldest.revision === 0 || this.#host.remembered?.isPast(oldest) === true
+    // The place alone: the event itself would stay in memory as long as the actor.
+    this.#recalledFrom = isAll ? beginning : { revision: oldest.revision, position: oldest.position }
   }
 
   async #readReadings(): Promise<void> {
@@ -216,7 +218,14 @@ export class KeyStreams {
       this.#keyRecordedAt = event.recordedAt
     }
     this.#host.projections.fold(events)
+    this.#shareKey()
     if (this.#loaded) this.#refreshLimit()
+  }
+
+  /** The directory folds the same events, and one state of each key is enough in memory. */
+  #shareKey(): void {
+    const shared = this.key === null ? null : this.#host.projections.keys.get(this.key.keyId)
+    if (shared !== null && shared.revision === this.key?.revision) this.key = shared
   }
 
   /** A window of another length is counted from the log again. */

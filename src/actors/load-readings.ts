@@ -1,14 +1,14 @@
 import type { RecordedEvent } from '../domain/events.ts'
 import { foldReadings, noReadings, type ReadingsEventType, type ReadingsState } from '../domain/readings.ts'
-import { readPageEventsMax } from '../limits.ts'
+import { readPageEventsMax, tailEventsMax } from '../limits.ts'
 import type { EventLog } from '../log/event-log.ts'
 import { narrowTo } from './narrow.ts'
 
 type ReadingsEvent = RecordedEvent<ReadingsEventType>
 
-/** The newest page of `readings-<id>`, oldest first; empty if there is none. */
+/** The newest of `readings-<id>`, oldest first; empty if there is none. */
 export const readTail = async (log: EventLog, stream: string): Promise<readonly ReadingsEvent[]> => {
-  const page = await log.read(stream, { direction: 'backwards', limit: readPageEventsMax })
+  const page = await log.read(stream, { direction: 'backwards', limit: tailEventsMax })
   return page.map((event) => readingsEvent(event)).reverse()
 }
 

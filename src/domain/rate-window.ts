@@ -6,14 +6,13 @@ import { rateWindowSlots } from '../limits.ts'
  * A reading at `t` is in the window at `now` while `t > now - windowMs`. Readings share slots of windowMs/63, aligned to
  * 1970 so that every node and every reload cuts them alike, and a slot leaves when its last reading does. So a reading is
  * never counted too short, which would admit more than the limit; and at most one slot too long, which costs at most
- * 1 - 63/64 = 1/64 of the limit. At any instant 63 whole slots and two parts of one can touch the window: 64 numbers.
+ * 1 - 63/64 = 1/64 of the limit. At any instant 63 whole slots and two parts of one can touch the window: 64 slots.
  *
  * Time never goes back here: a look at an earlier time is a look at the latest seen.
  */
 export class RateWindow {
-  readonly #counts = new Float64Array(rateWindowSlots)
-  /** Time of the last reading in each slot, ms. */
-  readonly #lastAt = new Float64Array(rateWindowSlots)
+  /** Two numbers for each slot: its readings, and how far into it the last of them lies, ms. */
+  #slots: Uint32Array = noSlots
   /** Numbers of the oldest and newest slot that may hold something, counted from 1970. */
   #oldest = 0
   #newest = 0
@@ -30,7 +29,7 @@ export class RateWindow {
 
   /** The earliest instant, ms, whose readings may share a slot that still counts at `now`: where a reload begins. */
   firstCountedMs(now: number): number {
-    return Math.ceil((this.#slotOf(now - this.windowMs) * this.windowMs) / (rateWindowSlots - 1))
+    return this.#beginOf(this.#slotOf(now - this.windowMs))
   }
 
   /** Whether both instants fall into one slot, so that a run of readings between them needs no look at each. */
@@ -49,9 +48,10 @@ export class RateWindow {
     if (this.#recorded === 0) this.#oldest = slot
     else if (slot < this.#newest) throw new Error(`Cannot count a reading at ${atMs} ms: a later slot was counted`)
     this.#newest = slot
-    const index = slot % rateWindowSlots
-    this.#counts[index] = (this.#counts[index] ?? 0) + readings
-    this.#lastAt[index] = atMs
+    if (slot - this.#oldest >= this.#slots.length / 2) this.#makeRoom(slot - this.#oldest + 1)
+    const index = this.#indexOf(slot)
+    this.#slots[index] = (this.#slots[index] ?? 0) + readings
+    this.#slots[index + 1] = atMs - this.#beginOf(slot)
     this.#recorded += readings
   }
 
@@ -89,7 +89,7 @@ export class RateWindow {
     if (excess <= 0) return 0
     if (this.#recorded === 0) return this.windowMs
     for (let slot = this.#oldest; slot <= this.#newest; slot += 1) {
-      excess -= this.#counts[slot % rateWindowSlots] ?? 0
+      excess -= this.#slots[this.#indexOf(slot)] ?? 0
       if (excess <= 0) return this.#leavesAt(slot) - this.#nowMs
     }
     return this.windowMs
@@ -99,11 +99,11 @@ export class RateWindow {
     if (now <= this.#nowMs) return
     this.#nowMs = now
     while (this.#recorded > 0) {
-      const index = this.#oldest % rateWindowSlots
-      const count = this.#counts[index] ?? 0
+      const index = this.#indexOf(this.#oldest)
+      const count = this.#slots[index] ?? 0
       if (count > 0) {
         if (this.#leavesAt(this.#oldest) > now) return
-        this.#counts[index] = 0
+        this.#slots[index] = 0
         this.#recorded -= count
       }
       this.#oldest += 1
@@ -111,7 +111,26 @@ export class RateWindow {
   }
 
   #leavesAt(slot: number): number {
-    return (this.#lastAt[slot % rateWindowSlots] ?? 0) + this.windowMs
+    return this.#beginOf(slot) + (this.#slots[this.#indexOf(slot) + 1] ?? 0) + this.windowMs
+  }
+
+  /** Most keys post now and then, and 10,000 of them may be in memory: slots are made when they are needed. */
+  #makeRoom(slots: number): void {
+    const before = this.#slots
+    this.#slots = new Uint32Array(2 * Math.min(rateWindowSlots, 2 ** Math.ceil(Math.log2(slots))))
+    for (let slot = this.#oldest; slot < this.#oldest + before.length / 2; slot += 1) {
+      const from = 2 * (slot % (before.length / 2))
+      this.#slots.set(before.subarray(from, from + 2), this.#indexOf(slot))
+    }
+  }
+
+  #indexOf(slot: number): number {
+    return 2 * (slot % (this.#slots.length / 2))
+  }
+
+  /** The first ms that falls into it. */
+  #beginOf(slot: number): number {
+    return Math.ceil((slot * this.windowMs) / (rateWindowSlots - 1))
   }
 
   /** Exact: 63 times a time of this century stays far below 2^53. */
@@ -119,3 +138,5 @@ export class RateWindow {
     return Math.floor((atMs * (rateWindowSlots - 1)) / this.windowMs)
   }
 }
+
+const noSlots = new Uint32Array(0)
