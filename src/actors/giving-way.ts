@@ -13,8 +13,8 @@ export class GivingWay {
   readonly #goOn: () => void
   #roundTripMs = 1
   #sharedUntilBeat = -1
-  #pauses = 0
-  #isGiving = false
+  /** Pauses that are not over: the one that ends last counts, whichever began last. */
+  #pausesLeft = 0
 
   constructor(host: Host, goOn: () => void) {
     this.#host = host
@@ -23,7 +23,7 @@ export class GivingWay {
 
   /** No append is to be made now; `goOn` is called when that is over. */
   get isGiving(): boolean {
-    return this.#isGiving
+    return this.#pausesLeft > 0
   }
 
   /** An append was written. */
@@ -45,14 +45,11 @@ export class GivingWay {
   }
 
   #pause(roundTripsMin: number): void {
-    this.#isGiving = true
-    this.#pauses += 1
-    const pause = this.#pauses
+    this.#pausesLeft += 1
     const ms = Math.min(givingWayMsMax, Math.ceil(this.#roundTripMs * (roundTripsMin + this.#host.chance())))
     this.#host.schedule.after(ms, () => {
-      if (pause !== this.#pauses) return
-      this.#isGiving = false
-      this.#goOn()
+      this.#pausesLeft -= 1
+      if (!this.isGiving) this.#goOn()
     })
   }
 }

@@ -69,3 +69,28 @@ test('a node that hears of a change by another makes no append until that one ca
   expect((await one.schedule.until(changed)).ok).toBe(true)
   expect((await other.schedule.until(posted)).ok).toBe(true)
 })
+
+test('the answer to an append that was out meanwhile does not cut that short', async () => {
+  const { cluster, one, other, keyId } = await openShared()
+  await other.schedule.advance(givingWayMsMax)
+  const out = other.faults.hold('after')
+  const posted = [other.core.keys.accept(keyId, reading, cluster.newId())]
+  await other.schedule.quiet()
+  const held = one.faults.hold('after')
+  const changed = one.core.keys.setLimit(keyId, { readings: 500, windowMs: 60_000 }, asker)
+  await one.schedule.quiet()
+  other.late.deliver()
+  out.release()
+  await other.schedule.quiet()
+  const before = other.faults.appends
+  posted.push(other.core.keys.accept(keyId, reading, cluster.newId()))
+  // Longer than the pause behind an append: the round trip was no millisecond here.
+  await other.schedule.advance(3)
+  expect(other.faults.appends).toBe(before)
+  await other.schedule.advance(givingWayMsMax)
+  expect(other.faults.appends).toBe(before + 1)
+
+  held.release()
+  expect((await one.schedule.until(changed)).ok).toBe(true)
+  for (const answer of posted) expect((await other.schedule.until(answer)).ok).toBe(true)
+})
