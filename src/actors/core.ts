@@ -7,7 +7,7 @@
 import type { Projections } from '../../projections/queries.ts'
 import type { Clock } from '../clock.ts'
 import type { CellarState } from '../domain/cellar.ts'
-import type { By, CellarPolicy, Limit, Role } from '../domain/events.ts'
+import type { By, CellarPolicy, Limit, RecordedEvent, Role } from '../domain/events.ts'
 import type { Idempotency } from '../domain/idempotency.ts'
 import type { KeyState } from '../domain/key.ts'
 import type { Readings } from '../domain/reading.ts'
@@ -121,6 +121,8 @@ export type Operators = {
   signOut(sessionSecret: string, requestId: string): Answer<null>
 }
 
+export type FoldListener = (events: readonly RecordedEvent[]) => void
+
 /** What runs on one log: the actors, the projections they keep current, and the sweeps. */
 export type Core = {
   readonly log: EventLog
@@ -130,6 +132,11 @@ export type Core = {
   readonly cellars: Cellars
   readonly keys: Keys
   readonly operators: Operators
+  /**
+   * Tells of events of any node once the projections have folded them: some twice, and those of one stream in its order.
+   * Returns what ends it.
+   */
+  onFolded(listener: FoldListener): () => void
   /** Refuses new work, waits until what is under way has settled (at most `drainMsMax`), leaves the log open. */
   drain(): Promise<void>
 }

@@ -8,7 +8,7 @@ import type { IdempotencyIndex } from '../log/idempotency-index.ts'
 import { createCellars } from './cellars.ts'
 import { beginFrom, type CheckpointParts, Checkpoints } from './checkpoints.ts'
 import { ClockWatch, type TimesTold } from './clock-watch.ts'
-import type { Core } from './core.ts'
+import type { Core, FoldListener } from './core.ts'
 import { follow } from './follow.ts'
 import { Host } from './host.ts'
 import { createKeys } from './keys.ts'
@@ -59,9 +59,11 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   const clockWatch = new ClockWatch(host, parts.onTimes ?? (() => {}))
   // Before the log is followed, so that what comes after the end that it reads is delivered.
   await host.remembered?.begin()
+  const foldListeners = new Set<FoldListener>()
   const onEvents = (events: readonly RecordedEvent[]): void => {
     projections.fold(events)
     for (const event of events) if (event.type !== 'ReadingAccepted') node.hear(event)
+    for (const listener of foldListeners) tell(listener, events, onBug)
   }
   const onBrokenFold = (bug: unknown): void => {
     node.stop()
@@ -111,6 +113,10 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
     cellars: createCellars(node.cellars),
     keys: createKeys(host, node),
     operators: createOperators(host, node),
+    onFolded: (listener) => {
+      foldListeners.add(listener)
+      return () => foldListeners.delete(listener)
+    },
     sweep: async () => {
       await node.sweeps.run()
       await node.retention.run()
@@ -127,6 +133,15 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
       await checkpoints.end()
       await host.remembered?.stop()
     },
+  }
+}
+
+/** A bug of who listens spoils nothing that was folded. */
+const tell = (listener: FoldListener, events: readonly RecordedEvent[], onBug: (bug: unknown) => void): void => {
+  try {
+    listener(events)
+  } catch (bug) {
+    onBug(bug)
   }
 }
 

@@ -3,7 +3,6 @@ import { type Schedule, systemSchedule } from '../../actors/schedule.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { categoryOf, readingsStream } from '../../domain/streams.ts'
 import { liveBytesWaitingMax, liveHeartbeatMs, livePushMs, liveStreamsMax } from '../../limits.ts'
-import { Outage, type Subscription } from '../../log/event-log.ts'
 import { type RequestLines, thrownError } from '../request-lines.ts'
 
 /** What a page shows changes with: the readings of all, of one cellar or of one key. Other events change every page. */
@@ -37,8 +36,8 @@ type Watched = {
 }
 
 /**
- * Everything that pages watch, on one subscription to the log, which exists only while somebody watches. Events do no more
- * than mark what has changed; twice a second what is marked is rendered, one page in each turn of the event loop, so that
+ * Everything that pages watch. Events do no more than mark what has changed, once the projections that pages are made of have
+ * folded them, and only while somebody watches; twice a second what is marked is rendered, one page in each turn of the event loop, so that
  * readings never wait for pages. A page that a browser takes too slowly is skipped, not queued: each push is whole.
  */
 export class LivePages {
@@ -47,7 +46,7 @@ export class LivePages {
   readonly #schedule: Schedule
   readonly #watched = new Map<string, Watched>()
   #streams = 0
-  #subscription: Subscription | null = null
+  #unfollow: (() => void) | null = null
   #isTicking = false
   #ticks = 0
   #isClosed = false
@@ -73,7 +72,7 @@ export class LivePages {
     // The page was made a moment ago, and something may have come since.
     watched.behind.add(stream.watcher)
     watched.isDirty = true
-    this.#follow()
+    this.#unfollow ??= this.#core.onFolded((events) => this.#mark(events))
     if (!this.#isTicking) this.#tickLater()
     return stream.body
   }
@@ -82,7 +81,7 @@ export class LivePages {
   close(): void {
     this.#isClosed = true
     for (const { watchers } of this.#watched.values()) for (const watcher of watchers) watcher.end()
-    this.#unfollow()
+    this.#rest()
   }
 
   #watchedAs(page: LivePage): Watched {
@@ -100,27 +99,9 @@ export class LivePages {
     if (watched.watchers.size === 0) this.#watched.delete(watched.page.name)
   }
 
-  #unfollow(): void {
-    this.#subscription?.unsubscribe()
-    this.#subscription = null
-  }
-
-  /** From where the projections are: whoever watches has just been shown those. A log that is away is asked again later. */
-  #follow(): void {
-    if (this.#subscription !== null) return
-    try {
-      this.#subscription = this.#core.log.subscribe(
-        { after: this.#core.projections.position, categories: ['cellar', 'key', 'readings', 'operator'] },
-        {
-          onEvents: (events) => this.#mark(events),
-          onDropped: () => {
-            this.#subscription = null
-          },
-        },
-      )
-    } catch (thrown) {
-      if (!(thrown instanceof Outage)) throw thrown
-    }
+  #rest(): void {
+    this.#unfollow?.()
+    this.#unfollow = null
   }
 
   #mark(events: readonly RecordedEvent[]): void {
@@ -150,7 +131,7 @@ export class LivePages {
         .finally(() => {
           if (this.#streams > 0) return this.#tickLater()
           this.#isTicking = false
-          this.#unfollow()
+          this.#rest()
         })
     })
   }
@@ -158,7 +139,6 @@ export class LivePages {
   async #tick(): Promise<void> {
     this.#ticks += 1
     const isBeat = this.#ticks % (liveHeartbeatMs / livePushMs) === 0
-    if (isBeat) this.#follow()
     for (const watched of this.#watched.values()) {
       if (!isBeat && !watched.isDirty && watched.behind.size === 0) continue
       await this.#push(watched, isBeat)

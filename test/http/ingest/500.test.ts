@@ -15,6 +15,7 @@ const broken =
     projections: core.projections,
     cellars: core.cellars,
     operators: core.operators,
+    onFolded: (listener) => core.onFolded(listener),
     drain: () => core.drain(),
     keys: { ...bound(core.keys), ...keys },
     ...isIn,
