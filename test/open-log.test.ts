@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'bun:test'
+import { afterEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { parseEventStore } from '../src/eventstore-url.ts'
 import { openLog } from '../src/open-log.ts'
 import { freshPrefix } from './log/event-store-log.ts'
@@ -6,6 +6,9 @@ import { type TemporaryFolder, temporaryFolder } from './log/temporary-folder.ts
 import { type LogServer, startLogServer } from './support/log-server/server.ts'
 import { manualClock } from './support/manual-clock.ts'
 import { seededEntropy } from './support/seeded-entropy.ts'
+
+// A busy machine needs longer than the 5 s that a plain `bun test` gives.
+setDefaultTimeout(60_000)
 
 const opened: { folder: TemporaryFolder; server: LogServer }[] = []
 

@@ -1,9 +1,12 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { openSqliteLog } from '../../src/log/sqlite/sqlite-log.ts'
 import { freshPrefix } from '../log/event-store-log.ts'
 import { cellarbook, newFolder } from '../support/cellarbook.ts'
 import { storeUrl } from '../support/engine.ts'
+
+// A busy machine needs longer than the 5 s that a plain `bun test` gives.
+setDefaultTimeout(60_000)
 
 const folder = newFolder()
 const place = (name: string): string => join(folder.path, name)

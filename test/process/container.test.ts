@@ -1,7 +1,10 @@
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { newFolder, root, startProcess } from '../support/cellarbook.ts'
+
+// A busy machine needs longer than the 5 s that a plain `bun test` gives.
+setDefaultTimeout(60_000)
 
 const program = newFolder()
 const data = newFolder()

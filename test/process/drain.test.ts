@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { packageManager } from '../../package.json'
@@ -14,6 +14,9 @@ import {
 } from '../support/cellarbook.ts'
 import { startLoad } from '../support/load.ts'
 import { acceptedInLog } from './accepted-in-log.ts'
+
+// A busy machine needs longer than the 5 s that a plain `bun test` gives.
+setDefaultTimeout(60_000)
 
 const slowMs = 60_000
 const folder = newFolder()

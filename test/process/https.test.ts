@@ -1,9 +1,12 @@
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readingsStream } from '../../src/domain/streams.ts'
 import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
 import { selfSigned } from '../support/certificate.ts'
+
+// A busy machine needs longer than the 5 s that a plain `bun test` gives.
+setDefaultTimeout(60_000)
 
 const slowMs = 60_000
 const folder = newFolder()

@@ -1,9 +1,12 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { RecordedEvent } from '../../src/domain/events.ts'
 import { readPageEventsMax } from '../../src/limits.ts'
 import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
 import { isEmbedded, openLogOf } from '../support/engine.ts'
+
+// A busy machine needs longer than the 5 s that a plain `bun test` gives.
+setDefaultTimeout(60_000)
 
 /** So many in CI; by hand rather 200. */
 const kills = Number(process.env['BATCH_KILLS'] ?? 20)

@@ -1,7 +1,10 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { cellarbook, newFolder, startProcess, textOf } from '../support/cellarbook.ts'
 import { type Load, startLoad } from '../support/load.ts'
 import { acceptedInLog } from './accepted-in-log.ts'
+
+// A busy machine needs longer than the 5 s that a plain `bun test` gives.
+setDefaultTimeout(60_000)
 
 const kills = 10
 const acknowledgedEachMin = 150

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { NewEvent } from '../../src/domain/events.ts'
@@ -13,6 +13,9 @@ import {
   textOf,
 } from '../support/cellarbook.ts'
 import { isEmbedded, onEmbedded, openLogOf } from '../support/engine.ts'
+
+// A busy machine needs longer than the 5 s that a plain `bun test` gives.
+setDefaultTimeout(60_000)
 
 const slowMs = 60_000
 const folder = newFolder()

@@ -1,8 +1,11 @@
 /** The contract on the test log server always, and on the server that `TEST_EVENTSTORE_URL` names when it is set. */
-import { afterAll } from 'bun:test'
+import { afterAll, setDefaultTimeout } from 'bun:test'
 import { describeEventLog } from '../log/contract.ts'
 import { openAt } from '../log/event-store-log.ts'
 import { startLogServer } from '../support/log-server/server.ts'
+
+// A busy machine needs longer than the 5 s that a plain `bun test` gives.
+setDefaultTimeout(60_000)
 
 const server = await startLogServer()
 afterAll(() => server.stop())

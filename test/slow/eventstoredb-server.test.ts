@@ -1,5 +1,5 @@
 /** How much the log asks of its server at once, and which of several servers, and in which state, it takes for one. */
-import { afterEach, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { NewEvent } from '../../src/domain/events.ts'
 import { eventStoreAppendsOutMax } from '../../src/limits.ts'
 import { type AppendResult, type EventLog, Outage } from '../../src/log/event-log.ts'
@@ -8,6 +8,9 @@ import { openAt, untilHealth } from '../log/event-store-log.ts'
 import { freshKeyStream, keySuspended, keySuspensions } from '../log/sample-events.ts'
 import { startLogCluster } from '../support/log-server/cluster.ts'
 import { type LogServer, startLogServer } from '../support/log-server/server.ts'
+
+// A busy machine needs longer than the 5 s that a plain `bun test` gives.
+setDefaultTimeout(60_000)
 
 const opened: { stop(): Promise<void> }[] = []
 afterEach(async () => {

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import {
@@ -15,6 +15,9 @@ import { caughtUp, collect } from '../collector.ts'
 import { keySuspended, keySuspensions, reading } from '../sample-events.ts'
 import { type TemporaryFolder, temporaryFolder } from '../temporary-folder.ts'
 import { commitsHere } from './commits-here.ts'
+
+// A busy machine needs longer than the 5 s that a plain `bun test` gives.
+setDefaultTimeout(60_000)
 
 let folder: TemporaryFolder
 let log: EventLog
