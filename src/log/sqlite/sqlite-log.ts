@@ -195,7 +195,8 @@ class SqliteLog implements EventLog {
     if (this.#stoppedBy !== null) throw stopped(this.#stoppedBy)
     for (let tries = 1; ; tries += 1) {
       const staged = reading('where streams end', () => this.#staging.stage(group))
-      this.#stagedEpoch = staged.epoch
+      // One that is staged anew leaves those behind it numbered on what is gone: they come before anything new.
+      if (tries === 1 || this.#underWay === 1) this.#stagedEpoch = staged.epoch
       const verdict = await this.#verdictOn(staged, before)
       if (verdict.kind === 'written') return this.#publish(staged)
       if (verdict.kind === 'superseded') continue

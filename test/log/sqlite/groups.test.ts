@@ -132,6 +132,30 @@ test('behind a group that failed, what was under way goes before what comes new'
   ])
 })
 
+test('behind a group that met the rows of another program, what was under way goes before what comes new', async () => {
+  const follower = collect(log, { after: null })
+  await follower.until(caughtUp)
+  const told = [await append('key-one', 'none', keySuspended()), await append('key-two', 'none', keySuspended())]
+  told.push(await append('key-three', 'none', keySuspended()))
+  const other = new Database(join(folder.path, 'log.db'))
+  other.run("INSERT INTO streams (id, name) VALUES (1, 'key-other')")
+  other.run("INSERT INTO events (position, stream, revision, count, recorded_at, body) VALUES (1, 1, 0, 1, 1, '[]')")
+  // The next that is handed over finds the log locked: whoever is numbered upon it must not be told that it was written.
+  await commitNext()
+  await commitNext()
+  await commitNext()
+  other.run('BEGIN IMMEDIATE')
+  await commitNext()
+  other.run('ROLLBACK')
+  other.close()
+  await commitAll()
+  const written = told.filter(({ outcome }) => outcome === 'written').length
+  expect(told.map(({ outcome }) => outcome)).not.toContain('already_written')
+  expect(follower.events.map(({ position }) => position)).toEqual(Array.from({ length: written }, (_, at) => at + 2))
+  const [, two] = told
+  expect(await log.read('key-two', { limit: 5 })).toHaveLength(two?.outcome === 'written' ? 1 : 0)
+})
+
 test('"already written" is not told of an event that is on its way, but once it is durable', async () => {
   const event = keySuspended()
   const first = await append('key-one', 'none', event)
