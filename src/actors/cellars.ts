@@ -27,24 +27,25 @@ export const createCellars = (actors: Registry<CellarActor>): Cellars => ({
   },
 
   changePolicy: async (cellar, input, asker) => {
-    const policy = parsePolicy(input)
-    if (!policy.ok) return policy
-    return actors.get(cellarStream(cellar))?.change({ type: 'ChangeCellarPolicy', policy: policy.value }, asker) ?? busy
+    const changes = parseChanges(input)
+    if (!changes.ok) return changes
+    return (
+      actors.get(cellarStream(cellar))?.change({ type: 'ChangeCellarPolicy', changes: changes.value }, asker) ?? busy
+    )
   },
 })
 
 export const busy = refused({ kind: 'busy' } as const)
 
-const parsePolicy = (policy: CellarPolicy): Outcome<CellarPolicy, CommandRefusal> => {
-  const limit = limitWithin(policy.limit)
+const parseChanges = (changes: Partial<CellarPolicy>): Outcome<Partial<CellarPolicy>, CommandRefusal> => {
+  const limit = limitWithin(changes.limit ?? null)
   if (!limit.ok) return limit
   for (const field of ['readingAgeMsMax', 'readingAheadMsMax'] as const) {
-    const ms = policy[field]
+    const ms = changes[field] ?? null
     if (ms !== null && !(Number.isSafeInteger(ms) && ms >= 0)) {
       return invalidField(field, 'The bound must be whole milliseconds, 0 or more.')
     }
   }
-  const retention = retentionWithin(policy.retentionMs)
-  if (!retention.ok) return retention
-  return done({ ...policy, limit: limit.value, retentionMs: retention.value })
+  const retention = retentionWithin(changes.retentionMs ?? null)
+  return retention.ok ? done(changes) : retention
 }

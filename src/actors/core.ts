@@ -24,7 +24,8 @@ export type Cellars = {
   /** `title` blank: the identifier. */
   create(input: { readonly cellar: string; readonly title: string }, asker: Asker): Answer<CellarState>
   rename(cellar: string, title: string, asker: Asker): Answer<CellarState>
-  changePolicy(cellar: string, policy: CellarPolicy, asker: Asker): Answer<CellarState>
+  /** What is left out of `changes` stays as it is. */
+  changePolicy(cellar: string, changes: Partial<CellarPolicy>, asker: Asker): Answer<CellarState>
 }
 
 export type NewKey = {

@@ -121,7 +121,7 @@ const changedPolicy = async (
   const cellar = core.projections.cellars.get(name)
   if (cellar === null) return refused({ kind: 'cellar_not_found' })
   if (Object.keys(changes).length === 0) return accepted(cellar)
-  return core.cellars.changePolicy(name, { ...cellar.policy, ...changes }, asker)
+  return core.cellars.changePolicy(name, changes, asker)
 }
 
 async function* listKeys(core: Core, cellar: string | null): AsyncGenerator<Line, End> {

@@ -26,7 +26,8 @@ export type Purge = Omit<EventData<'ReadingsPurged'>, 'cellar' | 'acceptedBefore
 export type CellarCommand =
   | { readonly type: 'CreateCellar'; readonly cellar: string; readonly title: string }
   | { readonly type: 'RenameCellar'; readonly title: string }
-  | { readonly type: 'ChangeCellarPolicy'; readonly policy: CellarPolicy }
+  /** What is left out stays as it is: two admins who change two things at once both get what they asked for. */
+  | { readonly type: 'ChangeCellarPolicy'; readonly changes: Partial<CellarPolicy> }
   /** All of them accepted before `acceptedBefore` (ms), as was found under that retention. */
   | {
       readonly type: 'PurgeReadings'
@@ -53,9 +54,11 @@ export const decideCellar = (
     case 'RenameCellar':
       if (cellar.title === command.title) return done([])
       return done([{ type: 'CellarRenamed', data: { title: command.title } }])
-    case 'ChangeCellarPolicy':
-      if (samePolicy(cellar.policy, command.policy)) return done([])
-      return done([{ type: 'CellarPolicyChanged', data: { policy: command.policy } }])
+    case 'ChangeCellarPolicy': {
+      const policy = { ...cellar.policy, ...command.changes }
+      if (samePolicy(cellar.policy, policy)) return done([])
+      return done([{ type: 'CellarPolicyChanged', data: { policy } }])
+    }
     case 'PurgeReadings': {
       const { purges, acceptedBefore, retentionMs } = command
       // Whoever changed the retention meanwhile meant the readings that are still there.

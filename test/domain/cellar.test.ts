@@ -38,7 +38,7 @@ const created: DecidedCellar = { type: 'CellarCreated', data: { cellar: 'c', tit
 const policyChanged: DecidedCellar = { type: 'CellarPolicyChanged', data: { policy } }
 
 const rename = (title: string): CellarCommand => ({ type: 'RenameCellar', title })
-const change = (next: CellarPolicy): CellarCommand => ({ type: 'ChangeCellarPolicy', policy: next })
+const change = (next: CellarPolicy): CellarCommand => ({ type: 'ChangeCellarPolicy', changes: next })
 
 describe('decideCellar()', () => {
   const table: [given: string, history: readonly DecidedCellar[], command: CellarCommand, then: string][] = [
@@ -59,6 +59,14 @@ describe('decideCellar()', () => {
       expect(decision.ok ? decision.value.map(({ type }) => type).join() || '-' : decision.refusal.kind).toBe(then)
     })
   }
+
+  test('leaves alone what a change of policy does not name', () => {
+    const decision = decideCellar(foldAll([created, policyChanged]), {
+      type: 'ChangeCellarPolicy',
+      changes: { retentionMs: 86_400_000 },
+    })
+    expect(decision).toMatchObject({ ok: true, value: [{ data: { policy: { ...policy, retentionMs: 86_400_000 } } }] })
+  })
 
   test('finds the same policy already so, in whatever order its fields were written', () => {
     const reordered: CellarPolicy = {

@@ -61,8 +61,7 @@ const changePolicy = async (deps: DashboardDeps, visit: SignedInVisit): Promise<
     settingsPage(visit, cellar, { policy: { values, faults: placedFaults(values, faults) } })
   const bounds = typedBounds(form)
   if (!bounds.ok) return refusedPage(visit, bounds.refusal, { back: backTo(cellar), again })
-  const policy = { ...bounds.value, retentionMs: cellar.policy.retentionMs }
-  const changed = await deps.core.cellars.changePolicy(cellar.cellar, policy, askerOf(visit))
+  const changed = await deps.core.cellars.changePolicy(cellar.cellar, bounds.value, askerOf(visit))
   if (changed.ok) return seeOther(visit, paths.settings(cellar.cellar), { notice: 'policy_changed' })
   return refusedPage(visit, changed.refusal, { back: backTo(cellar), again })
 }
@@ -84,8 +83,7 @@ const changeRetention = async (deps: DashboardDeps, visit: SignedInVisit): Promi
   const again = retentionAgain(visit, cellar, typed)
   const retention = typedRetention(typed)
   if (!retention.ok) return refusedPage(visit, retention.refusal, { back: backTo(cellar), again })
-  const policy = { ...cellar.policy, retentionMs: retention.value }
-  const changed = await deps.core.cellars.changePolicy(cellar.cellar, policy, askerOf(visit))
+  const changed = await deps.core.cellars.changePolicy(cellar.cellar, { retentionMs: retention.value }, askerOf(visit))
   if (changed.ok) return seeOther(visit, paths.settings(cellar.cellar), { notice: 'retention_changed' })
   return refusedPage(visit, changed.refusal, { back: backTo(cellar), again })
 }
