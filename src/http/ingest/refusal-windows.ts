@@ -25,7 +25,8 @@ export class RefusalWindows {
   count(keyId: string, limit: Limit, now: number): void {
     const known = this.#byKey.get(keyId)
     const window = known?.windowMs === limit.windowMs ? known : new RateWindow(limit.windowMs)
-    window.record(now, 1)
+    // A clock that was set back counts at the latest time seen, as everywhere.
+    window.record(Math.max(now, window.latestMs), 1)
     this.#byKey.delete(keyId)
     this.#byKey.set(keyId, window)
     if (this.#byKey.size <= this.keysMax) return

@@ -68,6 +68,13 @@ describe('POST /api/v1/ingest answers 429 RATE_LIMITED', () => {
     expect((await acceptedReadings(log)).length).toBe(3)
   })
 
+  test('and never 500 to a bad body after the clock was set back: refusals are counted at the latest time seen', async () => {
+    const { key } = await service.createKey({ limit })
+    expectRefusal(await post(key, '{}'), 400, 'MISSING_FIELD')
+    service.clock.advance(-5_000)
+    expectRefusal(await post(key, '{}'), 400, 'MISSING_FIELD')
+  })
+
   test('to a bad body too: the limit comes first', async () => {
     const { key } = await service.createKey({ limit })
     for (let sent = 0; sent < 3; sent += 1) await post(key)
