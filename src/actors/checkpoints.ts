@@ -2,8 +2,15 @@ import { createProjections, restoreProjections } from '../../projections/project
 import type { Projections } from '../../projections/queries.ts'
 import { RecordReader, RecordWriter, savedFormat } from '../../projections/records.ts'
 import type { RecordedEvent } from '../domain/events.ts'
+import { logIdOf } from '../domain/log-id.ts'
 import { logStream } from '../domain/streams.ts'
-import { checkpointEventsMin, checkpointLookMs, checkpointLooksMax, checkpointTailEventsMax } from '../limits.ts'
+import {
+  checkpointEventsMin,
+  checkpointLookMs,
+  checkpointLooksMax,
+  checkpointTailEventsMax,
+  readPageEventsMax,
+} from '../limits.ts'
 import type { EventLog } from '../log/event-log.ts'
 import type { Host } from './host.ts'
 
@@ -110,10 +117,8 @@ const whyNotOf = async (log: EventLog, { logId, position, stream, revision, even
   return `the log has no such event as the last one it has folded: revision ${revision} of "${stream}"`
 }
 
-const readLogId = async (log: EventLog): Promise<string | null> => {
-  const [first] = await log.read(logStream, { limit: 1 })
-  return first?.type === 'LogCreated' ? first.data.logId : null
-}
+const readLogId = async (log: EventLog): Promise<string | null> =>
+  logIdOf(await log.read(logStream, { limit: readPageEventsMax }))
 
 /** Writes a checkpoint now and then, and at the end, so that a start reads no more than the tail of the log. */
 export class Checkpoints {

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { EventData, NewEvent, RecordedEvent } from '../domain/events.ts'
+import { logIdOf } from '../domain/log-id.ts'
 import { logStream } from '../domain/streams.ts'
 import type { Entropy } from '../entropy.ts'
 import { readPageEventsMax } from '../limits.ts'
@@ -95,9 +96,7 @@ const identityOf = (events: readonly RecordedEvent[]): string | null => {
   if (first === undefined) return null
   if (first.type !== 'LogCreated') throw notOurs(first.type)
   if (events.at(-1)?.type === 'LogCopyBegun') throw new UnfinishedCopy()
-  let id = first.data.logId
-  for (const event of events) if (event.type === 'LogCopyBegun') id = event.data.copyId
-  return id
+  return logIdOf(events)
 }
 
 type LogEvent =

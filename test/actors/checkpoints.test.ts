@@ -7,11 +7,13 @@ import { type OpenCore, openCore } from '../../src/actors/open-core.ts'
 import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
 import { readingsStream } from '../../src/domain/streams.ts'
 import { checkpointEventsMin, checkpointLookMs, checkpointLooksMax, checkpointTailEventsMax } from '../../src/limits.ts'
+import { copyLog } from '../../src/log/copy-log.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
 import { ensureLogCreated } from '../../src/log/log-identity.ts'
 import { createMemoryLog } from '../../src/log/memory.ts'
 import { type DrivenSchedule, drivenSchedule } from '../support/driven-schedule.ts'
 import { manualClock } from '../support/manual-clock.ts'
+import { passingLog } from '../support/passing-log.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
 import { snapshotOf } from '../support/snapshot.ts'
 import { asker, cellar, reading } from './nodes.ts'
@@ -66,12 +68,7 @@ const place = async (log: EventLog = createMemoryLog()) => {
   const live = async (into: EventLog = log): Promise<Life> => {
     const begunAfter: (number | null)[] = []
     const watched: EventLog = {
-      append: (...append) => into.append(...append),
-      read: (...read) => into.read(...read),
-      readAll: (options) => into.readAll(options),
-      truncate: (...truncation) => into.truncate(...truncation),
-      health: () => into.health(),
-      close: () => into.close(),
+      ...passingLog(into),
       subscribe: (options, subscriber) => {
         begunAfter.push(options.after)
         return into.subscribe(options, subscriber)
@@ -289,6 +286,20 @@ describe('a checkpoint is thrown away, and the log read from its beginning,', ()
       await end(next)
     })
   }
+})
+
+test('a checkpoint of the log that this one is a copy of is thrown away: positions in the two are not the same', async () => {
+  const source = await withCheckpoint()
+  const copy = createMemoryLog()
+  const parts = { clock: manualClock(), entropy: seededEntropy(7), wait: async () => {}, onProgress: () => {} }
+  await copyLog({ from: source.log, to: copy, ...parts })
+  const here = await place(copy)
+  const mark = markOf(await lastOf(copy), await logIdOf(source.log))
+  here.store.pieces = [mark, ...(source.store.pieces ?? []).slice(1)]
+  const life = await here.live()
+  expect(life.thrownAway).toEqual(['it is of another log'])
+  await expectReplay(life, copy)
+  await end(life)
 })
 
 describe('checkpoints are written', () => {
