@@ -11,10 +11,13 @@ setDefaultTimeout(60_000)
 const folder = newFolder()
 let service: Service
 let key = ''
+let keyId = ''
 
 beforeAll(async () => {
   service = await startService()
-  key = (await service.createKey()).key
+  const created = await service.createKey()
+  key = created.key
+  keyId = created.keyId
 })
 afterAll(async () => {
   await service.stop()
@@ -33,6 +36,7 @@ describe('cellarbook simulate', () => {
     const accepted = Number(ran.lines[0]?.['accepted'])
     expect(ran.lines).toEqual([{ accepted, refused: {}, unanswered: 0, seconds: expect.any(Number) }])
     expect(accepted).toBeGreaterThan(0)
+    await service.untilFolded(keyId, accepted)
     expect(service.core.projections.readings.latest(testCellar).length).toBeGreaterThan(0)
     expect(ran.stderr).toMatch(new RegExp(`: ${accepted} accepted \\(\\d+/s\\)\\n$`))
   })

@@ -12,6 +12,7 @@ import type { IdempotencyIndex } from '../../src/log/idempotency-index.ts'
 import { openFreshLog } from './engine.ts'
 import { type ManualClock, manualClock } from './manual-clock.ts'
 import { seededEntropy } from './seeded-entropy.ts'
+import { until } from './until.ts'
 
 export const testCellar = 'wine-berlin'
 export const testAsker: Asker = { by: { kind: 'cli' }, requestId: 'test' }
@@ -60,6 +61,8 @@ export type Service = {
     key: string | null,
     headers?: Readonly<Record<string, string>>,
   ): Promise<Response>
+  /** Resolves once pages can show so many readings of that key: the log may tell of one a moment after its answer. */
+  untilFolded(keyId: string, accepted: number): Promise<void>
   stop(): Promise<void>
 }
 
@@ -99,6 +102,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
         `${url}/api/v1/ingest/batch`,
         requestOf(isRaw(readings) ? readings : JSON.stringify({ readings }), key, headers),
       ),
+    untilFolded: (keyId, accepted) => until(() => (core.projections.readings.usage(keyId)?.accepted ?? 0) >= accepted),
     stop: async () => {
       live.close()
       await server.stop(true)

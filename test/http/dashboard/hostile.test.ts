@@ -51,6 +51,7 @@ const tour = async (text: string): Promise<readonly Page[]> => {
   await send('key again', paths.keys(text), { ...rightly, _key_id })
   const [key = '', keyId = ''] = /clr_([0-9A-Za-z]{8})_[0-9A-Za-z]{49}/.exec(made) ?? []
   expect((await service.post({ ...validReading, cellar: text, rack: text, keg: text }, key)).status).toBe(200)
+  await service.untilFolded(keyId, 1)
   await see('readings', paths.cellar(text))
   await see('settings', paths.settings(text))
   await send('title refused', paths.rename(text), { title: text.repeat(40) })

@@ -73,12 +73,11 @@ const watch = async (path: string, person = admin, url = service.url): Promise<W
   return watching
 }
 
-/** Posts, and waits until pages can show it: the log may tell of a reading a moment after its answer. */
+/** Posts, and waits until pages can show it. */
 const postFolded = async (reading: unknown, { key, keyId }: { readonly key: string; readonly keyId: string }) => {
-  const accepted = (): number => service.core.projections.readings.usage(keyId)?.accepted ?? 0
-  const before = accepted()
+  const before = service.core.projections.readings.usage(keyId)?.accepted ?? 0
   await service.post(reading, key)
-  await until(() => accepted() > before)
+  await service.untilFolded(keyId, before + 1)
 }
 
 const messages = (text: string): number => text.match(/^data: /gm)?.length ?? 0

@@ -117,8 +117,9 @@ describe('cellars', () => {
   })
 
   test('shows readings with the label of their key', async () => {
-    const { key } = await service.createKey({ label: 'Fermenter 3' })
+    const { key, keyId } = await service.createKey({ label: 'Fermenter 3' })
     await service.post(validReading, key)
+    await service.untilFolded(keyId, 1)
     const { body } = await admin.get(paths.cellar(testCellar))
     expect(body).toContain('rack-17')
     expect(body).toContain('21.5')
@@ -365,6 +366,7 @@ describe('a key’s page', () => {
     const { key, keyId } = await service.createKey()
     const status = async () => (await service.post(validReading, key)).status
     expect(await status()).toBe(200)
+    await service.untilFolded(keyId, 1)
     const asked = await admin.get(paths.revokeKey(keyId))
     expect(asked.body).toContain('It is in use:')
     for (const [path, after] of [

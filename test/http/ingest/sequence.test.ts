@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { acceptedReadings, answerOf, expectAccepted, expectUnauthorized } from '../../support/answers.ts'
 import { type Service, startService, testAsker, testCellar, validReading } from '../../support/service.ts'
-import { until } from '../../support/until.ts'
 
 let service: Service
 beforeEach(async () => {
@@ -23,9 +22,8 @@ describe('the life of a key', () => {
     for (const accepted of [1, 2]) {
       service.clock.advance(1)
       expectAccepted(await post(key))
-      // Pages hear of readings from the log, which may tell of them a moment after their answer.
-      await until(() => readings.usage(keyId)?.accepted === accepted)
-      expect(readings.usage(keyId)?.lastUsedAt).toBe(service.clock.now())
+      await service.untilFolded(keyId, accepted)
+      expect(readings.usage(keyId)).toMatchObject({ lastUsedAt: service.clock.now(), accepted })
     }
 
     expect((await service.core.keys.revoke(keyId, 'lost', testAsker)).ok).toBe(true)
