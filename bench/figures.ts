@@ -9,6 +9,13 @@ export const median = (values: readonly number[]): number => {
   return middle
 }
 
+/** The value that so many in a hundred do not exceed. */
+export const percentile = (values: readonly number[], percent: number): number => {
+  const value = values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil((values.length * percent) / 100) - 1)]
+  if (value === undefined) throw new Error('Cannot take a percentile of nothing')
+  return value
+}
+
 /** Rows of a Markdown table under a heading row, columns padded to one width. */
 export const table = (rows: readonly (readonly string[])[]): string => {
   const columns = rows[0]?.length ?? 0

@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import { benchDisk } from './disk.ts'
 import { benchEventStore } from './eventstoredb.ts'
 import { benchGrowth } from './growth.ts'
+import { benchLag } from './lag.ts'
 import { benchMemory } from './memory.ts'
 import { benchPeers } from './peers.ts'
 import { drawPicture } from './picture.ts'
@@ -37,6 +38,7 @@ const parts = new Map<string, () => Promise<void>>([
   ['replay', () => benchReplay(Number(values.readings ?? 1_000_000), rounds.rounds)],
   ['start', () => benchStart(Number(values.readings ?? 10_000_000), rounds.rounds)],
   ['memory', () => benchMemory(Number(values.readings ?? 10_000_000), Number(values.minutes))],
+  ['lag', () => benchLag(rounds)],
   ['eventstoredb', () => benchEventStore(values.url, rounds)],
   ['growth', () => benchGrowth(Number(values.readings ?? 10_000_000))],
 ])

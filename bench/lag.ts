@@ -1,0 +1,95 @@
+import { join } from 'node:path'
+import type { Rounds } from './compare.ts'
+import { median, table } from './figures.ts'
+import type { Lag } from './lag-watch.ts'
+import type { PacedLoad, PacedResult } from './paced-load.ts'
+import { type BenchService, freePort, startService } from './servers.ts'
+import { singleReadings } from './single-readings.ts'
+import { wrk, wrkIsInstalled } from './wrk.ts'
+
+const keys = 64
+const connections = 64
+const shareOfTop = 0.7
+const warmUpSeconds = 3
+
+type Round = { readonly topPerSecond: number; readonly load: PacedResult; readonly lag: Lag }
+
+/**
+ * How late the service's event loop comes to what is due while single readings come evenly, at 0.7 of the rate that it has
+ * just shown at the most.
+ */
+export const benchLag = async ({ rounds, seconds }: Rounds): Promise<void> => {
+  if (!wrkIsInstalled()) throw new Error('Cannot measure: wrk is not installed (Debian: apt-get install wrk)')
+  const port = await freePort()
+  const watch = `--preload ${join(import.meta.dir, 'lag-watch.ts')}`
+  const service = await startService(keys, { BUN_OPTIONS: watch, BENCH_LAG_PORT: String(port) })
+  try {
+    await topRate(service, warmUpSeconds)
+    const runs: Round[] = []
+    for (let round = 0; round < rounds; round += 1) runs.push(await measure(service, port, seconds))
+    report(runs, seconds)
+  } finally {
+    await service.stop()
+  }
+}
+
+const measure = async (service: BenchService, lagPort: number, seconds: number): Promise<Round> => {
+  const topPerSecond = await topRate(service, seconds)
+  await lagOf(lagPort)
+  const { url, cellar } = service
+  const load = await pacedLoad({
+    url,
+    cellar,
+    keys: service.keys,
+    perSecond: shareOfTop * topPerSecond,
+    connections,
+    seconds,
+  })
+  return { topPerSecond, load, lag: await lagOf(lagPort) }
+}
+
+const topRate = async (service: BenchService, seconds: number): Promise<number> => {
+  const { url, script, env } = singleReadings(service)
+  const result = await wrk({ url, script, env, connections, seconds })
+  if (result.failures > 0) throw new Error(`Cannot quote the top rate: ${result.failures} requests failed`)
+  return result.requestsPerSecond
+}
+
+/** Since it was last asked. */
+const lagOf = async (port: number): Promise<Lag> => {
+  const lag: Lag = JSON.parse(await (await fetch(`http://127.0.0.1:${port}`)).text())
+  return lag
+}
+
+const pacedLoad = async (load: PacedLoad): Promise<PacedResult> => {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'paced-load.ts')], {
+    stdin: new Blob([JSON.stringify(load)]),
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  const text = await new Response(child.stdout).text()
+  if ((await child.exited) !== 0) throw new Error('Cannot quote the lag: the load failed')
+  const result: PacedResult = JSON.parse(text)
+  return result
+}
+
+const report = (runs: readonly Round[], seconds: number): void => {
+  const of = (figure: (run: Round) => number): string => median(runs.map(figure)).toFixed(1)
+  const top = median(runs.map((run) => run.topPerSecond)).toFixed(0)
+  const paced = median(runs.map((run) => run.load.answered / seconds)).toFixed(0)
+  console.log(`\nEvent-loop lag at ${shareOfTop} of the top rate (${paced}/s of ${top}/s), ${connections} connections,`)
+  console.log(`${keys} keys, medians of ${runs.length} rounds of ${seconds} s\n`)
+  const lag = [
+    'the event loop is late by',
+    of((run) => run.lag.p50Ms),
+    of((run) => run.lag.p99Ms),
+    of((run) => run.lag.maxMs),
+  ]
+  const load = [
+    'an answer comes after',
+    of((run) => run.load.p50Ms),
+    of((run) => run.load.p99Ms),
+    of((run) => run.load.maxMs),
+  ]
+  console.log(table([['', 'p50 ms', 'p99 ms', 'max ms'], lag, load]))
+}
