@@ -158,6 +158,28 @@ describe('after a purge the projections', () => {
     )
   })
 
+  test('are the same from a checkpoint and what survives behind it, wherever it was made', () => {
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 5, maxLength: 120, size: 'max' }), (steps) => {
+        const cellar = new Cellar()
+        for (const one of steps) cellar.do(one)
+        // However the history was drawn, something goes at its end: what a checkpoint holds of it, and what lies behind one.
+        cellar.do({ kind: 'purge', keys: [true, true, true], ageMs: dayMs })
+        const survivors = cellar.surviving
+        const replayed = snapshotOf(replayOf(survivors), survivors, noon)
+        const growing = createProjections()
+        for (const event of cellar.recorder.events) {
+          growing.fold([event])
+          const restored = restoreProjections(Array.from(growing.save(), (piece) => piece.slice()))
+          restored.fold(survivors.filter(({ position }) => position > event.position))
+          expect(snapshotOf(restored, survivors, noon)).toEqual(replayed)
+          expect(restored.readings.gaps()).toEqual([])
+        }
+      }),
+      { numRuns: 10 },
+    )
+  }, 60_000)
+
   test('are the same when the purge is heard of before the readings that survive it', () => {
     const cellar = new Cellar()
     for (let number = 0; number < 30; number += 1)
