@@ -1,38 +1,74 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import type { EventLog } from '../src/log/event-log.ts'
 import { openSqliteLog } from '../src/log/sqlite/sqlite-log.ts'
 import { median, table } from './figures.ts'
-import { fillKeys, fillReadings } from './filled-log.ts'
+import { fillKeyEvents, fillKeys, fillReadings } from './filled-log.ts'
 import { busySecondsOf } from './process-figures.ts'
 import { benchFolder, end, startOn } from './servers.ts'
 
 const keys = 10_000
+const keyEvents = 1_000_000
 
-/** From the start of the process until `/readyz` says yes, on a log of that many readings, with its checkpoint and without. */
+/**
+ * From the start of the process until `/readyz` says yes: on a log of that many readings, with its checkpoint and without,
+ * and on one of a million key events without.
+ */
 export const benchStart = async (readings: number, rounds: number): Promise<void> => {
   const dataDir = benchFolder()
   try {
-    const log = openSqliteLog({ dataDir })
-    await fillReadings(log, await fillKeys(log, keys), readings)
-    await log.close()
+    await fill(dataDir, async (log) => fillReadings(log, await fillKeys(log, keys), readings))
     const alone = await start(dataDir)
     if (!existsSync(join(dataDir, 'checkpoint'))) throw new Error('Cannot measure: the first life left no checkpoint')
-    const runs: Start[] = []
-    for (let round = 0; round < rounds; round += 1) runs.push(await start(dataDir))
-    const seconds = median(runs.map((run) => run.seconds))
-    const busy = median(runs.map((run) => run.busySeconds))
-    console.log(`\nStart to ready, ${readings} readings of ${keys} keys; from the checkpoint the median of ${rounds}\n`)
+    const fromCheckpoint = await startAgain(dataDir, rounds)
+    const onKeyEvents = await startOnKeyEvents(rounds)
+    console.log(
+      `\nStart to ready, with ${keys} keys; medians of ${rounds} but for the log of readings, which is read once\n`,
+    )
     console.log(
       table([
         ['start', 'seconds', 'seconds of processor'],
-        ['from the log alone', alone.seconds.toFixed(2), alone.busySeconds.toFixed(2)],
-        ['from the checkpoint', seconds.toFixed(2), busy.toFixed(2)],
+        row(`${readings} readings, from the log alone`, [alone]),
+        row(`${readings} readings, from the checkpoint`, fromCheckpoint),
+        row(`${keyEvents} key events, from the log alone`, onKeyEvents),
       ]),
     )
   } finally {
     rmSync(dataDir, { recursive: true })
   }
 }
+
+const startOnKeyEvents = async (rounds: number): Promise<readonly Start[]> => {
+  const dataDir = benchFolder()
+  try {
+    await fill(dataDir, async (log) => fillKeyEvents(log, await fillKeys(log, keys), keyEvents - keys))
+    return await startAgain(dataDir, rounds, { mustForget: true })
+  } finally {
+    rmSync(dataDir, { recursive: true })
+  }
+}
+
+const fill = async (dataDir: string, fillLog: (log: EventLog) => Promise<void>): Promise<void> => {
+  const log = openSqliteLog({ dataDir })
+  await fillLog(log)
+  await log.close()
+}
+
+/** Each life leaves a checkpoint when it ends. */
+const startAgain = async (dataDir: string, rounds: number, { mustForget = false } = {}): Promise<readonly Start[]> => {
+  const runs: Start[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    if (mustForget) rmSync(join(dataDir, 'checkpoint'), { force: true })
+    runs.push(await start(dataDir))
+  }
+  return runs
+}
+
+const row = (what: string, runs: readonly Start[]): string[] => [
+  what,
+  median(runs.map((run) => run.seconds)).toFixed(2),
+  median(runs.map((run) => run.busySeconds)).toFixed(2),
+]
 
 type Start = { readonly seconds: number; readonly busySeconds: number }
 
