@@ -3,7 +3,7 @@ import { evolveKey, type KeyEventType, type KeyState } from '../domain/key.ts'
 import { foldReadings, noReadings, type ReadingsState } from '../domain/readings.ts'
 import { keyStream, readingsStream } from '../domain/streams.ts'
 import { keyLimitDefault, readPageEventsMax } from '../limits.ts'
-import type { AppendResult, ExpectedRevision } from '../log/event-log.ts'
+import { type AppendResult, type ExpectedRevision, Outage } from '../log/event-log.ts'
 import { type AppendOptions, appendUntilKnown } from './append-until-known.ts'
 import type { Usage } from './core.ts'
 import type { Host } from './host.ts'
@@ -168,6 +168,9 @@ export class KeyStreams {
    * stands for an event that the second read finds; and one after that end is met as a conflict.
    */
   async #load(): Promise<void> {
+    // What a store has named and lost, with a leader that died, would be waited for for ever.
+    this.#readingsSeen = -1
+    this.#keySeen = -1
     const tail = await readTail(this.#host.log, this.readingsStream)
     this.key = null
     this.#keyRecordedAt = 0
@@ -199,7 +202,7 @@ export class KeyStreams {
     if (isGone) return this.#load()
     // A stream whose readings were all purged reads as empty: its revision is the one that the conflict named.
     if (this.readings.revision === null) this.readings.revision = this.#readingsSeen
-    if (this.#readingsBehind) throw new Error(`Cannot read "${this.readingsStream}" up to ${this.#readingsSeen}`)
+    if (this.#readingsBehind) throw this.#notShown(this.readingsStream, this.#readingsSeen)
   }
 
   /** Reads and folds what is new in the key's stream. */
@@ -207,8 +210,15 @@ export class KeyStreams {
     const revision = this.key === null ? 0 : this.key.revision + 1
     await readFrom(this.#host.log, { stream: this.keyStream, revision }, (events) => this.#foldKey(events))
     if (this.#loaded && this.#keyBehind) {
-      throw new Error(`Cannot read "${this.keyStream}" up to ${Math.max(this.#keySeen, this.readings.fencedAt)}`)
+      throw this.#notShown(this.keyStream, Math.max(this.#keySeen, this.readings.fencedAt))
     }
+  }
+
+  /** The next ask folds both streams anew, whatever was named before. */
+  #notShown(stream: string, revision: number): Outage {
+    this.forget()
+    const why = `revision ${revision}, which it has named, is not shown`
+    return new Outage(`Cannot read "${stream}": ${why}`, 'not_written', 'unavailable')
   }
 
   #foldKey(events: readonly RecordedEvent[]): void {

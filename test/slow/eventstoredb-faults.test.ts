@@ -185,6 +185,42 @@ describe('a store that is away', () => {
   )
 })
 
+describe('an append of several events, whose positions have to be read', () => {
+  test(
+    'waits until they are shown',
+    async () => {
+      const { server, log } = await opened()
+      let left = 3
+      server.faults.unindexed = () => (left-- > 0 ? 1 : 0)
+      const events = keySuspensions(2)
+      const result = await log.append(freshKeyStream(), 'none', events)
+      expect(result).toMatchObject({ outcome: 'written', events: events.map(({ id }) => ({ id })) })
+    },
+    slowMs,
+  )
+
+  test(
+    'is unknown, and not called unwritten, when they can not be read',
+    async () => {
+      const { server, log } = await opened()
+      const stream = freshKeyStream()
+      let isReady = true
+      server.faults.ofAppend = () => {
+        isReady = false
+        return null
+      }
+      server.faults.isReady = () => isReady
+      const events = keySuspensions(2)
+      expect(await outageOf(log.append(stream, 'none', events))).toMatchObject({ outcome: 'unknown' })
+      server.faults.ofAppend = () => null
+      isReady = true
+      const again = await untilKnown(() => log.append(stream, 'none', events))
+      expect(again).toMatchObject({ outcome: 'already_written', events: events.map(({ id }) => ({ id })) })
+    },
+    slowMs,
+  )
+})
+
 describe('a read behind a conflict', () => {
   /** A conflict has named revision 1 to this log, and the server shows revision 0 alone to so many reads. */
   const beaten = async (reads: number) => {
@@ -196,7 +232,7 @@ describe('a read behind a conflict', () => {
     expect(conflict).toEqual({ outcome: 'conflict', currentRevision: 1 })
     let left = reads
     server.faults.unindexed = () => (left-- > 0 ? 1 : 0)
-    return { log, stream, ids: events.map(({ id }) => id) }
+    return { server, log, stream, ids: events.map(({ id }) => id) }
   }
 
   test(
@@ -217,6 +253,20 @@ describe('a read behind a conflict', () => {
       const { log, stream } = await beaten(Number.POSITIVE_INFINITY)
       const outage = await outageOf(log.read(stream, { limit: 9 }))
       expect(outage).toMatchObject({ outcome: 'not_written', message: expect.stringContaining('revision 1') })
+      // It is waited for once: a leader that died may have named what no other node has.
+      expect(await log.read(stream, { limit: 9 })).toHaveLength(1)
+    },
+    slowMs,
+  )
+
+  test(
+    'does not wait for what a connection named that is lost since',
+    async () => {
+      const { server, log, stream } = await beaten(Number.POSITIVE_INFINITY)
+      server.cutConnections()
+      await untilHealth(log, false)
+      await untilHealth(log, true)
+      expect(await log.read(stream, { limit: 9 })).toHaveLength(1)
     },
     slowMs,
   )

@@ -67,6 +67,7 @@ class EventStoreLog implements EventLog {
     this.#codec = codec
     this.#names = new StreamNames(settings.prefix)
     this.#appends = new Appends(connection)
+    connection.listen({ onUp: () => {}, onAway: () => this.#named.forgetAll() })
     this.#reads = createReads(connection, this.#names, (stored) => this.#decode(stored))
   }
 
@@ -87,12 +88,14 @@ class EventStoreLog implements EventLog {
     }
 
     const revision = expected === 'none' ? 0 : expected + 1
-    this.#named.see(stream, revision + events.length - 1)
+    const last = revision + events.length - 1
+    this.#named.see(stream, last)
     const { isNew, position } = appended
     if (isNew && position !== null && events.length === 1) {
       return { outcome: 'written', events: recordRun(stream, events, { revision, position }) }
     }
     if (isNew && events.every(({ type }) => type === 'ReadingAccepted')) return { outcome: 'written', events: [] }
+    this.#named.name(stream, last)
     const recorded = await this.#readBack(stream, revision, events.length)
     // The server still knows it, and it is gone: nobody can say what it was.
     if (recorded === null) return { outcome: 'conflict', currentRevision: await this.#lastRevision(stream) }
@@ -111,7 +114,8 @@ class EventStoreLog implements EventLog {
       }
       await Bun.sleep(eventStoreShowMs)
     }
-    const why = `revision ${this.#named.of(stream)}, which a conflict named, is not shown`
+    const why = `revision ${this.#named.of(stream)}, which the store has named, is not shown`
+    this.#named.forget(stream)
     throw new Outage(`Cannot read "${stream}": ${why}`, 'not_written', 'unavailable')
   }
 
@@ -175,7 +179,7 @@ class EventStoreLog implements EventLog {
     const events: RecordedEvent[] = []
     while (events.length < count) {
       const next = first + events.length
-      const page = await this.#reads.read(stream, {
+      const page = await this.#readStored(stream, {
         from: next,
         limit: Math.min(readPageEventsMax, count - events.length),
       })
@@ -183,6 +187,16 @@ class EventStoreLog implements EventLog {
       events.push(...page)
     }
     return events
+  }
+
+  /** Of what an append has just stored: whoever can't read it can't say that it was not written. */
+  async #readStored(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]> {
+    try {
+      return await this.read(stream, options)
+    } catch (cause) {
+      if (!(cause instanceof Outage)) throw cause
+      throw new Outage(cause.message, 'unknown', cause.reason, { cause })
+    }
   }
 
   async #lastRevision(stream: string): Promise<number | null> {

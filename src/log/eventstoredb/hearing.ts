@@ -83,6 +83,11 @@ export class Hearing {
   }
 
   #ping(): void {
+    // Bun throws at the ping of one that is gone and has not said so yet.
+    if (this.#session.destroyed) {
+      this.end()
+      return
+    }
     const overdue = setTimeout(() => this.end(), eventStoreKeepAliveTimeoutMs)
     overdue.unref()
     const isSent = this.#session.ping((error) => {

@@ -16,6 +16,15 @@ export class NamedRevisions {
     this.#named.set(stream, revision)
   }
 
+  /** It is not waited for any longer: a leader that died may have named what no other node has. */
+  forget(stream: string): void {
+    this.#named.delete(stream)
+  }
+
+  forgetAll(): void {
+    this.#named.clear()
+  }
+
   of(stream: string): number | null {
     return this.#named.get(stream) ?? null
   }
