@@ -215,6 +215,7 @@ export class KeyActor {
   }
 
   #send(): void {
+    let taken: readonly ReadingAsk[] = []
     try {
       const { key, readings, readingsStream, now } = this.#streams
       // One instant, one key: what holds for one of them holds for all.
@@ -226,6 +227,7 @@ export class KeyActor {
         return
       }
       const { asks, places } = this.#mailbox.takeReadings(runBounds)
+      taken = asks
       this.#placesOfWaiting -= places
       const expected = readings.revision ?? 'none'
       const events = readingEvents(this.#by, asks, now)
@@ -234,6 +236,7 @@ export class KeyActor {
       this.#append(this.#run, readingsStream)
     } catch (bug) {
       this.#break(bug)
+      for (const ask of taken) ask.settle(refused(internalError))
     }
   }
 

@@ -400,3 +400,30 @@ describe('a drain', () => {
     expect(await asked).toEqual({ ok: false, refusal: { kind: 'store_unavailable' } })
   })
 })
+
+test('a revision that the store named and lost, with a leader that died say, costs one refusal and no more', async () => {
+  const cluster = new Cluster()
+  const node = await cluster.open()
+  const keyId = await makeTestKey(node)
+  await node.post(keyId)
+  const append = node.faults.append.bind(node.faults)
+  node.faults.append = (stream, expected, events) => {
+    if (!stream.startsWith('readings-')) return append(stream, expected, events)
+    node.faults.append = append
+    return Promise.resolve({ outcome: 'conflict', currentRevision: 1 })
+  }
+  expect(await node.post(keyId)).toMatchObject([{ ok: false, refusal: { kind: 'store_unavailable' } }])
+  expect(await node.post(keyId)).toMatchObject([{ ok: true, value: { first: 1 } }])
+  expect(node.bugs).toEqual([])
+})
+
+test('a bug in what is made of a request is answered as one, and the next is taken', async () => {
+  const cluster = new Cluster()
+  const node = await cluster.open()
+  const keyId = await makeTestKey(node)
+  // The readings of a batch are numbered from its id, which this one does not allow.
+  const spoilt = await node.schedule.until(node.core.keys.accept(keyId, [reading, reading], 'not a UUID'))
+  expect(spoilt).toMatchObject({ ok: false, refusal: { kind: 'internal_error' } })
+  expect(node.bugs).toHaveLength(1)
+  expect(await node.post(keyId)).toMatchObject([{ ok: true }])
+})
