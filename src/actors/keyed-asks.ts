@@ -14,10 +14,10 @@ import { KeyedAsk, type ReadingAnswer, type ReadingAsk } from './mailbox.ts'
 export class KeyedAsks {
   readonly #host: Host
   readonly #streams: KeyStreams
-  /** Hashes of keys whose request has no answer yet: no more than fit into the mailbox. */
-  readonly #waiting = new Set<string>()
-  /** Of these, whose requests came before the last look at what other nodes have written. */
-  readonly #confirmed = new Set<string>()
+  /** By the hash of its key, a request that has no answer yet: no more than fit into the mailbox. */
+  readonly #waiting = new Map<string, KeyedRequest>()
+  /** Of these, which came before the last look at what other nodes have written. */
+  readonly #confirmed = new Set<KeyedRequest>()
   #mustConfirm = false
   /** Of those in the last append that left: while it is out, what was told to wait no longer has no outcome yet. */
   readonly #sent = new Set<string>()
@@ -34,10 +34,10 @@ export class KeyedAsks {
   /** From here on it is under way, until it is settled. */
   begin(readings: Readings, request: KeyedRequest): KeyedAsk {
     const { keyHash } = request.idempotency
-    this.#waiting.add(keyHash)
+    this.#waiting.set(keyHash, request)
     const onSettled = (): void => {
       this.#waiting.delete(keyHash)
-      this.#confirmed.delete(keyHash)
+      this.#confirmed.delete(request)
     }
     return new KeyedAsk(readings, request, { beat: this.#host.beat, onSettled })
   }
@@ -59,7 +59,10 @@ export class KeyedAsks {
     this.#mustConfirm = false
     const asked = [...this.#waiting]
     await this.#streams.readNews()
-    for (const keyHash of asked) if (this.#waiting.has(keyHash)) this.#confirmed.add(keyHash)
+    // One that came with the same key meanwhile is another request, and came after the look.
+    for (const [keyHash, request] of asked) {
+      if (this.#waiting.get(keyHash) === request) this.#confirmed.add(request)
+    }
   }
 
   /**
@@ -68,14 +71,15 @@ export class KeyedAsks {
    * `unconfirmed`: it is a repeat, of which no append would meet what another node has written, such as a revocation. So that
    * has to be looked for, after the request came.
    */
-  answer({ idempotency, refusal }: KeyedRequest): ReadingAnswer | null | 'unconfirmed' {
+  answer(request: KeyedRequest): ReadingAnswer | null | 'unconfirmed' {
+    const { idempotency, refusal } = request
     const { key, readings, readingsStream, now, remembersAll } = this.#streams
     if (refusalOfKey(key, readings.sealed !== null, now) !== null) return null
     const known = this.#host.remembered?.find(readingsStream, idempotency.keyHash, now)
     if (known === undefined || known === 'unknown' || !remembersAll) return unavailable
     if (known === null) return refusal === null ? null : refused(refusal)
     if (!isSamePayload(known.idempotency, idempotency)) return refused({ kind: 'idempotency_key_reused' })
-    if (!this.#confirmed.has(idempotency.keyHash)) {
+    if (!this.#confirmed.has(request)) {
       this.#mustConfirm = true
       return 'unconfirmed'
     }

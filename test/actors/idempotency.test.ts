@@ -265,3 +265,27 @@ test('a node without an index takes no request with an Idempotency-Key, and ever
   expect(await sent({ ...at, node })).toEqual(refused('store_unavailable'))
   expect((await node.post(at.keyId))[0]).toMatchObject({ ok: true })
 })
+
+test('a look at what others have written vouches for the request that came before it, and for no later one with its key', async () => {
+  const at = await opened()
+  const other = await at.cluster.open()
+  expect(await sent(at)).toMatchObject({ ok: true })
+  const read = at.node.faults.read.bind(at.node.faults)
+  const looked = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  at.node.faults.read = async (...asked) => {
+    const page = await read(...asked)
+    looked.resolve()
+    await released.promise
+    return page
+  }
+  const first = send(at)
+  await at.node.schedule.until(looked.promise)
+  await at.node.schedule.advance(2 * requestWaitMsMax)
+  expect(await first).toEqual(refused('store_unavailable'))
+  expect(await other.schedule.until(other.core.keys.revoke(at.keyId, '', asker))).toMatchObject({ ok: true })
+  const again = send(at)
+  at.node.faults.read = read
+  released.resolve()
+  expect(await at.node.schedule.until(again)).toMatchObject(refusedSomehow('key_invalid'))
+})
