@@ -55,7 +55,8 @@ export class RememberedAppends {
   find(stream: string, keyHash: string, now: number): Recollection {
     if (!this.#isWhole) return 'unknown'
     try {
-      const found = this.#waiting.get(nameOf(stream, keyHash)) ?? this.#index.find(stream, keyHash)
+      // A start reads backwards: what waits to be written may be an older use of the key than the one that is written.
+      const found = laterOf(this.#waiting.get(nameOf(stream, keyHash)) ?? null, this.#index.find(stream, keyHash))
       return found === null || isForgotten(found, now) ? null : found
     } catch (fault) {
       this.#lose(fault)
@@ -231,6 +232,9 @@ export class RememberedAppends {
 }
 
 const overrun = new IndexUnusable('Cannot keep up with the log')
+
+const laterOf = (a: KeyedAppend | null, b: KeyedAppend | null): KeyedAppend | null =>
+  a !== null && (b === null || a.revision > b.revision) ? a : b
 
 const nameOf = (stream: string, keyHash: string): string => `${stream} ${keyHash}`
 

@@ -9,6 +9,7 @@ import {
   idempotencyMs,
   idempotencyStartPagesMax,
   idempotencyWaitingMax,
+  idempotencyWrittenAtOnce,
   readPageEventsMax,
   storeRetryPauseMsMax,
 } from '../../src/limits.ts'
@@ -275,3 +276,17 @@ const splitLog = (log: EventLog): EventLog => {
       options.categories === undefined ? late.subscribe(options, subscriber) : log.subscribe(options, subscriber),
   }
 }
+
+test('of two uses of a key, a day apart, the later one is found, though a lost index is folded backwards', async () => {
+  const cluster = new Cluster()
+  const node = await cluster.open()
+  const keyId = await makeTestKey(node, { limit: { readings: 100_000, windowMs: 1_000 } })
+  expect(await send(node, cluster, keyId)).toBe('stored')
+  cluster.clock.advance(idempotencyMs + idempotencyMarginMs / 2)
+  expect(await send(node, cluster, keyId)).toBe('stored')
+  // So many that the later use is written to the index before the earlier one is met.
+  for (let other = 1; other < idempotencyWrittenAtOnce; other += 1) await send(node, cluster, keyId, `other ${other}`)
+  node.late.deliver()
+  const restarted = await cluster.open({ idempotency: createMemoryIndex() })
+  expect(await send(restarted, cluster, keyId)).toBe('repeated')
+})
