@@ -263,8 +263,9 @@ describe('a read behind a conflict', () => {
     'does not wait for what a connection named that is lost since',
     async () => {
       const { server, log, stream } = await beaten(Number.POSITIVE_INFINITY)
-      server.cutConnections()
+      await server.kill()
       await untilHealth(log, false)
+      await server.restart()
       await untilHealth(log, true)
       expect(await log.read(stream, { limit: 9 })).toHaveLength(1)
     },
