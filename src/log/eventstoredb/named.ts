@@ -9,8 +9,9 @@ import type { ReadOptions } from '../event-log.ts'
 export class NamedRevisions {
   readonly #named = new Map<string, number>()
 
+  /** Of two that were named the later one is waited for: a stream only grows, as long as one connection lasts. */
   name(stream: string, revision: number | null): void {
-    if (revision === null) return
+    if (revision === null || revision <= (this.of(stream) ?? -1)) return
     const [oldest] = this.#named.keys()
     if (oldest !== undefined && this.#named.size >= storeStreamsRememberedMax) this.#named.delete(oldest)
     this.#named.set(stream, revision)

@@ -51,6 +51,12 @@ describe('a read behind a conflict that named revision 7', () => {
   })
 })
 
+test('an earlier revision that is named afterwards hides no later one', () => {
+  const revisions = named(7)
+  revisions.name('readings-a', 3)
+  expect(revisions.of('readings-a')).toBe(7)
+})
+
 test('so many streams are remembered, and the one that was named first is forgotten', () => {
   const revisions = new NamedRevisions()
   for (let stream = 0; stream <= storeStreamsRememberedMax; stream += 1) revisions.name(`readings-${stream}`, 7)
