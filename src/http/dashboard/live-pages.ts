@@ -37,8 +37,8 @@ type Watched = {
 
 /**
  * Everything that pages watch. Events do no more than mark what has changed, once the projections that pages are made of have
- * folded them, and only while somebody watches; twice a second what is marked is rendered, one page in each turn of the event loop, so that
- * readings never wait for pages. A page that a browser takes too slowly is skipped, not queued: each push is whole.
+ * folded them, and only while somebody watches; twice a second what is marked is rendered, one page in each turn of the event
+ * loop, so that readings never wait for pages. A page that a browser takes too slowly is skipped, not queued: each push is whole.
  */
 export class LivePages {
   readonly #core: Core
