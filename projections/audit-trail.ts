@@ -9,7 +9,8 @@ import {
   type Mark,
   sameLimit,
 } from '../src/domain/key.ts'
-import { assertNever } from '../src/domain/refusal.ts'
+import { assertNever, done } from '../src/domain/refusal.ts'
+import { invalidField, type Typed } from '../src/domain/text.ts'
 
 /** What makes a key's history: the events of `key-<id>`, the seals and fences of `readings-<id>`, and what was purged there. */
 export type AuditEventType = KeyEventType | 'ReadingsSealed' | 'ReadingsFenced' | 'ReadingsPurged'
@@ -75,9 +76,16 @@ export const historyOf = (events: readonly AuditEvent[]): readonly HistoryRow[] 
 
 /**
  * What was true at an instant (ms), with the reason in words. An event holds from its own millisecond on. Expiry needs no
- * event: it is judged by the instant, as it was when a reading came in.
+ * event: it is judged by the instant, as it was when a reading came in. An instant after `nowMs` is refused: the key may be
+ * revoked before it comes, and what is said of it today would read like proof.
  */
-export const stateAt = (events: readonly AuditEvent[], atMs: number): KeyAt => {
+export const stateAt = (events: readonly AuditEvent[], atMs: number, nowMs: number): Typed<KeyAt> => {
+  if (atMs <= nowMs) return done(stateThen(events, atMs))
+  const rule = `That instant has not come yet: it is ${instantText(nowMs)} now, and the log can only say what was so until then.`
+  return invalidField('at', rule)
+}
+
+const stateThen = (events: readonly AuditEvent[], atMs: number): KeyAt => {
   let trail = noTrail
   for (const event of inLogOrder(events)) {
     if (event.recordedAt <= atMs) trail = follow(trail, event)

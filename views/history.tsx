@@ -169,7 +169,7 @@ export const StateAtInstant = (props: {
   readonly stateAt: StateAt | null
   readonly nowMs: number
 }): JSX.Element => {
-  const unreadable = props.stateAt?.answer.kind === 'unreadable' ? props.stateAt.answer.rule : null
+  const fault = props.stateAt?.answer.kind === 'refused' ? props.stateAt.answer.rule : null
   return (
     <section id="state-at" class="card" aria-labelledby="state-at-title">
       <h2 id="state-at-title">Was it valid then?</h2>
@@ -184,16 +184,16 @@ export const StateAtInstant = (props: {
           spellcheck="false"
           value={attribute(props.stateAt?.typed ?? '')}
           placeholder={secondText(props.nowMs).replace(' UTC', '')}
-          aria-invalid={unreadable === null ? undefined : 'true'}
-          aria-describedby={unreadable === null ? undefined : 'fault-at'}
+          aria-invalid={fault === null ? undefined : 'true'}
+          aria-describedby={fault === null ? undefined : 'fault-at'}
         />
         <button type="submit" class="secondary">
           Ask the log
         </button>
       </form>
-      {unreadable === null ? null : (
+      {fault === null ? null : (
         <p class="fault" id="fault-at" safe>
-          {unreadable}
+          {fault}
         </p>
       )}
       {props.stateAt === null ? null : <StateAnswer answer={props.stateAt.answer} />}
@@ -203,7 +203,7 @@ export const StateAtInstant = (props: {
 
 const StateAnswer = (props: { readonly answer: StateAt['answer'] }): JSX.Element => {
   const { answer } = props
-  if (answer.kind === 'unreadable') return ''
+  if (answer.kind === 'refused') return ''
   return (
     <p class="answer" role="status">
       <span>

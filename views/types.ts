@@ -103,8 +103,8 @@ export type StateAt = {
   readonly typed: string
   readonly answer:
     | ({ readonly kind: 'known'; readonly at: number } & KeyAt)
-    /** What was typed is no instant: the sentence says which form is. */
-    | { readonly kind: 'unreadable'; readonly rule: string }
+    /** What was typed is no instant, or one that has not come yet: the sentence says what to type. */
+    | { readonly kind: 'refused'; readonly rule: string }
 }
 
 export type OperatorRow = {

@@ -4,11 +4,17 @@ import { readKeyEvents } from '../actors/key-events.ts'
 import type { Limit } from '../domain/events.ts'
 import { assertNever } from '../domain/refusal.ts'
 import { isoOf } from './event-view.ts'
+import { exitCodes } from './exit-codes.ts'
 import type { Line } from './lines.ts'
+import type { End } from './operations.ts'
 
-/** A key's events, oldest first, then what it was at that instant (ms). */
-export async function* keyHistory(core: Core, keyId: string, atMs: number): AsyncGenerator<Line> {
+/** A key's events, oldest first, then what it was at that instant (ms; `null`: now). One that has not come is no instant to ask for. */
+export async function* keyHistory(core: Core, keyId: string, askedMs: number | null): AsyncGenerator<Line, End> {
   const events = await readKeyEvents(core, keyId)
+  const nowMs = core.clock.now()
+  const atMs = askedMs ?? nowMs
+  const then = stateAt(events, atMs, nowMs)
+  if (!then.ok) return { exitCode: exitCodes.usage, message: then.refusal.rule }
   for (const row of historyOf(events)) {
     yield {
       kind: 'history',
@@ -25,8 +31,8 @@ export async function* keyHistory(core: Core, keyId: string, atMs: number): Asyn
       },
     }
   }
-  const { status, reason } = stateAt(events, atMs)
-  yield { kind: 'state', value: { key: keyId, at: isoOf(atMs), status, reason } }
+  yield { kind: 'state', value: { key: keyId, at: isoOf(atMs), ...then.value } }
+  return { exitCode: exitCodes.done, message: null }
 }
 
 const changeText = (change: Change): string => {

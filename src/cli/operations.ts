@@ -104,8 +104,7 @@ async function* answer(operation: Operation, context: OperationContext): AsyncGe
       return yield* oneKey(core, await core.keys.resume(operation.keyId, operation.reason, asker))
     case 'key_history':
       if (core.projections.keys.get(operation.keyId) === null) return refusedEnd({ kind: 'key_not_found' })
-      yield* keyHistory(core, operation.keyId, operation.at ?? core.clock.now())
-      return done
+      return yield* keyHistory(core, operation.keyId, operation.at)
     case 'issue_link':
       return yield* issueLink(core, operation, context, asker)
     default:

@@ -150,6 +150,12 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     expect(before.lines.at(-1)).toMatchObject({ status: null, reason: expect.stringContaining('not created yet') })
   })
 
+  test('key history says nothing of an instant that has not come yet, with exit code 64', async () => {
+    const later = await run('key', 'history', keyId, '--at', '2999-01-01T00:00:00Z', '--json')
+    expect([later.exitCode, later.stdout]).toEqual([64, ''])
+    expect(later.stderr).toMatch(/^cellarbook: That instant has not come yet: it is \S+Z now, and .*\n$/)
+  })
+
   test('operator link makes the first one for an admin, at the address of the dashboard', async () => {
     const first = (await json('operator', 'link')).lines
     expect(first).toMatchObject([{ email: null, role: 'admin', expiresAt: expect.stringMatching(iso) }])

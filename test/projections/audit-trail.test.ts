@@ -47,7 +47,14 @@ const wholeLife = life(
   [81, { type: 'KeyRevoked', data: { reason: 'stolen', sealId: 'event-9' } }],
 )
 
-const at = (seconds: number) => stateAt(wholeLife, noon + seconds * second)
+/** Asked long afterwards. */
+const stateThen = (events: readonly AuditEvent[], atMs: number) => {
+  const then = stateAt(events, atMs, noon + 1_000_000 * second)
+  if (!then.ok) throw new Error(then.refusal.rule)
+  return then.value
+}
+
+const at = (seconds: number) => stateThen(wholeLife, noon + seconds * second)
 
 describe('historyOf()', () => {
   test('tells each change from what to what', () => {
@@ -172,13 +179,13 @@ describe('stateAt()', () => {
 
   test('says revoked before suspended before expired, as a request would have been answered', () => {
     const suspendedPastExpiry = life([0, created], [1, { type: 'KeySuspended', data: { reason: '' } }])
-    expect(stateAt(suspendedPastExpiry, noon + 55 * second).status).toBe('suspended')
+    expect(stateThen(suspendedPastExpiry, noon + 55 * second).status).toBe('suspended')
     const revokedToo = life(
       [0, created],
       [1, { type: 'KeySuspended', data: { reason: '' } }],
       [2, { type: 'KeyRevoked', data: { reason: '', sealId: 's' } }, { kind: 'system' }],
     )
-    expect(stateAt(revokedToo, noon + 55 * second)).toEqual({
+    expect(stateThen(revokedToo, noon + 55 * second)).toEqual({
       status: 'revoked',
       reason: 'revoked since 2026-03-01T12:00:02.000Z by the service itself',
     })
@@ -189,13 +196,22 @@ describe('stateAt()', () => {
       [0, created],
       [3, { type: 'KeyExpirySet', data: { expiresAt: noon + 5 * second } }, { kind: 'cli' }],
     )
-    expect(stateAt(events, noon + 5 * second).reason).toBe(
+    expect(stateThen(events, noon + 5 * second).reason).toBe(
       'expired: its expiry, 2026-03-01T12:00:05.000Z, had passed; it was set 2026-03-01T12:00:03.000Z by the command line',
     )
-    expect(stateAt(events, noon + 4 * second).reason).toContain('active since 2026-03-01T12:00:00.000Z')
+    expect(stateThen(events, noon + 4 * second).reason).toContain('active since 2026-03-01T12:00:00.000Z')
+  })
+
+  test('says nothing of an instant that has not come, and answers for the present one', () => {
+    const now = noon + 30 * second
+    expect(stateAt(wholeLife, now, now)).toMatchObject({ ok: true, value: { status: 'active' } })
+    expect(stateAt(wholeLife, now + 1, now)).toMatchObject({
+      ok: false,
+      refusal: { field: 'at', rule: expect.stringContaining('has not come yet: it is 2026-03-01T12:00:30.000Z now') },
+    })
   })
 
   test('says plainly that there is no such key', () => {
-    expect(stateAt([], noon)).toEqual({ status: null, reason: 'there is no such key' })
+    expect(stateThen([], noon)).toEqual({ status: null, reason: 'there is no such key' })
   })
 })

@@ -477,7 +477,7 @@ const keyPages = (texts: Texts): readonly Page[] => {
         cellar,
         apiKey: unusedKeyOf(texts),
         history: historyOf(texts),
-        stateAt: { typed: texts('typed'), answer: { kind: 'unreadable', rule: texts('fault') } },
+        stateAt: { typed: texts('typed'), answer: { kind: 'refused', rule: texts('fault') } },
       }),
     },
     {

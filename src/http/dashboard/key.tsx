@@ -39,9 +39,12 @@ const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respo
   const typed = visit.query.get('at')
   const asked = (text: string): StateAt => {
     const instant = askedInstant(text)
-    if (!instant.ok) return { typed: text, answer: { kind: 'unreadable', rule: instant.refusal.rule } }
-    return { typed: text, answer: { kind: 'known', at: instant.value, ...stateAt(events, instant.value) } }
+    if (!instant.ok) return { typed: text, answer: { kind: 'refused', rule: instant.refusal.rule } }
+    const state = stateAt(events, instant.value, visit.nowMs)
+    if (!state.ok) return { typed: text, answer: { kind: 'refused', rule: state.refusal.rule } }
+    return { typed: text, answer: { kind: 'known', at: instant.value, ...state.value } }
   }
+  const then = typed === null || typed.trim() === '' ? null : asked(typed)
   return htmlPage(
     visit,
     <KeyPage
@@ -49,8 +52,9 @@ const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respo
       cellar={cellarOfKey(deps, key)}
       apiKey={await keyViewOf(deps, key, visit.nowMs)}
       history={historyOf(events).toReversed()}
-      stateAt={typed === null || typed.trim() === '' ? null : asked(typed)}
+      stateAt={then}
     />,
+    then?.answer.kind === 'refused' ? 422 : 200,
   )
 }
 

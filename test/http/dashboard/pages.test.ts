@@ -462,7 +462,8 @@ describe('a key’s page', () => {
     await admin.get(paths.suspendKey(keyId))
     await admin.post(paths.suspendKey(keyId), { reason: 'cellar door open' })
     const at = async (text: string) => {
-      const { body } = await admin.get(`${paths.key(keyId)}?at=${encodeURIComponent(text)}`)
+      const { body, status } = await admin.get(`${paths.key(keyId)}?at=${encodeURIComponent(text)}`)
+      expect([text, status]).toEqual([text, body.includes('id="fault-at"') ? 422 : 200])
       return /<p class="answer"[\s\S]*?<\/p>/.exec(body)?.[0] ?? `no answer: ${/id="fault-at"[^<]*<?/.exec(body)?.[0]}`
     }
     expect(await at('2026-03-01 12:59:59.999 UTC')).toContain('pill active')
@@ -470,10 +471,22 @@ describe('a key’s page', () => {
     expect(suspended).toContain('pill suspended')
     expect(suspended).toContain('cellar door open')
     expect(await at('2026-03-01 13:00')).toContain('pill suspended')
-    expect(await at('2026-03-02')).toContain('pill suspended')
     expect(await at('2026-02-01')).toContain('not yet created')
     for (const text of ['noon', '2026-02-30', '2026-03-01 25:00', '13:00', '2026-03-01T13:00:00+02:00']) {
       expect([text, await at(text)]).toEqual([text, expect.stringContaining('no answer')])
+    }
+  })
+
+  test('says of an instant that has not come yet that it has not, and nothing of the key', async () => {
+    const { keyId } = await service.createKey()
+    const at = (text: string) => admin.get(`${paths.key(keyId)}?at=${encodeURIComponent(text)}`)
+    service.clock.set(Date.UTC(2026, 2, 1, 13))
+    expect((await at('2026-03-01 13:00:00.000')).body).toContain('pill active')
+    for (const later of ['2026-03-01 13:00:00.001', '2027-03-01']) {
+      const { status, body } = await at(later)
+      expect([later, status, body.includes('class="answer"')]).toEqual([later, 422, false])
+      expect(body).toContain('has not come yet: it is 2026-03-01T13:00:00.000Z now')
+      expect(body).toContain(`value="${later}"`)
     }
   })
 })
