@@ -1,6 +1,8 @@
 import { isIPv6 } from 'node:net'
 import { signInAttemptsMax, signInSubjectsMax, signInWindowMs } from '../../limits.ts'
 
+export type Attempt = { readonly email: string; readonly address: string }
+
 /**
  * Attempts to sign in, counted per account and per address: the one against many guesses at one password, the other against
  * one guess at many accounts. In memory only, and bounded: whoever tried longest ago is forgotten first.
@@ -14,7 +16,7 @@ export class SignInThrottle {
   constructor(readonly subjectsMax: number = signInSubjectsMax) {}
 
   /** Counts an attempt, before the password is looked at. Answers ms to wait if there were too many, and counts nothing then. */
-  attempt({ email, address }: { readonly email: string; readonly address: string }, now: number): number | null {
+  attempt({ email, address }: Attempt, now: number): number | null {
     const subjects = [accountOf(email), networkOf(address)]
     const waits = subjects.map((subject) => this.#waitMs(subject, now))
     const waitMs = Math.max(...waits)
@@ -23,9 +25,19 @@ export class SignInThrottle {
     return null
   }
 
-  /** The right password was given: what came before was its owner's mistyping. The address's attempts stay. */
-  succeeded(email: string): void {
+  /**
+   * The right password was given in the attempt of that time. To the account, what came before was its owner's mistyping. From
+   * its address that one attempt is taken back, so that an office behind one address may sign in; the others stay, so
+   * that nobody wins guesses at other accounts by signing in to their own in between.
+   */
+  succeeded({ email, address }: Attempt, at: number): void {
     this.#attempts.delete(accountOf(email))
+    const subject = networkOf(address)
+    const times = this.#attempts.get(subject) ?? []
+    const index = times.lastIndexOf(at)
+    if (index < 0) return
+    if (times.length === 1) this.#attempts.delete(subject)
+    else this.#attempts.set(subject, times.toSpliced(index, 1))
   }
 
   #recent(subject: string, now: number): readonly number[] {

@@ -26,7 +26,8 @@ const signIn = async (deps: DashboardDeps, visit: Visit): Promise<Response> => {
   const { core, throttle } = deps
   const email = visit.form('email')
   const next = safeNext(visit.form('next'))
-  const waitMs = throttle.attempt({ email, address: visit.origin.clientAddress }, visit.nowMs)
+  const attempt = { email, address: visit.origin.clientAddress }
+  const waitMs = throttle.attempt(attempt, visit.nowMs)
   if (waitMs !== null) return tooManyAttempts(deps, visit, waitMs)
 
   const opened = await core.operators.signIn({ email, password: visit.form('password') }, visit.requestId)
@@ -34,7 +35,7 @@ const signIn = async (deps: DashboardDeps, visit: Visit): Promise<Response> => {
     const again = (faults: Faults) => signInPage(deps, visit, { next, faults })
     return refusedPage(visit, opened.refusal, { back: { href: paths.signIn, words: 'Back to sign-in' }, again })
   }
-  throttle.succeeded(email)
+  throttle.succeeded(attempt, visit.nowMs)
   return seeOther(visit, next, { cookies: sessionCookies(visit, opened.value) })
 }
 

@@ -208,8 +208,46 @@ describe('the sign-in throttle', () => {
   test('forgives an account its owner’s mistyping once the right password came', async () => {
     const throttle = new SignInThrottle()
     tries(throttle, { email: emailOf.admin, address: '10.0.0.1' }, signInAttemptsMax)
-    throttle.succeeded(emailOf.admin)
+    throttle.succeeded({ email: emailOf.admin, address: '10.0.0.1' }, 0)
     expect(throttle.attempt({ email: emailOf.admin, address: '10.0.0.2' }, 0)).toBeNull()
+  })
+
+  test('lets everybody of an office behind one address sign in, and stops who guesses from it', async () => {
+    const attempt = async (email: string, password: string) => {
+      const person = visitor(service.url)
+      await person.get('/sign-in')
+      return (await person.post('/sign-in', { email, password, next: '' })).status
+    }
+    const rightOnes = []
+    for (let at = 0; at <= signInAttemptsMax; at += 1) rightOnes.push(await attempt(emailOf.admin, testPassword))
+    expect(rightOnes).toEqual(Array(signInAttemptsMax + 1).fill(303))
+    const guesses = []
+    for (let at = 0; at <= signInAttemptsMax; at += 1)
+      guesses.push(await attempt(`${at}@example.org`, 'wrong password'))
+    expect(guesses).toEqual([...Array(signInAttemptsMax).fill(401), 429])
+  })
+
+  test('wins nobody another guess for signing in to an account of their own in between', () => {
+    const throttle = new SignInThrottle()
+    const address = '10.0.0.1'
+    const own = { email: 'mallory@x.org', address }
+    const guesses = Array.from({ length: signInAttemptsMax }, (_, at) => {
+      if (throttle.attempt(own, at) === null) throttle.succeeded(own, at)
+      return throttle.attempt({ email: `${at}@x.org`, address }, at)
+    })
+    expect(guesses).toEqual(Array(signInAttemptsMax).fill(null))
+    expect(throttle.attempt({ email: 'one-more@x.org', address }, signInAttemptsMax)).not.toBeNull()
+  })
+
+  test('takes back the attempt that was right and no other, though both came in the same millisecond', () => {
+    const throttle = new SignInThrottle()
+    const address = '10.0.0.1'
+    const own = { email: 'ada@x.org', address }
+    throttle.attempt(own, 0)
+    for (let at = 1; at < signInAttemptsMax; at += 1) throttle.attempt({ email: `${at}@x.org`, address }, 0)
+    throttle.succeeded(own, 0)
+    expect(throttle.attempt({ email: 'b@x.org', address }, 0)).toBeNull()
+    expect(throttle.attempt({ email: 'c@x.org', address }, 0)).toBe(signInWindowMs)
   })
 })
 
