@@ -1,6 +1,7 @@
 /** The running service: log, actors, app and sockets, and the order in which they start and end. */
 import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
+import { createSecureContext } from 'node:tls'
 
 import { paths } from '../views/paths.ts'
 import type { CheckpointParts } from './actors/checkpoints.ts'
@@ -126,15 +127,33 @@ const tellTimes = (told: TimesTold, lines: LogLines): void => {
   }
 }
 
-const readTls = ({ tls }: Config): { readonly cert: string; readonly key: string } | null => {
+type CertificateAndKey = { readonly cert: string; readonly key: string }
+
+/** Judged before the log is read, which may take a while, by the library that will serve with them. */
+const readTls = ({ tls }: Config): CertificateAndKey | null => {
   if (tls === null) return null
+  const pair = readPair(tls)
   try {
-    return { cert: readFileSync(tls.certPath, 'utf8'), key: readFileSync(tls.keyPath, 'utf8') }
+    createSecureContext(pair)
+    return pair
   } catch (cause) {
-    throw new CommandFailed(`Cannot read TLS_CERT or TLS_KEY: ${errorOf(cause).message}`, exitCodes.configuration, {
-      cause,
-    })
+    throw unfit(`TLS_CERT and TLS_KEY are not a certificate and its key: ${certificateFault(errorOf(cause))}`, cause)
   }
+}
+
+const readPair = ({ certPath, keyPath }: NonNullable<Config['tls']>): CertificateAndKey => {
+  try {
+    return { cert: readFileSync(certPath, 'utf8'), key: readFileSync(keyPath, 'utf8') }
+  } catch (cause) {
+    throw unfit(`Cannot read TLS_CERT or TLS_KEY: ${errorOf(cause).message}`, cause)
+  }
+}
+
+/** Of what the library says: `error:0900006e:PEM routines:OPENSSL_internal:NO_START_LINE`. */
+const certificateFault = ({ message }: Error): string => {
+  if (/KEY_(VALUES|TYPE)_MISMATCH/.test(message)) return 'the key is that of another certificate'
+  if (/BAD_DECRYPT|PASSWORD/.test(message)) return 'the key has a passphrase, and must have none'
+  return 'one of the files, or both, are not whole PEM'
 }
 
 const listen = (app: App, config: Config, tls: ReturnType<typeof readTls>): Bun.Server<unknown> => {
@@ -142,11 +161,19 @@ const listen = (app: App, config: Config, tls: ReturnType<typeof readTls>): Bun.
   try {
     return serve(app, { hostname, port, ...(tls === null ? {} : { tls }) })
   } catch (cause) {
-    const { message } = errorOf(cause)
-    const why = message.includes('EADDRINUSE') || message.includes('in use') ? 'the port is in use' : message
-    throw new CommandFailed(`Cannot listen on ${hostname} port ${port}: ${why}`, exitCodes.configuration, { cause })
+    throw unfit(`Cannot listen on ${hostname} port ${port}: ${listenFault(errorOf(cause), hostname)}`, cause)
   }
 }
+
+/** A name that no resolver knows is told as EINVAL. */
+const listenFault = ({ message }: Error, host: string): string => {
+  if (message.includes('EADDRINUSE') || message.includes('in use')) return 'the port is in use'
+  if (/EADDRNOTAVAIL|EINVAL/.test(message)) return `HOST ${JSON.stringify(host)} is no address of this machine`
+  return message
+}
+
+const unfit = (message: string, cause: unknown): CommandFailed =>
+  new CommandFailed(message, exitCodes.configuration, { cause })
 
 /**
  * For a moment the service still takes requests, and tells each client to let go of its connection: one that is cut

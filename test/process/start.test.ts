@@ -1,5 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { createPrivateKey } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { NewEvent } from '../../src/domain/events.ts'
@@ -12,6 +13,7 @@ import {
   startProcess,
   textOf,
 } from '../support/cellarbook.ts'
+import { selfSigned } from '../support/certificate.ts'
 import { isEmbedded, onEmbedded, openLogOf } from '../support/engine.ts'
 
 // A busy machine needs longer than the 5 s that a plain `bun test` gives.
@@ -114,6 +116,38 @@ describe('serve', () => {
     const { exitCode, stderr } = await refusedStart({ DATA_DIR: freshFolder(), TLS_CERT: missing, TLS_KEY: missing })
     expect(exitCode).toBe(78)
     expect(stderr).toContain('Cannot read TLS_CERT or TLS_KEY: ')
+  })
+
+  test('a certificate and a key that are no such pair are told in a sentence, and exit with 78', async () => {
+    const [one, another] = [selfSigned(), selfSigned()]
+    const file = (name: string, text: string): string => {
+      const path = join(folder.path, name)
+      writeFileSync(path, text)
+      return path
+    }
+    const cert = file('cert.pem', one.cert)
+    const key = file('key.pem', one.key)
+    const begin = 'cellarbook: TLS_CERT and TLS_KEY are not a certificate and its key: '
+    const wrong = [
+      [cert, file('other.pem', another.key), 'the key is that of another certificate\n'],
+      [file('text.pem', 'hello'), key, 'one of the files, or both, are not whole PEM\n'],
+      [cert, file('cut.pem', one.key.slice(0, -40)), 'one of the files, or both, are not whole PEM\n'],
+      [key, cert, 'one of the files, or both, are not whole PEM\n'],
+      [cert, file('locked.pem', withPassphrase(one.key)), 'the key has a passphrase, and must have none\n'],
+    ] as const
+    for (const [TLS_CERT, TLS_KEY, rule] of wrong) {
+      const { exitCode, stderr } = await refusedStart({ DATA_DIR: freshFolder(), TLS_CERT, TLS_KEY })
+      expect([exitCode, stderr]).toEqual([78, begin + rule])
+    }
+  })
+
+  // A name that is reserved to mean nothing (RFC 2606), and an address for documents (RFC 5737) that no machine has.
+  test.each(['nosuch.invalid', '203.0.113.7'])('HOST=%s is told as no address of this machine', async (HOST) => {
+    const { exitCode, stderr } = await refusedStart({ DATA_DIR: freshFolder(), HOST })
+    expect([exitCode, stderr]).toEqual([
+      78,
+      `cellarbook: Cannot listen on ${HOST} port 0: HOST "${HOST}" is no address of this machine\n`,
+    ])
   })
 
   onEmbedded('it is the file that is spoilt')(
@@ -230,6 +264,9 @@ describe('serve', () => {
     slowMs,
   )
 })
+
+const withPassphrase = (key: string): string =>
+  String(createPrivateKey(key).export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'secret' }))
 
 const newKey = async (dataDir: string): Promise<{ readonly key: string; readonly keyId: string }> => {
   await cellarbook(['cellar', 'create', 'c'], { DATA_DIR: dataDir })
