@@ -1,7 +1,8 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { cpSync, readFileSync, symlinkSync } from 'node:fs'
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { newFolder, root, startProcess } from '../support/cellarbook.ts'
+import { environmentOf, newFolder, root, type ServiceProcess, startProcess } from '../support/cellarbook.ts'
+import { selfSigned } from '../support/certificate.ts'
 
 // A busy machine needs longer than the 5 s that a plain `bun test` gives.
 setDefaultTimeout(60_000)
@@ -38,6 +39,34 @@ test('the service starts, and shows its pages, with nothing but the files that i
     expect([path, answer.status]).toEqual([path, 200])
   }
   expect(await service.stop()).toBe(0)
+})
+
+/** What the container is asked by, as the Dockerfile has it. */
+const healthCheck = (): readonly string[] => {
+  const [, words = '[]'] = /^HEALTHCHECK[^[]*(\[.*\])$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? []
+  const [program, ...rest] = JSON.parse(words)
+  expect(program).toBe('bun')
+  return [process.execPath, ...rest]
+}
+
+const healthOf = (service: ServiceProcess, environment: Readonly<Record<string, string>>): Promise<number> =>
+  Bun.spawn([...healthCheck()], {
+    env: environmentOf({ ...environment, PORT: new URL(service.url).port }),
+    stdout: 'ignore',
+    stderr: 'ignore',
+  }).exited
+
+test('the container is healthy while the service answers, by http and by https, and not when it is gone', async () => {
+  const { cert, key } = selfSigned()
+  const secure = { TLS_CERT: join(data.path, 'cert.pem'), TLS_KEY: join(data.path, 'key.pem') }
+  writeFileSync(secure.TLS_CERT, cert)
+  writeFileSync(secure.TLS_KEY, key)
+  for (const environment of [{}, secure]) {
+    const service = await startProcess(join(data.path, 'log'), { environment })
+    expect(await healthOf(service, environment)).toBe(0)
+    await service.stop()
+    expect(await healthOf(service, environment)).not.toBe(0)
+  }
 })
 
 test('the container leaves out nothing that it copies', () => {
