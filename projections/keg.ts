@@ -137,6 +137,14 @@ export class Keg {
     this.#set(latestRepeatOf, repeatOf ?? none)
   }
 
+  /** Whether `show` has anything to show: asked of ten thousand at once. */
+  hasLatest(keptFromMs: number): boolean {
+    if (this.#source === null) return false
+    return (
+      this.#get(latestRecordedAt) >= keptFromMs || this.#successors.some(({ recordedAt }) => recordedAt >= keptFromMs)
+    )
+  }
+
   /** What of it was accepted at `keptFromMs` or later; `null` while every such reading was ahead of time. */
   show(cellar: string, keptFromMs: number): KegLatest | null {
     const kept = this.#candidates().find(({ recordedAt }) => recordedAt >= keptFromMs)

@@ -2,7 +2,7 @@ import { kegsPerCellarMax } from '../src/limits.ts'
 import { Keg } from './keg.ts'
 import type { KegMemory } from './keg-memory.ts'
 import type { KegSaving } from './keg-saving.ts'
-import type { KegLatest } from './queries.ts'
+import type { KegLatest, KegName } from './queries.ts'
 
 /** What the kegs of all cellars have in common. */
 export type SharedByKegs = { readonly saving: KegSaving; readonly memory: KegMemory }
@@ -21,6 +21,11 @@ export class Kegs {
   #newest: Keg | null = null
   /** Where a checkpoint goes on. */
   #nextUnsaved: Keg | null = null
+  /** By name, as of so many changes; empty as long as nobody has asked. */
+  #ordered: readonly Keg[] = []
+  #orderedAt = 0
+  /** How often a keg was made or forgotten. */
+  #changes = 0
 
   constructor(cellar: { readonly name: string; readonly number: number }, shared: SharedByKegs) {
     this.#cellar = cellar
@@ -46,14 +51,15 @@ export class Kegs {
     while (this.#oldest !== null && this.#oldest.acceptedAt < keptFromMs) this.#forget(this.#oldest)
   }
 
-  /** What was accepted at `keptFromMs` or later, by rack, then keg. */
-  list(keptFromMs: number): readonly KegLatest[] {
-    const shown: KegLatest[] = []
-    for (let keg = this.#oldest; keg !== null; keg = keg.newer) {
-      const one = keg.show(this.#cellar.name, keptFromMs)
-      if (one !== null) shown.push(one)
-    }
-    return shown.sort(byName)
+  /** Those with anything to show that was accepted at `keptFromMs` or later, by rack, then keg. */
+  names(keptFromMs: number): readonly KegName[] {
+    this.#order()
+    return this.#ordered.filter((keg) => keg.hasLatest(keptFromMs))
+  }
+
+  /** What of that keg was accepted at `keptFromMs` or later; `null` if there is nothing. */
+  show({ rack, keg }: KegName, keptFromMs: number): KegLatest | null {
+    return this.#racks.get(rack)?.get(keg)?.show(this.#cellar.name, keptFromMs) ?? null
   }
 
   /**
@@ -75,7 +81,21 @@ export class Kegs {
     for (const keg of kegs.sort((a, b) => a.usedPosition - b.usedPosition)) this.#linkNewest(this.#make(keg))
   }
 
+  /**
+   * Names are compared by the rules of a language, and pages ask for all of them twice a second: so only those are that have
+   * come since they were asked for last, and most of the time none has.
+   */
+  #order(): void {
+    if (this.#orderedAt === this.#changes) return
+    const added = new Set<Keg>()
+    for (let keg = this.#oldest; keg !== null; keg = keg.newer) added.add(keg)
+    const kept = this.#ordered.filter((keg) => added.delete(keg))
+    this.#ordered = merged(kept, [...added].sort(byName))
+    this.#orderedAt = this.#changes
+  }
+
   #make(keg: Keg): Keg {
+    this.#changes += 1
     keg.savedIn = this.#saving.checkpoint
     const kegs = this.#racks.get(keg.rack)
     if (kegs === undefined) this.#racks.set(keg.rack, new Map([[keg.keg, keg]]))
@@ -87,6 +107,7 @@ export class Kegs {
   #forget(keg: Keg): void {
     if (keg.savedIn !== this.#saving.checkpoint) this.#saving.saveFirst(this.#cellar.number, keg)
     this.#unlink(keg)
+    this.#changes += 1
     const kegs = this.#racks.get(keg.rack)
     kegs?.delete(keg.keg)
     if (kegs?.size === 0) this.#racks.delete(keg.rack)
@@ -114,5 +135,30 @@ export class Kegs {
 
 const { compare } = new Intl.Collator('en', { numeric: true })
 
-const byName = (a: KegLatest, b: KegLatest): number =>
+const byName = (a: KegName, b: KegName): number =>
   compare(a.rack, b.rack) || compare(a.keg, b.keg) || (a.rack + a.keg < b.rack + b.keg ? -1 : 1)
+
+/** Both are in order. The place of each one added is found by halving, since it is mostly few that come into many. */
+const merged = (kept: readonly Keg[], added: readonly Keg[]): readonly Keg[] => {
+  const all: Keg[] = []
+  let from = 0
+  for (const keg of added) {
+    const to = placeOf(keg, kept, from)
+    for (const before of kept.slice(from, to)) all.push(before)
+    all.push(keg)
+    from = to
+  }
+  return all.concat(kept.slice(from))
+}
+
+/** Index of the first, not before `from`, that comes after `keg`. */
+const placeOf = (keg: Keg, kegs: readonly Keg[], from: number): number => {
+  let [low, high] = [from, kegs.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const other = kegs[middle]
+    if (other !== undefined && byName(other, keg) < 0) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -64,9 +64,9 @@ export type AcceptedReading = {
   readonly repeatOf: number | null
 }
 
-export type KegLatest = {
-  readonly rack: string
-  readonly keg: string
+export type KegName = { readonly rack: string; readonly keg: string }
+
+export type KegLatest = KegName & {
   readonly latest: AcceptedReading
   /** Of the last accepted ones in order of acceptance, oldest first, at most `pointsPerKegMax`. */
   readonly values: readonly number[]
@@ -75,8 +75,10 @@ export type KegLatest = {
 export type ReadingQueries = {
   /** Newest accepted first, at most `latestReadingsPerCellarMax`, none of a time from which readings were purged. */
   latest(cellar: string): readonly AcceptedReading[]
-  /** By rack, then keg. "Latest" is by the reading's own timestamp, not by arrival. */
-  kegs(cellar: string): readonly KegLatest[]
+  /** Kegs with anything to show, by rack, then keg. There may be `kegsPerCellarMax`, so a page asks for `kegs` of a few of them. */
+  kegNames(cellar: string): readonly KegName[]
+  /** Those of these that have anything to show, in their order. "Latest" is by the reading's own timestamp, not by arrival. */
+  kegs(cellar: string, names: readonly KegName[]): readonly KegLatest[]
   /** Time of the last accepted reading of that key, ms, and how many there were; `null` before the first. */
   usage(
     keyId: string,

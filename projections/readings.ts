@@ -8,7 +8,7 @@ import { KegMemory } from './keg-memory.ts'
 import { KegSaving } from './keg-saving.ts'
 import { Kegs } from './kegs.ts'
 import { readPurged, writePurged } from './purge-record.ts'
-import type { AcceptedReading, Barrier, KegLatest, Purged, ReadingQueries } from './queries.ts'
+import type { AcceptedReading, Barrier, KegLatest, KegName, Purged, ReadingQueries } from './queries.ts'
 import { kinds, type RecordReader, type RecordWriter } from './records.ts'
 import { Ring } from './ring.ts'
 
@@ -112,11 +112,19 @@ export class ReadingsFold implements ReadingQueries {
     return kept.reverse().map((reading) => shownSince(keptFromMs, reading))
   }
 
-  kegs(name: string): readonly KegLatest[] {
+  kegNames(name: string): readonly KegName[] {
+    const cellar = this.#cellarNamed.get(name)
+    return cellar?.kegs.names(cellar.keptFromMs) ?? []
+  }
+
+  kegs(name: string, names: readonly KegName[]): readonly KegLatest[] {
     const cellar = this.#cellarNamed.get(name)
     if (cellar === undefined) return []
     const { kegs, keptFromMs } = cellar
-    return kegs.list(keptFromMs).map((keg) => ({ ...keg, latest: shownSince(keptFromMs, keg.latest) }))
+    return names.flatMap((one) => {
+      const keg = kegs.show(one, keptFromMs)
+      return keg === null ? [] : [{ ...keg, latest: shownSince(keptFromMs, keg.latest) }]
+    })
   }
 
   usage(

@@ -225,6 +225,10 @@ export const liveBytesWaitingMax = 256 * 1024
 // Pages and their forms.
 /** Keys on one page of a list: rendering them, again with every live push, must not hold up readings. */
 export const keysPerPageMax = 100
+/** Kegs on one page of a cellar's readings, for the same reason. */
+export const kegsPerPageMax = 100
+/** What may be looked for among their names: a rack's, a space and a keg's. */
+export const kegFilterCharsMax = 257
 
 // The process.
 export const drainMsMax = 10_000

@@ -2,6 +2,7 @@ import type { KeyStatus } from '../src/domain/key.ts'
 import { ByWhom } from './by.tsx'
 import { CellarFrame } from './cellar-frame.tsx'
 import { UsageMeter } from './meter.tsx'
+import { PageLinks } from './page-links.tsx'
 import { paths } from './paths.ts'
 import { countText, limitText } from './quantity.ts'
 import { Ago, AgoOrNever, Day, Instant } from './time.tsx'
@@ -66,26 +67,13 @@ export const KeyList = (props: ListProps): JSX.Element => (
   <section id="key-list" aria-label={`Keys: ${props.status}`}>
     <StatusTabs cellar={props.cellar} status={props.status} counts={props.counts} />
     {props.keys.length === 0 ? <NoKeys {...props} /> : <KeyTable {...props} />}
-    {props.pages > 1 ? <PageLinks {...props} /> : null}
+    <PageLinks
+      page={props.page}
+      pages={props.pages}
+      hrefOf={(page) => paths.keys(props.cellar, props.status, page)}
+      words={{ before: 'Newer keys', behind: 'Older keys' }}
+    />
   </section>
-)
-
-const PageLinks = ({ cellar, status, page, pages }: ListProps): JSX.Element => (
-  <nav class="filters" aria-label="Pages of this list">
-    <ul>
-      {page > 1 ? (
-        <li>
-          <a href={paths.keys(cellar, status, page - 1)}>Newer keys</a>
-        </li>
-      ) : null}
-      <li class="quiet" safe>{`page ${page} of ${countText(pages)}`}</li>
-      {page < pages ? (
-        <li>
-          <a href={paths.keys(cellar, status, page + 1)}>Older keys</a>
-        </li>
-      ) : null}
-    </ul>
-  </nav>
 )
 
 /** In the order an admin looks for them; an expired key can be revived, a suspended one resumed, a revoked one neither. */

@@ -15,7 +15,7 @@
  * | ProblemPage (problem.tsx)       | any                         |                                                           |
  * | CellarsPage (cellars.tsx)       | cellars                     |                                                           |
  * | NewCellarPage (new-cellar.tsx)  | newCellar                   | cellars: cellar, title                                    |
- * | ReadingsPage (readings.tsx)     | cellar(id)                  |                                                           |
+ * | ReadingsPage (readings.tsx)     | cellar(id, find, page)      | same (GET): find                                          |
  * | KeysPage (keys.tsx)             | keys(id, status)            |                                                           |
  * | NewKeyPage (key-form.tsx)       | newKey(id)                  | keys(id): label, note, expires, expires_on,               |
  * |                                 |                             | limit_readings, limit_seconds, _key_id                    |
@@ -37,7 +37,7 @@
  * | address (`paths.ts`)            | fragment                                                  |
  * | ------------------------------- | --------------------------------------------------------- |
  * | liveCellars                     | CellarList (cellars.tsx)                                  |
- * | liveReadings(id)                | CellarReadings (readings.tsx)                             |
+ * | liveReadings(id, find, page)    | CellarReadings (readings.tsx)                             |
  * | liveKeys(id, status)            | KeyList (keys.tsx)                                        |
  * | liveKey(keyId)                  | KeyFacts (key.tsx)                                        |
  * | liveFirstReading(keyId)         | FirstReading (key-created.tsx), once it has come; it ends |

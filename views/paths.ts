@@ -13,10 +13,15 @@ export const cellarSegment = (cellar: string): string =>
 export const cellarOfSegment = (decoded: string): string => (decoded.startsWith('~') ? decoded.slice(1) : decoded)
 
 /** What a list begins with needs no saying. */
-const listQuery = (status: KeyStatus, page: number): string => {
-  const wanted = [...(status === 'active' ? [] : [`status=${status}`]), ...(page === 1 ? [] : [`page=${page}`])]
-  return wanted.length === 0 ? '' : `?${wanted.join('&')}`
-}
+const listQuery = (status: KeyStatus, page: number): string =>
+  queryOf([...(status === 'active' ? [] : [`status=${status}`]), ...pageQuery(page)])
+
+const readingsQuery = (find: string, page: number): string =>
+  queryOf([...(find === '' ? [] : [`find=${encodeURIComponent(find)}`]), ...pageQuery(page)])
+
+const pageQuery = (page: number): readonly string[] => (page === 1 ? [] : [`page=${page}`])
+
+const queryOf = (wanted: readonly string[]): string => (wanted.length === 0 ? '' : `?${wanted.join('&')}`)
 
 export const paths = {
   signIn: '/sign-in',
@@ -25,7 +30,8 @@ export const paths = {
   link: (secret: string) => `/link/${encodeURIComponent(secret)}`,
   cellars: '/cellars',
   newCellar: '/cellars/new',
-  cellar: (cellar: string) => `/cellars/${cellarSegment(cellar)}/readings`,
+  cellar: (cellar: string, find = '', page = 1) =>
+    `/cellars/${cellarSegment(cellar)}/readings${readingsQuery(find, page)}`,
   settings: (cellar: string) => `/cellars/${cellarSegment(cellar)}/settings`,
   rename: (cellar: string) => `/cellars/${cellarSegment(cellar)}/title`,
   policy: (cellar: string) => `/cellars/${cellarSegment(cellar)}/policy`,
@@ -43,7 +49,8 @@ export const paths = {
   operatorLinks: '/operators/links',
   devicesGuide: '/docs/devices',
   liveCellars: '/live/cellars',
-  liveReadings: (cellar: string) => `/live/cellars/${cellarSegment(cellar)}/readings`,
+  liveReadings: (cellar: string, find = '', page = 1) =>
+    `/live/cellars/${cellarSegment(cellar)}/readings${readingsQuery(find, page)}`,
   liveKeys: (cellar: string, status: KeyStatus, page: number) =>
     `/live/cellars/${cellarSegment(cellar)}/keys${listQuery(status, page)}`,
   liveKey: (keyId: string) => `/live/keys/${encodeURIComponent(keyId)}`,

@@ -1,22 +1,27 @@
+import { attribute } from './attribute.ts'
 import { CellarFrame } from './cellar-frame.tsx'
+import { PageLinks } from './page-links.tsx'
 import { paths } from './paths.ts'
-import { countOf } from './quantity.ts'
+import { countOf, countText } from './quantity.ts'
 import { Sparkline } from './sparkline.tsx'
 import { Ago } from './time.tsx'
-import type { CellarView, KegView, ReadingView, Shell } from './types.ts'
+import type { CellarView, KegListView, ReadingView, Shell } from './types.ts'
 
 export const ReadingsPage = (props: {
   readonly shell: Shell
   readonly cellar: CellarView
-  readonly kegs: readonly KegView[]
+  readonly kegs: KegListView
   /** Newest accepted first. */
   readonly readings: readonly ReadingView[]
   /** Whether there is a key that could send one. */
   readonly activeKeys: number
 }): JSX.Element => (
   <CellarFrame shell={props.shell} cellar={props.cellar} tab="readings" title="Readings">
+    {props.kegs.find !== '' || props.kegs.pages > 1 ? (
+      <FindKegs cellar={props.cellar.cellar} find={props.kegs.find} />
+    ) : null}
     <div
-      hx-sse:connect={paths.liveReadings(props.cellar.cellar)}
+      hx-sse:connect={attribute(paths.liveReadings(props.cellar.cellar, props.kegs.find, props.kegs.page))}
       hx-sse:close="end"
       hx-target="#cellar-readings"
       hx-swap="outerMorph"
@@ -35,7 +40,7 @@ export const ReadingsPage = (props: {
 
 export const CellarReadings = (props: {
   readonly cellar: string
-  readonly kegs: readonly KegView[]
+  readonly kegs: KegListView
   readonly readings: readonly ReadingView[]
   readonly activeKeys: number
   readonly nowMs: number
@@ -46,7 +51,7 @@ export const CellarReadings = (props: {
       <NoReadings cellar={props.cellar} activeKeys={props.activeKeys} isAdmin={props.isAdmin} />
     ) : (
       <>
-        <KegTable kegs={props.kegs} nowMs={props.nowMs} />
+        <Kegs cellar={props.cellar} {...props.kegs} />
         <ReadingTable readings={props.readings} nowMs={props.nowMs} />
       </>
     )}
@@ -78,40 +83,93 @@ const NoReadings = (props: {
   </div>
 )
 
-const KegTable = (props: { readonly kegs: readonly KegView[]; readonly nowMs: number }): JSX.Element => (
+/** By a plain GET, so that what is found has an address; beside what is live, so that no push disturbs who types. */
+const FindKegs = (props: { readonly cellar: string; readonly find: string }): JSX.Element => (
+  <search>
+    <form method="get" action={paths.cellar(props.cellar)} class="ask toolbar">
+      <label for="field-find">Find kegs</label>
+      <input
+        id="field-find"
+        name="find"
+        type="search"
+        autocomplete="off"
+        spellcheck="false"
+        value={attribute(props.find)}
+        placeholder="words of rack and keg"
+      />
+      <button type="submit" class="secondary">
+        Find
+      </button>
+      {props.find === '' ? null : <a href={paths.cellar(props.cellar)}>Show all</a>}
+    </form>
+  </search>
+)
+
+const Kegs = (props: KegListView & { readonly cellar: string }): JSX.Element => (
   <section aria-labelledby="kegs-title">
     <h2 id="kegs-title">
-      Kegs <small safe>{countOf(props.kegs.length, 'keg', 'kegs')}</small>
+      Kegs{' '}
+      <small safe>
+        {props.find === ''
+          ? countOf(props.all, 'keg', 'kegs')
+          : `${countText(props.found)} of ${countOf(props.all, 'keg', 'kegs')}`}
+      </small>
     </h2>
-    <table class="stack">
-      <thead>
-        <tr>
-          <th scope="col">Rack, keg</th>
-          <th scope="col" class="number">
-            Latest value
-          </th>
-          <th scope="col">Taken</th>
-          <th scope="col">Last values</th>
-        </tr>
-      </thead>
-      <tbody>
-        {props.kegs.map((keg) => (
-          <tr>
-            <KegHeading rack={keg.rack} keg={keg.keg} />
-            <td class="number value" data-label="Latest value">
-              {keg.latest.value}
-            </td>
-            <td data-label="Taken">
-              <code safe>{keg.latest.timestamp}</code> <Marks reading={keg.latest} />
-            </td>
-            <td data-label="Last values">
-              <Sparkline values={keg.values} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    {props.kegs.length === 0 ? <NoKegs find={props.find} /> : <KegTable kegs={props.kegs} />}
+    <PageLinks
+      page={props.page}
+      pages={props.pages}
+      hrefOf={(page) => paths.cellar(props.cellar, props.find, page)}
+      words={{ before: 'Previous kegs', behind: 'Next kegs' }}
+    />
   </section>
+)
+
+const NoKegs = (props: { readonly find: string }): JSX.Element => (
+  <div class="empty small">
+    {props.find === '' ? (
+      <p>None has a reading to show: each that came is ahead of its time.</p>
+    ) : (
+      <p>
+        No keg has{' '}
+        <q>
+          <bdi safe>{props.find}</bdi>
+        </q>{' '}
+        in the names of its rack and itself.
+      </p>
+    )}
+  </div>
+)
+
+const KegTable = (props: { readonly kegs: KegListView['kegs'] }): JSX.Element => (
+  <table class="stack">
+    <thead>
+      <tr>
+        <th scope="col">Rack, keg</th>
+        <th scope="col" class="number">
+          Latest value
+        </th>
+        <th scope="col">Taken</th>
+        <th scope="col">Last values</th>
+      </tr>
+    </thead>
+    <tbody>
+      {props.kegs.map((keg) => (
+        <tr>
+          <KegHeading rack={keg.rack} keg={keg.keg} />
+          <td class="number value" data-label="Latest value">
+            {keg.latest.value}
+          </td>
+          <td data-label="Taken">
+            <code safe>{keg.latest.timestamp}</code> <Marks reading={keg.latest} />
+          </td>
+          <td data-label="Last values">
+            <Sparkline values={keg.values} />
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
 )
 
 const ReadingTable = (props: { readonly readings: readonly ReadingView[]; readonly nowMs: number }): JSX.Element => (

@@ -73,6 +73,19 @@ export type KegView = {
   readonly values: readonly number[]
 }
 
+/** One page of a cellar's kegs, by rack, then keg. */
+export type KegListView = {
+  readonly kegs: readonly KegView[]
+  /** What was looked for; blank: all. */
+  readonly find: string
+  /** How many of `all` that finds. */
+  readonly found: number
+  readonly all: number
+  /** From 1. */
+  readonly page: number
+  readonly pages: number
+}
+
 export type KeyView = {
   readonly keyId: string
   readonly cellar: string

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { createProjections } from '../../projections/projections.ts'
 import { cellarStream, operatorStream, setupStream } from '../../src/domain/streams.ts'
 import { keyLimitDefault } from '../../src/limits.ts'
+import { kegsOf } from '../support/kegs-of.ts'
 import { type Draft, Recorder } from '../support/recorder.ts'
 import { snapshotOf } from '../support/snapshot.ts'
 
@@ -142,7 +143,7 @@ describe('fold()', () => {
     })
     expect(() => projections.fold([event])).toThrow('Cannot fold revision 0 of "readings-k"')
     expect(projections.readings.usage('k')).toBeNull()
-    expect(projections.readings.kegs('c')).toEqual([])
+    expect(kegsOf(projections, 'c')).toEqual([])
   })
 })
 

@@ -10,6 +10,7 @@ import {
   latestReadingsPerCellarMax,
   pointsPerKegMax,
 } from '../../src/limits.ts'
+import { kegsOf } from '../support/kegs-of.ts'
 import { Recorder } from '../support/recorder.ts'
 
 const noon = Date.UTC(2026, 2, 1, 12)
@@ -33,7 +34,7 @@ const scene = () => {
   return { recorder, projections, post }
 }
 
-const latestOf = (projections: Projections) => projections.readings.kegs('c').map(({ latest }) => latest.value)
+const latestOf = (projections: Projections) => kegsOf(projections, 'c').map(({ latest }) => latest.value)
 
 describe('the latest readings of a cellar', () => {
   test(`are the last ${latestReadingsPerCellarMax} accepted, newest first`, () => {
@@ -110,9 +111,9 @@ describe('the points of a keg', () => {
   test(`are the last ${pointsPerKegMax} in order of acceptance, oldest first`, () => {
     const { projections, post } = scene()
     for (let value = 0; value < pointsPerKegMax; value += 1) post({ value }, { at: noon + value })
-    expect(projections.readings.kegs('c')[0]?.values[0]).toBe(0)
+    expect(kegsOf(projections, 'c')[0]?.values[0]).toBe(0)
     post({ value: pointsPerKegMax }, { at: noon + pointsPerKegMax })
-    const values = projections.readings.kegs('c')[0]?.values ?? []
+    const values = kegsOf(projections, 'c')[0]?.values ?? []
     expect(values).toEqual(Array.from({ length: pointsPerKegMax }, (_, index) => index + 1))
   })
 })
@@ -167,28 +168,53 @@ describe('the kegs of a cellar', () => {
     ] as const) {
       post({ rack, keg })
     }
-    expect(projections.readings.kegs('c').map(({ rack, keg }) => `${rack}/${keg}`)).toEqual([
+    expect(kegsOf(projections, 'c').map(({ rack, keg }) => `${rack}/${keg}`)).toEqual([
       'rack 2/a',
       'rack 2/b',
       'rack 10/a',
     ])
   })
 
+  test('are in the same order whether they were asked for now and then or never before, with those that came and went', () => {
+    const [watched, unwatched] = [scene(), scene()]
+    const names = (projections: Projections) => projections.readings.kegNames('c').map(({ rack, keg }) => [rack, keg])
+    for (let number = 0; number < kegsPerCellarMax + 2_000; number += 1) {
+      // Each step is prime to the count, so they come in no order at all.
+      const reading = { rack: `rack ${(number * 37) % 11}`, keg: `k${(number * 4_001) % 20_011}` }
+      watched.post(reading)
+      unwatched.post(reading)
+      if (number % 997 === 0) names(watched.projections)
+    }
+    expect(names(watched.projections)).toHaveLength(kegsPerCellarMax)
+    expect(names(watched.projections)).toEqual(names(unwatched.projections))
+  })
+
+  test('are not named as long as every reading of theirs was ahead of time, and shown in the order they are asked for', () => {
+    const { projections, post } = scene()
+    post({ keg: 'ahead', timestamp: '2026-03-01T13:00:00Z' })
+    post({ keg: 'a' })
+    post({ keg: 'b' })
+    const { readings } = projections
+    expect(readings.kegNames('c').map(({ keg }) => keg)).toEqual(['a', 'b'])
+    const asked = ['b', 'ahead', 'a', 'unknown'].map((keg) => ({ rack: 'r', keg }))
+    expect(readings.kegs('c', asked).map(({ keg }) => keg)).toEqual(['b', 'a'])
+  })
+
   test(`are at most ${kegsPerCellarMax}: the one used longest ago goes, and only from its own cellar`, () => {
     const { projections, post } = scene()
     post({ cellar: 'other', keg: 'untouched' })
     for (let number = 0; number < kegsPerCellarMax; number += 1) post({ rack: `r${number % 7}`, keg: `k${number}` })
-    expect(projections.readings.kegs('c')).toHaveLength(kegsPerCellarMax)
+    expect(kegsOf(projections, 'c')).toHaveLength(kegsPerCellarMax)
     // The first made is used again, so that the second is the one used longest ago.
     post({ rack: 'r0', keg: 'k0' })
     post({ rack: 'new', keg: 'new' })
-    const names = new Set(projections.readings.kegs('c').map(({ keg }) => keg))
+    const names = new Set(kegsOf(projections, 'c').map(({ keg }) => keg))
     expect(names.size).toBe(kegsPerCellarMax)
     expect([names.has('k0'), names.has('k1'), names.has('k2'), names.has('new')]).toEqual([true, false, true, true])
-    expect(projections.readings.kegs('other')).toHaveLength(1)
+    expect(kegsOf(projections, 'other')).toHaveLength(1)
     // The next one has the place of one that went, and nothing of it.
     post({ rack: 'new', keg: 'newer' })
-    const fresh = projections.readings.kegs('c').find(({ keg }) => keg === 'newer')
+    const fresh = kegsOf(projections, 'c').find(({ keg }) => keg === 'newer')
     expect([fresh?.values, fresh?.latest.repeatOf]).toEqual([[1], null])
   })
 
@@ -197,7 +223,7 @@ describe('the kegs of a cellar', () => {
     post({ rack: 'a/b', keg: 'c' })
     post({ rack: 'a', keg: 'b/c' })
     post({ rack: '__proto__', keg: 'constructor' })
-    expect(projections.readings.kegs('c')).toHaveLength(3)
+    expect(kegsOf(projections, 'c')).toHaveLength(3)
   })
 })
 

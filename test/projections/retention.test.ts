@@ -7,6 +7,7 @@ import type { RecordedEvent } from '../../src/domain/events.ts'
 import { instantText } from '../../src/domain/instant.ts'
 import { cellarStream, readingsStream } from '../../src/domain/streams.ts'
 import { futureSkewMsMax, latestPerKegMax, latestReadingsPerCellarMax, pointsPerKegMax } from '../../src/limits.ts'
+import { kegsOf } from '../support/kegs-of.ts'
 import { Recorder } from '../support/recorder.ts'
 import { snapshotOf } from '../support/snapshot.ts'
 
@@ -208,7 +209,7 @@ describe('after a purge the projections', () => {
       })
       expect(readings.purged('k1')).toMatchObject({ keptFrom: 29, readings: 29 })
       expect(readings.latest('c')).toEqual([])
-      expect(readings.kegs('c')).toEqual([])
+      expect(kegsOf({ readings }, 'c')).toEqual([])
     }
   })
 
@@ -218,7 +219,7 @@ describe('after a purge the projections', () => {
     cellar.read({ key: 0, keg: 0, value: 1, behindMs: 0 }, at(10))
     cellar.read({ key: 0, keg: 0, value: 2, behindMs: 5 * dayMs }, at(11))
     cellar.read({ key: 0, keg: 0, value: 3, behindMs: 7 * dayMs }, at(12))
-    const latest = () => cellar.live.readings.kegs('c').map((keg) => keg.latest.value)
+    const latest = () => kegsOf(cellar.live, 'c').map((keg) => keg.latest.value)
     expect(latest()).toEqual([1])
     cellar.purge({ keys: [true, false, false] }, at(10.5))
     expect(latest()).toEqual([2])
@@ -232,7 +233,7 @@ describe('after a purge the projections', () => {
       cellar.read({ key: 0, keg: 0, value: number, behindMs: 2 * number * dayMs }, noon + number * dayMs)
     }
     cellar.purge({ keys: [true, false, false] }, noon + (2 * latestPerKegMax - 1.5) * dayMs)
-    expect(cellar.live.readings.kegs('c').map((keg) => keg.latest.value)).toEqual([2 * latestPerKegMax - 1])
+    expect(kegsOf(cellar.live, 'c').map((keg) => keg.latest.value)).toEqual([2 * latestPerKegMax - 1])
   })
 
   test('call nothing a repeat of what is gone', () => {
@@ -288,7 +289,7 @@ test('the last readings of a cellar and of a keg are those of the last days, whe
   const latest = cellar.live.readings.latest('c').map(({ value }) => value)
   expect([latest.indexOf(-1), latest.indexOf(-2)]).toEqual([30 - 1, -1])
   expect(latest).toHaveLength(latestReadingsPerCellarMax)
-  const [keg] = cellar.live.readings.kegs('c')
+  const [keg] = kegsOf(cellar.live, 'c')
   expect(keg?.values).toHaveLength(pointsPerKegMax)
   expect(keg?.values).toContain(-1)
   expect(keg?.values).not.toContain(-2)

@@ -4,6 +4,7 @@ import { createProjections, restoreProjections } from '../../projections/project
 import type { Projections } from '../../projections/queries.ts'
 import type { RecordedEvent } from '../../src/domain/events.ts'
 import { checkpointPieceBytes, kegsPerCellarMax, pointsPerKegMax } from '../../src/limits.ts'
+import { kegsOf } from '../support/kegs-of.ts'
 import { randomHistory } from '../support/random-history.ts'
 import { type Draft, Recorder } from '../support/recorder.ts'
 import { snapshotOf } from '../support/snapshot.ts'
@@ -83,7 +84,7 @@ describe('a saved state', () => {
     expectSame(restoreProjections(pieces), folded(before), before)
     const after = restoreProjections(kept(live.save()))
     expectSame(after, folded(recorder.events), recorder.events)
-    const names = after.readings.kegs('c').map(({ keg }) => keg)
+    const names = kegsOf(after, 'c').map(({ keg }) => keg)
     expect([names.length, names.includes('k0'), names.includes('new')]).toEqual([kegsPerCellarMax, false, true])
   })
 
@@ -91,9 +92,7 @@ describe('a saved state', () => {
     const recorder = new Recorder(now)
     for (let value = 0; value <= pointsPerKegMax; value += 1) recorder.record('readings-k', reading('k', value))
     const restored = restoreProjections(kept(folded(recorder.events).save()))
-    expect(restored.readings.kegs('c')[0]?.values).toEqual(
-      Array.from({ length: pointsPerKegMax }, (_, index) => index + 1),
-    )
+    expect(kegsOf(restored, 'c')[0]?.values).toEqual(Array.from({ length: pointsPerKegMax }, (_, index) => index + 1))
     for (const [value, isRepeat] of [
       [1, true],
       [0, false],

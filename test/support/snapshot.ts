@@ -1,5 +1,6 @@
 import type { Projections } from '../../projections/queries.ts'
 import type { RecordedEvent } from '../../src/domain/events.ts'
+import { kegsOf } from './kegs-of.ts'
 
 /**
  * All that can be asked of projections at `now`, as one plain value, so that two of them can be compared. `events` are those
@@ -16,7 +17,7 @@ export const snapshotOf = (
     found: cellars.get(cellar.cellar),
     keys: keys.ofCellar(cellar.cellar),
     latest: readings.latest(cellar.cellar),
-    kegs: readings.kegs(cellar.cellar),
+    kegs: kegsOf({ readings }, cellar.cellar),
   })),
   keys: keys.list().map((key) => ({
     key,

@@ -17,7 +17,16 @@ import { ReadingsPage } from '../../views/readings.tsx'
 import { ConfirmRetentionPage } from '../../views/retention.tsx'
 import { SettingsPage } from '../../views/settings.tsx'
 import { SignInPage } from '../../views/sign-in.tsx'
-import type { CellarView, Form, KeyView, NewKeyField, ReadingView, Shell, StateAt } from '../../views/types.ts'
+import type {
+  CellarView,
+  Form,
+  KegListView,
+  KeyView,
+  NewKeyField,
+  ReadingView,
+  Shell,
+  StateAt,
+} from '../../views/types.ts'
 
 /** 2026-11-21T10:14:07.123Z. */
 export const nowMs = 1_795_256_047_123
@@ -187,6 +196,10 @@ const cellarPages = (texts: Texts): readonly Page[] => {
     latest: readingOf(texts, values.length > 2 ? 4 : 1, values[values.length - 1] ?? 0),
     values,
   }))
+  const allKegs: KegListView = { kegs, find: '', found: kegs.length, all: kegs.length, page: 1, pages: 1 }
+  const manyKegs: KegListView = { ...allKegs, found: 9_803, all: 9_803, pages: 99 }
+  const foundKegs = { find: texts('typed'), found: 203, pages: 3 }
+  const noKegs: KegListView = { ...allKegs, kegs: [], found: 0, all: 0 }
   const policy = form({ limit_readings: '', limit_seconds: '', age_max: '30d', ahead_max: '' })
   const settings = {
     cellar,
@@ -217,9 +230,30 @@ const cellarPages = (texts: Texts): readonly Page[] => {
         ),
       }),
     },
-    { name: 'readings', html: ReadingsPage({ shell: admin, cellar, kegs, readings, activeKeys: 3 }) },
-    { name: 'readings-empty', html: ReadingsPage({ shell: admin, cellar, kegs: [], readings: [], activeKeys: 0 }) },
-    { name: 'readings-waiting', html: ReadingsPage({ shell: auditor, cellar, kegs: [], readings: [], activeKeys: 1 }) },
+    { name: 'readings', html: ReadingsPage({ shell: admin, cellar, kegs: allKegs, readings, activeKeys: 3 }) },
+    {
+      name: 'readings-page',
+      html: ReadingsPage({ shell: admin, cellar, kegs: { ...manyKegs, page: 2 }, readings, activeKeys: 3 }),
+    },
+    {
+      name: 'readings-found',
+      html: ReadingsPage({ shell: admin, cellar, kegs: { ...manyKegs, ...foundKegs }, readings, activeKeys: 3 }),
+    },
+    {
+      name: 'readings-not-found',
+      html: ReadingsPage({
+        shell: admin,
+        cellar,
+        kegs: { ...manyKegs, ...foundKegs, kegs: [], found: 0, pages: 1 },
+        readings,
+        activeKeys: 3,
+      }),
+    },
+    { name: 'readings-empty', html: ReadingsPage({ shell: admin, cellar, kegs: noKegs, readings: [], activeKeys: 0 }) },
+    {
+      name: 'readings-waiting',
+      html: ReadingsPage({ shell: auditor, cellar, kegs: noKegs, readings: [], activeKeys: 1 }),
+    },
     { name: 'settings', html: SettingsPage({ shell: admin, ...settings }) },
     { name: 'settings-auditor', html: SettingsPage({ shell: auditor, ...settings }) },
     {

@@ -6,7 +6,7 @@ import { htmlPage, notFound, refusedPage, seeOther, toCellars } from './answers.
 import { cellarRows, cellarView } from './cellar-views.ts'
 import { noFaults, placedFaults } from './forms.ts'
 import { cellarOf } from './named.ts'
-import { readingsOf } from './reading-views.ts'
+import { readingsOf, readingsQuery } from './reading-views.ts'
 import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from './visit.ts'
 
 export const cellarRoutes = (deps: DashboardDeps): readonly Route[] => [
@@ -42,7 +42,7 @@ const newCellarPage = (visit: SignedInVisit, faults = noFaults): JSX.Element => 
 const showReadings = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const cellar = cellarOf(deps, visit)
   if (cellar === null) return notFound(visit)
-  const { kegs, readings, activeKeys } = readingsOf(deps, cellar.cellar, visit.nowMs)
+  const { kegs, readings, activeKeys } = readingsOf(deps, cellar.cellar, readingsQuery(visit.query), visit.nowMs)
   return htmlPage(
     visit,
     <ReadingsPage

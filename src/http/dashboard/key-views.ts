@@ -1,6 +1,7 @@
 import type { KeyCounts, KeyView } from '../../../views/types.ts'
 import { type KeyState, type KeyStatus, keyStatus, keyStatuses } from '../../domain/key.ts'
 import { keysPerPageMax } from '../../limits.ts'
+import { askedPage, pageOf } from './paging.ts'
 import type { DashboardDeps } from './visit.ts'
 
 export const keyViewOf = async (deps: DashboardDeps, key: KeyState, nowMs: number): Promise<KeyView> => {
@@ -42,21 +43,14 @@ export const keyListOf = async (deps: DashboardDeps, cellar: string, query: KeyL
   const all = deps.core.projections.keys.ofCellar(cellar)
   const counts = { active: 0, expired: 0, suspended: 0, revoked: 0 }
   for (const key of all) counts[keyStatus(key, nowMs)] += 1
-  const pages = Math.max(1, Math.ceil(counts[query.status] / keysPerPageMax))
-  // A page that has emptied since its link was made is the last one there is.
-  const page = Math.min(query.page, pages)
-  const shown = all
-    .filter((key) => keyStatus(key, nowMs) === query.status)
-    .slice((page - 1) * keysPerPageMax, page * keysPerPageMax)
+  const wanted = all.filter((key) => keyStatus(key, nowMs) === query.status)
+  const { shown, page, pages } = pageOf(wanted, query.page, keysPerPageMax)
   const keys = await Promise.all(shown.map((key) => keyViewOf(deps, key, nowMs)))
   return { cellar, status: query.status, counts: counts satisfies KeyCounts, keys, page, pages }
 }
 
 /** `?status=` and `?page=`; anything else is the first tab, and its first page. */
 export const keyListQuery = (query: URLSearchParams): KeyListQuery => {
-  const [status, page] = [query.get('status'), query.get('page') ?? '']
-  return {
-    status: keyStatuses.find((known) => known === status) ?? 'active',
-    page: /^[1-9]\d{0,5}$/.test(page) ? Number(page) : 1,
-  }
+  const status = query.get('status')
+  return { status: keyStatuses.find((known) => known === status) ?? 'active', page: askedPage(query) }
 }

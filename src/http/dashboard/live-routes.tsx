@@ -10,7 +10,7 @@ import { endOfStream } from './door.tsx'
 import { keyListOf, keyListQuery, keyViewOf } from './key-views.ts'
 import type { LivePage } from './live-pages.ts'
 import { cellarOf, keyOf } from './named.ts'
-import { readingsOf, readingView } from './reading-views.ts'
+import { readingsOf, readingsQuery, readingView } from './reading-views.ts'
 import type { DashboardDeps, Route, SignedInVisit } from './visit.ts'
 
 /** Streams of fragments: each the same function as on its page, so that both always show the same. */
@@ -35,10 +35,11 @@ export const liveRoutes = (deps: DashboardDeps): readonly Route[] => {
       get: live((visit) => {
         const cellar = cellarOf(deps, visit)?.cellar
         if (cellar === undefined) return null
+        const query = readingsQuery(visit.query)
         return {
           topic: { cellar },
           render: async () => (
-            <CellarReadings {...readingsOf(deps, cellar, now())} nowMs={now()} isAdmin={isAdmin(visit)} />
+            <CellarReadings {...readingsOf(deps, cellar, query, now())} nowMs={now()} isAdmin={isAdmin(visit)} />
           ),
         }
       }),

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { batchReadingsMax, kegsPerCellarMax, kegsPerPageMax, livePushMs } from '../../../src/limits.ts'
+import { paths } from '../../../views/paths.ts'
+import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
+import { type Service, testCellar, validReading } from '../../support/service.ts'
+import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
+
+let service: Service
+let schedule: DrivenSchedule
+let admin: Visitor
+
+const racks = 100
+const kegsPerRack = kegsPerCellarMax / racks
+
+/** What a page of so many kegs may weigh: a row of them takes less than 700 bytes, and there are the latest readings. */
+const pageBytesMax = 128 * 1024
+
+beforeAll(async () => {
+  schedule = drivenSchedule()
+  service = await startWithOperators({ liveSchedule: schedule })
+  admin = await signedIn(service, 'admin')
+  const limit = { readings: 1_000_000, windowMs: 60_000 }
+  const { key, keyId } = await service.createKey({ limit })
+  const readings = Array.from({ length: kegsPerCellarMax }, (_, number) => ({
+    ...validReading,
+    rack: `rack ${Math.floor(number / kegsPerRack)}`,
+    keg: `keg ${number % kegsPerRack}`,
+    value: number,
+  }))
+  for (let from = 0; from < readings.length; from += batchReadingsMax) {
+    const answer = await service.postBatch(readings.slice(from, from + batchReadingsMax), key)
+    if (answer.status !== 200) throw new Error(await answer.text())
+  }
+  await service.untilFolded(keyId, readings.length)
+})
+
+afterAll(() => service.stop())
+
+/** `rack 3/keg 7` for each row of the kegs' table. */
+const kegRows = (html: string): readonly string[] => {
+  const [table = ''] = html.split('id="latest-title"')
+  const rows = [...table.matchAll(/<bdi class="row-name">([^<]*)<\/bdi><bdi class="under">([^<]*)<\/bdi>/g)]
+  return rows.map(([, keg, rack]) => `${rack}/${keg}`)
+}
+
+const firstPush = async (path: string): Promise<string> => {
+  const abort = new AbortController()
+  const cookie = [...admin.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const response = await fetch(service.url + path, { headers: { Cookie: cookie }, signal: abort.signal })
+  const decoder = new TextDecoder()
+  let text = ''
+  const pushed = schedule.advance(livePushMs)
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true })
+    if (/^data: [\s\S]*\n\n$/m.test(text)) break
+  }
+  await pushed
+  abort.abort()
+  return text
+}
+
+describe(`the readings of a cellar with ${kegsPerCellarMax} kegs`, () => {
+  test(`show ${kegsPerPageMax} kegs on a page, by rack and keg, and the one past that on the next`, async () => {
+    const first = (await admin.get(paths.cellar(testCellar))).body
+    const second = (await admin.get(paths.cellar(testCellar, '', 2))).body
+    expect(kegRows(first)).toEqual(Array.from({ length: kegsPerPageMax }, (_, keg) => `rack 0/keg ${keg}`))
+    expect(kegRows(second)[0]).toBe('rack 1/keg 0')
+    expect(first).toContain('10,000 kegs')
+    expect(second).toContain('page 2 of 100')
+    expect(Buffer.byteLength(first)).toBeLessThan(pageBytesMax)
+  })
+
+  test('are pushed as that page alone', async () => {
+    const pushed = await firstPush(paths.liveReadings(testCellar, '', 2))
+    expect(kegRows(pushed)).toHaveLength(kegsPerPageMax)
+    expect(kegRows(pushed)[0]).toBe('rack 1/keg 0')
+    expect(Buffer.byteLength(pushed)).toBeLessThan(pageBytesMax)
+    const { body } = await admin.get(paths.cellar(testCellar, '', 2))
+    expect(body).toContain(`hx-sse:connect="${paths.liveReadings(testCellar, '', 2)}"`)
+  })
+
+  test('are found by words of rack and keg, on the page and in what is pushed, page by page', async () => {
+    // Keg 42 of the 19 racks with a 7, and of rack 42 the 19 kegs with one.
+    const one = (await admin.get(paths.cellar(testCellar, 'KEG 42  rack 7'))).body
+    expect(one).toContain('38 of 10,000 kegs')
+    expect(kegRows(one)).toContain('rack 7/keg 42')
+    const found = paths.cellar(testCellar, 'keg 4', 2)
+    expect(kegRows((await admin.get(found)).body)[0]).toBe('rack 4/keg 24')
+    const pushed = await firstPush(paths.liveReadings(testCellar, 'keg 4', 2))
+    expect(kegRows(pushed)[0]).toBe('rack 4/keg 24')
+  })
+
+  test('say so when nothing is found, and end at the last page however far is asked', async () => {
+    const none = (await admin.get(paths.cellar(testCellar, 'nowhere " &'))).body
+    expect(none).toContain('0 of 10,000 kegs')
+    expect(none).toContain('value="nowhere &#34; &amp;"')
+    expect((await admin.get(paths.cellar(testCellar, '', 101))).body).toContain('page 100 of 100')
+  })
+
+  test('answer whatever is looked for, cut where it is too long', async () => {
+    for (const find of ['%', '\\', '.*', '😀'.repeat(400), ' ', '"><img src=x>']) {
+      const answer = await admin.get(`${paths.cellar(testCellar)}?find=${encodeURIComponent(find)}`)
+      expect([find, answer.status]).toEqual([find, 200])
+      expect(answer.body).not.toContain('"><img')
+    }
+  })
+})

@@ -1,0 +1,35 @@
+import { attribute } from './attribute.ts'
+import { countText } from './quantity.ts'
+
+/** The way through a list that is shown in pages; nothing where one page holds all. */
+export const PageLinks = (props: {
+  readonly page: number
+  readonly pages: number
+  readonly hrefOf: (page: number) => string
+  /** What the links before and behind this page are called. */
+  readonly words: { readonly before: string; readonly behind: string }
+}): JSX.Element => {
+  const { page, pages, hrefOf, words } = props
+  if (pages === 1) return ''
+  return (
+    <nav class="pages" aria-label="Pages of this list">
+      <ul>
+        {page > 1 ? (
+          <li>
+            <a class="action" href={attribute(hrefOf(page - 1))} safe>
+              {words.before}
+            </a>
+          </li>
+        ) : null}
+        <li class="quiet" safe>{`page ${countText(page)} of ${countText(pages)}`}</li>
+        {page < pages ? (
+          <li>
+            <a class="action" href={attribute(hrefOf(page + 1))} safe>
+              {words.behind}
+            </a>
+          </li>
+        ) : null}
+      </ul>
+    </nav>
+  )
+}
