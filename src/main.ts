@@ -1,6 +1,7 @@
 /** The only file that does something when it is imported: it runs the command line of this process. */
 import { existsSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
+import { version } from '../package.json' with { type: 'json' }
 import { paths } from '../views/paths.ts'
 import { openCore } from './actors/open-core.ts'
 import { checkpointFile } from './checkpoints/checkpoint-file.ts'
@@ -85,6 +86,7 @@ const copyBetween: ProgramDeps['copyLog'] = async (config, { from, to, onProgres
 }
 
 const exitCode = await runProgram(process.argv.slice(2), {
+  version,
   environment: process.env,
   output,
   screen: process.stderr,

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createSecureContext } from 'node:tls'
-
+import { version } from '../package.json' with { type: 'json' }
 import { paths } from '../views/paths.ts'
 import type { CheckpointParts } from './actors/checkpoints.ts'
 import type { TimesTold } from './actors/clock-watch.ts'
@@ -92,7 +92,7 @@ const start = async (
   started.defer(() => {
     readiness.isDraining = true
   })
-  lines.info('listening', { host: config.host, port, dataDir: config.dataDir, demo })
+  lines.info('listening', { version, host: config.host, port, dataDir: config.dataDir, demo })
   await welcome({ core, screen, baseUrl: baseUrlOf(config, port), linkUrl })
   const running = started.move()
   return { drain: () => running.disposeAsync() }

@@ -33,9 +33,10 @@ export const runProgram = async (words: readonly string[], deps: ProgramDeps): P
 }
 
 const createProgram = (runner: Runner): Command => {
-  const { screen } = runner.deps
+  const { screen, version } = runner.deps
   const program = new Command('cellarbook')
     .description('Telemetry ingestion guarded by API keys, with every change and every reading in one append-only log.')
+    .version(version, '--version', 'print the version')
     .exitOverride()
     .configureOutput({ writeErr: (text) => screen.write(text) })
     .showHelpAfterError('(--help shows what is possible)')

@@ -8,6 +8,7 @@ import type { Output } from './output.ts'
 import type { Screen } from './progress.ts'
 
 export type ProgramDeps = {
+  readonly version: string
   readonly environment: Environment
   /** stdout: the result and nothing else. */
   readonly output: Output

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { version } from '../../package.json' with { type: 'json' }
 import { openCore } from '../../src/actors/open-core.ts'
 import { askService } from '../../src/cli/control-client.ts'
 import { startControlServer } from '../../src/cli/control-server.ts'
@@ -62,6 +63,11 @@ describe('the command line', () => {
     expect([ran.exitCode, ran.stderr]).toEqual([0, ''])
     expect(ran.stdout).toStartWith('Usage: cellarbook')
     expect(ran.stdout).not.toContain('undefined')
+  })
+
+  test('prints its version, the one of the package, on stdout', async () => {
+    const ran = await cellarbook(['--version'], inFolder)
+    expect([ran.exitCode, ran.stdout, ran.stderr]).toEqual([0, `${version}\n`, ''])
   })
 
   onEmbedded('elsewhere a log may be there without the folder')(

@@ -3,6 +3,7 @@ import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from '
 import { createPrivateKey } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { version } from '../../package.json' with { type: 'json' }
 import type { NewEvent } from '../../src/domain/events.ts'
 import { readPageEventsMax } from '../../src/limits.ts'
 import {
@@ -56,6 +57,7 @@ describe('serve', () => {
       expect((await fetch(`${service.url}/livez`)).status).toBe(200)
       expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
       expect(statSync(dataDir).mode & 0o777).toBe(0o700)
+      expect(JSON.parse(service.stdout().split('\n')[0] ?? '')).toMatchObject({ msg: 'listening', version })
       const files = readdirSync(dataDir)
       expect(files).toContain('control.sock')
       expect(files.includes('log.db')).toBe(isEmbedded)
