@@ -1,7 +1,16 @@
 import { type Command, Option } from 'commander'
 import type { Limit } from '../domain/events.ts'
 import type { Line } from './lines.ts'
-import { durationOption, expiryOption, instantOption, type JsonOption, jsonFlag, limitOption } from './options.ts'
+import {
+  durationOption,
+  expiryOption,
+  instantOption,
+  type JsonOption,
+  jsonFlag,
+  keyIdArgument,
+  keyIdWords,
+  limitOption,
+} from './options.ts'
 import { historyTable, keyFields, keyTable, stateText } from './render.ts'
 import type { Runner } from './runner.ts'
 
@@ -105,7 +114,7 @@ const addChanges = (key: Command, runner: Runner): void => {
     key
       .command(name)
       .description(description)
-      .argument('<key-id>', 'the id of the key: the 8 characters after "clr_"')
+      .argument('<key-id>', keyIdWords, keyIdArgument)
       .option('--reason <text>', 'why; kept in its history', '')
       .option(...jsonFlag)
       .action((keyId: string, options: JsonOption & { readonly reason: string }) =>
@@ -121,7 +130,7 @@ const addHistory = (key: Command, runner: Runner): void => {
   key
     .command('history')
     .description('Show what was done to a key, by whom, and what it was at an instant')
-    .argument('<key-id>', 'the id of the key: the 8 characters after "clr_"')
+    .argument('<key-id>', keyIdWords, keyIdArgument)
     .option('--at <time>', 'the instant, like 2026-03-01T10:14:07Z (default: now)', instantOption)
     .option(...jsonFlag)
     .action((keyId: string, options: JsonOption & { readonly at?: number }) =>

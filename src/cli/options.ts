@@ -4,6 +4,7 @@ import { parseDurationMs, parseExpiry, parseLimit } from '../domain/amounts.ts'
 import { eventData, type Limit } from '../domain/events.ts'
 import type { Typed } from '../domain/text.ts'
 import { parseTimestamp } from '../domain/timestamp.ts'
+import { CommandFailed, exitCodes } from './exit-codes.ts'
 
 export const jsonFlag = ['--json', 'print JSON lines on stdout, and nothing else'] as const
 export type JsonOption = { readonly json?: boolean }
@@ -21,6 +22,23 @@ const parsedValue = <T>(typed: Typed<T>): T => {
   if (typed.ok) return typed.value
   throw new InvalidArgumentError(typed.refusal.rule)
 }
+
+/**
+ * A key's id, also as the dashboard shows it, `clr_7Qp2mZ4k_…`. More of a key is refused in words that do not repeat it, as
+ * commander's own would.
+ */
+export const keyIdArgument = (text: string): string => {
+  const [, keyId] = /^clr_([0-9A-Za-z]{8})(?:_…?)?$/.exec(text) ?? []
+  if (keyId === undefined && /^(?:clr_)?[0-9A-Za-z]{8}_./.test(text)) {
+    throw new CommandFailed(
+      'The id of a key is only the 8 characters after "clr_", and more than that was given. A key on a command line can be read in the list of processes and in the shell’s history: if others can look there, revoke it.',
+      exitCodes.usage,
+    )
+  }
+  return keyId ?? text
+}
+
+export const keyIdWords = 'the id of the key: the 8 characters after "clr_"'
 
 /** An instant for which something is asked, in ms. */
 export const instantOption = (text: string): number => {

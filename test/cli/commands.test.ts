@@ -156,6 +156,23 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     expect(later.stderr).toMatch(/^cellarbook: That instant has not come yet: it is \S+Z now, and .*\n$/)
   })
 
+  test('key commands take the id as the dashboard shows it, and never a whole key', async () => {
+    const [line] = (await json('key', 'create', '--cellar', 'wine-berlin')).lines
+    const [id, key] = [textOf(line, 'id'), textOf(line, 'key')]
+    for (const shown of [`clr_${id}`, `clr_${id}_`, `clr_${id}_…`]) {
+      expect((await json('key', 'history', shown)).lines.at(-1)).toMatchObject({ key: id, status: 'active' })
+    }
+    for (const whole of [key, key.slice('clr_'.length), key.slice(0, 20)]) {
+      for (const command of ['history', 'revoke']) {
+        const ran = await run('key', command, whole)
+        expect([ran.exitCode, ran.stdout]).toEqual([64, ''])
+        expect(ran.stderr).toContain('only the 8 characters after "clr_"')
+        expect(ran.stderr).not.toContain(key.slice(13, 20))
+      }
+    }
+    expect((await json('key', 'revoke', `clr_${id}_…`)).lines).toMatchObject([{ id, status: 'revoked' }])
+  })
+
   test('operator link makes the first one for an admin, at the address of the dashboard', async () => {
     const first = (await json('operator', 'link')).lines
     expect(first).toMatchObject([{ email: null, role: 'admin', expiresAt: expect.stringMatching(iso) }])
