@@ -129,7 +129,7 @@ class TargetStreams {
   async copy(stream: string, run: readonly RecordedEvent[]): Promise<void> {
     const target = await this.#get(stream)
     const fresh = run.filter(({ revision }) => revision > target.revision && revision >= target.keptFrom)
-    for (const chunk of chunksOf(fresh)) await this.#append(stream, target, chunk)
+    for (const chunk of chunksOf(fresh.map(unplaced))) await this.#append(stream, target, chunk)
   }
 
   async #get(stream: string): Promise<TargetStream> {
@@ -156,11 +156,8 @@ class TargetStreams {
 
   /** No engine begins a stream at a later revision, so the revisions that are gone are filled, and emptied in the end. */
   async #holdVacant(stream: string, target: TargetStream, kept: RecordedEvent): Promise<void> {
-    while (target.revision + 1 < target.keptFrom) {
-      const count = Math.min(copyAppendEventsMax, target.keptFrom - target.revision - 1)
-      const events = Array.from({ length: count }, (_, index) => vacant(stream, target.revision + 1 + index, kept))
-      await this.#append(stream, target, events)
-    }
+    const revisions = { from: target.revision + 1, before: target.keptFrom }
+    for (const chunk of chunksOf(vacancies(stream, revisions, kept))) await this.#append(stream, target, chunk)
   }
 
   async #append(stream: string, target: TargetStream, events: readonly NewEvent[]): Promise<void> {
@@ -175,16 +172,26 @@ class TargetStreams {
   }
 }
 
-/** Its id follows from its place, so that an append of it can be tried again. */
-const vacant = (stream: string, revision: number, kept: RecordedEvent): NewEvent<'RevisionVacant'> => ({
-  id: Bun.randomUUIDv5(`${stream}@${revision}`, 'oid'),
-  type: 'RevisionVacant',
-  recordedAt: kept.recordedAt,
-  data: {},
-  metadata: kept.metadata,
-})
+/**
+ * Their ids follow from their places, so that an append of them can be tried again. Each says who wrote what was kept, and not
+ * what a request with an `Idempotency-Key` was answered: a list of refused items, a thousand times over, fits into no append.
+ */
+function* vacancies(
+  stream: string,
+  revisions: { readonly from: number; readonly before: number },
+  kept: RecordedEvent,
+): Generator<NewEvent<'RevisionVacant'>> {
+  const { recordedAt } = kept
+  const { idempotency: _, ...metadata } = kept.metadata
+  for (let revision = revisions.from; revision < revisions.before; revision += 1) {
+    const id = Bun.randomUUIDv5(`${stream}@${revision}`, 'oid')
+    yield { id, type: 'RevisionVacant', recordedAt, data: {}, metadata }
+  }
+}
 
-function* chunksOf(events: readonly RecordedEvent[]): Generator<readonly NewEvent[]> {
+const unplaced = ({ stream: _, revision: __, position: ___, ...event }: RecordedEvent): NewEvent => event
+
+function* chunksOf(events: Iterable<NewEvent>): Generator<readonly NewEvent[]> {
   let chunk: NewEvent[] = []
   let bytes = 0
   for (const event of events) {
@@ -194,15 +201,14 @@ function* chunksOf(events: readonly RecordedEvent[]): Generator<readonly NewEven
       chunk = []
       bytes = 0
     }
-    const { stream: _, revision: __, position: ___, ...plain } = event
-    chunk.push(plain)
+    chunk.push(event)
     bytes += size
   }
   if (chunk.length > 0) yield chunk
 }
 
 /** An upper bound of its stored size: UTF-8 takes at most 3 bytes a code unit. */
-const bytesAtMost = ({ data, metadata }: RecordedEvent): number =>
+const bytesAtMost = ({ data, metadata }: NewEvent): number =>
   3 * (JSON.stringify(data).length + JSON.stringify(metadata).length) + 200
 
 /** The same again until the store says: an append of the same ids at the same place is written once. */

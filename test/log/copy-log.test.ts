@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
 import { logStream } from '../../src/domain/streams.ts'
-import { copyAppendEventsMax, readPageEventsMax } from '../../src/limits.ts'
+import { batchReadingsMax, copyAppendBytesMax, copyAppendEventsMax, readPageEventsMax } from '../../src/limits.ts'
 import { copyLog } from '../../src/log/copy-log.ts'
 import { type EventLog, Outage } from '../../src/log/event-log.ts'
 import { ensureLogCreated } from '../../src/log/log-identity.ts'
@@ -138,6 +138,45 @@ describe('copyLog()', () => {
     expect(first?.revision).toBe(650)
     const end = 699 + copyAppendEventsMax
     expect(await target.append(one, end, [reading(one)])).toMatchObject({ outcome: 'written' })
+  })
+
+  test('appends no more at once than an engine takes, whatever lies behind the revisions that are gone', async () => {
+    const gone = 2 * copyAppendEventsMax + 1
+    const rejected = Array.from({ length: batchReadingsMax - 1 }, (_, index) => ({
+      index,
+      refusal: { kind: 'invalid_value' as const },
+    }))
+    const idempotency = { keyHash: 'ab'.repeat(32), bodyHash: 'cd'.repeat(32), batch: { accepted: 1, rejected } }
+    const keyed = (more: Partial<NewEvent['metadata']>): NewEvent => {
+      const event = reading(one)
+      return { ...event, metadata: { ...event.metadata, ...more } }
+    }
+    for (const metadata of [{ idempotency }, { requestId: 'r'.repeat(2_000) }]) {
+      const [source, target] = [memory(), memory()]
+      await ensureLogCreated(source, manualClock(), seededEntropy(1))
+      const readings = Array.from({ length: gone }, () => reading(one))
+      await source.append(one, 'none', readings)
+      await source.append(one, gone - 1, [keyed(metadata), reading(one)])
+      await source.truncate(one, gone)
+      const appends: (readonly NewEvent[])[] = []
+      const counting: EventLog = {
+        ...passingLog(target),
+        append: (stream, expected, events) => {
+          if (stream === one) appends.push(events)
+          return target.append(stream, expected, events)
+        },
+      }
+      await copy(source, counting)
+      expect(appends.length).toBeGreaterThan(2)
+      for (const events of appends) {
+        expect(events.length).toBeLessThanOrEqual(copyAppendEventsMax)
+        expect(JSON.stringify(events).length).toBeLessThanOrEqual(copyAppendBytesMax)
+      }
+      const vacant = appends.flat().filter(({ type }) => type === 'RevisionVacant')
+      expect(vacant).toHaveLength(gone)
+      expect(vacant.some(({ metadata: { idempotency } }) => idempotency !== undefined)).toBe(false)
+      expect(streamsOf(await everything(target))).toEqual(streamsOf(await everything(source)))
+    }
   })
 
   test('goes on where it was cut off, at whichever append, and writes nothing twice', async () => {
