@@ -63,10 +63,12 @@ export class Retention {
     const record = async (): Promise<boolean> => {
       const actor = this.#cellars.get(cellarStream(cellar))
       const recorded = await actor?.purge({ type: 'PurgeReadings', purges, acceptedBefore, retentionMs })
+      // Under another policy nothing was recorded, and what is done under this one is yet to be found.
+      const isRecorded = recorded?.ok === true && projections.cellars.get(cellar)?.policy.retentionMs === retentionMs
       for (const { keyId } of purges) this.#mustTruncate(keyId)
       purges = []
       await this.#truncate()
-      return recorded?.ok === true
+      return isRecorded
     }
     for (const { keyId } of projections.keys.ofCellar(cellar)) {
       if (this.#host.isStopping) return

@@ -140,6 +140,24 @@ describe('a sweep', () => {
     for (const keyId of keyIds) expect(await revisionsOf(cluster, keyId)).toEqual([1])
   })
 
+  test('that is overtaken by another policy counts for nothing: what that one lets go of goes in its time', async () => {
+    const { cluster, node, keyId } = await openWithReadings()
+    const other = await cluster.open()
+    passDays(cluster, 1)
+    const held = node.faults.hold('before')
+    const sweeping = node.core.sweep()
+    await node.schedule.quiet()
+    expect(held.waiting).toBe(1)
+    await keep(other, 2 * dayMs)
+    held.release()
+    await node.schedule.until(sweeping)
+    await sweep(node)
+    expect(await purgesIn(cluster)).toEqual([])
+    passDays(cluster, 2)
+    await sweep(node)
+    expect(await revisionsOf(cluster, keyId)).toEqual([4, 5])
+  })
+
   test('leaves what a restart folds to the very same', async () => {
     const { cluster, node, keyId } = await openWithReadings()
     passDays(cluster, 1)
