@@ -101,8 +101,10 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   }
   forgetBeat = schedule.after(heartbeatMs, beat)
   // With the heart beating already: a store that never says whether it wrote would hold up the start for an hour.
-  await node.sweeps.run()
-  // Not waited for: what it takes away is hidden from nobody who serves, and there may be much of it.
+  await node.sweeps.finishRevocations()
+  // Not waited for, since there may be much of either: an expired key is refused whether or not that was recorded, and what
+  // retention takes away is hidden from nobody who serves.
+  void node.sweeps.recordExpiries()
   void node.retention.run()
 
   return {

@@ -19,6 +19,7 @@ export class Sweeps {
    * heartbeat in which the seal was heard of, or in which the last try to finish it ended; without end while one is made.
    */
   readonly #halfRevoked = new Map<string, number>()
+  #recording: Promise<void> | null = null
 
   constructor(host: Host, keys: Registry<KeyActor>) {
     this.#host = host
@@ -46,7 +47,23 @@ export class Sweeps {
   }
 
   async run(): Promise<void> {
+    await this.finishRevocations()
+    await this.recordExpiries()
+  }
+
+  async finishRevocations(): Promise<void> {
     for (const keyId of [...this.#halfRevoked.keys()]) await this.#finish(keyId)
+  }
+
+  /** One after the other, each with its own commit: of a service that was away for long there may be many. */
+  recordExpiries(): Promise<void> {
+    this.#recording ??= this.#recordExpiries().finally(() => {
+      this.#recording = null
+    })
+    return this.#recording
+  }
+
+  async #recordExpiries(): Promise<void> {
     for (const key of this.#host.projections.keys.list()) {
       if (!isDue(key, this.#host.clock.now())) continue
       const asker: Asker = { by: { kind: 'system' }, requestId: this.#host.entropy.uuid() }
