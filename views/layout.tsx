@@ -46,6 +46,7 @@
 import type { Children } from '@kitajs/html'
 import { attribute } from './attribute.ts'
 import { Csrf } from './field.tsx'
+import { LiveState } from './live-state.tsx'
 import { Wordmark } from './logo.tsx'
 import { paths } from './paths.ts'
 import type { Shell } from './types.ts'
@@ -98,6 +99,7 @@ export const Layout = (props: {
               </p>
             )}
             {props.children}
+            {shell.operator === null ? null : <LiveState />}
           </main>
         </body>
       </html>

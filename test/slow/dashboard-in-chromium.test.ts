@@ -4,9 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { paths } from '../../views/paths.ts'
+import { emailOf, startWithOperators } from '../http/dashboard/visitor.ts'
 import { launchChromium } from '../support/chromium.ts'
+import { openFreshLog } from '../support/engine.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { type Service, startService, testAsker } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 // Generous, since a machine may be busy; it only ends a page that never comes.
 setDefaultTimeout(120_000)
@@ -238,17 +241,17 @@ test('the pages as they are served break no rule of WCAG 2.2 AA, block nothing b
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { name: 'Cellars' }).waitFor()
     for (const path of signedInPaths) await judge(path)
-    // Chromium reports the status of a page that is not there, which is as it should be.
-    const unexpected = complaints.filter((complaint) => !/status of (404|410)/.test(complaint))
+    // Chromium reports the status of a page that is not there, or that refused what was typed, which is as it should be.
+    const unexpected = complaints.filter((complaint) => !/status of (404|410|422)/.test(complaint))
     expect(unexpected).toEqual([])
     await context.close()
   }
   expect(faults).toEqual([])
 })
 
-const signIn = async (page: Page): Promise<void> => {
-  await page.goto(service.url)
-  await page.getByLabel('E-mail').fill(email)
+const signIn = async (page: Page, to = { url: service.url, email }): Promise<void> => {
+  await page.goto(to.url)
+  await page.getByLabel('E-mail').fill(to.email)
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('heading', { name: 'Cellars' }).waitFor()
@@ -273,6 +276,110 @@ test('a page is live however late the script for its stream comes', async () => 
   await context.close()
 })
 
+/** As a click with Ctrl opens a page: headless, every page believes that it is shown, so this one is told otherwise. */
+const openHidden = async (context: BrowserContext, path: string): Promise<Page> => {
+  const page = await context.newPage()
+  await page.addInitScript(`
+    let hidden = true
+    Object.defineProperty(document, 'hidden', { get: () => hidden })
+    window.show = () => {
+      hidden = false
+      document.dispatchEvent(new Event('visibilitychange'))
+    }`)
+  await page.goto(service.url + path)
+  return page
+}
+
+test('pages that are opened in the background hold no connection, and are live once they are looked at', async () => {
+  const { context, page } = await newWindow()
+  await signIn(page)
+  // One more than the connections that a browser makes to a host: if they held theirs, this would never end.
+  const hidden: Page[] = []
+  for (let opened = 0; opened < 7; opened += 1) hidden.push(await openHidden(context, paths.cellars))
+  await page.goto(service.url + paths.operators)
+  await until(() => service.live.streams === 0)
+  const [first] = hidden
+  await first?.evaluate('show()')
+  await until(() => service.live.streams === 1)
+  expect(await first?.locator('#live-state p:visible').count()).toBe(0)
+  await context.close()
+})
+
+test('a page says since when it is not live, and is silent again once it is', async () => {
+  const [log, clock] = [await openFreshLog(), manualClock(Date.UTC(2026, 2, 1, 10, 42))]
+  const before = await startWithOperators({ log, clock })
+  const { context, page } = await newWindow()
+  await signIn(page, { url: before.url, email: emailOf.admin })
+  await until(() => before.live.streams === 1)
+  const state = page.locator('#live-state')
+  expect(await state.locator('p:visible').count()).toBe(0)
+  await before.stop()
+  await page.getByText(/^Not live since 10:4\d UTC\. The service does not answer/).waitFor()
+  const after = await startService({ log, clock, port: Number(new URL(before.url).port) })
+  await state.getByText('Not live since').first().waitFor({ state: 'hidden' })
+  expect(await state.locator('p:visible').count()).toBe(0)
+  expect(after.live.streams).toBe(1)
+  await context.close()
+  await after.stop()
+  await log.close()
+})
+
+test('a page whose stream could not begin says so, and asks again', async () => {
+  const { context, page } = await newWindow()
+  await signIn(page)
+  const other = await context.newPage()
+  let asked = 0
+  await other.route('**/live/**', (route) => {
+    asked += 1
+    if (asked === 1) return route.abort()
+    if (asked === 2) return route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' })
+    return route.continue()
+  })
+  await other.goto(service.url + paths.cellars)
+  await other.getByText('The service does not answer').waitFor()
+  await other.getByText('The service does not answer').waitFor({ state: 'hidden' })
+  expect(asked).toBe(3)
+  expect(await other.getByText('Bad gateway').count()).toBe(0)
+  await context.close()
+})
+
+test('a page whose session has ended says so, leads to sign-in and back, and asks no more', async () => {
+  const { context, page } = await newWindow()
+  await signIn(page)
+  const asksLater = await context.newPage()
+  await asksLater.goto(service.url + paths.keys(hostileCellar, 'revoked'))
+  const watching = await context.newPage()
+  await watching.goto(service.url + paths.keys(hostileCellar, 'revoked'))
+  await until(() => service.live.streams === 3)
+  // This one loses its stream before the session ends, and hears of the end when it asks again.
+  let requests = 0
+  asksLater.on('request', (request) => {
+    if (request.url().includes('/live/')) requests += 1
+  })
+  await asksLater.evaluate(`
+    Object.defineProperty(document, 'hidden', { get: () => true, configurable: true })
+    document.dispatchEvent(new Event('visibilitychange'))`)
+  await until(() => service.live.streams === 2)
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByText('You are signed out.').waitFor()
+  await asksLater.evaluate(`
+    Object.defineProperty(document, 'hidden', { get: () => false })
+    document.dispatchEvent(new Event('visibilitychange'))`)
+  for (const ended of [watching, asksLater]) {
+    await ended.getByText(/^Not live since .* Your session has ended/).waitFor()
+  }
+  expect(requests).toBe(1)
+  const again = asksLater.waitForRequest((request) => request.url().includes('/live/'), { timeout: 3_000 })
+  expect(await again.catch(() => 'never')).toBe('never')
+  await watching.getByRole('link', { name: 'Sign in' }).click()
+  await watching.getByLabel('E-mail').fill(email)
+  await watching.getByLabel('Password').fill(password)
+  await watching.getByRole('button', { name: 'Sign in' }).click()
+  await watching.locator('#key-list').waitFor()
+  expect(watching.url()).toBe(service.url + paths.keys(hostileCellar, 'revoked'))
+  await context.close()
+})
+
 test('signing out in one window ends what another one watches', async () => {
   const { context, page } = await newWindow()
   await signIn(page)
@@ -282,7 +389,7 @@ test('signing out in one window ends what another one watches', async () => {
   await opened
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByText('You are signed out.').waitFor()
-  while (service.live.streams > 0) await new Promise((resolve) => setImmediate(resolve))
+  await until(() => service.live.streams === 0)
   const asksAgain = other.waitForRequest((request) => request.url().includes('/live/'), { timeout: 3_000 })
   expect(await asksAgain.catch(() => 'never')).toBe('never')
   await context.close()

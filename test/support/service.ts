@@ -39,6 +39,8 @@ export type ServiceOptions = {
   readonly web?: Partial<WebConfig>
   /** When live pages are pushed. Default: by the process's own timers. */
   readonly liveSchedule?: Schedule
+  /** Default: whichever is free. */
+  readonly port?: number
 }
 
 export type LoggedLine = { readonly level: 'info' | 'error'; readonly what: string; readonly facts: object }
@@ -85,7 +87,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     web: { publicUrl: null, trustedProxies: [], allowInsecureHttp: false, ...options.web },
     live,
   })
-  const server = serve(app, { hostname: '127.0.0.1', port: 0 })
+  const server = serve(app, { hostname: '127.0.0.1', port: options.port ?? 0 })
   const url = server.url.origin
   return {
     url,

@@ -1,10 +1,13 @@
 /**
  * What the pages gain from a script of ours: copy buttons, times that stay current, a question in a dialog instead of on
- * a page of its own. All of it is optional, and nothing here knows what a key is.
+ * a page of its own, a word when what is shown is no longer live. All of it is optional, and nothing here knows what a key is.
  */
 ;(() => {
   const copiedMs = 2_500
   const tickMs = 1_000
+  /** A service that restarts is back before anybody needs to be told. */
+  const toldAfterMs = 2_000
+  const askAgainMs = 5_000
 
   /** A browser's clock may be wrong; the page says what the server's was. */
   const serverTimeMs = Number(document.querySelector('meta[name="server-time-ms"]')?.getAttribute('content'))
@@ -86,6 +89,70 @@
   const revealCopyButtons = () => {
     for (const button of document.querySelectorAll('button[data-copy][hidden]')) button.hidden = false
   }
+
+  const liveState = document.getElementById('live-state')
+  let lostTimer
+  let lostAtMs = null
+
+  /** `live`, `lost` or `ended`, as `live-state.tsx` has it. */
+  const showLiveState = (state) => {
+    clearTimeout(lostTimer)
+    if (state === 'live') lostAtMs = null
+    else lostAtMs ??= Date.now() + clockOffsetMs
+    for (const words of liveState?.children ?? []) {
+      if (words.dataset.live === state) fillIn(words, new Date(lostAtMs).toISOString())
+      words.hidden = words.dataset.live !== state
+    }
+  }
+
+  const fillIn = (words, since) => {
+    const time = words.querySelector('time')
+    time.dateTime = since
+    time.textContent = `${since.slice(11, 16)} UTC`
+    const next = encodeURIComponent(location.pathname + location.search)
+    for (const link of words.querySelectorAll('a')) link.search = `?next=${next}`
+  }
+
+  const lose = () => {
+    if (lostAtMs !== null) return
+    lostAtMs = Date.now() + clockOffsetMs
+    lostTimer = setTimeout(showLiveState, toldAfterMs, 'lost')
+  }
+
+  /** A stream that never began is not asked for again by the extension. */
+  const loseFirst = (element) => {
+    lose()
+    setTimeout(() => {
+      if (element.isConnected) htmx.ajax('GET', element.getAttribute('hx-sse:connect'), { source: element })
+    }, askAgainMs)
+  }
+
+  const isLive = (element) => element instanceof Element && element.hasAttribute('hx-sse:connect')
+
+  /**
+   * The extension closes the stream of a page that is hidden when it hears that it became so. One that is opened in the
+   * background was so from the beginning, and would hold one of the six connections that a browser makes to a host.
+   */
+  document.addEventListener('htmx:sse:after:connection', ({ detail }) => {
+    if (detail.connection.status === 200) showLiveState('live')
+    else lose()
+    // Once this event is over, the extension holds the stream that it is to close.
+    if (document.hidden) queueMicrotask(() => document.dispatchEvent(new Event('visibilitychange')))
+  })
+  document.addEventListener('htmx:sse:error', lose)
+  document.addEventListener('htmx:sse:close', ({ detail }) => {
+    if (detail.reason === 'message') showLiveState('ended')
+  })
+  document.addEventListener('htmx:error', ({ target, detail }) => {
+    if (isLive(target) && detail.ctx !== undefined) loseFirst(target)
+  })
+  /** What comes instead of a stream, from whatever lies between, is no fragment. */
+  document.addEventListener('htmx:before:response', (event) => {
+    const type = event.detail.ctx.response.headers.get('Content-Type') ?? ''
+    if (!isLive(event.target) || type.startsWith('text/event-stream')) return
+    event.preventDefault()
+    loseFirst(event.target)
+  })
 
   document.addEventListener('click', (event) => {
     const target = event.target instanceof Element ? event.target : null

@@ -77,7 +77,7 @@ const signedIn = (visit: Visit, session: OpenSession): SignedInVisit => ({ ...vi
 
 /** A form that comes after the session has ended is lost, and the page says so. */
 const signInFirst = (visit: Visit): Response => {
-  if (visit.path.startsWith(livePrefix)) return endOfStream(401)
+  if (visit.path.startsWith(livePrefix)) return endOfStream()
   if (visit.request.method === 'POST') return seeOther(visit, paths.signIn, { notice: 'session_ended' })
   const { search } = new URL(visit.request.url)
   const asked = `${visit.path}${search}`
@@ -86,9 +86,9 @@ const signInFirst = (visit: Visit): Response => {
 
 const livePrefix = '/live/'
 
-/** Tells a live page to stop asking; any other body it would put on the page. */
-export const endOfStream = (status: number): Response =>
-  new Response('event: end\ndata:\n\n', { status, headers: { 'Content-Type': 'text/event-stream' } })
+/** Tells a live page to stop asking. Of another status it would not read the body, and would ask again for ever. */
+export const endOfStream = (): Response =>
+  new Response('event: end\ndata:\n\n', { headers: { 'Content-Type': 'text/event-stream' } })
 
 const visitOf = (deps: DashboardDeps, { request, params }: Knock, origin: Origin): Visit => {
   const { trust } = origin

@@ -104,7 +104,7 @@ const isAdmin = (visit: SignedInVisit): boolean => visit.session.role === 'admin
 const eventStreamType = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' }
 
 const watch = (deps: DashboardDeps, visit: SignedInVisit, page: Omit<LivePage, 'name'> | null): Response => {
-  if (page === null) return endOfStream(404)
+  if (page === null) return endOfStream()
   if (visit.request.method === 'HEAD') return new Response(null, { headers: eventStreamType })
   const { secret, role } = visit.session
   const body = deps.live.open({

@@ -1,0 +1,22 @@
+import { paths } from './paths.ts'
+
+/**
+ * Says when a page that should be live is not, and since when (a script fills in the time): until then it takes no room. It
+ * lies at the lower edge of the window, wherever the page is scrolled to.
+ */
+export const LiveState = (): JSX.Element => (
+  <div id="live-state" role="status">
+    <p data-live="lost" hidden>
+      <b>
+        Not live since <time></time>.
+      </b>{' '}
+      The service does not answer: what you see may be old. This page goes on asking.
+    </p>
+    <p data-live="ended" hidden>
+      <b>
+        Not live since <time></time>.
+      </b>{' '}
+      Your session has ended. <a href={paths.signIn}>Sign in</a> to go on.
+    </p>
+  </div>
+)
