@@ -2,6 +2,7 @@ import { createProjections, restoreProjections } from '../../projections/project
 import type { Projections } from '../../projections/queries.ts'
 import { RecordReader, RecordWriter, savedFormat } from '../../projections/records.ts'
 import type { RecordedEvent } from '../domain/events.ts'
+import { type FoldedTo, foldedToOf } from '../domain/folded-to.ts'
 import { logIdOf } from '../domain/log-id.ts'
 import { logStream } from '../domain/streams.ts'
 import {
@@ -12,6 +13,7 @@ import {
   readPageEventsMax,
 } from '../limits.ts'
 import type { EventLog } from '../log/event-log.ts'
+import { hasFoldedTo } from './has-folded-to.ts'
 import type { Host } from './host.ts'
 
 /** Keeps the last checkpoint, whole, whatever happens while the next one is written. */
@@ -60,20 +62,14 @@ export const beginFrom = async (log: EventLog, parts: CheckpointParts | null): P
     return throwAway(why)
   }
   try {
-    return { projections: restoreProjections(saved.pieces), after: saved.mark.position }
+    return { projections: restoreProjections(saved.pieces), after: saved.mark.foldedTo.position }
   } catch (cause) {
     return throwAway(messageOf(cause))
   }
 }
 
 /** Which log a checkpoint is of, and the last event that it has folded. */
-type SavedMark = {
-  readonly logId: string
-  readonly position: number
-  readonly stream: string
-  readonly revision: number
-  readonly eventId: string
-}
+type SavedMark = { readonly logId: string; readonly foldedTo: FoldedTo }
 
 type Saved = { readonly mark: SavedMark; readonly pieces: Generator<Uint8Array> }
 
@@ -91,30 +87,26 @@ const readMark = (piece: Uint8Array): SavedMark => {
   if (format !== savedFormat) throw new RangeError(`it has format ${format}, and this version reads ${savedFormat}`)
   return {
     logId: from.text(),
-    position: from.whole(),
-    stream: from.text(),
-    revision: from.whole(),
-    eventId: from.text(),
+    foldedTo: { position: from.whole(), stream: from.text(), revision: from.whole(), id: from.text() },
   }
 }
 
-const writeMark = (mark: SavedMark): Uint8Array => {
+const writeMark = ({ logId, foldedTo }: SavedMark): Uint8Array => {
   const to = new RecordWriter()
   to.whole(savedFormat)
-  to.text(mark.logId)
-  to.whole(mark.position)
-  to.text(mark.stream)
-  to.whole(mark.revision)
-  to.text(mark.eventId)
+  to.text(logId)
+  to.whole(foldedTo.position)
+  to.text(foldedTo.stream)
+  to.whole(foldedTo.revision)
+  to.text(foldedTo.id)
   return to.cut()
 }
 
 /** Why the checkpoint is not of this log; `null` if it is. */
-const whyNotOf = async (log: EventLog, { logId, position, stream, revision, eventId }: SavedMark) => {
+const whyNotOf = async (log: EventLog, { logId, foldedTo }: SavedMark) => {
   if ((await readLogId(log)) !== logId) return 'it is of another log'
-  const [event] = await log.read(stream, { from: revision, limit: 1 })
-  if (event?.id === eventId && event.position === position) return null
-  return `the log has no such event as the last one it has folded: revision ${revision} of "${stream}"`
+  if (await hasFoldedTo(log, foldedTo)) return null
+  return `the log has no such event as the last one it has folded: revision ${foldedTo.revision} of "${foldedTo.stream}"`
 }
 
 const readLogId = async (log: EventLog): Promise<string | null> =>
@@ -193,13 +185,13 @@ export class Checkpoints {
   *#pieces(logId: string | null): Generator<Uint8Array> {
     const last = this.#last
     if (logId === null || last === null) throw new Error('Cannot write a checkpoint: the log has no name, or no events')
-    const { position, stream, revision, id: eventId } = last
+    const foldedTo = foldedToOf(last)
     const pieces = this.#host.projections.save()
     const first = pieces.next()
     this.#eventsSince = 0
     this.#looksSince = 0
     try {
-      yield writeMark({ logId, position, stream, revision, eventId })
+      yield writeMark({ logId, foldedTo })
       if (first.done !== true) yield first.value
       yield* pieces
     } finally {

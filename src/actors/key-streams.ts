@@ -201,7 +201,7 @@ export class KeyStreams {
     // So far behind that some of what is missing was purged: it is all counted anew.
     if (isGone) return this.#load()
     // A stream whose readings were all purged reads as empty: its revision is the one that the conflict named.
-    if (this.readings.revision === null) this.readings.revision = this.#readingsSeen
+    if (this.readings.revision === null && this.#readingsSeen >= 0) this.readings.revision = this.#readingsSeen
     if (this.#readingsBehind) throw this.#notShown(this.readingsStream, this.#readingsSeen)
   }
 

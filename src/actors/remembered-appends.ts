@@ -1,4 +1,5 @@
 import type { RecordedEvent } from '../domain/events.ts'
+import { type FoldedTo, foldedToOf } from '../domain/folded-to.ts'
 import { isForgotten, type KeyedAppend, keyedAppendAt } from '../domain/idempotency.ts'
 import {
   heartbeatMs,
@@ -13,6 +14,7 @@ import {
 } from '../limits.ts'
 import { Outage, UndecodableEvent } from '../log/event-log.ts'
 import { type IdempotencyIndex, IndexUnusable } from '../log/idempotency-index.ts'
+import { hasFoldedTo } from './has-folded-to.ts'
 import type { Host } from './host.ts'
 
 /** `unknown`: nobody can say at the moment. */
@@ -30,8 +32,8 @@ export class RememberedAppends {
   /** Not written to the index yet, by stream and key. */
   readonly #waiting = new Map<string, KeyedAppend>()
   #weight = 0
-  #heardTo = -1
-  #foldedTo = -1
+  #heardTo: FoldedTo | null = null
+  #foldedTo: FoldedTo | null = null
   #isWhole = false
   /** How often what was known has been lost: a fold that was under way meanwhile is no use. */
   #losses = 0
@@ -48,7 +50,7 @@ export class RememberedAppends {
 
   /** Everything in the log up to this position is known; -1 while that can't be said of any. */
   get foldedTo(): number {
-    return this.#isWhole ? this.#foldedTo : -1
+    return this.#isWhole ? positionOf(this.#foldedTo) : -1
   }
 
   /** What that key has stored in the stream, as far as it still counts at `now` (ms). */
@@ -93,10 +95,10 @@ export class RememberedAppends {
   /** Takes in what the subscription delivers, which is everything, in order. */
   fold(events: readonly RecordedEvent[]): void {
     const last = events.at(-1)
-    if (last === undefined || last.position <= this.#foldedTo) return
+    if (last === undefined || last.position <= positionOf(this.#foldedTo)) return
     this.learn(events)
-    this.#heardTo = last.position
-    this.#foldedTo = last.position
+    this.#heardTo = foldedToOf(last)
+    this.#foldedTo = this.#heardTo
   }
 
   /** Folds what the index lacks. Resolves when it lacks nothing, or before, if that takes longer than a start may wait. */
@@ -106,7 +108,7 @@ export class RememberedAppends {
 
   onBeat(): void {
     const isMarkDue = this.#host.beat - this.#writtenBeat >= idempotencyMarkMs / heartbeatMs
-    const isBehind = this.#isWhole && this.#foldedTo !== (this.#index.foldedTo ?? -1)
+    const isBehind = this.#isWhole && positionOf(this.#foldedTo) !== positionOf(this.#index.foldedTo)
     if (this.#waiting.size > 0 || (isMarkDue && isBehind)) this.#writeSoon()
   }
 
@@ -136,7 +138,7 @@ export class RememberedAppends {
   async #writeWaiting(): Promise<void> {
     this.#writtenBeat = this.#host.beat
     const appends = [...this.#waiting.values()]
-    const foldedTo = this.#isWhole && this.#foldedTo >= 0 ? this.#foldedTo : null
+    const foldedTo = this.#isWhole ? this.#foldedTo : null
     try {
       await this.#index.write({ appends, foldedTo, forgetBeforeMs: this.#forgetBeforeMs })
     } catch (fault) {
@@ -183,7 +185,7 @@ export class RememberedAppends {
         const losses = this.#losses
         const end = await this.#readBack(onLong)
         if (losses === this.#losses) {
-          this.#foldedTo = Math.max(end, this.#heardTo)
+          this.#foldedTo = positionOf(end) > positionOf(this.#heardTo) ? end : this.#heardTo
           this.#isWhole = true
           return
         }
@@ -197,25 +199,26 @@ export class RememberedAppends {
     }
   }
 
+  /** The position up to which the index is whole. One that was folded from what the log does not have is thrown away. */
+  async #wholeTo(): Promise<number> {
+    const { foldedTo } = this.#index
+    if (foldedTo === null || (await hasFoldedTo(this.#host.log, foldedTo))) return positionOf(foldedTo)
+    await this.#index.startAnew()
+    return -1
+  }
+
   /**
    * From the end of the log back to where the index is whole, or to what counts no more: so a start reads what came since
-   * the last beats, and after a loss a day. The answer is the position of that end; what comes after it is heard.
+   * the last beats, and after a loss a day. The answer is that end; what comes after it is heard.
    */
-  async #readBack(onLong: () => void): Promise<number> {
-    let wholeTo = this.#index.foldedTo ?? -1
-    let end = -1
+  async #readBack(onLong: () => void): Promise<FoldedTo | null> {
+    const wholeTo = await this.#wholeTo()
+    let end: FoldedTo | null = null
     let before: number | null = null
     for (let pages = 0; !this.#isStopped; pages += 1) {
       const options = { direction: 'backwards', limit: readPageEventsMax } as const
       const page = await this.#host.log.readAll(before === null ? options : { ...options, from: before })
-      if (before === null) {
-        end = page[0]?.position ?? -1
-        // A log that ends before what the index knows of it was put back from an older copy.
-        if (end < wholeTo) {
-          await this.#index.startAnew()
-          wholeTo = -1
-        }
-      }
+      if (before === null && page[0] !== undefined) end = foldedToOf(page[0])
       for (const event of page) {
         this.learn([event])
         // One page can hold more than may wait.
@@ -230,6 +233,8 @@ export class RememberedAppends {
     return end
   }
 }
+
+const positionOf = (foldedTo: FoldedTo | null): number => foldedTo?.position ?? -1
 
 const overrun = new IndexUnusable('Cannot keep up with the log')
 

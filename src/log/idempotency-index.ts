@@ -1,3 +1,4 @@
+import type { FoldedTo } from '../domain/folded-to.ts'
 import type { KeyedAppend } from '../domain/idempotency.ts'
 
 /**
@@ -5,8 +6,8 @@ import type { KeyedAppend } from '../domain/idempotency.ts'
  * log and may lose at any moment, since everything in it can be folded again.
  */
 export interface IdempotencyIndex {
-  /** Position in the log up to which every such append was written here; `null`: nothing is known to be. */
-  readonly foldedTo: number | null
+  /** The event of the log up to which every such append was written here; `null`: nothing is known to be. */
+  readonly foldedTo: FoldedTo | null
   /** The newest such append to that stream. @throws IndexUnusable */
   find(stream: string, keyHash: string): KeyedAppend | null
   /** All of it or nothing. Resolves when `find` finds it. Rejects with IndexUnusable. */
@@ -18,8 +19,8 @@ export interface IdempotencyIndex {
 
 export type IndexChange = {
   readonly appends: readonly KeyedAppend[]
-  /** The position that `foldedTo` becomes; `null` leaves it. */
-  readonly foldedTo: number | null
+  /** What `foldedTo` becomes; `null` leaves it. */
+  readonly foldedTo: FoldedTo | null
   /** Ms. What was recorded earlier counts no more; with each change some of it goes. */
   readonly forgetBeforeMs: number
 }

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { openCore } from '../../src/actors/open-core.ts'
 import type { RecordedEvent } from '../../src/domain/events.ts'
+import type { FoldedTo } from '../../src/domain/folded-to.ts'
 import { bodyHash, idempotencyKeyHash } from '../../src/domain/idempotency.ts'
+import { readingsStream } from '../../src/domain/streams.ts'
 import {
   heartbeatMs,
   idempotencyMarginMs,
@@ -13,7 +15,7 @@ import {
   readPageEventsMax,
   storeRetryPauseMsMax,
 } from '../../src/limits.ts'
-import type { EventLog, ReadAllOptions } from '../../src/log/event-log.ts'
+import type { EventLog, ExpectedRevision, ReadAllOptions } from '../../src/log/event-log.ts'
 import { createMemoryIndex } from '../../src/log/idempotency/memory.ts'
 import { type IdempotencyIndex, type IndexChange, IndexUnusable } from '../../src/log/idempotency-index.ts'
 import { drivenSchedule } from '../support/driven-schedule.ts'
@@ -48,7 +50,7 @@ class FaultyIndex implements IdempotencyIndex {
   /** Set: writes wait for it. */
   held: Promise<void> | null = null
 
-  get foldedTo(): number | null {
+  get foldedTo(): FoldedTo | null {
     return this.inner.foldedTo
   }
   find(stream: string, keyHash: string) {
@@ -88,7 +90,7 @@ describe('what a node remembers of Idempotency-Keys', () => {
     expect(index.changes.flatMap(({ appends }) => appends)).toEqual([])
     await node.schedule.advance(heartbeatMs)
     expect(index.changes.at(-1)?.appends).toHaveLength(1)
-    expect(index.foldedTo).toBe((await cluster.all()).at(-1)?.position ?? 0)
+    expect(index.foldedTo?.position).toBe((await cluster.all()).at(-1)?.position ?? 0)
     await node.schedule.advance(heartbeatMs)
     expect(index.changes).toHaveLength(1)
     expect(await send(node, cluster, keyId)).toBe('repeated')
@@ -100,7 +102,7 @@ describe('what a node remembers of Idempotency-Keys', () => {
     node.late.deliver()
     await node.schedule.advance(idempotencyMarkMs)
     expect(index.changes.map(({ appends }) => appends.length)).toEqual([0])
-    expect(index.foldedTo).toBe((await cluster.all()).length)
+    expect(index.foldedTo?.position).toBe((await cluster.all()).length)
     await node.schedule.advance(10 * idempotencyMarkMs)
     expect(index.changes).toHaveLength(1)
   })
@@ -111,7 +113,7 @@ describe('what a node remembers of Idempotency-Keys', () => {
     node.late.deliver()
     await node.core.drain()
     expect(index.changes.at(-1)?.appends).toHaveLength(1)
-    expect(index.foldedTo).toBe((await cluster.all()).length)
+    expect(index.foldedTo?.position).toBe((await cluster.all()).length)
   })
 
   test('is let go of once no node can count it any more', async () => {
@@ -167,13 +169,63 @@ describe('what a node remembers of Idempotency-Keys', () => {
     expect(node.bugs).toEqual([])
   })
 
-  test('is folded anew when the log ends before it: one that was put back from an older copy', async () => {
+  /** The cluster after a start, a loss of what `lost` wrote, and whatever is done before the index is opened again. */
+  const putBack = async (lost: (node: TestNode, cluster: Cluster, keyId: string) => Promise<void>) => {
     const { cluster, index, node, keyId } = await opened()
-    await index.inner.write({ appends: [], foldedTo: 1_000_000, forgetBeforeMs: 0 })
+    const copy = await cluster.all()
+    await lost(node, cluster, keyId)
+    node.late.deliver()
+    await node.schedule.advance(heartbeatMs)
+    await node.core.drain()
+    const restored = new Cluster()
+    // Ids are never drawn twice.
+    const last = cluster.newId()
+    while (restored.newId() < last);
+    for (const { stream, revision, position: _, ...event } of copy) {
+      await restored.log.append(stream, revision === 0 ? 'none' : revision - 1, [event])
+    }
+    return { index, restored, keyId }
+  }
+  const one = async (node: TestNode, cluster: Cluster, keyId: string): Promise<void> => {
     await send(node, cluster, keyId)
-    const later = await cluster.open({ idempotency: index })
+  }
+
+  test('is folded anew when the log ends before it: one that was put back from an older copy', async () => {
+    const { index, restored, keyId } = await putBack(one)
+    const later = await restored.open({ idempotency: index })
     expect(index.startedAnew).toBe(1)
+    expect([await send(later, restored, keyId), await send(later, restored, keyId)]).toEqual(['stored', 'repeated'])
+  })
+
+  test('is folded anew when such a log has grown past it since: no answer repeats what the log does not hold', async () => {
+    const { index, restored, keyId } = await putBack(one)
+    await (await restored.open()).post(keyId, 5)
+    const later = await restored.open({ idempotency: index })
+    expect((await restored.all()).length).toBeGreaterThan(index.changes.at(-1)?.foldedTo?.position ?? 0)
+    expect([await send(later, restored, keyId), await send(later, restored, keyId)]).toEqual(['stored', 'repeated'])
+    expect(index.startedAnew).toBe(1)
+  })
+
+  test('leaves the place of the next append alone when its stream has no event', async () => {
+    const { cluster, index, node, keyId } = await opened()
+    await node.core.drain()
+    const idempotency = {
+      keyHash: idempotencyKeyHash('one') ?? '',
+      bodyHash: bodyHash(bytes),
+      batch: { accepted: 1, rejected: [] },
+    }
+    const phantom = { stream: readingsStream(keyId), revision: 0, recordedAt: cluster.clock.now(), idempotency }
+    await index.inner.write({ appends: [phantom], foldedTo: null, forgetBeforeMs: 0 })
+    const expected: ExpectedRevision[] = []
+    const append = cluster.log.append.bind(cluster.log)
+    const later = await cluster.open({ idempotency: index })
+    cluster.log.append = (stream, at, events) => {
+      expected.push(at)
+      return append(stream, at, events)
+    }
     expect(await send(later, cluster, keyId)).toBe('repeated')
+    expect((await later.post(keyId))[0]).toMatchObject({ ok: true })
+    expect(expected).toEqual(['none'])
   })
 })
 

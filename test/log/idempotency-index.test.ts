@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { FoldedTo } from '../../src/domain/folded-to.ts'
 import type { KeyedAppend } from '../../src/domain/idempotency.ts'
 import { openIdempotencyFile } from '../../src/log/idempotency/file.ts'
 import { createMemoryIndex } from '../../src/log/idempotency/memory.ts'
@@ -17,9 +18,16 @@ const appendOf = (number: number, more: Partial<KeyedAppend> = {}): KeyedAppend 
   idempotency: { keyHash: keyHash(number), bodyHash: 'b0'.repeat(32), batch: null },
   ...more,
 })
+/** The event at that position. */
+const at = (position: number): FoldedTo => ({
+  position,
+  stream: 'key-one',
+  revision: position - 7,
+  id: `event ${position}`,
+})
 const change = (appends: readonly KeyedAppend[], foldedTo: number | null = null, forgetBeforeMs = 0) => ({
   appends,
-  foldedTo,
+  foldedTo: foldedTo === null ? null : at(foldedTo),
   forgetBeforeMs,
 })
 
@@ -52,7 +60,7 @@ for (const [name, open] of [
       expect(index.find('readings-one', keyHash(2))).toEqual(batch)
       expect(index.find('readings-two', keyHash(1))).toBeNull()
       expect(index.find('readings-one', keyHash(3))).toBeNull()
-      expect(index.foldedTo).toBe(90)
+      expect(index.foldedTo).toEqual(at(90))
       await dispose()
     })
 
@@ -62,7 +70,7 @@ for (const [name, open] of [
       await index.write(change([later], 5))
       await index.write(change([appendOf(1)]))
       expect(index.find('readings-one', keyHash(1))).toEqual(later)
-      expect(index.foldedTo).toBe(5)
+      expect(index.foldedTo).toEqual(at(5))
       await dispose()
     })
 
@@ -109,7 +117,7 @@ describe('the file of the index', () => {
     const folder = temporaryFolder()
     await closed(folder.path)
     expect(statSync(join(folder.path, 'idempotency.db')).mode & 0o777).toBe(0o600)
-    expect(await reopened(folder.path)).toEqual({ foldedTo: 90, first: appendOf(1) })
+    expect(await reopened(folder.path)).toEqual({ foldedTo: at(90), first: appendOf(1) })
     folder.remove()
   })
 
@@ -132,14 +140,14 @@ describe('the file of the index', () => {
   const damage: [title: string, harm: (file: string) => void][] = [
     ['is no database', (file) => writeFileSync(file, 'once there was a file')],
     ['ends too early', (file) => writeFileSync(file, readFileSync(file).subarray(0, 4_096))],
-    [
-      'is of another version',
+    ...[1, 3].map((version): (typeof damage)[number] => [
+      `is of version ${version}`,
       (file) => {
         const database = new Database(file)
-        database.run('PRAGMA user_version = 2')
+        database.run(`PRAGMA user_version = ${version}`)
         database.close()
       },
-    ],
+    ]),
     ['is empty', (file) => writeFileSync(file, '')],
   ]
   for (const [title, harm] of damage) {
@@ -169,7 +177,7 @@ describe('the file of the index', () => {
     writeFileSync(file, readFileSync(file).fill(0xa5, 4_096, 8_192))
     const index = openIdempotencyFile({ dataDir: folder.path, logId: 'a log' })
     const look = (): unknown => index.find('readings-one', keyHash(1))
-    expect(index.foldedTo).toBe(90)
+    expect(index.foldedTo).toEqual(at(90))
     expect(look).toThrow(IndexUnusable)
     await expect(index.write(change([appendOf(600)]))).rejects.toThrow(IndexUnusable)
     await index.startAnew()

@@ -2,6 +2,7 @@ import { Database, SQLiteError } from 'bun:sqlite'
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
+import type { FoldedTo } from '../../domain/folded-to.ts'
 import { Idempotency, type KeyedAppend } from '../../domain/idempotency.ts'
 import { storeBusyMsMax } from '../../limits.ts'
 import { hashBytesOf } from '../codec/packed-idempotency.ts'
@@ -10,7 +11,7 @@ import { type IdempotencyWriter, writeOnThread } from './writer.ts'
 
 const fileName = 'idempotency.db'
 /** A file of another version is folded anew. */
-const formatVersion = 1
+const formatVersion = 2
 const fileMode = 0o600
 
 const tables = `
@@ -24,12 +25,12 @@ const tables = `
     PRIMARY KEY (key_hash, stream)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX appends_by_time ON appends (recorded_at);
-  CREATE TABLE folded (log_id TEXT NOT NULL, position INTEGER) STRICT;
+  CREATE TABLE folded (log_id TEXT NOT NULL, position INTEGER, stream TEXT, revision INTEGER, event_id TEXT) STRICT;
 `
 
 export type IdempotencyFileOptions = {
   readonly dataDir: string
-  /** Of the log that is folded: positions of another one mean nothing. */
+  /** Of the log that is folded: places in another one mean nothing. */
   readonly logId: string
 }
 
@@ -45,7 +46,7 @@ class IdempotencyFile implements IdempotencyIndex {
   readonly #logId: string
   #reads: Reads
   #writer: IdempotencyWriter
-  #foldedTo: number | null
+  #foldedTo: FoldedTo | null
 
   constructor({ dataDir, logId }: IdempotencyFileOptions) {
     this.#path = join(dataDir, fileName)
@@ -55,7 +56,7 @@ class IdempotencyFile implements IdempotencyIndex {
     this.#writer = writeOnThread(this.#path)
   }
 
-  get foldedTo(): number | null {
+  get foldedTo(): FoldedTo | null {
     return this.#foldedTo
   }
 
@@ -93,7 +94,7 @@ class IdempotencyFile implements IdempotencyIndex {
 
 /** The connection of the event loop, which only reads once the file has its form. */
 class Reads {
-  readonly foldedTo: number | null
+  readonly foldedTo: FoldedTo | null
   readonly #database: Database
   readonly #find: ReturnType<typeof prepareFind>
 
@@ -133,24 +134,27 @@ const prepareFind = (database: Database) =>
     'SELECT revision, recorded_at, body_hash, batch FROM appends WHERE key_hash = ? AND stream = ?',
   )
 
-type Folded = { log_id: string; position: number | null }
+type Folded = { log_id: string } & (Record<'position' | 'stream' | 'revision' | 'event_id', null> | FoldedRow)
+type FoldedRow = { position: number; stream: string; revision: number; event_id: string }
 
 /** Gives an empty file its form, and says how far the log was folded into one that has it. @throws if it is another's. */
-const settleForm = (database: Database, logId: string): number | null => {
+const settleForm = (database: Database, logId: string): FoldedTo | null => {
   database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
   database.run('PRAGMA journal_mode = WAL')
   const version = database.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version
   if (version === 0) {
     database.run('BEGIN IMMEDIATE')
     database.run(tables)
-    database.run('INSERT INTO folded (log_id, position) VALUES (?, NULL)', [logId])
+    database.run('INSERT INTO folded (log_id) VALUES (?)', [logId])
     database.run(`PRAGMA user_version = ${formatVersion}`)
     database.run('COMMIT')
   } else if (version !== formatVersion) throw new IndexUnusable(`Cannot use a file of format ${version}`)
-  const folded = database.query<Folded, []>('SELECT log_id, position FROM folded').get()
+  const folded = database.query<Folded, []>('SELECT * FROM folded').get()
   if (folded?.log_id !== logId) throw new IndexUnusable('Cannot use a file that was folded from another log')
   database.run('PRAGMA query_only = ON')
-  return folded.position
+  if (folded.position === null) return null
+  const { position, stream, revision, event_id: id } = folded
+  return { position, stream, revision, id }
 }
 
 const removeFile = (path: string): void => {

@@ -1,3 +1,4 @@
+import type { FoldedTo } from '../../domain/folded-to.ts'
 import type { KeyedAppend } from '../../domain/idempotency.ts'
 import type { IdempotencyIndex, IndexChange } from '../idempotency-index.ts'
 
@@ -5,7 +6,7 @@ import type { IdempotencyIndex, IndexChange } from '../idempotency-index.ts'
 export const createMemoryIndex = (): IdempotencyIndex => new MemoryIndex()
 
 class MemoryIndex implements IdempotencyIndex {
-  foldedTo: number | null = null
+  foldedTo: FoldedTo | null = null
   readonly #appends = new Map<string, KeyedAppend>()
 
   find(stream: string, keyHash: string): KeyedAppend | null {

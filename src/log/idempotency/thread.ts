@@ -43,7 +43,7 @@ const open = (path: string) => {
     DELETE FROM appends WHERE (key_hash, stream) IN
       (SELECT key_hash, stream FROM appends WHERE recorded_at < ? ORDER BY recorded_at LIMIT ?)
   `)
-  const foldTo = database.prepare('UPDATE folded SET position = ?')
+  const foldTo = database.prepare('UPDATE folded SET position = ?, stream = ?, revision = ?, event_id = ?')
   const write = database.transaction(({ appends, foldedTo, forgetBeforeMs }: IndexChange) => {
     for (const { stream, revision, recordedAt, idempotency } of appends) {
       const { keyHash, bodyHash, batch } = idempotency
@@ -52,7 +52,7 @@ const open = (path: string) => {
     }
     // More than came, so that the file shrinks to what counts however fast it grew.
     forget.run(forgetBeforeMs, appends.length + idempotencyForgottenAtOnceMax)
-    if (foldedTo !== null) foldTo.run(foldedTo)
+    if (foldedTo !== null) foldTo.run(foldedTo.position, foldedTo.stream, foldedTo.revision, foldedTo.id)
   })
   const close = (): void => {
     for (const statement of [insert, forget, foldTo]) statement.finalize()
