@@ -132,6 +132,8 @@ export const storeReadCacheBytes = 8 * 1024 * 1024
  * full load; at a quarter of this it takes nearly as long three times as often, as the pages of busy keys are copied each time.
  */
 export const storeWalBytesMax = 16 * 1024 * 1024
+/** Between two tries of a checkpoint that has failed. */
+export const checkpointRetryPauseMs = 1_000
 /**
  * Groups handed to the commit thread at once: one that it writes, and one that it finds when it has written that. Not more:
  * behind a group that fails, one can be staged anew before all that is new, but two can't (`log/sqlite/sqlite-log.ts`).

@@ -24,11 +24,20 @@ export class SqliteCheckpoints {
   }
 
   runIfDue(): void {
+    // After a failure not with each group: whoever commits tries again in a while.
+    if (this.#fault === null) this.#run(this.#dueAtPages)
+  }
+
+  /** Makes one that failed again, however little waits: nothing may be written any more until it has succeeded. */
+  retry(): void {
+    if (this.#fault !== null) this.#run(0)
+  }
+
+  #run(fromPages: number): void {
     try {
       const waiting = this.#pagesWaiting('NOOP')
-      if (waiting < this.#dueAtPages) return
-      // If it fails, or somebody is reading an old state: to look again costs time in proportion to what waits, so not
-      // with each group.
+      if (waiting < fromPages) return
+      // If somebody is reading an old state: to look again costs time in proportion to what waits, so not with each group.
       this.#dueAtPages = waiting + walPagesMax / 4
       if (this.#pagesWaiting('PASSIVE') === 0) this.#dueAtPages = walPagesMax
       this.#fault = null

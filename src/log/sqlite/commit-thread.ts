@@ -4,6 +4,7 @@
  * how a thread begins.
  */
 
+import { checkpointRetryPauseMs } from '../../limits.ts'
 import { SqliteCommits, type Verdict } from './commits.ts'
 import { openForWriting } from './file.ts'
 import type { CommitThreadWork, FromCommitThread, ToCommitThread } from './threaded-commits.ts'
@@ -20,14 +21,34 @@ self.onmessage = ({ data }: MessageEvent<ToCommitThread>): void => {
   }
   if (opened === null) throw new Error(`Cannot ${data.kind}: the commit thread has no file yet`)
   if (data.kind === 'close') {
+    clearTimeout(retrying)
     opened.database.close(true)
     opened = null
     tell('closed')
     return
   }
-  const verdict = verdictOn(data, opened.commits)
-  tell({ ...verdict, checkpointFault: opened.commits.checkpointFault })
+  tell(verdictOn(data, opened.commits))
   opened.commits.checkpointIfDue()
+  watchCheckpoints(opened.commits)
+}
+
+let toldFault: string | null = null
+let retrying: Timer | undefined
+
+/**
+ * Says when checkpoints begin to fail and when they no longer do, and has one that failed made again: as long as it is not,
+ * the service calls itself not ready, and whoever sends to ready ones alone would bring nothing that makes the next one due.
+ */
+const watchCheckpoints = (commits: SqliteCommits): void => {
+  const fault = commits.checkpointFault
+  if (fault !== toldFault) tell({ kind: 'checkpoint', fault })
+  toldFault = fault
+  if (fault === null) return
+  retrying ??= setTimeout(() => {
+    retrying = undefined
+    commits.retryCheckpoint()
+    watchCheckpoints(commits)
+  }, checkpointRetryPauseMs)
 }
 
 const tell = (message: FromCommitThread): void => self.postMessage(message)

@@ -81,6 +81,11 @@ export class SqliteCommits {
     this.#checkpoints.runIfDue()
   }
 
+  /** If the last checkpoint failed. */
+  retryCheckpoint(): void {
+    this.#checkpoints.retry()
+  }
+
   truncate({ stream, keptFrom }: Truncation): Verdict {
     if (this.#stoppedBy !== null) return { kind: 'stopped', why: this.#stoppedBy }
     return this.#write({

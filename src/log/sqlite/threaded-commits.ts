@@ -12,10 +12,18 @@ export type ToCommitThread =
   | CommitThreadWork
   | { readonly kind: 'close' }
 
-export type FromCommitThread = 'closed' | (Verdict & { readonly checkpointFault: string | null })
+export type FromCommitThread =
+  | 'closed'
+  | Verdict
+  /** Whenever it changes, by itself: the checkpoint that is made again may succeed when nobody writes. */
+  | { readonly kind: 'checkpoint'; readonly fault: string | null }
 
-/** Commits on a thread of their own. A thread that dies leaves its batch unknown, and the log stops. */
-export const commitOnThread = (path: string): Commits => new ThreadedCommits(path)
+/**
+ * Commits on a thread of their own. A thread that dies leaves its batch unknown, and the log stops.
+ * @param thread its module; a test has one in which the disk fails.
+ */
+export const commitOnThread = (path: string, thread = new URL('./commit-thread.ts', import.meta.url)): Commits =>
+  new ThreadedCommits(path, thread)
 
 class ThreadedCommits implements Commits {
   readonly #worker: Worker
@@ -25,8 +33,8 @@ class ThreadedCommits implements Commits {
   #diedOf: string | null = null
   #checkpointFault: string | null = null
 
-  constructor(path: string) {
-    this.#worker = new Worker(new URL('./commit-thread.ts', import.meta.url).href)
+  constructor(path: string, thread: URL) {
+    this.#worker = new Worker(thread.href)
     this.#worker.onmessage = ({ data }: MessageEvent<FromCommitThread>) => this.#hear(data)
     this.#worker.onerror = ({ message }) => this.#die(message)
     this.#tell({ kind: 'open', path })
@@ -70,12 +78,9 @@ class ThreadedCommits implements Commits {
   }
 
   #hear(message: FromCommitThread): void {
-    if (message === 'closed') {
-      this.#closed.resolve()
-      return
-    }
-    this.#checkpointFault = message.checkpointFault
-    this.#waiting.shift()?.(message)
+    if (message === 'closed') this.#closed.resolve()
+    else if (message.kind === 'checkpoint') this.#checkpointFault = message.fault
+    else this.#waiting.shift()?.(message)
   }
 
   #die(why: string): void {

@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
+import { storeWalBytesMax } from '../../../src/limits.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { commitOnThread } from '../../../src/log/sqlite/threaded-commits.ts'
+import { until } from '../../support/until.ts'
 import { keySuspended } from '../sample-events.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
@@ -28,6 +30,19 @@ test('a commit thread that dies while nothing is written makes the log unwell be
   while (log.health().ok) await turn()
   expect(log.health()).toMatchObject({ ok: false, why: expect.stringContaining('its thread ended') })
   await expect(log.append('key-one', 'none', [keySuspended()])).rejects.toMatchObject({ outcome: 'not_written' })
+  await log.close()
+  folder.remove()
+})
+
+test('a checkpoint that fails is made again though nothing more is written, and the log is well once it has succeeded', async () => {
+  const folder = temporaryFolder()
+  const thread = new URL('./failing-checkpoints-thread.ts', import.meta.url)
+  const log = openSqliteLog({ dataDir: folder.path, commits: (path) => commitOnThread(path, thread) })
+  // With the frames around its pages it is more than may wait for a checkpoint, and no more than the queue takes.
+  await log.append('key-one', 'none', [keySuspended('x'.repeat(storeWalBytesMax - 1_000))])
+  await until(() => !log.health().ok)
+  expect(log.health()).toMatchObject({ ok: false, why: expect.stringContaining('disk I/O error') })
+  await until(() => log.health().ok)
   await log.close()
   folder.remove()
 })
