@@ -93,7 +93,7 @@ const newKey = (cellar: string): { readonly filled: FilledKey; readonly created:
   const keyId = makeKeyId(systemEntropy.bytes(16))
   const { key, secretHash } = makeKey(keyId, systemEntropy.bytes(32))
   const limit = { readings: 10_000_000, windowMs: 60_000 }
-  const data = { keyId, cellar, label: 'Press', note: '', secretHash, limit, expiresAt: null }
+  const data = { keyId, cellar, label: 'Press', note: '', secretHash, limit, expiresAt: null, predecessorId: null }
   return { filled: { key, keyId, cellar, revision: -1 }, created: { type: 'KeyCreated', data, ...byCommandLine() } }
 }
 

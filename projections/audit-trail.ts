@@ -35,6 +35,10 @@ export type Change =
   | { readonly field: 'cellar' | 'label' | 'note' | 'reason'; readonly from?: string; readonly to: string }
   | { readonly field: 'limit'; readonly from?: Limit | null; readonly to: Limit | null }
   | { readonly field: 'expiresAt'; readonly from?: number | null; readonly to: number | null }
+  | { readonly field: 'predecessor'; readonly keyId: string }
+  | { readonly field: 'successor'; readonly keyId: string; readonly overlapMs: number }
+  /** When the successor was first used (ms). */
+  | { readonly field: 'superseded'; readonly keyId: string; readonly usedAt: number }
   | { readonly field: 'keyRevision'; readonly to: number }
   /** What is gone for good: so many, in these revisions, the last accepted then (ms), and all before `acceptedBefore`. */
   | {
@@ -121,6 +125,8 @@ const follow = (trail: Trail, event: AuditEvent): Trail => {
       return { ...trail, key: evolveKey(trail.key, event), activeSince: mark, expirySet: mark }
     case 'KeyResumed':
       return { ...trail, key: evolveKey(trail.key, event), activeSince: mark }
+    case 'KeySuperseded':
+      return { ...trail, key: evolveKey(trail.key, event), expirySet: mark }
     case 'KeyExpirySet': {
       const wasExpired = trail.key !== null && keyStatus(trail.key, event.recordedAt) === 'expired'
       const activeSince = wasExpired ? mark : trail.activeSince
@@ -128,6 +134,7 @@ const follow = (trail: Trail, event: AuditEvent): Trail => {
     }
     case 'KeyRelabelled':
     case 'KeyLimitChanged':
+    case 'KeyRotated':
     case 'KeySuspended':
     case 'KeyExpired':
     case 'KeyRevoked':
@@ -187,13 +194,14 @@ const byText = (by: By): string => {
 const changesOf = (key: KeyState | null, event: AuditEvent): readonly Change[] => {
   switch (event.type) {
     case 'KeyCreated': {
-      const { cellar, label, note, limit, expiresAt } = event.data
+      const { cellar, label, note, limit, expiresAt, predecessorId } = event.data
       return [
         { field: 'cellar', to: cellar },
         { field: 'label', to: label },
         ...textChange('note', '', note),
         { field: 'limit', to: limit },
         { field: 'expiresAt', to: expiresAt },
+        ...(predecessorId === null ? [] : [{ field: 'predecessor' as const, keyId: predecessorId }]),
       ]
     }
     case 'KeyRelabelled':
@@ -207,6 +215,14 @@ const changesOf = (key: KeyState | null, event: AuditEvent): readonly Change[] =
     }
     case 'KeyExpirySet':
       return [{ field: 'expiresAt', from: key?.expiresAt ?? null, to: event.data.expiresAt }]
+    case 'KeyRotated':
+      return [{ field: 'successor', keyId: event.data.successorId, overlapMs: event.data.overlapMs }]
+    case 'KeySuperseded': {
+      const { successorId, usedAt, expiresAt } = event.data
+      const from = key?.expiresAt ?? null
+      const expiry: readonly Change[] = from === expiresAt ? [] : [{ field: 'expiresAt', from, to: expiresAt }]
+      return [{ field: 'superseded', keyId: successorId, usedAt }, ...expiry]
+    }
     case 'KeyExpired':
       return [{ field: 'expiresAt', to: event.data.expiresAt }]
     case 'KeySuspended':

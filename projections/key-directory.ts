@@ -1,5 +1,5 @@
 import type { Limit, RecordedEvent } from '../src/domain/events.ts'
-import { evolveKey, type KeyEventType, type KeyState } from '../src/domain/key.ts'
+import { evolveKey, type KeyEventType, type KeyState, type Rotation } from '../src/domain/key.ts'
 import { keyLimitDefault } from '../src/limits.ts'
 import { readLimit, readMark, writeLimit, writeMark } from './fields.ts'
 import { isNext } from './next-revision.ts'
@@ -89,6 +89,8 @@ const writeKey = (to: RecordWriter, key: KeyState): void => {
   to.text(key.secretHash)
   to.optional(key.limit, (limit) => writeLimit(to, limit))
   to.optional(key.expiresAt, (ms) => to.whole(ms))
+  to.optional(key.predecessorId, (id) => to.text(id))
+  to.optional(key.rotation, (rotation) => writeRotation(to, rotation))
   writeMark(to, key.created)
   to.optional(key.suspended, (mark) => writeMark(to, mark))
   to.optional(key.revoked, (mark) => writeMark(to, mark))
@@ -104,11 +106,28 @@ const readKey = (from: RecordReader): KeyState => ({
   secretHash: from.text(),
   limit: from.optional(() => readLimit(from)),
   expiresAt: from.optional(() => from.whole()),
+  predecessorId: from.optional(() => from.text()),
+  rotation: from.optional(() => readRotation(from)),
   created: readMark(from),
   suspended: from.optional(() => readMark(from)),
   revoked: from.optional(() => readMark(from)),
   expiryRecorded: from.optional(() => from.whole()),
   revision: from.whole(),
+})
+
+const writeRotation = (to: RecordWriter, { successorId, overlapMs, superseded }: Rotation): void => {
+  to.text(successorId)
+  to.whole(overlapMs)
+  to.optional(superseded, ({ usedAt, expiresAt }) => {
+    to.whole(usedAt)
+    to.whole(expiresAt)
+  })
+}
+
+const readRotation = (from: RecordReader): Rotation => ({
+  successorId: from.text(),
+  overlapMs: from.whole(),
+  superseded: from.optional(() => ({ usedAt: from.whole(), expiresAt: from.whole() })),
 })
 
 /** By time, then by id: an order that does not depend on the order in which streams were folded. */

@@ -104,6 +104,8 @@ class FoldedProjections implements Projections {
       case 'KeyRelabelled':
       case 'KeyLimitChanged':
       case 'KeyExpirySet':
+      case 'KeyRotated':
+      case 'KeySuperseded':
       case 'KeySuspended':
       case 'KeyResumed':
       case 'KeyExpired':

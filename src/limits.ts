@@ -59,6 +59,9 @@ export const retentionMarginMs = 3_600_000
 export const purgesPerAppendMax = 256
 /** A hundred years: whoever types more means something else. */
 export const durationMsMax = 36_500 * 86_400_000
+/** How long a key may live on after the first use of the one that follows it (decisions, "Keys"). */
+export const rotationOverlapsMs = [0, 3_600_000, 24 * 3_600_000, 7 * 24 * 3_600_000] as const
+export const rotationOverlapMsDefault = 24 * 3_600_000
 export const labelCodePointsMax = 80
 export const noteCodePointsMax = 500
 export const reasonCodePointsMax = 300

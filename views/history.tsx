@@ -4,6 +4,7 @@ import { ByWhom } from './by.tsx'
 import { StatusPill } from './key-status.tsx'
 import { paths } from './paths.ts'
 import { countOf, limitText } from './quantity.ts'
+import { livesOnText } from './rotation.tsx'
 import { ExactInstant } from './time.tsx'
 import { exactText, secondText } from './time-words.ts'
 import type { StateAt } from './types.ts'
@@ -80,6 +81,8 @@ const eventWords: Readonly<Record<HistoryRow['type'], string>> = {
   KeyRelabelled: 'Label or note changed',
   KeyLimitChanged: 'Limit changed',
   KeyExpirySet: 'Expiry set',
+  KeyRotated: 'Rotated',
+  KeySuperseded: 'Its successor is in use',
   KeySuspended: 'Suspended',
   KeyResumed: 'Resumed',
   KeyExpired: 'Expiry passed, recorded',
@@ -96,6 +99,9 @@ const fieldWords: Readonly<Record<Change['field'], string>> = {
   reason: 'Reason',
   limit: 'Limit',
   expiresAt: 'Expires',
+  predecessor: 'Follows',
+  successor: 'Successor',
+  superseded: 'Successor',
   keyRevision: 'Key’s revision',
   purged: 'Gone for good',
 }
@@ -132,6 +138,12 @@ const changeTexts = (change: Change): { readonly before: string | null; readonly
       }
     case 'expiresAt':
       return { before: change.from === undefined ? null : expiryText(change.from), after: expiryText(change.to) }
+    case 'predecessor':
+      return { before: null, after: `clr_${change.keyId}_…` }
+    case 'successor':
+      return { before: null, after: `clr_${change.keyId}_…; this key ${livesOnText(change.overlapMs)}` }
+    case 'superseded':
+      return { before: null, after: `clr_${change.keyId}_…, first used ${exactText(change.usedAt)}` }
     case 'keyRevision':
       return { before: null, after: String(change.to) }
     case 'purged':

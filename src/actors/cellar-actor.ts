@@ -6,15 +6,24 @@ import { type CommandRefusal, done, type Outcome, refused } from '../domain/refu
 import { keyStream } from '../domain/streams.ts'
 import { keyIdTriesMax, keysPerCellarMax } from '../limits.ts'
 import { appendUntilKnown } from './append-until-known.ts'
-import type { Asker, NewKey } from './core.ts'
+import type { Asker, CreatedKey, NewKey } from './core.ts'
 import type { Host } from './host.ts'
 import { askedBy } from './metadata.ts'
 import { narrowTo } from './narrow.ts'
+import { havingWritten } from './outage.ts'
 import { StreamActor } from './stream-actor.ts'
 
 type Answer<T> = Promise<Outcome<T, CommandRefusal>>
 
 type PurgeReadings = Extract<CellarCommand, { type: 'PurgeReadings' }>
+
+type KeyToMake = NewKey & { readonly predecessorId: string | null }
+
+type Naming = {
+  readonly successorId: string
+  /** Has the old key name it, and answers with what that key is then. */
+  readonly name: (successorId: string) => Answer<KeyState>
+}
 
 const cellarEvent = narrowTo('CellarCreated', 'CellarRenamed', 'CellarPolicyChanged', 'ReadingsPurged')
 
@@ -48,16 +57,43 @@ export class CellarActor extends StreamActor<CellarState | null> {
     })
   }
 
-  createKey(input: NewKey, asker: Asker): Answer<{ readonly key: string; readonly state: KeyState }> {
-    return this.ask(() => this.#createKey(input, asker))
+  createKey(input: NewKey, asker: Asker): Answer<CreatedKey> {
+    return this.ask(() => this.#createKey({ ...input, predecessorId: null }, asker))
   }
 
-  async #createKey(input: NewKey, asker: Asker): Answer<{ readonly key: string; readonly state: KeyState }> {
+  /**
+   * The old key names its successor first, then that is made, then its text is shown. Whoever dies in between leaves a
+   * successor that never was, or one that nobody has the text of: neither is ever used, and so neither ends the old key.
+   * Asked again with the same id, it goes on where it broke off, as long as the new key was not made.
+   */
+  rotateKey({ successorId, name }: Naming, asker: Asker): Answer<CreatedKey> {
+    return this.ask(async () => {
+      const cellar = await this.folded.load()
+      if (cellar === null) return refused({ kind: 'cellar_not_found' })
+      const full = this.#noRoomIn(cellar.cellar)
+      if (full !== null) return full
+      // A form that is sent again must not make a successor of long ago the one that counts.
+      const [known] = await this.host.log.read(keyStream(successorId), { limit: 1 })
+      if (known !== undefined) return refused({ kind: 'key_exists' })
+      const named = await name(successorId)
+      if (!named.ok) return named
+      const { keyId, label, note, limit, expiresAt } = named.value
+      const input = { cellar: cellar.cellar, label, note, limit, expiresAt, keyId: successorId, predecessorId: keyId }
+      return havingWritten(() => this.#createKey(input, asker))
+    })
+  }
+
+  #noRoomIn(cellar: string) {
+    const keys = this.host.projections.keys.ofCellar(cellar).length
+    return keys < keysPerCellarMax ? null : refused({ kind: 'too_many_keys', keysMax: keysPerCellarMax } as const)
+  }
+
+  async #createKey(input: KeyToMake, asker: Asker): Answer<CreatedKey> {
     const { clock, entropy, projections } = this.host
     if ((await this.folded.load()) === null) return refused({ kind: 'cellar_not_found' })
-    const keys = projections.keys.ofCellar(input.cellar).length
-    if (keys >= keysPerCellarMax) return refused({ kind: 'too_many_keys', keysMax: keysPerCellarMax })
-    const label = input.label === '' ? `Key ${keys + 1}` : input.label
+    const full = this.#noRoomIn(input.cellar)
+    if (full !== null) return full
+    const label = input.label === '' ? `Key ${projections.keys.ofCellar(input.cellar).length + 1}` : input.label
     for (let tries = 0; tries < keyIdTriesMax; tries += 1) {
       const keyId = input.keyId ?? makeKeyId(entropy.bytes(keyIdBytes))
       const { key, secretHash } = makeKey(keyId, entropy.bytes(secretBytes))

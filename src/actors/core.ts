@@ -40,9 +40,23 @@ export type NewKey = {
   readonly keyId?: string
 }
 
+export type Rotating = {
+  /** One of `rotationOverlapsMs`. */
+  readonly overlapMs: number
+  /** Of the new key; drawn as for `NewKey`. */
+  readonly successorId?: string
+}
+
+export type CreatedKey = { readonly key: string; readonly state: KeyState }
+
 export type Keys = {
   /** `key` is the whole key, in this answer only. */
-  create(input: NewKey, asker: Asker): Answer<{ readonly key: string; readonly state: KeyState }>
+  create(input: NewKey, asker: Asker): Answer<CreatedKey>
+  /**
+   * Makes a key with the label, note, limit and expiry of that one, which ends so long after the new one's first use.
+   * Until then nothing is taken from it.
+   */
+  rotate(keyId: string, rotating: Rotating, asker: Asker): Answer<CreatedKey>
   relabel(keyId: string, text: { readonly label: string; readonly note: string }, asker: Asker): Answer<KeyState>
   setLimit(keyId: string, limit: Limit | null, asker: Asker): Answer<KeyState>
   setExpiry(keyId: string, expiresAt: number | null, asker: Asker): Answer<KeyState>

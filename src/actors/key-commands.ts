@@ -1,5 +1,5 @@
 import type { EventData, Metadata } from '../domain/events.ts'
-import { decideKey, type KeyCommand, type KeyState, takesAway } from '../domain/key.ts'
+import { type DecidedKey, decideKey, type KeyCommand, type KeyState, takesAway } from '../domain/key.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../domain/refusal.ts'
 import { conflictRetriesMax } from '../limits.ts'
 import { type ExpectedRevision, Outage } from '../log/event-log.ts'
@@ -8,6 +8,7 @@ import { derivedId } from './derived-id.ts'
 import type { Host } from './host.ts'
 import type { KeyStreams } from './key-streams.ts'
 import { askedBy } from './metadata.ts'
+import { havingWritten } from './outage.ts'
 
 /** What every command to a key works with. `onDoubt` is told when the store has stopped saying what is so. */
 export type KeyWork = { readonly host: Host; readonly streams: KeyStreams; readonly onDoubt: () => void }
@@ -38,7 +39,7 @@ export const changeKey = async (work: KeyWork, command: ChangeKey, asker: Asker)
       return done(streams.key ?? key)
     }
     const cellarLimit = host.projections.keys.effectiveLimit({ ...key, limit: null })
-    const draft = { ...event, id: host.entropy.uuid(), metadata: askedBy(asker) }
+    const draft = { ...event, ...causeOf(work, command, { event, asker }) }
     const result = await streams.appendToKey(draft, { mustFinish: false, onDoubt })
     if (result.outcome === 'conflict') continue
     const written = key.revision + 1
@@ -50,9 +51,21 @@ export const changeKey = async (work: KeyWork, command: ChangeKey, asker: Asker)
   return refused({ kind: 'busy' })
 }
 
+/** The end of a rotation follows from a reading, on whatever node it is heard of, and is one event. */
+const causeOf = (
+  { host }: KeyWork,
+  command: ChangeKey,
+  { event, asker }: { readonly event: DecidedKey; readonly asker: Asker },
+): { readonly id: string; readonly metadata: Metadata } => {
+  if (command.type !== 'SupersedeKey') return { id: host.entropy.uuid(), metadata: askedBy(asker) }
+  const causationId = command.readingId
+  return { id: derivedId(causationId, event.type), metadata: { ...askedBy(asker), causationId } }
+}
+
 const mayHaveTaken = (command: ChangeKey): boolean =>
   command.type === 'SuspendKey' ||
   command.type === 'SetKeyLimit' ||
+  command.type === 'SupersedeKey' ||
   (command.type === 'SetKeyExpiry' && command.expiresAt !== null)
 
 /**
@@ -87,16 +100,6 @@ export const revokeKey = async (work: KeyWork, reason: string, asker: Asker): Pr
   if (streams.key.revoked !== null) return done(streams.key)
   if (streams.readings.sealed === null) await seal(work, { reason }, askedBy(asker))
   return done(await havingWritten(() => finishRevocation(work, { mustFinish: true })))
-}
-
-/** The command has written already: should the store be away from now on, "nothing was changed" would be a lie. */
-const havingWritten = async <T>(finish: () => Promise<T>): Promise<T> => {
-  try {
-    return await finish()
-  } catch (error) {
-    if (!(error instanceof Outage)) throw error
-    throw new Outage(error.message, 'unknown', error.reason, { cause: error })
-  }
 }
 
 /**

@@ -9,6 +9,8 @@ export const keyEvent = narrowTo(
   'KeyRelabelled',
   'KeyLimitChanged',
   'KeyExpirySet',
+  'KeyRotated',
+  'KeySuperseded',
   'KeySuspended',
   'KeyResumed',
   'KeyExpired',

@@ -1,5 +1,6 @@
-import { limitWithin } from '../domain/amounts.ts'
-import { isKeyId } from '../domain/key-format.ts'
+import { limitWithin, overlapWithin } from '../domain/amounts.ts'
+import type { KeyState } from '../domain/key.ts'
+import { isKeyId, keyIdBytes, makeKeyId } from '../domain/key-format.ts'
 import { type CommandRefusal, done, type Outcome, type ReadingRefusal, refused } from '../domain/refusal.ts'
 import { cellarStream } from '../domain/streams.ts'
 import { invalidField, parseLabel, parseNote, parseReason } from '../domain/text.ts'
@@ -19,6 +20,19 @@ export const createKeys = (host: Host, { keys, cellars }: Actors): Keys => ({
     const checked = parseNewKey(input)
     if (!checked.ok) return checked
     return cellars.get(cellarStream(input.cellar))?.createKey(checked.value, asker) ?? busy
+  },
+
+  rotate: async (keyId, { overlapMs: typed, successorId }, asker) => {
+    const overlapMs = overlapWithin(typed)
+    if (!overlapMs.ok) return overlapMs
+    if (successorId !== undefined && !isKeyId(successorId)) return foreignForm
+    const key = host.projections.keys.get(keyId)
+    if (key === null) return refused({ kind: 'key_not_found' })
+    const name = async (successorId: string): Promise<Outcome<KeyState, CommandRefusal>> =>
+      keys.get(keyId)?.change({ type: 'RotateKey', successorId, overlapMs: overlapMs.value }, asker) ?? busy
+    const chance = host.entropy.bytes(keyIdBytes)
+    const naming = { successorId: successorId ?? makeKeyId(chance), name }
+    return cellars.get(cellarStream(key.cellar))?.rotateKey(naming, asker) ?? busy
   },
 
   relabel: async (keyId, text, asker) => {
@@ -68,6 +82,8 @@ export const createKeys = (host: Host, { keys, cellars }: Actors): Keys => ({
   usage: (keyId) => keys.get(keyId)?.usage() ?? null,
 })
 
+const foreignForm = invalidField('form', 'The form was not filled in here. Send this one.')
+
 const noRoom = (host: Host): Promise<ReadingAnswer> => {
   const refusal: ReadingRefusal = { kind: host.isStopping ? 'store_unavailable' : 'overloaded' }
   return Promise.resolve(refused(refusal))
@@ -83,8 +99,7 @@ const parseNewKey = (input: NewKey): Outcome<NewKey, CommandRefusal> => {
   const expiresAt = parseExpiresAt(input.expiresAt)
   if (!expiresAt.ok) return expiresAt
   const { cellar, keyId } = input
-  if (keyId !== undefined && !isKeyId(keyId))
-    return invalidField('form', 'The form was not filled in here. Send this one.')
+  if (keyId !== undefined && !isKeyId(keyId)) return foreignForm
   const key = { cellar, label: label.value, note: note.value, limit: limit.value, expiresAt: expiresAt.value }
   return done(keyId === undefined ? key : { ...key, keyId })
 }

@@ -1,5 +1,5 @@
 import type { RecordedEvent } from '../domain/events.ts'
-import { categoryOf } from '../domain/streams.ts'
+import { categoryOf, keyIdOf } from '../domain/streams.ts'
 import { expirySweepMs, heartbeatMs, requestWaitMsMax } from '../limits.ts'
 import { CellarActor } from './cellar-actor.ts'
 import type { Host } from './host.ts'
@@ -8,6 +8,7 @@ import { OperatorActor, SetupActor } from './operator-actor.ts'
 import { Passwords } from './passwords.ts'
 import { type Actor, Registry } from './registry.ts'
 import { Retention } from './retention.ts'
+import { Rotations } from './rotations.ts'
 import { Sweeps } from './sweeps.ts'
 
 /** All actors of one service node, and what happens to all of them at once. */
@@ -19,6 +20,7 @@ export class Node {
   readonly passwords: Passwords
   readonly sweeps: Sweeps
   readonly retention: Retention
+  readonly rotations: Rotations
   readonly #host: Host
 
   constructor(host: Host) {
@@ -29,6 +31,7 @@ export class Node {
     this.setup = new Registry(host, () => new SetupActor(host))
     this.passwords = new Passwords(host)
     this.sweeps = new Sweeps(host, this.keys)
+    this.rotations = new Rotations(host, this.keys)
     this.retention = new Retention(host, this.cellars)
   }
 
@@ -38,11 +41,16 @@ export class Node {
 
   /** An event that was written by this node or another. */
   hear(event: RecordedEvent): void {
+    if (event.type === 'ReadingAccepted') {
+      this.rotations.hearReading(event.stream)
+      return
+    }
     this.sweeps.hear(event)
+    this.rotations.hear(event)
     this.retention.hear(event)
     const category = categoryOf(event.stream)
     if (category === 'key' || category === 'readings') {
-      this.keys.alive(event.stream.slice(category.length + 1))?.hear(event)
+      this.keys.alive(keyIdOf(event.stream))?.hear(event)
     }
     if (category === 'cellar' && event.type !== 'ReadingsPurged') this.#host.limitsEpoch += 1
   }
@@ -52,6 +60,7 @@ export class Node {
     const overdue = this.#host.beat - requestWaitMsMax / heartbeatMs
     for (const registry of this.#registries) registry.onBeat({ overdue })
     this.sweeps.onBeat()
+    this.rotations.onBeat()
     this.#host.remembered?.onBeat()
     if (this.#host.beat % (expirySweepMs / heartbeatMs) !== 0) return
     void this.sweeps.run()

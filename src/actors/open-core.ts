@@ -39,7 +39,7 @@ export type CoreParts = {
 }
 
 export type OpenCore = Core & {
-  /** What runs each minute: records expiries, finishes revocations that a node left half done, purges old readings. */
+  /** What runs each minute: records expiries, finishes revocations and rotations that a node left half done, purges old readings. */
   sweep(): Promise<void>
 }
 
@@ -55,6 +55,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   if (parts.idempotency !== undefined) host.remembered = new RememberedAppends(host, parts.idempotency)
   const node = new Node(host)
   node.sweeps.recall()
+  node.rotations.recall()
   const checkpoints = new Checkpoints(host, checkpointParts)
   const clockWatch = new ClockWatch(host, parts.onTimes ?? (() => {}))
   // Before the log is followed, so that what comes after the end that it reads is delivered.
@@ -62,7 +63,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   const foldListeners = new Set<FoldListener>()
   const onEvents = (events: readonly RecordedEvent[]): void => {
     projections.fold(events)
-    for (const event of events) if (event.type !== 'ReadingAccepted') node.hear(event)
+    for (const event of events) node.hear(event)
     for (const listener of foldListeners) tell(listener, events, onBug)
   }
   const onBrokenFold = (bug: unknown): void => {
@@ -102,6 +103,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   forgetBeat = schedule.after(heartbeatMs, beat)
   // With the heart beating already: a store that never says whether it wrote would hold up the start for an hour.
   await node.sweeps.finishRevocations()
+  await node.rotations.run()
   // Not waited for, since there may be much of either: an expired key is refused whether or not that was recorded, and what
   // retention takes away is hidden from nobody who serves.
   void node.sweeps.recordExpiries()
@@ -121,6 +123,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
     },
     sweep: async () => {
       await node.sweeps.run()
+      await node.rotations.run()
       await node.retention.run()
     },
     drain: async () => {

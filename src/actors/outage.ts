@@ -1,6 +1,6 @@
 import type { CommandRefusal, ReadingRefusal } from '../domain/refusal.ts'
 import { assertNever } from '../domain/refusal.ts'
-import type { Outage } from '../log/event-log.ts'
+import { Outage } from '../log/event-log.ts'
 
 /** What a device is told: nothing was acknowledged, and it may come again. */
 export const readingRefusalOf = (outage: Outage): ReadingRefusal => {
@@ -14,6 +14,16 @@ export const readingRefusalOf = (outage: Outage): ReadingRefusal => {
       return { kind: 'store_unavailable' }
     default:
       return assertNever(outage.reason)
+  }
+}
+
+/** The command has written already: should the store be away from now on, "nothing was changed" would be a lie. */
+export const havingWritten = async <T>(finish: () => Promise<T>): Promise<T> => {
+  try {
+    return await finish()
+  } catch (error) {
+    if (!(error instanceof Outage)) throw error
+    throw new Outage(error.message, 'unknown', error.reason, { cause: error })
   }
 }
 

@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '../domain/events.ts'
 import type { KeyState } from '../domain/key.ts'
-import { categoryOf } from '../domain/streams.ts'
+import { keyIdOf } from '../domain/streams.ts'
 import { heartbeatMs, revocationFinishMs } from '../limits.ts'
 import type { Asker } from './core.ts'
 import type { Host } from './host.ts'
@@ -88,5 +88,3 @@ const isDue = (key: KeyState, now: number): boolean =>
 
 /** The actor has told the host of the bug; the next sweep tries again. */
 const told = (): void => {}
-
-const keyIdOf = (stream: string): string => stream.slice(categoryOf(stream).length + 1)

@@ -1,6 +1,7 @@
 import { type Change, historyOf, stateAt } from '../../projections/audit-trail.ts'
 import type { Core } from '../actors/core.ts'
 import { readKeyEvents } from '../actors/key-events.ts'
+import { overlapTyped } from '../domain/amounts.ts'
 import type { Limit } from '../domain/events.ts'
 import { assertNever } from '../domain/refusal.ts'
 import { isoOf } from './event-view.ts'
@@ -46,6 +47,14 @@ const changeText = (change: Change): string => {
       return fromTo('limit', change.from === undefined ? undefined : limitText(change.from), limitText(change.to))
     case 'expiresAt':
       return fromTo('expiry', change.from === undefined ? undefined : expiryText(change.from), expiryText(change.to))
+    case 'predecessor':
+      return `follows clr_${change.keyId}`
+    case 'successor': {
+      const { keyId, overlapMs } = change
+      return `rotated: successor clr_${keyId}, ${overlapMs === 0 ? 'ends with' : `lives on ${overlapTyped(overlapMs)} after`} its first use`
+    }
+    case 'superseded':
+      return `successor clr_${change.keyId} first used ${isoOf(change.usedAt)}`
     case 'keyRevision':
       return `in force on every node up to revision ${change.to}`
     case 'purged': {

@@ -1,5 +1,12 @@
 /** Durations, expiries and limits as people type them into a form or a command. */
-import { durationMsMax, keyLimitReadingsMax, keyWindowMsMax, keyWindowMsMin, retentionMsMin } from '../limits.ts'
+import {
+  durationMsMax,
+  keyLimitReadingsMax,
+  keyWindowMsMax,
+  keyWindowMsMin,
+  retentionMsMin,
+  rotationOverlapsMs,
+} from '../limits.ts'
 import type { Limit } from './events.ts'
 import { done } from './refusal.ts'
 import { invalidField, type Typed } from './text.ts'
@@ -22,6 +29,21 @@ export const parseDurationMs = (text: string, field: string): Typed<number> => {
 export const durationTyped = (ms: number): string => {
   const [unit = 's', lengthMs = 1_000] = Object.entries(unitMs).findLast(([, length]) => ms % length === 0) ?? []
   return `${ms / lengthMs}${unit}`
+}
+
+/** How long a rotated key lives on: one of `rotationOverlapsMs`, as a duration, or `0`. */
+export const parseOverlap = (text: string): Typed<number> =>
+  overlapWithin(rotationOverlapsMs.find((ms) => overlapTyped(ms) === text.trim()) ?? Number.NaN)
+
+export const overlapWithin = (overlapMs: number): Typed<number> =>
+  rotationOverlapsMs.some((ms) => ms === overlapMs)
+    ? done(overlapMs)
+    : invalidField('overlap', `The overlap must be one of ${rotationOverlapsMs.map(overlapTyped).join(', ')}.`)
+
+/** As it is typed: `24h` rather than `1d`, as decisions has it. */
+export const overlapTyped = (ms: number): string => {
+  if (ms === 0) return '0'
+  return ms === unitMs['d'] ? '24h' : durationTyped(ms)
 }
 
 /** The last instant that can be written with a year of four digits, in whole seconds. */

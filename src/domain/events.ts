@@ -74,12 +74,18 @@ export const eventData = {
       /** `null`: the cellar's. */
       limit: orNull(Limit),
       expiresAt: orNull(ms),
+      /** The key that it was made to follow. */
+      predecessorId: orNull(Type.String()),
     },
     strict,
   ),
   KeyRelabelled: Type.Object({ label: Type.String(), note: Type.String() }, strict),
   KeyLimitChanged: Type.Object({ limit: orNull(Limit) }, strict),
   KeyExpirySet: Type.Object({ expiresAt: orNull(ms) }, strict),
+  /** In the stream of the old key, before the new one is made. It lives on so long after the new one's first use. */
+  KeyRotated: Type.Object({ successorId: Type.String(), overlapMs: Type.Integer({ minimum: 0 }) }, strict),
+  /** Its successor was first used then; `expiresAt` is its expiry from now on, never a later one than it had. */
+  KeySuperseded: Type.Object({ successorId: Type.String(), usedAt: ms, expiresAt: ms }, strict),
   KeySuspended: Type.Object({ reason: Type.String() }, strict),
   KeyResumed: Type.Object({ reason: Type.String() }, strict),
   KeyExpired: Type.Object({ expiresAt: ms }, strict),
@@ -122,6 +128,7 @@ export type EventData<T extends EventType> = Static<(typeof eventData)[T]>
 export const schemaVersion = {
   ...(Object.fromEntries(Object.keys(eventData).map((type) => [type, 1])) as Record<EventType, number>),
   CellarPolicyChanged: 2,
+  KeyCreated: 2,
 }
 
 /** Who did it. `cli` is whoever holds the data folder; `system` is the service itself (a sweep, a repair). */

@@ -4,6 +4,15 @@ import { assertNever, type CommandRefusal, done, type Outcome, refused } from '.
 /** What happened to a key: when (ms), by whom, and the reason that was given (may be empty). */
 export type Mark = { readonly at: number; readonly by: By; readonly reason: string }
 
+export type Rotation = {
+  /** Named before it is made: a rotation that broke off there names a key that never was. */
+  readonly successorId: string
+  /** How long the key lives on after the successor's first use. */
+  readonly overlapMs: number
+  /** When the successor was first used, and the expiry that the key had from then on. `null`: not used yet. */
+  readonly superseded: { readonly usedAt: number; readonly expiresAt: number } | null
+}
+
 /** One key, folded from `key-<id>`. Whether it is expired is never stored: ask `keyStatus` with the time. */
 export type KeyState = {
   readonly keyId: string
@@ -16,6 +25,10 @@ export type KeyState = {
   readonly limit: Limit | null
   /** Expired means `now >= expiresAt`. */
   readonly expiresAt: number | null
+  /** The key that it was made to follow. It follows it only if that one names it in turn. */
+  readonly predecessorId: string | null
+  /** The key that was last made to follow it. */
+  readonly rotation: Rotation | null
   readonly created: Mark
   readonly suspended: Mark | null
   readonly revoked: Mark | null
@@ -41,6 +54,14 @@ export type KeyCommand =
   | { readonly type: 'RelabelKey'; readonly label: string; readonly note: string }
   | { readonly type: 'SetKeyLimit'; readonly limit: Limit | null }
   | { readonly type: 'SetKeyExpiry'; readonly expiresAt: number | null }
+  | { readonly type: 'RotateKey'; readonly successorId: string; readonly overlapMs: number }
+  /** `readingId` is the event that shows the successor in use, `usedAt` its time. */
+  | {
+      readonly type: 'SupersedeKey'
+      readonly successorId: string
+      readonly usedAt: number
+      readonly readingId: string
+    }
   | { readonly type: 'SuspendKey'; readonly reason: string }
   | { readonly type: 'ResumeKey'; readonly reason: string }
   | { readonly type: 'RecordKeyExpiry' }
@@ -51,6 +72,8 @@ export type KeyEventType =
   | 'KeyRelabelled'
   | 'KeyLimitChanged'
   | 'KeyExpirySet'
+  | 'KeyRotated'
+  | 'KeySuperseded'
   | 'KeySuspended'
   | 'KeyResumed'
   | 'KeyExpired'
@@ -90,6 +113,17 @@ export const decideKey = (
     case 'SetKeyExpiry':
       if (key.expiresAt === command.expiresAt) return done([])
       return done([{ type: 'KeyExpirySet', data: { expiresAt: command.expiresAt } }])
+    case 'RotateKey':
+      return decideRotation(key, command, now)
+    case 'SupersedeKey': {
+      const { rotation } = key
+      if (rotation === null || rotation.successorId !== command.successorId || rotation.superseded !== null) {
+        return done([])
+      }
+      const { successorId, usedAt } = command
+      const expiresAt = Math.min(key.expiresAt ?? Number.POSITIVE_INFINITY, usedAt + rotation.overlapMs)
+      return done([{ type: 'KeySuperseded', data: { successorId, usedAt, expiresAt } }])
+    }
     case 'SuspendKey':
       if (key.suspended !== null) return done([])
       return done([{ type: 'KeySuspended', data: { reason: command.reason } }])
@@ -104,11 +138,38 @@ export const decideKey = (
   }
 }
 
+/**
+ * A suspended key can be rotated: what it was suspended for is often why. An expired one can't, since its expiry is copied.
+ * Until a successor was used the next rotation takes its place: the text of the one before may have been lost. From then
+ * on the successor is the key to rotate, unless an admin has given this one more time again.
+ */
+const decideRotation = (
+  key: KeyState,
+  { successorId, overlapMs }: Extract<KeyCommand, { readonly type: 'RotateKey' }>,
+  now: number,
+): Outcome<readonly DecidedKey[], CommandRefusal> => {
+  const { rotation, expiresAt } = key
+  if (rotation?.successorId === successorId) return done([])
+  if (rotation !== null && isEnding(key)) {
+    return refused({ kind: 'key_is_superseded', successorId: rotation.successorId })
+  }
+  if (expiresAt !== null && now >= expiresAt) return refused({ kind: 'key_is_expired' })
+  return done([{ type: 'KeyRotated', data: { successorId, overlapMs } }])
+}
+
+/** Its successor was used, and nobody has given it a later expiry since. */
+export const isEnding = ({ rotation, expiresAt }: KeyState): boolean =>
+  rotation !== null && rotation.superseded !== null && expiresAt !== null && expiresAt <= rotation.superseded.expiresAt
+
+/** It has a successor, the first use of which is still to come, or to be told to it. */
+export const awaitsSuccessor = (key: KeyState): boolean =>
+  key.revoked === null && key.rotation !== null && key.rotation.superseded === null
+
 /** Folds one event of `key-<id>`. */
 export const evolveKey = (key: KeyState | null, event: RecordedEvent<KeyEventType>): KeyState => {
   const { revision } = event
   if (event.type === 'KeyCreated') {
-    const { keyId, cellar, label, note, secretHash, limit, expiresAt } = event.data
+    const { keyId, cellar, label, note, secretHash, limit, expiresAt, predecessorId } = event.data
     return {
       keyId,
       cellar,
@@ -117,6 +178,8 @@ export const evolveKey = (key: KeyState | null, event: RecordedEvent<KeyEventTyp
       secretHash,
       limit,
       expiresAt,
+      predecessorId,
+      rotation: null,
       created: mark(event, ''),
       suspended: null,
       revoked: null,
@@ -132,6 +195,13 @@ export const evolveKey = (key: KeyState | null, event: RecordedEvent<KeyEventTyp
       return { ...key, limit: event.data.limit, revision }
     case 'KeyExpirySet':
       return { ...key, expiresAt: event.data.expiresAt, revision }
+    case 'KeyRotated':
+      return { ...key, rotation: { ...event.data, superseded: null }, revision }
+    case 'KeySuperseded': {
+      const { usedAt, expiresAt } = event.data
+      const rotation = key.rotation === null ? null : { ...key.rotation, superseded: { usedAt, expiresAt } }
+      return { ...key, expiresAt, rotation, revision }
+    }
     case 'KeySuspended':
       return { ...key, suspended: mark(event, event.data.reason), revision }
     case 'KeyResumed':
@@ -154,11 +224,13 @@ export const takesAway = (event: DecidedKey, key: KeyState, effectiveLimit: Limi
     case 'KeySuspended':
       return true
     case 'KeyExpirySet':
+    case 'KeySuperseded':
       return event.data.expiresAt !== null && (key.expiresAt === null || event.data.expiresAt < key.expiresAt)
     case 'KeyLimitChanged':
       return isLower(event.data.limit ?? cellarLimit, effectiveLimit)
     case 'KeyCreated':
     case 'KeyRelabelled':
+    case 'KeyRotated':
     case 'KeyResumed':
     case 'KeyExpired':
     case 'KeyRevoked':

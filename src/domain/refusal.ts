@@ -65,6 +65,8 @@ export type CommandRefusal =
   | { readonly kind: 'key_is_suspended' }
   | { readonly kind: 'key_is_expired' }
   | { readonly kind: 'key_is_not_suspended' }
+  /** Its successor is in use, and is the one to rotate. */
+  | { readonly kind: 'key_is_superseded'; readonly successorId: string }
   | { readonly kind: 'too_many_keys'; readonly keysMax: number }
   | { readonly kind: 'expiry_in_past' }
   /** A field of a form or an option: `field` is its name, `rule` a sentence that names the bound. */

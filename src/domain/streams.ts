@@ -20,5 +20,8 @@ export const operatorStream = (email: string): string => `operator-${digest(emai
 export const keyStream = (keyId: string): string => `key-${keyId}`
 export const readingsStream = (keyId: string): string => `readings-${keyId}`
 
+/** Of either stream of a key. */
+export const keyIdOf = (stream: string): string => stream.slice(categoryOf(stream).length + 1)
+
 /** The part before the first `-`. */
 export const categoryOf = (stream: string): string => stream.slice(0, stream.indexOf('-'))

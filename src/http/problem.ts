@@ -263,6 +263,8 @@ export const commandProblemOf = (refusal: CommandRefusal): CommandProblem => {
       return whole(409, 'The key has expired. Give it a later expiry first.')
     case 'key_is_not_suspended':
       return whole(409, 'The key is not suspended, so there is nothing to resume.')
+    case 'key_is_superseded':
+      return whole(409, `Key ${refusal.successorId} has taken its place, and is in use. Rotate that one.`)
     case 'too_many_keys':
       return whole(409, `A cellar has at most ${refusal.keysMax} keys, the revoked ones included. Open another cellar.`)
     case 'expiry_in_past':

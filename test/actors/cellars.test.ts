@@ -104,7 +104,8 @@ const fillCellar = async ({ log, clock }: Cluster, keys: number): Promise<void> 
   await log.append(cellarStream(cellar), 'none', [{ ...common, id: 'cellar', type: 'CellarCreated', data }])
   for (let index = 0; index < keys; index += 1) {
     const keyId = `key${index}`
-    const data = { keyId, cellar, label: keyId, note: '', secretHash: '0'.repeat(64), limit: null, expiresAt: null }
+    const rest = { note: '', secretHash: '0'.repeat(64), limit: null, expiresAt: null, predecessorId: null }
+    const data = { keyId, cellar, label: keyId, ...rest }
     await log.append(keyStream(keyId), 'none', [{ ...common, id: keyId, type: 'KeyCreated', data }])
   }
 }

@@ -8,7 +8,7 @@ import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
 import { readingsStream } from '../../src/domain/streams.ts'
 import { checkpointEventsMin, checkpointLookMs, checkpointLooksMax, checkpointTailEventsMax } from '../../src/limits.ts'
 import { copyLog } from '../../src/log/copy-log.ts'
-import type { EventLog } from '../../src/log/event-log.ts'
+import { type EventLog, Outage } from '../../src/log/event-log.ts'
 import { ensureLogCreated } from '../../src/log/log-identity.ts'
 import { createMemoryLog } from '../../src/log/memory.ts'
 import { type DrivenSchedule, drivenSchedule } from '../support/driven-schedule.ts'
@@ -184,6 +184,36 @@ describe('a start', () => {
     const second = await live()
     expect(second.begunAfter).not.toEqual([null])
     expect(second.core.projections.keys.get(keyId)?.revoked).not.toBeNull()
+    await end(second)
+  })
+
+  test('remembers which rotated keys wait for their successors, and which are to end', async () => {
+    const { live, log } = await place()
+    const endless: EventLog = {
+      ...passingLog(log),
+      append: (stream, expected, events) => {
+        const ends = events.some(({ type }) => type === 'KeySuperseded')
+        if (ends) return Promise.reject(new Outage('The store is away', 'not_written', 'unavailable'))
+        return log.append(stream, expected, events)
+      },
+    }
+    const first = await live(endless)
+    const rotated = async (): Promise<readonly [old: string, successor: string]> => {
+      const keyId = await makeKey(first)
+      const made = await first.schedule.until(first.core.keys.rotate(keyId, { overlapMs: 0 }, asker))
+      if (!made.ok) throw new Error(`Cannot rotate a key for a test: ${made.refusal.kind}`)
+      return [keyId, made.value.state.keyId]
+    }
+    const [[usedOld, used], [waitingOld, waiting]] = [await rotated(), await rotated()]
+    await first.post(used, checkpointEventsMin)
+    await end(first)
+
+    const second = await live()
+    const expiryOf = (keyId: string) => second.core.projections.keys.get(keyId)?.expiresAt
+    expect([expiryOf(usedOld), expiryOf(waitingOld)]).toEqual([expect.any(Number), null])
+    await second.post(waiting, 1)
+    expect(expiryOf(waitingOld)).toEqual(expect.any(Number))
+    expect(second.begunAfter).not.toContain(null)
     await end(second)
   })
 })

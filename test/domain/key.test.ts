@@ -33,9 +33,11 @@ const foldAll = (drafts: readonly DecidedKey[]): KeyState | null => {
   return key
 }
 
-const creation = { keyId: 'k1', cellar: 'c', label: 'l', note: 'n', secretHash: 'h', limit: null }
+const creation = { keyId: 'k1', cellar: 'c', label: 'l', note: 'n', secretHash: 'h', limit: null, predecessorId: null }
 const created: DecidedKey = { type: 'KeyCreated', data: { ...creation, expiresAt: now + 1_000 } }
 const createdExpiring: DecidedKey = { type: 'KeyCreated', data: { ...creation, expiresAt: now } }
+const rotated = { type: 'KeyRotated', data: { successorId: 'k2', overlapMs: 500 } } as const
+const superseded = { type: 'KeySuperseded', data: { successorId: 'k2', usedAt: now, expiresAt: now + 500 } } as const
 const suspended: DecidedKey = { type: 'KeySuspended', data: { reason: 'lost' } }
 const revoked: DecidedKey = { type: 'KeyRevoked', data: { reason: 'stolen', sealId: 's1' } }
 const expired: DecidedKey = { type: 'KeyExpired', data: { expiresAt: now } }
@@ -47,6 +49,8 @@ const states = {
   expired: [createdExpiring],
   'expired, recorded': [createdExpiring, expired],
   'suspended and expired': [createdExpiring, suspended],
+  rotated: [created, rotated],
+  superseded: [created, rotated, superseded],
   revoked: [created, revoked],
   'suspended, then revoked': [created, suspended, revoked],
 } satisfies Record<string, readonly DecidedKey[]>
@@ -57,45 +61,35 @@ const commands = {
   RelabelKey: { type: 'RelabelKey', label: 'new', note: 'new' },
   SetKeyLimit: { type: 'SetKeyLimit', limit },
   SetKeyExpiry: { type: 'SetKeyExpiry', expiresAt: now + 5_000 },
+  RotateKey: { type: 'RotateKey', successorId: 'k3', overlapMs: 3_600_000 },
+  SupersedeKey: { type: 'SupersedeKey', successorId: 'k2', usedAt: now - 1, readingId: 'r1' },
   SuspendKey: { type: 'SuspendKey', reason: 'why' },
   ResumeKey: { type: 'ResumeKey', reason: 'found' },
   RecordKeyExpiry: { type: 'RecordKeyExpiry' },
   RevokeKey: { type: 'RevokeKey', reason: 'why', sealId: 's2' },
 } satisfies { [K in KeyCommand['type']]: Extract<KeyCommand, { type: K }> }
 
+const repeated = (times: number, what: string): readonly string[] => Array.from({ length: times }, () => what)
+
 /** What follows, in the order of `states`: an event, a refusal, `-` where it is already so, `bug` where it can't be asked. */
 const decisions: Record<KeyCommand['type'], readonly string[]> = {
-  CreateKey: ['KeyCreated', 'bug', 'bug', 'bug', 'bug', 'bug', 'bug', 'bug'],
-  RelabelKey: [
+  CreateKey: ['KeyCreated', ...repeated(9, 'bug')],
+  RelabelKey: ['key_not_found', ...repeated(7, 'KeyRelabelled'), 'key_is_revoked', 'key_is_revoked'],
+  SetKeyLimit: ['key_not_found', ...repeated(7, 'KeyLimitChanged'), 'key_is_revoked', 'key_is_revoked'],
+  SetKeyExpiry: ['key_not_found', ...repeated(7, 'KeyExpirySet'), 'key_is_revoked', 'key_is_revoked'],
+  RotateKey: [
     'key_not_found',
-    'KeyRelabelled',
-    'KeyRelabelled',
-    'KeyRelabelled',
-    'KeyRelabelled',
-    'KeyRelabelled',
+    'KeyRotated',
+    'KeyRotated',
+    'key_is_expired',
+    'key_is_expired',
+    'key_is_expired',
+    'KeyRotated',
+    'key_is_superseded',
     'key_is_revoked',
     'key_is_revoked',
   ],
-  SetKeyLimit: [
-    'key_not_found',
-    'KeyLimitChanged',
-    'KeyLimitChanged',
-    'KeyLimitChanged',
-    'KeyLimitChanged',
-    'KeyLimitChanged',
-    'key_is_revoked',
-    'key_is_revoked',
-  ],
-  SetKeyExpiry: [
-    'key_not_found',
-    'KeyExpirySet',
-    'KeyExpirySet',
-    'KeyExpirySet',
-    'KeyExpirySet',
-    'KeyExpirySet',
-    'key_is_revoked',
-    'key_is_revoked',
-  ],
+  SupersedeKey: ['key_not_found', ...repeated(5, '-'), 'KeySuperseded', '-', 'key_is_revoked', 'key_is_revoked'],
   SuspendKey: [
     'key_not_found',
     'KeySuspended',
@@ -103,12 +97,25 @@ const decisions: Record<KeyCommand['type'], readonly string[]> = {
     'KeySuspended',
     'KeySuspended',
     '-',
+    'KeySuspended',
+    'KeySuspended',
     'key_is_revoked',
     'key_is_revoked',
   ],
-  ResumeKey: ['key_not_found', '-', 'KeyResumed', '-', '-', 'KeyResumed', 'key_is_revoked', 'key_is_revoked'],
-  RecordKeyExpiry: ['key_not_found', '-', '-', 'KeyExpired', '-', 'KeyExpired', 'key_is_revoked', 'key_is_revoked'],
-  RevokeKey: ['key_not_found', 'KeyRevoked', 'KeyRevoked', 'KeyRevoked', 'KeyRevoked', 'KeyRevoked', '-', '-'],
+  ResumeKey: ['key_not_found', '-', 'KeyResumed', '-', '-', 'KeyResumed', '-', '-', 'key_is_revoked', 'key_is_revoked'],
+  RecordKeyExpiry: [
+    'key_not_found',
+    '-',
+    '-',
+    'KeyExpired',
+    '-',
+    'KeyExpired',
+    '-',
+    '-',
+    'key_is_revoked',
+    'key_is_revoked',
+  ],
+  RevokeKey: ['key_not_found', ...repeated(7, 'KeyRevoked'), '-', '-'],
 }
 
 const verdict = (key: KeyState | null, command: KeyCommand): string => {
@@ -128,6 +135,8 @@ const stateNames: readonly StateName[] = [
   'expired',
   'expired, recorded',
   'suspended and expired',
+  'rotated',
+  'superseded',
   'revoked',
   'suspended, then revoked',
 ]
@@ -157,6 +166,7 @@ describe('decideKey()', () => {
       commands.RelabelKey,
       commands.SetKeyLimit,
       commands.SetKeyExpiry,
+      commands.RotateKey,
       commands.SuspendKey,
       commands.RevokeKey,
     ].map((command) => {
@@ -167,9 +177,38 @@ describe('decideKey()', () => {
       [{ type: 'KeyRelabelled', data: { label: 'new', note: 'new' } }],
       [{ type: 'KeyLimitChanged', data: { limit } }],
       [{ type: 'KeyExpirySet', data: { expiresAt: now + 5_000 } }],
+      [{ type: 'KeyRotated', data: { successorId: 'k3', overlapMs: 3_600_000 } }],
       [{ type: 'KeySuspended', data: { reason: 'why' } }],
       [{ type: 'KeyRevoked', data: { reason: 'why', sealId: 's2' } }],
     ])
+  })
+
+  test('lets a rotated key live on from its successor’s first use, never past its own expiry', () => {
+    const end = (expiresAt: number | null) => {
+      const key = foldAll([created, { type: 'KeyExpirySet', data: { expiresAt } }, rotated])
+      const decision = decideKey(key, { ...commands.SupersedeKey, usedAt: now }, now)
+      return decision.ok ? decision.value.map(({ data }) => data) : decision.refusal
+    }
+    const ending = (expiresAt: number) => [{ successorId: 'k2', usedAt: now, expiresAt }]
+    expect(end(null)).toEqual(ending(now + 500))
+    expect(end(now + 501)).toEqual(ending(now + 500))
+    expect(end(now + 499)).toEqual(ending(now + 499))
+  })
+
+  test('lets only the last successor end a key, and once', () => {
+    const again: DecidedKey = { type: 'KeyRotated', data: { successorId: 'k3', overlapMs: 0 } }
+    const twice = [created, rotated, again]
+    expect(verdict(foldAll(twice), commands.SupersedeKey)).toBe('-')
+    expect(verdict(foldAll(twice), { ...commands.SupersedeKey, successorId: 'k3' })).toBe('KeySuperseded')
+    const longer: DecidedKey = { type: 'KeyExpirySet', data: { expiresAt: null } }
+    expect(verdict(foldAll([...states.superseded, longer]), commands.SupersedeKey)).toBe('-')
+  })
+
+  test('rotates a superseded key again once it has a later expiry than its rotation gave it', () => {
+    const until = (expiresAt: number | null): string =>
+      verdict(foldAll([...states.superseded, { type: 'KeyExpirySet', data: { expiresAt } }]), commands.RotateKey)
+    expect([until(now + 499), until(now + 500)]).toEqual(['key_is_superseded', 'key_is_superseded'])
+    expect([until(now + 501), until(null)]).toEqual(['KeyRotated', 'KeyRotated'])
   })
 
   test('creates no key that has expired already, and one that expires a millisecond later', () => {
@@ -256,6 +295,7 @@ describe('evolveKey()', () => {
       ],
       [{ type: 'KeyLimitChanged', data: { limit } }, { limit }],
       [{ type: 'KeyExpirySet', data: { expiresAt: null } }, { expiresAt: null }],
+      [rotated, { rotation: { successorId: 'k2', overlapMs: 500, superseded: null } }],
       [expired, { expiryRecorded: now }],
     ]
     for (const [draft, change] of changes) {
@@ -285,6 +325,13 @@ describe('takesAway()', () => {
     ['more in a longer one', { type: 'KeyLimitChanged', data: { limit: { readings: 99, windowMs: 1_001 } } }, true],
     ['the lower limit of the cellar', { type: 'KeyLimitChanged', data: { limit: null } }, true],
     ['a new label', { type: 'KeyRelabelled', data: { label: '', note: '' } }, false],
+    ['the end of a rotation', { ...superseded, data: { ...superseded.data, expiresAt: now + 999 } }, true],
+    [
+      'the end of one whose key ends no later',
+      { ...superseded, data: { ...superseded.data, expiresAt: now + 1_000 } },
+      false,
+    ],
+    ['a rotation', rotated, false],
     ['a resumption', { type: 'KeyResumed', data: { reason: '' } }, false],
     ['a recorded expiry', expired, false],
     ['a revocation, which a seal stands for', revoked, false],

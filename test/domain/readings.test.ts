@@ -23,6 +23,8 @@ const active: KeyState = {
   secretHash: '',
   limit: null,
   expiresAt: start + 1_000,
+  predecessorId: null,
+  rotation: null,
   created: mark,
   suspended: null,
   revoked: null,

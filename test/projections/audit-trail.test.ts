@@ -19,6 +19,7 @@ const created: Draft = {
     secretHash: 'h',
     limit: null,
     expiresAt: noon + 50 * second,
+    predecessorId: null,
   },
 }
 

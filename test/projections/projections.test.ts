@@ -12,7 +12,7 @@ const email = 'ada@example.org'
 
 const keyCreated = (keyId: string, cellar = 'c'): Draft => ({
   type: 'KeyCreated',
-  data: { keyId, cellar, label: keyId, note: '', secretHash: 'h', limit: null, expiresAt: null },
+  data: { keyId, cellar, label: keyId, note: '', secretHash: 'h', limit: null, expiresAt: null, predecessorId: null },
 })
 const cellarCreated = (cellar: string, title = cellar): Draft => ({ type: 'CellarCreated', data: { cellar, title } })
 const reading = (value: number): Draft => ({

@@ -38,7 +38,15 @@ class Cellar {
   constructor() {
     this.#record(cellarStream('c'), { type: 'CellarCreated', data: { cellar: 'c', title: 'c' } })
     for (const keyId of keyIds) {
-      const rest = { cellar: 'c', label: keyId, note: '', secretHash: 'h', limit: null, expiresAt: null }
+      const rest = {
+        cellar: 'c',
+        label: keyId,
+        note: '',
+        secretHash: 'h',
+        limit: null,
+        expiresAt: null,
+        predecessorId: null,
+      }
       this.#record(`key-${keyId}`, { type: 'KeyCreated', data: { keyId, ...rest } })
     }
   }

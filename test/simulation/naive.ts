@@ -19,7 +19,8 @@ export const statesOf = (key: readonly RecordedEvent[]): readonly NaiveKey[] => 
     if (event.type === 'KeyCreated') {
       state = { ...state, expiresAt: event.data.expiresAt, limit: event.data.limit ?? keyLimitDefault }
     }
-    if (event.type === 'KeyExpirySet') state = { ...state, expiresAt: event.data.expiresAt }
+    if (event.type === 'KeyExpirySet' || event.type === 'KeySuperseded')
+      state = { ...state, expiresAt: event.data.expiresAt }
     if (event.type === 'KeyLimitChanged') state = { ...state, limit: event.data.limit ?? keyLimitDefault }
     if (event.type === 'KeySuspended') state = { ...state, isSuspended: true }
     if (event.type === 'KeyResumed') state = { ...state, isSuspended: false }

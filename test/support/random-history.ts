@@ -46,7 +46,8 @@ const begun = (): Recorder => {
   }
   for (const [index, keyId] of keyIds.entries()) {
     const cellar = cellars[index % 2] ?? 'c'
-    const data = { keyId, cellar, label: 'Key', note: 'n', secretHash: 'h', limit: null, expiresAt: null }
+    const rest = { label: 'Key', note: 'n', secretHash: 'h', limit: null, expiresAt: null }
+    const data = { keyId, cellar, ...rest, predecessorId: index === 0 ? null : (keyIds[0] ?? null) }
     recorder.record(`key-${keyId}`, { type: 'KeyCreated', data })
   }
   for (const email of emails) {
@@ -102,6 +103,10 @@ const draftOf = ({ what, whom, which, hard }: Step): Draft => {
 }
 
 const keyChange = (which: number, at: number): Draft => {
+  if (which % 16 === 4) return { type: 'KeyRotated', data: { successorId: 'k2', overlapMs: which * 1_000 } }
+  if (which % 16 === 12) {
+    return { type: 'KeySuperseded', data: { successorId: 'k2', usedAt: at - 1, expiresAt: at } }
+  }
   if (which % 4 === 0) return { type: 'KeyExpirySet', data: { expiresAt: which % 8 === 0 ? null : at } }
   if (which % 4 === 1) return { type: 'KeySuspended', data: { reason: 'r' } }
   if (which % 4 === 2) return { type: 'KeyResumed', data: { reason: '' } }

@@ -12,6 +12,10 @@ export const upcasts: { readonly [T in EventType]?: { readonly [fromVersion: num
     // Before there was retention, everything was kept.
     1: (data) => (hasPolicy(data) ? { policy: { ...data.policy, retentionMs: null } } : data),
   },
+  KeyCreated: {
+    // Before there were rotations, no key followed another.
+    1: (data) => (typeof data === 'object' && data !== null ? { ...data, predecessorId: null } : data),
+  },
 }
 
 /** What has none fails at the schema, which says so. */

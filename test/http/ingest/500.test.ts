@@ -23,6 +23,7 @@ const broken =
 
 const bound = ({
   create,
+  rotate,
   relabel,
   setLimit,
   setExpiry,
@@ -34,6 +35,7 @@ const bound = ({
   usage,
 }: Core['keys']) => ({
   create,
+  rotate,
   relabel,
   setLimit,
   setExpiry,

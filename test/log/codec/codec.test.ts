@@ -403,6 +403,20 @@ describe('an event of an old schema version', () => {
     for (const data of [null, {}, { policy: null }, { policy: 7 }]) expect(() => decode(data)).toThrow(UndecodableEvent)
   })
 
+  test('is upcast from the first form of a new key, under which none followed another', () => {
+    const data = { keyId: 'k', cellar: 'c', label: 'l', note: '', secretHash: 'h', limit: null, expiresAt: null }
+    const [row] = createCodec().encode('key-k', [keySuspended()])
+    const [suspended] = JSON.parse(String(row?.body))
+    const decode = (schemaVersion: number, stored: unknown) => {
+      const body = JSON.stringify([{ ...suspended, type: 'KeyCreated', schemaVersion, data: stored }])
+      return createCodec().decode({ stream: 'key-k', revision: 0, position: 1, count: 1, recordedAt: startMs, body })
+    }
+    expect(decode(1, data)).toMatchObject([{ data: { ...data, predecessorId: null } }])
+    for (const stored of [null, 7, {}]) expect(() => decode(1, stored)).toThrow(UndecodableEvent)
+    expect(decode(2, { ...data, predecessorId: 'o' })).toMatchObject([{ data: { predecessorId: 'o' } }])
+    expect(() => decode(2, data)).toThrow(UndecodableEvent)
+  })
+
   test('is upcast when it is a packed reading, too', () => {
     const double: Upcast = (data) => {
       if (typeof data !== 'object' || data === null || !('value' in data)) throw new Error('no value')

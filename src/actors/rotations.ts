@@ -1,0 +1,154 @@
+import type { RecordedEvent } from '../domain/events.ts'
+import { awaitsSuccessor, type KeyState } from '../domain/key.ts'
+import { keyIdOf, readingsStream } from '../domain/streams.ts'
+import { tailEventsMax } from '../limits.ts'
+import { Outage } from '../log/event-log.ts'
+import type { Asker } from './core.ts'
+import type { Host } from './host.ts'
+import type { KeyActor } from './key-actor.ts'
+import type { Registry } from './registry.ts'
+
+/**
+ * The end of a rotation: once the successor is used, the old key is told to end. Every node does it as soon as it hears of
+ * the successor's first reading, and what it meets of the others shows it that it is done. Whoever dies in between leaves
+ * it to any other node, or to its own next start; who fails tries again with each heartbeat.
+ */
+export class Rotations {
+  readonly #host: Host
+  readonly #keys: Registry<KeyActor>
+  /** Old keys, by the stream of the readings that their successors are to write: few of all keys. */
+  readonly #awaited = new Map<string, string>()
+  /** Old keys whose successors were used, and whether one is being told of it. */
+  readonly #due = new Map<string, 'waits' | 'under_way'>()
+  /** Not before the log was folded: most of what is heard until then was ended long ago. */
+  #hasBegun = false
+
+  constructor(host: Host, keys: Registry<KeyActor>) {
+    this.#host = host
+    this.#keys = keys
+  }
+
+  /** What it would have heard of, had it not been folded in an earlier life. */
+  recall(): void {
+    for (const key of this.#host.projections.keys.list()) {
+      if (!awaitsSuccessor(key) || key.rotation === null) continue
+      const { successorId } = key.rotation
+      if (this.#isUsed(successorId)) this.#due.set(key.keyId, 'waits')
+      else this.#awaited.set(readingsStream(successorId), key.keyId)
+    }
+  }
+
+  hear(event: RecordedEvent): void {
+    if (event.type === 'KeyRotated') this.#awaited.set(readingsStream(event.data.successorId), keyIdOf(event.stream))
+    if (event.type !== 'KeySuperseded') return
+    const keyId = keyIdOf(event.stream)
+    if (!this.#hasBegun) this.#due.delete(keyId)
+    // A successor that was never used, and has one of its own that was.
+    this.#used(readingsStream(keyId))
+  }
+
+  /** Runs for every reading of every key. */
+  hearReading(stream: string): void {
+    if (this.#awaited.size > 0) this.#used(stream)
+  }
+
+  onBeat(): void {
+    if (this.#hasBegun) for (const keyId of this.#due.keys()) void this.#end(keyId)
+  }
+
+  async run(): Promise<void> {
+    this.#hasBegun = true
+    for (const keyId of [...this.#due.keys()]) await this.#end(keyId)
+  }
+
+  #used(stream: string): void {
+    const keyId = this.#awaited.get(stream)
+    if (keyId === undefined) return
+    this.#awaited.delete(stream)
+    if (!this.#due.has(keyId)) this.#due.set(keyId, 'waits')
+    if (this.#hasBegun) void this.#end(keyId)
+  }
+
+  async #end(keyId: string): Promise<void> {
+    if (this.#due.get(keyId) !== 'waits') return
+    const successorId = this.#usedSuccessor(keyId)
+    if (successorId === null) {
+      this.#due.delete(keyId)
+      return
+    }
+    this.#due.set(keyId, 'under_way')
+    try {
+      if (await this.#supersede(keyId, successorId)) this.#due.delete(keyId)
+      else this.#due.set(keyId, 'waits')
+    } catch (error) {
+      this.#due.set(keyId, 'waits')
+      if (!(error instanceof Outage)) this.#host.onBug(error)
+    }
+  }
+
+  /**
+   * Also of a key that was told already: whoever told it may have died before the fence, which is then seen to.
+   * `null`: there is nothing to end, or another successor, which was not used yet, has taken the
+   * place of the one that was.
+   */
+  #usedSuccessor(keyId: string): string | null {
+    const key = this.#state(keyId)
+    if (key === null || key.rotation === null) return null
+    const { successorId } = key.rotation
+    if (this.#state(successorId)?.predecessorId !== keyId) return null
+    return this.#isUsed(successorId) ? successorId : null
+  }
+
+  /** `false`: the store did not let it. */
+  async #supersede(keyId: string, successorId: string): Promise<boolean> {
+    const first = await this.#firstReading(successorId)
+    if (first === null) return false
+    const command = { type: 'SupersedeKey' as const, successorId, usedAt: first.recordedAt, readingId: first.id }
+    const asker: Asker = { by: { kind: 'system' }, requestId: this.#host.entropy.uuid() }
+    const ended = await this.#keys.get(keyId)?.change(command, asker)
+    return ended !== undefined && (ended.ok || ended.refusal.kind === 'key_is_revoked')
+  }
+
+  /** With that key; if it has none, with the one that has taken its place. */
+  async #firstReading(keyId: string): Promise<RecordedEvent | null> {
+    for (
+      let next: string | null = keyId;
+      next !== null;
+      next = this.#isSuperseded(next) ? this.#successor(next) : null
+    ) {
+      const found = await this.#firstReadingIn(readingsStream(next))
+      if (found !== null) return found
+    }
+    return null
+  }
+
+  /** Fences of another rotation or change may come first. */
+  async #firstReadingIn(stream: string): Promise<RecordedEvent | null> {
+    let from = 0
+    while (true) {
+      const page = await this.#host.log.read(stream, { from, limit: tailEventsMax })
+      const found = page.find(({ type }) => type === 'ReadingAccepted')
+      if (found !== undefined) return found
+      const last = page.at(-1)
+      if (last === undefined || page.length < tailEventsMax) return null
+      from = last.revision + 1
+    }
+  }
+
+  #isUsed(keyId: string): boolean {
+    return this.#host.projections.readings.usage(keyId) !== null || this.#isSuperseded(keyId)
+  }
+
+  #isSuperseded(keyId: string): boolean {
+    const rotation = this.#state(keyId)?.rotation ?? null
+    return rotation !== null && rotation.superseded !== null
+  }
+
+  #successor(keyId: string): string | null {
+    return this.#state(keyId)?.rotation?.successorId ?? null
+  }
+
+  #state(keyId: string): KeyState | null {
+    return this.#host.projections.keys.get(keyId)
+  }
+}
