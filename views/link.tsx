@@ -6,8 +6,8 @@ import { paths } from './paths.ts'
 import type { Form, SetPasswordField, Shell } from './types.ts'
 
 export type LinkPurpose =
-  /** The first admin chooses an e-mail. */
-  | { readonly kind: 'set_up' }
+  /** Made for whoever opens it, who chooses an e-mail too. Somebody else may have become the first operator meanwhile. */
+  | { readonly kind: 'set_up'; readonly role: Role; readonly isFirst: boolean }
   | { readonly kind: 'join'; readonly email: string; readonly role: Role }
   | { readonly kind: 'reset'; readonly email: string }
 
@@ -21,10 +21,10 @@ export const LinkPage = (props: {
 }): JSX.Element => {
   const { purpose, form } = props
   return (
-    <Layout shell={props.shell} title={titles[purpose.kind]} narrow>
-      <h1 safe>{titles[purpose.kind]}</h1>
+    <Layout shell={props.shell} title={titleOf(purpose)} narrow>
+      <h1 safe>{titleOf(purpose)}</h1>
       <p class="lead" safe>
-        {leads[purpose.kind]}
+        {leadOf(purpose)}
       </p>
       <form method="post" action={paths.link(props.secret)} class="card">
         <Csrf token={props.shell.csrf} />
@@ -61,7 +61,7 @@ export const LinkPage = (props: {
         />
         <div class="form-end">
           <button type="submit" safe>
-            {buttons[purpose.kind]}
+            {buttonOf(purpose)}
           </button>
         </div>
       </form>
@@ -77,22 +77,39 @@ const GivenEmail = (props: { readonly email: string }): JSX.Element => (
   </div>
 )
 
-const titles: Readonly<Record<LinkPurpose['kind'], string>> = {
-  set_up: 'Set up Cellarbook',
-  join: 'Join Cellarbook',
-  reset: 'Choose a new password',
+const titleOf = (purpose: LinkPurpose): string => {
+  if (purpose.kind === 'reset') return 'Choose a new password'
+  return isFirst(purpose) ? 'Set up Cellarbook' : 'Join Cellarbook'
 }
 
-const leads: Readonly<Record<LinkPurpose['kind'], string>> = {
-  set_up: 'You become the first admin: you create cellars and keys, and invite others.',
-  join: 'You were invited. Choose a password, and you are in.',
-  reset: 'Every session that is open under the old one ends.',
+const buttonOf = (purpose: LinkPurpose): string => {
+  if (purpose.kind === 'reset') return 'Set password and sign in'
+  return isFirst(purpose) ? 'Set up and sign in' : 'Choose password and sign in'
 }
 
-const buttons: Readonly<Record<LinkPurpose['kind'], string>> = {
-  set_up: 'Set up and sign in',
-  join: 'Choose password and sign in',
-  reset: 'Set password and sign in',
+const isFirst = (purpose: LinkPurpose): boolean => purpose.kind === 'set_up' && purpose.isFirst
+
+/** What will be so once the password is chosen. */
+const leadOf = (purpose: LinkPurpose): string => {
+  switch (purpose.kind) {
+    case 'set_up':
+      return `You become ${purpose.isFirst ? 'the first operator, ' : ''}an ${purpose.role}: ${roleMeanings[purpose.role]}.`
+    case 'join':
+      return `You were invited as an ${purpose.role}: ${roleMeanings[purpose.role]}. Choose a password, and you are in.`
+    case 'reset':
+      return 'Every session that is open under the old one ends.'
+    default:
+      return unknownPurpose(purpose)
+  }
+}
+
+const unknownPurpose = (purpose: never): never => {
+  throw new Error(`Cannot say what a link is for: ${JSON.stringify(purpose)}`)
+}
+
+const roleMeanings: Readonly<Record<Role, string>> = {
+  admin: 'you create cellars and keys, and invite others',
+  auditor: 'you see everything and change nothing',
 }
 
 export const LinkSpentPage = (props: { readonly shell: Shell }): JSX.Element => (
@@ -105,7 +122,7 @@ export const LinkSpentPage = (props: { readonly shell: Shell }): JSX.Element => 
         admin for another one, or make it on the machine that runs the service:
       </p>
       <pre tabindex="0">
-        <code>bun run cellarbook operator link</code>
+        <code>bun run cellarbook operator link --email you@example.com</code>
       </pre>
     </div>
   </Layout>

@@ -130,7 +130,10 @@ async function* listKeys(core: Core, cellar: string | null): AsyncGenerator<Line
   return done
 }
 
-/** The first operator is an admin. After that whoever is to be more than an auditor must be named one. */
+/**
+ * The first operator is an admin. After that every link is somebody's by name, and whoever is to be more than an auditor
+ * must be named one.
+ */
 async function* issueLink(
   core: Core,
   asked: { readonly email: string | null; readonly role: Role | null },
@@ -139,7 +142,9 @@ async function* issueLink(
 ): AsyncGenerator<Line, End> {
   const known = asked.email === null ? null : core.projections.operators.get(asked.email)
   const isFirst = core.projections.operators.list().length === 0
-  const role = known?.role ?? asked.role ?? (isFirst ? 'admin' : 'auditor')
+  if (asked.email === null && !isFirst) return refusedEnd({ kind: 'link_needs_email' })
+  const role = asked.role ?? known?.role ?? (isFirst ? 'admin' : 'auditor')
+  if (known !== null && known.role !== role) return refusedEnd({ kind: 'link_keeps_role', role: known.role })
   const outcome = await core.operators.issueLink({ email: asked.email, role }, asker)
   return yield* one(outcome, ({ secret, expiresAt }) => ({
     kind: 'link',

@@ -11,12 +11,12 @@ export const addOperatorCommands = (program: Command, runner: Runner): void => {
   operator
     .command('link')
     .description('Make a one-time link: for the first admin, for a new operator, or for a lost password')
-    .option('--email <address>', 'whose it is (default: whoever opens it becomes the first admin)')
+    .option('--email <address>', 'whose it is. Without it: of whoever opens it first, while there is no operator yet')
     .addOption(
-      new Option('--role <role>', 'of a new operator (default: admin for the first, auditor after that)').choices([
-        'admin',
-        'auditor',
-      ]),
+      new Option(
+        '--role <role>',
+        'of a new operator: admin for the first, auditor after that, unless it is named',
+      ).choices(['admin', 'auditor']),
     )
     .option(...jsonFlag)
     .action((options: JsonOption & { readonly email?: string; readonly role?: Role }) =>

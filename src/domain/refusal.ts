@@ -1,4 +1,4 @@
-import type { Limit } from './events.ts'
+import type { Limit, Role } from './events.ts'
 
 /**
  * Every way the system says no, as a value. Words and HTTP status are `http/problem.ts`'s; a refusal carries only what
@@ -73,6 +73,10 @@ export type CommandRefusal =
   | { readonly kind: 'invalid_field'; readonly field: string; readonly rule: string }
   | { readonly kind: 'operator_exists' }
   | { readonly kind: 'operator_not_found' }
+  /** A link for nobody by name, though there is somebody already. */
+  | { readonly kind: 'link_needs_email' }
+  /** A link for somebody who is there, with another role than theirs, which a link does not change. */
+  | { readonly kind: 'link_keeps_role'; readonly role: Role }
   | { readonly kind: 'link_invalid' }
   | { readonly kind: 'wrong_credentials' }
   /** The mailbox of commands is full, or the actor is stopping. */

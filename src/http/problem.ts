@@ -275,8 +275,23 @@ export const commandProblemOf = (refusal: CommandRefusal): CommandProblem => {
       return atField(409, 'email', 'There is an operator with this e-mail already.')
     case 'operator_not_found':
       return whole(404, 'There is no operator with this e-mail.')
+    case 'link_needs_email':
+      return atField(
+        409,
+        'email',
+        'There are operators already, so the link must say whose it is: bun run cellarbook operator link --email you@example.com',
+      )
+    case 'link_keeps_role':
+      return atField(
+        409,
+        'role',
+        `This operator is an ${refusal.role}, and a link leaves the role as it is. To change it: bun run cellarbook operator role`,
+      )
     case 'link_invalid':
-      return whole(410, 'The link is spent, expired or mistyped. Make a new one with: bun run cellarbook operator link')
+      return whole(
+        410,
+        'The link is spent, expired or mistyped. Make a new one with: bun run cellarbook operator link --email you@example.com',
+      )
     case 'wrong_credentials':
       return whole(401, 'The e-mail or the password is wrong.')
     case 'busy':

@@ -110,13 +110,14 @@ const pagesBeforeSignIn = (texts: Texts): readonly Page[] => {
   const shell = shellOf(texts, null)
   const empty = form({ email: '', password: '', password_again: '' })
   const purposes: readonly LinkPurpose[] = [
-    { kind: 'set_up' },
+    { kind: 'set_up', role: 'admin', isFirst: true },
+    { kind: 'set_up', role: 'auditor', isFirst: false },
     { kind: 'join', email: texts('email'), role: 'auditor' },
     { kind: 'reset', email: texts('email') },
   ]
   return [
     ...purposes.map((purpose) => ({
-      name: `link-${purpose.kind}`,
+      name: `link-${purpose.kind}${purpose.kind === 'set_up' && !purpose.isFirst ? '-later' : ''}`,
       html: LinkPage({ shell, secret: 's3cret', purpose, form: empty, passwordCharsMin: 12 }),
     })),
     {
@@ -124,7 +125,7 @@ const pagesBeforeSignIn = (texts: Texts): readonly Page[] => {
       html: LinkPage({
         shell,
         secret: 's3cret',
-        purpose: { kind: 'set_up' },
+        purpose: { kind: 'set_up', role: 'admin', isFirst: true },
         form: form(
           { email: texts('typed'), password: '', password_again: '' },
           { email: texts('fault'), password: texts('fault'), password_again: texts('fault'), form: texts('fault') },

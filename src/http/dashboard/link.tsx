@@ -19,15 +19,16 @@ export const linkRoutes = (deps: DashboardDeps): readonly Route[] => [
   },
 ]
 
-const showLink = ({ core }: DashboardDeps, visit: Visit): Promise<Response> => {
-  const purpose = purposeOf(core.operators.link(secretOf(visit)))
+const showLink = (deps: DashboardDeps, visit: Visit): Promise<Response> => {
+  const purpose = purposeOf(deps, secretOf(visit))
   return purpose === null ? spentPage(visit) : htmlPage(visit, linkPage(visit, purpose))
 }
 
 /** Spends the link and signs in with the password just chosen. */
-const spendLink = async ({ core }: DashboardDeps, visit: Visit): Promise<Response> => {
+const spendLink = async (deps: DashboardDeps, visit: Visit): Promise<Response> => {
+  const { core } = deps
   const secret = secretOf(visit)
-  const purpose = purposeOf(core.operators.link(secret))
+  const purpose = purposeOf(deps, secret)
   if (purpose === null) return spentPage(visit)
   const password = visit.form('password')
   if (password !== visit.form('password_again')) {
@@ -54,12 +55,11 @@ const spendLink = async ({ core }: DashboardDeps, visit: Visit): Promise<Respons
 
 const secretOf = ({ params }: Visit): string => params['secret'] ?? ''
 
-type OpenLink = ReturnType<DashboardDeps['core']['operators']['link']>
-
-const purposeOf = (link: OpenLink): LinkPurpose | null => {
+const purposeOf = ({ core }: DashboardDeps, secret: string): LinkPurpose | null => {
+  const link = core.operators.link(secret)
   if (link === null) return null
   const { email, role, isNew } = link
-  if (email === null) return { kind: 'set_up' }
+  if (email === null) return { kind: 'set_up', role, isFirst: core.projections.operators.list().length === 0 }
   return isNew ? { kind: 'join', email, role } : { kind: 'reset', email }
 }
 

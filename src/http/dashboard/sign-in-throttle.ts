@@ -7,7 +7,7 @@ export type Attempt = { readonly email: string; readonly address: string }
  * Attempts to sign in, counted per account and per address: the one against many guesses at one password, the other against
  * one guess at many accounts. In memory only, and bounded: whoever tried longest ago is forgotten first.
  *
- * An account can be kept locked by a stranger's guesses; a one-time link (`cellarbook operator link`) is the way past that.
+ * An account can be kept locked by a stranger's guesses; a one-time link (`cellarbook operator link --email …`) is the way past that.
  */
 export class SignInThrottle {
   /** Times of the attempts in the window, ms, oldest first. */

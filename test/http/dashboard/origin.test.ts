@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { originOf, type WebConfig } from '../../../src/http/dashboard/origin.ts'
+import { emailOf, testPassword } from '../../support/operators.ts'
 import { type RawAnswer, rawExchange } from '../../support/raw-http.ts'
 import type { Service } from '../../support/service.ts'
-import { emailOf, startWithOperators, testPassword } from './visitor.ts'
+import { startWithOperators } from './visitor.ts'
 
 const plain: WebConfig = { publicUrl: null, trustedProxies: [], allowInsecureHttp: false }
 

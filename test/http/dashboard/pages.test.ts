@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { keysPerPageMax } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
+import { emailOf } from '../../support/operators.ts'
 import { type Service, testAsker, testCellar, validReading } from '../../support/service.ts'
-import { emailOf, signedIn, startWithOperators, type Visitor } from './visitor.ts'
+import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
 
 let service: Service
 let admin: Visitor

@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { Role } from '../../../src/domain/events.ts'
 import { safeNext } from '../../../src/http/dashboard/next-path.ts'
 import { SignInThrottle } from '../../../src/http/dashboard/sign-in-throttle.ts'
 import { sessionMsMax, signInAttemptsMax, signInWindowMs } from '../../../src/limits.ts'
+import { emailOf, testPassword } from '../../support/operators.ts'
 import { type Service, startService, testAsker } from '../../support/service.ts'
-import { emailOf, signedIn, startWithOperators, testPassword, visitor } from './visitor.ts'
+import { signedIn, startWithOperators, visitor } from './visitor.ts'
 
 let service: Service
 beforeEach(async () => {
@@ -252,8 +254,8 @@ describe('the sign-in throttle', () => {
 })
 
 describe('a one-time link', () => {
-  const linkFor = async (email: string | null): Promise<string> => {
-    const link = await service.core.operators.issueLink({ email, role: 'admin' }, testAsker)
+  const linkFor = async (email: string | null, role: Role = 'admin', { core } = service): Promise<string> => {
+    const link = await core.operators.issueLink({ email, role }, testAsker)
     if (!link.ok) throw new Error(link.refusal.kind)
     return `/link/${link.value.secret}`
   }
@@ -262,7 +264,7 @@ describe('a one-time link', () => {
   test('makes the first admin, signs in, and opens nothing after that', async () => {
     const path = await linkFor(null)
     const person = visitor(service.url)
-    expect((await person.get(path)).body).toContain('Set up Cellarbook')
+    expect((await person.get(path)).body).toContain('You become an admin: you create')
     const spent = await person.post(path, choice)
     expect([spent.status, spent.location]).toEqual([303, '/cellars'])
     expect((await person.get('/cellars')).body).toContain('first@example.org')
@@ -275,6 +277,27 @@ describe('a one-time link', () => {
     const again = await second.post(path, { ...choice, email: 'second@example.org' })
     expect(again.status).toBe(410)
     expect(service.core.projections.operators.list()).toHaveLength(3)
+  })
+
+  test('says what whoever opens it becomes, whether first or not, and by what role', async () => {
+    const fresh = await startService()
+    const first = (await visitor(fresh.url).get(await linkFor(null, 'admin', fresh))).body
+    expect(first).toContain('Set up Cellarbook')
+    expect(first).toContain('You become the first operator, an admin: you create')
+    await fresh.stop()
+    for (const role of ['admin', 'auditor'] as const) {
+      const later = (await visitor(service.url).get(await linkFor(null, role))).body
+      expect(later).toContain(`You become an ${role}: you `)
+      expect(later).not.toContain('Set up Cellarbook')
+      expect((await visitor(service.url).get(await linkFor(`new-${role}@example.org`, role))).body).toContain(
+        `You were invited as an ${role}: you `,
+      )
+    }
+  })
+
+  test('that is spent sends nobody to a command that would make another operator', async () => {
+    const { body } = await visitor(service.url).get('/link/spent')
+    expect(body).toContain('operator link --email you@example.com')
   })
 
   test('is not spent by being looked at', async () => {

@@ -1,7 +1,7 @@
 import type { Role } from '../../../src/domain/events.ts'
-import { operatorStream } from '../../../src/domain/streams.ts'
 import { openFreshLog } from '../../support/engine.ts'
 import { manualClock } from '../../support/manual-clock.ts'
+import { addOperators, emailOf, testPassword } from '../../support/operators.ts'
 import { type Service, type ServiceOptions, startService } from '../../support/service.ts'
 
 /** A browser without a screen: keeps cookies, follows no redirect, and finds in a page what a form would send. */
@@ -60,29 +60,11 @@ const keep = (cookies: Map<string, string>, line: string): void => {
 
 const tokenIn = (html: string): string | null => /name="_csrf" value="([^"]*)"/.exec(html)?.[1] ?? null
 
-export const testPassword = 'twelve chars and more'
-
-export const emailOf: Readonly<Record<Role, string>> = { admin: 'ada@example.org', auditor: 'otto@example.org' }
-
-/**
- * A service whose log begins with an admin and an auditor. Their passwords are hashed at the lowest cost, since the true one
- * is half a second of a busy machine for each test.
- */
+/** A service whose log begins with an admin and an auditor. */
 export const startWithOperators = async (options: ServiceOptions = {}): Promise<Service> => {
   const log = options.log ?? (await openFreshLog())
   const clock = options.clock ?? manualClock()
-  for (const role of ['admin', 'auditor'] as const) {
-    const email = emailOf[role]
-    await log.append(operatorStream(email), 'none', [
-      {
-        id: crypto.randomUUID(),
-        type: 'OperatorAdded',
-        recordedAt: clock.now(),
-        data: { email, role, passwordHash: await cheapHash },
-        metadata: { by: { kind: 'cli' }, requestId: 'test', correlationId: 'test', causationId: 'test' },
-      },
-    ])
-  }
+  await addOperators(log, clock.now())
   const service = await startService({ ...options, log, clock })
   const stop = async (): Promise<void> => {
     await service.stop()
@@ -90,8 +72,6 @@ export const startWithOperators = async (options: ServiceOptions = {}): Promise<
   }
   return { ...service, stop }
 }
-
-const cheapHash = Bun.password.hash(testPassword, { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 })
 
 /** Signed in through the page, as everybody is. */
 export const signedIn = async (service: Service, role: Role): Promise<Visitor> => {
