@@ -1,5 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { scripts } from '../package.json'
 import { askService } from '../src/cli/control-client.ts'
 import { exitCodes } from '../src/cli/exit-codes.ts'
 import type { Operation } from '../src/cli/operations.ts'
@@ -56,6 +57,11 @@ export const startService = async (
   }
 }
 
+/** What `bun start` sets for the engine's heap. */
+const heapSettings = Object.fromEntries(
+  Array.from(scripts.start.matchAll(/(BUN_JSC_\w+)=(\w+)/g), ([, name, value]) => [name, value]),
+)
+
 /** The service on that data folder, in production mode, once it is ready. */
 export const startOn = async (
   dataDir: string,
@@ -63,7 +69,15 @@ export const startOn = async (
 ): Promise<{ readonly url: string; readonly child: Bun.Subprocess }> => {
   const port = await freePort()
   const child = Bun.spawn([process.execPath, join(root, 'src/main.ts'), 'serve'], {
-    env: { ...process.env, NODE_ENV: 'production', DATA_DIR: dataDir, PORT: String(port), HOST: '127.0.0.1', ...env },
+    env: {
+      ...process.env,
+      ...heapSettings,
+      NODE_ENV: 'production',
+      DATA_DIR: dataDir,
+      PORT: String(port),
+      HOST: '127.0.0.1',
+      ...env,
+    },
     stdout: 'ignore',
     stderr: 'ignore',
   })

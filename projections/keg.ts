@@ -1,4 +1,5 @@
 import { dayMs, dayOf } from '../src/domain/day.ts'
+import { secondText } from '../src/domain/instant.ts'
 import { nanosecondsPastMs } from '../src/domain/timestamp-fraction.ts'
 import { latestPerKegMax, pointsPerKegMax } from '../src/limits.ts'
 import type { KegMemory } from './keg-memory.ts'
@@ -73,7 +74,8 @@ export class Keg {
   #nanoseconds: Uint32Array | null
   /** Of the latest reading; `null` while there is none. */
   #source: Source | null
-  #timestamp: string
+  /** Its timestamp as it was sent, if that is not in the contract's own form: then its ms say it, and 100,000 texts are spared. */
+  #unusualTimestamp: string | null
   /** Which would be the latest should those before them be purged: accepted on later days, with earlier timestamps. */
   #successors: readonly Latest[]
 
@@ -91,7 +93,7 @@ export class Keg {
     this.#firstDay = (this.#from + days) * daysPerNumber
     this.#nanoseconds = null
     this.#source = null
-    this.#timestamp = ''
+    this.#unusualTimestamp = null
     this.#successors = noSuccessors
   }
 
@@ -128,7 +130,7 @@ export class Keg {
       return
     }
     this.#source = source
-    this.#timestamp = timestamp
+    this.#unusualTimestamp = unusual(timestamp)
     this.#set(latestMs, timestampMs)
     this.#set(latestRevision, revision)
     this.#set(latestPosition, position)
@@ -284,7 +286,7 @@ export class Keg {
   #isBefore(reading: AcceptedReading, timestampMs: number): boolean {
     const byMs = timestampMs - this.#get(latestMs)
     if (byMs !== 0) return byMs > 0
-    const byNanoseconds = nanosecondsPastMs(reading.timestamp) - nanosecondsPastMs(this.#timestamp)
+    const byNanoseconds = nanosecondsPastMs(reading.timestamp) - nanosecondsPastMs(this.#unusualTimestamp ?? '')
     return byNanoseconds === 0 ? reading.position > this.#get(latestPosition) : byNanoseconds > 0
   }
 
@@ -303,7 +305,7 @@ export class Keg {
     const repeatOf = this.#get(latestRepeatOf)
     const latest: Latest = {
       source: this.#source,
-      timestamp: this.#timestamp,
+      timestamp: this.#unusualTimestamp ?? secondText(this.#get(latestMs)),
       timestampMs: this.#get(latestMs),
       revision: this.#get(latestRevision),
       position: this.#get(latestPosition),
@@ -317,7 +319,7 @@ export class Keg {
   #setLatest([latest, ...successors]: readonly Latest[]): void {
     if (latest === undefined) return
     this.#source = latest.source
-    this.#timestamp = latest.timestamp
+    this.#unusualTimestamp = unusual(latest.timestamp)
     this.#set(latestMs, latest.timestampMs)
     this.#set(latestRevision, latest.revision)
     this.#set(latestPosition, latest.position)
@@ -327,6 +329,9 @@ export class Keg {
     this.#successors = successors.length === 0 ? noSuccessors : successors
   }
 }
+
+/** Of all that keep the rule (`timestamp.ts`), only `YYYY-MM-DDThh:mm:ssZ` has 20 characters. */
+const unusual = (timestamp: string): string | null => (timestamp.length === 20 ? null : timestamp)
 
 /** One for all: nearly no keg has any. */
 const noSuccessors: readonly Latest[] = []

@@ -1,16 +1,6 @@
 import { Metadata, status } from '@grpc/grpc-js'
 import type { EventStoreEndpoint } from '../../eventstore-url.ts'
 
-/** No server answers, or none that leads: a later start may find one. */
-export class StoreUnreachable extends Error {
-  override readonly name = 'StoreUnreachable'
-}
-
-/** The server is there, and no waiting will make it fit: wrong credentials, an unknown certificate, too old a version. */
-export class StoreMisfit extends Error {
-  override readonly name = 'StoreMisfit'
-}
-
 /** What a call came to, as far as this log tells it apart. */
 export type CallFault =
   | { readonly kind: 'not_leader'; readonly leader: EventStoreEndpoint; readonly why: string }

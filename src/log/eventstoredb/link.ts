@@ -6,7 +6,7 @@ import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb'
 import { Channel, type ChannelCredentials, credentials, Metadata } from '@grpc/grpc-js'
 import type { EventStoreEndpoint, EventStoreSettings } from '../../eventstore-url.ts'
 import { eventStoreKeepAliveMs, eventStoreKeepAliveTimeoutMs, eventStoreMessageBytesMax } from '../../limits.ts'
-import { StoreMisfit } from './faults.ts'
+import { StoreMisfit } from './start-faults.ts'
 
 /** How every node of the store is spoken to. */
 export type Access = {
