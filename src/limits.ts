@@ -126,10 +126,13 @@ export const logQueueBytesMax = 16 * 1024 * 1024
 // The embedded log.
 /** Streams whose last revision, and whose name, are remembered; others are looked up. About 100 bytes each. */
 export const storeStreamsRememberedMax = 50_000
-/** SQLite's cache of pages where it is written. At 10,000 keys the last index pages of all of them together are 20 MB. */
-export const storeWriteCacheBytes = 32 * 1024 * 1024
+/**
+ * SQLite's cache of pages where it is written. At 10,000 keys the last index pages of all of them together are 20 MB; those
+ * that don't fit come from the operating system's cache, at no cost that was seen.
+ */
+export const storeWriteCacheBytes = 8 * 1024 * 1024
 /** And where it is read: the way to the ends of streams. A replay and a page of history read on, and never back. */
-export const storeReadCacheBytes = 8 * 1024 * 1024
+export const storeReadCacheBytes = 2 * 1024 * 1024
 /**
  * A checkpoint begins when the write-ahead log has grown this far. It takes about 5 ms then, a twentieth of the time under
  * full load; at a quarter of this it takes nearly as long three times as often, as the pages of busy keys are copied each time.

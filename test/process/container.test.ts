@@ -1,6 +1,7 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { scripts } from '../../package.json'
 import { environmentOf, newFolder, root, type ServiceProcess, startProcess } from '../support/cellarbook.ts'
 import { selfSigned } from '../support/certificate.ts'
 
@@ -72,4 +73,11 @@ test('the container is healthy while the service answers, by http and by https, 
 test('the container leaves out nothing that it copies', () => {
   const left = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n')
   for (const { from } of copied()) expect(left).toContain(`!${from}`)
+})
+
+test('the container has the heap that `bun start` has', () => {
+  const heap = /BUN_JSC_forceRAMSize=\d+/
+  const inContainer = heap.exec(readFileSync(join(root, 'Dockerfile'), 'utf8'))?.[0]
+  expect(inContainer).toBeDefined()
+  expect(heap.exec(scripts.start)?.[0]).toBe(inContainer)
 })
