@@ -176,7 +176,8 @@ const markText = (mark: Mark | null): string => {
   return `${instantText(mark.at)} by ${byText(mark.by)}${reason}`
 }
 
-const byText = (by: By): string => {
+/** Who did it, in words. */
+export const byText = (by: By): string => {
   switch (by.kind) {
     case 'operator':
       return by.email

@@ -6,7 +6,7 @@ import { thrownError } from '../request-lines.ts'
 import { htmlPage, problemPage, seeOther } from './answers.tsx'
 import { csrfMatches, csrfToken, isCrossSite } from './csrf.ts'
 import { type FormFault, noFields, readForm } from './form-fields.ts'
-import { noticeText } from './notice.ts'
+import { noticeNamed, noticeText } from './notice.ts'
 import { type Origin, originOf } from './origin.ts'
 import { secured } from './security-headers.ts'
 import { cookieText, readCookie } from './session-cookie.ts'
@@ -97,6 +97,7 @@ const visitOf = (deps: DashboardDeps, { request, params }: Knock, origin: Origin
   const known = session?.secret ?? readCookie(request.headers, 'visitor', trust)
   const secret = known ?? base62(deps.core.entropy.bytes(32), 43)
   const nowMs = deps.core.clock.now()
+  const notice = noticeNamed(readCookie(request.headers, 'notice', trust))
   return {
     request,
     requestId: deps.core.entropy.uuid(),
@@ -113,8 +114,9 @@ const visitOf = (deps: DashboardDeps, { request, params }: Knock, origin: Origin
       csrf: csrfToken(secret),
       assets: deps.assets,
       insecureHttp: trust === 'insecure_allowed',
-      notice: noticeText(readCookie(request.headers, 'notice', trust)),
+      notice: noticeText(notice),
     },
+    notice,
     cookies: known === null && trust !== 'insecure' ? [cookieText({ kind: 'visitor', value: secret }, trust)] : [],
   }
 }

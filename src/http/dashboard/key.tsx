@@ -8,6 +8,7 @@ import { readKeyEvents } from '../../actors/key-events.ts'
 import { type KeyState, sameLimit } from '../../domain/key.ts'
 import { type CommandRefusal, done, type Outcome } from '../../domain/refusal.ts'
 import { keyLimitDefault } from '../../limits.ts'
+import { alreadySo, alreadySoText, wasSoBefore } from './already-so.ts'
 import { htmlPage, notFound, refusedPage, seeOther } from './answers.tsx'
 import { askedInstant } from './asked-instant.ts'
 import { cellarView } from './cellar-views.ts'
@@ -48,7 +49,7 @@ const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respo
   return htmlPage(
     visit,
     <KeyPage
-      shell={visit.shell}
+      shell={{ ...visit.shell, notice: alreadySoText(visit.notice, key) ?? visit.shell.notice }}
       cellar={cellarOfKey(deps, key)}
       apiKey={await keyViewOf(deps, key, visit.nowMs)}
       history={historyOf(events).toReversed()}
@@ -61,6 +62,8 @@ const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respo
 const showEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const key = keyOf(deps, visit)
   if (key === null) return notFound(visit)
+  const notice = alreadySo(key, 'edit')
+  if (notice !== null) return seeOther(visit, paths.key(key.keyId), { notice })
   return htmlPage(visit, editPage(deps, visit, { key, values: keyFormOf(key) }))
 }
 
@@ -68,6 +71,8 @@ const showEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Resp
 const saveEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const key = keyOf(deps, visit)
   if (key === null) return notFound(visit)
+  const notice = alreadySo(key, 'edit')
+  if (notice !== null) return seeOther(visit, paths.key(key.keyId), { notice })
   const values = keyFormValues(visit.form)
   const saved = await change(deps, visit, key)
   if (saved.ok) return seeOther(visit, paths.key(key.keyId), { notice: 'key_changed' })
@@ -120,14 +125,17 @@ const notices: Readonly<Record<KeyAction, NoticeName>> = {
   revoke: 'key_revoked',
 }
 
-/** A page that asks, and the form on it that does it. */
+/** A page that asks, unless it is so already, and the form on it that does it. */
 const confirmRoute = (deps: DashboardDeps, action: KeyAction): Route => ({
   path: `/keys/:keyId/${action}`,
   get: {
     access: 'admin',
     answer: async (visit) => {
       const key = keyOf(deps, visit)
-      return key === null ? notFound(visit) : htmlPage(visit, confirmPage(deps, visit, { key, action }))
+      if (key === null) return notFound(visit)
+      const notice = alreadySo(key, action)
+      if (notice !== null) return seeOther(visit, paths.key(key.keyId), { notice })
+      return htmlPage(visit, confirmPage(deps, visit, { key, action }))
     },
   },
   post: {
@@ -136,12 +144,27 @@ const confirmRoute = (deps: DashboardDeps, action: KeyAction): Route => ({
       const key = keyOf(deps, visit)
       if (key === null) return notFound(visit)
       const acted = await deps.core.keys[action](key.keyId, visit.form('reason'), askerOf(visit))
-      if (acted.ok) return seeOther(visit, paths.key(key.keyId), { notice: notices[action] })
+      if (acted.ok)
+        return seeOther(visit, paths.key(key.keyId), {
+          notice: noticeOf(action, { before: key, after: acted.value }, visit),
+        })
+      if (acted.refusal.kind === 'key_is_revoked')
+        return seeOther(visit, paths.key(key.keyId), { notice: 'key_was_revoked' })
       const again = (faults: Faults) => confirmPage(deps, visit, { key, action, faults })
       return refusedPage(visit, acted.refusal, { back: backTo(key), again })
     },
   },
 })
+
+const noticeOf = (action: KeyAction, { before, after }: Acted, visit: SignedInVisit): NoticeName => {
+  if (action === 'revoke' && after.revoked !== null && wasSoBefore(before.revoked, after.revoked, visit))
+    return 'key_was_revoked'
+  if (action === 'suspend' && after.suspended !== null && wasSoBefore(before.suspended, after.suspended, visit))
+    return 'key_was_suspended'
+  return action === 'resume' && before.suspended === null ? 'key_not_suspended' : notices[action]
+}
+
+type Acted = { readonly before: KeyState; readonly after: KeyState }
 
 type Asked = { readonly key: KeyState; readonly action: KeyAction; readonly faults?: Faults }
 

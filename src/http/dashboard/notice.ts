@@ -10,6 +10,9 @@ const notices = {
   key_changed: 'The changes are saved and in force.',
   key_suspended: 'Suspended: no reading of this key is accepted any more until it is resumed.',
   key_resumed: 'Resumed: its readings are accepted again.',
+  key_was_suspended: 'It was suspended before; nothing was added.',
+  key_not_suspended: 'It is not suspended; nothing was added.',
+  key_was_revoked: 'It was revoked before; nothing was added.',
   key_revoked: 'Revoked: no reading of this key is accepted any more, on any node.',
   signed_out: 'You are signed out.',
   session_ended: 'Your session has ended. Sign in again; nothing was changed.',
@@ -17,8 +20,10 @@ const notices = {
 
 export type NoticeName = keyof typeof notices
 
-export const noticeText = (name: string | null): string | null =>
-  name !== null && isNotice(name) ? notices[name] : null
+/** What a cookie names, if it is a notice of ours. */
+export const noticeNamed = (name: string | null): NoticeName | null => (name !== null && isNotice(name) ? name : null)
+
+export const noticeText = (name: NoticeName | null): string | null => (name === null ? null : notices[name])
 
 const isNotice = (name: string): name is NoticeName => Object.hasOwn(notices, name)
 

@@ -4,6 +4,7 @@ import type { LastRefusals } from '../ingest/last-refusals.ts'
 import type { RequestLines } from '../request-lines.ts'
 import type { FormFields } from './form-fields.ts'
 import type { LivePages } from './live-pages.ts'
+import type { NoticeName } from './notice.ts'
 import type { Origin, WebConfig } from './origin.ts'
 import type { SignInThrottle } from './sign-in-throttle.ts'
 
@@ -31,6 +32,8 @@ export type Visit = {
   readonly form: FormFields
   readonly session: OpenSession | null
   readonly shell: Shell
+  /** What the shell says in words. */
+  readonly notice: NoticeName | null
   /** For whatever page answers. */
   readonly cookies: readonly string[]
 }

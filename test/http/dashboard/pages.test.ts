@@ -384,13 +384,59 @@ describe('a key’s page', () => {
     expect((await admin.get(paths.key(keyId))).body).not.toContain('Revoked: no reading of this key')
   })
 
-  test('says of a revoked key that it can’t be brought back, on the form that tried', async () => {
+  test('asks nothing that is so already: it says since when and by whom, and that nothing was added', async () => {
     const { keyId } = await service.createKey()
-    await admin.get(paths.resumeKey(keyId))
-    await admin.post(paths.revokeKey(keyId), { reason: '' })
-    const answer = await admin.post(paths.resumeKey(keyId), { reason: 'please' })
-    expect([answer.status, answer.body.includes('The key is revoked, which is final.')]).toEqual([409, true])
-    expect(answer.body).toContain('value="please"')
+    const said = async (): Promise<string> =>
+      /class="notice" role="status">([^<]*)/.exec((await admin.get(paths.key(keyId))).body)?.[1] ?? ''
+    const onlySays = async (path: string, sentence: string): Promise<void> => {
+      const events = await eventCount()
+      await admin.get(paths.cellars)
+      const fields = { reason: 'lost', label: 'new', note: '', expires: 'never', limit_readings: '', limit_seconds: '' }
+      for (const ask of [() => admin.get(path), () => admin.post(path, fields)]) {
+        const answer = await ask()
+        expect([path, answer.status, answer.location]).toEqual([path, 303, paths.key(keyId)])
+        expect([path, await said()]).toEqual([path, sentence])
+        expect([path, await said()]).not.toEqual([path, sentence])
+      }
+      expect([path, await eventCount()]).toEqual([path, events])
+    }
+    const eventCount = async () => (await service.log.readAll({ limit: 1_000 })).length
+    await onlySays(paths.resumeKey(keyId), 'It is not suspended; nothing was added.')
+
+    await admin.post(paths.suspendKey(keyId), { reason: 'first' })
+    await admin.get(paths.key(keyId))
+    const suspended = `It was suspended at 2026-03-01 12:00:00 UTC by ${emailOf.admin}; nothing was added.`
+    service.clock.advance(60_000)
+    await onlySays(paths.suspendKey(keyId), suspended)
+
+    await admin.post(paths.revokeKey(keyId), { reason: 'first' })
+    await admin.get(paths.key(keyId))
+    const revoked = `It was revoked at 2026-03-01 12:01:00 UTC by ${emailOf.admin}; nothing was added.`
+    service.clock.advance(60_000)
+    for (const path of [paths.revokeKey, paths.suspendKey, paths.resumeKey, paths.editKey]) {
+      await onlySays(path(keyId), revoked)
+    }
+    expect(service.core.projections.keys.get(keyId)?.revoked?.reason).toBe('first')
+  })
+
+  test('says that somebody else was first, though that became so after it had looked', async () => {
+    const overtaken = await startWithOperators({
+      wrapCore: (core) => {
+        const revoke: typeof core.keys.revoke = async (keyId, reason, asker) => {
+          await core.keys.revoke(keyId, 'stolen', testAsker)
+          return core.keys.revoke(keyId, reason, asker)
+        }
+        return { ...core, keys: { ...core.keys, revoke } }
+      },
+    })
+    const person = await signedIn(overtaken, 'admin')
+    const { keyId } = await overtaken.createKey()
+    await person.get(paths.revokeKey(keyId))
+    await person.post(paths.revokeKey(keyId), { reason: 'mine' })
+    const { body } = await person.get(paths.key(keyId))
+    expect(body).toContain('It was revoked at 2026-03-01 12:00:00 UTC by the command line; nothing was added.')
+    expect(body).not.toContain('mine')
+    await overtaken.stop()
   })
 
   test('edits label, note, limit and expiry, and leaves alone what was not changed', async () => {
