@@ -3,7 +3,8 @@ import { Copyable } from './copyable.tsx'
 import { Layout } from './layout.tsx'
 import { paths } from './paths.ts'
 import { limitText } from './quantity.ts'
-import { javascriptReading, pythonReading, shellKey, shellReading } from './snippets.ts'
+import { ReadingSnippets } from './reading-snippets.tsx'
+import { shellKey } from './snippets.ts'
 import { Instant } from './time.tsx'
 import type { CellarView, KeyView, ReadingView, Shell } from './types.ts'
 
@@ -50,28 +51,7 @@ export const KeyCreatedPage = (props: {
           text={shellKey(props.secretText)}
           what="lines"
         />
-        <Copyable id="shell-reading" label="Then send a reading with it:" text={shellReading(snippet)} what="command" />
-        <details>
-          <summary>The same in Python</summary>
-          <Copyable
-            id="python-reading"
-            label="After the variable is exported:"
-            text={pythonReading(snippet)}
-            what="Python"
-          />
-        </details>
-        <details>
-          <summary>The same in JavaScript</summary>
-          <Copyable
-            id="javascript-reading"
-            label="With Node, Bun or Deno, after the variable is exported:"
-            text={javascriptReading(snippet)}
-            what="JavaScript"
-          />
-        </details>
-        <p class="quiet">
-          Every answer a device can get, and which to retry: <a href={paths.devicesGuide}>the devices’ guide</a>.
-        </p>
+        <ReadingSnippets snippet={snippet} shellLabel="Then send a reading with it:" />
       </section>
       <FirstReading keyId={apiKey.keyId} reading={null} />
       <p>

@@ -5,6 +5,8 @@ import { UsageMeter } from './meter.tsx'
 import { PageLinks } from './page-links.tsx'
 import { paths } from './paths.ts'
 import { countText, limitText } from './quantity.ts'
+import { ReadingSnippets } from './reading-snippets.tsx'
+import type { Snippet } from './snippets.ts'
 import { Ago, AgoOrNever, Day, Instant } from './time.tsx'
 import type { CellarView, KeyCounts, KeyView, Shell } from './types.ts'
 
@@ -30,6 +32,8 @@ export const KeysPage = (props: {
   readonly keys: readonly KeyView[]
   readonly page: number
   readonly pages: number
+  /** `{base_url}` of the contract. */
+  readonly baseUrl: string
 }): JSX.Element => {
   const isAdmin = props.shell.operator?.role === 'admin'
   const { cellar } = props.cellar
@@ -59,9 +63,22 @@ export const KeysPage = (props: {
           isAdmin={isAdmin}
         />
       </div>
+      <HowToSend snippet={{ baseUrl: props.baseUrl, cellar }} />
     </CellarFrame>
   )
 }
+
+/** For the device that comes months after the page of its key was closed. */
+const HowToSend = (props: { readonly snippet: Snippet }): JSX.Element => (
+  <details class="card">
+    <summary>How a device sends a reading</summary>
+    <p>
+      Put a key of this cellar into the variable <code>CELLARBOOK_KEY</code>, from wherever the device keeps its
+      secrets.
+    </p>
+    <ReadingSnippets snippet={props.snippet} shellLabel="In a shell:" />
+  </details>
+)
 
 export const KeyList = (props: ListProps): JSX.Element => (
   <section id="key-list" aria-label={`Keys: ${props.status}`}>

@@ -439,6 +439,7 @@ const keyPages = (texts: Texts): readonly Page[] => {
     answer: { kind: 'known', at: nowMs, status: 'suspended', reason: texts('reason') },
   }
   const apiKey = keyOf(texts, 'active')
+  const baseUrl = texts('baseUrl')
   return [
     ...keyStatuses.map((status) => ({
       name: `keys-${status}`,
@@ -450,11 +451,12 @@ const keyPages = (texts: Texts): readonly Page[] => {
         keys: status === 'active' ? [keyOf(texts, status), unusedKeyOf(texts)] : [keyOf(texts, status)],
         page: 1,
         pages: status === 'active' ? 2 : 1,
+        baseUrl,
       }),
     })),
     {
       name: 'keys-auditor',
-      html: KeysPage({ shell: auditor, cellar, status: 'active', counts, keys: [apiKey], page: 1, pages: 1 }),
+      html: KeysPage({ shell: auditor, cellar, status: 'active', counts, keys: [apiKey], page: 1, pages: 1, baseUrl }),
     },
     {
       name: 'keys-none',
@@ -466,11 +468,12 @@ const keyPages = (texts: Texts): readonly Page[] => {
         keys: [],
         page: 1,
         pages: 1,
+        baseUrl,
       }),
     },
     {
       name: 'keys-none-expired',
-      html: KeysPage({ shell: admin, cellar, status: 'expired', counts, keys: [], page: 1, pages: 1 }),
+      html: KeysPage({ shell: admin, cellar, status: 'expired', counts, keys: [], page: 1, pages: 1, baseUrl }),
     },
     {
       name: 'new-key',

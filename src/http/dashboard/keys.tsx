@@ -30,7 +30,8 @@ const showKeys = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Resp
   const cellar = cellarOf(deps, visit)
   if (cellar === null) return notFound(visit)
   const { cellar: _, ...list } = await keyListOf(deps, cellar.cellar, keyListQuery(visit.query), visit.nowMs)
-  return htmlPage(visit, <KeysPage shell={visit.shell} cellar={cellarView(cellar)} {...list} />)
+  const { baseUrl } = visit.origin
+  return htmlPage(visit, <KeysPage shell={visit.shell} cellar={cellarView(cellar)} {...list} baseUrl={baseUrl} />)
 }
 
 const showNewKey = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {

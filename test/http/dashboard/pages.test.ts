@@ -362,6 +362,23 @@ describe('the list of keys', () => {
   })
 })
 
+describe('the API Keys of a cellar', () => {
+  test('show how a device sends a reading, with the cellar’s name, its address and a variable, and never a key', async () => {
+    const cellar = "'; rm -rf ~ #"
+    const { key } = await service.createKey({ cellar })
+    const { body } = await admin.get(paths.keys(cellar))
+    const [, details = ''] = /<details class="card">([\s\S]*)<\/details>/.exec(body) ?? []
+    expect(details).toContain('How a device sends a reading')
+    expect(details).toContain(`${service.url}/api/v1/ingest`)
+    expect(details.match(/CELLARBOOK_KEY/g)).toHaveLength(4)
+    expect(details).toContain('\\u0027; rm -rf ~ #')
+    expect(details).not.toContain("'; rm")
+    expect(details).toContain(`href="${paths.devicesGuide}"`)
+    expect(body).not.toContain(key)
+    expect(body.match(wholeKey)).toBe(null)
+  })
+})
+
 describe('a key’s page', () => {
   test('suspends, resumes and revokes, each after a question, in force with the answer', async () => {
     const { key, keyId } = await service.createKey()
