@@ -198,6 +198,10 @@ export const readPageEventsMax = 1_000
  * a kilobyte until it is counted.
  */
 export const tailEventsMax = 64
+/** Of readings that other nodes wrote, so many are read one after the other; past that the window is counted anew, by bisecting. */
+export const catchUpPagesMax = 3
+/** How often a page, which asks twice a second, has that looked after; a multiple of `heartbeatMs`. */
+export const usageCatchUpMs = 2_000
 
 // Projections that would otherwise grow with the readings.
 /** About 700 bytes each: 7 MB a cellar, and only admins make cellars. */

@@ -75,8 +75,13 @@ export type Keys = {
    * stores and costs nothing (protocol, "Idempotency").
    */
   acceptKeyed(keyId: string, readings: Readings, request: KeyedRequest): Promise<Outcome<Accepted, ReadingRefusal>>
-  /** The window as it is now: at once if the key is loaded, else after loading it. `null`: no such key, or store away. */
-  usage(keyId: string): Usage | null | Promise<Usage | null>
+  /**
+   * The window as it is now: at once if the key is loaded, else after loading it. `null`: no such key, or store away.
+   *
+   * `heardTo`: a revision of its readings that was heard of. If another node has written it, it is counted too, now or
+   * `usageCatchUpMs` later. Default: what this node knows of will do.
+   */
+  usage(keyId: string, heardTo?: number): Usage | null | Promise<Usage | null>
 }
 
 export type KeyedRequest = {

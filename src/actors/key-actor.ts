@@ -97,9 +97,11 @@ export class KeyActor {
     return ask.answer
   }
 
-  /** At once if the key is loaded; `null` if there is no such key, or the store can't say. */
-  usage(): Usage | null | Promise<Usage | null> {
-    if (this.#streams.loaded) return this.#streams.usage
+  /** At once if the key is loaded and not behind `heardTo`; `null` if there is no such key, or the store can't say. */
+  usage(heardTo = -1): Usage | null | Promise<Usage | null> {
+    // What this node is writing may be heard before it is answered.
+    const isEnough = this.#streams.loaded && (this.#run !== null || !this.#streams.isBehindForUsage(heardTo))
+    if (isEnough) return this.#streams.usage
     this.#loading ??= { ...Promise.withResolvers<void>(), beat: this.#host.beat }
     this.#wake()
     return this.#loading.promise.then(() => (this.#streams.loaded ? this.#streams.usage : null))

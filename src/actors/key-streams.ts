@@ -2,7 +2,7 @@ import type { Limit, NewEvent, RecordedEvent } from '../domain/events.ts'
 import { evolveKey, type KeyEventType, type KeyState } from '../domain/key.ts'
 import { foldReadings, noReadings, type ReadingsState } from '../domain/readings.ts'
 import { keyStream, readingsStream } from '../domain/streams.ts'
-import { keyLimitDefault, readPageEventsMax } from '../limits.ts'
+import { catchUpPagesMax, heartbeatMs, keyLimitDefault, readPageEventsMax, usageCatchUpMs } from '../limits.ts'
 import { type AppendResult, type ExpectedRevision, Outage } from '../log/event-log.ts'
 import { type AppendOptions, appendUntilKnown } from './append-until-known.ts'
 import type { Usage } from './core.ts'
@@ -38,6 +38,9 @@ export class KeyStreams {
   #recalledFrom: Place = beginning
   #keyRecordedAt = 0
   #limitsEpoch = -1
+  /** A page has asked for what others have written, which appends meet by themselves. */
+  #mustReadNews = false
+  #readForUsageBeat = Number.NEGATIVE_INFINITY
   readonly #host: Host
 
   constructor(keyId: string, host: Host) {
@@ -84,6 +87,15 @@ export class KeyStreams {
     return this.#keySeen > revision || this.readings.fencedAt > revision
   }
 
+  /** Whether `bringUp` has to come before a page is told the window: another node has written, and that was not just read. */
+  isBehindForUsage(heardTo: number): boolean {
+    if (heardTo <= (this.readings.revision ?? -1)) return false
+    if (this.#host.beat - this.#readForUsageBeat < usageCatchUpMs / heartbeatMs) return false
+    this.#readForUsageBeat = this.#host.beat
+    this.#mustReadNews = true
+    return true
+  }
+
   /** What is folded is not to be trusted: the next `bringUp` folds it anew from the log. */
   forget(): void {
     this.#loaded = false
@@ -92,7 +104,9 @@ export class KeyStreams {
   /** Reads what is missing: everything, or only the news. */
   async bringUp(): Promise<void> {
     if (!this.loaded) await this.#load()
-    if (this.#readingsBehind) await this.#readReadings()
+    const mustReadNews = this.#readingsBehind || this.#mustReadNews
+    this.#mustReadNews = false
+    if (mustReadNews) await this.#readReadings()
     if (this.#keyBehind) await this.readKey()
   }
 
@@ -112,9 +126,12 @@ export class KeyStreams {
     if (this.#loaded) await this.#readReadings()
   }
 
-  /** A conflict in the readings stream named that revision as its last; `null`: there is no such stream any more. */
+  /**
+   * A conflict in the readings stream named that revision as its last; `null`: there is no such stream any more. One below
+   * what is folded is of a store that was put back from an earlier copy: trying again behind what it lost would never end.
+   */
   meet(currentRevision: number | null): void {
-    if (currentRevision === null) this.forget()
+    if (currentRevision === null || currentRevision < (this.readings.revision ?? -1)) this.forget()
     else this.#readingsSeen = Math.max(this.#readingsSeen, currentRevision)
   }
 
@@ -192,14 +209,16 @@ export class KeyStreams {
   }
 
   async #readReadings(): Promise<void> {
-    const { revision } = this.readings
+    const first = (this.readings.revision ?? -1) + 1
+    if (this.#readingsSeen - first + 1 >= catchUpPagesMax * readPageEventsMax) return this.#load()
     let isGone = false
-    await readFrom(this.#host.log, { stream: this.readingsStream, revision: (revision ?? -1) + 1 }, (events) => {
+    const from = { stream: this.readingsStream, revision: first, pagesMax: catchUpPagesMax }
+    const isAll = await readFrom(this.#host.log, from, (events) => {
       isGone ||= (events[0]?.revision ?? 0) > (this.readings.revision ?? -1) + 1
       if (!isGone) this.foldReadings(events)
     })
-    // So far behind that some of what is missing was purged: it is all counted anew.
-    if (isGone) return this.#load()
+    // So far behind that it would be read for seconds, or that some of what is missing was purged: it is all counted anew.
+    if (isGone || !isAll) return this.#load()
     // A stream whose readings were all purged reads as empty: its revision is the one that the conflict named.
     if (this.readings.revision === null && this.#readingsSeen >= 0) this.readings.revision = this.#readingsSeen
     if (this.#readingsBehind) throw this.#notShown(this.readingsStream, this.#readingsSeen)

@@ -54,8 +54,12 @@ export class KeyedAsks {
 
   /** Reads what the requests that wait have to be judged by, besides the state. */
   async bringUp(): Promise<void> {
+    if (this.#mustConfirm) await this.#confirm()
     if (this.#waiting.size > 0) await this.#streams.recall()
-    if (!this.#mustConfirm) return
+  }
+
+  /** Before `recall`: who is far behind reads the end alone, and then the keys of what lies between are looked for. */
+  async #confirm(): Promise<void> {
     this.#mustConfirm = false
     const asked = [...this.#waiting]
     await this.#streams.readNews()

@@ -79,7 +79,7 @@ export const createKeys = (host: Host, { keys, cellars }: Actors): Keys => ({
 
   acceptKeyed: (keyId, readings, request) => keys.get(keyId)?.acceptKeyed(readings, request) ?? noRoom(host),
 
-  usage: (keyId) => keys.get(keyId)?.usage() ?? null,
+  usage: (keyId, heardTo) => keys.get(keyId)?.usage(heardTo) ?? null,
 })
 
 const foreignForm = invalidField('form', 'The form was not filled in here. Send this one.')

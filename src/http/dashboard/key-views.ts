@@ -31,9 +31,9 @@ export const keyViewOf = async (deps: DashboardDeps, key: KeyState, nowMs: numbe
 /** Readings counted in the key's window. A key whose last reading has left its window is not loaded to be told so. */
 export const usedNow = async ({ core }: DashboardDeps, key: KeyState, nowMs: number): Promise<number | null> => {
   const { windowMs } = core.projections.keys.effectiveLimit(key)
-  const lastUsedAt = core.projections.readings.usage(key.keyId)?.lastUsedAt ?? null
-  if (lastUsedAt === null || lastUsedAt + windowMs <= nowMs) return 0
-  return (await core.keys.usage(key.keyId))?.used ?? null
+  const usage = core.projections.readings.usage(key.keyId)
+  if (usage === null || usage.lastUsedAt + windowMs <= nowMs) return 0
+  return (await core.keys.usage(key.keyId, usage.last.revision))?.used ?? null
 }
 
 export type KeyListQuery = { readonly status: KeyStatus; readonly page: number }
