@@ -4,6 +4,7 @@ import { Layout } from './layout.tsx'
 import { paths } from './paths.ts'
 import { limitText } from './quantity.ts'
 import { ReadingSnippets } from './reading-snippets.tsx'
+import { FollowsFact } from './rotation.tsx'
 import { shellKey } from './snippets.ts'
 import { Instant } from './time.tsx'
 import type { CellarView, KeyView, ReadingView, Shell } from './types.ts'
@@ -29,7 +30,7 @@ export const KeyCreatedPage = (props: {
         <h2 id="once-title">Copy the key now</h2>
         <p>
           It is shown <strong>this once</strong>. Only a hash of it is kept, so nobody can show it again; if it gets
-          lost, create another and revoke this one.
+          lost, {apiKey.predecessor === null ? 'create another' : 'rotate the old one again'} and revoke this one.
         </p>
         <Copyable id="new-key" label="Your key" text={props.secretText} what="key" secret />
         <dl class="facts">
@@ -41,6 +42,9 @@ export const KeyCreatedPage = (props: {
             <dt>Limit</dt>
             <dd safe>{limitText(apiKey.limit)}</dd>
           </div>
+          {apiKey.predecessor === null ? null : (
+            <FollowsFact predecessor={apiKey.predecessor} nowMs={props.shell.nowMs} />
+          )}
         </dl>
       </section>
       <section class="card" aria-labelledby="send-title">

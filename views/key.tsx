@@ -8,6 +8,7 @@ import { Layout } from './layout.tsx'
 import { UsageMeter } from './meter.tsx'
 import { paths } from './paths.ts'
 import { countText } from './quantity.ts'
+import { RotationFacts } from './rotation.tsx'
 import { Ago, AgoOrNever, Instant } from './time.tsx'
 import type { CellarView, KeyView, Shell, StateAt } from './types.ts'
 
@@ -40,6 +41,11 @@ export const KeyPage = (props: {
             <a class="action" href={paths.editKey(apiKey.keyId)}>
               Edit
             </a>
+            {apiKey.canRotate ? (
+              <a class="action" href={paths.rotateKey(apiKey.keyId)}>
+                Rotate
+              </a>
+            ) : null}
             <KeyActions apiKey={apiKey} />
           </div>
         ) : null}
@@ -124,6 +130,7 @@ export const KeyFacts = (props: { readonly apiKey: KeyView; readonly nowMs: numb
             </span>
           </dd>
         </div>
+        <RotationFacts apiKey={apiKey} nowMs={nowMs} />
         {apiKey.note === '' ? null : (
           <div class="wide-fact">
             <dt>Note</dt>

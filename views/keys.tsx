@@ -6,6 +6,7 @@ import { PageLinks } from './page-links.tsx'
 import { paths } from './paths.ts'
 import { countText, limitText } from './quantity.ts'
 import { ReadingSnippets } from './reading-snippets.tsx'
+import { PendingEnd } from './rotation.tsx'
 import type { Snippet } from './snippets.ts'
 import { Ago, AgoOrNever, Day, Instant } from './time.tsx'
 import type { CellarView, KeyCounts, KeyView, Shell } from './types.ts'
@@ -253,13 +254,19 @@ const Ending = (props: { readonly apiKey: KeyView; readonly nowMs: number }): JS
       </span>
     )
   }
-  if (key.expiresAt === null) return <span class="quiet">never</span>
   return (
     <span class="ending">
-      <Instant at={key.expiresAt} />
-      <span class="under">
-        <Ago at={key.expiresAt} nowMs={props.nowMs} />
-      </span>
+      {key.expiresAt === null ? (
+        <span class="quiet">never</span>
+      ) : (
+        <>
+          <Instant at={key.expiresAt} />
+          <span class="under">
+            <Ago at={key.expiresAt} nowMs={props.nowMs} />
+          </span>
+        </>
+      )}
+      <PendingEnd apiKey={key} />
     </span>
   )
 }

@@ -42,6 +42,7 @@ export const paths = {
   newKey: (cellar: string) => `/cellars/${cellarSegment(cellar)}/keys/new`,
   key: (keyId: string) => `/keys/${encodeURIComponent(keyId)}`,
   editKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/edit`,
+  rotateKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/rotate`,
   suspendKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/suspend`,
   resumeKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/resume`,
   revokeKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/revoke`,

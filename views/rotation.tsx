@@ -1,5 +1,117 @@
+import { paths } from './paths.ts'
+import { Instant } from './time.tsx'
 import { durationText } from './time-words.ts'
+import type { KeyView, PredecessorView, SuccessorView } from './types.ts'
 
-/** How long a rotated key has from then on: `ends with`, `lives on 24 h after` its successor's first use. */
+/** How long a rotated key has from then on: `lives on 24 h after its first use`. */
 export const livesOnText = (overlapMs: number): string =>
   overlapMs === 0 ? 'ends with its first use' : `lives on ${durationText(overlapMs)} after its first use`
+
+/** Which key follows this one, and which it follows, among the facts of its page. */
+export const RotationFacts = (props: { readonly apiKey: KeyView; readonly nowMs: number }): JSX.Element => {
+  const { successor, predecessor } = props.apiKey
+  return (
+    <>
+      {successor === null ? null : (
+        <div>
+          <dt>Followed by</dt>
+          <dd>
+            <KeyLink keyId={successor.keyId} label={successor.label} />
+            <span class="under">
+              <SuccessorWords apiKey={props.apiKey} successor={successor} nowMs={props.nowMs} />
+            </span>
+          </dd>
+        </div>
+      )}
+      {predecessor === null ? null : <FollowsFact predecessor={predecessor} nowMs={props.nowMs} />}
+    </>
+  )
+}
+
+/** Both keys have one label: the id is what tells them apart. */
+const KeyLink = (props: { readonly keyId: string; readonly label: string | null }): JSX.Element =>
+  props.label === null ? (
+    <code safe>{`clr_${props.keyId}_…`}</code>
+  ) : (
+    <a href={paths.key(props.keyId)}>
+      <bdi safe>{props.label}</bdi> <code safe>{`clr_${props.keyId}_…`}</code>
+    </a>
+  )
+
+const SuccessorWords = (props: {
+  readonly apiKey: KeyView
+  readonly successor: SuccessorView
+  readonly nowMs: number
+}): JSX.Element => {
+  const { usedAt, isEnding, overlapMs, label } = props.successor
+  const { expiresAt, status } = props.apiKey
+  if (label === null) return <>the rotation broke off before that key was made</>
+  if (usedAt === null) {
+    return status === 'active' || status === 'suspended' ? (
+      <span safe>{endsText(overlapMs, 'it')}</span>
+    ) : (
+      <>not used yet</>
+    )
+  }
+  if (!isEnding || expiresAt === null || status === 'revoked') {
+    return (
+      <>
+        in use since <Instant at={usedAt} />
+      </>
+    )
+  }
+  return (
+    <>
+      in use since <Instant at={usedAt} />; this key {expiresAt > props.nowMs ? 'ends' : 'ended'}{' '}
+      <Instant at={expiresAt} />
+    </>
+  )
+}
+
+export const FollowsFact = (props: { readonly predecessor: PredecessorView; readonly nowMs: number }): JSX.Element => {
+  const { keyId, label } = props.predecessor
+  return (
+    <div>
+      <dt>Follows</dt>
+      <dd>
+        <KeyLink keyId={keyId} label={label} />
+        <span class="under">
+          <PredecessorWords {...props} />
+        </span>
+      </dd>
+    </div>
+  )
+}
+
+const PredecessorWords = (props: { readonly predecessor: PredecessorView; readonly nowMs: number }): JSX.Element => {
+  const { rotation, status, expiresAt } = props.predecessor
+  if (status === 'revoked') return <>which is revoked</>
+  if (rotation === null) return <>which another key follows now</>
+  if (expiresAt !== null && expiresAt <= props.nowMs) {
+    return (
+      <>
+        which ended <Instant at={expiresAt} />
+      </>
+    )
+  }
+  if (rotation.usedAt === null) return <span safe>{`which ${endsText(rotation.overlapMs, 'this key')}`}</span>
+  if (!rotation.isEnding || expiresAt === null) return <>which an admin has given more time</>
+  return (
+    <>
+      which ends <Instant at={expiresAt} />
+    </>
+  )
+}
+
+/** In a list, below the expiry of a key whose successor is still to be used. */
+export const PendingEnd = (props: { readonly apiKey: KeyView }): JSX.Element => {
+  const { successor, status } = props.apiKey
+  if (status !== 'active' || successor === null || successor.label === null || successor.usedAt !== null) return ''
+  const end = endsText(successor.overlapMs, `clr_${successor.keyId}_…`)
+  return <span class="under" safe>{`rotated: ${end}`}</span>
+}
+
+const endsText = (overlapMs: number, successor: string): string =>
+  overlapMs === 0
+    ? `ends with the first reading with ${successor}`
+    : `ends ${durationText(overlapMs)} after the first reading with ${successor}`

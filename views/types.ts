@@ -99,6 +99,10 @@ export type KeyView = {
   readonly created: Mark
   readonly suspended: Mark | null
   readonly revoked: Mark | null
+  /** Whether a successor can be made for it. */
+  readonly canRotate: boolean
+  readonly successor: SuccessorView | null
+  readonly predecessor: PredecessorView | null
   /** Time of its last accepted reading. */
   readonly lastUsedAt: number | null
   readonly accepted: number
@@ -106,6 +110,29 @@ export type KeyView = {
   readonly used: number | null
   /** Since this process began; `code` as the device got it. */
   readonly lastRefusal: { readonly at: number; readonly code: string } | null
+}
+
+/** The key that was last made to follow one. */
+export type SuccessorView = {
+  readonly keyId: string
+  /** `null`: the rotation broke off before the key was made. */
+  readonly label: string | null
+  /** How long the old one lives on after its first use. */
+  readonly overlapMs: number
+  /** When it was first used, as the old key was told; `null`: not yet. */
+  readonly usedAt: number | null
+  /** The end that its first use gave the old key stands. */
+  readonly isEnding: boolean
+}
+
+/** The key that one was made to follow. */
+export type PredecessorView = {
+  readonly keyId: string
+  readonly label: string
+  readonly status: KeyStatus
+  readonly expiresAt: number | null
+  /** `null`: another key follows it now. */
+  readonly rotation: SuccessorView | null
 }
 
 export type KeyCounts = Readonly<Record<KeyStatus, number>>
@@ -128,6 +155,7 @@ export type OperatorRow = {
 }
 
 export type NewKeyField = 'label' | 'note' | 'expires' | 'expires_on' | 'limit_readings' | 'limit_seconds'
+export type RotateField = 'overlap'
 export type EditKeyField = NewKeyField
 /** Values of the field `expires`; `keep` only when a key is edited. */
 export type ExpiryChoice = 'keep' | 'never' | '7d' | '30d' | '90d' | '1y' | 'date'

@@ -8,6 +8,7 @@ import { KeyPage } from '../../views/key.tsx'
 import { ConfirmPage, type KeyAction } from '../../views/key-confirm.tsx'
 import { FirstReading, KeyCreatedPage } from '../../views/key-created.tsx'
 import { EditKeyPage, NewKeyPage } from '../../views/key-form.tsx'
+import { RotateKeyPage } from '../../views/key-rotate.tsx'
 import { KeysPage } from '../../views/keys.tsx'
 import { LinkPage, type LinkPurpose, LinkSpentPage } from '../../views/link.tsx'
 import { NewCellarPage } from '../../views/new-cellar.tsx'
@@ -23,9 +24,11 @@ import type {
   KegListView,
   KeyView,
   NewKeyField,
+  PredecessorView,
   ReadingView,
   Shell,
   StateAt,
+  SuccessorView,
 } from '../../views/types.ts'
 
 /** 2026-11-21T10:14:07.123Z. */
@@ -311,6 +314,9 @@ const keyOf = (texts: Texts, status: KeyStatus): KeyView => {
     expiresAt: status === 'expired' ? nowMs - 2 * day : status === 'active' ? nowMs + 29 * day : null,
     created: { at: nowMs - 31 * day, by, reason: '' },
     suspended: status === 'suspended' ? { at: nowMs - day, by, reason: texts('reason') } : null,
+    canRotate: status === 'active',
+    successor: null,
+    predecessor: null,
     revoked: status === 'revoked' ? { at: nowMs - 3_600_000, by: { kind: 'cli' }, reason: texts('reason') } : null,
     lastUsedAt: nowMs - 12 * second,
     accepted: 48_213,
@@ -346,6 +352,7 @@ const historyOf = (texts: Texts): readonly HistoryRow[] => {
         { field: 'note', to: texts('note') },
         { field: 'limit', to: null },
         { field: 'expiresAt', to: null },
+        { field: 'predecessor', keyId: '0aZ9bY8c' },
       ],
     },
     {
@@ -358,6 +365,21 @@ const historyOf = (texts: Texts): readonly HistoryRow[] => {
       ],
     },
     { type: 'KeyLimitChanged', by, statusAfter: 'active', changes: [{ field: 'limit', from: null, to: limit }] },
+    {
+      type: 'KeyRotated',
+      by,
+      statusAfter: 'active',
+      changes: [{ field: 'successor', keyId: '4fGh7kLm', overlapMs: day }],
+    },
+    {
+      type: 'KeySuperseded',
+      by: { kind: 'system' },
+      statusAfter: 'active',
+      changes: [
+        { field: 'superseded', keyId: '4fGh7kLm', usedAt: nowMs - day },
+        { field: 'expiresAt', from: null, to: nowMs + day },
+      ],
+    },
     { type: 'ReadingsFenced', by, statusAfter: 'active', changes: [{ field: 'keyRevision', to: 2 }] },
     {
       type: 'ReadingsPurged',
@@ -497,6 +519,7 @@ const keyPages = (texts: Texts): readonly Page[] => {
       name: 'key-created',
       html: KeyCreatedPage({ shell: admin, cellar, apiKey, secretText: sampleKey, baseUrl: texts('baseUrl') }),
     },
+    ...rotationPages(texts),
     { name: 'first-reading', html: FirstReading({ keyId: '7Qp2abCd', reading: sampleReading(texts) }) },
     ...keyStatuses.map((status) => ({
       name: `key-${status}`,
@@ -543,6 +566,87 @@ export const sampleKeyList = (texts: Texts) => ({
 })
 
 const counts = { active: 2, expired: 1, suspended: 1, revoked: 1 }
+
+/** Before the first use, after it, and what may go wrong. */
+const rotationPages = (texts: Texts): readonly Page[] => {
+  const [shell, cellar] = [shellOf(texts, 'admin'), cellarOf(texts)]
+  const pending: SuccessorView = {
+    keyId: '4fGh7kLm',
+    label: texts('label'),
+    overlapMs: day,
+    usedAt: null,
+    isEnding: false,
+  }
+  const used = { ...pending, usedAt: nowMs - 3_600_000, isEnding: true }
+  const old = keyOf(texts, 'active')
+  const followed = { keyId: old.keyId, label: texts('label'), status: 'active', expiresAt: old.expiresAt } as const
+  const successors: readonly (readonly [name: string, successor: SuccessorView])[] = [
+    ['pending', pending],
+    ['at-once', { ...pending, overlapMs: 0 }],
+    ['broken-off', { ...pending, label: null }],
+    ['used', used],
+    ['given-time', { ...used, isEnding: false }],
+  ]
+  const predecessors: readonly (readonly [name: string, predecessor: PredecessorView])[] = [
+    ['pending', { ...followed, rotation: pending }],
+    ['used', { ...followed, rotation: used }],
+    ['given-time', { ...followed, rotation: { ...used, isEnding: false } }],
+    ['ended', { ...followed, status: 'expired', expiresAt: nowMs - day, rotation: used }],
+    ['revoked', { ...followed, status: 'revoked', rotation: pending }],
+    ['replaced', { ...followed, rotation: null }],
+  ]
+  const overlaps = [
+    { typed: '0', ms: 0 },
+    { typed: '24h', ms: day },
+  ]
+  const rotate = { shell, cellar, overlaps, keyId: '9mN3pQrS' }
+  const keyPage = (apiKey: KeyView) => KeyPage({ shell, cellar, apiKey, history: [], stateAt: null })
+  return [
+    { name: 'rotate-key', html: RotateKeyPage({ ...rotate, apiKey: old, form: form({ overlap: '24h' }) }) },
+    {
+      name: 'rotate-key-refused',
+      html: RotateKeyPage({
+        ...rotate,
+        apiKey: { ...keyOf(texts, 'suspended'), successor: pending },
+        form: form({ overlap: texts('typed') }, { overlap: texts('fault'), form: texts('fault') }),
+      }),
+    },
+    ...successors.map(([name, successor]) => ({
+      name: `key-followed-${name}`,
+      html: keyPage({ ...old, successor }),
+    })),
+    ...predecessors.map(([name, predecessor]) => ({
+      name: `key-follows-${name}`,
+      html: keyPage({ ...unusedKeyOf(texts), predecessor }),
+    })),
+    {
+      name: 'keys-rotated',
+      html: KeysPage({
+        shell,
+        cellar,
+        status: 'active',
+        counts,
+        keys: [
+          { ...old, successor: pending },
+          { ...unusedKeyOf(texts), successor: { ...pending, overlapMs: 0 } },
+        ],
+        page: 1,
+        pages: 1,
+        baseUrl: texts('baseUrl'),
+      }),
+    },
+    {
+      name: 'key-created-rotated',
+      html: KeyCreatedPage({
+        shell,
+        cellar,
+        apiKey: { ...unusedKeyOf(texts), predecessor: { ...followed, rotation: pending } },
+        secretText: sampleKey,
+        baseUrl: texts('baseUrl'),
+      }),
+    },
+  ]
+}
 
 const confirmPages = (texts: Texts): readonly Page[] => {
   const shell = shellOf(texts, 'admin')

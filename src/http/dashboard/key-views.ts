@@ -1,5 +1,5 @@
-import type { KeyCounts, KeyView } from '../../../views/types.ts'
-import { type KeyState, type KeyStatus, keyStatus, keyStatuses } from '../../domain/key.ts'
+import type { KeyCounts, KeyView, PredecessorView, SuccessorView } from '../../../views/types.ts'
+import { isEnding, type KeyState, type KeyStatus, keyStatus, keyStatuses } from '../../domain/key.ts'
 import { keysPerPageMax } from '../../limits.ts'
 import { askedPage, pageOf } from './paging.ts'
 import type { DashboardDeps } from './visit.ts'
@@ -21,11 +21,40 @@ export const keyViewOf = async (deps: DashboardDeps, key: KeyState, nowMs: numbe
     created,
     suspended,
     revoked,
+    canRotate: canRotate(key, nowMs),
+    successor: successorOf(deps, key),
+    predecessor: predecessorOf(deps, key, nowMs),
     lastUsedAt: usage?.lastUsedAt ?? null,
     accepted: usage?.accepted ?? 0,
     used: await usedNow(deps, key, nowMs),
     lastRefusal: lastRefusal === null ? null : { at: lastRefusal.atMs, code: lastRefusal.code },
   }
+}
+
+/** As `decideKey` would say now. */
+const canRotate = (key: KeyState, nowMs: number): boolean => {
+  const isExpired = key.expiresAt !== null && nowMs >= key.expiresAt
+  return key.revoked === null && !isExpired && !isEnding(key)
+}
+
+const successorOf = ({ core }: DashboardDeps, key: KeyState): SuccessorView | null => {
+  if (key.rotation === null) return null
+  const { successorId, overlapMs, superseded } = key.rotation
+  return {
+    keyId: successorId,
+    label: core.projections.keys.get(successorId)?.label ?? null,
+    overlapMs,
+    usedAt: superseded?.usedAt ?? null,
+    isEnding: isEnding(key),
+  }
+}
+
+const predecessorOf = (deps: DashboardDeps, key: KeyState, nowMs: number): PredecessorView | null => {
+  const old = key.predecessorId === null ? null : deps.core.projections.keys.get(key.predecessorId)
+  if (old === null) return null
+  const { keyId, label, expiresAt, rotation } = old
+  const follows = rotation?.successorId === key.keyId
+  return { keyId, label, status: keyStatus(old, nowMs), expiresAt, rotation: follows ? successorOf(deps, old) : null }
 }
 
 /** Readings counted in the key's window. A key whose last reading has left its window is not loaded to be told so. */

@@ -3,8 +3,9 @@ import { KeyPage } from '../../../views/key.tsx'
 import { ConfirmPage, type KeyAction } from '../../../views/key-confirm.tsx'
 import { EditKeyPage } from '../../../views/key-form.tsx'
 import { paths } from '../../../views/paths.ts'
-import type { CellarView, StateAt } from '../../../views/types.ts'
+import type { StateAt } from '../../../views/types.ts'
 import { readKeyEvents } from '../../actors/key-events.ts'
+import type { CellarState } from '../../domain/cellar.ts'
 import { type KeyState, sameLimit } from '../../domain/key.ts'
 import { type CommandRefusal, done, type Outcome } from '../../domain/refusal.ts'
 import { keyLimitDefault } from '../../limits.ts'
@@ -50,7 +51,7 @@ const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respo
     visit,
     <KeyPage
       shell={{ ...visit.shell, notice: alreadySoText(visit.notice, key) ?? visit.shell.notice }}
-      cellar={cellarOfKey(deps, key)}
+      cellar={cellarView(cellarOfKey(deps, key))}
       apiKey={await keyViewOf(deps, key, visit.nowMs)}
       history={historyOf(events).toReversed()}
       stateAt={then}
@@ -77,7 +78,7 @@ const saveEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Resp
   const saved = await change(deps, visit, key)
   if (saved.ok) return seeOther(visit, paths.key(key.keyId), { notice: 'key_changed' })
   const again = (faults: Faults) => editPage(deps, visit, { key, values, faults })
-  return refusedPage(visit, saved.refusal, { back: backTo(key), again })
+  return refusedPage(visit, saved.refusal, { back: backToKey(key), again })
 }
 
 const change = async (
@@ -112,7 +113,7 @@ const editPage = async (
 ): Promise<string> => (
   <EditKeyPage
     shell={visit.shell}
-    cellar={cellarOfKey(deps, key)}
+    cellar={cellarView(cellarOfKey(deps, key))}
     apiKey={await keyViewOf(deps, key, visit.nowMs)}
     form={{ values, faults: placedFaults(values, faults) }}
     cellarLimit={deps.core.projections.cellars.get(key.cellar)?.policy.limit ?? keyLimitDefault}
@@ -151,7 +152,7 @@ const confirmRoute = (deps: DashboardDeps, action: KeyAction): Route => ({
       if (acted.refusal.kind === 'key_is_revoked')
         return seeOther(visit, paths.key(key.keyId), { notice: 'key_was_revoked' })
       const again = (faults: Faults) => confirmPage(deps, visit, { key, action, faults })
-      return refusedPage(visit, acted.refusal, { back: backTo(key), again })
+      return refusedPage(visit, acted.refusal, { back: backToKey(key), again })
     },
   },
 })
@@ -177,7 +178,7 @@ const confirmPage = async (
   return (
     <ConfirmPage
       shell={visit.shell}
-      cellar={cellarOfKey(deps, key)}
+      cellar={cellarView(cellarOfKey(deps, key))}
       apiKey={await keyViewOf(deps, key, visit.nowMs)}
       action={action}
       form={{ values, faults: placedFaults(values, faults) }}
@@ -186,10 +187,10 @@ const confirmPage = async (
 }
 
 /** A key's cellar is created before it, in the log as on every node. */
-const cellarOfKey = ({ core }: DashboardDeps, key: KeyState): CellarView => {
+export const cellarOfKey = ({ core }: DashboardDeps, key: KeyState): CellarState => {
   const cellar = core.projections.cellars.get(key.cellar)
   if (cellar === null) throw new Error(`Cannot show key "${key.keyId}": its cellar is not known`)
-  return cellarView(cellar)
+  return cellar
 }
 
-const backTo = ({ keyId }: KeyState) => ({ href: paths.key(keyId), words: 'To the key’s page' })
+export const backToKey = ({ keyId }: KeyState) => ({ href: paths.key(keyId), words: 'To the key’s page' })

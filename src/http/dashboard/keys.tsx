@@ -1,10 +1,8 @@
-import { KeyCreatedPage } from '../../../views/key-created.tsx'
 import { NewKeyPage } from '../../../views/key-form.tsx'
 import { KeysPage } from '../../../views/keys.tsx'
 import { paths } from '../../../views/paths.ts'
 import type { NewKey } from '../../actors/core.ts'
 import type { CellarState } from '../../domain/cellar.ts'
-import { isKeyId, keyIdBytes, makeKeyId } from '../../domain/key-format.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
 import { keyLimitDefault } from '../../limits.ts'
 import { htmlPage, notFound, refusedPage } from './answers.tsx'
@@ -12,7 +10,8 @@ import { cellarView } from './cellar-views.ts'
 import { chosenExpiry } from './expiry-choice.ts'
 import { type Faults, noFaults, placedFaults } from './forms.ts'
 import { type KeyFormValues, keyFormValues } from './key-form.ts'
-import { keyListOf, keyListQuery, keyViewOf } from './key-views.ts'
+import { drawKeyId, keyShownOnce, sentKeyId } from './key-shown-once.tsx'
+import { keyListOf, keyListQuery } from './key-views.ts'
 import { typedLimit } from './limit-fields.ts'
 import { cellarOf } from './named.ts'
 import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from './visit.ts'
@@ -47,19 +46,13 @@ const showNewKey = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response
   )
 }
 
-/**
- * The answer to the form itself shows the key, not a page that it leads to: then the key is in one response, under no
- * address. A reload sends the form again, which makes no other key: the form has the key's id, and a key is made once, on
- * whatever node.
- */
 const createKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const { core } = deps
   const cellar = cellarOf(deps, visit)
   if (cellar === null) return notFound(visit)
   const values = keyFormValues(visit.form)
-  const sent = visit.form('_key_id')
   const againAs = (keyId: string) => (faults: Faults) => newKeyPage(visit, { cellar, values, faults, keyId })
-  const again = againAs(isKeyId(sent) ? sent : drawKeyId(deps))
+  const again = againAs(sentKeyId(deps, visit))
 
   const input = typedKey(visit, cellar)
   const back = { href: paths.keys(cellar.cellar), words: 'To the keys of this cellar' }
@@ -69,21 +62,8 @@ const createKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Res
     const isSpent = created.refusal.kind === 'key_exists'
     return refusedPage(visit, created.refusal, { back, again: isSpent ? againAs(drawKeyId(deps)) : again })
   }
-  const { key, state } = created.value
-  return htmlPage(
-    visit,
-    <KeyCreatedPage
-      shell={visit.shell}
-      cellar={cellarView(cellar)}
-      apiKey={await keyViewOf(deps, state, visit.nowMs)}
-      secretText={key}
-      baseUrl={visit.origin.baseUrl}
-    />,
-    201,
-  )
+  return keyShownOnce(deps, visit, { created: created.value, cellar })
 }
-
-const drawKeyId = ({ core }: DashboardDeps): string => makeKeyId(core.entropy.bytes(keyIdBytes))
 
 const typedKey = ({ form, nowMs }: SignedInVisit, { cellar }: CellarState): Outcome<NewKey, CommandRefusal> => {
   const expiry = chosenExpiry(form, nowMs)

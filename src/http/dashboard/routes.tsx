@@ -12,6 +12,7 @@ import { cellarRoutes } from './cellars.tsx'
 import { answerDashboard } from './door.tsx'
 import { guideRoutes } from './guide.tsx'
 import { keyRoutes } from './key.tsx'
+import { rotateRoutes } from './key-rotate.tsx'
 import { keyListRoutes } from './keys.tsx'
 import { linkRoutes } from './link.tsx'
 import { liveRoutes } from './live-routes.tsx'
@@ -38,6 +39,7 @@ export const dashboardTable = (
     ...settingsRoutes(deps),
     ...keyListRoutes(deps),
     ...keyRoutes(deps),
+    ...rotateRoutes(deps),
     ...operatorRoutes(deps),
     ...signInRoutes(deps),
     ...linkRoutes(deps),

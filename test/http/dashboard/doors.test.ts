@@ -66,6 +66,7 @@ const fields = () => ({
   limit_readings: '',
   limit_seconds: '',
   reason: 'reason',
+  overlap: '24h',
   email: 'new@example.org',
   role: 'admin',
   password: 'twelve chars and more',

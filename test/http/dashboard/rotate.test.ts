@@ -1,0 +1,157 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { rotationOverlapsMs } from '../../../src/limits.ts'
+import { paths } from '../../../views/paths.ts'
+import { type Service, testAsker, testCellar, validReading } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
+import { type Seen, signedIn, startWithOperators, type Visitor } from './visitor.ts'
+
+let service: Service
+let admin: Visitor
+let old: { readonly key: string; readonly keyId: string }
+beforeEach(async () => {
+  service = await startWithOperators()
+  admin = await signedIn(service, 'admin')
+  old = await service.createKey({ label: 'Press' })
+})
+afterEach(() => service.stop())
+
+const idIn = ({ body }: Seen): string => /name="_key_id" value="([^"]*)"/.exec(body)?.[1] ?? ''
+const wholeKey = /clr_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}/
+
+const rotate = async (overlap: string, fields: Readonly<Record<string, string>> = {}) => {
+  const page = await admin.get(paths.rotateKey(old.keyId))
+  const sent = { overlap, _key_id: idIn(page), ...fields }
+  const answer = await admin.post(paths.rotateKey(old.keyId), sent)
+  return { page, sent, answer, keyId: sent._key_id, key: wholeKey.exec(answer.body)?.[0] ?? '' }
+}
+
+const keysOfCellar = () => service.core.projections.keys.ofCellar(testCellar)
+const eventsInLog = async (): Promise<number> => (await service.log.readAll({ limit: 1_000 })).length
+const pageOf = async (keyId: string): Promise<string> => (await admin.get(paths.key(keyId))).body.replace(/\s+/g, ' ')
+const endOf = (keyId: string) => service.core.projections.keys.get(keyId)?.rotation?.superseded ?? null
+
+describe('the form that rotates a key', () => {
+  test('is linked from the key’s page, for admins alone', async () => {
+    expect(await pageOf(old.keyId)).toContain(`href="${paths.rotateKey(old.keyId)}"`)
+    const auditor = await signedIn(service, 'auditor')
+    expect((await auditor.get(paths.key(old.keyId))).body).not.toContain(paths.rotateKey(old.keyId))
+    expect((await auditor.get(paths.rotateKey(old.keyId))).status).toBe(403)
+    expect((await auditor.post(paths.rotateKey(old.keyId), { overlap: '0', _key_id: 'abcdefgh' })).status).toBe(403)
+    expect(keysOfCellar()).toHaveLength(1)
+  })
+
+  test('offers the four overlaps and no other, 24 h chosen', async () => {
+    const { body } = await admin.get(paths.rotateKey(old.keyId))
+    const choices = [...body.matchAll(/<input type="radio"[^>]*>/g)].map(([input]) => ({
+      value: /value="([^"]*)"/.exec(input)?.[1],
+      checked: input.includes('checked'),
+    }))
+    expect(choices.map(({ value }) => value)).toEqual(['0', '1h', '24h', '7d'])
+    expect(choices).toHaveLength(rotationOverlapsMs.length)
+    expect(choices.filter(({ checked }) => checked)).toEqual([{ value: '24h', checked: true }])
+  })
+
+  test('shows the new key once, with its shell lines, and waits for the first reading', async () => {
+    const { answer, key, keyId } = await rotate('24h')
+    expect(answer.status).toBe(201)
+    expect(answer.headers.get('cache-control')).toContain('no-store')
+    expect(key).toStartWith(`clr_${keyId}_`)
+    expect(answer.body).toContain('Waiting for the first reading')
+    expect(answer.body).toContain('export ')
+    for (const path of [paths.key(keyId), paths.key(old.keyId), paths.keys(testCellar)]) {
+      expect((await admin.get(path)).body).not.toContain(key)
+    }
+    expect((await service.post(validReading, key)).status).toBe(200)
+  })
+
+  test('sent again makes no other key, and neither shows nor changes anything', async () => {
+    const { sent, key } = await rotate('24h')
+    const before = await eventsInLog()
+    const again = await admin.post(paths.rotateKey(old.keyId), sent)
+    expect(again.status).toBe(409)
+    expect(again.body).toContain('This form was sent before')
+    expect(again.body).not.toContain(key)
+    expect(idIn(again)).not.toBe(sent._key_id)
+    expect([keysOfCellar().length, await eventsInLog()]).toEqual([2, before])
+  })
+
+  test('needs the token of the page', async () => {
+    const { answer } = await rotate('24h', { _csrf: 'wrong' })
+    expect(answer.status).toBe(403)
+    expect(keysOfCellar()).toHaveLength(1)
+  })
+
+  test('is shown again, as the same form, with a sentence at an overlap that is none of the four', async () => {
+    const before = await eventsInLog()
+    for (const overlap of ['', '2h', '24', '-1h', '1d', '0s']) {
+      const { answer, sent } = await rotate(overlap)
+      expect([overlap, answer.status]).toEqual([overlap, 422])
+      expect(answer.body).toContain('id="fault-overlap"')
+      expect(idIn(answer)).toBe(sent._key_id)
+    }
+    const { answer } = await rotate('24h', { _key_id: '../4fGh7kL' })
+    expect([answer.status, idIn(answer).length]).toEqual([422, 8])
+    expect(await eventsInLog()).toBe(before)
+  })
+
+  test('says why a revoked, an expired and a superseded key can’t be rotated', async () => {
+    const { key, keyId } = await rotate('24h')
+    expect((await service.post(validReading, key)).status).toBe(200)
+    await until(() => endOf(old.keyId) !== null)
+    const superseded = await rotate('24h')
+    expect([superseded.answer.status, superseded.answer.body]).toEqual([409, expect.stringContaining(keyId)])
+    expect(await pageOf(old.keyId)).not.toContain(paths.rotateKey(old.keyId))
+    await service.core.keys.setExpiry(old.keyId, service.clock.now() + 2 * 86_400_000, testAsker)
+    service.clock.advance(2 * 86_400_000)
+    admin = await signedIn(service, 'admin')
+    expect((await rotate('24h')).answer.body).toContain('Give it a later expiry first.')
+    await service.core.keys.revoke(old.keyId, '', testAsker)
+    expect((await rotate('24h')).answer.body).toContain('which is final')
+    expect(keysOfCellar()).toHaveLength(2)
+  })
+
+  test('answers not found for a key that is none', async () => {
+    expect((await admin.get(paths.rotateKey('nowhere1'))).status).toBe(404)
+    expect((await admin.post(paths.rotateKey('nowhere1'), { overlap: '0', _key_id: 'abcdefgh' })).status).toBe(404)
+  })
+})
+
+describe('a rotated key', () => {
+  test('says on its page which follows it and when it ends, and the new one which it follows', async () => {
+    const { key, keyId } = await rotate('24h')
+    const before = await pageOf(old.keyId)
+    expect(before).toContain(`href="${paths.key(keyId)}"`)
+    expect(before).toContain('ends 24 h after the first reading with it')
+    expect(await pageOf(keyId)).toContain(`href="${paths.key(old.keyId)}"`)
+    expect(await pageOf(keyId)).toContain('which ends 24 h after the first reading with this key')
+    expect((await admin.get(paths.keys(testCellar))).body).toContain(
+      `rotated: ends 24 h after the first reading with clr_${keyId}_…`,
+    )
+
+    expect((await service.post(validReading, key)).status).toBe(200)
+    await until(() => endOf(old.keyId) !== null)
+    expect(await pageOf(old.keyId)).toMatch(/in use since <time.*this key ends <time/)
+    expect(await pageOf(keyId)).toMatch(/which ends <time/)
+    service.clock.advance(86_400_000)
+    admin = await signedIn(service, 'admin')
+    expect(await pageOf(old.keyId)).toMatch(/in use since <time.*this key ended <time/)
+    expect(await pageOf(keyId)).toMatch(/which ended <time/)
+  })
+
+  test('is refused as expired from the first reading with the new one on, when it is to have no time', async () => {
+    const { key } = await rotate('0')
+    expect((await service.post(validReading, old.key)).status).toBe(200)
+    expect((await service.post(validReading, key)).status).toBe(200)
+    await until(() => endOf(old.keyId) !== null)
+    const refused = await service.post(validReading, old.key)
+    expect([refused.status, await refused.json()]).toEqual([401, { error: 'API key has expired', status: 401 }])
+    expect((await service.post(validReading, key)).status).toBe(200)
+  })
+
+  test('has its rotation in its history', async () => {
+    const { keyId } = await rotate('7d')
+    const page = await pageOf(old.keyId)
+    expect(page).toContain('KeyRotated')
+    expect(page).toContain(`clr_${keyId}_…; this key lives on 7 d after its first use`)
+  })
+})

@@ -1,0 +1,84 @@
+import { Breadcrumbs } from './cellar-frame.tsx'
+import { Csrf, FieldFault, FormFault } from './field.tsx'
+import { Layout } from './layout.tsx'
+import { paths } from './paths.ts'
+import { Instant } from './time.tsx'
+import { durationText } from './time-words.ts'
+import type { CellarView, Form, KeyView, RotateField, Shell } from './types.ts'
+
+/** A choice, as the form sends it. */
+type Overlap = { readonly typed: string; readonly ms: number }
+
+/** Asks how long the old key is to live on, and says what happens. */
+export const RotateKeyPage = (props: {
+  readonly shell: Shell
+  readonly cellar: CellarView
+  readonly apiKey: KeyView
+  readonly form: Form<RotateField>
+  readonly overlaps: readonly Overlap[]
+  /** The id of the key that it makes: a form sent twice makes one key. */
+  readonly keyId: string
+}): JSX.Element => {
+  const { apiKey, form } = props
+  return (
+    <Layout shell={props.shell} title={`Rotate ${apiKey.label}`} section="cellars" narrow>
+      <Breadcrumbs cellar={props.cellar} apiKey={apiKey} />
+      <h1>
+        Rotate <bdi safe>{apiKey.label}</bdi>
+      </h1>
+      <form method="post" action={paths.rotateKey(apiKey.keyId)} class="card">
+        <Csrf token={props.shell.csrf} />
+        <input type="hidden" name="_key_id" value={props.keyId} />
+        <FormFault fault={form.faults.form} />
+        <p>
+          This makes a new key with the label, note, limit and expiry of <code safe>{`clr_${apiKey.keyId}_…`}</code>,
+          and shows its text once. This key goes on working for as long as the new one is not used, so give the new one
+          to the devices at leisure.
+        </p>
+        {apiKey.expiresAt === null ? null : (
+          <p>
+            Both expire <Instant at={apiKey.expiresAt} />, if nothing ends this one before.
+          </p>
+        )}
+        {apiKey.status === 'suspended' ? <p>This key stays suspended. The new one is not.</p> : null}
+        <Replaced apiKey={apiKey} />
+        <fieldset class={form.faults.overlap === undefined ? 'field' : 'field refused'}>
+          <legend>From the first reading with the new key, this one lives on for</legend>
+          <div class="choices">
+            {props.overlaps.map(({ typed, ms }) => (
+              <label class="choice">
+                <input
+                  type="radio"
+                  id={`overlap-${typed}`}
+                  name="overlap"
+                  value={typed}
+                  checked={form.values.overlap === typed}
+                />
+                <span safe>{ms === 0 ? 'No time' : durationText(ms)}</span>
+              </label>
+            ))}
+          </div>
+          <FieldFault name="overlap" fault={form.faults.overlap} />
+        </fieldset>
+        <div class="form-end">
+          <button type="submit">Rotate key</button>
+          <a href={paths.key(apiKey.keyId)}>Cancel</a>
+        </div>
+      </form>
+    </Layout>
+  )
+}
+
+/** The text of the last successor may be lost, or with a device that is about to use it. */
+const Replaced = (props: { readonly apiKey: KeyView }): JSX.Element => {
+  const { successor } = props.apiKey
+  if (successor === null || successor.label === null || successor.usedAt !== null) return ''
+  return (
+    <p>
+      <a href={paths.key(successor.keyId)}>
+        <code safe>{`clr_${successor.keyId}_…`}</code>
+      </a>{' '}
+      was made to follow it, and has not been used. The new key takes its place; if its text is lost, revoke it.
+    </p>
+  )
+}
