@@ -38,6 +38,11 @@ export class OperatorsFold implements OperatorQueries {
       .sort((a, b) => (a.email < b.email ? -1 : 1))
   }
 
+  wasRemoved(email: string): boolean {
+    const operator = this.#byEmail.get(email.toLowerCase())
+    return operator?.account === null && operator.wasAdded
+  }
+
   session(sessionHash: string, now: number): OpenSession | null {
     const operator = this.#byStream.get(this.#streamOfSession.get(sessionHash) ?? '')
     const session = operator?.sessions.find((one) => one.sessionHash === sessionHash)
@@ -82,7 +87,7 @@ export class OperatorsFold implements OperatorQueries {
   /** One that was spent still works for its e-mail until that operator is there: the second of two appends may be missing. */
   #setupLink(linkHash: string, now: number): IssuedLink | null {
     const link = setupLink(this.#setup, linkHash, now)
-    if (link === null || (link.email !== null && this.get(link.email) !== null)) return null
+    if (link === null || (link.email !== null && this.#byEmail.get(link.email)?.wasAdded === true)) return null
     return { stream: setupStream, email: link.email, role: link.role, expiresAt: link.expiresAt }
   }
 }
@@ -117,8 +122,10 @@ const readSetup = (from: RecordReader): SetupState => ({
   revision: from.optional(() => from.whole()),
 })
 
-const writeOperator = (to: RecordWriter, { email, account, links, sessions, revision }: OperatorState): void => {
+const writeOperator = (to: RecordWriter, operator: OperatorState): void => {
+  const { email, wasAdded, account, links, sessions, revision } = operator
   to.text(email)
+  to.flag(wasAdded)
   to.optional(account, ({ role, passwordHash, addedAt }) => {
     writeRole(to, role)
     to.text(passwordHash)
@@ -134,6 +141,7 @@ const writeOperator = (to: RecordWriter, { email, account, links, sessions, revi
 
 const readOperator = (from: RecordReader): OperatorState => ({
   email: from.text(),
+  wasAdded: from.flag(),
   account: from.optional(() => ({ role: readRole(from), passwordHash: from.text(), addedAt: from.whole() })),
   links: from.list(() => readLink(from)),
   sessions: from.list(() => ({ sessionHash: from.text(), expiresAt: from.whole() })),

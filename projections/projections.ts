@@ -130,6 +130,8 @@ class FoldedProjections implements Projections {
         return
       case 'OperatorAdded':
       case 'OperatorPasswordSet':
+      case 'OperatorRoleChanged':
+      case 'OperatorRemoved':
       case 'OperatorSignedIn':
       case 'OperatorSignedOut':
         this.operators.fold(event)

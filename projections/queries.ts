@@ -125,6 +125,8 @@ export type OperatorQueries = {
   get(email: string): OperatorAccount | null
   /** By e-mail. */
   list(): readonly OperatorAccount[]
+  /** There was an account, and access was taken away. */
+  wasRemoved(email: string): boolean
   /** Open at `now`, found by the hash of its secret. */
   session(sessionHash: string, now: number): OpenSession | null
   /** Unspent and unexpired at `now`, found by the hash of its secret. */

@@ -25,6 +25,9 @@ export const OperatorsPage = (props: {
               <th scope="col">E-mail</th>
               <th scope="col">Role</th>
               <th scope="col">Added</th>
+              <th scope="col">
+                <span class="visually-hidden">Actions</span>
+              </th>
             </tr>
           </thead>
           <tbody>
@@ -39,6 +42,13 @@ export const OperatorsPage = (props: {
                 <td data-label="Role">{operator.role}</td>
                 <td data-label="Added">
                   <Instant at={operator.addedAt} />
+                </td>
+                <td class="actions">
+                  {operator.isLastAdmin ? (
+                    <span class="quiet">the only admin</span>
+                  ) : (
+                    <OperatorActions operator={operator} />
+                  )}
                 </td>
               </tr>
             ))}
@@ -62,6 +72,26 @@ export const OperatorsPage = (props: {
     </div>
   </Layout>
 )
+
+const OperatorActions = (props: { readonly operator: OperatorRow }): JSX.Element => {
+  const { email, role } = props.operator
+  return (
+    <ul class="action-list">
+      <li>
+        <a class="action" href={paths.operatorRole(email)} data-dialog>
+          <span>{role === 'admin' ? 'Make auditor' : 'Make admin'}</span>
+          <bdi class="visually-hidden" safe>{` ${email}`}</bdi>
+        </a>
+      </li>
+      <li>
+        <a class="action danger" href={paths.removeOperator(email)} data-dialog>
+          <span>Remove</span>
+          <bdi class="visually-hidden" safe>{` ${email}`}</bdi>
+        </a>
+      </li>
+    </ul>
+  )
+}
 
 const RoleField = (props: { readonly form: Form<LinkField> }): JSX.Element => (
   <fieldset class={props.form.faults.role === undefined ? 'field' : 'field refused'}>

@@ -48,6 +48,9 @@ export const paths = {
   revokeKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/revoke`,
   operators: '/operators',
   operatorLinks: '/operators/links',
+  /** GET asks, POST does it: gives the role that is named, or takes access away. */
+  operatorRole: (email: string) => `/operators/${encodeURIComponent(email)}/role`,
+  removeOperator: (email: string) => `/operators/${encodeURIComponent(email)}/remove`,
   devicesGuide: '/docs/devices',
   liveCellars: '/live/cellars',
   liveReadings: (cellar: string, find = '', page = 1) =>

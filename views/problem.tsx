@@ -73,7 +73,8 @@ const words: Readonly<
   not_found: {
     title: 'Nothing here',
     changed: 'There is no such page.',
-    advice: 'The address may be mistyped, or name a cellar or key that was never created here.',
+    advice:
+      'The address may be mistyped, or name a cellar or a key that was never created here, or an operator who is gone.',
   },
   too_many_attempts: {
     title: 'Too many attempts',

@@ -152,6 +152,8 @@ export type OperatorRow = {
   readonly role: Role
   readonly addedAt: number
   readonly isYou: boolean
+  /** Stays what they are: there is no other admin. */
+  readonly isLastAdmin: boolean
 }
 
 export type NewKeyField = 'label' | 'note' | 'expires' | 'expires_on' | 'limit_readings' | 'limit_seconds'

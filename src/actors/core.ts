@@ -131,6 +131,13 @@ export type Operators = {
     input: { readonly secret: string; readonly email: string; readonly password: string },
     asker: Asker,
   ): Answer<{ readonly email: string }>
+  /** Never of the last admin to an auditor. */
+  setRole(email: string, role: Role, asker: Asker): Answer<{ readonly email: string }>
+  /**
+   * Takes away the account, its sessions and its links, or an invitation; the e-mail may be invited again. Never the last
+   * admin. Another node may serve a session until it has heard of it.
+   */
+  remove(email: string, asker: Asker): Answer<{ readonly email: string }>
   /** Checks the password and opens a session. `wrong_credentials` takes as long for an unknown e-mail as for a known one. */
   signIn(
     input: { readonly email: string; readonly password: string },

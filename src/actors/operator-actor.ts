@@ -14,6 +14,8 @@ const operatorEvent = narrowTo(
   'OperatorLinkIssued',
   'OperatorAdded',
   'OperatorPasswordSet',
+  'OperatorRoleChanged',
+  'OperatorRemoved',
   'OperatorSignedIn',
   'OperatorSignedOut',
 )
@@ -42,5 +44,13 @@ export class SetupActor extends StreamActor<SetupState> {
   perform(command: SetupCommand, asker: Asker): Answer<SetupState> {
     const { clock } = this.host
     return this.ask(() => this.folded.perform((state) => decideSetup(state, command, clock.now()), asker))
+  }
+
+  /**
+   * One at a time on this node: what takes an admin away asks the projections for the others first, and each has a stream and
+   * an actor of its own.
+   */
+  inTurn<T>(work: () => Answer<T>): Answer<T> {
+    return this.ask(work)
   }
 }

@@ -1,4 +1,5 @@
 import { base62 } from '../domain/base62.ts'
+import type { Role } from '../domain/events.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../domain/refusal.ts'
 import { operatorStream, setupStream } from '../domain/streams.ts'
 import { parseEmail, parsePassword } from '../domain/text.ts'
@@ -29,6 +30,7 @@ export const createOperators = (host: Host, { operators, setup, passwords }: Act
   ): Promise<Outcome<unknown, CommandRefusal>> => {
     const { linkHash, email, password } = input
     if (projections.operators.get(email) !== null) return refused({ kind: 'operator_exists' })
+    if (projections.operators.wasRemoved(email)) return refused({ kind: 'operator_was_removed' })
     const hashed = await passwords.hash(password)
     if (!hashed.ok) return hashed
     const spent = await (setup.get(setupStream)?.perform({ type: 'SpendSetupLink', linkHash, email }, asker) ?? busy)
@@ -49,7 +51,28 @@ export const createOperators = (host: Host, { operators, setup, passwords }: Act
     return operators.get(operatorStream(email))?.perform(command, asker) ?? busy
   }
 
+  const changeAccess = async (
+    address: string,
+    change: { readonly type: 'RemoveOperator' } | { readonly type: 'SetOperatorRole'; readonly role: Role },
+    asker: Asker,
+  ): Promise<Outcome<{ readonly email: string }, CommandRefusal>> => {
+    const email = parseEmail(address)
+    if (!email.ok) return email
+    const perform = async (): Promise<Outcome<unknown, CommandRefusal>> => {
+      const others = projections.operators
+        .list()
+        .filter((other) => other.role === 'admin' && other.email !== email.value)
+      const command = { ...change, otherAdmins: others.length }
+      return operators.get(operatorStream(email.value))?.perform(command, asker) ?? busy
+    }
+    const changed = await (setup.get(setupStream)?.inTurn(perform) ?? busy)
+    return changed.ok ? done({ email: email.value }) : changed
+  }
+
   return {
+    setRole: (email, role, asker) => changeAccess(email, { type: 'SetOperatorRole', role }, asker),
+    remove: (email, asker) => changeAccess(email, { type: 'RemoveOperator' }, asker),
+
     issueLink: async (input, asker) => {
       const secret = newSecret(host)
       const link = { linkHash: hashOf(secret), role: input.role, expiresAt: clock.now() + linkMsMax }

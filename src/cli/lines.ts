@@ -37,6 +37,14 @@ export type KeyView = Static<typeof KeyView>
 const LinkView = Type.Object({ url: Type.String(), email: textOrNull, role: Role, expiresAt: Type.String() })
 export type LinkView = Static<typeof LinkView>
 
+/** `role` and `addedAt` are `null` once access was taken away. */
+const OperatorView = Type.Object({
+  email: Type.String(),
+  role: Type.Union([Role, Type.Null()]),
+  addedAt: textOrNull,
+})
+export type OperatorView = Static<typeof OperatorView>
+
 /** An event as it lies in the log, secrets and their hashes redacted. `position` is opaque, so it is a string. */
 const EventView = Type.Object({
   position: Type.String(),
@@ -78,6 +86,7 @@ export const Line = Type.Union([
   Type.Object({ kind: Type.Literal('cellar'), value: CellarView }),
   Type.Object({ kind: Type.Literal('key'), value: KeyView }),
   Type.Object({ kind: Type.Literal('link'), value: LinkView }),
+  Type.Object({ kind: Type.Literal('operator'), value: OperatorView }),
   Type.Object({ kind: Type.Literal('event'), value: EventView }),
   Type.Object({ kind: Type.Literal('history'), value: HistoryView }),
   Type.Object({ kind: Type.Literal('state'), value: StateView }),

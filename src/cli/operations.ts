@@ -40,6 +40,9 @@ export const Operation = Type.Union([
   Type.Object({ op: Type.Literal('resume_key'), keyId: text, reason: text }),
   Type.Object({ op: Type.Literal('key_history'), keyId: text, at: orNull(ms) }),
   Type.Object({ op: Type.Literal('issue_link'), email: orNull(text), role: orNull(Role) }),
+  Type.Object({ op: Type.Literal('list_operators') }),
+  Type.Object({ op: Type.Literal('set_operator_role'), email: text, role: Role }),
+  Type.Object({ op: Type.Literal('remove_operator'), email: text }),
   Type.Object({
     op: Type.Literal('read_log'),
     stream: orNull(text),
@@ -107,6 +110,13 @@ async function* answer(operation: Operation, context: OperationContext): AsyncGe
       return yield* keyHistory(core, operation.keyId, operation.at)
     case 'issue_link':
       return yield* issueLink(core, operation, context, asker)
+    case 'list_operators':
+      for (const { email } of core.projections.operators.list()) yield operatorLine(core, email)
+      return done
+    case 'set_operator_role':
+      return yield* oneOperator(core, await core.operators.setRole(operation.email, operation.role, asker))
+    case 'remove_operator':
+      return yield* oneOperator(core, await core.operators.remove(operation.email, asker))
     default:
       return assertNever(operation)
   }
@@ -165,6 +175,17 @@ const oneCellar = (core: Core, outcome: Outcome<CellarState, CommandRefusal>): A
 
 const oneKey = (core: Core, outcome: Outcome<KeyState, CommandRefusal>): AsyncGenerator<Line, End> =>
   one(outcome, (key) => ({ kind: 'key', value: keyView(core, key) }))
+
+const oneOperator = (
+  core: Core,
+  outcome: Outcome<{ readonly email: string }, CommandRefusal>,
+): AsyncGenerator<Line, End> => one(outcome, ({ email }) => operatorLine(core, email))
+
+const operatorLine = (core: Core, email: string): Line => {
+  const account = core.projections.operators.get(email)
+  const addedAt = account === null ? null : isoOf(account.addedAt)
+  return { kind: 'operator', value: { email, role: account?.role ?? null, addedAt } }
+}
 
 const refusedEnd = (refusal: CommandRefusal): End => {
   const { status, text: message } = commandProblemOf(refusal)

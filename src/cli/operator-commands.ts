@@ -1,13 +1,23 @@
-import { type Command, Option } from 'commander'
+import { Argument, type Command, Option } from 'commander'
 import type { Role } from '../domain/events.ts'
 import type { Line } from './lines.ts'
 import { type JsonOption, jsonFlag } from './options.ts'
-import { linkText } from './render.ts'
+import { linkText, operatorFields, operatorTable } from './render.ts'
 import type { Runner } from './runner.ts'
 
 export const addOperatorCommands = (program: Command, runner: Runner): void => {
-  const operator = program.command('operator').description('Let people into the dashboard')
+  const operator = program
+    .command('operator')
+    .description('Let people into the dashboard, change what they may, and take their access away')
+  addLink(operator, runner)
+  addList(operator, runner)
+  addRole(operator, runner)
+  addRemove(operator, runner)
+}
 
+const roles = ['admin', 'auditor'] as const
+
+const addLink = (operator: Command, runner: Runner): void => {
   operator
     .command('link')
     .description('Make a one-time link: for the first admin, for a new operator, or for a lost password')
@@ -16,7 +26,7 @@ export const addOperatorCommands = (program: Command, runner: Runner): void => {
       new Option(
         '--role <role>',
         'of a new operator: admin for the first, auditor after that, unless it is named',
-      ).choices(['admin', 'auditor']),
+      ).choices(roles),
     )
     .option(...jsonFlag)
     .action((options: JsonOption & { readonly email?: string; readonly role?: Role }) =>
@@ -30,6 +40,53 @@ export const addOperatorCommands = (program: Command, runner: Runner): void => {
       ),
     )
 }
+
+const addList = (operator: Command, runner: Runner): void => {
+  operator
+    .command('list')
+    .description('List who can sign in')
+    .option(...jsonFlag)
+    .action((options: JsonOption) =>
+      runner.run(
+        { op: 'list_operators' },
+        {
+          json: options.json === true,
+          text: (lines) => (lines.length === 0 ? '' : operatorTable(operatorsOf(lines))),
+          note: (lines) =>
+            lines.length === 0 ? 'Nobody can sign in yet. Make a link: cellarbook operator link' : null,
+        },
+      ),
+    )
+}
+
+const addRole = (operator: Command, runner: Runner): void => {
+  operator
+    .command('role')
+    .description('Make an operator an admin or an auditor, also where they are signed in already')
+    .argument('<email>', 'whose role')
+    .addArgument(new Argument('<role>', 'what they are from now on').choices(roles))
+    .option(...jsonFlag)
+    .action((email: string, role: Role, options: JsonOption) =>
+      runner.run({ op: 'set_operator_role', email, role }, { json: options.json === true, text: operatorsText }),
+    )
+}
+
+const addRemove = (operator: Command, runner: Runner): void => {
+  operator
+    .command('remove')
+    .description(
+      'Take away access, with every session and every link, or withdraw an invitation. Never of the last admin',
+    )
+    .argument('<email>', 'whose access')
+    .option(...jsonFlag)
+    .action((email: string, options: JsonOption) =>
+      runner.run({ op: 'remove_operator', email }, { json: options.json === true, text: operatorsText }),
+    )
+}
+
+const operatorsText = (lines: readonly Line[]): string => operatorsOf(lines).map(operatorFields).join('\n\n')
+
+const operatorsOf = (lines: readonly Line[]) => lines.flatMap((line) => (line.kind === 'operator' ? [line.value] : []))
 
 const linksOf = (lines: readonly Line[]) => lines.flatMap((line) => (line.kind === 'link' ? [line.value] : []))
 

@@ -2,7 +2,7 @@ import { durationTyped } from '../domain/amounts.ts'
 import type { By, Limit } from '../domain/events.ts'
 import { assertNever } from '../domain/refusal.ts'
 import { keyLimitDefault } from '../limits.ts'
-import type { CellarView, EventView, HistoryView, KeyView, Line, LinkView, StateView } from './lines.ts'
+import type { CellarView, EventView, HistoryView, KeyView, Line, LinkView, OperatorView, StateView } from './lines.ts'
 import { formatFields, formatTable } from './table.ts'
 import { visibleJson, visibleText } from './visible-text.ts'
 
@@ -75,6 +75,19 @@ export const historyTable = (history: readonly HistoryView[]): string =>
 
 export const stateText = (state: StateView): string =>
   visibleText(`At ${state.at} key ${state.key} was ${state.reason}`)
+
+export const operatorFields = ({ email, role, addedAt }: OperatorView): string =>
+  formatFields([
+    ['email', email],
+    ['role', role ?? 'none: access is taken away'],
+    ['added', addedAt ?? '-'],
+  ])
+
+export const operatorTable = (operators: readonly OperatorView[]): string =>
+  formatTable(
+    ['EMAIL', 'ROLE', 'ADDED'],
+    operators.map(({ email, role, addedAt }) => [email, role ?? 'none', addedAt ?? '-']),
+  )
 
 export const linkText = (link: LinkView): string => visibleText(link.url)
 

@@ -117,6 +117,9 @@ export const eventData = {
   OperatorAdded: Type.Object({ email: Type.String(), role: Role, passwordHash: Type.String() }, strict),
   /** `linkHash` is the link that allowed it. Every session of the operator ends with it. */
   OperatorPasswordSet: Type.Object({ passwordHash: Type.String(), linkHash: Type.String() }, strict),
+  OperatorRoleChanged: Type.Object({ role: Role }, strict),
+  /** Takes the account, every session and every open link; also an invitation that nobody has taken up. */
+  OperatorRemoved: Type.Object({}, strict),
   OperatorSignedIn: Type.Object({ sessionHash: Type.String(), expiresAt: ms }, strict),
   OperatorSignedOut: Type.Object({ sessionHash: Type.String() }, strict),
 } as const

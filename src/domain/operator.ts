@@ -15,11 +15,16 @@ export type OperatorState = {
   readonly links: readonly OperatorLink[]
   /** Oldest first. Whether one is still open depends on the time. */
   readonly sessions: readonly OperatorSession[]
+  /** There was an account once, though it may have been taken away since. */
+  readonly wasAdded: boolean
   /** Revision of the last event folded. */
   readonly revision: number
 }
 
 export type OperatorAccountState = { readonly role: Role; readonly passwordHash: string; readonly addedAt: number }
+
+/** What one operator's own stream does not say: how many admins there are besides. The last one stays. */
+type Remaining = { readonly otherAdmins: number }
 
 export type OperatorCommand =
   /** For a new operator with that role, or for the lost password of one who keeps theirs. */
@@ -39,6 +44,9 @@ export type OperatorCommand =
     }
   /** After a set-up link was spent on this e-mail, in the stream of set-up links. */
   | { readonly type: 'AddOperator'; readonly email: string; readonly role: Role; readonly passwordHash: string }
+  | ({ readonly type: 'SetOperatorRole'; readonly role: Role } & Remaining)
+  /** Or withdraws an invitation. The e-mail may be invited again. */
+  | ({ readonly type: 'RemoveOperator' } & Remaining)
   /** `passwordHash` is the one that the password was checked against. */
   | {
       readonly type: 'SignIn'
@@ -52,6 +60,8 @@ export type OperatorEventType =
   | 'OperatorLinkIssued'
   | 'OperatorAdded'
   | 'OperatorPasswordSet'
+  | 'OperatorRoleChanged'
+  | 'OperatorRemoved'
   | 'OperatorSignedIn'
   | 'OperatorSignedOut'
 
@@ -72,9 +82,18 @@ export const decideOperator = (operator: OperatorState | null, command: Operator
       return spendLink(operator, command, now)
     case 'AddOperator': {
       if (account !== null) return refused({ kind: 'operator_exists' })
+      // A set-up link stays good for its e-mail until the operator is there, and would be a way back in.
+      if (operator?.wasAdded === true) return refused({ kind: 'operator_was_removed' })
       const { email, role, passwordHash } = command
       return done([{ type: 'OperatorAdded', data: { email, role, passwordHash } }])
     }
+    case 'SetOperatorRole':
+      if (account === null) return refused({ kind: 'operator_not_found' })
+      if (account.role === command.role) return done([])
+      if (isLastAdmin(account, command)) return refused({ kind: 'last_admin' })
+      return done([{ type: 'OperatorRoleChanged', data: { role: command.role } }])
+    case 'RemoveOperator':
+      return remove(operator, command, now)
     case 'SignIn':
       return signIn(operator, command, now)
     case 'SignOut':
@@ -97,6 +116,19 @@ const spendLink = (
   }
   return done([{ type: 'OperatorAdded', data: { email, role: link.role, passwordHash } }])
 }
+
+const remove = (operator: OperatorState | null, remaining: Remaining, now: number): Decision => {
+  const account = operator?.account ?? null
+  const isInvited = operator?.links.some(({ expiresAt }) => now < expiresAt) === true
+  if (account === null && !isInvited) {
+    return operator?.wasAdded === true ? done([]) : refused({ kind: 'operator_not_found' })
+  }
+  if (account !== null && isLastAdmin(account, remaining)) return refused({ kind: 'last_admin' })
+  return done([{ type: 'OperatorRemoved', data: {} }])
+}
+
+const isLastAdmin = ({ role }: OperatorAccountState, { otherAdmins }: Remaining): boolean =>
+  role === 'admin' && otherAdmins === 0
 
 /**
  * Checking a password takes a while, in which another may have been set: whoever knew only the old one gets no session.
@@ -128,12 +160,12 @@ export const evolveOperator = (
       const { email, role, linkHash, expiresAt } = event.data
       if (email === null) throw new Error(`Cannot fold ${event.type} of "${event.stream}": it names no e-mail`)
       const links = [...(operator?.links ?? []).filter(isLeft), { linkHash, role, expiresAt }].slice(-linksOpenMax)
-      return { account: null, sessions: [], ...operator, email, links, revision }
+      return { account: null, sessions: [], wasAdded: false, ...operator, email, links, revision }
     }
     case 'OperatorAdded': {
       const { email, role, passwordHash } = event.data
       const account = { role, passwordHash, addedAt: event.recordedAt }
-      return { email, account, links: [], sessions: [], revision }
+      return { email, account, links: [], sessions: [], wasAdded: true, revision }
     }
     case 'OperatorPasswordSet': {
       const { account, ...known } = withAccount(operator, event)
@@ -145,6 +177,13 @@ export const evolveOperator = (
         revision,
       }
     }
+    case 'OperatorRoleChanged': {
+      const { account, ...known } = withAccount(operator, event)
+      return { ...known, account: { ...account, role: event.data.role }, revision }
+    }
+    case 'OperatorRemoved':
+      if (operator === null) throw new Error(`Cannot fold ${event.type} of "${event.stream}": nobody was invited`)
+      return { ...operator, account: null, links: [], sessions: [], revision }
     case 'OperatorSignedIn': {
       const known = withAccount(operator, event)
       const { sessionHash, expiresAt } = event.data

@@ -73,6 +73,9 @@ export type CommandRefusal =
   | { readonly kind: 'invalid_field'; readonly field: string; readonly rule: string }
   | { readonly kind: 'operator_exists' }
   | { readonly kind: 'operator_not_found' }
+  /** A set-up link for somebody whose access was taken away: only a link of their own gives it back. */
+  | { readonly kind: 'operator_was_removed' }
+  | { readonly kind: 'last_admin' }
   /** A link for nobody by name, though there is somebody already. */
   | { readonly kind: 'link_needs_email' }
   /** A link for somebody who is there, with another role than theirs, which a link does not change. */

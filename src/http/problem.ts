@@ -275,6 +275,14 @@ export const commandProblemOf = (refusal: CommandRefusal): CommandProblem => {
       return atField(409, 'email', 'There is an operator with this e-mail already.')
     case 'operator_not_found':
       return whole(404, 'There is no operator with this e-mail.')
+    case 'operator_was_removed':
+      return atField(
+        409,
+        'email',
+        'Access was taken away from this e-mail. Ask an admin for a link of its own, or choose another e-mail.',
+      )
+    case 'last_admin':
+      return whole(409, 'This is the only admin, and there must be one. Make another operator an admin first.')
     case 'link_needs_email':
       return atField(
         409,

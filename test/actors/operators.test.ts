@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import type { Operators } from '../../src/actors/core.ts'
 import { nobodysPasswordHash } from '../../src/actors/passwords.ts'
 import { linkMsMax, sessionMsMax } from '../../src/limits.ts'
 import { asker, Cluster } from './nodes.ts'
@@ -57,6 +58,90 @@ describe('a set-up link', () => {
     const stranger = { secret, email: 'eve@example.org', password }
     expect(await operators.spendLink(stranger, asker)).toMatchObject({ refusal: { kind: 'link_invalid' } })
     expect(await operators.spendLink({ secret, email, password }, asker)).toMatchObject({ ok: true })
+  })
+})
+
+const second = 'grace@example.org'
+
+/** Two admins: one by the set-up link, the other by a link of her own. */
+const withTwoAdmins = async () => {
+  const made = await withAdmin()
+  const { operators } = made
+  const issued = await operators.issueLink({ email: second, role: 'admin' }, asker)
+  if (!issued.ok) throw new Error(issued.refusal.kind)
+  const spent = await operators.spendLink({ secret: issued.value.secret, email: second, password }, asker)
+  expect(spent).toMatchObject({ ok: true })
+  return made
+}
+
+describe('an operator who is removed', () => {
+  test('is out at once, on every node that has heard of it, and has no way back by what they had', async () => {
+    const { cluster, operators, secret } = await withTwoAdmins()
+    const { sessionSecret } = await signedIn({ operators })
+    const lost = await operators.issueLink({ email, role: 'admin' }, asker)
+    if (!lost.ok) throw new Error(lost.refusal.kind)
+    const neighbour = await cluster.open()
+    const other = neighbour.core.operators
+    expect(other.session(sessionSecret)).not.toBeNull()
+    expect(await operators.remove('ADA@example.org', asker)).toEqual({ ok: true, value: { email } })
+    neighbour.late.deliver()
+    const restarted = (await cluster.open()).core.operators
+    for (const node of [operators, other, restarted]) {
+      expect(node.session(sessionSecret)).toBeNull()
+      expect(await node.signIn({ email, password }, 'request')).toMatchObject({
+        refusal: { kind: 'wrong_credentials' },
+      })
+      for (const link of [secret, lost.value.secret]) {
+        expect(node.link(link)).toBeNull()
+        expect(await node.spendLink({ secret: link, email, password }, asker)).toMatchObject({
+          refusal: { kind: 'link_invalid' },
+        })
+      }
+    }
+  })
+
+  test('comes back by an invitation, and not by a set-up link that somebody still had', async () => {
+    const { operators } = await withTwoAdmins()
+    const setUp = await operators.issueLink({ email: null, role: 'admin' }, asker)
+    expect(await operators.remove(email, asker)).toMatchObject({ ok: true })
+    if (!setUp.ok) throw new Error(setUp.refusal.kind)
+    expect(await operators.spendLink({ secret: setUp.value.secret, email, password }, asker)).toMatchObject({
+      refusal: { kind: 'operator_was_removed' },
+    })
+    expect(operators.link(setUp.value.secret)).toMatchObject({ email: null })
+    const invited = await operators.issueLink({ email, role: 'auditor' }, asker)
+    if (!invited.ok) throw new Error(invited.refusal.kind)
+    expect(operators.link(invited.value.secret)).toEqual({ email, role: 'auditor', isNew: true })
+    expect(await operators.spendLink({ secret: invited.value.secret, email, password }, asker)).toMatchObject({
+      ok: true,
+    })
+    expect((await signedIn({ operators })).session.role).toBe('auditor')
+  })
+})
+
+describe('the last admin', () => {
+  test('is one of two who take each other’s access away at the same moment', async () => {
+    const changes = [
+      (operators: Operators, whom: string) => operators.remove(whom, asker),
+      (operators: Operators, whom: string) => operators.setRole(whom, 'auditor', asker),
+    ]
+    for (const change of changes) {
+      const { node, operators } = await withTwoAdmins()
+      const answers = await Promise.all([change(operators, email), change(operators, second)])
+      expect(answers).toMatchObject([{ ok: true }, { refusal: { kind: 'last_admin' } }])
+      const admins = node.core.projections.operators.list().filter(({ role }) => role === 'admin')
+      expect(admins.map((admin) => admin.email)).toEqual([second])
+    }
+  })
+
+  test('is told that there must be one, and may go once there is another', async () => {
+    const { operators } = await withAdmin()
+    expect(await operators.remove(email, asker)).toMatchObject({ refusal: { kind: 'last_admin' } })
+    expect(await operators.setRole(email, 'auditor', asker)).toMatchObject({ refusal: { kind: 'last_admin' } })
+    expect(await operators.remove('nobody@example.org', asker)).toMatchObject({
+      refusal: { kind: 'operator_not_found' },
+    })
+    expect(await operators.remove('no address', asker)).toMatchObject({ refusal: { field: 'email' } })
   })
 })
 

@@ -55,4 +55,43 @@ describe.each(ways)('cellarbook operator $way', ({ isServing }) => {
       { role: 'admin' },
     ])
   })
+
+  test('list prints who can sign in, by e-mail', async () => {
+    const addedAt = expect.stringMatching(/^\d{4}-.*Z$/)
+    expect((await json('list')).lines).toEqual([
+      { email: emailOf.admin, role: 'admin', addedAt },
+      { email: emailOf.auditor, role: 'auditor', addedAt },
+    ])
+    expect((await run('list')).stdout).toMatch(/^EMAIL\s+ROLE\s+ADDED\nada@example\.org\s+admin\s+\d/)
+  })
+
+  test('role and remove leave the last admin alone, and say what to do', async () => {
+    expect(await refusal('role', emailOf.admin, 'auditor')).toContain('This is the only admin')
+    expect(await refusal('remove', emailOf.admin)).toContain('Make another operator an admin first')
+    expect(await refusal('role', 'nobody@example.org', 'admin')).toContain('There is no operator with this e-mail.')
+    expect(await refusal('remove', 'nobody@example.org')).toContain('There is no operator with this e-mail.')
+  })
+
+  test('role makes an admin of an auditor, after whom the first may go', async () => {
+    expect((await json('role', emailOf.auditor, 'admin')).lines).toMatchObject([
+      { email: emailOf.auditor, role: 'admin' },
+    ])
+    expect((await json('role', emailOf.auditor, 'admin')).lines).toMatchObject([{ role: 'admin' }])
+    expect((await json('role', emailOf.admin, 'auditor')).lines).toMatchObject([{ role: 'auditor' }])
+  })
+
+  test('remove takes access away, once is as good as twice, and the e-mail may be invited again', async () => {
+    const gone = { email: emailOf.admin, role: null, addedAt: null }
+    expect((await json('remove', emailOf.admin)).lines).toEqual([gone])
+    expect((await json('remove', emailOf.admin)).lines).toEqual([gone])
+    expect((await json('list')).lines).toMatchObject([{ email: emailOf.auditor }])
+    expect((await json('link', '--email', emailOf.admin)).lines).toMatchObject([{ role: 'auditor' }])
+    const log = await cellarbook(['log', 'read', '--type', 'OperatorRemoved', '--json'], { DATA_DIR: folder.path })
+    expect(log.lines).toMatchObject([{ data: {}, metadata: { by: { kind: 'cli' } } }])
+  })
+
+  test('role takes admin or auditor and nothing else, with exit code 64', async () => {
+    const ran = await run('role', emailOf.auditor, 'owner')
+    expect([ran.exitCode, ran.stdout]).toEqual([64, ''])
+  })
 })

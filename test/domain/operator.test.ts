@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { RecordedEvent } from '../../src/domain/events.ts'
+import type { RecordedEvent, Role } from '../../src/domain/events.ts'
 import {
   type DecidedOperator,
   decideOperator,
@@ -177,8 +177,72 @@ test('an operator is added once', () => {
   expect(run([issue('l1'), add]).last).toHaveLength(1)
 })
 
+const setRole = (role: Role, otherAdmins = 1): OperatorCommand => ({ type: 'SetOperatorRole', role, otherAdmins })
+const remove = (otherAdmins = 1): OperatorCommand => ({ type: 'RemoveOperator', otherAdmins })
+
+describe('a role', () => {
+  test('changes, in open sessions too, and writes nothing where it is so already', () => {
+    const { state, last } = run([add, signIn('s1'), setRole('auditor')])
+    expect(last).toEqual([{ type: 'OperatorRoleChanged', data: { role: 'auditor' } }])
+    expect(state?.account).toEqual({ role: 'auditor', passwordHash: 'p0', addedAt: start })
+    expect(sessionsOf(state)).toEqual(['s1'])
+    expect(run([setRole('auditor')], start, state).last).toEqual([])
+    expect(run([setRole('admin', 0)], start, state).last).toHaveLength(1)
+  })
+
+  test('of the last admin stays', () => {
+    expect(run([add, setRole('auditor', 0)]).last).toBe('last_admin')
+    expect(run([add, setRole('admin', 0)]).last).toEqual([])
+  })
+
+  test('is changed of nobody who is not there', () => {
+    expect(run([setRole('admin')]).last).toBe('operator_not_found')
+    expect(run([issue('l1'), setRole('admin')]).last).toBe('operator_not_found')
+    expect(run([add, remove(), setRole('admin')]).last).toBe('operator_not_found')
+  })
+})
+
+describe('an operator who is removed', () => {
+  test('has no session, no link and no password left, and is removed once', () => {
+    const { state, last } = run([add, signIn('s1'), issue('l1'), remove()])
+    expect(last).toEqual([{ type: 'OperatorRemoved', data: {} }])
+    expect(state).toMatchObject({ account: null, sessions: [], links: [] })
+    expect(run([signIn('s2')], start, state).last).toBe('wrong_credentials')
+    expect(run([spend('l1')], start, state).last).toBe('link_invalid')
+    expect(run([remove()], start, state).last).toEqual([])
+  })
+
+  test('is not the last admin', () => {
+    expect(run([add, remove(0)]).last).toBe('last_admin')
+    expect(run([issue('l1'), spend('l1'), remove(0)]).last).toHaveLength(1)
+  })
+
+  test('can be invited again, and removed again', () => {
+    const { state } = run([add, remove(), issue('l2'), spend('l2', 'p2')])
+    expect(state?.account).toEqual({ role: 'auditor', passwordHash: 'p2', addedAt: start })
+    expect(run([remove()], start, state).last).toHaveLength(1)
+  })
+
+  test('does not come back by a set-up link, which is good for its e-mail until the operator is there', () => {
+    expect(run([add, remove(), add]).last).toBe('operator_was_removed')
+    expect(run([add, remove(), issue('l1'), add]).last).toBe('operator_was_removed')
+  })
+
+  test('may be one who was invited only, until the invitation runs out', () => {
+    const { state } = run([issue('l1', start + hour)])
+    const withdrawn = run([remove(0)], start + hour - 1, state)
+    expect(withdrawn.last).toHaveLength(1)
+    expect(linksOf(withdrawn.state)).toEqual([])
+    expect(run([remove(0)], start + hour, state).last).toBe('operator_not_found')
+    expect(run([remove()]).last).toBe('operator_not_found')
+    expect(run([add], start, withdrawn.state).last).toHaveLength(1)
+  })
+})
+
 test('a change of an operator who was never added is not folded', () => {
   expect(() => fold(null, { type: 'OperatorSignedOut', data: { sessionHash: 's' } })).toThrow('was never added')
+  expect(() => fold(null, { type: 'OperatorRoleChanged', data: { role: 'admin' } })).toThrow('was never added')
+  expect(() => fold(null, { type: 'OperatorRemoved', data: {} })).toThrow('nobody was invited')
 })
 
 const runSetup = (

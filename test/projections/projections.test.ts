@@ -267,6 +267,31 @@ describe('operators', () => {
     expect(operators.link('l2', noon)).toBeNull()
   })
 
+  test('have the role that they were given last, also in sessions that are open', () => {
+    const { operators, record } = scene()
+    record(ada, added)
+    record(ada, signedIn('s1'))
+    record(ada, { type: 'OperatorRoleChanged', data: { role: 'auditor' } })
+    expect(operators.session('s1', noon)?.role).toBe('auditor')
+    expect(operators.list()).toMatchObject([{ email, role: 'auditor' }])
+  })
+
+  test('who are removed have no account, session or link, and no way back by a set-up link that was theirs', () => {
+    const { operators, record } = scene()
+    record(setupStream, issued('l0', null))
+    record(setupStream, { type: 'OperatorLinkUsed', data: { linkHash: 'l0', email } })
+    record(ada, added)
+    record(ada, signedIn('s1'))
+    record(ada, issued('l1', email))
+    expect(operators.wasRemoved(email)).toBe(false)
+    record(ada, { type: 'OperatorRemoved', data: {} })
+    expect([operators.get(email), operators.session('s1', noon), operators.list()]).toEqual([null, null, []])
+    expect([operators.link('l0', noon), operators.link('l1', noon)]).toEqual([null, null])
+    expect([operators.wasRemoved('ADA@example.org'), operators.wasRemoved('nobody@example.org')]).toEqual([true, false])
+    record(ada, issued('l2', email))
+    expect(operators.link('l2', noon)).toMatchObject({ email })
+  })
+
   test('are set up by links that belong to nobody, and that one e-mail may finish once it began', () => {
     const { operators, record } = scene()
     record(setupStream, issued('l1', null))

@@ -22,7 +22,7 @@ const timestamps = [
 type Step = { readonly what: number; readonly whom: number; readonly which: number; readonly hard: boolean }
 
 const step = fc.record({
-  what: fc.nat(12),
+  what: fc.nat(13),
   whom: fc.nat(2),
   which: fc.nat(40),
   hard: fc.boolean(),
@@ -32,8 +32,8 @@ const step = fc.record({
 export const randomHistory = (stepsMax = 120): fc.Arbitrary<readonly RecordedEvent[]> =>
   fc.array(step, { maxLength: stepsMax, size: 'max' }).map((steps) => {
     const recorder = begun()
-    const sealed = new Set<string>()
-    for (const one of steps) take(recorder, one, sealed)
+    const ended: Ended = { sealed: new Set(), removed: new Set() }
+    for (const one of steps) take(recorder, one, ended)
     return recorder.events
   })
 
@@ -57,12 +57,18 @@ const begun = (): Recorder => {
   return recorder
 }
 
-const take = (recorder: Recorder, one: Step, sealed: Set<string>): void => {
+/** Keys whose readings ended, and the streams of operators whose access was taken away. */
+type Ended = { readonly sealed: Set<string>; readonly removed: Set<string> }
+
+const take = (recorder: Recorder, one: Step, { sealed, removed }: Ended): void => {
   const keyId = keyIds[one.whom] ?? 'k1'
   const stream = streamOf(one, keyId)
   if (stream.startsWith('readings-') && sealed.has(keyId)) return
-  const draft = draftOf(one)
+  // Who was removed does nothing before a link let them in again.
+  const isBack = removed.has(stream) && one.what >= 12 && removed.delete(stream)
+  const draft = isBack ? addedAgain(one) : draftOf(one)
   if (draft.type === 'ReadingsSealed') sealed.add(keyId)
+  if (draft.type === 'OperatorRemoved') removed.add(stream)
   const by = one.hard ? ({ kind: 'operator', email: emails[0] } as const) : ({ kind: 'system' } as const)
   recorder.record(stream, draft, { by })
 }
@@ -98,9 +104,18 @@ const draftOf = ({ what, whom, which, hard }: Step): Draft => {
       data: { email, role: 'auditor', linkHash: `link-${whom}-${which}-${hard}`, expiresAt: at },
     }
   }
+  if (what === 13) {
+    if (hard) return { type: 'OperatorRemoved', data: {} }
+    return { type: 'OperatorRoleChanged', data: { role: which % 2 === 0 ? 'admin' : 'auditor' } }
+  }
   if (hard) return { type: 'OperatorSignedOut', data: { sessionHash: `session-${whom}-${which}` } }
   return { type: 'OperatorSignedIn', data: { sessionHash: `session-${whom}-${which}`, expiresAt: at } }
 }
+
+const addedAgain = ({ whom }: Step): Draft => ({
+  type: 'OperatorAdded',
+  data: { email: emails[whom % 2] ?? emails[0], role: 'auditor', passwordHash: 'p2' },
+})
 
 const keyChange = (which: number, at: number): Draft => {
   if (which % 16 === 4) return { type: 'KeyRotated', data: { successorId: 'k2', overlapMs: which * 1_000 } }

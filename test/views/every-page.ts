@@ -12,6 +12,7 @@ import { RotateKeyPage } from '../../views/key-rotate.tsx'
 import { KeysPage } from '../../views/keys.tsx'
 import { LinkPage, type LinkPurpose, LinkSpentPage } from '../../views/link.tsx'
 import { NewCellarPage } from '../../views/new-cellar.tsx'
+import { ConfirmAccessPage } from '../../views/operator-confirm.tsx'
 import { OperatorLinkPage, OperatorsPage } from '../../views/operators.tsx'
 import { type PageProblem, ProblemPage } from '../../views/problem.tsx'
 import { ReadingsPage } from '../../views/readings.tsx'
@@ -683,8 +684,8 @@ const confirmPages = (texts: Texts): readonly Page[] => {
 const operatorPages = (texts: Texts): readonly Page[] => {
   const shell = shellOf(texts, 'admin')
   const operators = [
-    { email: texts('email'), role: 'admin', addedAt: nowMs - 40 * day, isYou: true },
-    { email: texts('email'), role: 'auditor', addedAt: nowMs - 2 * day, isYou: false },
+    { email: texts('email'), role: 'admin', addedAt: nowMs - 40 * day, isYou: true, isLastAdmin: true },
+    { email: texts('email'), role: 'auditor', addedAt: nowMs - 2 * day, isYou: false, isLastAdmin: false },
   ] as const
   return [
     { name: 'operators', html: OperatorsPage({ shell, operators, form: form({ email: '', role: 'auditor' }) }) },
@@ -696,6 +697,21 @@ const operatorPages = (texts: Texts): readonly Page[] => {
         form: form({ email: texts('typed'), role: texts('typed') }, { email: texts('fault'), role: texts('fault') }),
       }),
     },
+    ...(
+      [
+        ['raise', 'admin'],
+        ['lower', 'auditor'],
+        ['remove', 'remove'],
+      ] as const
+    ).map(([name, change]) => ({
+      name: `confirm-${name}-operator`,
+      html: ConfirmAccessPage({
+        shell,
+        operator: { ...operators[1], isYou: change === 'auditor' },
+        change,
+        fault: change === 'remove' ? texts('fault') : undefined,
+      }),
+    })),
     {
       name: 'operator-link',
       html: OperatorLinkPage({ shell, email: texts('email'), url: texts('url'), expiresAt: nowMs + day }),

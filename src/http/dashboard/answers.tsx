@@ -55,6 +55,7 @@ export const wholePageProblem = (refusal: CommandRefusal): PageProblem | null =>
       return refusal.kind
     case 'cellar_not_found':
     case 'key_not_found':
+    case 'operator_not_found':
       return 'not_found'
     default:
       return null

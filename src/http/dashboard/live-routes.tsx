@@ -109,7 +109,8 @@ const watch = (deps: DashboardDeps, visit: SignedInVisit, page: Omit<LivePage, '
   const { secret, role } = visit.session
   const body = deps.live.open({
     page: { ...page, name: `${role} ${visit.path}?${visit.query}` },
-    isAllowed: () => deps.core.operators.session(secret) !== null,
+    // A page is made for a role: with another one it has to be opened again.
+    isAllowed: () => deps.core.operators.session(secret)?.role === role,
     signal: visit.request.signal,
   })
   if (body !== null) return new Response(body, { headers: eventStreamType })

@@ -14,6 +14,9 @@ const notices = {
   key_not_suspended: 'It is not suspended; nothing was added.',
   key_was_revoked: 'It was revoked before; nothing was added.',
   key_revoked: 'Revoked: no reading of this key is accepted any more, on any node.',
+  operator_removed: 'Removed: no session and no link of theirs works any more.',
+  role_changed: 'The role is changed and in force.',
+  gave_up_access: 'Your access is taken away, as you asked.',
   signed_out: 'You are signed out.',
   session_ended: 'Your session has ended. Sign in again; nothing was changed.',
 } as const

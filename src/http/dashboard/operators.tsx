@@ -1,7 +1,10 @@
+import { type AccessChange, ConfirmAccessPage } from '../../../views/operator-confirm.tsx'
 import { OperatorLinkPage, OperatorsPage } from '../../../views/operators.tsx'
 import { paths } from '../../../views/paths.ts'
+import type { OperatorRow } from '../../../views/types.ts'
 import type { Role } from '../../domain/events.ts'
-import { htmlPage, refusedPage } from './answers.tsx'
+import type { CommandRefusal } from '../../domain/refusal.ts'
+import { htmlPage, notFound, refusedPage, seeOther } from './answers.tsx'
 import { type Faults, noFaults, placedFaults } from './forms.ts'
 import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from './visit.ts'
 
@@ -14,7 +17,62 @@ export const operatorRoutes = (deps: DashboardDeps): readonly Route[] => [
     },
   },
   { path: paths.operatorLinks, post: { access: 'admin', answer: (visit) => issueLink(deps, visit) } },
+  {
+    path: '/operators/:email/role',
+    get: { access: 'admin', answer: (visit) => askRole(deps, visit) },
+    post: { access: 'admin', answer: (visit) => setRole(deps, visit) },
+  },
+  {
+    path: '/operators/:email/remove',
+    get: { access: 'admin', answer: (visit) => confirmPage(deps, visit, 'remove') },
+    post: { access: 'admin', answer: (visit) => remove(deps, visit) },
+  },
 ]
+
+const emailOf = ({ params }: SignedInVisit): string => (params['email'] ?? '').toLowerCase()
+
+/** There are two roles: what can be asked is the other one. The form names it, so that sending it twice changes nothing back. */
+const askRole = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const role = deps.core.projections.operators.get(emailOf(visit))?.role
+  return confirmPage(deps, visit, role === 'admin' ? 'auditor' : 'admin')
+}
+
+const setRole = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const role = roleOf(visit.form('role'))
+  if (role === null) return askRole(deps, visit)
+  const changed = await deps.core.operators.setRole(emailOf(visit), role, askerOf(visit))
+  if (!changed.ok) return confirmAgain(deps, visit, { change: role, refusal: changed.refusal })
+  const isStillAdmin = role === 'admin' || emailOf(visit) !== visit.session.email
+  return seeOther(visit, isStillAdmin ? paths.operators : paths.cellars, { notice: 'role_changed' })
+}
+
+const remove = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const removed = await deps.core.operators.remove(emailOf(visit), askerOf(visit))
+  if (!removed.ok) return confirmAgain(deps, visit, { change: 'remove', refusal: removed.refusal })
+  if (emailOf(visit) === visit.session.email) return seeOther(visit, paths.signIn, { notice: 'gave_up_access' })
+  return seeOther(visit, paths.operators, { notice: 'operator_removed' })
+}
+
+const confirmPage = (deps: DashboardDeps, visit: SignedInVisit, change: AccessChange): Promise<Response> => {
+  const operator = operatorRows(deps, visit).find(({ email }) => email === emailOf(visit))
+  if (operator === undefined) return notFound(visit)
+  return htmlPage(
+    visit,
+    <ConfirmAccessPage shell={visit.shell} operator={operator} change={change} fault={undefined} />,
+  )
+}
+
+type Refused = { readonly change: AccessChange; readonly refusal: CommandRefusal }
+
+const confirmAgain = (deps: DashboardDeps, visit: SignedInVisit, { change, refusal }: Refused): Promise<Response> => {
+  const operator = operatorRows(deps, visit).find(({ email }) => email === emailOf(visit))
+  if (operator === undefined) return notFound(visit)
+  const back = { href: paths.operators, words: 'To the operators' }
+  const again = (faults: Faults): JSX.Element => (
+    <ConfirmAccessPage shell={visit.shell} operator={operator} change={change} fault={faults['form']} />
+  )
+  return refusedPage(visit, refusal, { back, again })
+}
 
 /** Shown in the answer to the form, under no address, as a new key is. */
 const issueLink = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
@@ -41,15 +99,26 @@ const issueLink = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Res
 const roleOf = (text: string): Role | null => (text === 'admin' || text === 'auditor' ? text : null)
 
 const operatorsPage = (
-  { core }: DashboardDeps,
+  deps: DashboardDeps,
   visit: SignedInVisit,
   values: { readonly email: string; readonly role: string },
   faults = noFaults,
-): JSX.Element => {
-  const operators = core.projections.operators
-    .list()
-    .map(({ email, role, addedAt }) => ({ email, role, addedAt, isYou: email === visit.session.email }))
-  return (
-    <OperatorsPage shell={visit.shell} operators={operators} form={{ values, faults: placedFaults(values, faults) }} />
-  )
+): JSX.Element => (
+  <OperatorsPage
+    shell={visit.shell}
+    operators={operatorRows(deps, visit)}
+    form={{ values, faults: placedFaults(values, faults) }}
+  />
+)
+
+const operatorRows = ({ core }: DashboardDeps, visit: SignedInVisit): readonly OperatorRow[] => {
+  const operators = core.projections.operators.list()
+  const hasOneAdmin = operators.filter(({ role }) => role === 'admin').length === 1
+  return operators.map(({ email, role, addedAt }) => ({
+    email,
+    role,
+    addedAt,
+    isYou: email === visit.session.email,
+    isLastAdmin: hasOneAdmin && role === 'admin',
+  }))
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createApp } from '../../../src/app.ts'
 import { formBodyBytesMax } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
+import { emailOf } from '../../support/operators.ts'
 import { rawExchange } from '../../support/raw-http.ts'
 import { type Service, testCellar } from '../../support/service.ts'
 import { type Seen, signedIn, startWithOperators, type Visitor, visitor } from './visitor.ts'
@@ -35,6 +36,7 @@ const filledIn = (path: string): string =>
     .replace(':cellar', testCellar)
     .replace(':keyId', keyId)
     .replace(':secret', 'no-such-link')
+    .replace(':email', encodeURIComponent(emailOf.auditor))
     .replace('/*', '/no/such/page')
 
 const isPublic = (path: string): boolean =>

@@ -6,9 +6,10 @@ import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedu
 import { openFreshLog } from '../../support/engine.ts'
 import { faultyLog } from '../../support/faulty-log.ts'
 import { lateLog } from '../../support/late-log.ts'
+import { emailOf } from '../../support/operators.ts'
 import { passingLog } from '../../support/passing-log.ts'
 import { rawConnect } from '../../support/raw-http.ts'
-import { type Service, testCellar, validReading } from '../../support/service.ts'
+import { type Service, testAsker, testCellar, validReading } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
 
@@ -209,6 +210,21 @@ describe('a live stream', () => {
     await watching.ended
     expect(watching.text()).toEndWith('event: end\ndata:\n\n')
     expect(service.live.streams).toBe(0)
+  })
+
+  test('ends at once when its operator gets another role, for which the page would be another, or is removed', async () => {
+    const otto = await signedIn(service, 'auditor')
+    const changes = [
+      () => service.core.operators.setRole(emailOf.auditor, 'admin', testAsker),
+      () => service.core.operators.remove(emailOf.auditor, testAsker),
+    ]
+    for (const change of changes) {
+      const watching = await watch('/live/cellars', otto)
+      await watching.until(/still here/)
+      expect(await change()).toMatchObject({ ok: true })
+      await watching.ended
+      expect(watching.text()).toEndWith('event: end\ndata:\n\n')
+    }
   })
 
   test('ends with the session’s time, without showing anything more', async () => {

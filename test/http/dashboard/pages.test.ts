@@ -566,6 +566,76 @@ describe('operators', () => {
     expect((await admin.get('/operators')).body).not.toContain('/link/')
   })
 
+  /** The question is asked, and answered with what its form holds. */
+  const answered = async (path: string, person = admin) => {
+    const asked = await person.get(path)
+    expect([path, asked.status]).toEqual([path, 200])
+    const [, role] = /name="role" value="(\w+)"/.exec(asked.body) ?? []
+    return person.post(path, role === undefined ? {} : { role })
+  }
+
+  test('get another role after a question, in force where they are signed in, and sending it twice changes nothing back', async () => {
+    const auditor = await signedIn(service, 'auditor')
+    expect((await auditor.get('/cellars/new')).status).toBe(403)
+    const path = paths.operatorRole(emailOf.auditor)
+    const changed = await answered(path)
+    expect([changed.status, changed.location]).toEqual([303, paths.operators])
+    expect((await admin.get(paths.operators)).body).toContain('The role is changed and in force.')
+    expect((await auditor.get('/cellars/new')).status).toBe(200)
+    expect((await admin.post(path, { role: 'admin' })).status).toBe(303)
+    expect(service.core.projections.operators.get(emailOf.auditor)?.role).toBe('admin')
+  })
+
+  test('are removed after a question: no session of theirs works any more, and the same e-mail may be invited again', async () => {
+    const auditor = await signedIn(service, 'auditor')
+    const path = paths.removeOperator(emailOf.auditor)
+    const removed = await answered(path)
+    expect([removed.status, removed.location]).toEqual([303, paths.operators])
+    const page = (await admin.get(paths.operators)).body
+    expect(page).toContain('no session and no link of theirs works any more')
+    expect(page).not.toContain(emailOf.auditor)
+    expect((await auditor.get('/cellars')).location).toStartWith('/sign-in')
+    expect((await admin.post(path, {})).status).toBe(303)
+    expect((await admin.get(path)).status).toBe(404)
+    expect((await admin.post(paths.operatorLinks, { email: emailOf.auditor, role: 'auditor' })).status).toBe(201)
+  })
+
+  test('are never all gone: the only admin is offered no way out, and is refused one', async () => {
+    expect((await admin.get(paths.operators)).body).toContain('the only admin')
+    expect((await admin.get(paths.operators)).body).not.toContain(paths.removeOperator(emailOf.admin))
+    for (const path of [paths.removeOperator(emailOf.admin), paths.operatorRole(emailOf.admin)]) {
+      const refused = await answered(path)
+      expect([path, refused.status]).toEqual([path, 409])
+      expect(refused.body).toContain('This is the only admin')
+    }
+    expect(service.core.projections.operators.get(emailOf.admin)?.role).toBe('admin')
+  })
+
+  test('may give up their own access while another admin is there, and are told so', async () => {
+    await answered(paths.operatorRole(emailOf.auditor))
+    expect((await admin.get(paths.removeOperator(emailOf.admin))).body).toContain('This is you.')
+    const gone = await answered(paths.removeOperator(emailOf.admin))
+    expect([gone.status, gone.location]).toEqual([303, paths.signIn])
+    expect((await admin.get(paths.signIn)).body).toContain('Your access is taken away, as you asked.')
+  })
+
+  test('may become auditors by their own hand, and land where auditors may be', async () => {
+    await answered(paths.operatorRole(emailOf.auditor))
+    const changed = await answered(paths.operatorRole(emailOf.admin))
+    expect([changed.status, changed.location]).toEqual([303, paths.cellars])
+    expect((await admin.get(paths.operators)).status).toBe(403)
+  })
+
+  test('with an address that would break a path are found by it', async () => {
+    const email = '..%2f?a/b#c@d.example'
+    const link = await service.core.operators.issueLink({ email, role: 'auditor' }, testAsker)
+    if (!link.ok) throw new Error(link.refusal.kind)
+    const password = 'twelve chars and more'
+    await service.core.operators.spendLink({ secret: link.value.secret, email, password }, testAsker)
+    expect((await answered(paths.removeOperator(email))).status).toBe(303)
+    expect(service.core.projections.operators.get(email)).toBeNull()
+  })
+
   test('refuse what is no e-mail and no role, at its field', async () => {
     await admin.get('/operators')
     const wrongEmail = await admin.post('/operators/links', { email: 'nobody', role: 'auditor' })
