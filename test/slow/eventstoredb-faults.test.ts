@@ -1,5 +1,6 @@
 /** What befalls a store that is elsewhere: each fault leaves every event once, and no promise unsettled. */
 import { afterEach, describe, expect, test } from 'bun:test'
+import { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb'
 import { eventStoreAppendsOutMax, logQueueReadingsMax } from '../../src/limits.ts'
 import { type EventLog, Outage } from '../../src/log/event-log.ts'
 import { caughtUp, collect, hasEvents } from '../log/collector.ts'
@@ -399,6 +400,73 @@ describe('a subscription', () => {
       expect(other.health()).toMatchObject({ ok: false, why: expect.stringContaining('KeySuspended at revision 1') })
       expect(log.health()).toEqual({ ok: true })
       await other.close()
+    },
+    slowMs,
+  )
+})
+
+describe('an answer that can not be read', () => {
+  /** A field that says it is longer than what was sent. */
+  const malformed = Buffer.from([0x0a, 0x7f])
+
+  test(
+    'fails the read that it was for, and neither the connection nor the process',
+    async () => {
+      const { server, log } = await opened()
+      const stream = freshKeyStream()
+      await log.append(stream, 'none', keySuspensions(2))
+      server.faults.ofAnswer = (bytes, to) => (to === 'read' ? malformed : bytes)
+      const outage = await outageOf(log.read(stream, { limit: 9 }))
+      expect(outage).toMatchObject({ outcome: 'not_written', message: expect.stringContaining('what the server sent') })
+      expect(log.health()).toEqual({ ok: true })
+      server.faults.ofAnswer = (bytes) => bytes
+      expect(await log.read(stream, { limit: 9 })).toHaveLength(2)
+    },
+    slowMs,
+  )
+
+  test(
+    'is asked for again by a subscription, which health names until it comes whole, and nothing is lost',
+    async () => {
+      const { server, log } = await opened()
+      const stream = freshReadingsStream()
+      const collector = collect(log, { after: null, categories: ['readings'] })
+      await collector.until(caughtUp)
+      await log.append(stream, 'none', [reading(stream)])
+      await collector.until(hasEvents(1))
+      server.faults.ofAnswer = (bytes, to) => (to === 'read' ? malformed : bytes)
+      await log.append(stream, 0, [reading(stream)])
+      await untilHealth(log, false)
+      expect(log.health()).toMatchObject({ why: expect.stringContaining('what the server sent') })
+      server.faults.ofAnswer = (bytes) => bytes
+      await collector.until(hasEvents(2))
+      expect(log.health()).toEqual({ ok: true })
+      collector.subscription.unsubscribe()
+      expect(collector.events.map(({ revision }) => revision)).toEqual([0, 1])
+    },
+    slowMs,
+  )
+
+  test(
+    'leaves open what became of the append that it was for',
+    async () => {
+      const { server, log } = await opened()
+      const stream = freshKeyStream()
+      await log.append(stream, 'none', keySuspensions(1))
+      server.faults.ofAnswer = (bytes, to) => {
+        const answer = to === 'append' ? BatchAppendResp.deserializeBinary(bytes) : null
+        if (answer === null) return bytes
+        answer.getError()?.getDetails()?.setValue(malformed)
+        return Buffer.from(answer.serializeBinary())
+      }
+      expect(await outageOf(log.append(stream, 'none', keySuspensions(1)))).toMatchObject({ outcome: 'unknown' })
+      server.faults.ofAnswer = (bytes, to) => (to === 'append' ? malformed : bytes)
+      const events = keySuspensions(1)
+      expect(await outageOf(log.append(stream, 0, events))).toMatchObject({ outcome: 'unknown' })
+      server.faults.ofAnswer = (bytes) => bytes
+      await untilKnown(() => log.append(stream, 0, events))
+      const stored = await log.read(stream, { limit: 9 })
+      expect(stored.slice(1).map(({ id }) => id)).toEqual(events.map(({ id }) => id))
     },
     slowMs,
   )

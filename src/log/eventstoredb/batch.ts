@@ -115,8 +115,9 @@ const verdictIn = (response: BatchAppendResp): Verdict => {
   const type = details?.getTypeName() ?? ''
   switch (type) {
     case 'event_store.client.WrongExpectedVersion': {
-      const conflict = details?.unpack(WrongExpectedVersion.deserializeBinary, type)
-      const isThere = conflict?.hasCurrentStreamRevision() === true
+      const conflict = unpacked(() => details?.unpack(WrongExpectedVersion.deserializeBinary, type))
+      if (conflict === null) return failureOf('the server refused it in words that can not be read')
+      const isThere = conflict.hasCurrentStreamRevision() === true
       return { kind: 'conflict', currentRevision: isThere ? Number(conflict.getCurrentStreamRevision()) : null }
     }
     case 'event_store.client.MaximumAppendSizeExceeded':
@@ -125,6 +126,15 @@ const verdictIn = (response: BatchAppendResp): Verdict => {
       return { kind: 'failed', outcome: 'not_written', why: 'the server denies access' }
     default:
       return failureOf(error?.getMessage() || type || 'the server did not say why')
+  }
+}
+
+/** The library throws whatever it throws at bytes that are none of its own, and would do so inside an event handler. */
+const unpacked = <T>(unpack: () => T | null | undefined): T | null => {
+  try {
+    return unpack() ?? null
+  } catch {
+    return null
   }
 }
 

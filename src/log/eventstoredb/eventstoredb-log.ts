@@ -156,7 +156,8 @@ class EventStoreLog implements EventLog {
   health(): LogHealth {
     if (this.#isClosed) return { ok: false, why: 'the log is closed' }
     if (this.#connection.link === null) return { ok: false, why: `EventStoreDB is away: ${this.#connection.why}` }
-    return this.#undecodable === null ? { ok: true } : { ok: false, why: this.#undecodable }
+    const why = this.#undecodable ?? this.#followings.values().find(({ fault }) => fault !== null)?.fault ?? null
+    return why === null ? { ok: true } : { ok: false, why }
   }
 
   async close(): Promise<void> {

@@ -6,7 +6,7 @@ import type { StoredEvent } from './events.ts'
 import { Hearing } from './hearing.ts'
 import { Link } from './link.ts'
 import { readAll, readEvents, subscribeToAll } from './requests.ts'
-import { decodeResponse } from './responses.ts'
+import { decodeResponse, MalformedAnswer, type Response } from './responses.ts'
 
 export type FollowingParts = {
   readonly connection: Connection
@@ -35,12 +35,18 @@ export class Following {
   /** The mark has come, and is told behind what waits. */
   #mustTellCaughtUp = false
   #isEnded = false
+  #fault: string | null = null
 
   constructor(parts: FollowingParts) {
     this.#parts = parts
     this.#after = parts.after
     // Not at once: the caller must hold the subscription before its first event can make it unsubscribe.
     setImmediate(() => this.#begin())
+  }
+
+  /** Why nothing can be heard though the server speaks; `null` as soon as it can be understood again. */
+  get fault(): string | null {
+    return this.#fault
   }
 
   end(): void {
@@ -118,11 +124,26 @@ export class Following {
   }
 
   #hear(bytes: Buffer): void {
-    const response = decodeResponse(bytes)
+    const response = this.#understood(bytes)
+    if (response === null) return
     if (response.kind === 'event') this.#take(response.event)
     else if (response.kind === 'caught_up') {
       this.#mustTellCaughtUp = !this.#isCaughtUp
       this.#deliverSoon()
+    }
+  }
+
+  /** What can't be read tells of no event, so it ends nothing for good: it is asked for again. */
+  #understood(bytes: Buffer): Response | null {
+    try {
+      const response = decodeResponse(bytes)
+      if (response.kind !== 'other') this.#fault = null
+      return response
+    } catch (cause) {
+      if (!(cause instanceof MalformedAnswer)) throw cause
+      this.#fault = cause.message
+      this.#beginLater()
+      return null
     }
   }
 

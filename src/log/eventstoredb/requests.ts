@@ -60,7 +60,7 @@ const requestOf = (options: ReadReq.Options): ReadReq => {
   return new ReadReq().setOptions(options.setUuidOption(ids))
 }
 
-/** All that one read comes to. @throws what the library throws. */
+/** All that one read comes to. @throws what the library throws, or MalformedAnswer. */
 export const readEvents = (
   link: Link,
   request: ReadReq,
@@ -77,8 +77,14 @@ export const readEvents = (
       { deadline: deadlineIn(msMax) },
     )
     answers.on('data', (bytes: Buffer) => {
-      const response = decodeResponse(bytes)
-      if (response.kind === 'event') events.push(response.event)
+      try {
+        const response = decodeResponse(bytes)
+        if (response.kind === 'event') events.push(response.event)
+      } catch (cause) {
+        // Whatever is thrown inside an event handler would end the process.
+        reject(cause)
+        answers.cancel()
+      }
     })
     answers.on('error', reject)
     answers.on('end', () => resolve(events))

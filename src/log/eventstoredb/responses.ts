@@ -12,6 +12,12 @@ export type Response =
   /** A confirmation, a checkpoint, a stream that does not exist: nothing that is asked for. */
   | { readonly kind: 'other' }
 
+/** The server sent bytes that are no answer: nothing can be said of any event. */
+export class MalformedAnswer extends Error {
+  override readonly name = 'MalformedAnswer'
+}
+
+/** @throws MalformedAnswer */
 export const decodeResponse = (bytes: Buffer): Response => {
   const reader = new Reader(bytes, 0, bytes.length)
   const field = reader.next()
@@ -164,7 +170,8 @@ class Reader {
 
   #past(bytes: number): number {
     const end = this.#at + bytes
-    if (end > this.#end) throw new Error('Cannot read what the server sent: a field goes past the end of its message')
+    if (end > this.#end)
+      throw new MalformedAnswer('Cannot read what the server sent: a field goes past the end of its message')
     return end
   }
 }

@@ -23,6 +23,8 @@ export class Faults {
   isReady: () => boolean = () => true
   /** Asked for each read of a stream: how many of its newest events are written, and not indexed, so that it does not show them. */
   unindexed: (stream: string) => number = () => 0
+  /** What is sent in place of each answer to a read, a subscription or an append. */
+  ofAnswer: (bytes: Buffer, to: 'read' | 'append') => Buffer = (bytes) => bytes
   /** The bytes of all data of one append; metadata and types don't count. */
   appendBytesMax = 1024 * 1024
   readonly #subscriptions = new Set<(why: string) => void>()

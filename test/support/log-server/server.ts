@@ -115,7 +115,17 @@ const startInner = async (node: LogNode, membership: Membership, { tls, version 
   const gossip: handleUnaryCall<Empty, ClusterInfo> = (_, reply) => reply(null, clusterInfo(membership.members()))
   server.addService(ServerFeaturesService, { getSupportedMethods: features })
   server.addService(GossipService, { read: gossip })
-  server.addService(StreamsService, {
+  const sent =
+    <T>(to: 'read' | 'append', serialize: (answer: T) => Buffer) =>
+    (answer: T): Buffer =>
+      node.faults.ofAnswer(serialize(answer), to)
+  const { read, batchAppend } = StreamsService
+  const streams = {
+    ...StreamsService,
+    read: { ...read, responseSerialize: sent('read', read.responseSerialize) },
+    batchAppend: { ...batchAppend, responseSerialize: sent('append', batchAppend.responseSerialize) },
+  }
+  server.addService(streams, {
     read: serveRead(node),
     append: serveSingleAppend(node),
     batchAppend: serveBatchAppend(node),
