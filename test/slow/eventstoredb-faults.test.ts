@@ -1,5 +1,6 @@
 /** What befalls a store that is elsewhere: each fault leaves every event once, and no promise unsettled. */
 import { afterEach, describe, expect, test } from 'bun:test'
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb'
 import { eventStoreAppendsOutMax, logQueueReadingsMax } from '../../src/limits.ts'
 import { type EventLog, Outage } from '../../src/log/event-log.ts'
@@ -347,6 +348,35 @@ describe('a subscription', () => {
         Array.from({ length: revision + 1 }, (_, at) => at),
       )
       expect(collector.told.filter((what) => what === 'caught_up')).toHaveLength(1)
+    },
+    slowMs,
+  )
+
+  test(
+    'follows the connection to another leader, though the old one still answers, and is cut off from the others',
+    async () => {
+      const cluster = await startLogCluster()
+      ends.push(() => cluster.stop())
+      const log = await openedAt(cluster.url)
+      const collector = collect(log, { after: null, categories: ['readings'] })
+      await collector.until(caughtUp)
+      const stream = freshReadingsStream()
+      const turns = 2 * cluster.servers.length
+      for (let turn = 0; turn < turns; turn++) {
+        const [old, next] = [cluster.leader(), cluster.servers[(turn + 1) % cluster.servers.length]]
+        if (old === null || next === undefined) throw new Error('there are three, and one leads')
+        old.faults.isCutOff = true
+        next.faults.isCutOff = false
+        cluster.elect(next)
+        const event = reading(stream)
+        await untilKnown(() => log.append(stream, turn === 0 ? 'none' : turn - 1, [event]))
+        await collector.until(hasEvents(turn + 1))
+      }
+      collector.subscription.unsubscribe()
+      expect(collector.events.map(({ revision }) => revision)).toEqual(Array.from({ length: turns }, (_, at) => at))
+      expect(collector.told.filter((what) => what === 'caught_up')).toHaveLength(1)
+      // The last one alone is listened to, and not even that any more.
+      for (const { faults } of cluster.servers) while (faults.subscriptions > 0) await turnOfTheLoop()
     },
     slowMs,
   )

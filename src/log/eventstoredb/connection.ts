@@ -42,8 +42,10 @@ export class Connection {
     return this.#why
   }
 
-  listen(listener: ConnectionListener): void {
+  /** Returns what ends it. */
+  listen(listener: ConnectionListener): () => void {
     this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
   }
 
   /** @throws StoreUnreachable, StoreMisfit in one sentence. */

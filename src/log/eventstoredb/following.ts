@@ -1,4 +1,5 @@
 import type { RecordedEvent } from '../../domain/events.ts'
+import type { EventStoreEndpoint } from '../../eventstore-url.ts'
 import { eventStoreReadMsMax, eventStoreRetryPauseMs } from '../../limits.ts'
 import { type Subscriber, UndecodableEvent } from '../event-log.ts'
 import type { Connection } from './connection.ts'
@@ -22,10 +23,12 @@ export type FollowingParts = {
 /**
  * One subscription that outlives its connections: whatever ends it on the way, a server that goes away or one that finds it
  * too slow, it is taken up again after the last event that was delivered. Each has a connection of its own, so that one that
- * lags holds up neither appends nor another. It ends when it is told to, and when its subscriber or an event is faulty.
+ * lags holds up neither appends nor another. It goes where the connection goes: a node that has lost its office, and the
+ * others, may answer every ping and never send another event. It ends when it is told to, and when its subscriber or an event is faulty.
  */
 export class Following {
   readonly #parts: FollowingParts
+  readonly #stopListening: () => void
   #after: number | null
   #link: Link | null = null
   #hearing: Hearing | null = null
@@ -40,6 +43,7 @@ export class Following {
   constructor(parts: FollowingParts) {
     this.#parts = parts
     this.#after = parts.after
+    this.#stopListening = parts.connection.listen({ onUp: ({ endpoint }) => this.#moveTo(endpoint), onAway: () => {} })
     // Not at once: the caller must hold the subscription before its first event can make it unsubscribe.
     setImmediate(() => this.#begin())
   }
@@ -51,6 +55,7 @@ export class Following {
 
   end(): void {
     this.#isEnded = true
+    this.#stopListening()
     this.#letGo()
   }
 
@@ -71,6 +76,11 @@ export class Following {
     const { connection } = this.#parts
     if (connection.link === null) this.#beginLater()
     else void this.#open(new Link(connection.link.endpoint, connection.access))
+  }
+
+  #moveTo({ host, port }: EventStoreEndpoint): void {
+    const at = this.#link?.endpoint
+    if (at !== undefined && (at.host !== host || at.port !== port)) this.#beginLater()
   }
 
   /** What was heard is delivered first: it goes on behind that. */
@@ -94,6 +104,7 @@ export class Following {
     try {
       await this.#passGap(link)
     } catch (cause) {
+      if (this.#link !== link) return
       if (cause instanceof UndecodableEvent) this.drop(cause)
       else this.#beginLater()
       return

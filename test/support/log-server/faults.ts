@@ -25,6 +25,8 @@ export class Faults {
   unindexed: (stream: string) => number = () => 0
   /** What is sent in place of each answer to a read, a subscription or an append. */
   ofAnswer: (bytes: Buffer, to: 'read' | 'append') => Buffer = (bytes) => bytes
+  /** It hears no more of the others: its subscriptions bring nothing, though it answers as if it were well. */
+  isCutOff = false
   /** The bytes of all data of one append; metadata and types don't count. */
   appendBytesMax = 1024 * 1024
   readonly #subscriptions = new Set<(why: string) => void>()

@@ -32,7 +32,7 @@ export const subscribe = (node: LogNode, call: Call, options: ReadReq.Options): 
   const pump = (): void => {
     isPlanned = false
     while (!isBlocked && !call.cancelled && !call.writableEnded) {
-      const event = next()
+      const event = faults.isCutOff ? undefined : next()
       if (event === undefined) {
         if (!isCaughtUp) send(caughtUp())
         isCaughtUp = true
