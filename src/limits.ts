@@ -239,6 +239,8 @@ export const liveBytesWaitingMax = 256 * 1024
 export const keysPerPageMax = 100
 /** Kegs on one page of a cellar's readings, for the same reason. */
 export const kegsPerPageMax = 100
+/** Events on one page of a key's history. */
+export const historyRowsPerPageMax = 100
 /** What may be looked for among their names: a rack's, a space and a keg's. */
 export const kegFilterCharsMax = 257
 

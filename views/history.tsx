@@ -2,15 +2,16 @@ import type { Change, HistoryRow } from '../projections/audit-trail.ts'
 import { attribute } from './attribute.ts'
 import { ByWhom } from './by.tsx'
 import { StatusPill } from './key-status.tsx'
+import { PageLinks } from './page-links.tsx'
 import { paths } from './paths.ts'
 import { countOf, limitText } from './quantity.ts'
 import { livesOnText } from './rotation.tsx'
 import { ExactInstant } from './time.tsx'
 import { exactText, secondText } from './time-words.ts'
-import type { StateAt } from './types.ts'
+import type { HistoryView, StateAt } from './types.ts'
 
 /** What the log says of a key, event by event. */
-export const KeyHistory = (props: { readonly rows: readonly HistoryRow[] }): JSX.Element => (
+export const KeyHistory = (props: { readonly keyId: string; readonly history: HistoryView }): JSX.Element => (
   <section id="history" aria-labelledby="history-title">
     <h2 id="history-title">
       History <small>from the log, newest first; times are UTC</small>
@@ -26,11 +27,17 @@ export const KeyHistory = (props: { readonly rows: readonly HistoryRow[] }): JSX
         </tr>
       </thead>
       <tbody>
-        {props.rows.map((row) => (
+        {props.history.rows.map((row) => (
           <HistoryLine row={row} />
         ))}
       </tbody>
     </table>
+    <PageLinks
+      page={props.history.page}
+      pages={props.history.pages}
+      hrefOf={(page) => `${paths.key(props.keyId, page)}#history`}
+      words={{ before: 'Newer events', behind: 'Older events' }}
+    />
   </section>
 )
 

@@ -1,4 +1,3 @@
-import type { HistoryRow } from '../projections/audit-trail.ts'
 import { ByWhom } from './by.tsx'
 import { Breadcrumbs } from './cellar-frame.tsx'
 import { KeyHistory, StateAtInstant } from './history.tsx'
@@ -10,23 +9,58 @@ import { paths } from './paths.ts'
 import { countText } from './quantity.ts'
 import { RotationFacts } from './rotation.tsx'
 import { Ago, AgoOrNever, Instant } from './time.tsx'
-import type { CellarView, KeyView, Shell, StateAt } from './types.ts'
+import type { CellarView, HistoryView, KeyView, Shell, StateAt } from './types.ts'
 
 /** One key for the admin who wonders whether it works, and for the auditor who wonders whether it did. */
 export const KeyPage = (props: {
   readonly shell: Shell
   readonly cellar: CellarView
   readonly apiKey: KeyView
-  /** Newest first. */
-  readonly history: readonly HistoryRow[]
+  readonly history: HistoryView
   /** Answer to `?at=`; `null` if it was not asked. */
   readonly stateAt: StateAt | null
 }): JSX.Element => {
   const { apiKey, shell } = props
-  const isAdmin = shell.operator?.role === 'admin'
   return (
     <Layout shell={shell} title={`${apiKey.label} · ${props.cellar.title}`} section="cellars">
       <Breadcrumbs cellar={props.cellar} />
+      <div
+        hx-sse:connect={paths.liveKey(apiKey.keyId, props.history.page)}
+        hx-sse:close="end"
+        hx-target="#key-now"
+        hx-swap="outerMorph"
+      >
+        <KeyNow apiKey={apiKey} nowMs={shell.nowMs} isAdmin={shell.operator?.role === 'admin'} />
+      </div>
+      <StateAtInstant keyId={apiKey.keyId} stateAt={props.stateAt} nowMs={shell.nowMs} />
+      <KeyHistory keyId={apiKey.keyId} history={props.history} />
+    </Layout>
+  )
+}
+
+/** All of the page that changes, and so not the question between the two, in which somebody may be typing. */
+export const KeyPush = (props: {
+  readonly apiKey: KeyView
+  readonly history: HistoryView
+  readonly nowMs: number
+  readonly isAdmin: boolean
+}): JSX.Element => (
+  <>
+    <KeyNow apiKey={props.apiKey} nowMs={props.nowMs} isAdmin={props.isAdmin} />
+    <tag of="hx-partial" hx-target="#history" hx-swap="outerMorph">
+      <KeyHistory keyId={props.apiKey.keyId} history={props.history} />
+    </tag>
+  </>
+)
+
+const KeyNow = (props: {
+  readonly apiKey: KeyView
+  readonly nowMs: number
+  readonly isAdmin: boolean
+}): JSX.Element => {
+  const { apiKey } = props
+  return (
+    <div id="key-now">
       <div class="heading with-action">
         <div>
           <h1>
@@ -36,7 +70,7 @@ export const KeyPage = (props: {
             <code safe>{`clr_${apiKey.keyId}_…`}</code>
           </p>
         </div>
-        {isAdmin && apiKey.status !== 'revoked' ? (
+        {props.isAdmin && apiKey.status !== 'revoked' ? (
           <div class="page-actions">
             <a class="action" href={paths.editKey(apiKey.keyId)}>
               Edit
@@ -50,16 +84,12 @@ export const KeyPage = (props: {
           </div>
         ) : null}
       </div>
-      <div hx-sse:connect={paths.liveKey(apiKey.keyId)} hx-sse:close="end" hx-target="#key-facts" hx-swap="outerMorph">
-        <KeyFacts apiKey={apiKey} nowMs={shell.nowMs} />
-      </div>
-      <StateAtInstant keyId={apiKey.keyId} stateAt={props.stateAt} nowMs={shell.nowMs} />
-      <KeyHistory rows={props.history} />
-    </Layout>
+      <KeyFacts apiKey={apiKey} nowMs={props.nowMs} />
+    </div>
   )
 }
 
-export const KeyFacts = (props: { readonly apiKey: KeyView; readonly nowMs: number }): JSX.Element => {
+const KeyFacts = (props: { readonly apiKey: KeyView; readonly nowMs: number }): JSX.Element => {
   const { apiKey, nowMs } = props
   const mark = apiKey.revoked ?? apiKey.suspended
   return (

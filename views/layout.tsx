@@ -20,7 +20,7 @@
  * | NewKeyPage (key-form.tsx)       | newKey(id)                  | keys(id): label, note, expires, expires_on,               |
  * |                                 |                             | limit_readings, limit_seconds, _key_id                    |
  * | KeyCreatedPage (key-created.tsx)| answer to the post above    |                                                           |
- * | KeyPage (key.tsx)               | key(keyId), `?at=`          | same (GET): at                                            |
+ * | KeyPage (key.tsx)               | key(keyId, page), `?at=`    | same (GET): at                                            |
  * | EditKeyPage (key-form.tsx)      | editKey(keyId)              | same: as NewKeyPage without _key_id; expires may be `keep`  |
  * | ConfirmPage (key-confirm.tsx)   | suspendKey, resumeKey, revokeKey | same: reason                                         |
  * | SettingsPage (settings.tsx)     | settings(id)                | rename(id): title; policy(id): limit_readings,            |
@@ -39,7 +39,7 @@
  * | liveCellars                     | CellarList (cellars.tsx)                                  |
  * | liveReadings(id, find, page)    | CellarReadings (readings.tsx)                             |
  * | liveKeys(id, status)            | KeyList (keys.tsx)                                        |
- * | liveKey(keyId)                  | KeyFacts (key.tsx)                                        |
+ * | liveKey(keyId, page)            | KeyPush (key.tsx)                                         |
  * | liveFirstReading(keyId)         | FirstReading (key-created.tsx), once it has come; it ends |
  * |                                 | its own subscription by replacing the element             |
  */

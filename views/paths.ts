@@ -40,7 +40,7 @@ export const paths = {
   keys: (cellar: string, status: KeyStatus = 'active', page = 1) =>
     `/cellars/${cellarSegment(cellar)}/keys${listQuery(status, page)}`,
   newKey: (cellar: string) => `/cellars/${cellarSegment(cellar)}/keys/new`,
-  key: (keyId: string) => `/keys/${encodeURIComponent(keyId)}`,
+  key: (keyId: string, historyPage = 1) => `/keys/${encodeURIComponent(keyId)}${queryOf(pageQuery(historyPage))}`,
   editKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/edit`,
   rotateKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/rotate`,
   suspendKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/suspend`,
@@ -57,6 +57,7 @@ export const paths = {
     `/live/cellars/${cellarSegment(cellar)}/readings${readingsQuery(find, page)}`,
   liveKeys: (cellar: string, status: KeyStatus, page: number) =>
     `/live/cellars/${cellarSegment(cellar)}/keys${listQuery(status, page)}`,
-  liveKey: (keyId: string) => `/live/keys/${encodeURIComponent(keyId)}`,
+  liveKey: (keyId: string, historyPage = 1) =>
+    `/live/keys/${encodeURIComponent(keyId)}${queryOf(pageQuery(historyPage))}`,
   liveFirstReading: (keyId: string) => `/live/keys/${encodeURIComponent(keyId)}/first-reading`,
 } as const

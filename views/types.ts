@@ -3,7 +3,7 @@
  * but words and shapes. Times are ms since 1970, limits are readings per window, text is as it was typed (the views
  * escape it).
  */
-import type { KeyAt } from '../projections/audit-trail.ts'
+import type { HistoryRow, KeyAt } from '../projections/audit-trail.ts'
 import type { AcceptedReading } from '../projections/queries.ts'
 import type { By, CellarPolicy, Limit, Role } from '../src/domain/events.ts'
 import type { KeyStatus, Mark } from '../src/domain/key.ts'
@@ -133,6 +133,14 @@ export type PredecessorView = {
   readonly expiresAt: number | null
   /** `null`: another key follows it now. */
   readonly rotation: SuccessorView | null
+}
+
+/** One page of what happened to a key, newest first. */
+export type HistoryView = {
+  readonly rows: readonly HistoryRow[]
+  /** From 1. */
+  readonly page: number
+  readonly pages: number
 }
 
 export type KeyCounts = Readonly<Record<KeyStatus, number>>

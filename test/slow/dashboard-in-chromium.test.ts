@@ -381,6 +381,32 @@ test('a page whose session has ended says so, leads to sign-in and back, and ask
   await context.close()
 })
 
+test('a key that somebody else revokes shows it all over its page, and disturbs neither who types nor who is asked', async () => {
+  const { context, page } = await newWindow()
+  await signIn(page)
+  const { keyId } = await service.createKey({ cellar: hostileCellar, label: 'Watched' })
+  await page.goto(service.url + paths.key(keyId))
+  await page.getByLabel('State at (UTC)').fill('2026-03-0')
+  const asked = await context.newPage()
+  await asked.goto(service.url + paths.key(keyId))
+  await asked.getByRole('link', { name: /^Suspend/ }).click()
+  await asked.getByRole('dialog').getByLabel('Reason').fill('half a reas')
+  await until(() => service.live.streams === 2)
+  await service.core.keys.revoke(keyId, 'stolen', testAsker)
+  for (const shown of [page, asked]) {
+    await shown.locator('#key-facts .pill.revoked').waitFor()
+    await shown.locator('#history').getByText('KeyRevoked').waitFor()
+    expect(await shown.getByRole('link', { name: /^(Edit|Suspend|Revoke)/, includeHidden: true }).count()).toBe(0)
+    expect(await shown.locator('#history').count()).toBe(1)
+  }
+  expect(await page.getByLabel('State at (UTC)').inputValue()).toBe('2026-03-0')
+  expect(await page.evaluate('document.activeElement.id')).toBe('field-at')
+  expect(await asked.getByRole('dialog').getByLabel('Reason').inputValue()).toBe('half a reas')
+  await asked.getByRole('button', { name: 'Suspend key' }).click()
+  await asked.getByText('by the command line; nothing was added.').waitFor()
+  await context.close()
+})
+
 test('signing out in one window ends what another one watches', async () => {
   const { context, page } = await newWindow()
   await signIn(page)

@@ -528,7 +528,7 @@ const keyPages = (texts: Texts): readonly Page[] => {
         shell: admin,
         cellar,
         apiKey: keyOf(texts, status),
-        history: historyOf(texts),
+        history: { rows: historyOf(texts), page: 2, pages: 3 },
         stateAt: status === 'active' ? null : known,
       }),
     })),
@@ -538,7 +538,7 @@ const keyPages = (texts: Texts): readonly Page[] => {
         shell: auditor,
         cellar,
         apiKey: unusedKeyOf(texts),
-        history: historyOf(texts),
+        history: { rows: historyOf(texts), page: 1, pages: 1 },
         stateAt: { typed: texts('typed'), answer: { kind: 'refused', rule: texts('fault') } },
       }),
     },
@@ -548,7 +548,7 @@ const keyPages = (texts: Texts): readonly Page[] => {
         shell: auditor,
         cellar,
         apiKey,
-        history: [],
+        history: { rows: [], page: 1, pages: 1 },
         stateAt: { typed: '2020-01-01', answer: { kind: 'known', at: 0, status: null, reason: texts('reason') } },
       }),
     },
@@ -601,7 +601,8 @@ const rotationPages = (texts: Texts): readonly Page[] => {
     { typed: '24h', ms: day },
   ]
   const rotate = { shell, cellar, overlaps, keyId: '9mN3pQrS' }
-  const keyPage = (apiKey: KeyView) => KeyPage({ shell, cellar, apiKey, history: [], stateAt: null })
+  const keyPage = (apiKey: KeyView) =>
+    KeyPage({ shell, cellar, apiKey, history: { rows: [], page: 1, pages: 1 }, stateAt: null })
   return [
     { name: 'rotate-key', html: RotateKeyPage({ ...rotate, apiKey: old, form: form({ overlap: '24h' }) }) },
     {

@@ -8,7 +8,7 @@ import type { NoticeName } from './notice.ts'
 import type { SignedInVisit } from './visit.ts'
 
 /** Why there is nothing to ask before that is done to the key: it is so already, or can't be any more. `null`: ask. */
-export const alreadySo = (key: KeyState, action: KeyAction | 'edit'): NoticeName | null => {
+export const alreadySo = (key: KeyState, action: KeyAction | 'edit' | 'rotate'): NoticeName | null => {
   if (key.revoked !== null) return 'key_was_revoked'
   if (action === 'suspend' && key.suspended !== null) return 'key_was_suspended'
   return action === 'resume' && key.suspended === null ? 'key_not_suspended' : null

@@ -1,8 +1,10 @@
 import { RotateKeyPage } from '../../../views/key-rotate.tsx'
+import { paths } from '../../../views/paths.ts'
 import { overlapTyped, parseOverlap } from '../../domain/amounts.ts'
 import type { KeyState } from '../../domain/key.ts'
 import { rotationOverlapMsDefault, rotationOverlapsMs } from '../../limits.ts'
-import { htmlPage, notFound, refusedPage } from './answers.tsx'
+import { alreadySo } from './already-so.ts'
+import { htmlPage, notFound, refusedPage, seeOther } from './answers.tsx'
 import { cellarView } from './cellar-views.ts'
 import { type Faults, noFaults, placedFaults } from './forms.ts'
 import { backToKey, cellarOfKey } from './key.tsx'
@@ -22,6 +24,8 @@ export const rotateRoutes = (deps: DashboardDeps): readonly Route[] => [
 const showRotate = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const key = keyOf(deps, visit)
   if (key === null) return notFound(visit)
+  const notice = alreadySo(key, 'rotate')
+  if (notice !== null) return seeOther(visit, paths.key(key.keyId), { notice })
   const overlap = overlapTyped(rotationOverlapMsDefault)
   return htmlPage(visit, rotatePage(deps, visit, { key, overlap, keyId: drawKeyId(deps) }))
 }

@@ -1,4 +1,4 @@
-import { historyOf, stateAt } from '../../../projections/audit-trail.ts'
+import { stateAt } from '../../../projections/audit-trail.ts'
 import { KeyPage } from '../../../views/key.tsx'
 import { ConfirmPage, type KeyAction } from '../../../views/key-confirm.tsx'
 import { EditKeyPage } from '../../../views/key-form.tsx'
@@ -16,10 +16,12 @@ import { cellarView } from './cellar-views.ts'
 import { chosenExpiry } from './expiry-choice.ts'
 import { type Faults, noFaults, placedFaults } from './forms.ts'
 import { type KeyFormValues, keyFormOf, keyFormValues } from './key-form.ts'
+import { historyPage } from './key-history.ts'
 import { keyViewOf } from './key-views.ts'
 import { typedLimit } from './limit-fields.ts'
 import { keyOf } from './named.ts'
 import type { NoticeName } from './notice.ts'
+import { askedPage } from './paging.ts'
 import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from './visit.ts'
 
 export const keyRoutes = (deps: DashboardDeps): readonly Route[] => [
@@ -53,7 +55,7 @@ const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respo
       shell={{ ...visit.shell, notice: alreadySoText(visit.notice, key) ?? visit.shell.notice }}
       cellar={cellarView(cellarOfKey(deps, key))}
       apiKey={await keyViewOf(deps, key, visit.nowMs)}
-      history={historyOf(events).toReversed()}
+      history={historyPage(events, askedPage(visit.query))}
       stateAt={then}
     />,
     then?.answer.kind === 'refused' ? 422 : 200,

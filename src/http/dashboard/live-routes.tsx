@@ -1,15 +1,17 @@
 import type { AcceptedReading } from '../../../projections/queries.ts'
 import { CellarList } from '../../../views/cellars.tsx'
-import { KeyFacts } from '../../../views/key.tsx'
+import { KeyPush } from '../../../views/key.tsx'
 import { FirstReading } from '../../../views/key-created.tsx'
 import { KeyList } from '../../../views/keys.tsx'
 import { CellarReadings } from '../../../views/readings.tsx'
 import { unavailableRetryAfterSeconds } from '../../limits.ts'
 import { cellarRows } from './cellar-views.ts'
 import { endOfStream } from './door.tsx'
+import { watchedHistory } from './key-history.ts'
 import { keyListOf, keyListQuery, keyViewOf } from './key-views.ts'
 import type { LivePage } from './live-pages.ts'
 import { cellarOf, keyOf } from './named.ts'
+import { askedPage } from './paging.ts'
 import { readingsOf, readingsQuery, readingView } from './reading-views.ts'
 import type { DashboardDeps, Route, SignedInVisit } from './visit.ts'
 
@@ -63,11 +65,13 @@ export const liveRoutes = (deps: DashboardDeps): readonly Route[] => {
       get: live((visit) => {
         const key = keyOf(deps, visit)
         if (key === null) return null
+        const history = watchedHistory(core, key.keyId, askedPage(visit.query))
         return {
           topic: { keyId: key.keyId },
           render: async () => {
             const known = core.projections.keys.get(key.keyId) ?? key
-            return <KeyFacts apiKey={await keyViewOf(deps, known, now())} nowMs={now()} />
+            const [apiKey, told] = [await keyViewOf(deps, known, now()), await history()]
+            return <KeyPush apiKey={apiKey} history={told} nowMs={now()} isAdmin={isAdmin(visit)} />
           },
         }
       }),

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { readingsStream } from '../../../src/domain/streams.ts'
 import { liveHeartbeatMs, livePushMs, liveStreamsMax, sessionMsMax } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
 import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
@@ -167,6 +168,69 @@ describe('a live page', () => {
     await admin.post(paths.revokeKey(keyId), { reason: '' })
     // The log may tell of it a moment after the answer.
     while (!/pill revoked/.test(facts.text()) || !/No active key/.test(list.text())) await schedule.advance(livePushMs)
+  })
+
+  test('shows with a key’s change what became of it and who did that, and offers nothing any more that is so already', async () => {
+    const { keyId } = await service.createKey({ label: 'Pump' })
+    const auditor = await signedIn(service, 'auditor')
+    const [ours, theirs] = [await watch(paths.liveKey(keyId)), await watch(paths.liveKey(keyId), auditor)]
+    await schedule.advance(livePushMs)
+    expect(await ours.until(/KeyCreated/)).toContain(paths.revokeKey(keyId))
+    expect(await theirs.until(/KeyCreated/)).not.toContain(paths.revokeKey(keyId))
+    const before = ours.text().length
+    await service.core.keys.relabel(keyId, { label: 'Pump, north', note: '' }, testAsker)
+    await service.core.keys.revoke(keyId, 'stolen', testAsker)
+    while (!/KeyRevoked/.test(ours.text())) await schedule.advance(livePushMs)
+    const pushed = ours.text().slice(before)
+    for (const words of ['Pump, north', 'ReadingsSealed', 'stolen']) expect(pushed).toContain(words)
+    expect(pushed.slice(pushed.lastIndexOf('id="key-now"'))).not.toContain(paths.editKey(keyId))
+    expect(pushed.slice(pushed.lastIndexOf('id="key-now"'))).not.toContain(paths.revokeKey(keyId))
+  })
+
+  test('reads a key’s history from the log again when there is more of it, and not for each reading', async () => {
+    const log = await openFreshLog()
+    let reads = 0
+    const read = (...args: Parameters<typeof log.read>) => {
+      if (args[0].startsWith('key-')) reads += 1
+      return log.read(...args)
+    }
+    const counted = await startWithOperators({ log: { ...passingLog(log), read }, liveSchedule: schedule })
+    const person = await signedIn(counted, 'admin')
+    const { key, keyId } = await counted.createKey()
+    const watching = await watch(paths.liveKey(keyId), person, counted.url)
+    await schedule.advance(livePushMs)
+    await watching.until(/KeyCreated/)
+    await counted.post(validReading, key)
+    await counted.untilFolded(keyId, 1)
+    const before = reads
+    for (let reading = 2; reading < 5; reading += 1) {
+      await counted.post(validReading, key)
+      await counted.untilFolded(keyId, reading)
+      const pushed = pushes(watching.text())
+      await schedule.advance(livePushMs)
+      await until(() => pushes(watching.text()) > pushed)
+    }
+    expect(reads).toBe(before)
+    await counted.core.keys.relabel(keyId, { label: 'Pump', note: '' }, testAsker)
+    await until(() => counted.core.projections.keys.get(keyId)?.label === 'Pump')
+    await schedule.advance(livePushMs)
+    await watching.until(/KeyRelabelled/)
+    // As another node fences: nothing of the key itself changes.
+    await log.append(readingsStream(keyId), 3, [
+      {
+        id: crypto.randomUUID(),
+        type: 'ReadingsFenced',
+        recordedAt: counted.clock.now(),
+        data: { keyRevision: 1 },
+        metadata: { by: { kind: 'cli' }, requestId: 'test', correlationId: 'test', causationId: 'test' },
+      },
+    ])
+    await until(() => counted.core.projections.readings.barriers(keyId).length === 1)
+    await schedule.advance(livePushMs)
+    await watching.until(/ReadingsFenced/)
+    watching.leave()
+    await counted.stop()
+    await log.close()
   })
 
   test('stays alive when nothing happens: something comes with every beat', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { keysPerPageMax } from '../../../src/limits.ts'
+import { historyRowsPerPageMax, keysPerPageMax } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
 import { emailOf } from '../../support/operators.ts'
 import { type Service, testAsker, testCellar, validReading } from '../../support/service.ts'
@@ -433,6 +433,8 @@ describe('a key’s page', () => {
     for (const path of [paths.revokeKey, paths.suspendKey, paths.resumeKey, paths.editKey]) {
       await onlySays(path(keyId), revoked)
     }
+    expect((await admin.get(paths.rotateKey(keyId))).location).toBe(paths.key(keyId))
+    expect(await said()).toBe(revoked)
     expect(service.core.projections.keys.get(keyId)?.revoked?.reason).toBe('first')
   })
 
@@ -518,6 +520,22 @@ describe('a key’s page', () => {
     expect(body).toContain(emailOf.admin)
     expect(body).toContain('why &amp; how')
     expect(body).toContain(`key-${keyId}@0`)
+  })
+
+  test('tells its history in pages, on the page and in what is pushed', async () => {
+    const { keyId } = await service.createKey()
+    for (let change = 1; change <= historyRowsPerPageMax; change += 1) {
+      await service.core.keys.relabel(keyId, { label: `Key ${change} of many`, note: '' }, testAsker)
+    }
+    const rows = async (page: number) =>
+      [...(await admin.get(paths.key(keyId, page))).body.matchAll(/<code class="under">(Key\w+)<\/code>/g)].map(
+        ([, type]) => type,
+      )
+    expect(await rows(1)).toEqual(Array.from({ length: historyRowsPerPageMax }, () => 'KeyRelabelled'))
+    expect(await rows(2)).toEqual(['KeyCreated'])
+    const { body } = await admin.get(paths.key(keyId, 2))
+    expect(body).toContain(`href="${paths.key(keyId)}#history"`)
+    expect(body).toContain(`hx-sse:connect="${paths.liveKey(keyId, 2)}"`)
   })
 
   test('answers what was so at an instant, with the reason, to the millisecond', async () => {
