@@ -105,8 +105,11 @@ describe('the form that rotates a key', () => {
     service.clock.advance(2 * 86_400_000)
     admin = await signedIn(service, 'admin')
     expect((await rotate('24h')).answer.body).toContain('Give it a later expiry first.')
+    const _key_id = idIn(await admin.get(paths.rotateKey(old.keyId)))
     await service.core.keys.revoke(old.keyId, '', testAsker)
-    expect((await rotate('24h')).answer.body).toContain('which is final')
+    const tooLate = await admin.post(paths.rotateKey(old.keyId), { overlap: '24h', _key_id })
+    expect(tooLate.body).toContain('which is final')
+    expect((await admin.get(paths.rotateKey(old.keyId))).location).toBe(paths.key(old.keyId))
     expect(keysOfCellar()).toHaveLength(2)
   })
 
