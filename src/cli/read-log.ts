@@ -1,6 +1,7 @@
 import type { RecordedEvent } from '../domain/events.ts'
 import { logReadPageEvents } from '../limits.ts'
 import type { EventLog } from '../log/event-log.ts'
+import { nextTurn } from '../log/next-turn.ts'
 import { pagesOfLog } from '../log/pages-of-log.ts'
 import { firstRevisionAfter } from './first-revision-after.ts'
 
@@ -46,5 +47,3 @@ async function* pagesOfStream(
     from = last.revision + 1
   }
 }
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

@@ -24,6 +24,7 @@ import {
 import { assertPage, assertStorable, assertTruncatable } from '../storable.ts'
 import { Subscriptions } from '../subscriptions.ts'
 import type { Commits, Verdict } from './commits.ts'
+import { FairReads } from './fair-reads.ts'
 import { openForReading } from './file.ts'
 import { SqliteReads } from './reads.ts'
 import { type Append, type Fate, SqliteStaging, type Staged } from './staging.ts'
@@ -61,6 +62,7 @@ class SqliteLog implements EventLog {
   readonly #database: ReturnType<typeof openForReading>
   readonly #codec: Codec
   readonly #reads: SqliteReads
+  readonly #fairReads = new FairReads()
   readonly #staging: SqliteStaging
   readonly #commits: Commits
   readonly #subscriptions: Subscriptions
@@ -106,15 +108,13 @@ class SqliteLog implements EventLog {
   }
 
   async read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]> {
-    this.#assertOpen(`read "${stream}"`)
     assertPage(options.limit)
-    return reading(`"${stream}"`, () => this.#reads.read(stream, options))
+    return this.#read(`"${stream}"`, () => this.#reads.read(stream, options))
   }
 
   async readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]> {
-    this.#assertOpen('read')
     assertPage(options.limit)
-    return reading('the log', () => this.#reads.readAll(options))
+    return this.#read('the log', () => this.#reads.readAll(options))
   }
 
   subscribe(options: SubscribeOptions, subscriber: Subscriber): Subscription {
@@ -149,6 +149,13 @@ class SqliteLog implements EventLog {
     // The last connection to leave copies the write-ahead log into the file and removes it.
     this.#database.close(true)
     this.#folder.release()
+  }
+
+  #read(what: string, read: () => readonly RecordedEvent[]): Promise<readonly RecordedEvent[]> {
+    return this.#fairReads.read(() => {
+      this.#assertOpen(`read ${what}`)
+      return reading(what, read)
+    })
   }
 
   #enqueue(append: Waiting): void {
