@@ -13,7 +13,7 @@ import {
   storeRetryPauseMsMax,
 } from '../limits.ts'
 import { Outage, UndecodableEvent } from '../log/event-log.ts'
-import { type IdempotencyIndex, IndexUnusable } from '../log/idempotency-index.ts'
+import { type IdempotencyIndex, IndexBusy, IndexUnusable } from '../log/idempotency-index.ts'
 import { hasFoldedTo } from './has-folded-to.ts'
 import type { Host } from './host.ts'
 
@@ -142,7 +142,9 @@ export class RememberedAppends {
     try {
       await this.#index.write({ appends, foldedTo, forgetBeforeMs: this.#forgetBeforeMs })
     } catch (fault) {
-      this.#lose(fault)
+      if (!(fault instanceof IndexBusy)) this.#lose(fault)
+      // What waits goes on waiting, and nothing else is tried meanwhile. A stop leaves it to the next start, which reads it.
+      else if (!this.#host.isStopping) await this.#host.pause(storeRetryPauseMsMax)
       return
     }
     for (const append of appends) {
@@ -222,7 +224,7 @@ export class RememberedAppends {
       for (const event of page) {
         this.learn([event])
         // One page can hold more than may wait.
-        while (this.#weight >= idempotencyWrittenAtOnce) await this.#write()
+        while (this.#weight >= idempotencyWrittenAtOnce && !this.#isStopped) await this.#write()
       }
       const oldest = page.at(-1)
       if (oldest === undefined || page.length < readPageEventsMax) return end

@@ -10,7 +10,7 @@ export interface IdempotencyIndex {
   readonly foldedTo: FoldedTo | null
   /** The newest such append to that stream. @throws IndexUnusable */
   find(stream: string, keyHash: string): KeyedAppend | null
-  /** All of it or nothing. Resolves when `find` finds it. Rejects with IndexUnusable. */
+  /** All of it or nothing. Resolves when `find` finds it. Rejects with IndexBusy or IndexUnusable. */
   write(change: IndexChange): Promise<void>
   /** Throws away what is there and begins empty. Rejects with IndexUnusable if that can't be done either. */
   startAnew(): Promise<void>
@@ -28,4 +28,9 @@ export type IndexChange = {
 /** The index is damaged, or its disk can't be read or written. */
 export class IndexUnusable extends Error {
   override readonly name = 'IndexUnusable'
+}
+
+/** The change was not written and may be later: the disk is full, or another program has locked the file. */
+export class IndexBusy extends Error {
+  override readonly name = 'IndexBusy'
 }

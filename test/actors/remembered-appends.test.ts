@@ -17,7 +17,7 @@ import {
 } from '../../src/limits.ts'
 import type { EventLog, ExpectedRevision, ReadAllOptions } from '../../src/log/event-log.ts'
 import { createMemoryIndex } from '../../src/log/idempotency/memory.ts'
-import { type IdempotencyIndex, type IndexChange, IndexUnusable } from '../../src/log/idempotency-index.ts'
+import { type IdempotencyIndex, IndexBusy, type IndexChange, IndexUnusable } from '../../src/log/idempotency-index.ts'
 import { drivenSchedule } from '../support/driven-schedule.ts'
 import { lateLog } from '../support/late-log.ts'
 import { manualClock } from '../support/manual-clock.ts'
@@ -47,6 +47,9 @@ class FaultyIndex implements IdempotencyIndex {
   readonly changes: IndexChange[] = []
   startedAnew = 0
   isDamaged = false
+  /** As on a full disk. */
+  isBusy = false
+  busyWrites = 0
   /** Set: writes wait for it. */
   held: Promise<void> | null = null
 
@@ -59,6 +62,10 @@ class FaultyIndex implements IdempotencyIndex {
   }
   async write(change: IndexChange): Promise<void> {
     this.#look()
+    if (this.isBusy) {
+      this.busyWrites += 1
+      throw new IndexBusy('database or disk is full')
+    }
     this.changes.push(change)
     await this.held
     await this.inner.write(change)
@@ -149,6 +156,34 @@ describe('what a node remembers of Idempotency-Keys', () => {
     expect(index.startedAnew).toBe(1)
     expect(await send(node, cluster, keyId)).toBe('repeated')
     expect((await cluster.streams(keyId)).readings).toHaveLength(1)
+  })
+
+  test('waits in memory while the index has no room for it, is tried once a second, and costs nobody a fold', async () => {
+    const { cluster, index, node, keyId } = await opened()
+    await send(node, cluster, keyId)
+    node.late.deliver()
+    index.isBusy = true
+    await node.schedule.advance(3 * storeRetryPauseMsMax)
+    expect(index.busyWrites).toBeGreaterThan(1)
+    expect(index.busyWrites).toBeLessThanOrEqual(3)
+    expect(await send(node, cluster, keyId)).toBe('repeated')
+    index.isBusy = false
+    await node.schedule.advance(storeRetryPauseMsMax + heartbeatMs)
+    expect(index.changes.at(-1)?.appends).toHaveLength(1)
+    expect(await send(node, cluster, keyId)).toBe('repeated')
+    expect(index.startedAnew).toBe(0)
+    expect(node.bugs).toEqual([])
+  })
+
+  test('is left to the next start by a drain that finds no room for it', async () => {
+    const { cluster, index, node, keyId } = await opened()
+    await send(node, cluster, keyId)
+    index.isBusy = true
+    await node.schedule.until(node.core.drain())
+    index.isBusy = false
+    const restarted = await cluster.open({ idempotency: index })
+    expect(index.startedAnew).toBe(0)
+    expect(await send(restarted, cluster, keyId)).toBe('repeated')
   })
 
   test('is bounded in memory: with a disk that stands still requests with a key are refused, others are not', async () => {

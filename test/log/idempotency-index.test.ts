@@ -1,12 +1,13 @@
-import { Database } from 'bun:sqlite'
+import { Database, SQLiteError } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FoldedTo } from '../../src/domain/folded-to.ts'
 import type { KeyedAppend } from '../../src/domain/idempotency.ts'
 import { openIdempotencyFile } from '../../src/log/idempotency/file.ts'
 import { createMemoryIndex } from '../../src/log/idempotency/memory.ts'
-import { type IdempotencyIndex, IndexUnusable } from '../../src/log/idempotency-index.ts'
+import { isPassing } from '../../src/log/idempotency/passing.ts'
+import { type IdempotencyIndex, IndexBusy, IndexUnusable } from '../../src/log/idempotency-index.ts'
 import { startMs } from './sample-events.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -166,6 +167,56 @@ describe('the file of the index', () => {
     const folder = temporaryFolder()
     await closed(folder.path)
     expect(await reopened(folder.path, 'another log')).toEqual(empty)
+    folder.remove()
+  })
+
+  test('is busy while another program writes to it, and takes the same change once that has let go', async () => {
+    const folder = temporaryFolder()
+    await closed(folder.path)
+    const index = openIdempotencyFile({ dataDir: folder.path, logId: 'a log' })
+    const other = new Database(join(folder.path, 'idempotency.db'))
+    other.run('BEGIN IMMEDIATE')
+    await expect(index.write(change([appendOf(600)]))).rejects.toThrow(IndexBusy)
+    other.run('ROLLBACK')
+    other.close()
+    expect(index.find('readings-one', keyHash(600))).toBeNull()
+    await index.write(change([appendOf(600)]))
+    expect(index.find('readings-one', keyHash(600))).toEqual(appendOf(600))
+    expect(index.find('readings-one', keyHash(1))).toEqual(appendOf(1))
+    await index.close()
+    folder.remove()
+  })
+
+  test('is not given up for want of room', () => {
+    const database = new Database(':memory:')
+    database.run('PRAGMA max_page_count = 1')
+    let fault: unknown = null
+    try {
+      database.run('CREATE TABLE one (a)')
+    } catch (cause) {
+      fault = cause
+    }
+    expect(fault).toMatchObject({ name: 'SQLiteError', code: 'SQLITE_FULL' })
+    expect(fault instanceof SQLiteError && isPassing(fault)).toBe(true)
+    database.close()
+  })
+
+  test('refuses changes while it can not be begun anew, instead of leaving them without an answer', async () => {
+    const folder = temporaryFolder()
+    await closed(folder.path)
+    const file = join(folder.path, 'idempotency.db')
+    const index = openIdempotencyFile({ dataDir: folder.path, logId: 'a log' })
+    await index.write(change([appendOf(2)]))
+    for (const each of [file, `${file}-wal`, `${file}-shm`]) rmSync(each, { force: true })
+    mkdirSync(file)
+    const failureOf = (done: Promise<void>): Promise<unknown> => done.catch((fault: unknown) => fault)
+    expect(await failureOf(index.startAnew())).toBeInstanceOf(IndexUnusable)
+    expect(await failureOf(index.write(change([appendOf(1)])))).toBeInstanceOf(IndexUnusable)
+    rmdirSync(file)
+    await index.startAnew()
+    await index.write(change([appendOf(1)]))
+    expect(index.find('readings-one', keyHash(1))).toEqual(appendOf(1))
+    await index.close()
     folder.remove()
   })
 

@@ -6,7 +6,8 @@ import { Database, SQLiteError } from 'bun:sqlite'
 import { idempotencyForgottenAtOnceMax, storeBusyMsMax } from '../../limits.ts'
 import { hashBytesOf } from '../codec/packed-idempotency.ts'
 import type { IndexChange } from '../idempotency-index.ts'
-import type { FromIdempotencyThread, ToIdempotencyThread } from './writer.ts'
+import { isPassing } from './passing.ts'
+import type { FromIdempotencyThread, ToIdempotencyThread, WriteFault } from './writer.ts'
 
 declare const self: Worker
 
@@ -61,12 +62,12 @@ const open = (path: string) => {
   return { write, close }
 }
 
-const faultOf = ({ write }: ReturnType<typeof open>, change: IndexChange): string | null => {
+const faultOf = ({ write }: ReturnType<typeof open>, change: IndexChange): WriteFault | null => {
   try {
     write.immediate(change)
     return null
   } catch (cause) {
     if (!(cause instanceof SQLiteError)) throw cause
-    return cause.message
+    return { why: cause.message, isPassing: isPassing(cause) }
   }
 }

@@ -1,8 +1,8 @@
-import { type IndexChange, IndexUnusable } from '../idempotency-index.ts'
+import { IndexBusy, type IndexChange, IndexUnusable } from '../idempotency-index.ts'
 
 /** Where the index's file is written. A change is all there, or nothing of it. */
 export type IdempotencyWriter = {
-  /** Changes are written in the order in which they are given. Rejects with IndexUnusable. */
+  /** Changes are written in the order in which they are given. Rejects with IndexBusy or IndexUnusable. */
   write(change: IndexChange): Promise<void>
   close(): Promise<void>
 }
@@ -12,8 +12,10 @@ export type ToIdempotencyThread =
   | { readonly kind: 'write'; readonly change: IndexChange }
   | { readonly kind: 'close' }
 
-/** `fault`: why the change was not written. */
-export type FromIdempotencyThread = 'closed' | { readonly fault: string | null }
+/** Why a change was not written, and whether it may be, later. */
+export type WriteFault = { readonly why: string; readonly isPassing: boolean }
+
+export type FromIdempotencyThread = 'closed' | { readonly fault: WriteFault | null }
 
 export const writeOnThread = (path: string): IdempotencyWriter => new ThreadedWriter(path)
 
@@ -21,8 +23,9 @@ class ThreadedWriter implements IdempotencyWriter {
   readonly #worker: Worker
   readonly #closed = Promise.withResolvers<void>()
   /** Who waits for what became of a change, in the order in which the thread says it. */
-  readonly #waiting: ((fault: string | null) => void)[] = []
-  #diedOf: string | null = null
+  readonly #waiting: ((fault: WriteFault | null) => void)[] = []
+  /** What every change is refused with from now on. */
+  #ended: WriteFault | null = null
 
   constructor(path: string) {
     this.#worker = new Worker(new URL('./thread.ts', import.meta.url).href)
@@ -35,19 +38,22 @@ class ThreadedWriter implements IdempotencyWriter {
   }
 
   async write(change: IndexChange): Promise<void> {
-    const fault = this.#diedOf ?? (await this.#written(change))
-    if (fault !== null) throw new IndexUnusable(`Cannot write the index of Idempotency-Keys: ${fault}`)
+    const fault = this.#ended ?? (await this.#written(change))
+    if (fault === null) return
+    const message = `Cannot write the index of Idempotency-Keys: ${fault.why}`
+    throw fault.isPassing ? new IndexBusy(message) : new IndexUnusable(message)
   }
 
   async close(): Promise<void> {
-    if (this.#diedOf === null) {
+    if (this.#ended === null) {
+      this.#ended = { why: 'it is closed', isPassing: false }
       this.#tell({ kind: 'close' })
       await this.#closed.promise
     }
     this.#worker.terminate()
   }
 
-  #written(change: IndexChange): Promise<string | null> {
+  #written(change: IndexChange): Promise<WriteFault | null> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve)
       this.#tell({ kind: 'write', change })
@@ -59,8 +65,8 @@ class ThreadedWriter implements IdempotencyWriter {
   }
 
   #die(why: string): void {
-    this.#diedOf = why
-    for (const settle of this.#waiting.splice(0)) settle(why)
+    this.#ended = { why, isPassing: false }
+    for (const settle of this.#waiting.splice(0)) settle(this.#ended)
     this.#closed.resolve()
   }
 }
