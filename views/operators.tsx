@@ -2,7 +2,7 @@ import { Copyable } from './copyable.tsx'
 import { Csrf, FormFault, TextField } from './field.tsx'
 import { Layout } from './layout.tsx'
 import { paths } from './paths.ts'
-import { Instant } from './time.tsx'
+import { Day, Instant } from './time.tsx'
 import type { Form, LinkField, OperatorRow, Shell } from './types.ts'
 
 export const OperatorsPage = (props: {
@@ -17,7 +17,7 @@ export const OperatorsPage = (props: {
         People who sign in here. An admin changes things, an auditor sees everything and changes nothing.
       </p>
     </div>
-    <div class="columns">
+    <div class="list-and-form">
       <section aria-label="Operators">
         <table class="stack">
           <thead>
@@ -41,7 +41,7 @@ export const OperatorsPage = (props: {
                 </th>
                 <td data-label="Role">{operator.role}</td>
                 <td data-label="Added">
-                  <Instant at={operator.addedAt} />
+                  <Day at={operator.addedAt} />
                 </td>
                 <td class="actions">
                   {operator.isLastAdmin ? (

@@ -218,6 +218,7 @@ test('the pages as they are served break no rule of WCAG 2.2 AA, block nothing b
     paths.editKey(activeId),
     paths.revokeKey(activeId),
     paths.operators,
+    paths.removeOperator(email),
     paths.devicesGuide,
     '/no/such/page',
   ]
