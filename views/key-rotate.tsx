@@ -2,6 +2,7 @@ import { Breadcrumbs } from './cellar-frame.tsx'
 import { Csrf, FieldFault, FormFault } from './field.tsx'
 import { Layout } from './layout.tsx'
 import { paths } from './paths.ts'
+import { KeyLink } from './rotation.tsx'
 import { Instant } from './time.tsx'
 import { durationText } from './time-words.ts'
 import type { CellarView, Form, KeyView, RotateField, Shell } from './types.ts'
@@ -75,10 +76,8 @@ const Replaced = (props: { readonly apiKey: KeyView }): JSX.Element => {
   if (successor === null || successor.label === null || successor.usedAt !== null) return ''
   return (
     <p>
-      <a href={paths.key(successor.keyId)}>
-        <code safe>{`clr_${successor.keyId}_…`}</code>
-      </a>{' '}
-      was made to follow it, and has not been used. The new key takes its place; if its text is lost, revoke it.
+      <KeyLink keyId={successor.keyId} label={successor.label} /> was made to follow this one, and has not been used.
+      The new key takes its place; if its text is lost, revoke it.
     </p>
   )
 }

@@ -29,14 +29,18 @@ export const RotationFacts = (props: { readonly apiKey: KeyView; readonly nowMs:
 }
 
 /** Both keys have one label: the id is what tells them apart. */
-const KeyLink = (props: { readonly keyId: string; readonly label: string | null }): JSX.Element =>
-  props.label === null ? (
+export const KeyLink = (props: { readonly keyId: string; readonly label: string | null }): JSX.Element => (
+  <>
+    {props.label === null ? null : (
+      <>
+        <a href={paths.key(props.keyId)}>
+          <bdi safe>{props.label}</bdi>
+        </a>{' '}
+      </>
+    )}
     <code safe>{`clr_${props.keyId}_…`}</code>
-  ) : (
-    <a href={paths.key(props.keyId)}>
-      <bdi safe>{props.label}</bdi> <code safe>{`clr_${props.keyId}_…`}</code>
-    </a>
-  )
+  </>
+)
 
 const SuccessorWords = (props: {
   readonly apiKey: KeyView

@@ -53,13 +53,15 @@ export const changeKey = async (work: KeyWork, command: ChangeKey, asker: Asker)
 
 /** The end of a rotation follows from a reading, on whatever node it is heard of, and is one event. */
 const causeOf = (
-  { host }: KeyWork,
+  { host, streams }: KeyWork,
   command: ChangeKey,
   { event, asker }: { readonly event: DecidedKey; readonly asker: Asker },
 ): { readonly id: string; readonly metadata: Metadata } => {
   if (command.type !== 'SupersedeKey') return { id: host.entropy.uuid(), metadata: askedBy(asker) }
   const causationId = command.readingId
-  return { id: derivedId(causationId, event.type), metadata: { ...askedBy(asker), causationId } }
+  // One reading can end two keys: its own key's predecessor, and that one's.
+  const id = derivedId(causationId, `${event.type} in ${streams.keyStream}`)
+  return { id, metadata: { ...askedBy(asker), causationId } }
 }
 
 const mayHaveTaken = (command: ChangeKey): boolean =>

@@ -1,5 +1,7 @@
 import { type Command, Option } from 'commander'
+import { overlapTyped } from '../domain/amounts.ts'
 import type { Limit } from '../domain/events.ts'
+import { rotationOverlapMsDefault } from '../limits.ts'
 import type { Line } from './lines.ts'
 import {
   durationOption,
@@ -10,6 +12,7 @@ import {
   keyIdArgument,
   keyIdWords,
   limitOption,
+  overlapOption,
 } from './options.ts'
 import { historyTable, keyFields, keyTable, stateText } from './render.ts'
 import type { Runner } from './runner.ts'
@@ -17,8 +20,9 @@ import type { Runner } from './runner.ts'
 export const addKeyCommands = (program: Command, runner: Runner): void => {
   const key = program
     .command('key')
-    .description('Create, list, suspend, resume and revoke API keys, and ask for their history')
+    .description('Create, list, rotate, suspend, resume and revoke API keys, and ask for their history')
   addCreate(key, runner)
+  addRotate(key, runner)
   addList(key, runner)
   addChanges(key, runner)
   addHistory(key, runner)
@@ -70,7 +74,7 @@ const addCreate = (key: Command, runner: Runner): void => {
         {
           json: options.json === true,
           text: (lines) => keysOf(lines).map(keyFields).join('\n\n'),
-          note: () => 'Copy the key now: it is shown only this once.',
+          note: () => copyNow,
         },
       ),
     )
@@ -80,6 +84,39 @@ const expiryOf = (options: CreateOptions, nowMs: number): number | null => {
   if (options.expiresIn !== undefined) return nowMs + options.expiresIn
   return options.expiresAt ?? null
 }
+
+const addRotate = (key: Command, runner: Runner): void => {
+  key
+    .command('rotate')
+    .description(
+      'Make a key that takes the place of one, with its label, note, limit and expiry; its text is shown once, here',
+    )
+    .argument('<key-id>', keyIdWords, keyIdArgument)
+    .addOption(
+      new Option(
+        '--overlap <duration>',
+        'how long the old key lives on after the first reading with the new one: 0, 1h, 24h or 7d',
+      )
+        .argParser(overlapOption)
+        .default(rotationOverlapMsDefault, overlapTyped(rotationOverlapMsDefault)),
+    )
+    .option(...jsonFlag)
+    .action((keyId: string, options: JsonOption & { readonly overlap: number }) =>
+      runner.run(
+        { op: 'rotate_key', keyId, overlapMs: options.overlap },
+        {
+          json: options.json === true,
+          text: (lines) => keysOf(lines).map(keyFields).join('\n\n'),
+          note: () => `${copyNow} The old one ${endsWords(options.overlap)} the first reading with it.`,
+        },
+      ),
+    )
+}
+
+const endsWords = (overlapMs: number): string =>
+  overlapMs === 0 ? 'ends with' : `ends ${overlapTyped(overlapMs)} after`
+
+const copyNow = 'Copy the key now: it is shown only this once.'
 
 const addList = (key: Command, runner: Runner): void => {
   key

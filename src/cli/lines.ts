@@ -21,7 +21,7 @@ export type CellarView = Static<typeof CellarView>
 
 const KeyView = Type.Object({
   id: Type.String(),
-  /** The whole key, in the answer to `key create` only. */
+  /** The whole key, in the answers to `key create` and `key rotate` only. */
   key: Type.Optional(Type.String()),
   cellar: Type.String(),
   label: Type.String(),
@@ -31,6 +31,9 @@ const KeyView = Type.Object({
   expiresAt: textOrNull,
   createdAt: Type.String(),
   lastUsedAt: textOrNull,
+  /** The ids of the keys that it was made to follow, and that was last made to follow it. */
+  predecessor: Type.Optional(Type.String()),
+  successor: Type.Optional(Type.String()),
 })
 export type KeyView = Static<typeof KeyView>
 

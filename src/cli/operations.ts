@@ -35,6 +35,7 @@ export const Operation = Type.Union([
     expiresAt: orNull(ms),
   }),
   Type.Object({ op: Type.Literal('list_keys'), cellar: orNull(text) }),
+  Type.Object({ op: Type.Literal('rotate_key'), keyId: text, overlapMs: ms }),
   Type.Object({ op: Type.Literal('revoke_key'), keyId: text, reason: text }),
   Type.Object({ op: Type.Literal('suspend_key'), keyId: text, reason: text }),
   Type.Object({ op: Type.Literal('resume_key'), keyId: text, reason: text }),
@@ -99,6 +100,10 @@ async function* answer(operation: Operation, context: OperationContext): AsyncGe
     }
     case 'list_keys':
       return yield* listKeys(core, operation.cellar)
+    case 'rotate_key': {
+      const outcome = await core.keys.rotate(operation.keyId, { overlapMs: operation.overlapMs }, asker)
+      return yield* one(outcome, ({ key, state }) => ({ kind: 'key', value: keyView(core, state, key) }))
+    }
     case 'revoke_key':
       return yield* oneKey(core, await core.keys.revoke(operation.keyId, operation.reason, asker))
     case 'suspend_key':
@@ -214,5 +219,7 @@ const keyView = (core: Core, state: KeyState, key?: string): KeyView => {
     expiresAt: state.expiresAt === null ? null : isoOf(state.expiresAt),
     createdAt: isoOf(state.created.at),
     lastUsedAt: usage === null ? null : isoOf(usage.lastUsedAt),
+    ...(state.predecessorId === null ? {} : { predecessor: state.predecessorId }),
+    ...(state.rotation === null ? {} : { successor: state.rotation.successorId }),
   }
 }

@@ -1,6 +1,6 @@
 /** Words of the command line that more than one command takes, and how each is read. */
 import { InvalidArgumentError } from 'commander'
-import { parseDurationMs, parseExpiry, parseLimit } from '../domain/amounts.ts'
+import { parseDurationMs, parseExpiry, parseLimit, parseOverlap } from '../domain/amounts.ts'
 import { eventData, type Limit } from '../domain/events.ts'
 import type { Typed } from '../domain/text.ts'
 import { parseTimestamp } from '../domain/timestamp.ts'
@@ -16,6 +16,7 @@ export const orNone =
   (text: string): T | 'none' =>
     text === 'none' ? text : parse(text)
 export const limitOption = (text: string): Limit => parsedValue(parseLimit(text))
+export const overlapOption = (text: string): number => parsedValue(parseOverlap(text))
 export const expiryOption = (text: string): number => parsedValue(parseExpiry(text))
 
 const parsedValue = <T>(typed: Typed<T>): T => {

@@ -50,6 +50,8 @@ export const keyFields = (key: KeyView): string =>
     ['expires', key.expiresAt ?? 'never'],
     ['created', key.createdAt],
     ['last used', key.lastUsedAt ?? 'never'],
+    ...(key.predecessor === undefined ? [] : [['follows', key.predecessor] as const]),
+    ...(key.successor === undefined ? [] : [['followed by', key.successor] as const]),
   ])
 
 export const keyTable = (keys: readonly KeyView[]): string =>

@@ -214,6 +214,8 @@ describe('the first reading with the new key', () => {
     const usedAt = cluster.clock.now()
     await use(node, last)
     await use(node, last)
+    const ids = (await cluster.all()).map(({ id }) => id)
+    expect(new Set(ids).size).toBe(ids.length)
     expect(expiryOf(node, middle)).toBe(usedAt)
     expect(expiryOf(node, keyId)).toBe(usedAt + 24 * hourMs)
   })

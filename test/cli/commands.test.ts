@@ -130,6 +130,33 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     expect((await run('key', 'revoke', 'nobody00')).exitCode).toBe(1)
   })
 
+  test('key rotate prints a key that follows the old one, once, and refuses an overlap that is none', async () => {
+    const created = (await json('key', 'create', '--cellar', 'wine-berlin', '--label', 'Pump', '--limit', '50/5')).lines
+    const old = textOf(created[0], 'id')
+    const rotated = await json('key', 'rotate', old, '--overlap', '1h')
+    const id = textOf(rotated.lines[0], 'id')
+    expect(textOf(rotated.lines[0], 'key')).toMatch(new RegExp(`^clr_${id}_[0-9A-Za-z]{49}$`))
+    const same = { cellar: 'wine-berlin', label: 'Pump', limit: { readings: 50, windowMs: 5_000 }, expiresAt: null }
+    expect(rotated.lines).toMatchObject([{ ...same, status: 'active', predecessor: old }])
+    const listed = (await json('key', 'list')).lines
+    expect(listed.find((line) => line['id'] === old)).toMatchObject({ status: 'active', successor: id })
+    const history = await run('key', 'history', old)
+    expect(history.stdout).toContain(`rotated: successor clr_${id}, lives on 1h after its first use`)
+    expect((await run('key', 'history', id)).stdout).toContain(`follows clr_${old}`)
+    const shown = await run('key', 'rotate', old)
+    expect(shown.stdout).toMatch(new RegExp(`follows +${old}`))
+    expect(shown.stderr).toContain('The old one ends 24h after the first reading with it.')
+
+    for (const overlap of ['2h', '1d', '-1', '']) {
+      const refused = await run('key', 'rotate', old, '--overlap', overlap)
+      expect([overlap, refused.exitCode, refused.stdout]).toEqual([overlap, 64, ''])
+      expect(refused.stderr).toContain('one of 0, 1h, 24h, 7d')
+    }
+    expect((await run('key', 'rotate', 'nobody00')).exitCode).toBe(1)
+    await json('key', 'revoke', old)
+    expect((await run('key', 'rotate', old)).stderr).toContain('which is final')
+  })
+
   test('key history tells each event, and at any instant what the key was and why', async () => {
     const { lines } = await json('key', 'history', keyId)
     expect(lines.slice(0, -1).map((line) => [line['type'], line['status']])).toEqual([

@@ -1,10 +1,36 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { limitWithin, parseDurationMs, parseExpiry, parseLimit, retentionWithin } from '../../src/domain/amounts.ts'
+import {
+  limitWithin,
+  overlapTyped,
+  overlapWithin,
+  parseDurationMs,
+  parseExpiry,
+  parseLimit,
+  parseOverlap,
+  retentionWithin,
+} from '../../src/domain/amounts.ts'
 import type { Limit } from '../../src/domain/events.ts'
 import { instantText } from '../../src/domain/instant.ts'
 import { parseTimestamp } from '../../src/domain/timestamp.ts'
 import { nanosecondsPastMs } from '../../src/domain/timestamp-fraction.ts'
+import { rotationOverlapMsDefault, rotationOverlapsMs } from '../../src/limits.ts'
+
+describe('parseOverlap()', () => {
+  test('takes the four that decisions names, as they are typed, and nothing else', () => {
+    expect(rotationOverlapsMs.map(overlapTyped)).toEqual(['0', '1h', '24h', '7d'])
+    for (const ms of rotationOverlapsMs) expect(parseOverlap(` ${overlapTyped(ms)} `)).toEqual({ ok: true, value: ms })
+    for (const text of ['', '1d', '168h', '0s', '-0', '2h', '1 h', '٧d'])
+      expect([text, parseOverlap(text).ok]).toEqual([text, false])
+    expect(overlapTyped(rotationOverlapMsDefault)).toBe('24h')
+  })
+
+  test('refuses one millisecond beside each', () => {
+    for (const ms of rotationOverlapsMs) {
+      expect([overlapWithin(ms - 1).ok, overlapWithin(ms).ok, overlapWithin(ms + 1).ok]).toEqual([false, true, false])
+    }
+  })
+})
 
 describe('parseDurationMs()', () => {
   const table: [text: string, ms: number | null][] = [

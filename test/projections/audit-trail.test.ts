@@ -102,6 +102,32 @@ describe('historyOf()', () => {
     ])
   })
 
+  test('tells of a rotation which key follows, from when on, and what it did to the expiry', () => {
+    const overlapMs = 5 * second
+    const end = (usedAt: number, expiresAt: number): Draft => ({
+      type: 'KeySuperseded',
+      data: { successorId: 'k2', usedAt: noon + usedAt * second, expiresAt: noon + expiresAt * second },
+    })
+    const rotated: Draft = { type: 'KeyRotated', data: { successorId: 'k2', overlapMs } }
+    const history = historyOf(life([0, created], [1, rotated], [20, end(20, 25), { kind: 'system' }]))
+    const used = { field: 'superseded', keyId: 'k2', usedAt: noon + 20 * second } as const
+    expect(history.slice(1).map(({ changes }) => changes)).toEqual([
+      [{ field: 'successor', keyId: 'k2', overlapMs }],
+      [used, { field: 'expiresAt', from: noon + 50 * second, to: noon + 25 * second }],
+    ])
+    expect(history.at(-1)?.stateAfter).toContain('it was to expire 2026-03-01T12:00:25.000Z')
+    expect(historyOf(life([0, created], [1, rotated], [20, end(20, 50)])).at(-1)?.changes).toEqual([used])
+    const follower: Draft =
+      created.type === 'KeyCreated' ? { ...created, data: { ...created.data, predecessorId: 'k0' } } : created
+    expect(historyOf(life([0, follower]))[0]?.changes.at(-1)).toEqual({ field: 'predecessor', keyId: 'k0' })
+    const events = life([0, created], [1, rotated], [20, end(20, 25), { kind: 'system' }])
+    expect(stateThen(events, noon + 26 * second)).toEqual({
+      status: 'expired',
+      reason:
+        'expired: its expiry, 2026-03-01T12:00:25.000Z, had passed; it was set 2026-03-01T12:00:20.000Z by the service itself',
+    })
+  })
+
   test('says who, when and where each event lies, so that it can be looked up', () => {
     expect(historyOf(wholeLife)[4]).toEqual({
       type: 'ReadingsFenced',
