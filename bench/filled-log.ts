@@ -69,16 +69,21 @@ const readingsOf = ({ keyId, cellar, revision }: FilledKey, of: number, count: n
   })
 }
 
-/** More events of keys that are there, each in an append of its own, as the service writes them. */
-export const fillKeyEvents = async (log: EventLog, keys: readonly FilledKey[], events: number): Promise<void> => {
+/** More events of keys that are there, so many in an append: the service writes one. */
+export const fillKeyEvents = async (
+  log: EventLog,
+  keys: readonly FilledKey[],
+  { events, perAppend }: { readonly events: number; readonly perAppend: number },
+): Promise<void> => {
   let written = 0
-  for (let revision = 0; written < events; revision += 1) {
+  for (let revision = 0; written < events; revision += perAppend) {
     const data = { label: `Press ${revision}`, note: '' }
+    const relabelled = (): NewEvent => ({ type: 'KeyRelabelled', data, ...byCommandLine() })
     for (let from = 0; from < keys.length && written < events; from += appendsAtOnce) {
       const group = keys.slice(from, from + appendsAtOnce)
-      const relabelled = (): NewEvent => ({ type: 'KeyRelabelled', data, ...byCommandLine() })
-      await Promise.all(group.map(({ keyId }) => log.append(keyStream(keyId), revision, [relabelled()])))
-      written += group.length
+      const run = (): NewEvent[] => Array.from({ length: perAppend }, relabelled)
+      await Promise.all(group.map(({ keyId }) => log.append(keyStream(keyId), revision, run())))
+      written += group.length * perAppend
     }
   }
 }

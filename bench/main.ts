@@ -6,6 +6,7 @@ import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { benchDisk } from './disk.ts'
 import { benchEventStore } from './eventstoredb.ts'
+import { benchEventStoreStart } from './eventstoredb-start.ts'
 import { benchGrowth } from './growth.ts'
 import { benchLag } from './lag.ts'
 import { benchMemory } from './memory.ts'
@@ -40,6 +41,7 @@ const parts = new Map<string, () => Promise<void>>([
   ['memory', () => benchMemory(Number(values.readings ?? 10_000_000), Number(values.minutes))],
   ['lag', () => benchLag(rounds)],
   ['eventstoredb', () => benchEventStore(values.url, rounds)],
+  ['eventstoredb-start', () => benchEventStoreStart(values.url, rounds.rounds)],
   ['growth', () => benchGrowth(Number(values.readings ?? 10_000_000))],
 ])
 
@@ -51,5 +53,6 @@ for (const name of positionals) {
 console.log(`${new Date().toISOString()}, ${machine}`)
 // All of it is all that needs no server beside it, unless one is named.
 const isWanted = (name: string): boolean =>
-  positionals.includes(name) || (positionals.length === 0 && (name !== 'eventstoredb' || values.url !== undefined))
+  positionals.includes(name) ||
+  (positionals.length === 0 && (!name.startsWith('eventstoredb') || values.url !== undefined))
 for (const [name, part] of parts) if (isWanted(name)) await part()

@@ -11,7 +11,7 @@ const keys = 10_000
 /** How fast a start without a checkpoint reads the log: events of 10,000 keys, and their readings, into the projections. */
 export const benchReplay = async (events: number, rounds: number): Promise<void> => {
   const fillings: readonly (readonly [what: string, fill: (log: EventLog) => Promise<void>])[] = [
-    ['of keys', async (log) => fillKeyEvents(log, await fillKeys(log, keys), events - keys)],
+    ['of keys', async (log) => fillKeyEvents(log, await fillKeys(log, keys), { events: events - keys, perAppend: 1 })],
     ['readings, 20 in an append', async (log) => fillReadings(log, await fillKeys(log, keys), events)],
   ]
   const rows: string[][] = []

@@ -41,7 +41,8 @@ export const benchStart = async (readings: number, rounds: number): Promise<void
 const startOnKeyEvents = async (rounds: number): Promise<readonly Start[]> => {
   const dataDir = benchFolder()
   try {
-    await fill(dataDir, async (log) => fillKeyEvents(log, await fillKeys(log, keys), keyEvents - keys))
+    const more = { events: keyEvents - keys, perAppend: 1 }
+    await fill(dataDir, async (log) => fillKeyEvents(log, await fillKeys(log, keys), more))
     return await startAgain(dataDir, rounds, { mustForget: true })
   } finally {
     rmSync(dataDir, { recursive: true })
