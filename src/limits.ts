@@ -55,6 +55,9 @@ export const refusalWindowsMax = 10_000
 export const retentionMsMin = 24 * 3_600_000
 /** Readings stay this much longer than their cellar says, since the clocks of two nodes may differ. */
 export const retentionMarginMs = 3_600_000
+/** A clock that goes further ahead at once purges nothing until it is back, or has stood by it for so long. */
+export const clockLeapMsMax = 24 * 3_600_000
+export const clockDoubtMs = 24 * 3_600_000
 /** Keys whose readings are purged by one append to their cellar: about 200 KB. */
 export const purgesPerAppendMax = 256
 /** A hundred years: whoever types more means something else. */

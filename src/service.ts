@@ -116,11 +116,20 @@ const tellTimes = (told: TimesTold, lines: LogLines): void => {
         byMs: told.byMs,
       })
       return
+    case 'doubted':
+      lines.warn(
+        'the clock has leapt ahead: no readings are purged by it until it is back, or has stood by that for a day',
+        { byMs: told.byMs },
+      )
+      return
     case 'ahead_no_more':
       lines.info('events are no longer ahead of the clock')
       return
     case 'late_no_more':
       lines.info('events come in time again')
+      return
+    case 'doubted_no_more':
+      lines.info('readings are purged by the clock again')
       return
     default:
       assertNever(told)

@@ -2,10 +2,10 @@ import type { RecordedEvent } from '../domain/events.ts'
 import { clockCalmMs, clockDifferenceMsMax, heartbeatMs, lagCalmMs, lagMsMax } from '../limits.ts'
 import type { Host } from './host.ts'
 
-/** `byMs`: how far the event was off that showed it first. */
+/** `byMs`: how far the event was off that showed it first. `doubted`: how far the clock is, by which nothing is purged then. */
 export type TimesTold =
-  | { readonly kind: 'ahead' | 'late'; readonly byMs: number }
-  | { readonly kind: 'ahead_no_more' | 'late_no_more' }
+  | { readonly kind: 'ahead' | 'late' | 'doubted'; readonly byMs: number }
+  | { readonly kind: 'ahead_no_more' | 'late_no_more' | 'doubted_no_more' }
 
 /**
  * Holds the times of the newest events against this node's clock (protocol, "Versions and clocks"), and says when it begins

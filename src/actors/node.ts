@@ -7,7 +7,7 @@ import { KeyActor } from './key-actor.ts'
 import { OperatorActor, SetupActor } from './operator-actor.ts'
 import { Passwords } from './passwords.ts'
 import { type Actor, Registry } from './registry.ts'
-import { Retention } from './retention.ts'
+import { type Purging, Retention } from './retention.ts'
 import { Rotations } from './rotations.ts'
 import { Sweeps } from './sweeps.ts'
 
@@ -23,7 +23,7 @@ export class Node {
   readonly rotations: Rotations
   readonly #host: Host
 
-  constructor(host: Host) {
+  constructor(host: Host, purging: Purging) {
     this.#host = host
     this.keys = new Registry(host, (keyId) => new KeyActor(keyId, host))
     this.cellars = new Registry(host, (stream) => new CellarActor(stream, host))
@@ -32,7 +32,7 @@ export class Node {
     this.passwords = new Passwords(host)
     this.sweeps = new Sweeps(host, this.keys)
     this.rotations = new Rotations(host, this.keys)
-    this.retention = new Retention(host, this.cellars)
+    this.retention = new Retention(host, this.cellars, purging)
   }
 
   get isIdle(): boolean {

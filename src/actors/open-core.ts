@@ -32,7 +32,10 @@ export type CoreParts = {
    * stopped for good. Default: thrown where nobody catches it, which ends the process as every such bug does.
    */
   readonly onBroken?: (bug: unknown) => void
-  /** Told when events begin to come from ahead of the clock, or late, and when that is over. Default: nobody is told. */
+  /**
+   * Told when events begin to come from ahead of the clock, or late, or the clock leaps so far that nothing is purged by it,
+   * and when that is over. Default: nobody is told.
+   */
   readonly onTimes?: (told: TimesTold) => void
   /** Default: the log is folded from its beginning at every start. */
   readonly checkpoints?: CheckpointParts
@@ -53,11 +56,13 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   const { projections, after } = await beginFrom(log, checkpointParts)
   const host = new Host({ log, clock, entropy, schedule, projections, onBug })
   if (parts.idempotency !== undefined) host.remembered = new RememberedAppends(host, parts.idempotency)
-  const node = new Node(host)
+  const onTimes = parts.onTimes ?? (() => {})
+  const [newest] = await log.readAll({ direction: 'backwards', limit: 1 })
+  const node = new Node(host, { newestMs: newest?.recordedAt ?? clock.now(), onTimes })
   node.sweeps.recall()
   node.rotations.recall()
   const checkpoints = new Checkpoints(host, checkpointParts)
-  const clockWatch = new ClockWatch(host, parts.onTimes ?? (() => {}))
+  const clockWatch = new ClockWatch(host, onTimes)
   // Before the log is followed, so that what comes after the end that it reads is delivered.
   await host.remembered?.begin()
   const foldListeners = new Set<FoldListener>()

@@ -5,9 +5,17 @@ import { cellarStream, readingsStream } from '../domain/streams.ts'
 import { purgesPerAppendMax } from '../limits.ts'
 import { Outage } from '../log/event-log.ts'
 import type { CellarActor } from './cellar-actor.ts'
+import type { TimesTold } from './clock-watch.ts'
 import type { Host } from './host.ts'
 import { eventAt, firstSince } from './load-readings.ts'
+import { PurgeClock } from './purge-clock.ts'
 import type { Registry } from './registry.ts'
+
+export type Purging = {
+  /** When the newest event of the log was recorded, before this node wrote any. */
+  readonly newestMs: number
+  onTimes(told: TimesTold): void
+}
 
 /**
  * Lets go of readings that are older than their cellar keeps them (protocol, "Retention"): ReadingsPurged in the cellar's
@@ -24,10 +32,15 @@ export class Retention {
   /** Keys with a gap in their readings at the last run, and whether that was told. */
   #gaps: ReadonlyMap<string, boolean> = new Map()
   #running: Promise<void> | null = null
+  readonly #clock: PurgeClock
+  readonly #onTimes: (told: TimesTold) => void
+  #isDoubtTold = false
 
-  constructor(host: Host, cellars: Registry<CellarActor>) {
+  constructor(host: Host, cellars: Registry<CellarActor>, { newestMs, onTimes }: Purging) {
     this.#host = host
     this.#cellars = cellars
+    this.#clock = new PurgeClock(newestMs)
+    this.#onTimes = onTimes
   }
 
   hear(event: RecordedEvent): void {
@@ -45,7 +58,7 @@ export class Retention {
   async #runOnce(): Promise<void> {
     try {
       await this.#truncate()
-      for (const { cellar } of this.#host.projections.cellars.list()) await this.#purgeCellar(cellar)
+      await this.#purge()
       this.#tellGaps()
     } catch (error) {
       // The next run goes on where this one ended.
@@ -53,11 +66,28 @@ export class Retention {
     }
   }
 
-  async #purgeCellar(cellar: string): Promise<void> {
-    const { clock, projections } = this.#host
+  /** By one time for all cellars: it may take minutes, and the clock is looked at once. */
+  async #purge(): Promise<void> {
+    const now = this.#host.clock.now()
+    const doubtedByMs = this.#clock.doubtedBy(now)
+    const cellars = this.#host.projections.cellars.list().filter(({ policy }) => policy.retentionMs !== null)
+    this.#tellDoubt(cellars.length === 0 ? 0 : doubtedByMs)
+    if (doubtedByMs > 0) return
+    for (const { cellar } of cellars) await this.#purgeCellar(cellar, now)
+  }
+
+  #tellDoubt(byMs: number): void {
+    const isDoubted = byMs > 0
+    if (isDoubted !== this.#isDoubtTold)
+      this.#onTimes(isDoubted ? { kind: 'doubted', byMs } : { kind: 'doubted_no_more' })
+    this.#isDoubtTold = isDoubted
+  }
+
+  async #purgeCellar(cellar: string, now: number): Promise<void> {
+    const { projections } = this.#host
     const retentionMs = projections.cellars.get(cellar)?.policy.retentionMs ?? null
     if (retentionMs === null) return
-    const acceptedBefore = purgeBefore(clock.now(), retentionMs)
+    const acceptedBefore = purgeBefore(now, retentionMs)
     if (acceptedBefore <= (this.#doneBefore.get(cellar) ?? 0)) return
     let purges: Purge[] = []
     const record = async (): Promise<boolean> => {

@@ -264,12 +264,12 @@ describe('what a node remembers of Idempotency-Keys', () => {
   })
 })
 
-/** A log that tells which pages of it were read. */
+/** A log that tells which pages of it were read, but for its last event. */
 const pagesOf = (log: EventLog, pages: ReadAllOptions[]): EventLog => ({
   append: (stream, expected, events) => log.append(stream, expected, events),
   read: (stream, options) => log.read(stream, options),
   readAll: (options) => {
-    pages.push(options)
+    if (options.limit > 1) pages.push(options)
     return log.readAll(options)
   },
   subscribe: (options, subscriber) => log.subscribe(options, subscriber),
@@ -313,7 +313,8 @@ describe('a start', () => {
     if (event === undefined) throw new Error('the log is empty')
     const endless: EventLog = {
       ...pagesOf(log, []),
-      readAll: async () => {
+      readAll: async ({ limit }) => {
+        if (limit === 1) return [event]
         pages += 1
         if (pages > idempotencyStartPagesMax + 1) await released.promise
         return pages > idempotencyStartPagesMax + 2 ? [] : new Array<RecordedEvent>(readPageEventsMax).fill(event)

@@ -31,9 +31,14 @@ const openWithReadings = async () => {
   return { cluster, node, keyId }
 }
 
-/** To the first moment at which what was accepted in the first `days` days of the tests may go. */
-const passDays = ({ clock }: Cluster, days: number): void => {
+/**
+ * To the first moment at which what was accepted in the first `days` days of the tests may go, and believed by the nodes:
+ * they sweep the day before, when nothing is due that was not due before.
+ */
+const passDays = async ({ clock }: Cluster, days: number, ...nodes: readonly TestNode[]): Promise<void> => {
   const startOfTests = Date.UTC(2026, 2, 1)
+  clock.set(startOfTests + days * dayMs + retentionMarginMs)
+  for (const node of nodes) await sweep(node)
   clock.set(startOfTests + (days + 1) * dayMs + retentionMarginMs)
 }
 
@@ -49,7 +54,7 @@ const revisionsOf = async ({ log }: Cluster, keyId: string): Promise<readonly nu
 describe('a sweep', () => {
   test('purges what is older than its cellar keeps, and says so in the stream of the cellar', async () => {
     const { cluster, node, keyId } = await openWithReadings()
-    passDays(cluster, 1)
+    await passDays(cluster, 1, node)
     await sweep(node)
     expect(await revisionsOf(cluster, keyId)).toEqual([4, 5])
     const [purged, ...others] = await purgesIn(cluster)
@@ -75,7 +80,7 @@ describe('a sweep', () => {
 
   test('purges nothing one millisecond before its time', async () => {
     const { cluster, node, keyId } = await openWithReadings()
-    passDays(cluster, 1)
+    await passDays(cluster, 1, node)
     cluster.clock.advance(-1)
     await sweep(node)
     expect(await purgesIn(cluster)).toEqual([])
@@ -86,7 +91,7 @@ describe('a sweep', () => {
     const { cluster, node, keyId } = await openWithReadings()
     await node.schedule.until(node.core.keys.revoke(keyId, 'lost', asker))
     node.late.deliver()
-    passDays(cluster, 400)
+    await passDays(cluster, 400, node)
     for (let time = 0; time < 3; time += 1) {
       await sweep(node)
       cluster.clock.advance(dayMs)
@@ -101,7 +106,7 @@ describe('a sweep', () => {
     const { cluster, node } = await openWithReadings()
     await makeTestKey(node)
     await keep(node, null)
-    passDays(cluster, 400)
+    await passDays(cluster, 400, node)
     await sweep(node)
     expect(await purgesIn(cluster)).toEqual([])
     await keep(node, dayMs)
@@ -111,11 +116,11 @@ describe('a sweep', () => {
 
   test('goes on where the last one ended, a day at a time', async () => {
     const { cluster, node, keyId } = await openWithReadings()
-    passDays(cluster, 1)
+    await passDays(cluster, 1, node)
     await sweep(node)
     await node.post(keyId, 1)
     node.late.deliver()
-    passDays(cluster, 2)
+    await passDays(cluster, 2, node)
     await sweep(node)
     await sweep(node)
     expect((await purgesIn(cluster)).map(({ data }) => data)).toMatchObject([
@@ -134,7 +139,7 @@ describe('a sweep', () => {
     await keep(node, dayMs)
     for (const keyId of keyIds) await node.post(keyId, 2)
     node.late.deliver()
-    passDays(cluster, 1)
+    await passDays(cluster, 1, node)
     await sweep(node)
     expect(await purgesIn(cluster)).toHaveLength(keyIds.length)
     for (const keyId of keyIds) expect(await revisionsOf(cluster, keyId)).toEqual([1])
@@ -143,7 +148,7 @@ describe('a sweep', () => {
   test('that is overtaken by another policy counts for nothing: what that one lets go of goes in its time', async () => {
     const { cluster, node, keyId } = await openWithReadings()
     const other = await cluster.open()
-    passDays(cluster, 1)
+    await passDays(cluster, 1, node)
     const held = node.faults.hold('before')
     const sweeping = node.core.sweep()
     await node.schedule.quiet()
@@ -153,14 +158,14 @@ describe('a sweep', () => {
     await node.schedule.until(sweeping)
     await sweep(node)
     expect(await purgesIn(cluster)).toEqual([])
-    passDays(cluster, 2)
+    await passDays(cluster, 2, node)
     await sweep(node)
     expect(await revisionsOf(cluster, keyId)).toEqual([4, 5])
   })
 
   test('leaves what a restart folds to the very same', async () => {
     const { cluster, node, keyId } = await openWithReadings()
-    passDays(cluster, 1)
+    await passDays(cluster, 1, node)
     await sweep(node)
     await node.post(keyId, 1)
     node.late.deliver()
@@ -176,7 +181,7 @@ describe('two nodes that sweep at once', () => {
     const { cluster, node, keyId } = await openWithReadings()
     const other = await cluster.open()
     await sweep(other)
-    passDays(cluster, 1)
+    await passDays(cluster, 1, node)
     const held = [node.faults.hold('before'), other.faults.hold('before')]
     const sweeps = Promise.all([node.core.sweep(), other.core.sweep()])
     await node.schedule.quiet()
@@ -196,7 +201,7 @@ describe('two nodes that sweep at once', () => {
 describe('a node that dies in the middle of a purge', () => {
   test('before it is recorded leaves every reading where it is', async () => {
     const { cluster, node, keyId } = await openWithReadings()
-    passDays(cluster, 1)
+    await passDays(cluster, 1, node)
     node.faults.failAppend({ fault: 'not_written', thenAway: true })
     await sweep(node)
     expect(await purgesIn(cluster)).toEqual([])
@@ -219,7 +224,7 @@ describe('a node that dies in the middle of a purge', () => {
       const { cluster, node, keyId } = await openWithReadings()
       const other = await cluster.open()
       await other.schedule.until(other.core.sweep())
-      passDays(cluster, 1)
+      await passDays(cluster, 1, node)
       node.faults.failAppend({ fault: 'unknown_written', thenAway: true })
       void node.core.sweep()
       await node.schedule.quiet()
@@ -236,7 +241,7 @@ describe('a key of which readings were purged', () => {
   test('goes on at its next revision, on every node, at once and after a restart', async () => {
     const { cluster, node, keyId } = await openWithReadings()
     const other = await cluster.open()
-    passDays(cluster, 1)
+    await passDays(cluster, 1, node)
     await sweep(node)
     for (const [at, revision] of [
       [node, 6],
@@ -255,7 +260,7 @@ describe('a key of which readings were purged', () => {
     const keyId = await makeTestKey(node, { limit })
     await keep(node, dayMs)
     await node.post(keyId, 1_500)
-    passDays(cluster, 1)
+    await passDays(cluster, 1, node)
     // More than a page of them, so that the window's first is found by halves, in a stream that begins behind it.
     await node.post(keyId, 2_400)
     node.late.deliver()
@@ -275,7 +280,7 @@ describe('a key of which readings were purged', () => {
     cluster.clock.advance(dayMs)
     await node.post(keyId, 2)
     node.late.deliver()
-    passDays(cluster, 2)
+    await passDays(cluster, 2, node)
     await sweep(node)
     expect((await revisionsOf(cluster, keyId))[0]).toBe(10)
     expect(await other.post(keyId)).toMatchObject([{ ok: true, value: { first: 12 } }])
