@@ -4,6 +4,7 @@ import { createProjections } from '../../projections/projections.ts'
 import type { Limit, RecordedEvent } from '../../src/domain/events.ts'
 import { bodyHash, type KeyedAppend, keyedAppendAt } from '../../src/domain/idempotency.ts'
 import type { ReadingRefusal } from '../../src/domain/refusal.ts'
+import { rotationOverlapsMs } from '../../src/limits.ts'
 import { createMemoryIndex } from '../../src/log/idempotency/memory.ts'
 import type { IdempotencyIndex } from '../../src/log/idempotency-index.ts'
 import { asker, Cluster, cellar, makeTestKey, reading, type TestNode } from '../actors/nodes.ts'
@@ -108,7 +109,7 @@ const step = (name: string, run: (system: System) => Promise<void>): Step => ({
 })
 
 const place = fc.constantFrom<Place>(0, 1)
-const pick = fc.nat({ max: 2 })
+const pick = fc.nat({ max: 4 })
 const keyOf = (system: System, index: number): string => system.keyIds[index % system.keyIds.length] ?? ''
 
 /** Answers that say that nothing was written. Others leave it open. */
@@ -242,11 +243,21 @@ const setExpiry = (inMs: number | null): Change => ({
   },
 })
 
+const rotate = (overlapMs: number): Change => ({
+  name: `rotate with ${overlapMs} ms`,
+  run: async (system, { place, keyId }) => {
+    if (system.keyIds.length >= 5) return
+    const made = await system.ask(place, ({ core }) => core.keys.rotate(keyId, { overlapMs }, asker))
+    if (made?.ok) system.keyIds.push(made.value.state.keyId)
+  },
+})
+
 const change = fc.oneof(
   { arbitrary: fc.constantFrom(suspend, resume), weight: 4 },
   { arbitrary: fc.constant(revoke), weight: 1 },
   { arbitrary: fc.option(limits).map(setLimit), weight: 3 },
   { arbitrary: fc.option(fc.integer({ min: -1_000, max: 20_000 })).map(setExpiry), weight: 2 },
+  { arbitrary: fc.constantFrom(...rotationOverlapsMs).map(rotate), weight: 2 },
 )
 
 const changing = fc
@@ -407,16 +418,46 @@ const expectPromisesKept = async ({ cluster, promised }: System): Promise<void> 
   }
 }
 
+/** A key ends by its successor's first reading: once, at its time and the overlap, never later than it would have. */
+const expectRotationsEnded = async ({ cluster }: System): Promise<number> => {
+  const fresh = await cluster.open()
+  expect(fresh.bugs).toEqual([])
+  const all = await cluster.all()
+  const firstReading = (keyId: string) =>
+    all.find(({ stream, type }) => stream === `readings-${keyId}` && type === 'ReadingAccepted')
+  const ends = all.filter((event) => event.type === 'KeySuperseded')
+  for (const end of ends) {
+    const { successorId, usedAt, expiresAt } = end.data
+    const before = all.filter(({ stream, revision }) => stream === end.stream && revision < end.revision)
+    const rotated = before.findLast(({ type }) => type === 'KeyRotated')
+    expect(rotated?.data).toMatchObject({ successorId })
+    const overlapMs = rotated?.type === 'KeyRotated' ? rotated.data.overlapMs : Number.NaN
+    const own = statesOf(before).at(-1)?.expiresAt ?? Number.POSITIVE_INFINITY
+    expect(expiresAt).toBe(Math.min(own, usedAt + overlapMs))
+    const cause = all.find(({ id }) => id === end.metadata.causationId)
+    expect([cause?.type, cause?.recordedAt]).toEqual(['ReadingAccepted', usedAt])
+    const wasSupersededBefore = before.slice(rotated?.revision).some(({ type }) => type === 'KeySuperseded')
+    expect(wasSupersededBefore).toBe(false)
+  }
+  for (const { keyId, revoked, rotation } of fresh.core.projections.keys.list()) {
+    if (revoked !== null || rotation === null || firstReading(rotation.successorId) === undefined) continue
+    expect([keyId, rotation.superseded]).toEqual([keyId, expect.anything()])
+  }
+  return ends.length
+}
+
 test('whatever two nodes do, and wherever they die, the log keeps every promise that was answered', async () => {
   console.info(`SIMULATION_SEED=${seed}`)
   let readings = 0
   let repeats = 0
+  let ended = 0
   await fc.assert(
     fc.asyncProperty(steps, async (commands) => {
       const system = new System()
       await system.begin()
       await fc.asyncModelRun(() => ({ model: {}, real: system }), commands)
       await expectPromisesKept(system)
+      ended += await expectRotationsEnded(system)
       for (const keyId of system.keyIds) {
         await expectNoPlaceLost(system, keyId)
         await expectAgreement(system, keyId)
@@ -428,4 +469,5 @@ test('whatever two nodes do, and wherever they die, the log keeps every promise 
   )
   expect(readings).toBeGreaterThan(1_000)
   expect(repeats).toBeGreaterThan(1_000)
+  expect(ended).toBeGreaterThan(100)
 }, 120_000)
