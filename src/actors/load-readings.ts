@@ -5,6 +5,8 @@ import type { EventLog } from '../log/event-log.ts'
 import { narrowTo } from './narrow.ts'
 
 type ReadingsEvent = RecordedEvent<ReadingsEventType>
+/** What is asked of an event while one is looked for. */
+type Place = Pick<ReadingsEvent, 'stream' | 'revision' | 'recordedAt'>
 
 /** The newest of `readings-<id>`, oldest first; empty if there is none. */
 export const readTail = async (log: EventLog, stream: string): Promise<readonly ReadingsEvent[]> => {
@@ -44,7 +46,7 @@ export const loadReadings = async (
 }
 
 /** The first event of the stream that was recorded at `fromMs` or later; `last` was. */
-export const firstSince = async (log: EventLog, last: ReadingsEvent, fromMs: number): Promise<ReadingsEvent> => {
+export const firstSince = async (log: EventLog, last: Place, fromMs: number): Promise<Place> => {
   let found = last
   let low = 0
   while (low < found.revision) {
@@ -57,13 +59,8 @@ export const firstSince = async (log: EventLog, last: ReadingsEvent, fromMs: num
 }
 
 /** Counts the events from `first` up to, and without, `end`. Whole slots are halved until they are one slot or one page. */
-const countRun = async (
-  log: EventLog,
-  state: ReadingsState,
-  first: ReadingsEvent,
-  end: ReadingsEvent,
-): Promise<void> => {
-  const runs: [ReadingsEvent, ReadingsEvent][] = [[first, end]]
+const countRun = async (log: EventLog, state: ReadingsState, first: Place, end: Place): Promise<void> => {
+  const runs: [Place, Place][] = [[first, end]]
   for (let run = runs.pop(); run !== undefined; run = runs.pop()) {
     const [from, to] = run
     const events = to.revision - from.revision
@@ -81,7 +78,7 @@ const countRun = async (
 }
 
 /** The event at that revision, or the first after it if older ones were purged. */
-export const eventAt = async (log: EventLog, stream: string, revision: number): Promise<ReadingsEvent> => {
+export const eventAt = async (log: EventLog, stream: string, revision: number): Promise<Place> => {
   const [event] = await log.read(stream, { from: revision, limit: 1 })
   if (event === undefined) throw new Error(`Cannot read revision ${revision} of "${stream}": later ones were read`)
   return readingsEvent(event)

@@ -123,9 +123,7 @@ export class Retention {
     const first = await eventAt(log, last.stream, firstRevision)
     if (first.recordedAt >= acceptedBefore) return null
     const end =
-      last.recordedAt < acceptedBefore
-        ? last.revision
-        : (await firstSince(log, await eventAt(log, last.stream, last.revision), acceptedBefore)).revision
+      last.recordedAt < acceptedBefore ? last.revision : (await firstSince(log, last, acceptedBefore)).revision
     const barriers = new Set(readings.barriers(keyId).map(({ revision }) => revision))
     const inRange = [...barriers].filter((revision) => revision >= firstRevision && revision < end).length
     const count = end - firstRevision - inRange

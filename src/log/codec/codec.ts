@@ -15,7 +15,7 @@ import {
   schemaVersion,
 } from '../../domain/events.ts'
 import { UndecodableEvent } from '../event-log.ts'
-import { packReadings, unpackReadings } from './packed-readings.ts'
+import { type Part, packReadings, unpackReadings } from './packed-readings.ts'
 import { type Upcast, upcasts } from './upcast.ts'
 
 /** What is known of each event type. A parameter, so that a test can have a version that never was. */
@@ -52,8 +52,8 @@ export type StoredRow = {
 export type Codec = {
   /** As few rows as can be: one, unless readings and other events are mixed. */
   encode(stream: string, events: readonly NewEvent[]): readonly NewRow[]
-  /** @throws UndecodableEvent naming the first event that this version can't read. */
-  decode(row: StoredRow): readonly RecordedEvent[]
+  /** `part`: only those of its events. @throws UndecodableEvent naming the first of them that this version can't read. */
+  decode(row: StoredRow, part?: Part): readonly RecordedEvent[]
   /** One event, for an engine that keeps each by itself. @throws UndecodableEvent if this version can't read it. */
   decodeEvent(at: EventPlace, event: unknown): RecordedEvent
   /** What its events are written at. */
@@ -85,10 +85,10 @@ export const createCodec = (registry: EventRegistry = currentRegistry): Codec =>
       events.every(isReading)
         ? [encodeReadings(stream, events)]
         : runsOf(events).map((run) => encodeRun(registry, stream, run)),
-    decode: (row) =>
+    decode: (row, part = { first: 0, end: row.count }) =>
       typeof row.body === 'string'
-        ? decodeJson({ registry, checks }, row, row.body)
-        : decodePacked({ registry, checks }, row, row.body),
+        ? decodeJson({ registry, checks }, { row, body: row.body, part })
+        : decodePacked({ registry, checks }, { row, body: row.body, part }),
     decodeEvent: (at, event) => decodeStored({ registry, checks }, at, event),
     versionOf: (type) => versionOf(registry, type),
   }
@@ -134,11 +134,17 @@ const isReading = (event: NewEvent): event is NewEvent<'ReadingAccepted'> => eve
 
 type Known = { readonly registry: EventRegistry; readonly checks: ReadonlyMap<string, TypeCheck<TSchema>> }
 
-const decodeJson = (known: Known, row: StoredRow, body: string): readonly RecordedEvent[] =>
-  parseBody(row, body).map((event, index) => {
-    const at = { stream: row.stream, revision: row.revision + index, position: row.position + index }
-    return decodeStored(known, at, event)
-  })
+/** Some events of a row, and its body as what it is. */
+type PartOf<Body> = { readonly row: StoredRow; readonly body: Body; readonly part: Part }
+
+const decodeJson = (known: Known, { row, body, part }: PartOf<string>): readonly RecordedEvent[] =>
+  parseBody(row, body)
+    .slice(part.first, part.end)
+    .map((event, index) => {
+      const before = part.first + index
+      const at = { stream: row.stream, revision: row.revision + before, position: row.position + before }
+      return decodeStored(known, at, event)
+    })
 
 const decodeStored = (known: Known, at: EventPlace, event: unknown): RecordedEvent => {
   if (!storedEventCheck.Check(event)) {
@@ -208,8 +214,8 @@ const newestData = (
   )
 }
 
-const decodePacked = (known: Known, row: StoredRow, body: Uint8Array): readonly RecordedEvent[] => {
-  const readings = unpack(row, body)
+const decodePacked = (known: Known, stored: PartOf<Uint8Array>): readonly RecordedEvent[] => {
+  const readings = unpack(stored)
   if (known.registry.get('ReadingAccepted')?.version === packedSchemaVersion) return readings
   return readings.map((reading) => ({
     ...reading,
@@ -217,12 +223,13 @@ const decodePacked = (known: Known, row: StoredRow, body: Uint8Array): readonly 
   })) as RecordedEvent[]
 }
 
-const unpack = (row: StoredRow, body: Uint8Array): readonly RecordedEvent<'ReadingAccepted'>[] => {
+const unpack = (stored: PartOf<Uint8Array>): readonly RecordedEvent<'ReadingAccepted'>[] => {
   try {
-    return unpackReadings(row, body, parseMetadata)
+    return unpackReadings(stored, parseMetadata)
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause
-    throw new UndecodableEvent(row.stream, row.revision, 'ReadingAccepted', `its row: ${cause.message}`, { cause })
+    const { stream, revision } = stored.row
+    throw new UndecodableEvent(stream, revision, 'ReadingAccepted', `its row: ${cause.message}`, { cause })
   }
 }
 

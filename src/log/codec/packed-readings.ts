@@ -140,13 +140,17 @@ export type PackedRow = {
   readonly recordedAt: number
 }
 
+/** Of a row's events, counted from 0: those from `first` up to, and without, `end`. */
+export type Part = { readonly first: number; readonly end: number }
+
 /**
+ * The readings of that part. What lies before them is passed over and what comes after them not looked at, so one of a long
+ * row costs far less than all.
  * @param metadataOf makes metadata of the JSON that was stored, where they are not the usual ones.
  * @throws RangeError saying what is wrong with the bytes.
  */
 export const unpackReadings = (
-  row: PackedRow,
-  body: Uint8Array,
+  { row, body, part }: { readonly row: PackedRow; readonly body: Uint8Array; readonly part: Part },
   metadataOf: (json: string) => Metadata,
 ): readonly RecordedEvent<'ReadingAccepted'>[] => {
   const reader = new ByteReader(body)
@@ -158,11 +162,16 @@ export const unpackReadings = (
   const names: string[] = []
   const ids = new UnpackedIds(reader, { kind: 'key', keyId: keyIdOf(row.stream) ?? '' })
   let { recordedAt } = row
-  for (let index = 0; index < row.count; index++) {
+  for (let index = 0; index < part.end; index++) {
     const flagBits = reader.byte()
     if (flagBits > knownFlags) throw new RangeError('a reading in it has flags that this version does not know')
     if ((flagBits & flags.movedOn) !== 0) recordedAt += reader.signedVarint()
-    const id = ids.next(flagBits)
+    ids.next(flagBits)
+    if (index < part.first) {
+      passOver(reader, names, flagBits)
+      continue
+    }
+    const { id } = ids
     const data = unpackData(reader, names, { recordedAt, isText: (flagBits & flags.timestampIsText) !== 0 })
     const metadata = (flagBits & flags.hasMetadata) === 0 ? ids.usualMetadata() : metadataOf(readText(reader))
     readings.push({
@@ -176,7 +185,7 @@ export const unpackReadings = (
       position: row.position + index,
     })
   }
-  if (!reader.isAtEnd) throw new RangeError('bytes are left over behind its last reading')
+  if (part.end === row.count && !reader.isAtEnd) throw new RangeError('bytes are left over behind its last reading')
   return readings
 }
 
@@ -184,8 +193,9 @@ export const unpackReadings = (
 class UnpackedIds {
   readonly #reader: ByteReader
   readonly #by: Metadata['by']
-  /** Of the reading that had an id of its own last; further ones of its batch share one object of metadata. */
-  #requestId: string | null = null
+  /** The id of the reading that had one of its own last; where its bytes begin, until its text is asked for. */
+  #ownId: string | number | null = null
+  /** Further ones of its batch share one object. */
   #metadata: Metadata | null = null
   #ofRequest = 0
 
@@ -194,25 +204,41 @@ class UnpackedIds {
     this.#by = by
   }
 
-  next(flagBits: number): string {
+  /** Goes on to the next reading. */
+  next(flagBits: number): void {
     if ((flagBits & flags.isOfBatch) !== 0) {
-      if (this.#requestId === null) throw new RangeError('a reading in it is of a batch that has no first one')
-      const id = readingId(this.#requestId, this.#ofRequest)
+      if (this.#ownId === null) throw new RangeError('a reading in it is of a batch that has no first one')
       this.#ofRequest += 1
-      return id
+      return
     }
-    const isText = (flagBits & flags.idIsText) !== 0
-    const id = isText ? readText(this.#reader) : uuidText(this.#reader.bytes, this.#reader.skip(16))
-    this.#requestId = id
+    this.#ownId = (flagBits & flags.idIsText) !== 0 ? readText(this.#reader) : this.#reader.skip(16)
     this.#metadata = null
     this.#ofRequest = 1
-    return id
+  }
+
+  get id(): string {
+    return this.#ofRequest === 1 ? this.#requestId : readingId(this.#requestId, this.#ofRequest - 1)
   }
 
   usualMetadata(): Metadata {
-    this.#metadata ??= usualMetadata(this.#by, this.#requestId ?? '')
+    this.#metadata ??= usualMetadata(this.#by, this.#requestId)
     return this.#metadata
   }
+
+  get #requestId(): string {
+    if (typeof this.#ownId === 'number') this.#ownId = uuidText(this.#reader.bytes, this.#ownId)
+    return this.#ownId ?? ''
+  }
+}
+
+/** What `unpackData` and the rest would read; a name is kept, since later readings may refer to it. */
+const passOver = (reader: ByteReader, names: string[], flagBits: number): void => {
+  for (let name = 0; name < 3; name++) readName(reader, names)
+  reader.skip(8)
+  if ((flagBits & flags.timestampIsText) === 0) reader.varint()
+  else readText(reader)
+  if ((flagBits & flags.hasMetadata) !== 0) readText(reader)
+  if ((flagBits & flags.isKeyed) !== 0) readIdempotency(reader)
 }
 
 const unpackData = (

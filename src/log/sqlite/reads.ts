@@ -2,6 +2,7 @@ import type { Database } from 'bun:sqlite'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { storeStreamsRememberedMax } from '../../limits.ts'
 import type { Codec } from '../codec/codec.ts'
+import type { Part } from '../codec/packed-readings.ts'
 import type { ReadAllOptions, ReadOptions } from '../event-log.ts'
 import type { Scan } from '../subscriptions.ts'
 
@@ -51,11 +52,11 @@ export class SqliteReads {
     if (direction === 'backwards') {
       const last = from ?? Number.MAX_SAFE_INTEGER
       const rows = this.#statements.streamBackwards.iterate(id, last, keptFrom)
-      return this.#take(rows, { limit, backwards: true }, (event) => event.revision <= last)
+      return this.#take(rows, { limit, backwards: true }, ({ revision }) => ({ end: last - revision + 1 }))
     }
     const first = Math.max(from ?? 0, keptFrom)
     const rows = this.#statements.streamForwards.iterate(id, first)
-    return this.#take(rows, { limit, backwards: false }, (event) => event.revision >= first)
+    return this.#take(rows, { limit, backwards: false }, ({ revision }) => ({ first: first - revision }))
   }
 
   /** Where the stream begins, as far as this connection was told. */
@@ -78,11 +79,11 @@ export class SqliteReads {
     if (direction === 'backwards') {
       const before = from ?? Number.MAX_SAFE_INTEGER
       const rows = this.#statements.allBackwards.iterate(before)
-      return this.#take(rows, { limit, backwards: true }, (event) => event.position < before)
+      return this.#take(rows, { limit, backwards: true }, ({ position }) => ({ end: before - position }))
     }
     const after = from ?? 0
     const rows = this.#statements.allForwards.iterate(after)
-    return this.#take(rows, { limit, backwards: false }, (event) => event.position > after)
+    return this.#take(rows, { limit, backwards: false }, ({ position }) => ({ first: after - position + 1 }))
   }
 
   /**
@@ -102,7 +103,7 @@ export class SqliteReads {
       // all that is ever looked at, and no follower would get past it.
       if (row.position + row.count - 1 <= scannedTo) continue
       const { name } = this.#stream(row.stream)
-      if (wants(name)) for (const event of this.#decode(row)) if (event.position > scannedTo) events.push(event)
+      if (wants(name)) events.push(...this.#decode(row, this.#kept(row, { first: scannedTo - row.position + 1 })))
       scannedTo = Math.max(scannedTo, row.position + row.count - 1)
       looked += row.count
       if (looked >= limit) break
@@ -110,28 +111,32 @@ export class SqliteReads {
     return { events, scannedTo: scannedTo === 0 ? after : scannedTo, atEnd: scannedTo >= publishedTo }
   }
 
+  /** `within`: what may be taken of a row, as far as that is less than all. */
   #take(
     rows: Iterable<Row>,
     { limit, backwards }: { readonly limit: number; readonly backwards: boolean },
-    isWanted: (event: RecordedEvent) => boolean,
+    within: (row: Row) => Partial<Part>,
   ): readonly RecordedEvent[] {
     const taken: RecordedEvent[] = []
     for (const row of rows) {
-      const events = this.#decode(row)
-      for (const event of backwards ? events.toReversed() : events) {
-        if (taken.length < limit && isWanted(event)) taken.push(event)
-      }
+      const { first, end } = this.#kept(row, within(row))
+      const left = limit - taken.length
+      if (backwards) taken.push(...this.#decode(row, { first: Math.max(first, end - left), end }).toReversed())
+      else taken.push(...this.#decode(row, { first, end: Math.min(end, first + left) }))
       if (taken.length === limit) break
     }
     return taken
   }
 
   /** Without what lies below the stream's mark: an append across it stays whole in its row. */
-  #decode({ position, stream, revision, count, recorded_at, body }: Row): readonly RecordedEvent[] {
-    const { name, keptFrom } = this.#stream(stream)
-    if (revision + count <= keptFrom) return []
-    const events = this.#codec.decode({ stream: name, position, revision, count, recordedAt: recorded_at, body })
-    return revision >= keptFrom ? events : events.slice(keptFrom - revision)
+  #kept({ stream, revision, count }: Row, { first = 0, end = count }: Partial<Part>): Part {
+    return { first: Math.max(0, first, this.#stream(stream).keptFrom - revision), end: Math.min(count, end) }
+  }
+
+  #decode({ position, stream, revision, count, recorded_at, body }: Row, part: Part): readonly RecordedEvent[] {
+    if (part.first >= part.end) return []
+    const { name } = this.#stream(stream)
+    return this.#codec.decode({ stream: name, position, revision, count, recordedAt: recorded_at, body }, part)
   }
 
   #stream(id: number): Known {

@@ -123,28 +123,37 @@ describe('the codec', () => {
     )
   })
 
-  test('gives back any batches between other readings exactly as they were given', () => {
+  test('gives back any batches between other readings exactly as they were given, whole and in part', () => {
     const anyStranger = fc.constantFrom('none', 'none', 'id', 'metadata')
     const anyRequest = fc.tuple(anyReading, fc.integer({ min: 1, max: 5 }), anyStranger, fc.uuid())
     fc.assert(
-      fc.property(fc.array(anyRequest, { minLength: 1, maxLength: 4 }), (requests) => {
-        const readings = requests.flatMap(([first, count, stranger, requestId]) => {
-          const usual = { by, requestId, correlationId: requestId, causationId: requestId }
-          return Array.from({ length: count }, (_, index) => ({
-            ...first,
-            id: readingId(requestId, stranger === 'id' ? index * 2 : index),
-            metadata: index === 0 || stranger === 'metadata' ? first.metadata : usual,
-          }))
-        })
-        expect(roundTrip('readings-one', readings)).toEqual(
-          readings.map((event, index) => ({
-            ...event,
-            stream: 'readings-one',
-            revision: place.revision + index,
-            position: place.position + index,
-          })),
-        )
-      }),
+      fc.property(
+        fc.array(anyRequest, { minLength: 1, maxLength: 4 }),
+        fc.nat(20),
+        fc.nat(20),
+        (requests, from, to) => {
+          const readings = requests.flatMap(([first, count, stranger, requestId]) => {
+            const usual = { by, requestId, correlationId: requestId, causationId: requestId }
+            return Array.from({ length: count }, (_, index) => ({
+              ...first,
+              id: readingId(requestId, stranger === 'id' ? index * 2 : index),
+              metadata: index === 0 || stranger === 'metadata' ? first.metadata : usual,
+            }))
+          })
+          for (const row of rowsOf('readings-one', readings)) {
+            const part = { first: Math.min(from, to, row.count), end: Math.min(Math.max(from, to), row.count) }
+            expect(codec.decode(row, part)).toEqual(codec.decode(row).slice(part.first, part.end))
+          }
+          expect(roundTrip('readings-one', readings)).toEqual(
+            readings.map((event, index) => ({
+              ...event,
+              stream: 'readings-one',
+              revision: place.revision + index,
+              position: place.position + index,
+            })),
+          )
+        },
+      ),
       { seed: 20_260_301, numRuns: 1_000 },
     )
   })
@@ -256,6 +265,28 @@ describe('the codec', () => {
       const damaged = new Uint8Array(Buffer.from(text, 'latin1'))
       expect(decodeFault({ ...row, body: damaged }).message).toContain(why)
     }
+  })
+
+  test('looks at nothing behind the part of a row that is asked for, and makes nothing of what lies before it', () => {
+    const strange = { ...reading('readings-one'), metadata: { ...reading('key-two').metadata, requestId: 'strange' } }
+    const readings = [strange, reading('readings-one'), reading('readings-one')]
+    const [row] = rowsOf('readings-one', readings)
+    if (row === undefined || typeof row.body === 'string') throw new Error('readings are not packed')
+    const second = { first: 1, end: 2 }
+    const expected = codec.decode(row).slice(1, 2)
+    const body = Buffer.from(row.body)
+    const withoutEnd = { ...row, body: new Uint8Array(body.subarray(0, -5)) }
+    expect(codec.decode(withoutEnd, second)).toEqual(expected)
+    expect(decodeFault(withoutEnd).message).toContain('it ends too early')
+    const withoutJson = Buffer.from(body.toString('latin1').replace('{"by"', '{,by"'), 'latin1')
+    expect(codec.decode({ ...row, body: new Uint8Array(withoutJson) }, second)).toEqual(expected)
+    expect(decodeFault({ ...row, body: new Uint8Array(withoutJson) }).message).toContain('not JSON')
+  })
+
+  test('gives part of a row of other events too, each at its own place', () => {
+    const [row] = rowsOf('key-one', keySuspensions(4))
+    if (row === undefined) throw new Error('there is no row')
+    expect(codec.decode(row, { first: 1, end: 3 })).toEqual(codec.decode(row).slice(1, 3))
   })
 
   test('takes 65 bytes more for a single reading with a key, and nothing for one without', () => {
