@@ -185,6 +185,8 @@ export class KeyStreams {
    * stands for an event that the second read finds; and one after that end is met as a conflict.
    */
   async #load(): Promise<void> {
+    // A read that fails leaves half of it, and nobody may be judged by that.
+    this.#loaded = false
     // What a store has named and lost, with a leader that died, would be waited for for ever.
     this.#readingsSeen = -1
     this.#keySeen = -1

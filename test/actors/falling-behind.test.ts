@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { bodyHash, idempotencyKeyHash } from '../../src/domain/idempotency.ts'
-import { readingsStream } from '../../src/domain/streams.ts'
+import { keyStream, readingsStream } from '../../src/domain/streams.ts'
 import { catchUpPagesMax, livePushMs, readPageEventsMax, usageCatchUpMs } from '../../src/limits.ts'
+import { Outage } from '../../src/log/event-log.ts'
 import { passingLog } from '../support/passing-log.ts'
 import { Cluster, makeTestKey, reading, type TestNode } from './nodes.ts'
 
@@ -56,6 +57,20 @@ describe('an actor that another node wrote past', () => {
       if (missed < pagesOfEvents) expect(sum(reads)).toBe(missed)
       else expect(sum(reads)).toBeLessThan(pagesOfEvents)
     }
+  })
+
+  test('judges nobody by half of a count that a failed read broke off: a key is valid again when the store is', async () => {
+    const { one, other, keyId } = await opened()
+    await one.post(keyId)
+    await postMany(other, keyId, catchUpPagesMax * readPageEventsMax)
+    const read = one.faults.read.bind(one.faults)
+    one.faults.read = (stream, options) => {
+      if (stream !== keyStream(keyId)) return read(stream, options)
+      one.faults.read = read
+      return Promise.reject(new Outage('Cannot read: the connection was lost', 'not_written', 'unavailable'))
+    }
+    expect(await one.post(keyId)).toMatchObject([{ ok: false, refusal: { kind: 'store_unavailable' } }])
+    expect(await one.post(keyId)).toMatchObject([{ ok: true }])
   })
 
   test('knows the Idempotency-Keys of what it did not read', async () => {
