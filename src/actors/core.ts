@@ -57,7 +57,8 @@ export type Keys = {
    * Until then nothing is taken from it.
    */
   rotate(keyId: string, rotating: Rotating, asker: Asker): Answer<CreatedKey>
-  relabel(keyId: string, text: { readonly label: string; readonly note: string }, asker: Asker): Answer<KeyState>
+  /** What is left out stays as it is. */
+  relabel(keyId: string, text: { readonly label?: string; readonly note?: string }, asker: Asker): Answer<KeyState>
   setLimit(keyId: string, limit: Limit | null, asker: Asker): Answer<KeyState>
   setExpiry(keyId: string, expiresAt: number | null, asker: Asker): Answer<KeyState>
   suspend(keyId: string, reason: string, asker: Asker): Answer<KeyState>

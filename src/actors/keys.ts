@@ -36,13 +36,9 @@ export const createKeys = (host: Host, { keys, cellars }: Actors): Keys => ({
   },
 
   relabel: async (keyId, text, asker) => {
-    const label = parseLabel(text.label)
-    if (!label.ok) return label
-    if (label.value === '') return invalidField('label', 'The label must not be blank.')
-    const note = parseNote(text.note)
-    if (!note.ok) return note
-    const command = { type: 'RelabelKey', label: label.value, note: note.value } as const
-    return keys.get(keyId)?.change(command, asker) ?? busy
+    const parsed = parseRelabelling(text)
+    if (!parsed.ok) return parsed
+    return keys.get(keyId)?.change({ type: 'RelabelKey', ...parsed.value }, asker) ?? busy
   },
 
   setLimit: async (keyId, input, asker) => {
@@ -102,6 +98,20 @@ const parseNewKey = (input: NewKey): Outcome<NewKey, CommandRefusal> => {
   if (keyId !== undefined && !isKeyId(keyId)) return foreignForm
   const key = { cellar, label: label.value, note: note.value, limit: limit.value, expiresAt: expiresAt.value }
   return done(keyId === undefined ? key : { ...key, keyId })
+}
+
+type Relabelling = { readonly label?: string; readonly note?: string }
+
+const parseRelabelling = (text: Relabelling): Outcome<Relabelling, CommandRefusal> => {
+  const label = text.label === undefined ? done(undefined) : parseLabel(text.label)
+  if (!label.ok) return label
+  if (label.value === '') return invalidField('label', 'The label must not be blank.')
+  const note = text.note === undefined ? done(undefined) : parseNote(text.note)
+  if (!note.ok) return note
+  return done({
+    ...(label.value === undefined ? {} : { label: label.value }),
+    ...(note.value === undefined ? {} : { note: note.value }),
+  })
 }
 
 const parseExpiresAt = (expiresAt: number | null): Outcome<number | null, CommandRefusal> =>

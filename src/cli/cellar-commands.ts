@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { CellarPolicy, Limit } from '../domain/events.ts'
 import type { Line } from './lines.ts'
-import { durationOption, type JsonOption, jsonFlag, limitOption, orNone } from './options.ts'
+import { durationOption, type JsonOption, jsonFlag, limitOption, orNone, orNull } from './options.ts'
 import { cellarFields, cellarTable } from './render.ts'
 import type { Runner } from './runner.ts'
 
@@ -64,6 +64,7 @@ type PolicyOptions = JsonOption & {
   readonly maxAge?: number | 'none'
   readonly maxAhead?: number | 'none'
   readonly retention?: number | 'none'
+  readonly yes?: boolean
 }
 
 const addPolicy = (cellar: Command, runner: Runner): void => {
@@ -71,7 +72,11 @@ const addPolicy = (cellar: Command, runner: Runner): void => {
     .command('policy')
     .description('Show what a cellar accepts and keeps, and change what is given; the rest stays as it is')
     .argument('<id>', 'its identifier')
-    .option('--limit <readings/seconds>', 'of its keys without their own, like 6000/60, or "none"', orNone(limitOption))
+    .option(
+      '--limit <readings/seconds>',
+      'of its keys without their own, like 600/60, or "none" for the default',
+      orNone(limitOption),
+    )
     .option('--max-age <duration>', 'of the oldest reading it accepts, like 30d, or "none"', orNone(durationOption))
     .option('--max-ahead <duration>', 'of our clock, like 10m, or "none"', orNone(durationOption))
     .option(
@@ -79,10 +84,11 @@ const addPolicy = (cellar: Command, runner: Runner): void => {
       'how long readings are kept, like 365d, or "none" for ever. Older ones go for good',
       orNone(durationOption),
     )
+    .option('--yes', 'let readings go for good where a new retention means that')
     .option(...jsonFlag)
     .action((id: string, options: PolicyOptions) =>
       runner.run(
-        { op: 'cellar_policy', cellar: id, changes: changesOf(options) },
+        { op: 'cellar_policy', cellar: id, changes: changesOf(options), isConfirmed: options.yes === true },
         { json: options.json === true, text: cellarsText },
       ),
     )
@@ -94,8 +100,6 @@ const changesOf = ({ limit, maxAge, maxAhead, retention }: PolicyOptions): Parti
   ...(maxAhead === undefined ? {} : { readingAheadMsMax: orNull(maxAhead) }),
   ...(retention === undefined ? {} : { retentionMs: orNull(retention) }),
 })
-
-const orNull = <T>(value: T | 'none'): T | null => (value === 'none' ? null : value)
 
 const cellarsText = (lines: readonly Line[]): string => cellarsOf(lines).map(cellarFields).join('\n\n')
 

@@ -2,6 +2,8 @@ import { type Command, Option } from 'commander'
 import { overlapTyped } from '../domain/amounts.ts'
 import type { Limit } from '../domain/events.ts'
 import { rotationOverlapMsDefault } from '../limits.ts'
+import type { KeyChanges } from './change-key.ts'
+import { CommandFailed, exitCodes } from './exit-codes.ts'
 import type { Line } from './lines.ts'
 import {
   durationOption,
@@ -12,6 +14,8 @@ import {
   keyIdArgument,
   keyIdWords,
   limitOption,
+  orNone,
+  orNull,
   overlapOption,
 } from './options.ts'
 import { historyTable, keyFields, keyTable, stateText } from './render.ts'
@@ -20,11 +24,12 @@ import type { Runner } from './runner.ts'
 export const addKeyCommands = (program: Command, runner: Runner): void => {
   const key = program
     .command('key')
-    .description('Create, list, rotate, suspend, resume and revoke API keys, and ask for their history')
+    .description('Create, list, change, rotate, suspend, resume and revoke API keys, and ask for their history')
   addCreate(key, runner)
+  addChange(key, runner)
   addRotate(key, runner)
   addList(key, runner)
-  addChanges(key, runner)
+  addStatusChanges(key, runner)
   addHistory(key, runner)
 }
 
@@ -49,11 +54,7 @@ const addCreate = (key: Command, runner: Runner): void => {
       "readings accepted in any window, like 6000/60 (default: the cellar's)",
       limitOption,
     )
-    .addOption(
-      new Option('--expires-in <duration>', 'ends that long from now: 45s, 30m, 12h or 30d')
-        .argParser(durationOption)
-        .conflicts('expiresAt'),
-    )
+    .addOption(expiresIn())
     .addOption(
       new Option(
         '--expires-at <time>',
@@ -69,20 +70,79 @@ const addCreate = (key: Command, runner: Runner): void => {
           label: options.label,
           note: options.note,
           limit: options.limit ?? null,
-          expiresAt: expiryOf(options, runner.deps.now()),
+          expiresAt: expiryOf(options, runner.deps.now()) ?? null,
         },
         {
           json: options.json === true,
-          text: (lines) => keysOf(lines).map(keyFields).join('\n\n'),
+          text: keysText,
           note: () => copyNow,
         },
       ),
     )
 }
 
-const expiryOf = (options: CreateOptions, nowMs: number): number | null => {
-  if (options.expiresIn !== undefined) return nowMs + options.expiresIn
-  return options.expiresAt ?? null
+const expiresIn = (): Option =>
+  new Option('--expires-in <duration>', 'ends that long from now: 45s, 30m, 12h or 30d')
+    .argParser(durationOption)
+    .conflicts('expiresAt')
+
+const expiryOf = <T>(
+  { expiresIn, expiresAt }: { readonly expiresIn?: number; readonly expiresAt?: T },
+  nowMs: number,
+): number | T | undefined => (expiresIn === undefined ? expiresAt : nowMs + expiresIn)
+
+type ChangeOptions = JsonOption & {
+  readonly label?: string
+  readonly note?: string
+  readonly limit?: Limit | 'none'
+  readonly expiresIn?: number
+  readonly expiresAt?: number | 'none'
+}
+
+const addChange = (key: Command, runner: Runner): void => {
+  key
+    .command('change')
+    .description(
+      'Change what is given of a key; the rest stays. A lower limit and an earlier expiry hold once this is done',
+    )
+    .argument('<key-id>', keyIdWords, keyIdArgument)
+    .option('--label <text>', 'what it is called')
+    .option('--note <text>', 'whatever is worth knowing about it')
+    .option(
+      '--limit <readings/seconds>',
+      'readings accepted in any window, like 6000/60, or "default" for the cellar\'s',
+      orNone(limitOption, 'default'),
+    )
+    .addOption(expiresIn())
+    .addOption(
+      new Option(
+        '--expires-at <time>',
+        'ends at that time: 2026-12-31T12:00:00Z, or 2026-12-31 for the end of that day, UTC, or "never"',
+      ).argParser(orNone(expiryOption, 'never')),
+    )
+    .option(...jsonFlag)
+    .action((keyId: string, options: ChangeOptions) =>
+      runner.run(
+        { op: 'change_key', keyId, changes: changesOf(options, runner.deps.now()) },
+        { json: options.json === true, text: keysText },
+      ),
+    )
+}
+
+const changesOf = (options: ChangeOptions, nowMs: number): KeyChanges => {
+  const { label, note, limit } = options
+  const expiresAt = expiryOf(options, nowMs)
+  const changes = {
+    ...(label === undefined ? {} : { label }),
+    ...(note === undefined ? {} : { note }),
+    ...(limit === undefined ? {} : { limit: orNull(limit) }),
+    ...(expiresAt === undefined ? {} : { expiresAt: orNull(expiresAt) }),
+  }
+  if (Object.keys(changes).length > 0) return changes
+  throw new CommandFailed(
+    'Nothing to change is given: name one of --label, --note, --limit, --expires-in and --expires-at (--help shows what is possible)',
+    exitCodes.usage,
+  )
 }
 
 const addRotate = (key: Command, runner: Runner): void => {
@@ -106,7 +166,7 @@ const addRotate = (key: Command, runner: Runner): void => {
         { op: 'rotate_key', keyId, overlapMs: options.overlap },
         {
           json: options.json === true,
-          text: (lines) => keysOf(lines).map(keyFields).join('\n\n'),
+          text: keysText,
           note: () => `${copyNow} The old one ${endsWords(options.overlap)} the first reading with it.`,
         },
       ),
@@ -136,7 +196,7 @@ const addList = (key: Command, runner: Runner): void => {
     )
 }
 
-const changes = [
+const statusChanges = [
   {
     name: 'revoke',
     op: 'revoke_key',
@@ -146,8 +206,8 @@ const changes = [
   { name: 'resume', op: 'resume_key', description: 'Accept a suspended key again' },
 ] as const
 
-const addChanges = (key: Command, runner: Runner): void => {
-  for (const { name, op, description } of changes) {
+const addStatusChanges = (key: Command, runner: Runner): void => {
+  for (const { name, op, description } of statusChanges) {
     key
       .command(name)
       .description(description)
@@ -155,10 +215,7 @@ const addChanges = (key: Command, runner: Runner): void => {
       .option('--reason <text>', 'why; kept in its history', '')
       .option(...jsonFlag)
       .action((keyId: string, options: JsonOption & { readonly reason: string }) =>
-        runner.run(
-          { op, keyId, reason: options.reason },
-          { json: options.json === true, text: (lines) => keysOf(lines).map(keyFields).join('\n\n') },
-        ),
+        runner.run({ op, keyId, reason: options.reason }, { json: options.json === true, text: keysText }),
       )
   }
 }
@@ -183,5 +240,7 @@ const historyText = (lines: readonly Line[]): string => {
   const states = lines.flatMap((line) => (line.kind === 'state' ? [stateText(line.value)] : []))
   return [historyTable(history), ...states].join('\n\n')
 }
+
+const keysText = (lines: readonly Line[]): string => keysOf(lines).map(keyFields).join('\n\n')
 
 const keysOf = (lines: readonly Line[]) => lines.flatMap((line) => (line.kind === 'key' ? [line.value] : []))

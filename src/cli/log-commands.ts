@@ -6,7 +6,7 @@ import type { Runner } from './runner.ts'
 type ReadOptions = JsonOption & { readonly stream?: string; readonly type?: string; readonly from?: number }
 
 export const addLogCommands = (program: Command, runner: Runner): void => {
-  const log = program.command('log').description('Read the log: every change and every reading, in order')
+  const log = program.command('log').description('Read the log, every change and every reading in order, or copy it')
 
   log
     .command('read')

@@ -7,14 +7,16 @@ import type { Asker, Core } from '../actors/core.ts'
 import type { CellarState } from '../domain/cellar.ts'
 import { CellarPolicy, Limit, Role } from '../domain/events.ts'
 import { type KeyState, keyStatus } from '../domain/key.ts'
-import { done as accepted, assertNever, type CommandRefusal, type Outcome, refused } from '../domain/refusal.ts'
+import { done as accepted, assertNever, type CommandRefusal, type Outcome } from '../domain/refusal.ts'
 import { commandProblemOf } from '../http/problem.ts'
 import { type EventLog, Outage, UndecodableEvent } from '../log/event-log.ts'
+import { changeKey, KeyChanges } from './change-key.ts'
 import { eventView, isoOf } from './event-view.ts'
 import { type ExitCode, exitCodes } from './exit-codes.ts'
 import { keyHistory } from './key-history.ts'
 import type { CellarView, KeyView, Line } from './lines.ts'
 import { readLog } from './read-log.ts'
+import { retentionWarning } from './retention-warning.ts'
 
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const text = Type.String()
@@ -24,8 +26,13 @@ export const Operation = Type.Union([
   Type.Object({ op: Type.Literal('create_cellar'), cellar: text, title: text }),
   Type.Object({ op: Type.Literal('list_cellars') }),
   Type.Object({ op: Type.Literal('rename_cellar'), cellar: text, title: text }),
-  /** What is left out stays as it is. */
-  Type.Object({ op: Type.Literal('cellar_policy'), cellar: text, changes: Type.Partial(CellarPolicy) }),
+  /** What is left out stays as it is. `isConfirmed`: readings may go for it. */
+  Type.Object({
+    op: Type.Literal('cellar_policy'),
+    cellar: text,
+    changes: Type.Partial(CellarPolicy),
+    isConfirmed: Type.Boolean(),
+  }),
   Type.Object({
     op: Type.Literal('create_key'),
     cellar: text,
@@ -35,6 +42,7 @@ export const Operation = Type.Union([
     expiresAt: orNull(ms),
   }),
   Type.Object({ op: Type.Literal('list_keys'), cellar: orNull(text) }),
+  Type.Object({ op: Type.Literal('change_key'), keyId: text, changes: KeyChanges }),
   Type.Object({ op: Type.Literal('rotate_key'), keyId: text, overlapMs: ms }),
   Type.Object({ op: Type.Literal('revoke_key'), keyId: text, reason: text }),
   Type.Object({ op: Type.Literal('suspend_key'), keyId: text, reason: text }),
@@ -93,13 +101,17 @@ async function* answer(operation: Operation, context: OperationContext): AsyncGe
     case 'rename_cellar':
       return yield* oneCellar(core, await core.cellars.rename(operation.cellar, operation.title, asker))
     case 'cellar_policy':
-      return yield* oneCellar(core, await changedPolicy(core, operation, asker))
+      return yield* cellarPolicy(core, operation, asker)
     case 'create_key': {
       const outcome = await core.keys.create(operation, asker)
       return yield* one(outcome, ({ key, state }) => ({ kind: 'key', value: keyView(core, state, key) }))
     }
     case 'list_keys':
       return yield* listKeys(core, operation.cellar)
+    case 'change_key': {
+      const outcome = await changeKey(core, operation, asker)
+      return outcome.ok ? yield* oneKey(core, outcome) : refusedEnd(outcome.refusal.refusal, outcome.refusal.place)
+    }
     case 'rotate_key': {
       const outcome = await core.keys.rotate(operation.keyId, { overlapMs: operation.overlapMs }, asker)
       return yield* one(outcome, ({ key, state }) => ({ kind: 'key', value: keyView(core, state, key) }))
@@ -127,15 +139,19 @@ async function* answer(operation: Operation, context: OperationContext): AsyncGe
   }
 }
 
-const changedPolicy = async (
+/** Readings that go can't be had back, so a retention that lets more of them go says so first, and asks for a word. */
+async function* cellarPolicy(
   core: Core,
-  { cellar: name, changes }: { readonly cellar: string; readonly changes: Partial<CellarPolicy> },
+  asked: { readonly cellar: string; readonly changes: Partial<CellarPolicy>; readonly isConfirmed: boolean },
   asker: Asker,
-): Promise<Outcome<CellarState, CommandRefusal>> => {
+): AsyncGenerator<Line, End> {
+  const { cellar: name, changes, isConfirmed } = asked
   const cellar = core.projections.cellars.get(name)
-  if (cellar === null) return refused({ kind: 'cellar_not_found' })
-  if (Object.keys(changes).length === 0) return accepted(cellar)
-  return core.cellars.changePolicy(name, changes, asker)
+  if (cellar === null) return refusedEnd({ kind: 'cellar_not_found' })
+  if (Object.keys(changes).length === 0) return yield* oneCellar(core, accepted(cellar))
+  const warning = isConfirmed ? null : retentionWarning(cellar, changes.retentionMs ?? null, core.clock.now())
+  if (warning !== null) return { exitCode: exitCodes.refused, message: warning }
+  return yield* oneCellar(core, await core.cellars.changePolicy(name, changes, asker))
 }
 
 async function* listKeys(core: Core, cellar: string | null): AsyncGenerator<Line, End> {
@@ -192,8 +208,10 @@ const operatorLine = (core: Core, email: string): Line => {
   return { kind: 'operator', value: { email, role: account?.role ?? null, addedAt } }
 }
 
-const refusedEnd = (refusal: CommandRefusal): End => {
-  const { status, text: message } = commandProblemOf(refusal)
+/** `place`: what goes before the words. */
+const refusedEnd = (refusal: CommandRefusal, place = ''): End => {
+  const { status, text: words } = commandProblemOf(refusal)
+  const message = place + words
   // What a page answers with 503 may succeed later, or already have: a script may look and try again.
   return { exitCode: status === 503 ? exitCodes.unreachable : exitCodes.refused, message }
 }

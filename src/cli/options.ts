@@ -10,11 +10,12 @@ export const jsonFlag = ['--json', 'print JSON lines on stdout, and nothing else
 export type JsonOption = { readonly json?: boolean }
 
 export const durationOption = (text: string): number => parsedValue(parseDurationMs(text, 'duration'))
-/** For a bound that can be lifted by the word `none`, which stays a word: commander takes `null` for no value. */
+/** For what can be lifted by a word. It stays one until `orNull`: commander takes `null` for no value. */
 export const orNone =
-  <T>(parse: (text: string) => T) =>
+  <T>(parse: (text: string) => T, word = 'none') =>
   (text: string): T | 'none' =>
-    text === 'none' ? text : parse(text)
+    text === word ? 'none' : parse(text)
+export const orNull = <T>(value: T | 'none'): T | null => (value === 'none' ? null : value)
 export const limitOption = (text: string): Limit => parsedValue(parseLimit(text))
 export const overlapOption = (text: string): number => parsedValue(parseOverlap(text))
 export const expiryOption = (text: string): number => parsedValue(parseExpiry(text))

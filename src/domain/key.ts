@@ -51,7 +51,8 @@ export const keyStatus = (key: KeyState, now: number): KeyStatus => {
 
 export type KeyCommand =
   | ({ readonly type: 'CreateKey' } & EventData<'KeyCreated'>)
-  | { readonly type: 'RelabelKey'; readonly label: string; readonly note: string }
+  /** What is left out stays as it is, as with a cellar's policy. */
+  | { readonly type: 'RelabelKey'; readonly label?: string; readonly note?: string }
   | { readonly type: 'SetKeyLimit'; readonly limit: Limit | null }
   | { readonly type: 'SetKeyExpiry'; readonly expiresAt: number | null }
   | { readonly type: 'RotateKey'; readonly successorId: string; readonly overlapMs: number }
@@ -104,9 +105,11 @@ export const decideKey = (
   if (key.revoked !== null) return refused({ kind: 'key_is_revoked' })
 
   switch (command.type) {
-    case 'RelabelKey':
-      if (key.label === command.label && key.note === command.note) return done([])
-      return done([{ type: 'KeyRelabelled', data: { label: command.label, note: command.note } }])
+    case 'RelabelKey': {
+      const { label = key.label, note = key.note } = command
+      if (key.label === label && key.note === note) return done([])
+      return done([{ type: 'KeyRelabelled', data: { label, note } }])
+    }
     case 'SetKeyLimit':
       if (sameLimit(key.limit, command.limit)) return done([])
       return done([{ type: 'KeyLimitChanged', data: { limit: command.limit } }])

@@ -240,6 +240,19 @@ test('a key is not loaded past a fence that was written while it was being read,
   expect((await two.post(keyId))[0]).toMatchObject({ ok: true, value: { usage: { limit: lowered } } })
 })
 
+test('a label or a note that is changed alone leaves the other as another node has written it, unheard', async () => {
+  const { cluster, one, two, keyId } = await twoNodes()
+  await two.schedule.until(two.core.keys.relabel(keyId, { label: 'Pump' }, asker))
+  await one.schedule.until(one.core.keys.relabel(keyId, { note: 'on the roof' }, asker))
+  const answer = await two.schedule.until(two.core.keys.relabel(keyId, { label: 'Press' }, asker))
+  expect(answer).toMatchObject({ ok: true, value: { label: 'Press', note: 'on the roof' } })
+  const { key } = await cluster.streams(keyId)
+  expect(key.slice(-2).map(({ data }) => data)).toEqual([
+    { label: 'Pump', note: 'on the roof' },
+    { label: 'Press', note: 'on the roof' },
+  ])
+})
+
 test('a fence older than the window still holds for a node that loads the key', async () => {
   const { cluster, one, keyId } = await twoNodes()
   await one.schedule.until(one.core.keys.suspend(keyId, 'audit', asker))
@@ -283,6 +296,8 @@ test('commands refuse what a field may not hold, naming the bound', async () => 
     keys.revoke(keyId, tooLong, asker),
     keys.relabel(keyId, { label: tooLong, note: '' }, asker),
     keys.relabel(keyId, { label: ' ', note: '' }, asker),
+    keys.relabel(keyId, { label: ' ' }, asker),
+    keys.relabel(keyId, { note: tooLong }, asker),
     keys.relabel(keyId, { label: 'ok', note: tooLong }, asker),
     keys.setLimit(keyId, { readings: 0, windowMs: 60_000 }, asker),
     keys.setLimit(keyId, { readings: 10_000_001, windowMs: 60_000 }, asker),

@@ -39,6 +39,11 @@ describe('the command line', () => {
     [['key', 'create', '--cellar', 'a', '--expires-in', '30 days']],
     [['key', 'create', '--cellar', 'a', '--expires-at', '2026-02-30']],
     [['key', 'create', '--cellar', 'a', '--expires-in', '1d', '--expires-at', '2999-01-01']],
+    [['key', 'change']],
+    [['key', 'change', 'abcdefgh']],
+    [['key', 'change', 'abcdefgh', '--limit', 'never']],
+    [['key', 'change', 'abcdefgh', '--expires-at', 'default']],
+    [['key', 'change', 'abcdefgh', '--expires-in', '1d', '--expires-at', 'never']],
     [['key', 'history', 'abcdefgh', '--at', 'yesterday']],
     [['operator', 'link', '--role', 'owner']],
     [['log', 'read', '--type', 'KeyStolen']],
@@ -57,6 +62,7 @@ describe('the command line', () => {
     [['serve', '--help']],
     [['key', '--help']],
     [['key', 'create', '--help']],
+    [['key', 'change', '--help']],
     [['log', 'read', '-h']],
   ])('explains itself on stdout for %p', async (words) => {
     const ran = await cellarbook(words, inFolder)

@@ -56,7 +56,7 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
       retentionMs: null,
     })
     const changed = { limit, readingAgeMsMax: null, readingAheadMsMax: 600_000, retentionMs: 365 * dayMs }
-    expect(await policyOf('--max-age', 'none', '--max-ahead', '10m', '--retention', '365d')).toEqual(changed)
+    expect(await policyOf('--max-age', 'none', '--max-ahead', '10m', '--retention', '365d', '--yes')).toEqual(changed)
     expect(await policyOf()).toEqual(changed)
     const { stdout } = await run('cellar', 'policy', 'wine-berlin')
     for (const shown of ['7/10', 'of any age', '10m', '365d']) expect(stdout).toContain(shown)
