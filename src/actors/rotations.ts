@@ -1,5 +1,5 @@
 import type { RecordedEvent } from '../domain/events.ts'
-import { awaitsSuccessor, type KeyState } from '../domain/key.ts'
+import { followerOf, type KeyState } from '../domain/key.ts'
 import { keyIdOf, readingsStream } from '../domain/streams.ts'
 import { tailEventsMax } from '../limits.ts'
 import { Outage } from '../log/event-log.ts'
@@ -30,21 +30,19 @@ export class Rotations {
 
   /** What it would have heard of, had it not been folded in an earlier life. */
   recall(): void {
-    for (const key of this.#host.projections.keys.list()) {
-      if (!awaitsSuccessor(key) || key.rotation === null) continue
-      const { successorId } = key.rotation
-      if (this.#isUsed(successorId)) this.#due.set(key.keyId, 'waits')
-      else this.#awaited.set(readingsStream(successorId), key.keyId)
+    for (const { keyId, revoked, rotation } of this.#host.projections.keys.list()) {
+      if (rotation === null || rotation.superseded !== null) continue
+      if (!this.#isUsed(rotation.successorId)) this.#awaited.set(readingsStream(rotation.successorId), keyId)
+      else if (revoked === null) this.#due.set(keyId, 'waits')
     }
   }
 
   hear(event: RecordedEvent): void {
     if (event.type === 'KeyRotated') this.#awaited.set(readingsStream(event.data.successorId), keyIdOf(event.stream))
-    if (event.type !== 'KeySuperseded') return
+    if (event.type !== 'KeySuperseded' && event.type !== 'KeyRevoked') return
     const keyId = keyIdOf(event.stream)
-    if (!this.#hasBegun) this.#due.delete(keyId)
-    // A successor that was never used, and has one of its own that was.
-    this.#used(readingsStream(keyId))
+    if (event.type === 'KeySuperseded' && !this.#hasBegun) this.#due.delete(keyId)
+    this.#passOn(keyId)
   }
 
   /** Runs for every reading of every key. */
@@ -67,6 +65,11 @@ export class Rotations {
     this.#awaited.delete(stream)
     if (!this.#due.has(keyId)) this.#due.set(keyId, 'waits')
     if (this.#hasBegun) void this.#end(keyId)
+  }
+
+  /** What a successor that was never used has of its own: one that was. A revoked one is told nothing, and passes it on. */
+  #passOn(keyId: string): void {
+    if (this.#isUsed(keyId)) this.#used(readingsStream(keyId))
   }
 
   async #end(keyId: string): Promise<void> {
@@ -92,11 +95,8 @@ export class Rotations {
    * place of the one that was.
    */
   #usedSuccessor(keyId: string): string | null {
-    const key = this.#state(keyId)
-    if (key === null || key.rotation === null) return null
-    const { successorId } = key.rotation
-    if (this.#state(successorId)?.predecessorId !== keyId) return null
-    return this.#isUsed(successorId) ? successorId : null
+    const successorId = this.#follower(keyId)
+    return successorId !== null && this.#isUsed(successorId) ? successorId : null
   }
 
   /** `false`: the store did not let it. */
@@ -106,16 +106,16 @@ export class Rotations {
     const command = { type: 'SupersedeKey' as const, successorId, usedAt: first.recordedAt, readingId: first.id }
     const asker: Asker = { by: { kind: 'system' }, requestId: this.#host.entropy.uuid() }
     const ended = await this.#keys.get(keyId)?.change(command, asker)
-    return ended !== undefined && (ended.ok || ended.refusal.kind === 'key_is_revoked')
+    if (ended === undefined) return false
+    if (ended.ok) return true
+    if (ended.refusal.kind !== 'key_is_revoked') return false
+    this.#passOn(keyId)
+    return true
   }
 
   /** With that key; if it has none, with the one that has taken its place. */
   async #firstReading(keyId: string): Promise<RecordedEvent | null> {
-    for (
-      let next: string | null = keyId;
-      next !== null;
-      next = this.#isSuperseded(next) ? this.#successor(next) : null
-    ) {
+    for (let next: string | null = keyId; next !== null; next = this.#standIn(next)) {
       const found = await this.#firstReadingIn(readingsStream(next))
       if (found !== null) return found
     }
@@ -136,7 +136,11 @@ export class Rotations {
   }
 
   #isUsed(keyId: string): boolean {
-    return this.#host.projections.readings.usage(keyId) !== null || this.#isSuperseded(keyId)
+    for (let next: string | null = keyId; next !== null; next = this.#standIn(next)) {
+      // The latter may be heard of before the reading that it tells of.
+      if (this.#host.projections.readings.usage(next) !== null || this.#isSuperseded(next)) return true
+    }
+    return false
   }
 
   #isSuperseded(keyId: string): boolean {
@@ -144,8 +148,15 @@ export class Rotations {
     return rotation !== null && rotation.superseded !== null
   }
 
-  #successor(keyId: string): string | null {
-    return this.#state(keyId)?.rotation?.successorId ?? null
+  /** The key whose use counts as that of this one, which ends or is revoked. Each was made after the one before: it ends. */
+  #standIn(keyId: string): string | null {
+    const isRevoked = (this.#state(keyId)?.revoked ?? null) !== null
+    return isRevoked || this.#isSuperseded(keyId) ? this.#follower(keyId) : null
+  }
+
+  #follower(keyId: string): string | null {
+    const key = this.#state(keyId)
+    return key === null ? null : (followerOf(key, (id) => this.#state(id))?.keyId ?? null)
   }
 
   #state(keyId: string): KeyState | null {

@@ -151,22 +151,38 @@ const decideRotation = (
   { successorId, overlapMs }: Extract<KeyCommand, { readonly type: 'RotateKey' }>,
   now: number,
 ): Outcome<readonly DecidedKey[], CommandRefusal> => {
-  const { rotation, expiresAt } = key
-  if (rotation?.successorId === successorId) return done([])
-  if (rotation !== null && isEnding(key)) {
-    return refused({ kind: 'key_is_superseded', successorId: rotation.successorId })
+  const { rotation } = key
+  if (rotation?.successorId === successorId) {
+    // Asked again with another overlap, before that key was made: the last word counts, until it was acted upon.
+    if (rotation.overlapMs === overlapMs || rotation.superseded !== null) return done([])
   }
-  if (expiresAt !== null && now >= expiresAt) return refused({ kind: 'key_is_expired' })
-  return done([{ type: 'KeyRotated', data: { successorId, overlapMs } }])
+  const refusal = rotationRefusal(key, now)
+  return refusal === null ? done([{ type: 'KeyRotated', data: { successorId, overlapMs } }]) : refused(refusal)
+}
+
+export type RotationRefusal = Extract<
+  CommandRefusal,
+  { readonly kind: 'key_is_revoked' | 'key_is_superseded' | 'key_is_expired' }
+>
+
+/** Why no successor can be made for the key at `now` (ms). `null`: one can. */
+export const rotationRefusal = (key: KeyState, now: number): RotationRefusal | null => {
+  const { rotation, expiresAt, revoked } = key
+  if (revoked !== null) return { kind: 'key_is_revoked' }
+  if (rotation !== null && isEnding(key)) return { kind: 'key_is_superseded', successorId: rotation.successorId }
+  return expiresAt !== null && now >= expiresAt ? { kind: 'key_is_expired' } : null
 }
 
 /** Its successor was used, and nobody has given it a later expiry since. */
 export const isEnding = ({ rotation, expiresAt }: KeyState): boolean =>
   rotation !== null && rotation.superseded !== null && expiresAt !== null && expiresAt <= rotation.superseded.expiresAt
 
-/** It has a successor, the first use of which is still to come, or to be told to it. */
-export const awaitsSuccessor = (key: KeyState): boolean =>
-  key.revoked === null && key.rotation !== null && key.rotation.superseded === null
+/** The key that was last made to follow it. `null`: there is none, or the rotation broke off before it was made. */
+export const followerOf = (key: KeyState, get: (keyId: string) => KeyState | null): KeyState | null => {
+  const named = key.rotation === null ? null : get(key.rotation.successorId)
+  // A key that took the id without following it is another key.
+  return named?.predecessorId === key.keyId ? named : null
+}
 
 /** Folds one event of `key-<id>`. */
 export const evolveKey = (key: KeyState | null, event: RecordedEvent<KeyEventType>): KeyState => {

@@ -198,21 +198,35 @@ describe('a start', () => {
       },
     }
     const first = await live(endless)
-    const rotated = async (): Promise<readonly [old: string, successor: string]> => {
-      const keyId = await makeKey(first)
+    const rotate = async (keyId: string): Promise<string> => {
       const made = await first.schedule.until(first.core.keys.rotate(keyId, { overlapMs: 0 }, asker))
       if (!made.ok) throw new Error(`Cannot rotate a key for a test: ${made.refusal.kind}`)
-      return [keyId, made.value.state.keyId]
+      return made.value.state.keyId
+    }
+    const rotated = async (): Promise<readonly [old: string, successor: string]> => {
+      const keyId = await makeKey(first)
+      return [keyId, await rotate(keyId)]
+    }
+    /** The successor leaks before its first use, and another follows that one. */
+    const leaked = async (): Promise<readonly [old: string, last: string]> => {
+      const [keyId, successorId] = await rotated()
+      const last = await rotate(successorId)
+      await first.schedule.until(first.core.keys.revoke(successorId, 'leaked', asker))
+      return [keyId, last]
     }
     const [[usedOld, used], [waitingOld, waiting]] = [await rotated(), await rotated()]
+    const [[usedFirst, usedLast], [waitingFirst, waitingLast]] = [await leaked(), await leaked()]
+    await first.post(usedLast, 1)
     await first.post(used, checkpointEventsMin)
     await end(first)
 
     const second = await live()
     const expiryOf = (keyId: string) => second.core.projections.keys.get(keyId)?.expiresAt
-    expect([expiryOf(usedOld), expiryOf(waitingOld)]).toEqual([expect.any(Number), null])
-    await second.post(waiting, 1)
-    expect(expiryOf(waitingOld)).toEqual(expect.any(Number))
+    expect([expiryOf(usedOld), expiryOf(usedFirst)]).toEqual([expect.any(Number), expect.any(Number)])
+    expect([expiryOf(waitingOld), expiryOf(waitingFirst)]).toEqual([null, null])
+    for (const each of [waiting, waitingLast]) await second.post(each, 1)
+    await second.schedule.quiet()
+    expect([expiryOf(waitingOld), expiryOf(waitingFirst)]).toEqual([expect.any(Number), expect.any(Number)])
     expect(second.begunAfter).not.toContain(null)
     await end(second)
   })

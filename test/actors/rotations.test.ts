@@ -130,6 +130,19 @@ describe('a rotation that broke off before the new key was made', () => {
     expect(await rotate(node, keyId, { overlapMs: 0, successorId: 'follows0' })).toMatchObject({ ok: true })
   })
 
+  test('asked again with another overlap, goes by that one, also after a restart', async () => {
+    const { cluster, node, keyId } = await brokenOff()
+    await rotated(node, keyId, { overlapMs: 24 * hourMs, successorId: 'follows0' })
+    const usedAt = cluster.clock.now()
+    const restarted = await cluster.open()
+    expect(await use(restarted, 'follows0')).toBe('accepted')
+    node.late.deliver()
+    await node.schedule.quiet()
+    for (const each of [node, restarted]) expect(expiryOf(each, keyId)).toBe(usedAt + 24 * hourMs)
+    const types = ['KeyCreated', 'KeyRotated', 'KeyRotated', 'KeySuperseded']
+    expect(await keyTypes(cluster, keyId)).toEqual(types)
+  })
+
   test('is ended by no key that took its id without following', async () => {
     const { node, keyId } = await brokenOff()
     const input = { cellar, label: '', note: '', limit: null, expiresAt: null, keyId: 'follows0' }
@@ -218,6 +231,74 @@ describe('the first reading with the new key', () => {
     expect(new Set(ids).size).toBe(ids.length)
     expect(expiryOf(node, middle)).toBe(usedAt)
     expect(expiryOf(node, keyId)).toBe(usedAt + 24 * hourMs)
+  })
+
+  describe('of what followed a successor that was revoked unused', () => {
+    /** Two in a row leak before their first use. */
+    const leaked = async () => {
+      const { cluster, node, keyId } = await opened()
+      const second = await rotated(node, keyId, { overlapMs: 24 * hourMs })
+      const third = await rotated(node, second, { overlapMs: 0 })
+      const last = await rotated(node, third, { overlapMs: 0 })
+      const revoke = (each: TestNode, leakedId: string) =>
+        each.schedule.until(each.core.keys.revoke(leakedId, 'leaked', asker))
+      return { cluster, node, keyId, second, third, last, revoke }
+    }
+    const ended = ['KeyCreated', 'KeyRotated', 'KeySuperseded']
+    const endedByRevocation = ['KeyCreated', 'KeyRotated', 'KeyRevoked']
+
+    test('ends the key that is left, by that reading', async () => {
+      const { cluster, node, keyId, second, third, last, revoke } = await leaked()
+      for (const each of [second, third]) await revoke(node, each)
+      node.late.deliver()
+      const usedAt = cluster.clock.now()
+      expect(await use(node, last)).toBe('accepted')
+      expect(expiryOf(node, keyId)).toBe(usedAt + 24 * hourMs)
+      expect(await keyTypes(cluster, keyId)).toEqual(ended)
+      for (const each of [second, third]) expect(await keyTypes(cluster, each)).toEqual(endedByRevocation)
+      const [first] = (await cluster.streams(last)).readings
+      const end = (await cluster.streams(keyId)).key.find(({ type }) => type === 'KeySuperseded')
+      expect(end).toMatchObject({ data: { successorId: second, usedAt }, metadata: { causationId: first?.id } })
+      expect(node.bugs).toEqual([])
+    })
+
+    test('ends it on a node that started in between', async () => {
+      const { cluster, node, keyId, second, third, last, revoke } = await leaked()
+      for (const each of [second, third]) await revoke(node, each)
+      const restarted = await cluster.open()
+      expect(await use(restarted, last)).toBe('accepted')
+      expect(await keyTypes(cluster, keyId)).toEqual(ended)
+    })
+
+    test('ends it at the next start, should nobody have lived to', async () => {
+      const { cluster, node, keyId, second, third, last, revoke } = await leaked()
+      for (const each of [second, third]) await revoke(node, each)
+      await node.post(last)
+      expect(await keyTypes(cluster, keyId)).toEqual(['KeyCreated', 'KeyRotated'])
+      await cluster.open()
+      expect(await keyTypes(cluster, keyId)).toEqual(ended)
+    })
+
+    test('ends it on a node that hears of the revocations after that reading', async () => {
+      const { cluster, node, keyId, second, third, last, revoke } = await leaked()
+      const other = await cluster.open()
+      for (const each of [second, third]) await revoke(other, each)
+      // This node’s own reading comes to it before what the other wrote.
+      expect(await use(node, last)).toBe('accepted')
+      expect(await keyTypes(cluster, keyId)).toEqual(ended)
+      expect(node.bugs).toEqual([])
+    })
+  })
+
+  test('of a successor that was revoked unused never comes, and ends nothing', async () => {
+    const { cluster, node, keyId } = await opened()
+    const successorId = await rotated(node, keyId)
+    await node.schedule.until(node.core.keys.revoke(successorId, '', asker))
+    node.late.deliver()
+    await node.schedule.advance(expirySweepMs)
+    await cluster.open()
+    expect(await use(node, keyId)).toBe('accepted')
+    expect(await keyTypes(cluster, keyId)).toEqual(['KeyCreated', 'KeyRotated'])
   })
 
   test('ends nothing that is revoked', async () => {

@@ -204,6 +204,23 @@ describe('decideKey()', () => {
     expect(verdict(foldAll([...states.superseded, longer]), commands.SupersedeKey)).toBe('-')
   })
 
+  test('takes another overlap for the same successor, until that one was used', () => {
+    const again = { ...commands.RotateKey, successorId: 'k2' }
+    const other = decideKey(foldAll(states.rotated), again, now)
+    expect(other).toEqual({
+      ok: true,
+      value: [{ type: 'KeyRotated', data: { successorId: 'k2', overlapMs: 3_600_000 } }],
+    })
+    expect(verdict(foldAll(states.rotated), { ...again, overlapMs: 500 })).toBe('-')
+    expect(foldAll([created, rotated, ...(other.ok ? other.value : [])])?.rotation).toEqual({
+      successorId: 'k2',
+      overlapMs: 3_600_000,
+      superseded: null,
+    })
+    const moreTime: DecidedKey = { type: 'KeyExpirySet', data: { expiresAt: null } }
+    expect(verdict(foldAll([...states.superseded, moreTime]), again)).toBe('-')
+  })
+
   test('rotates a superseded key again once it has a later expiry than its rotation gave it', () => {
     const until = (expiresAt: number | null): string =>
       verdict(foldAll([...states.superseded, { type: 'KeyExpirySet', data: { expiresAt } }]), commands.RotateKey)
