@@ -76,8 +76,10 @@ const Replaced = (props: { readonly apiKey: KeyView }): JSX.Element => {
   if (successor === null || successor.label === null || successor.usedAt !== null) return ''
   return (
     <p>
-      <KeyLink keyId={successor.keyId} label={successor.label} /> was made to follow this one, and has not been used.
-      The new key takes its place; if its text is lost, revoke it.
+      <KeyLink keyId={successor.keyId} label={successor.label} /> was made to follow this one, and{' '}
+      {successor.awaitedId === successor.keyId
+        ? 'has not been used. The new key takes its place; if its text is lost, revoke it.'
+        : 'is revoked. The new key takes its place.'}
     </p>
   )
 }

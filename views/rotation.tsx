@@ -38,21 +38,23 @@ export const KeyLink = (props: { readonly keyId: string; readonly label: string 
         </a>{' '}
       </>
     )}
-    <code safe>{`clr_${props.keyId}_…`}</code>
+    <code safe>{knownPart(props.keyId)}</code>
   </>
 )
+
+const knownPart = (keyId: string): string => `clr_${keyId}_…`
 
 const SuccessorWords = (props: {
   readonly apiKey: KeyView
   readonly successor: SuccessorView
   readonly nowMs: number
 }): JSX.Element => {
-  const { usedAt, isEnding, overlapMs, label } = props.successor
+  const { usedAt, isEnding, label } = props.successor
   const { expiresAt, status } = props.apiKey
   if (label === null) return <>the rotation broke off before that key was made</>
   if (usedAt === null) {
     return status === 'active' || status === 'suspended' ? (
-      <span safe>{endsText(overlapMs, 'it')}</span>
+      <span safe>{pendingText(props.successor, expiresAt)}</span>
     ) : (
       <>not used yet</>
     )
@@ -98,7 +100,7 @@ const PredecessorWords = (props: { readonly predecessor: PredecessorView; readon
       </>
     )
   }
-  if (rotation.usedAt === null) return <span safe>{`which ${endsText(rotation.overlapMs, 'this key')}`}</span>
+  if (rotation.usedAt === null) return <span safe>{whichEndsText(rotation)}</span>
   if (!rotation.isEnding || expiresAt === null) return <>which an admin has given more time</>
   return (
     <>
@@ -109,11 +111,32 @@ const PredecessorWords = (props: { readonly predecessor: PredecessorView; readon
 
 /** In a list, below the expiry of a key whose successor is still to be used. */
 export const PendingEnd = (props: { readonly apiKey: KeyView }): JSX.Element => {
-  const { successor, status } = props.apiKey
+  const { successor, status, expiresAt } = props.apiKey
   if (status !== 'active' || successor === null || successor.label === null || successor.usedAt !== null) return ''
-  const end = endsText(successor.overlapMs, `clr_${successor.keyId}_…`)
+  const { keyId, awaitedId, overlapMs } = successor
+  const end =
+    awaitedId === null
+      ? `${knownPart(keyId)} is revoked, so ${nothingEndsText(expiresAt)}`
+      : endsText(overlapMs, knownPart(awaitedId))
   return <span class="under" safe>{`rotated: ${end}`}</span>
 }
+
+/** Below the successor, of the key that it follows. */
+const pendingText = ({ keyId, awaitedId, overlapMs }: SuccessorView, expiresAt: number | null): string => {
+  if (awaitedId === keyId) return endsText(overlapMs, 'it')
+  if (awaitedId === null) return `which is revoked, so ${nothingEndsText(expiresAt)}`
+  return `which is revoked; this key ${endsText(overlapMs, knownPart(awaitedId))}`
+}
+
+/** Below the key that it follows, of that one. */
+const whichEndsText = ({ keyId, awaitedId, overlapMs }: SuccessorView): string => {
+  if (awaitedId === keyId) return `which ${endsText(overlapMs, 'this key')}`
+  if (awaitedId === null) return 'which this key does not end: it was revoked unused'
+  return `which ${endsText(overlapMs, knownPart(awaitedId))}`
+}
+
+const nothingEndsText = (expiresAt: number | null): string =>
+  expiresAt === null ? 'nothing ends this key' : 'nothing ends this key before it expires'
 
 const endsText = (overlapMs: number, successor: string): string =>
   overlapMs === 0

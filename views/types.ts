@@ -117,6 +117,11 @@ export type SuccessorView = {
   readonly keyId: string
   /** `null`: the rotation broke off before the key was made. */
   readonly label: string | null
+  /**
+   * The key whose first reading is to end the old one: this one, or what follows it where it was revoked unused. `null`:
+   * it was, and nothing follows it.
+   */
+  readonly awaitedId: string | null
   /** How long the old one lives on after its first use. */
   readonly overlapMs: number
   /** When it was first used, as the old key was told; `null`: not yet. */

@@ -574,6 +574,7 @@ const rotationPages = (texts: Texts): readonly Page[] => {
   const pending: SuccessorView = {
     keyId: '4fGh7kLm',
     label: texts('label'),
+    awaitedId: '4fGh7kLm',
     overlapMs: day,
     usedAt: null,
     isEnding: false,
@@ -584,7 +585,9 @@ const rotationPages = (texts: Texts): readonly Page[] => {
   const successors: readonly (readonly [name: string, successor: SuccessorView])[] = [
     ['pending', pending],
     ['at-once', { ...pending, overlapMs: 0 }],
-    ['broken-off', { ...pending, label: null }],
+    ['broken-off', { ...pending, label: null, awaitedId: null }],
+    ['revoked', { ...pending, awaitedId: null }],
+    ['revoked-and-followed', { ...pending, awaitedId: '2wXy5zAb' }],
     ['used', used],
     ['given-time', { ...used, isEnding: false }],
   ]
@@ -595,6 +598,8 @@ const rotationPages = (texts: Texts): readonly Page[] => {
     ['ended', { ...followed, status: 'expired', expiresAt: nowMs - day, rotation: used }],
     ['revoked', { ...followed, status: 'revoked', rotation: pending }],
     ['replaced', { ...followed, rotation: null }],
+    ['being-revoked', { ...followed, rotation: { ...pending, awaitedId: null } }],
+    ['being-revoked-and-followed', { ...followed, rotation: { ...pending, awaitedId: '2wXy5zAb' } }],
   ]
   const overlaps = [
     { typed: '0', ms: 0 },
@@ -611,6 +616,14 @@ const rotationPages = (texts: Texts): readonly Page[] => {
         ...rotate,
         apiKey: { ...keyOf(texts, 'suspended'), successor: pending },
         form: form({ overlap: texts('typed') }, { overlap: texts('fault'), form: texts('fault') }),
+      }),
+    },
+    {
+      name: 'rotate-key-after-revoked',
+      html: RotateKeyPage({
+        ...rotate,
+        apiKey: { ...old, successor: { ...pending, awaitedId: null } },
+        form: form({ overlap: '24h' }),
       }),
     },
     ...successors.map(([name, successor]) => ({
@@ -631,6 +644,7 @@ const rotationPages = (texts: Texts): readonly Page[] => {
         keys: [
           { ...old, successor: pending },
           { ...unusedKeyOf(texts), successor: { ...pending, overlapMs: 0 } },
+          { ...old, keyId: '2wXy5zAb', successor: { ...pending, awaitedId: null } },
         ],
         page: 1,
         pages: 1,

@@ -2,16 +2,28 @@ import { byText } from '../../../projections/audit-trail.ts'
 import type { KeyAction } from '../../../views/key-confirm.tsx'
 import { secondText } from '../../../views/time-words.ts'
 import type { By } from '../../domain/events.ts'
-import type { KeyState, Mark } from '../../domain/key.ts'
+import { type KeyState, type Mark, type RotationRefusal, rotationRefusal } from '../../domain/key.ts'
 import { parseReason } from '../../domain/text.ts'
 import type { NoticeName } from './notice.ts'
 import type { SignedInVisit } from './visit.ts'
 
 /** Why there is nothing to ask before that is done to the key: it is so already, or can't be any more. `null`: ask. */
-export const alreadySo = (key: KeyState, action: KeyAction | 'edit' | 'rotate'): NoticeName | null => {
+export const alreadySo = (key: KeyState, action: KeyAction | 'edit'): NoticeName | null => {
   if (key.revoked !== null) return 'key_was_revoked'
   if (action === 'suspend' && key.suspended !== null) return 'key_was_suspended'
   return action === 'resume' && key.suspended === null ? 'key_not_suspended' : null
+}
+
+/** The same of a rotation, which also time forbids. */
+export const alreadyRotated = (key: KeyState, nowMs: number): NoticeName | null => {
+  const refusal = rotationRefusal(key, nowMs)
+  return refusal === null ? null : rotationNotices[refusal.kind]
+}
+
+const rotationNotices: Readonly<Record<RotationRefusal['kind'], NoticeName>> = {
+  key_is_revoked: 'key_was_revoked',
+  key_is_superseded: 'key_was_superseded',
+  key_is_expired: 'key_was_expired',
 }
 
 /**

@@ -3,7 +3,7 @@ import { paths } from '../../../views/paths.ts'
 import { overlapTyped, parseOverlap } from '../../domain/amounts.ts'
 import type { KeyState } from '../../domain/key.ts'
 import { rotationOverlapMsDefault, rotationOverlapsMs } from '../../limits.ts'
-import { alreadySo } from './already-so.ts'
+import { alreadyRotated } from './already-so.ts'
 import { htmlPage, notFound, refusedPage, seeOther } from './answers.tsx'
 import { cellarView } from './cellar-views.ts'
 import { type Faults, noFaults, placedFaults } from './forms.ts'
@@ -24,7 +24,7 @@ export const rotateRoutes = (deps: DashboardDeps): readonly Route[] => [
 const showRotate = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const key = keyOf(deps, visit)
   if (key === null) return notFound(visit)
-  const notice = alreadySo(key, 'rotate')
+  const notice = alreadyRotated(key, visit.nowMs)
   if (notice !== null) return seeOther(visit, paths.key(key.keyId), { notice })
   const overlap = overlapTyped(rotationOverlapMsDefault)
   return htmlPage(visit, rotatePage(deps, visit, { key, overlap, keyId: drawKeyId(deps) }))

@@ -1,5 +1,13 @@
 import type { KeyCounts, KeyView, PredecessorView, SuccessorView } from '../../../views/types.ts'
-import { isEnding, type KeyState, type KeyStatus, keyStatus, keyStatuses } from '../../domain/key.ts'
+import {
+  followerOf,
+  isEnding,
+  type KeyState,
+  type KeyStatus,
+  keyStatus,
+  keyStatuses,
+  rotationRefusal,
+} from '../../domain/key.ts'
 import { keysPerPageMax } from '../../limits.ts'
 import { askedPage, pageOf } from './paging.ts'
 import type { DashboardDeps } from './visit.ts'
@@ -21,7 +29,7 @@ export const keyViewOf = async (deps: DashboardDeps, key: KeyState, nowMs: numbe
     created,
     suspended,
     revoked,
-    canRotate: canRotate(key, nowMs),
+    canRotate: rotationRefusal(key, nowMs) === null,
     successor: successorOf(deps, key),
     predecessor: predecessorOf(deps, key, nowMs),
     lastUsedAt: usage?.lastUsedAt ?? null,
@@ -31,22 +39,29 @@ export const keyViewOf = async (deps: DashboardDeps, key: KeyState, nowMs: numbe
   }
 }
 
-/** As `decideKey` would say now. */
-const canRotate = (key: KeyState, nowMs: number): boolean => {
-  const isExpired = key.expiresAt !== null && nowMs >= key.expiresAt
-  return key.revoked === null && !isExpired && !isEnding(key)
-}
-
-const successorOf = ({ core }: DashboardDeps, key: KeyState): SuccessorView | null => {
+const successorOf = (deps: DashboardDeps, key: KeyState): SuccessorView | null => {
   if (key.rotation === null) return null
   const { successorId, overlapMs, superseded } = key.rotation
   return {
     keyId: successorId,
-    label: core.projections.keys.get(successorId)?.label ?? null,
+    label: followerIn(deps, key)?.label ?? null,
+    awaitedId: awaitedIn(deps, key),
     overlapMs,
     usedAt: superseded?.usedAt ?? null,
     isEnding: isEnding(key),
   }
+}
+
+const followerIn = ({ core }: DashboardDeps, key: KeyState): KeyState | null =>
+  followerOf(key, (keyId) => core.projections.keys.get(keyId))
+
+/** The use of a key that follows a revoked one, which was never used, counts as the use of that one. */
+const awaitedIn = (deps: DashboardDeps, key: KeyState): string | null => {
+  const isSpent = ({ revoked, keyId }: KeyState): boolean =>
+    revoked !== null && deps.core.projections.readings.usage(keyId) === null
+  let next = followerIn(deps, key)
+  while (next !== null && isSpent(next)) next = followerIn(deps, next)
+  return next?.keyId ?? null
 }
 
 const predecessorOf = (deps: DashboardDeps, key: KeyState, nowMs: number): PredecessorView | null => {

@@ -13,6 +13,8 @@ const notices = {
   key_was_suspended: 'It was suspended before; nothing was added.',
   key_not_suspended: 'It is not suspended; nothing was added.',
   key_was_revoked: 'It was revoked before; nothing was added.',
+  key_was_superseded: 'Another key has taken its place, and is in use. Rotate that one.',
+  key_was_expired: 'It has expired. Give it a later expiry first, then rotate it.',
   key_revoked: 'Revoked: no reading of this key is accepted any more, on any node.',
   operator_removed: 'Removed: no session and no link of theirs works any more.',
   role_changed: 'The role is changed and in force.',

@@ -96,20 +96,31 @@ describe('the form that rotates a key', () => {
 
   test('says why a revoked, an expired and a superseded key can’t be rotated', async () => {
     const { key, keyId } = await rotate('24h')
+    const _key_id = idIn(await admin.get(paths.rotateKey(old.keyId)))
+    const sendOpenForm = () => admin.post(paths.rotateKey(old.keyId), { overlap: '24h', _key_id })
+    const openForm = async () => {
+      const { status, location } = await admin.get(paths.rotateKey(old.keyId))
+      expect([status, location]).toEqual([303, paths.key(old.keyId)])
+      return pageOf(old.keyId)
+    }
     expect((await service.post(validReading, key)).status).toBe(200)
     await until(() => endOf(old.keyId) !== null)
-    const superseded = await rotate('24h')
-    expect([superseded.answer.status, superseded.answer.body]).toEqual([409, expect.stringContaining(keyId)])
     expect(await pageOf(old.keyId)).not.toContain(paths.rotateKey(old.keyId))
+    expect(await openForm()).toContain('Another key has taken its place, and is in use. Rotate that one.')
+    const superseded = await sendOpenForm()
+    expect([superseded.status, superseded.body]).toEqual([409, expect.stringContaining(keyId)])
+
     await service.core.keys.setExpiry(old.keyId, service.clock.now() + 2 * 86_400_000, testAsker)
-    service.clock.advance(2 * 86_400_000)
+    service.clock.advance(2 * 86_400_000 - 1)
     admin = await signedIn(service, 'admin')
-    expect((await rotate('24h')).answer.body).toContain('Give it a later expiry first.')
-    const _key_id = idIn(await admin.get(paths.rotateKey(old.keyId)))
+    expect((await admin.get(paths.rotateKey(old.keyId))).status).toBe(200)
+    service.clock.advance(1)
+    expect(await openForm()).toContain('It has expired. Give it a later expiry first, then rotate it.')
+    expect((await sendOpenForm()).body).toContain('Give it a later expiry first.')
+
     await service.core.keys.revoke(old.keyId, '', testAsker)
-    const tooLate = await admin.post(paths.rotateKey(old.keyId), { overlap: '24h', _key_id })
-    expect(tooLate.body).toContain('which is final')
-    expect((await admin.get(paths.rotateKey(old.keyId))).location).toBe(paths.key(old.keyId))
+    expect(await openForm()).toContain('It was revoked at ')
+    expect((await sendOpenForm()).body).toContain('which is final')
     expect(keysOfCellar()).toHaveLength(2)
   })
 
@@ -139,6 +150,41 @@ describe('a rotated key', () => {
     admin = await signedIn(service, 'admin')
     expect(await pageOf(old.keyId)).toMatch(/in use since <time.*this key ended <time/)
     expect(await pageOf(keyId)).toMatch(/which ended <time/)
+  })
+
+  test('promises no end that can’t come, its successor being revoked unused, until another follows', async () => {
+    const { keyId } = await rotate('1h')
+    const listed = async () => (await admin.get(paths.keys(testCellar))).body
+    const form = async () => (await admin.get(paths.rotateKey(old.keyId))).body.replace(/\s+/g, ' ')
+    expect(await form()).toContain('if its text is lost, revoke it')
+    await service.core.keys.revoke(keyId, '', testAsker)
+    expect(await pageOf(old.keyId)).toContain('which is revoked, so nothing ends this key<')
+    expect(await listed()).toContain(`rotated: clr_${keyId}_… is revoked, so nothing ends this key<`)
+    expect(await pageOf(keyId)).toContain('which this key does not end: it was revoked unused')
+    expect(await form()).toContain('and is revoked. The new key takes its place.')
+    for (const page of [await pageOf(old.keyId), await listed(), await pageOf(keyId), await form()]) {
+      expect(page).not.toMatch(/after the first reading with (it|this key|clr_)/)
+      expect(page).not.toContain('if its text is lost')
+    }
+    await service.core.keys.setExpiry(old.keyId, service.clock.now() + 86_400_000, testAsker)
+    expect(await pageOf(old.keyId)).toContain('which is revoked, so nothing ends this key before it expires')
+
+    await rotate('24h')
+    expect(await pageOf(old.keyId)).toContain('ends 24 h after the first reading with it')
+  })
+
+  test('names the key that is to end it, its successor being revoked unused after it was rotated', async () => {
+    const { keyId } = await rotate('1h')
+    const made = await service.core.keys.rotate(keyId, { overlapMs: 0 }, testAsker)
+    if (!made.ok) throw new Error(`refused: ${made.refusal.kind}`)
+    await service.core.keys.revoke(keyId, '', testAsker)
+    const end = `ends 1 h after the first reading with clr_${made.value.state.keyId}_…`
+    expect(await pageOf(old.keyId)).toContain(`which is revoked; this key ${end}`)
+    expect((await admin.get(paths.keys(testCellar))).body).toContain(`rotated: ${end}`)
+    expect(await pageOf(keyId)).toContain(`which ${end}`)
+    expect((await service.post(validReading, made.value.key)).status).toBe(200)
+    await until(() => endOf(old.keyId) !== null)
+    expect(await pageOf(old.keyId)).toMatch(/in use since <time.*this key ends <time/)
   })
 
   test('is refused as expired from the first reading with the new one on, when it is to have no time', async () => {
