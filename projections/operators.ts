@@ -2,6 +2,7 @@ import type { RecordedEvent } from '../src/domain/events.ts'
 import { evolveOperator, type OperatorEventType, type OperatorState } from '../src/domain/operator.ts'
 import { evolveSetup, noSetup, type SetupEventType, type SetupState, setupLink } from '../src/domain/operator-setup.ts'
 import { setupStream } from '../src/domain/streams.ts'
+import { endedSessionsMax } from '../src/limits.ts'
 import { readLink, readRole, writeLink, writeRole } from './fields.ts'
 import { isNext } from './next-revision.ts'
 import type { IssuedLink, OpenSession, OperatorAccount, OperatorQueries } from './queries.ts'
@@ -12,6 +13,8 @@ export class OperatorsFold implements OperatorQueries {
   readonly #byStream = new Map<string, OperatorState>()
   readonly #byEmail = new Map<string, OperatorState>()
   readonly #streamOfSession = new Map<string, string>()
+  /** Oldest first. Not saved: a page that asks for one from before the last start goes on asking in vain. */
+  readonly #ended = new Set<string>()
   readonly #streamOfLink = new Map<string, string>()
   #setup: SetupState = noSetup
 
@@ -50,6 +53,11 @@ export class OperatorsFold implements OperatorQueries {
     return { email: operator.email, role: operator.account.role, expiresAt: session.expiresAt }
   }
 
+  isSessionOver(sessionHash: string, now: number): boolean {
+    if (this.#ended.has(sessionHash)) return true
+    return this.#streamOfSession.has(sessionHash) && this.session(sessionHash, now) === null
+  }
+
   link(linkHash: string, now: number): IssuedLink | null {
     const stream = this.#streamOfLink.get(linkHash)
     if (stream === undefined) return this.#setupLink(linkHash, now)
@@ -80,8 +88,17 @@ export class OperatorsFold implements OperatorQueries {
     this.#byEmail.set(operator.email.toLowerCase(), operator)
     for (const { sessionHash } of before?.sessions ?? []) this.#streamOfSession.delete(sessionHash)
     for (const { sessionHash } of operator.sessions) this.#streamOfSession.set(sessionHash, stream)
+    for (const { sessionHash } of before?.sessions ?? []) {
+      if (!this.#streamOfSession.has(sessionHash)) this.#rememberEnded(sessionHash)
+    }
     for (const { linkHash } of before?.links ?? []) this.#streamOfLink.delete(linkHash)
     for (const { linkHash } of operator.links) this.#streamOfLink.set(linkHash, stream)
+  }
+
+  #rememberEnded(sessionHash: string): void {
+    this.#ended.add(sessionHash)
+    const [oldest] = this.#ended
+    if (this.#ended.size > endedSessionsMax && oldest !== undefined) this.#ended.delete(oldest)
   }
 
   /** One that was spent still works for its e-mail until that operator is there: the second of two appends may be missing. */

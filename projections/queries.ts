@@ -129,6 +129,8 @@ export type OperatorQueries = {
   wasRemoved(email: string): boolean
   /** Open at `now`, found by the hash of its secret. */
   session(sessionHash: string, now: number): OpenSession | null
+  /** Known to have ended before `now`, or to have expired by then; of those that ended, the last so many are known. */
+  isSessionOver(sessionHash: string, now: number): boolean
   /** Unspent and unexpired at `now`, found by the hash of its secret. */
   link(linkHash: string, now: number): IssuedLink | null
 }

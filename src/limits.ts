@@ -77,6 +77,8 @@ export const passwordBytesMax = 512
 export const emailCharsMax = 254
 export const sessionMsMax = 12 * 3_600_000
 export const sessionsPerOperatorMax = 20
+/** Of all operators, remembered so that a page of one of them is told to stop asking: about 100 KB. */
+export const endedSessionsMax = 1_000
 export const linkMsMax = 24 * 3_600_000
 /** One-time links of one operator, or of the set-up, that are open at once: the oldest goes. */
 export const linksOpenMax = 20

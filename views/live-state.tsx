@@ -16,7 +16,7 @@ export const LiveState = (): JSX.Element => (
       <b>
         Not live since <time></time>.
       </b>{' '}
-      Your session has ended. <a href={paths.signIn}>Sign in</a> to go on.
+      Your session has ended, or your role has changed. <a href={paths.signIn}>Open the page again</a>.
     </p>
   </div>
 )

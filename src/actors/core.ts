@@ -146,6 +146,8 @@ export type Operators = {
   ): Answer<{ readonly sessionSecret: string; readonly session: Session }>
   /** The session of that secret, if it is open. */
   session(sessionSecret: string): Session | null
+  /** Whether the session of that secret was open once and is no more. One that this node has not heard of yet is neither. */
+  isSessionOver(sessionSecret: string): boolean
   signOut(sessionSecret: string, requestId: string): Answer<null>
 }
 

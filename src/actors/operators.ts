@@ -130,6 +130,8 @@ export const createOperators = (host: Host, { operators, setup, passwords }: Act
 
     session: (sessionSecret) => projections.operators.session(hashOf(sessionSecret), clock.now()),
 
+    isSessionOver: (sessionSecret) => projections.operators.isSessionOver(hashOf(sessionSecret), clock.now()),
+
     signOut: async (sessionSecret, requestId) => {
       const sessionHash = hashOf(sessionSecret)
       const session = projections.operators.session(sessionHash, clock.now())

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createProjections } from '../../projections/projections.ts'
 import { cellarStream, operatorStream, setupStream } from '../../src/domain/streams.ts'
-import { keyLimitDefault } from '../../src/limits.ts'
+import { endedSessionsMax, keyLimitDefault } from '../../src/limits.ts'
 import { kegsOf } from '../support/kegs-of.ts'
 import { type Draft, Recorder } from '../support/recorder.ts'
 import { snapshotOf } from '../support/snapshot.ts'
@@ -254,6 +254,29 @@ describe('operators', () => {
     record(ada, { type: 'OperatorPasswordSet', data: { passwordHash: 'p2', linkHash: 'l' } })
     expect(operators.session('s2', noon)).toBeNull()
     expect(operators.get(email)?.passwordHash).toBe('p2')
+  })
+
+  test('have sessions that are over once they ended or expired, and neither open nor over before they were heard of', () => {
+    const { operators, record } = scene()
+    record(ada, added)
+    for (const session of ['s1', 's2', 's3']) record(ada, signedIn(session))
+    record(ada, { type: 'OperatorSignedOut', data: { sessionHash: 's1' } })
+    const over = (now: number) => ['s1', 's2', 's3', 's4'].map((session) => operators.isSessionOver(session, now))
+    expect(over(noon + 999)).toEqual([true, false, false, false])
+    expect(over(noon + 1_000)).toEqual([true, true, true, false])
+    record(ada, { type: 'OperatorPasswordSet', data: { passwordHash: 'p2', linkHash: 'l' } })
+    expect(over(noon)).toEqual([true, true, true, false])
+  })
+
+  test('have a bounded number of sessions that are known to have ended: the oldest is forgotten', () => {
+    const { operators, record } = scene()
+    record(ada, added)
+    for (let session = 0; session <= endedSessionsMax; session += 1) {
+      record(ada, signedIn(`s${session}`))
+      record(ada, { type: 'OperatorSignedOut', data: { sessionHash: `s${session}` } })
+      if (session === endedSessionsMax - 1) expect(operators.isSessionOver('s0', noon)).toBe(true)
+    }
+    expect([operators.isSessionOver('s0', noon), operators.isSessionOver('s1', noon)]).toEqual([false, true])
   })
 
   test('get links that work until they expire or one of them was spent', () => {

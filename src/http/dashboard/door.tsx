@@ -6,6 +6,7 @@ import { thrownError } from '../request-lines.ts'
 import { htmlPage, problemPage, seeOther } from './answers.tsx'
 import { csrfMatches, csrfToken, isCrossSite } from './csrf.ts'
 import { type FormFault, noFields, readForm } from './form-fields.ts'
+import { askAgain, endOfStream } from './live-answers.ts'
 import { noticeNamed, noticeText } from './notice.ts'
 import { type Origin, originOf } from './origin.ts'
 import { secured } from './security-headers.ts'
@@ -30,7 +31,7 @@ export const answerDashboard = async (deps: DashboardDeps, route: Route, knock: 
   if (origin.trust === 'unknown_host') return secured(unknownHost())
   const visit = visitOf(deps, knock, origin)
   try {
-    return secured(await enter(route, visit))
+    return secured(await enter(deps, route, visit))
   } catch (thrown) {
     deps.lines.error('page failed', { requestId: visit.requestId, error: thrownError(thrown) })
     if (!(thrown instanceof Outage))
@@ -40,7 +41,7 @@ export const answerDashboard = async (deps: DashboardDeps, route: Route, knock: 
   }
 }
 
-const enter = async (route: Route, visit: Visit): Promise<Response> => {
+const enter = async (deps: DashboardDeps, route: Route, visit: Visit): Promise<Response> => {
   const { request, origin } = visit
   if (origin.trust === 'insecure')
     return htmlPage(visit, <InsecurePage shell={visit.shell} port={portOf(visit)} />, 403)
@@ -49,7 +50,7 @@ const enter = async (route: Route, visit: Visit): Promise<Response> => {
   if (action === undefined) return methodNotAllowed(visit, route)
   if (isPost && isCrossSite(request.headers, origin.own)) return formExpired(visit)
 
-  const allowed = allow(action, visit)
+  const allowed = allow(deps, action, visit)
   if (allowed instanceof Response || allowed instanceof Promise) return allowed
   if (!isPost) return allowed(visit)
 
@@ -62,10 +63,10 @@ const enter = async (route: Route, visit: Visit): Promise<Response> => {
 }
 
 /** The action as something that can be done, if this visitor may; else the answer that says why not. */
-const allow = (action: Action, visit: Visit): Answer | ((visit: Visit) => Answer) => {
+const allow = (deps: DashboardDeps, action: Action, visit: Visit): Answer | ((visit: Visit) => Answer) => {
   if (action.access === 'public') return action.answer
   const { session } = visit
-  if (session === null) return signInFirst(visit)
+  if (session === null) return signInFirst(deps, visit)
   if (action.access === 'admin' && session.role !== 'admin') {
     return problemPage(visit, { problem: 'forbidden', status: 403 })
   }
@@ -76,8 +77,8 @@ const allow = (action: Action, visit: Visit): Answer | ((visit: Visit) => Answer
 const signedIn = (visit: Visit, session: OpenSession): SignedInVisit => ({ ...visit, session })
 
 /** A form that comes after the session has ended is lost, and the page says so. */
-const signInFirst = (visit: Visit): Response => {
-  if (visit.path.startsWith(livePrefix)) return endOfStream()
+const signInFirst = (deps: DashboardDeps, visit: Visit): Response => {
+  if (visit.path.startsWith(livePrefix)) return mayBeOpenElsewhere(deps, visit) ? askAgain() : endOfStream()
   if (visit.request.method === 'POST') return seeOther(visit, paths.signIn, { notice: 'session_ended' })
   const { search } = new URL(visit.request.url)
   const asked = `${visit.path}${search}`
@@ -86,9 +87,11 @@ const signInFirst = (visit: Visit): Response => {
 
 const livePrefix = '/live/'
 
-/** Tells a live page to stop asking. Of another status it would not read the body, and would ask again for ever. */
-export const endOfStream = (): Response =>
-  new Response('event: end\ndata:\n\n', { headers: { 'Content-Type': 'text/event-stream' } })
+/** A session that another node opened a moment ago is not known here yet; one that is over is known to be. */
+const mayBeOpenElsewhere = ({ core }: DashboardDeps, { request, origin }: Visit): boolean => {
+  const secret = readCookie(request.headers, 'session', origin.trust)
+  return secret !== null && !core.operators.isSessionOver(secret)
+}
 
 const visitOf = (deps: DashboardDeps, { request, params }: Knock, origin: Origin): Visit => {
   const { trust } = origin

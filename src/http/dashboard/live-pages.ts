@@ -18,7 +18,7 @@ export type LivePage = {
 
 type Viewing = {
   readonly page: LivePage
-  /** Whether the session is still open. */
+  /** Whether the session is still open, and its role the same. */
   readonly isAllowed: () => boolean
   /** Aborted when the browser goes away. */
   readonly signal: AbortSignal

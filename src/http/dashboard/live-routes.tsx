@@ -4,11 +4,10 @@ import { KeyPush } from '../../../views/key.tsx'
 import { FirstReading } from '../../../views/key-created.tsx'
 import { KeyList } from '../../../views/keys.tsx'
 import { CellarReadings } from '../../../views/readings.tsx'
-import { unavailableRetryAfterSeconds } from '../../limits.ts'
 import { cellarRows } from './cellar-views.ts'
-import { endOfStream } from './door.tsx'
 import { watchedHistory } from './key-history.ts'
 import { keyListOf, keyListQuery, keyViewOf } from './key-views.ts'
+import { askAgain, eventStreamType } from './live-answers.ts'
 import type { LivePage } from './live-pages.ts'
 import { cellarOf, keyOf } from './named.ts'
 import { askedPage } from './paging.ts'
@@ -105,10 +104,9 @@ const firstReading = async ({ core }: DashboardDeps, keyId: string): Promise<Acc
 
 const isAdmin = (visit: SignedInVisit): boolean => visit.session.role === 'admin'
 
-const eventStreamType = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' }
-
+/** No cellar and no key is ever deleted: one that is not there may be one of another node's that this one has yet to hear of. */
 const watch = (deps: DashboardDeps, visit: SignedInVisit, page: Omit<LivePage, 'name'> | null): Response => {
-  if (page === null) return endOfStream()
+  if (page === null) return askAgain()
   if (visit.request.method === 'HEAD') return new Response(null, { headers: eventStreamType })
   const { secret, role } = visit.session
   const body = deps.live.open({
@@ -117,10 +115,5 @@ const watch = (deps: DashboardDeps, visit: SignedInVisit, page: Omit<LivePage, '
     isAllowed: () => deps.core.operators.session(secret)?.role === role,
     signal: visit.request.signal,
   })
-  if (body !== null) return new Response(body, { headers: eventStreamType })
-  // Without a message: the page goes on asking, less and less often.
-  return new Response(null, {
-    status: 503,
-    headers: { ...eventStreamType, 'Retry-After': String(unavailableRetryAfterSeconds) },
-  })
+  return body === null ? askAgain() : new Response(body, { headers: eventStreamType })
 }

@@ -10,7 +10,7 @@ import { lateLog } from '../../support/late-log.ts'
 import { emailOf } from '../../support/operators.ts'
 import { passingLog } from '../../support/passing-log.ts'
 import { rawConnect } from '../../support/raw-http.ts'
-import { type Service, testAsker, testCellar, validReading } from '../../support/service.ts'
+import { type Service, startService, testAsker, testCellar, validReading } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
 
@@ -302,6 +302,57 @@ describe('a live stream', () => {
     await watching.ended
     expect(watching.text()).toEndWith('event: end\ndata:\n\n')
     expect(watching.text()).not.toContain('rack-17')
+  })
+
+  test('is refused for good to a session that is known to be over', async () => {
+    const [signedOut, replaced, expired] = [
+      await signedIn(service, 'admin'),
+      await signedIn(service, 'auditor'),
+      await signedIn(service, 'admin'),
+    ]
+    const cookies = new Map(signedOut.cookies)
+    await signedOut.post('/sign-out', {})
+    const link = await service.core.operators.issueLink({ email: emailOf.auditor, role: 'auditor' }, testAsker)
+    if (!link.ok) throw new Error(link.refusal.kind)
+    const spent = { secret: link.value.secret, email: emailOf.auditor, password: 'another that is long' }
+    const known = () => service.core.projections.operators.link(Bun.SHA256.hash(spent.secret, 'hex'), 0) !== null
+    await until(known)
+    expect(await service.core.operators.spendLink(spent, testAsker)).toMatchObject({ ok: true })
+    await until(() => !known())
+    service.clock.advance(sessionMsMax)
+    for (const person of [{ ...signedOut, cookies }, replaced, expired, { ...admin, cookies: new Map() }]) {
+      const answer = await watch(paths.liveCellars, person)
+      await answer.ended
+      expect([answer.response.status, answer.text()]).toEqual([200, 'event: end\ndata:\n\n'])
+    }
+  })
+
+  test('is asked for again until this node has heard of the session, and of the key or cellar, of another node', async () => {
+    const log = await openFreshLog()
+    const here = await startWithOperators({ log })
+    const late = lateLog(log)
+    const there = await startService({ log: late, clock: here.clock, liveSchedule: schedule })
+    const asked = async (path: string, person: Visitor): Promise<readonly [number, string | null]> => {
+      const { response, leave } = await watch(path, person, there.url)
+      leave()
+      return [response.status, response.headers.get('retry-after')]
+    }
+    const again = [503, '1'] as const
+    const person = await signedIn(here, 'admin')
+    expect(await asked(paths.liveCellars, person)).toEqual(again)
+    const heard = async (path: string): Promise<void> => {
+      late.deliver()
+      while ((await asked(path, person))[0] !== 200) late.deliver()
+    }
+    await heard(paths.liveCellars)
+    const { keyId } = await here.createKey()
+    const unheard = [paths.liveKey(keyId), paths.liveFirstReading(keyId), paths.liveReadings(testCellar)]
+    for (const path of [...unheard, paths.liveKeys(testCellar, 'active', 1)])
+      expect(await asked(path, person)).toEqual(again)
+    for (const path of unheard) await heard(path)
+    await there.stop()
+    await here.stop()
+    await log.close()
   })
 
   test('is forgotten when the browser goes away', async () => {
