@@ -13,10 +13,8 @@ export class FairReads {
 
   /** Reads when there is something left of the turn. Rejects with what `read` throws. */
   async read(read: () => readonly RecordedEvent[]): Promise<readonly RecordedEvent[]> {
-    while (this.#readInTurn >= storeReadEventsPerTurnMax) {
-      this.#turn ??= nextTurn().then(() => this.#begin())
-      await this.#turn
-    }
+    while (this.#turn !== null && this.#readInTurn >= storeReadEventsPerTurnMax) await this.#turn
+    this.#turn ??= nextTurn().then(() => this.#begin())
     const events = read()
     this.#readInTurn += storeReadEvents + events.length
     return events

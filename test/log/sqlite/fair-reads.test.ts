@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { readPageEventsMax, storeReadEvents, storeReadEventsPerTurnMax } from '../../../src/limits.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
+import { nextTurn } from '../../../src/log/next-turn.ts'
 import { pagesOfLog } from '../../../src/log/pages-of-log.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { reading } from '../sample-events.ts'
@@ -53,6 +54,16 @@ test('A search by halves, which reads little and often, lets it go on too', asyn
   const small = storeReadEventsPerTurnMax / storeReadEvents
   for (let read = 0; read < 3 * small; read += 1) await log.read(stream, { from: read, limit: 1 })
   expect(turns).toBeGreaterThanOrEqual(2)
+})
+
+test('Who is alone, and reads a little in each turn, never waits, however much that comes to', async () => {
+  const small = storeReadEventsPerTurnMax / storeReadEvents
+  for (let read = 0; read < 3 * small; read += 1) {
+    await nextTurn()
+    const before = turns
+    await log.read(stream, { from: read, limit: 1 })
+    expect(turns).toBe(before)
+  }
 })
 
 test('One page costs no turn, however large', async () => {
