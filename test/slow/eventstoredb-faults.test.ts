@@ -478,6 +478,25 @@ describe('an answer that can not be read', () => {
   )
 
   test(
+    'is named by health also when it is about the place where a subscription begins',
+    async () => {
+      const { server, log } = await opened()
+      const stream = freshReadingsStream()
+      await log.append(stream, 'none', [reading(stream)])
+      const after = (await log.read(stream, { limit: 1 }))[0]?.position ?? null
+      server.faults.ofAnswer = (bytes, to) => (to === 'read' ? malformed : bytes)
+      const collector = collect(log, { after, categories: ['readings'] })
+      await untilHealth(log, false)
+      expect(log.health()).toMatchObject({ why: expect.stringContaining('what the server sent') })
+      server.faults.ofAnswer = (bytes) => bytes
+      await collector.until(caughtUp)
+      expect(log.health()).toEqual({ ok: true })
+      collector.subscription.unsubscribe()
+    },
+    slowMs,
+  )
+
+  test(
     'leaves open what became of the append that it was for',
     async () => {
       const { server, log } = await opened()

@@ -106,7 +106,10 @@ export class Following {
     } catch (cause) {
       if (this.#link !== link) return
       if (cause instanceof UndecodableEvent) this.drop(cause)
-      else this.#beginLater()
+      else {
+        if (cause instanceof MalformedAnswer) this.#fault = cause.message
+        this.#beginLater()
+      }
       return
     }
     if (this.#isEnded || this.#link !== link) return
