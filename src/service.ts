@@ -118,7 +118,7 @@ const tellTimes = (told: TimesTold, lines: LogLines): void => {
       return
     case 'doubted':
       lines.warn(
-        'the clock has leapt ahead: no readings are purged by it until it is back, or has stood by that for a day',
+        'the clock is more than a day ahead of the newest event, or of what it said before: no readings are purged until it is back, or has stood by that for a day',
         { byMs: told.byMs },
       )
       return
