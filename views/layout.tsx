@@ -19,26 +19,32 @@
  * | KeysPage (keys.tsx)             | keys(id, status)            |                                                           |
  * | NewKeyPage (key-form.tsx)       | newKey(id)                  | keys(id): label, note, expires, expires_on,               |
  * |                                 |                             | limit_readings, limit_seconds, _key_id                    |
- * | KeyCreatedPage (key-created.tsx)| answer to the post above    |                                                           |
+ * | RotateKeyPage (key-rotate.tsx)  | rotateKey(keyId)            | same: overlap, _key_id                                    |
+ * | KeyCreatedPage (key-created.tsx)| answer to the posts above   |                                                           |
  * | KeyPage (key.tsx)               | key(keyId, page), `?at=`    | same (GET): at                                            |
  * | EditKeyPage (key-form.tsx)      | editKey(keyId)              | same: as NewKeyPage without _key_id; expires may be `keep`  |
  * | ConfirmPage (key-confirm.tsx)   | suspendKey, resumeKey, revokeKey | same: reason                                         |
  * | SettingsPage (settings.tsx)     | settings(id)                | rename(id): title; policy(id): limit_readings,            |
- * |                                 |                             | limit_seconds, age_max, ahead_max (as `30d`; blank: none) |
+ * |                                 |                             | limit_seconds, age_max, ahead_max (as `30d`; blank: none);|
+ * |                                 |                             | retention(id) (GET): days                                 |
+ * | ConfirmRetentionPage            | retention(id), `?days=`     | same: days                                                |
+ * | (retention.tsx)                 |                             |                                                           |
  * | OperatorsPage (operators.tsx)   | operators                   | operatorLinks: email, role                                |
  * | OperatorLinkPage                | answer to the post above    |                                                           |
+ * | ConfirmAccessPage               | operatorRole(email),        | same: role; none to remove                                |
+ * | (operator-confirm.tsx)          | removeOperator(email)       |                                                           |
  * | DocumentPage (document.tsx)     | devicesGuide                |                                                           |
  *
  * Every signed-in page has the form that posts to `signOut`.
  *
  * Live (server-sent events; a message without an event name is one fragment, swapped as the element says; a message
- * with the name `end` tells the page to stop asking, for instance when the session has ended):
+ * with the name `end` tells the page to stop asking, since the session has ended or its operator got another role):
  *
  * | address (`paths.ts`)            | fragment                                                  |
  * | ------------------------------- | --------------------------------------------------------- |
  * | liveCellars                     | CellarList (cellars.tsx)                                  |
  * | liveReadings(id, find, page)    | CellarReadings (readings.tsx)                             |
- * | liveKeys(id, status)            | KeyList (keys.tsx)                                        |
+ * | liveKeys(id, status, page)      | KeyList (keys.tsx)                                        |
  * | liveKey(keyId, page)            | KeyPush (key.tsx)                                         |
  * | liveFirstReading(keyId)         | FirstReading (key-created.tsx), once it has come; it ends |
  * |                                 | its own subscription by replacing the element             |
