@@ -2,7 +2,7 @@ import { dayMs, dayOf } from '../src/domain/day.ts'
 import { secondText } from '../src/domain/instant.ts'
 import { nanosecondsPastMs } from '../src/domain/timestamp-fraction.ts'
 import { latestPerKegMax, pointsPerKegMax } from '../src/limits.ts'
-import type { KegMemory } from './keg-memory.ts'
+import { firstOf, type KegBlock, type KegMemory } from './keg-memory.ts'
 import type { AcceptedReading, KegLatest } from './queries.ts'
 import type { RecordReader, RecordWriter } from './records.ts'
 
@@ -66,10 +66,7 @@ export class Keg {
   savedIn: number
   /** Where its numbers are. */
   readonly place: number
-  readonly #numbers: Float64Array
-  readonly #from: number
-  readonly #days: Uint16Array
-  readonly #firstDay: number
+  readonly #block: KegBlock
   /** What the points' ms leave out, if that was ever anything. */
   #nanoseconds: Uint32Array | null
   /** Of the latest reading; `null` while there is none. */
@@ -87,10 +84,7 @@ export class Keg {
     this.usedPosition = 0
     this.savedIn = 0
     this.place = memory.take()
-    this.#numbers = memory.blockOf(this.place)
-    this.#from = memory.firstOf(this.place)
-    this.#days = memory.halfwordsOf(this.place)
-    this.#firstDay = (this.#from + days) * daysPerNumber
+    this.#block = memory.blockOf(this.place)
     this.#nanoseconds = null
     this.#source = null
     this.#unusualTimestamp = null
@@ -218,15 +212,24 @@ export class Keg {
   }
 
   #get(number: number): number {
-    return this.#numbers[this.#from + number] ?? 0
+    return this.#block.numbers[this.#from + number] ?? 0
   }
 
   #set(number: number, value: number): void {
-    this.#numbers[this.#from + number] = value
+    this.#block.numbers[this.#from + number] = value
+  }
+
+  /** Where its numbers begin, and where the points' days do. Not kept: with a 13th field a keg takes half as much again. */
+  get #from(): number {
+    return firstOf(this.place, numbersPerKeg)
+  }
+
+  get #firstDay(): number {
+    return (this.#from + days) * daysPerNumber
   }
 
   #dayAt(place: number): number {
-    return this.#days[this.#firstDay + place] ?? 0
+    return this.#block.halfwords[this.#firstDay + place] ?? 0
   }
 
   /** Behind all others, unless some were accepted on later days. With no room the oldest makes way. */
@@ -248,14 +251,14 @@ export class Keg {
     }
     this.#set(points + place * numbersPerPoint, point.value)
     this.#set(points + place * numbersPerPoint + 1, point.timestampMs)
-    this.#days[this.#firstDay + place] = day
+    this.#block.halfwords[this.#firstDay + place] = day
     this.#setNanoseconds(place, point.nanoseconds)
   }
 
   #copyPoint(from: number, to: number): void {
     this.#set(points + to * numbersPerPoint, this.#get(points + from * numbersPerPoint))
     this.#set(points + to * numbersPerPoint + 1, this.#get(points + from * numbersPerPoint + 1))
-    this.#days[this.#firstDay + to] = this.#dayAt(from)
+    this.#block.halfwords[this.#firstDay + to] = this.#dayAt(from)
     this.#setNanoseconds(to, this.#nanoseconds?.[from] ?? 0)
   }
 

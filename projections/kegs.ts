@@ -3,6 +3,7 @@ import { Keg } from './keg.ts'
 import type { KegMemory } from './keg-memory.ts'
 import type { KegSaving } from './keg-saving.ts'
 import type { KegLatest, KegName } from './queries.ts'
+import { Rack } from './rack.ts'
 
 /** What the kegs of all cellars have in common. */
 export type SharedByKegs = { readonly saving: KegSaving; readonly memory: KegMemory }
@@ -15,7 +16,7 @@ export class Kegs {
   readonly #cellar: { readonly name: string; readonly number: number }
   readonly #saving: KegSaving
   readonly #memory: KegMemory
-  readonly #racks = new Map<string, Map<string, Keg>>()
+  readonly #racks = new Map<string, Rack>()
   #count = 0
   #oldest: Keg | null = null
   #newest: Keg | null = null
@@ -97,9 +98,9 @@ export class Kegs {
   #make(keg: Keg): Keg {
     this.#changes += 1
     keg.savedIn = this.#saving.checkpoint
-    const kegs = this.#racks.get(keg.rack)
-    if (kegs === undefined) this.#racks.set(keg.rack, new Map([[keg.keg, keg]]))
-    else kegs.set(keg.keg, keg)
+    const rack = this.#racks.get(keg.rack) ?? new Rack()
+    if (rack.isEmpty) this.#racks.set(keg.rack, rack)
+    rack.add(keg)
     this.#count += 1
     return keg
   }
@@ -108,9 +109,9 @@ export class Kegs {
     if (keg.savedIn !== this.#saving.checkpoint) this.#saving.saveFirst(this.#cellar.number, keg)
     this.#unlink(keg)
     this.#changes += 1
-    const kegs = this.#racks.get(keg.rack)
-    kegs?.delete(keg.keg)
-    if (kegs?.size === 0) this.#racks.delete(keg.rack)
+    const rack = this.#racks.get(keg.rack)
+    rack?.delete(keg)
+    if (rack?.isEmpty) this.#racks.delete(keg.rack)
     this.#count -= 1
     this.#memory.giveBack(keg.place)
   }

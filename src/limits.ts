@@ -132,12 +132,12 @@ export const logQueueBytesMax = 16 * 1024 * 1024
 /** Streams whose last revision, and whose name, are remembered; others are looked up. About 100 bytes each. */
 export const storeStreamsRememberedMax = 50_000
 /**
- * SQLite's cache of pages where it is written. At 10,000 keys the last index pages of all of them together are 20 MB; those
- * that don't fit come from the operating system's cache, at no cost that was seen.
+ * SQLite's cache of pages where it is written. At 10,000 keys the last index pages of all of them together are 20 MB; what
+ * doesn't fit comes from the operating system's cache, at no cost that was seen.
  */
-export const storeWriteCacheBytes = 8 * 1024 * 1024
+export const storeWriteCacheBytes = 4 * 1024 * 1024
 /** And where it is read: the way to the ends of streams. A replay and a page of history read on, and never back. */
-export const storeReadCacheBytes = 2 * 1024 * 1024
+export const storeReadCacheBytes = 1 * 1024 * 1024
 /**
  * What is read in one turn of the event loop, in events. A read costs as much as so many beside its own: one from the end of
  * a long row passes over 4,095 others, which takes 300 µs.

@@ -1,0 +1,38 @@
+import type { Keg } from './keg.ts'
+
+/** Past so many, they are found by a map. */
+const fewMax = 16
+
+/**
+ * The kegs of one rack, by name. Nearly every rack has a few: in an array they are found as fast as in a map, and take 200
+ * bytes in place of 1,800.
+ */
+export class Rack {
+  readonly #few: Keg[] = []
+  #many: Map<string, Keg> | null = null
+
+  get isEmpty(): boolean {
+    return this.#few.length === 0 && (this.#many === null || this.#many.size === 0)
+  }
+
+  get(name: string): Keg | undefined {
+    for (const keg of this.#few) if (keg.keg === name) return keg
+    return this.#many?.get(name)
+  }
+
+  /** One that is not there. */
+  add(keg: Keg): void {
+    if (this.#many === null && this.#few.length < fewMax) {
+      this.#few.push(keg)
+      return
+    }
+    this.#many ??= new Map(this.#few.splice(0).map((one) => [one.keg, one]))
+    this.#many.set(keg.keg, keg)
+  }
+
+  delete(keg: Keg): void {
+    const at = this.#few.indexOf(keg)
+    if (at >= 0) this.#few.splice(at, 1)
+    else this.#many?.delete(keg.keg)
+  }
+}
