@@ -19,7 +19,7 @@ export const OperatorsPage = (props: {
     </div>
     <div class="list-and-form">
       <section aria-label="Operators">
-        <table class="stack">
+        <table class="stack operators">
           <thead>
             <tr>
               <th scope="col">E-mail</th>
