@@ -137,14 +137,15 @@ type Known = { readonly registry: EventRegistry; readonly checks: ReadonlyMap<st
 /** Some events of a row, and its body as what it is. */
 type PartOf<Body> = { readonly row: StoredRow; readonly body: Body; readonly part: Part }
 
-const decodeJson = (known: Known, { row, body, part }: PartOf<string>): readonly RecordedEvent[] =>
-  parseBody(row, body)
-    .slice(part.first, part.end)
-    .map((event, index) => {
-      const before = part.first + index
-      const at = { stream: row.stream, revision: row.revision + before, position: row.position + before }
-      return decodeStored(known, at, event)
-    })
+const decodeJson = (known: Known, { row, body, part }: PartOf<string>): readonly RecordedEvent[] => {
+  const all = parseBody(row, body)
+  const decoded: RecordedEvent[] = []
+  for (let index = part.first; index < Math.min(part.end, all.length); index += 1) {
+    const at = { stream: row.stream, revision: row.revision + index, position: row.position + index }
+    decoded.push(decodeStored(known, at, all[index]))
+  }
+  return decoded
+}
 
 const decodeStored = (known: Known, at: EventPlace, event: unknown): RecordedEvent => {
   if (!storedEventCheck.Check(event)) {

@@ -103,7 +103,10 @@ export class SqliteReads {
       // all that is ever looked at, and no follower would get past it.
       if (row.position + row.count - 1 <= scannedTo) continue
       const { name } = this.#stream(row.stream)
-      if (wants(name)) events.push(...this.#decode(row, this.#kept(row, { first: scannedTo - row.position + 1 })))
+      if (wants(name)) {
+        const kept = this.#kept(row, { first: scannedTo - row.position + 1 })
+        for (const event of this.#decode(row, kept)) events.push(event)
+      }
       scannedTo = Math.max(scannedTo, row.position + row.count - 1)
       looked += row.count
       if (looked >= limit) break
