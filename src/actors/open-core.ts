@@ -64,7 +64,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   const checkpoints = new Checkpoints(host, checkpointParts)
   const clockWatch = new ClockWatch(host, onTimes)
   // Before the log is followed, so that what comes after the end that it reads is delivered.
-  await host.remembered?.begin()
+  await host.remembered?.begin(after)
   const foldListeners = new Set<FoldListener>()
   const onEvents = (events: readonly RecordedEvent[]): void => {
     projections.fold(events)
@@ -87,6 +87,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
     onBroken: onBrokenFold,
   })
   clockWatch.caughtUp()
+  host.remembered?.caughtUp()
   // What decides over keys, a second time and ahead: a flood of readings holds up the first subscription, and not this one.
   // Each fold counts an event once, whichever brings it; a checkpoint goes by the first alone, which leaves
   // nothing out, and so does what is remembered of Idempotency-Keys.

@@ -39,6 +39,9 @@ export class RememberedAppends {
   #losses = 0
   #mustStartAnew = false
   #isMending = false
+  /** The subscription delivers everything after this position: -1, everything. */
+  #deliveredAfter = Number.POSITIVE_INFINITY
+  readonly #caughtUp = Promise.withResolvers<void>()
   #writing: Promise<void> | null = null
   #writtenBeat = 0
   #isStopped = false
@@ -101,9 +104,18 @@ export class RememberedAppends {
     this.#foldedTo = this.#heardTo
   }
 
-  /** Folds what the index lacks. Resolves when it lacks nothing, or before, if that takes longer than a start may wait. */
-  begin(): Promise<void> {
+  /**
+   * Folds what the index lacks, but for what `fold` will be told of: all that comes after that position (`null`: everything).
+   * Resolves when it lacks nothing else, or before, if that takes longer than a start may wait.
+   */
+  begin(deliveredAfter: number | null): Promise<void> {
+    this.#deliveredAfter = deliveredAfter ?? -1
     return new Promise((resolve) => this.#mend(resolve))
+  }
+
+  /** The subscription has delivered what lay in the log. */
+  caughtUp(): void {
+    this.#caughtUp.resolve()
   }
 
   onBeat(): void {
@@ -185,6 +197,8 @@ export class RememberedAppends {
         if (this.#mustStartAnew) await this.#index.startAnew()
         this.#mustStartAnew = false
         const losses = this.#losses
+        // A start that folds more keys than the index can take would read them beside itself, and lose them again.
+        if (losses > 0) await this.#caughtUp.promise
         const end = await this.#readBack(onLong)
         if (losses === this.#losses) {
           this.#foldedTo = positionOf(end) > positionOf(this.#heardTo) ? end : this.#heardTo
@@ -210,11 +224,12 @@ export class RememberedAppends {
   }
 
   /**
-   * From the end of the log back to where the index is whole, or to what counts no more: so a start reads what came since
-   * the last beats, and after a loss a day. The answer is that end; what comes after it is heard.
+   * From the end of the log back to where the index is whole, or to what counts no more: after a loss a day. The answer is
+   * that end; what comes after it is heard. A start reads nothing if it will hear of all that the index lacks.
    */
   async #readBack(onLong: () => void): Promise<FoldedTo | null> {
     const wholeTo = await this.#wholeTo()
+    if (this.#losses === 0 && wholeTo >= this.#deliveredAfter) return this.#index.foldedTo
     let end: FoldedTo | null = null
     let before: number | null = null
     for (let pages = 0; !this.#isStopped; pages += 1) {

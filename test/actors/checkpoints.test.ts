@@ -2,7 +2,6 @@ import { describe, expect, test } from 'bun:test'
 import { createProjections } from '../../projections/projections.ts'
 import type { Projections } from '../../projections/queries.ts'
 import { RecordWriter, savedFormat } from '../../projections/records.ts'
-import type { CheckpointStore } from '../../src/actors/checkpoints.ts'
 import { type OpenCore, openCore } from '../../src/actors/open-core.ts'
 import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
 import { readingsStream } from '../../src/domain/streams.ts'
@@ -13,40 +12,11 @@ import { ensureLogCreated } from '../../src/log/log-identity.ts'
 import { createMemoryLog } from '../../src/log/memory.ts'
 import { type DrivenSchedule, drivenSchedule } from '../support/driven-schedule.ts'
 import { manualClock } from '../support/manual-clock.ts'
+import { MemoryCheckpoints } from '../support/memory-checkpoints.ts'
 import { passingLog } from '../support/passing-log.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
 import { snapshotOf } from '../support/snapshot.ts'
 import { asker, cellar, reading } from './nodes.ts'
-
-/** Checkpoints in memory, where a test can reach them. */
-class MemoryStore implements CheckpointStore {
-  pieces: readonly Uint8Array[] | null = null
-  writes = 0
-  fault: Error | null = null
-
-  read(): Generator<Uint8Array> | null {
-    return this.pieces === null ? null : this.#each(this.pieces)
-  }
-
-  async write(pieces: Iterable<Uint8Array>): Promise<void> {
-    const written: Uint8Array[] = []
-    for (const piece of pieces) {
-      written.push(piece.slice())
-      await Promise.resolve()
-      if (this.fault !== null) throw this.fault
-    }
-    this.pieces = written
-    this.writes += 1
-  }
-
-  async discard(): Promise<void> {
-    this.pieces = null
-  }
-
-  *#each(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
-    yield* pieces
-  }
-}
 
 type Life = {
   readonly core: OpenCore
@@ -60,7 +30,7 @@ type Life = {
 
 /** One data folder: a log, and the checkpoints beside it. */
 const place = async (log: EventLog = createMemoryLog()) => {
-  const store = new MemoryStore()
+  const store = new MemoryCheckpoints()
   const clock = manualClock()
   await ensureLogCreated(log, clock, seededEntropy(99))
   let ids = 0

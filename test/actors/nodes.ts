@@ -1,3 +1,4 @@
+import type { CheckpointStore } from '../../src/actors/checkpoints.ts'
 import type { TimesTold } from '../../src/actors/clock-watch.ts'
 import type { Asker } from '../../src/actors/core.ts'
 import { type OpenCore, openCore } from '../../src/actors/open-core.ts'
@@ -31,7 +32,11 @@ export type TestNode = {
   post(keyId: string, count?: number): Promise<readonly Awaited<ReturnType<OpenCore['keys']['accept']>>[]>
 }
 
-type NodeOptions = { readonly skewMs?: number; readonly idempotency?: IdempotencyIndex | null }
+type NodeOptions = {
+  readonly skewMs?: number
+  readonly idempotency?: IdempotencyIndex | null
+  readonly checkpoints?: CheckpointStore
+}
 
 /** Nodes on one log, under one clock. */
 export class Cluster {
@@ -40,9 +45,13 @@ export class Cluster {
   #ids = 0
   #seeds = 0
 
-  /** `skewMs`: what the node's own clock differs. `idempotency`: its index, or none; default: an empty one. */
-  async open({ skewMs = 0, idempotency = createMemoryIndex() }: NodeOptions = {}): Promise<TestNode> {
-    const late = lateLog(this.log)
+  /**
+   * `skewMs`: what the node's own clock differs. `idempotency`: its index, or none; default: an empty one. `checkpoints`:
+   * default: none. `log`: how it sees the cluster's.
+   */
+  async open(options: NodeOptions = {}, log: EventLog = this.log): Promise<TestNode> {
+    const { skewMs = 0, idempotency = createMemoryIndex(), checkpoints } = options
+    const late = lateLog(log)
     const faults = faultyLog(late)
     const schedule = drivenSchedule()
     const bugs: unknown[] = []
@@ -56,6 +65,7 @@ export class Cluster {
       entropy,
       schedule,
       ...(idempotency === null ? {} : { idempotency }),
+      ...(checkpoints === undefined ? {} : { checkpoints: { store: checkpoints } }),
       onBug: (bug) => bugs.push(bug),
       onTimes: (told) => times.push(told),
     })

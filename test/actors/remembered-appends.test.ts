@@ -18,9 +18,12 @@ import {
 import type { EventLog, ExpectedRevision, ReadAllOptions } from '../../src/log/event-log.ts'
 import { createMemoryIndex } from '../../src/log/idempotency/memory.ts'
 import { type IdempotencyIndex, IndexBusy, type IndexChange, IndexUnusable } from '../../src/log/idempotency-index.ts'
+import { ensureLogCreated } from '../../src/log/log-identity.ts'
+import { nextTurn } from '../../src/log/next-turn.ts'
 import { drivenSchedule } from '../support/driven-schedule.ts'
 import { lateLog } from '../support/late-log.ts'
-import { manualClock } from '../support/manual-clock.ts'
+import { MemoryCheckpoints } from '../support/memory-checkpoints.ts'
+import { passingLog } from '../support/passing-log.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
 import { Cluster, makeTestKey, reading, type TestNode } from './nodes.ts'
 
@@ -264,55 +267,74 @@ describe('what a node remembers of Idempotency-Keys', () => {
   })
 })
 
-/** A log that tells which pages of it were read, but for its last event. */
-const pagesOf = (log: EventLog, pages: ReadAllOptions[]): EventLog => ({
-  append: (stream, expected, events) => log.append(stream, expected, events),
-  read: (stream, options) => log.read(stream, options),
-  readAll: (options) => {
-    if (options.limit > 1) pages.push(options)
-    return log.readAll(options)
-  },
-  subscribe: (options, subscriber) => log.subscribe(options, subscriber),
-  truncate: (stream, before) => log.truncate(stream, before),
-  health: () => log.health(),
-  close: () => log.close(),
-})
-
 describe('a start', () => {
-  const parts = () => ({ clock: manualClock(), entropy: seededEntropy(), schedule: drivenSchedule() })
-
-  test('reads for its index what came since that was written, and no more', async () => {
-    const { cluster, index, node, keyId } = await opened()
+  /** Who has a checkpoint, and an index that has everything in it but the key `late`, which the log alone has. */
+  const withCheckpoint = async () => {
+    const cluster = new Cluster()
+    await ensureLogCreated(cluster.log, cluster.clock, seededEntropy(99))
+    const index = new FaultyIndex()
+    const checkpoints = new MemoryCheckpoints()
+    const node = await cluster.open({ idempotency: index, checkpoints })
+    const keyId = await makeTestKey(node)
     for (let count = 0; count < 5; count += 1) await node.post(keyId, 900)
     node.late.deliver()
-    await node.core.drain()
+    await node.schedule.advance(idempotencyMarkMs + heartbeatMs)
+    await send(node, cluster, keyId, 'late')
+    node.late.deliver()
+    index.isBusy = true
+    await node.schedule.until(node.core.drain())
+    index.isBusy = false
+    expect(checkpoints.writes).toBe(1)
+    return { cluster, index, checkpoints, keyId }
+  }
+  /** How the cluster's log looks to who also wants to know which pages were read of it, but for its last event. */
+  const watched = (cluster: Cluster, pages: ReadAllOptions[]): EventLog => ({
+    ...passingLog(cluster.log),
+    readAll: (options) => {
+      if (options.limit > 1) pages.push(options)
+      return cluster.log.readAll(options)
+    },
+  })
+
+  test('reads for its index what the checkpoint has folded since that was written, and no more', async () => {
+    const { cluster, index, checkpoints, keyId } = await withCheckpoint()
     const pages: ReadAllOptions[] = []
-    await openCore({ ...parts(), log: pagesOf(cluster.log, pages), idempotency: index })
+    const node = await cluster.open({ idempotency: index, checkpoints }, watched(cluster, pages))
     expect(pages).toHaveLength(1)
-    await openCore({ ...parts(), log: pagesOf(cluster.log, pages), idempotency: createMemoryIndex() })
+    expect(await send(node, cluster, keyId, 'late')).toBe('repeated')
+    await cluster.open({ checkpoints }, watched(cluster, pages))
     expect(pages).toHaveLength(1 + Math.ceil((await cluster.all()).length / readPageEventsMax))
   })
 
-  test('reads a day of the log when its index is lost, not all of it', async () => {
-    const { cluster, node, keyId } = await opened()
-    for (let count = 0; count < 3; count += 1) await node.post(keyId, 1_000)
-    cluster.clock.advance(idempotencyMs + idempotencyMarginMs + 1)
-    await send(node, cluster, keyId)
+  test('reads nothing for an index that is told of everything that it lacks', async () => {
+    const { cluster, index, checkpoints, keyId } = await withCheckpoint()
+    await (await cluster.open({ idempotency: index, checkpoints })).core.drain()
     const pages: ReadAllOptions[] = []
-    const clock = { now: () => cluster.clock.now() }
-    await openCore({ ...parts(), clock, log: pagesOf(cluster.log, pages), idempotency: createMemoryIndex() })
+    // One that is ahead of the checkpoint, one that is behind a start without any, and one that is lost together with it.
+    for (const parts of [{ idempotency: index, checkpoints }, { idempotency: index }, {}]) {
+      const node = await cluster.open(parts, watched(cluster, pages))
+      expect(await send(node, cluster, keyId, 'late')).toBe('repeated')
+    }
+    expect(pages).toEqual([])
+  })
+
+  test('reads a day of the log when its index is lost, not all of it', async () => {
+    const { cluster, checkpoints, keyId } = await withCheckpoint()
+    cluster.clock.advance(idempotencyMs + idempotencyMarginMs + 1)
+    await send(await cluster.open({ idempotency: null }), cluster, keyId)
+    const pages: ReadAllOptions[] = []
+    await cluster.open({ checkpoints }, watched(cluster, pages))
     expect(pages).toHaveLength(1)
   })
 
   test('does not wait for the whole of a day that is too long: it serves, and tells who sends a key to come again', async () => {
-    const { cluster, keyId } = await opened()
-    const { log, clock } = cluster
+    const { cluster, checkpoints, keyId } = await withCheckpoint()
     const released = Promise.withResolvers<void>()
     let pages = 0
     const [event] = await cluster.all()
     if (event === undefined) throw new Error('the log is empty')
     const endless: EventLog = {
-      ...pagesOf(log, []),
+      ...passingLog(cluster.log),
       readAll: async ({ limit }) => {
         if (limit === 1) return [event]
         pages += 1
@@ -320,16 +342,38 @@ describe('a start', () => {
         return pages > idempotencyStartPagesMax + 2 ? [] : new Array<RecordedEvent>(readPageEventsMax).fill(event)
       },
     }
-    const core = await openCore({ ...parts(), clock, log: endless, idempotency: createMemoryIndex() })
+    const node = await cluster.open({ checkpoints }, endless)
     expect(pages).toBe(idempotencyStartPagesMax + 2)
-    const keyed = { keyHash: idempotencyKeyHash('one') ?? '', bodyHash: bodyHash(bytes), batch: null }
-    const request = { requestId: '00000001-0000-4000-8000-000000000000', idempotency: keyed, refusal: null }
-    const ask = () => core.keys.acceptKeyed(keyId, reading, request)
-    expect(await ask()).toEqual({ ok: false, refusal: { kind: 'store_unavailable' } })
+    expect(await send(node, cluster, keyId, 'new')).toBe('store_unavailable')
     released.resolve()
-    while (pages <= idempotencyStartPagesMax + 2) await drivenSchedule().quiet()
-    await drivenSchedule().quiet()
-    expect(await ask()).toMatchObject({ ok: true })
+    while (pages <= idempotencyStartPagesMax + 2) await node.schedule.quiet()
+    await node.schedule.quiet()
+    expect(await send(node, cluster, keyId, 'new')).toBe('stored')
+  })
+
+  test('that folds more keys than its index can take reads them back once it has folded all, and only then', async () => {
+    const { cluster, node, keyId } = await opened()
+    const batches = Math.ceil(idempotencyWaitingMax / 1_000) + 1
+    for (let count = 0; count < batches; count += 1) await send(node, cluster, keyId, `key ${count}`, 999)
+    for (let count = 0; count < 3; count += 1) await node.post(keyId, 1_000)
+    const pages: ReadAllOptions[] = []
+    const log = watched(cluster, pages)
+    const pagesWhenFolded: number[] = []
+    const subscribe: EventLog['subscribe'] = (options, subscriber) =>
+      cluster.log.subscribe(options, {
+        ...subscriber,
+        onCaughtUp: () => {
+          pagesWhenFolded.push(pages.length)
+          subscriber.onCaughtUp?.()
+        },
+      })
+    const index = new FaultyIndex()
+    index.held = nextTurn()
+    const later = await cluster.open({ idempotency: index }, { ...log, subscribe })
+    await later.schedule.quiet()
+    expect(await send(later, cluster, keyId, 'key 0')).toBe('repeated')
+    expect(pagesWhenFolded).toEqual([0])
+    expect(pages).toHaveLength(Math.ceil((await cluster.all()).length / readPageEventsMax))
   })
 })
 
@@ -358,7 +402,7 @@ test('what a lagging subscription has not delivered is not taken for known becau
 const splitLog = (log: EventLog): EventLog => {
   const late = lateLog(log)
   return {
-    ...pagesOf(log, []),
+    ...passingLog(log),
     lags: true,
     subscribe: (options, subscriber) =>
       options.categories === undefined ? late.subscribe(options, subscriber) : log.subscribe(options, subscriber),
@@ -367,7 +411,9 @@ const splitLog = (log: EventLog): EventLog => {
 
 test('of two uses of a key, a day apart, the later one is found, though a lost index is folded backwards', async () => {
   const cluster = new Cluster()
-  const node = await cluster.open()
+  await ensureLogCreated(cluster.log, cluster.clock, seededEntropy(99))
+  const checkpoints = new MemoryCheckpoints()
+  const node = await cluster.open({ checkpoints })
   const keyId = await makeTestKey(node, { limit: { readings: 100_000, windowMs: 1_000 } })
   expect(await send(node, cluster, keyId)).toBe('stored')
   cluster.clock.advance(idempotencyMs + idempotencyMarginMs / 2)
@@ -375,6 +421,7 @@ test('of two uses of a key, a day apart, the later one is found, though a lost i
   // So many that the later use is written to the index before the earlier one is met.
   for (let other = 1; other < idempotencyWrittenAtOnce; other += 1) await send(node, cluster, keyId, `other ${other}`)
   node.late.deliver()
-  const restarted = await cluster.open({ idempotency: createMemoryIndex() })
+  await node.schedule.until(node.core.drain())
+  const restarted = await cluster.open({ checkpoints })
   expect(await send(restarted, cluster, keyId)).toBe('repeated')
 })
