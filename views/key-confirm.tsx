@@ -1,5 +1,6 @@
 import { Breadcrumbs } from './cellar-frame.tsx'
-import { Csrf, FormFault, TextField } from './field.tsx'
+import { ConfirmCard } from './confirm-card.tsx'
+import { TextField } from './field.tsx'
 import { Layout } from './layout.tsx'
 import { paths } from './paths.ts'
 import { countText } from './quantity.ts'
@@ -11,7 +12,7 @@ export type KeyAction = 'suspend' | 'resume' | 'revoke'
 /** A key whose last reading is younger is spoken of as in use. */
 const inUseMs = 5 * 60_000
 
-/** Asks before it acts. A script shows `#confirm` of this page in a dialog instead. */
+/** Asks before a key is stopped, or goes on. */
 export const ConfirmPage = (props: {
   readonly shell: Shell
   readonly cellar: CellarView
@@ -23,29 +24,28 @@ export const ConfirmPage = (props: {
   return (
     <Layout shell={props.shell} title={`${titles[action]} ${apiKey.label}?`} section="cellars" narrow>
       <Breadcrumbs cellar={props.cellar} apiKey={apiKey} />
-      <section id="confirm" class="card confirm" aria-labelledby="confirm-title">
-        <h1 id="confirm-title">
-          <span safe>{titles[action]}</span> <bdi safe>{apiKey.label}</bdi>?
-        </h1>
+      <ConfirmCard
+        title={
+          <>
+            <span safe>{titles[action]}</span> <bdi safe>{apiKey.label}</bdi>?
+          </>
+        }
+        csrf={props.shell.csrf}
+        action={addresses[action](apiKey.keyId)}
+        fault={props.form.faults.form}
+        fields={
+          <TextField form={props.form} name="reason" label="Reason" hint="Goes into the log, for whoever asks later." />
+        }
+        button={buttons[action]}
+        isDangerous={action === 'revoke'}
+        cancel={paths.key(apiKey.keyId)}
+      >
         <p class="identifier">
           <code safe>{`clr_${apiKey.keyId}_…`}</code>
         </p>
         {action === 'resume' ? null : <LastUse apiKey={apiKey} nowMs={props.shell.nowMs} />}
         <p safe>{consequences[action]}</p>
-        <form method="post" action={addresses[action](apiKey.keyId)}>
-          <Csrf token={props.shell.csrf} />
-          <FormFault fault={props.form.faults.form} />
-          <TextField form={props.form} name="reason" label="Reason" hint="Goes into the log, for whoever asks later." />
-          <div class="form-end">
-            <button type="submit" class={action === 'revoke' ? 'danger' : undefined} safe>
-              {buttons[action]}
-            </button>
-            <a href={paths.key(apiKey.keyId)} data-dialog-close>
-              Cancel
-            </a>
-          </div>
-        </form>
-      </section>
+      </ConfirmCard>
     </Layout>
   )
 }

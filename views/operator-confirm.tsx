@@ -1,6 +1,6 @@
 import type { Role } from '../src/domain/events.ts'
 import { attribute } from './attribute.ts'
-import { Csrf, FormFault } from './field.tsx'
+import { ConfirmCard } from './confirm-card.tsx'
 import { Layout } from './layout.tsx'
 import { paths } from './paths.ts'
 import type { OperatorRow, Shell } from './types.ts'
@@ -8,7 +8,7 @@ import type { OperatorRow, Shell } from './types.ts'
 /** What may be done with an operator's access: another role, or an end of it. */
 export type AccessChange = Role | 'remove'
 
-/** Asks before it acts. A script shows `#confirm` of this page in a dialog instead. */
+/** Asks before somebody gets another role, or loses access. */
 export const ConfirmAccessPage = (props: {
   readonly shell: Shell
   readonly operator: OperatorRow
@@ -19,34 +19,28 @@ export const ConfirmAccessPage = (props: {
   const isRemoval = change === 'remove'
   return (
     <Layout shell={props.shell} title={isRemoval ? 'Remove operator?' : 'Change role?'} section="operators" narrow>
-      <section id="confirm" class="card confirm" aria-labelledby="confirm-title">
-        <h1 id="confirm-title">
-          {isRemoval ? 'Remove' : 'Make'} <bdi safe>{operator.email}</bdi>
-          <span safe>{isRemoval ? '?' : ` an ${change}?`}</span>
-        </h1>
+      <ConfirmCard
+        title={
+          <>
+            {isRemoval ? 'Remove' : 'Make'} <bdi safe>{operator.email}</bdi>
+            <span safe>{isRemoval ? '?' : ` an ${change}?`}</span>
+          </>
+        }
+        csrf={props.shell.csrf}
+        action={isRemoval ? paths.removeOperator(operator.email) : paths.operatorRole(operator.email)}
+        fault={props.fault}
+        fields={isRemoval ? null : <input type="hidden" name="role" value={attribute(change)} />}
+        button={isRemoval ? 'Remove access' : `Make ${change}`}
+        isDangerous={isRemoval}
+        cancel={paths.operators}
+      >
         {operator.isYou ? (
           <p class="last-use in-use">
             <strong>This is you.</strong> Only another admin can undo it.
           </p>
         ) : null}
         <p safe>{consequences[change]}</p>
-        <form
-          method="post"
-          action={isRemoval ? paths.removeOperator(operator.email) : paths.operatorRole(operator.email)}
-        >
-          <Csrf token={props.shell.csrf} />
-          <FormFault fault={props.fault} />
-          {isRemoval ? null : <input type="hidden" name="role" value={attribute(change)} />}
-          <div class="form-end">
-            <button type="submit" class={isRemoval ? 'danger' : undefined} safe>
-              {isRemoval ? 'Remove access' : `Make ${change}`}
-            </button>
-            <a href={paths.operators} data-dialog-close>
-              Cancel
-            </a>
-          </div>
-        </form>
-      </section>
+      </ConfirmCard>
     </Layout>
   )
 }

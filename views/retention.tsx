@@ -1,6 +1,7 @@
 import { attribute } from './attribute.ts'
 import { Breadcrumbs } from './cellar-frame.tsx'
-import { Csrf, FormFault, TextField } from './field.tsx'
+import { ConfirmCard } from './confirm-card.tsx'
+import { FormFault, TextField } from './field.tsx'
 import { Layout } from './layout.tsx'
 import { paths } from './paths.ts'
 import { countOf } from './quantity.ts'
@@ -48,10 +49,16 @@ export const ConfirmRetentionPage = (props: {
   return (
     <Layout shell={props.shell} title={`Retention · ${cellar.title}`} section="cellars" narrow>
       <Breadcrumbs cellar={cellar} />
-      <section id="confirm" class="card confirm" aria-labelledby="confirm-title">
-        <h1 id="confirm-title">
-          <span safe>{`Keep readings ${keptText(retentionMs)}?`}</span>
-        </h1>
+      <ConfirmCard
+        title={<span safe>{`Keep readings ${keptText(retentionMs)}?`}</span>}
+        csrf={props.shell.csrf}
+        action={paths.retention(cellar.cellar)}
+        fault={props.form.faults.form ?? props.form.faults.days}
+        fields={<input type="hidden" name="days" value={attribute(props.form.values.days)} />}
+        button={retentionMs === null ? 'Keep for ever' : `Keep ${daysText(retentionMs)}, let older ones go`}
+        isDangerous={retentionMs !== null}
+        cancel={paths.settings(cellar.cellar)}
+      >
         <p class="identifier">
           <bdi safe>{cellar.title}</bdi> <code safe>{cellar.cellar}</code>
         </p>
@@ -63,18 +70,7 @@ export const ConfirmRetentionPage = (props: {
         ) : (
           <WhatGoes retentionMs={retentionMs} purgeBefore={purgeBefore} />
         )}
-        <form method="post" action={paths.retention(cellar.cellar)}>
-          <Csrf token={props.shell.csrf} />
-          <input type="hidden" name="days" value={attribute(props.form.values.days)} />
-          <FormFault fault={props.form.faults.form ?? props.form.faults.days} />
-          <div class="form-end">
-            <button type="submit" class={retentionMs === null ? undefined : 'danger'} safe>
-              {retentionMs === null ? 'Keep for ever' : `Keep ${daysText(retentionMs)}, let older ones go`}
-            </button>
-            <a href={paths.settings(cellar.cellar)}>Cancel</a>
-          </div>
-        </form>
-      </section>
+      </ConfirmCard>
     </Layout>
   )
 }

@@ -3,7 +3,7 @@ import type { CellarPolicy, Limit } from '../domain/events.ts'
 import type { Line } from './lines.ts'
 import { durationOption, type JsonOption, jsonFlag, limitOption, orNone, orNull } from './options.ts'
 import { cellarFields, cellarTable } from './render.ts'
-import type { Runner } from './runner.ts'
+import { listing, type Runner } from './runner.ts'
 
 export const addCellarCommands = (program: Command, runner: Runner): void => {
   const cellar = program
@@ -38,11 +38,11 @@ const addList = (cellar: Command, runner: Runner): void => {
     .action((options: JsonOption) =>
       runner.run(
         { op: 'list_cellars' },
-        {
-          json: options.json === true,
-          text: (lines) => (lines.length === 0 ? '' : cellarTable(cellarsOf(lines))),
-          note: (lines) => (lines.length === 0 ? 'No cellars yet. Create one: cellarbook cellar create ID' : null),
-        },
+        listing(
+          options,
+          (lines) => cellarTable(cellarsOf(lines)),
+          'No cellars yet. Create one: cellarbook cellar create ID',
+        ),
       ),
     )
 }

@@ -19,7 +19,7 @@ import {
   overlapOption,
 } from './options.ts'
 import { historyTable, keyFields, keyTable, stateText } from './render.ts'
-import type { Runner } from './runner.ts'
+import { listing, type Runner } from './runner.ts'
 
 export const addKeyCommands = (program: Command, runner: Runner): void => {
   const key = program
@@ -187,11 +187,11 @@ const addList = (key: Command, runner: Runner): void => {
     .action((options: JsonOption & { readonly cellar?: string }) =>
       runner.run(
         { op: 'list_keys', cellar: options.cellar ?? null },
-        {
-          json: options.json === true,
-          text: (lines) => (lines.length === 0 ? '' : keyTable(keysOf(lines))),
-          note: (lines) => (lines.length === 0 ? 'No keys yet. Create one: cellarbook key create --cellar ID' : null),
-        },
+        listing(
+          options,
+          (lines) => keyTable(keysOf(lines)),
+          'No keys yet. Create one: cellarbook key create --cellar ID',
+        ),
       ),
     )
 }

@@ -3,7 +3,7 @@ import type { Role } from '../domain/events.ts'
 import type { Line } from './lines.ts'
 import { type JsonOption, jsonFlag } from './options.ts'
 import { linkText, operatorFields, operatorTable } from './render.ts'
-import type { Runner } from './runner.ts'
+import { listing, type Runner } from './runner.ts'
 
 export const addOperatorCommands = (program: Command, runner: Runner): void => {
   const operator = program
@@ -49,12 +49,11 @@ const addList = (operator: Command, runner: Runner): void => {
     .action((options: JsonOption) =>
       runner.run(
         { op: 'list_operators' },
-        {
-          json: options.json === true,
-          text: (lines) => (lines.length === 0 ? '' : operatorTable(operatorsOf(lines))),
-          note: (lines) =>
-            lines.length === 0 ? 'Nobody can sign in yet. Make a link: cellarbook operator link' : null,
-        },
+        listing(
+          options,
+          (lines) => operatorTable(operatorsOf(lines)),
+          'Nobody can sign in yet. Make a link: cellarbook operator link',
+        ),
       ),
     )
 }

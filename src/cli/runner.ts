@@ -4,6 +4,7 @@ import type { LogDigest } from '../log/log-digest.ts'
 import type { ExitCode } from './exit-codes.ts'
 import type { Line } from './lines.ts'
 import type { End, Operation } from './operations.ts'
+import type { JsonOption } from './options.ts'
 import type { Output } from './output.ts'
 import type { Screen } from './progress.ts'
 
@@ -44,3 +45,14 @@ export type Presentation = {
   /** A remark on stderr. */
   note?(lines: readonly Line[]): string | null
 }
+
+/** A table; of nothing, a remark that says how to begin. */
+export const listing = (
+  { json }: JsonOption,
+  table: (lines: readonly Line[]) => string,
+  nothing: string,
+): Presentation => ({
+  json: json === true,
+  text: (lines) => (lines.length === 0 ? '' : table(lines)),
+  note: (lines) => (lines.length === 0 ? nothing : null),
+})
