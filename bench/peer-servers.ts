@@ -27,7 +27,7 @@ export const startInflux = async (): Promise<BenchServer> => {
   )
   const child = start(['influxd', '-config', config])
   const url = `http://127.0.0.1:${http}`
-  await untilAnswers(`${url}/ping`)
+  await untilAnswers(`${url}/ping`, child)
   const created = await fetch(`${url}/query?q=CREATE+DATABASE+bench`, { method: 'POST' })
   if (!created.ok) throw new Error('Cannot measure InfluxDB: it made no database')
   return stopping(url, child, folder)
@@ -39,7 +39,7 @@ export const startVictoria = async (): Promise<BenchServer> => {
   const port = await freePort()
   const child = start(['victoria-metrics', `-storageDataPath=${folder}`, `-httpListenAddr=127.0.0.1:${port}`])
   const url = `http://127.0.0.1:${port}`
-  await untilAnswers(`${url}/health`)
+  await untilAnswers(`${url}/health`, child)
   return stopping(url, child, folder)
 }
 

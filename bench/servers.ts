@@ -82,7 +82,7 @@ export const startOn = async (
     stderr: 'ignore',
   })
   const url = `http://127.0.0.1:${port}`
-  await untilAnswers(`${url}/readyz`)
+  await untilAnswers(`${url}/readyz`, child)
   return { url, child }
 }
 
@@ -101,8 +101,9 @@ const ask = async (dataDir: string, operation: Operation): Promise<readonly stri
   }
 }
 
-export const untilAnswers = async (url: string): Promise<void> => {
+export const untilAnswers = async (url: string, child: Bun.Subprocess): Promise<void> => {
   for (const deadline = Date.now() + 600_000; Date.now() < deadline; await Bun.sleep(20)) {
+    if (child.exitCode !== null) throw new Error(`Cannot measure ${url}: it ended before it was ready`)
     const answer = await fetch(url).catch(() => null)
     if (answer?.ok) return
   }

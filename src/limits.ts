@@ -184,6 +184,11 @@ export const eventStoreLookMs = 100
 /** The server takes about a mebibyte, of which it counts data and metadata. */
 export const eventStoreAppendBytesMax = 1_000_000
 export const eventStoreReadMsMax = 5_000
+/**
+ * A read of everything may have to look past millions of events that others wrote, of which the server says nothing
+ * meanwhile; whether it lives, its pings tell.
+ */
+export const eventStoreScanMsMax = 600_000
 /** Between two looks whether a read shows what a conflict has named; it is indexed within milliseconds. */
 export const eventStoreShowMs = 5
 /** A silent connection is given up after the two together. */

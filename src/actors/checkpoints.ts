@@ -13,7 +13,7 @@ import {
   readPageEventsMax,
 } from '../limits.ts'
 import type { EventLog } from '../log/event-log.ts'
-import { hasFoldedTo } from './has-folded-to.ts'
+import { foldedEvent } from './folded-event.ts'
 import type { Host } from './host.ts'
 
 /** Keeps the last checkpoint, whole, whatever happens while the next one is written. */
@@ -33,8 +33,8 @@ export type CheckpointParts = {
   readonly onFailed?: (cause: unknown) => void
 }
 
-/** The projections to begin with, and the position of the last event they have folded. */
-export type Beginning = { readonly projections: Projections; readonly after: number | null }
+/** The projections to begin with, and the last event that they have folded. */
+export type Beginning = { readonly projections: Projections; readonly last: RecordedEvent | null }
 
 /**
  * From the checkpoint if it is of this log, else from nothing. It names the last event that it has folded: a log that does
@@ -42,7 +42,7 @@ export type Beginning = { readonly projections: Projections; readonly after: num
  * @throws what the log throws if it can't be read.
  */
 export const beginFrom = async (log: EventLog, parts: CheckpointParts | null): Promise<Beginning> => {
-  const nothing = (): Beginning => ({ projections: createProjections(), after: null })
+  const nothing = (): Beginning => ({ projections: createProjections(), last: null })
   if (parts === null) return nothing()
   const throwAway = async (why: string): Promise<Beginning> => {
     parts.onThrownAway?.(why)
@@ -56,13 +56,19 @@ export const beginFrom = async (log: EventLog, parts: CheckpointParts | null): P
     return throwAway(messageOf(cause))
   }
   if (saved === null) return nothing()
-  const why = await whyNotOf(log, saved.mark)
-  if (why !== null) {
+  const { logId, foldedTo } = saved.mark
+  const isOfThisLog = (await readLogId(log)) === logId
+  const last = isOfThisLog ? await foldedEvent(log, foldedTo) : null
+  if (last === null) {
     saved.pieces.return(undefined)
-    return throwAway(why)
+    return throwAway(
+      isOfThisLog
+        ? `the log has no such event as the last one it has folded: revision ${foldedTo.revision} of "${foldedTo.stream}"`
+        : 'it is of another log',
+    )
   }
   try {
-    return { projections: restoreProjections(saved.pieces), after: saved.mark.foldedTo.position }
+    return { projections: restoreProjections(saved.pieces), last }
   } catch (cause) {
     return throwAway(messageOf(cause))
   }
@@ -100,13 +106,6 @@ const writeMark = ({ logId, foldedTo }: SavedMark): Uint8Array => {
   to.whole(foldedTo.revision)
   to.text(foldedTo.id)
   return to.cut()
-}
-
-/** Why the checkpoint is not of this log; `null` if it is. */
-const whyNotOf = async (log: EventLog, { logId, foldedTo }: SavedMark) => {
-  if ((await readLogId(log)) !== logId) return 'it is of another log'
-  if (await hasFoldedTo(log, foldedTo)) return null
-  return `the log has no such event as the last one it has folded: revision ${foldedTo.revision} of "${foldedTo.stream}"`
 }
 
 const readLogId = async (log: EventLog): Promise<string | null> =>

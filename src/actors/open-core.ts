@@ -53,12 +53,15 @@ export type OpenCore = Core & {
 export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   const { log, clock, entropy, schedule = systemSchedule, onBug = console.error, onBroken = throwToNobody } = parts
   const checkpointParts = parts.checkpoints ?? null
-  const { projections, after } = await beginFrom(log, checkpointParts)
+  const { projections, last } = await beginFrom(log, checkpointParts)
+  const after = last?.position ?? null
   const host = new Host({ log, clock, entropy, schedule, projections, onBug })
   if (parts.idempotency !== undefined) host.remembered = new RememberedAppends(host, parts.idempotency)
   const onTimes = parts.onTimes ?? (() => {})
-  const [newest] = await log.readAll({ direction: 'backwards', limit: 1 })
-  const node = new Node(host, { newestMs: newest?.recordedAt ?? clock.now(), onTimes })
+  // From what is read anyway: in an EventStoreDB that others fill, looking for the newest event alone takes long.
+  let newest = last
+  let isCaughtUp = false
+  const node = new Node(host, { newestMs: () => newest?.recordedAt ?? clock.now(), onTimes })
   node.sweeps.recall()
   node.rotations.recall()
   const checkpoints = new Checkpoints(host, checkpointParts)
@@ -79,6 +82,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   const following = await follow(host, {
     after,
     onEvents: (events) => {
+      if (!isCaughtUp) newest = events.at(-1) ?? newest
       clockWatch.hear(events)
       onEvents(events)
       host.remembered?.fold(events)
@@ -86,6 +90,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
     },
     onBroken: onBrokenFold,
   })
+  isCaughtUp = true
   clockWatch.caughtUp()
   host.remembered?.caughtUp()
   // What decides over keys, a second time and ahead: a flood of readings holds up the first subscription, and not this one.

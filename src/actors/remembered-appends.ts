@@ -14,7 +14,7 @@ import {
 } from '../limits.ts'
 import { Outage, UndecodableEvent } from '../log/event-log.ts'
 import { type IdempotencyIndex, IndexBusy, IndexUnusable } from '../log/idempotency-index.ts'
-import { hasFoldedTo } from './has-folded-to.ts'
+import { foldedEvent } from './folded-event.ts'
 import type { Host } from './host.ts'
 
 /** `unknown`: nobody can say at the moment. */
@@ -218,7 +218,7 @@ export class RememberedAppends {
   /** The position up to which the index is whole. One that was folded from what the log does not have is thrown away. */
   async #wholeTo(): Promise<number> {
     const { foldedTo } = this.#index
-    if (foldedTo === null || (await hasFoldedTo(this.#host.log, foldedTo))) return positionOf(foldedTo)
+    if (foldedTo === null || (await foldedEvent(this.#host.log, foldedTo)) !== null) return positionOf(foldedTo)
     await this.#index.startAnew()
     return -1
   }

@@ -12,8 +12,8 @@ import { PurgeClock } from './purge-clock.ts'
 import type { Registry } from './registry.ts'
 
 export type Purging = {
-  /** When the newest event of the log was recorded, before this node wrote any. */
-  readonly newestMs: number
+  /** When the newest event of the log was recorded, before this node wrote any. Asked once, by the first run. */
+  newestMs(): number
   onTimes(told: TimesTold): void
 }
 
@@ -32,15 +32,14 @@ export class Retention {
   /** Keys with a gap in their readings at the last run, and whether that was told. */
   #gaps: ReadonlyMap<string, boolean> = new Map()
   #running: Promise<void> | null = null
-  readonly #clock: PurgeClock
-  readonly #onTimes: (told: TimesTold) => void
+  readonly #purging: Purging
+  #clock: PurgeClock | null = null
   #isDoubtTold = false
 
-  constructor(host: Host, cellars: Registry<CellarActor>, { newestMs, onTimes }: Purging) {
+  constructor(host: Host, cellars: Registry<CellarActor>, purging: Purging) {
     this.#host = host
     this.#cellars = cellars
-    this.#clock = new PurgeClock(newestMs)
-    this.#onTimes = onTimes
+    this.#purging = purging
   }
 
   hear(event: RecordedEvent): void {
@@ -69,6 +68,7 @@ export class Retention {
   /** By one time for all cellars: it may take minutes, and the clock is looked at once. */
   async #purge(): Promise<void> {
     const now = this.#host.clock.now()
+    this.#clock ??= new PurgeClock(this.#purging.newestMs())
     const doubtedByMs = this.#clock.doubtedBy(now)
     const cellars = this.#host.projections.cellars.list().filter(({ policy }) => policy.retentionMs !== null)
     this.#tellDoubt(cellars.length === 0 ? 0 : doubtedByMs)
@@ -79,7 +79,7 @@ export class Retention {
   #tellDoubt(byMs: number): void {
     const isDoubted = byMs > 0
     if (isDoubted !== this.#isDoubtTold)
-      this.#onTimes(isDoubted ? { kind: 'doubted', byMs } : { kind: 'doubted_no_more' })
+      this.#purging.onTimes(isDoubted ? { kind: 'doubted', byMs } : { kind: 'doubted_no_more' })
     this.#isDoubtTold = isDoubted
   }
 

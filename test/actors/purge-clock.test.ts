@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'bun:test'
+import type { TimesTold } from '../../src/actors/clock-watch.ts'
+import { openCore } from '../../src/actors/open-core.ts'
 import { PurgeClock } from '../../src/actors/purge-clock.ts'
 import { readingsStream } from '../../src/domain/streams.ts'
-import { clockDoubtMs, clockLeapMsMax } from '../../src/limits.ts'
+import { checkpointEventsMin, clockDoubtMs, clockLeapMsMax } from '../../src/limits.ts'
+import { ensureLogCreated } from '../../src/log/log-identity.ts'
+import { drivenSchedule } from '../support/driven-schedule.ts'
+import { MemoryCheckpoints } from '../support/memory-checkpoints.ts'
+import { seededEntropy } from '../support/seeded-entropy.ts'
 import { asker, Cluster, cellar, makeTestKey, type TestNode } from './nodes.ts'
 
 const dayMs = 24 * 3_600_000
@@ -82,6 +88,40 @@ describe('a sweep', () => {
   test('of a start whose clock is ahead of everything in the log purges nothing', async () => {
     const { cluster, left } = await openWithReadings()
     const ahead = await cluster.open({ skewMs: 40 * dayMs })
+    await sweep(ahead)
+    expect(await left()).toBe(10)
+    expect(ahead.times.map(({ kind }) => kind)).toEqual(['doubted'])
+  })
+
+  test('of a start does not go by what that very start has written', async () => {
+    const { cluster, node, left } = await openWithReadings()
+    const keyId = await makeTestKey(node)
+    node.faults.failAppend({ fault: 'unknown_written', nth: 1, thenAway: true })
+    void node.core.keys.revoke(keyId, '', asker)
+    await node.schedule.quiet()
+    const clock = { now: () => cluster.clock.now() + 40 * dayMs }
+    const times: TimesTold[] = []
+    const onTimes = (told: TimesTold) => times.push(told)
+    const schedule = drivenSchedule()
+    // Not one of the cluster's nodes: it hears at once of what it writes.
+    const ahead = await openCore({ log: cluster.log, clock, entropy: seededEntropy(99), schedule, onTimes })
+    const [sealed] = await cluster.log.readAll({ direction: 'backwards', limit: 1 })
+    expect(sealed?.recordedAt).toBe(clock.now())
+    await schedule.until(ahead.sweep())
+    expect(await left()).toBe(10)
+    expect(times.map(({ kind }) => kind)).toEqual(['doubted'])
+  })
+
+  test('of a start whose checkpoint has folded everything in the log goes by the last of it', async () => {
+    const { cluster, left } = await openWithReadings()
+    await ensureLogCreated(cluster.log, cluster.clock, seededEntropy(99))
+    const checkpoints = new MemoryCheckpoints()
+    const first = await cluster.open({ checkpoints })
+    await first.post(await makeTestKey(first), checkpointEventsMin)
+    first.late.deliver()
+    await first.schedule.until(first.core.drain())
+    expect(checkpoints.writes).toBe(1)
+    const ahead = await cluster.open({ skewMs: 40 * dayMs, checkpoints })
     await sweep(ahead)
     expect(await left()).toBe(10)
     expect(ahead.times.map(({ kind }) => kind)).toEqual(['doubted'])

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb'
-import { eventStoreAppendsOutMax, logQueueReadingsMax } from '../../src/limits.ts'
+import { eventStoreAppendsOutMax, eventStoreReadMsMax, logQueueReadingsMax } from '../../src/limits.ts'
 import { type EventLog, Outage } from '../../src/log/event-log.ts'
 import { caughtUp, collect, hasEvents } from '../log/collector.ts'
 import { openAt, untilHealth } from '../log/event-store-log.ts'
@@ -274,6 +274,22 @@ describe('a read behind a conflict', () => {
     slowMs,
   )
 })
+
+test(
+  'a read of everything takes as long as the server looks past what others wrote, and a server that dies over it is an outage',
+  async () => {
+    const { server, log } = await opened()
+    await log.append(freshKeyStream(), 'none', keySuspensions(1))
+    server.faults.beforeReadOfAll = () => Bun.sleep(eventStoreReadMsMax + 1_000)
+    expect(await log.readAll({ direction: 'backwards', limit: 1 })).toHaveLength(1)
+    server.faults.beforeReadOfAll = () => new Promise(() => {})
+    const outage = outageOf(log.readAll({ limit: 1 }))
+    await Bun.sleep(100)
+    server.silence()
+    expect(await outage).toMatchObject({ outcome: 'not_written' })
+  },
+  slowMs,
+)
 
 describe('the queue', () => {
   test(

@@ -1,5 +1,5 @@
 import type { RecordedEvent } from '../../domain/events.ts'
-import { eventStoreReadMsMax } from '../../limits.ts'
+import { eventStoreReadMsMax, eventStoreScanMsMax } from '../../limits.ts'
 import { Outage, type ReadAllOptions, type ReadOptions } from '../event-log.ts'
 import type { Connection } from './connection.ts'
 import type { StoredEvent } from './events.ts'
@@ -20,11 +20,15 @@ export const createReads = (
   names: StreamNames,
   decode: (stored: StoredEvent) => RecordedEvent,
 ): Reads => {
-  const page = async (what: string, request: ReturnType<typeof requests.readForwards>) => {
+  const page = async (
+    what: string,
+    request: ReturnType<typeof requests.readForwards>,
+    msMax: number = eventStoreReadMsMax,
+  ) => {
     const { link } = connection
     if (link === null) throw away(what, connection.why)
     try {
-      return await requests.readEvents(link, request, { of: 'leader', msMax: eventStoreReadMsMax })
+      return await requests.readEvents(link, request, { of: 'leader', msMax })
     } catch (cause) {
       const fault = callFaultOf(cause)
       const leader = fault.kind === 'not_leader' ? fault.leader : null
@@ -47,7 +51,7 @@ export const createReads = (
         direction,
         names.prefixes(null),
       )
-      const events = (await page('the log', request)).filter(({ position }) => position !== from)
+      const events = (await page('the log', request, eventStoreScanMsMax)).filter(({ position }) => position !== from)
       return events.slice(0, limit).map(decode)
     },
     readLast: async (streamName) => {

@@ -21,6 +21,8 @@ export class Faults {
   beforeAppend: (() => Promise<void>) | null = null
   /** Asked for each read and append. A server that has just started takes connections, and does nothing. */
   isReady: () => boolean = () => true
+  /** Reads of everything wait for it: what they are to find lies far behind what others wrote. */
+  beforeReadOfAll: (() => Promise<void>) | null = null
   /** Asked for each read of a stream: how many of its newest events are written, and not indexed, so that it does not show them. */
   unindexed: (stream: string) => number = () => 0
   /** What is sent in place of each answer to a read, a subscription or an append. */

@@ -17,15 +17,20 @@ export const serveRead =
     else if (!node.faults.isReady() || lacksLeader(node, call.metadata)) call.emit('error', notReadyError())
     else if (options === undefined) call.emit('error', callError(status.INVALID_ARGUMENT, 'no options'))
     else if (options.hasSubscription()) subscribe(node, call, options)
-    else answerRead(node, call, options)
+    else void answerRead(node, call, options)
   }
 
 /** A node that knows no leader still reads for whoever takes any node's word. */
 const lacksLeader = (node: LogNode, metadata: Metadata): boolean =>
   node.role() === 'leaderless' && metadata.get('requires-leader').includes('true')
 
-const answerRead = (node: LogNode, call: ServerWritableStream<ReadReq, ReadResp>, options: ReadReq.Options): void => {
+const answerRead = async (
+  node: LogNode,
+  call: ServerWritableStream<ReadReq, ReadResp>,
+  options: ReadReq.Options,
+): Promise<void> => {
   const stream = options.getStream()
+  if (stream === undefined) await node.faults.beforeReadOfAll?.()
   const events = stream === undefined ? readAll(node.state, options) : readStream(node, stream, options)
   if (events === 'broken_position') {
     call.emit('error', callError(status.UNKNOWN, 'Unexpected ReadAllResult: Error'))

@@ -1,0 +1,15 @@
+import type { RecordedEvent } from '../domain/events.ts'
+import type { FoldedTo } from '../domain/folded-to.ts'
+import type { EventLog } from '../log/event-log.ts'
+
+/**
+ * The last event that was folded, if the log has that very one: one that has not is another, or was put back from a copy made
+ * earlier, however far it has grown since. @throws what the log throws if it can't be read.
+ */
+export const foldedEvent = async (
+  log: EventLog,
+  { position, stream, revision, id }: FoldedTo,
+): Promise<RecordedEvent | null> => {
+  const [event] = await log.read(stream, { from: revision, limit: 1 })
+  return event?.id === id && event.position === position ? event : null
+}
