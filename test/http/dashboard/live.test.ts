@@ -82,6 +82,11 @@ const postFolded = async (reading: unknown, { key, keyId }: { readonly key: stri
   await service.untilFolded(keyId, before + 1)
 }
 
+/** Lets beats pass until the page was pushed so: the log may tell of what was done a moment after its answer. */
+const pushedUntil = async (isSo: () => boolean): Promise<void> => {
+  while (!isSo()) await schedule.advance(livePushMs)
+}
+
 const messages = (text: string): number => text.match(/^data: /gm)?.length ?? 0
 const pushes = (text: string): number => text.split('\n\n').filter((part) => part.startsWith('data:')).length
 
@@ -166,8 +171,7 @@ describe('a live page', () => {
     await list.until(/Pump/)
     await admin.get(paths.revokeKey(keyId))
     await admin.post(paths.revokeKey(keyId), { reason: '' })
-    // The log may tell of it a moment after the answer.
-    while (!/pill revoked/.test(facts.text()) || !/No active key/.test(list.text())) await schedule.advance(livePushMs)
+    await pushedUntil(() => /pill revoked/.test(facts.text()) && /No active key/.test(list.text()))
   })
 
   test('shows with a key’s change what became of it and who did that, and offers nothing any more that is so already', async () => {
@@ -180,7 +184,7 @@ describe('a live page', () => {
     const before = ours.text().length
     await service.core.keys.relabel(keyId, { label: 'Pump, north', note: '' }, testAsker)
     await service.core.keys.revoke(keyId, 'stolen', testAsker)
-    while (!/KeyRevoked/.test(ours.text())) await schedule.advance(livePushMs)
+    await pushedUntil(() => /KeyRevoked/.test(ours.text()))
     const pushed = ours.text().slice(before)
     for (const words of ['Pump, north', 'ReadingsSealed', 'stolen']) expect(pushed).toContain(words)
     expect(pushed.slice(pushed.lastIndexOf('id="key-now"'))).not.toContain(paths.editKey(keyId))
@@ -198,8 +202,7 @@ describe('a live page', () => {
     const person = await signedIn(counted, 'admin')
     const { key, keyId } = await counted.createKey()
     const watching = await watch(paths.liveKey(keyId), person, counted.url)
-    await schedule.advance(livePushMs)
-    await watching.until(/KeyCreated/)
+    await pushedUntil(() => /KeyCreated/.test(watching.text()))
     await counted.post(validReading, key)
     await counted.untilFolded(keyId, 1)
     const before = reads
@@ -207,14 +210,12 @@ describe('a live page', () => {
       await counted.post(validReading, key)
       await counted.untilFolded(keyId, reading)
       const pushed = pushes(watching.text())
-      await schedule.advance(livePushMs)
-      await until(() => pushes(watching.text()) > pushed)
+      await pushedUntil(() => pushes(watching.text()) > pushed)
     }
     expect(reads).toBe(before)
     await counted.core.keys.relabel(keyId, { label: 'Pump', note: '' }, testAsker)
     await until(() => counted.core.projections.keys.get(keyId)?.label === 'Pump')
-    await schedule.advance(livePushMs)
-    await watching.until(/KeyRelabelled/)
+    await pushedUntil(() => /KeyRelabelled/.test(watching.text()))
     // As another node fences: nothing of the key itself changes.
     await log.append(readingsStream(keyId), 3, [
       {
@@ -226,8 +227,7 @@ describe('a live page', () => {
       },
     ])
     await until(() => counted.core.projections.readings.barriers(keyId).length === 1)
-    await schedule.advance(livePushMs)
-    await watching.until(/ReadingsFenced/)
+    await pushedUntil(() => /ReadingsFenced/.test(watching.text()))
     watching.leave()
     await counted.stop()
     await log.close()
