@@ -10,6 +10,7 @@ export type PageProblem =
   | 'too_many_attempts'
   | 'busy'
   | 'not_confirmed'
+  | 'part_done'
   | 'store_unavailable'
   | 'storage_full'
   | 'internal_error'
@@ -27,7 +28,7 @@ export const ProblemPage = (props: {
   return (
     <Layout shell={props.shell} title={title} narrow>
       <h1 safe>{title}</h1>
-      <div class={props.problem === 'not_confirmed' ? 'card warn' : 'card'}>
+      <div class={props.problem === 'not_confirmed' || props.problem === 'part_done' ? 'card warn' : 'card'}>
         <p>
           <strong safe>{changed}</strong>
         </p>
@@ -91,6 +92,12 @@ const words: Readonly<
     changed: 'The log has not said whether the change is stored.',
     advice:
       'It may be in force or not. Look at the page it was about: once the log answers, it shows what is so. If it is not there, do it again; doing it twice does no harm.',
+  },
+  part_done: {
+    title: 'Only part of it is done',
+    changed: 'Some of what you changed is in force. The log has not taken the rest, or has not said so.',
+    advice:
+      'Look at the page it was about, which shows what is so, and make the rest of the change again in a moment; doing it twice does no harm.',
   },
   store_unavailable: {
     title: 'The log can’t be reached',

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
+import type { KeyChanges } from '../actors/key-changes.ts'
 import { overlapTyped } from '../domain/amounts.ts'
 import type { Limit } from '../domain/events.ts'
 import { rotationOverlapMsDefault } from '../limits.ts'
-import type { KeyChanges } from './change-key.ts'
 import { CommandFailed, exitCodes } from './exit-codes.ts'
 import type { Line } from './lines.ts'
 import {

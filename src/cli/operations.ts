@@ -4,13 +4,13 @@
  */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { Asker, Core } from '../actors/core.ts'
+import { type ChangeRefused, changeKeyInParts, type KeyPart } from '../actors/key-changes.ts'
 import type { CellarState } from '../domain/cellar.ts'
 import { CellarPolicy, Limit, Role } from '../domain/events.ts'
 import { type KeyState, keyStatus } from '../domain/key.ts'
 import { done as accepted, assertNever, type CommandRefusal, type Outcome } from '../domain/refusal.ts'
 import { commandProblemOf } from '../http/problem.ts'
 import { type EventLog, Outage, UndecodableEvent } from '../log/event-log.ts'
-import { changeKey, KeyChanges } from './change-key.ts'
 import { eventView, isoOf } from './event-view.ts'
 import { type ExitCode, exitCodes } from './exit-codes.ts'
 import { keyHistory } from './key-history.ts'
@@ -21,6 +21,9 @@ import { retentionWarning } from './retention-warning.ts'
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const text = Type.String()
 const ms = Type.Integer({ minimum: 0 })
+
+/** As the actors take them: `KeyChanges`. */
+const keyChanges = Type.Partial(Type.Object({ label: text, note: text, limit: orNull(Limit), expiresAt: orNull(ms) }))
 
 export const Operation = Type.Union([
   Type.Object({ op: Type.Literal('create_cellar'), cellar: text, title: text }),
@@ -42,7 +45,7 @@ export const Operation = Type.Union([
     expiresAt: orNull(ms),
   }),
   Type.Object({ op: Type.Literal('list_keys'), cellar: orNull(text) }),
-  Type.Object({ op: Type.Literal('change_key'), keyId: text, changes: KeyChanges }),
+  Type.Object({ op: Type.Literal('change_key'), keyId: text, changes: keyChanges }),
   Type.Object({ op: Type.Literal('rotate_key'), keyId: text, overlapMs: ms }),
   Type.Object({ op: Type.Literal('revoke_key'), keyId: text, reason: text }),
   Type.Object({ op: Type.Literal('suspend_key'), keyId: text, reason: text }),
@@ -109,8 +112,8 @@ async function* answer(operation: Operation, context: OperationContext): AsyncGe
     case 'list_keys':
       return yield* listKeys(core, operation.cellar)
     case 'change_key': {
-      const outcome = await changeKey(core, operation, asker)
-      return outcome.ok ? yield* oneKey(core, outcome) : refusedEnd(outcome.refusal.refusal, outcome.refusal.place)
+      const outcome = await changeKeyInParts(core, operation, asker)
+      return outcome.ok ? yield* oneKey(core, outcome) : refusedEnd(outcome.refusal.refusal, placeOf(outcome.refusal))
     }
     case 'rotate_key': {
       const outcome = await core.keys.rotate(operation.keyId, { overlapMs: operation.overlapMs }, asker)
@@ -207,6 +210,12 @@ const operatorLine = (core: Core, email: string): Line => {
   const addedAt = account === null ? null : isoOf(account.addedAt)
   return { kind: 'operator', value: { email, role: account?.role ?? null, addedAt } }
 }
+
+/** What is done all the same, and what the refusal is about. */
+const placeOf = ({ done, refused }: ChangeRefused): string =>
+  done.length === 0 ? '' : `Done: ${namesOf(done)}. The ${namesOf(refused)}: `
+
+const namesOf = (part: KeyPart): string => part.map((name) => (name === 'expiresAt' ? 'expiry' : name)).join(', ')
 
 /** `place`: what goes before the words. */
 const refusedEnd = (refusal: CommandRefusal, place = ''): End => {

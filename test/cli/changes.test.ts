@@ -161,7 +161,7 @@ test('key change says what is done when the store takes one part and not the nex
     done: true,
     value: {
       exitCode: 69,
-      message: expect.stringMatching(/^Done: label and note\. The limit: The store is unavailable/),
+      message: expect.stringMatching(/^Done: label, note\. The limit: The store is unavailable/),
     },
   })
   expect(core.projections.keys.get(keyId)).toMatchObject({ label: 'Pump', limit: null })

@@ -62,14 +62,21 @@ export const wholePageProblem = (refusal: CommandRefusal): PageProblem | null =>
   }
 }
 
+type Refused = {
+  readonly back: Back
+  again(faults: Faults): JSX.Element
+  /** The command was one of several that belong together, and an earlier one is done. */
+  readonly isPartDone?: boolean
+}
+
 /** A refused command: a page of its own, or the form again with the sentence at its field. */
 export const refusedPage = (
   visit: Visit,
   refusal: CommandRefusal,
-  { back, again }: { readonly back: Back; readonly again: (faults: Faults) => JSX.Element },
+  { back, again, isPartDone = false }: Refused,
 ): Promise<Response> => {
   const { status, field, text } = commandProblemOf(refusal)
-  const problem = wholePageProblem(refusal)
+  const problem = isPartDone && status === 503 ? 'part_done' : wholePageProblem(refusal)
   if (problem !== null) return problemPage(visit, { problem, status, back })
   return htmlPage(visit, again({ [field ?? 'form']: text }), status)
 }

@@ -4,6 +4,7 @@ import { ConfirmPage, type KeyAction } from '../../../views/key-confirm.tsx'
 import { EditKeyPage } from '../../../views/key-form.tsx'
 import { paths } from '../../../views/paths.ts'
 import type { StateAt } from '../../../views/types.ts'
+import { changeKeyInParts, type KeyChanges } from '../../actors/key-changes.ts'
 import { readKeyEvents } from '../../actors/key-events.ts'
 import type { CellarState } from '../../domain/cellar.ts'
 import { type KeyState, sameLimit } from '../../domain/key.ts'
@@ -77,33 +78,28 @@ const saveEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Resp
   const notice = alreadySo(key, 'edit')
   if (notice !== null) return seeOther(visit, paths.key(key.keyId), { notice })
   const values = keyFormValues(visit.form)
-  const saved = await change(deps, visit, key)
+  const [back, again] = [backToKey(key), (faults: Faults) => editPage(deps, visit, { key, values, faults })]
+  const changes = changesTyped(visit, key)
+  if (!changes.ok) return refusedPage(visit, changes.refusal, { back, again })
+  const saved = await changeKeyInParts(deps.core, { keyId: key.keyId, changes: changes.value }, askerOf(visit))
   if (saved.ok) return seeOther(visit, paths.key(key.keyId), { notice: 'key_changed' })
-  const again = (faults: Faults) => editPage(deps, visit, { key, values, faults })
-  return refusedPage(visit, saved.refusal, { back: backToKey(key), again })
+  const { refusal, done: isDone } = saved.refusal
+  return refusedPage(visit, refusal, { back, again, isPartDone: isDone.length > 0 })
 }
 
-const change = async (
-  { core }: DashboardDeps,
-  visit: SignedInVisit,
-  key: KeyState,
-): Promise<Outcome<unknown, CommandRefusal>> => {
-  const { form, nowMs } = visit
+/** What the form changes of the key, or the refusal of the first field that can't be so. */
+const changesTyped = ({ form, nowMs }: SignedInVisit, key: KeyState): Outcome<KeyChanges, CommandRefusal> => {
   const expiry = chosenExpiry(form, nowMs)
   if (!expiry.ok) return expiry
   const limit = typedLimit(form)
   if (!limit.ok) return limit
-  const asker = askerOf(visit)
-  const text = { label: form('label'), note: form('note') }
-
-  const relabelled = await core.keys.relabel(key.keyId, text, asker)
-  if (!relabelled.ok) return relabelled
-  if (!sameLimit(key.limit, limit.value)) {
-    const limited = await core.keys.setLimit(key.keyId, limit.value, asker)
-    if (!limited.ok) return limited
-  }
-  if (expiry.value === 'keep' || expiry.value === key.expiresAt) return done(null)
-  return core.keys.setExpiry(key.keyId, expiry.value, asker)
+  const [label, note] = [form('label'), form('note')]
+  return done({
+    ...(label === key.label ? {} : { label }),
+    ...(note === key.note ? {} : { note }),
+    ...(sameLimit(key.limit, limit.value) ? {} : { limit: limit.value }),
+    ...(expiry.value === 'keep' || expiry.value === key.expiresAt ? {} : { expiresAt: expiry.value }),
+  })
 }
 
 type Shown = { readonly key: KeyState; readonly values: KeyFormValues; readonly faults?: Faults }

@@ -3,6 +3,7 @@ import { paths } from '../../../views/paths.ts'
 import { openFreshLog } from '../../support/engine.ts'
 import { type FaultyLog, faultyLog } from '../../support/faulty-log.ts'
 import { type Service, testAsker, testCellar } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
 import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
 
 let log: FaultyLog
@@ -30,6 +31,24 @@ describe('when the store is away', () => {
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([503, 'no-store'])
     expect(answer.body).toContain('Nothing was changed.')
     expect(answer.body).toContain(`href="${paths.key(keyId)}"`)
+  })
+
+  test('a change of which the store took one part and not the next says that, and the same form again does the rest', async () => {
+    const values = { label: 'Pump', note: '', expires: 'keep', limit_readings: '7', limit_seconds: '60' }
+    await admin.get(paths.editKey(keyId))
+    log.failAppend({ fault: 'not_written', nth: 2 })
+    const partly = await admin.post(paths.editKey(keyId), values)
+    expect(partly.status).toBe(503)
+    expect(partly.body).toContain('Only part of it is done')
+    expect(partly.body).not.toContain('Nothing was changed.')
+    expect(partly.body).toContain(`href="${paths.key(keyId)}"`)
+    await until(() => service.core.projections.keys.get(keyId)?.label === 'Pump')
+    await admin.get(paths.editKey(keyId))
+    log.failAppend({ fault: 'not_written', nth: 1 })
+    // Now the limit alone is another one, and nothing else is asked for.
+    expect((await admin.post(paths.editKey(keyId), values)).body).toContain('Nothing was changed.')
+    expect((await admin.post(paths.editKey(keyId), values)).status).toBe(303)
+    await until(() => service.core.projections.keys.get(keyId)?.limit?.readings === 7)
   })
 
   test('a page that reads the log says so, with 503, and pages that need no log are shown', async () => {
