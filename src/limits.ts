@@ -35,6 +35,8 @@ export const idempotencyWrittenAtOnce = 4_096
 export const idempotencyMarkMs = 5_000
 /** What a start reads of the log for the index before it serves; the rest, after the file was lost, while it serves. */
 export const idempotencyStartPagesMax = 200
+/** The same for a log in which the events of others have to be looked past. */
+export const idempotencyStartMsMax = 5_000
 /** Keys that count no more are taken out of the file with each change, beside as many as came in. */
 export const idempotencyForgottenAtOnceMax = 2_000
 

@@ -6,6 +6,7 @@ import {
   idempotencyMarginMs,
   idempotencyMarkMs,
   idempotencyMs,
+  idempotencyStartMsMax,
   idempotencyStartPagesMax,
   idempotencyWaitingMax,
   idempotencyWrittenAtOnce,
@@ -110,7 +111,13 @@ export class RememberedAppends {
    */
   begin(deliveredAfter: number | null): Promise<void> {
     this.#deliveredAfter = deliveredAfter ?? -1
-    return new Promise((resolve) => this.#mend(resolve))
+    return new Promise((resolve) => {
+      const forget = this.#host.schedule.after(idempotencyStartMsMax, resolve)
+      this.#mend(() => {
+        forget()
+        resolve()
+      })
+    })
   }
 
   /** The subscription has delivered what lay in the log. */

@@ -9,6 +9,7 @@ import {
   idempotencyMarginMs,
   idempotencyMarkMs,
   idempotencyMs,
+  idempotencyStartMsMax,
   idempotencyStartPagesMax,
   idempotencyWaitingMax,
   idempotencyWrittenAtOnce,
@@ -348,6 +349,25 @@ describe('a start', () => {
     released.resolve()
     while (pages <= idempotencyStartPagesMax + 2) await node.schedule.quiet()
     await node.schedule.quiet()
+    expect(await send(node, cluster, keyId, 'new')).toBe('stored')
+  })
+
+  test('does not wait for a page that takes long to be found either', async () => {
+    const { cluster, checkpoints, keyId } = await withCheckpoint()
+    const page = Promise.withResolvers<readonly RecordedEvent[]>()
+    const readAll: EventLog['readAll'] = (options) =>
+      options.limit === 1 ? cluster.log.readAll(options) : page.promise
+    const [schedule, { clock }] = [drivenSchedule(), cluster]
+    const log = { ...passingLog(cluster.log), readAll }
+    const parts = { log, clock, schedule, entropy: seededEntropy(9), idempotency: createMemoryIndex() }
+    const core = await schedule.until(
+      openCore({ ...parts, checkpoints: { store: checkpoints } }),
+      idempotencyStartMsMax,
+    )
+    const node = { ...(await cluster.open()), core, schedule }
+    expect(await send(node, cluster, keyId, 'new')).toBe('store_unavailable')
+    page.resolve(await cluster.log.readAll({ direction: 'backwards', limit: 9 }))
+    await schedule.quiet()
     expect(await send(node, cluster, keyId, 'new')).toBe('stored')
   })
 
