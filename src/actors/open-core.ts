@@ -67,7 +67,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   const checkpoints = new Checkpoints(host, checkpointParts)
   const clockWatch = new ClockWatch(host, onTimes)
   // Before the log is followed, so that what comes after the end that it reads is delivered.
-  await host.remembered?.begin(after)
+  await host.remembered?.begin(last)
   const foldListeners = new Set<FoldListener>()
   const onEvents = (events: readonly RecordedEvent[]): void => {
     projections.fold(events)

@@ -42,7 +42,14 @@ export class RememberedAppends {
   #isMending = false
   /** The subscription delivers everything after this position: -1, everything. */
   #deliveredAfter = Number.POSITIVE_INFINITY
+  #isCaughtUp = false
   readonly #caughtUp = Promise.withResolvers<void>()
+  /**
+   * Ms; the clock by which keys are forgotten. It begins with the newest event that a start finds, and follows this node's
+   * own at twice its pace at the most: one that is ahead for a moment would have keys forgotten that still count when it is
+   * back, and their requests stored twice.
+   */
+  #clockMs = 0
   #writing: Promise<void> | null = null
   #writtenBeat = 0
   #isStopped = false
@@ -100,17 +107,19 @@ export class RememberedAppends {
   fold(events: readonly RecordedEvent[]): void {
     const last = events.at(-1)
     if (last === undefined || last.position <= positionOf(this.#foldedTo)) return
+    this.#find(last)
     this.learn(events)
     this.#heardTo = foldedToOf(last)
     this.#foldedTo = this.#heardTo
   }
 
   /**
-   * Folds what the index lacks, but for what `fold` will be told of: all that comes after that position (`null`: everything).
+   * Folds what the index lacks, but for what `fold` will be told of: all that comes after that event (`null`: everything).
    * Resolves when it lacks nothing else, or before, if that takes longer than a start may wait.
    */
-  begin(deliveredAfter: number | null): Promise<void> {
-    this.#deliveredAfter = deliveredAfter ?? -1
+  begin(last: RecordedEvent | null): Promise<void> {
+    this.#deliveredAfter = last?.position ?? -1
+    if (last !== null) this.#find(last)
     return new Promise((resolve) => {
       const forget = this.#host.schedule.after(idempotencyStartMsMax, resolve)
       this.#mend(() => {
@@ -122,10 +131,14 @@ export class RememberedAppends {
 
   /** The subscription has delivered what lay in the log. */
   caughtUp(): void {
+    // Of an empty log.
+    if (this.#clockMs === 0) this.#clockMs = this.#host.clock.now()
+    this.#isCaughtUp = true
     this.#caughtUp.resolve()
   }
 
   onBeat(): void {
+    this.#clockMs = Math.min(this.#host.clock.now(), this.#clockMs + 2 * heartbeatMs)
     const isMarkDue = this.#host.beat - this.#writtenBeat >= idempotencyMarkMs / heartbeatMs
     const isBehind = this.#isWhole && positionOf(this.#foldedTo) !== positionOf(this.#index.foldedTo)
     if (this.#waiting.size > 0 || (isMarkDue && isBehind)) this.#writeSoon()
@@ -139,7 +152,12 @@ export class RememberedAppends {
   }
 
   get #forgetBeforeMs(): number {
-    return this.#host.clock.now() - idempotencyMs - idempotencyMarginMs
+    return Math.min(this.#host.clock.now(), this.#clockMs) - idempotencyMs - idempotencyMarginMs
+  }
+
+  /** The newest event that a start has found so far. What comes later may be of this node's own clock. */
+  #find({ recordedAt }: RecordedEvent): void {
+    if (!this.#isCaughtUp) this.#clockMs = Math.max(this.#clockMs, recordedAt)
   }
 
   #writeSoon(): void {
@@ -203,9 +221,9 @@ export class RememberedAppends {
         await this.#writing
         if (this.#mustStartAnew) await this.#index.startAnew()
         this.#mustStartAnew = false
-        const losses = this.#losses
         // A start that folds more keys than the index can take would read them beside itself, and lose them again.
-        if (losses > 0) await this.#caughtUp.promise
+        if (this.#losses > 0) await this.#caughtUp.promise
+        const losses = this.#losses
         const end = await this.#readBack(onLong)
         if (losses === this.#losses) {
           this.#foldedTo = positionOf(end) > positionOf(this.#heardTo) ? end : this.#heardTo
@@ -242,7 +260,10 @@ export class RememberedAppends {
     for (let pages = 0; !this.#isStopped; pages += 1) {
       const options = { direction: 'backwards', limit: readPageEventsMax } as const
       const page = await this.#host.log.readAll(before === null ? options : { ...options, from: before })
-      if (before === null && page[0] !== undefined) end = foldedToOf(page[0])
+      if (before === null && page[0] !== undefined) {
+        end = foldedToOf(page[0])
+        this.#find(page[0])
+      }
       for (const event of page) {
         this.learn([event])
         // One page can hold more than may wait.

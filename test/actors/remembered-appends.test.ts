@@ -130,13 +130,51 @@ describe('what a node remembers of Idempotency-Keys', () => {
   test('is let go of once no node can count it any more', async () => {
     const { cluster, index, node, keyId } = await opened()
     await send(node, cluster, keyId)
-    await node.schedule.advance(heartbeatMs)
+    await node.core.drain()
     cluster.clock.advance(idempotencyMs + idempotencyMarginMs + 1)
-    await send(node, cluster, keyId, 'two')
-    await node.schedule.advance(heartbeatMs)
+    await (await cluster.open()).post(keyId)
+    const later = await cluster.open({ idempotency: index })
+    await send(later, cluster, keyId, 'two')
+    await later.schedule.advance(heartbeatMs)
     const { forgetBeforeMs } = index.changes.at(-1) ?? { forgetBeforeMs: 0 }
     expect(forgetBeforeMs).toBe(cluster.clock.now() - idempotencyMs - idempotencyMarginMs)
     expect(index.inner.find(`readings-${keyId}`, idempotencyKeyHash('one') ?? '')).toBeNull()
+  })
+
+  test('is not let go of by a clock that is ahead for a while, of a start or later', async () => {
+    const { cluster, index, node, keyId } = await opened()
+    const other = await makeTestKey(node)
+    await send(node, cluster, keyId)
+    await node.schedule.advance(heartbeatMs)
+    const ahead = 2 * idempotencyMs
+    cluster.clock.advance(ahead)
+    await send(node, cluster, other, 'other')
+    node.late.deliver()
+    await node.schedule.advance(idempotencyMarkMs)
+    cluster.clock.advance(-ahead)
+    expect(await send(node, cluster, keyId)).toBe('repeated')
+    await node.core.drain()
+    for (const idempotency of [index, createMemoryIndex()]) {
+      cluster.clock.advance(ahead)
+      const restarted = await cluster.open({ idempotency })
+      await restarted.schedule.advance(idempotencyMarkMs)
+      cluster.clock.advance(-ahead)
+      expect(await send(restarted, cluster, keyId)).toBe('repeated')
+    }
+  })
+
+  test('is let go of by a clock that goes on, at twice its pace until it has caught up', async () => {
+    const { cluster, index, node, keyId } = await opened()
+    await send(node, cluster, keyId)
+    await node.schedule.advance(heartbeatMs)
+    const writtenMs = cluster.clock.now()
+    cluster.clock.advance(idempotencyMs)
+    for (const second of ['two', 'three']) {
+      await send(node, cluster, keyId, second)
+      await node.schedule.advance(heartbeatMs)
+    }
+    const before = writtenMs - idempotencyMs - idempotencyMarginMs
+    expect(index.changes.map(({ forgetBeforeMs }) => (forgetBeforeMs - before) / heartbeatMs).slice(-2)).toEqual([2, 4])
   })
 
   test('is folded anew when the index turns out to be damaged: 503 until then, and never twice in the log', async () => {
@@ -322,7 +360,7 @@ describe('a start', () => {
   test('reads a day of the log when its index is lost, not all of it', async () => {
     const { cluster, checkpoints, keyId } = await withCheckpoint()
     cluster.clock.advance(idempotencyMs + idempotencyMarginMs + 1)
-    await send(await cluster.open({ idempotency: null }), cluster, keyId)
+    await (await cluster.open()).post(keyId)
     const pages: ReadAllOptions[] = []
     await cluster.open({ checkpoints }, watched(cluster, pages))
     expect(pages).toHaveLength(1)
@@ -374,8 +412,10 @@ describe('a start', () => {
   test('that folds more keys than its index can take reads them back once it has folded all, and only then', async () => {
     const { cluster, node, keyId } = await opened()
     const batches = Math.ceil(idempotencyWaitingMax / 1_000) + 1
-    for (let count = 0; count < batches; count += 1) await send(node, cluster, keyId, `key ${count}`, 999)
-    for (let count = 0; count < 3; count += 1) await node.post(keyId, 1_000)
+    for (const half of ['one', 'two']) {
+      for (let count = 0; count < batches; count += 1) await send(node, cluster, keyId, `${half} ${count}`, 999)
+      for (let count = 0; count < 3; count += 1) await node.post(keyId, 1_000)
+    }
     const pages: ReadAllOptions[] = []
     const log = watched(cluster, pages)
     const pagesWhenFolded: number[] = []
@@ -391,7 +431,7 @@ describe('a start', () => {
     index.held = nextTurn()
     const later = await cluster.open({ idempotency: index }, { ...log, subscribe })
     await later.schedule.quiet()
-    expect(await send(later, cluster, keyId, 'key 0')).toBe('repeated')
+    expect(await send(later, cluster, keyId, 'one 0')).toBe('repeated')
     expect(pagesWhenFolded).toEqual([0])
     expect(pages).toHaveLength(Math.ceil((await cluster.all()).length / readPageEventsMax))
   })
