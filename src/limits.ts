@@ -186,6 +186,8 @@ export const eventStoreLookMs = 100
 /** The server takes about a mebibyte, of which it counts data and metadata. */
 export const eventStoreAppendBytesMax = 1_000_000
 export const eventStoreReadMsMax = 5_000
+/** A subscription that the server does not even confirm in that time is a fault: what other nodes do is not heard. */
+export const eventStoreUnheardMsMax = 5_000
 /**
  * A read of everything may have to look past millions of events that others wrote, of which the server says nothing
  * meanwhile; whether it lives, its pings tell.

@@ -291,6 +291,72 @@ test(
   slowMs,
 )
 
+test(
+  'a read ends with its link, though its server would answer pings for as long as it takes',
+  async () => {
+    const { server, log } = await opened()
+    server.faults.beforeReadOfAll = () => new Promise(() => {})
+    const outage = outageOf(log.readAll({ limit: 1 }))
+    // Appends alone are met with silence: the link is given up for them.
+    server.faults.ofAppend = () => ({ isWritten: false, ends: 'silence' })
+    await outageOf(log.append(freshKeyStream(), 'none', keySuspensions(1)))
+    expect(await outage).toMatchObject({ outcome: 'not_written' })
+  },
+  slowMs,
+)
+
+describe('a right that is taken away from the user of a log', () => {
+  test(
+    'is named by its health: all of them, by the first append that is denied, and it is well again when they are back',
+    async () => {
+      const { server, log } = await opened()
+      server.faults.denies = () => true
+      const outage = await outageOf(log.append(freshKeyStream(), 'none', keySuspensions(1)))
+      expect(outage).toMatchObject({ outcome: 'not_written' })
+      await untilHealth(log, false)
+      expect(log.health()).toMatchObject({ why: expect.stringContaining('Access Denied') })
+      server.faults.denies = () => false
+      await untilHealth(log, true)
+      expect(await log.append(freshKeyStream(), 'none', keySuspensions(1))).toMatchObject({ outcome: 'written' })
+    },
+    slowMs,
+  )
+
+  test(
+    'to write one stream takes nothing from the others',
+    async () => {
+      const { server, log } = await opened()
+      server.faults.denies = (what) => what === 'append'
+      await outageOf(log.append(freshKeyStream(), 'none', keySuspensions(1)))
+      for (let look = 0; look < 50; look += 1) {
+        expect(log.health()).toEqual({ ok: true })
+        await Bun.sleep(5)
+      }
+      server.faults.denies = () => false
+      expect(await log.append(freshKeyStream(), 'none', keySuspensions(1))).toMatchObject({ outcome: 'written' })
+    },
+    slowMs,
+  )
+
+  test(
+    'to follow it is named too, before long, and the subscription goes on when it is back',
+    async () => {
+      const { server, log } = await opened()
+      const collector = collect(log, { after: null })
+      await collector.until(caughtUp)
+      server.faults.denies = (what) => what === 'all'
+      server.faults.dropSubscriptions()
+      await untilHealth(log, false)
+      expect(log.health()).toEqual({ ok: false, why: expect.stringContaining('no subscription') })
+      await log.append(freshKeyStream(), 'none', keySuspensions(1))
+      server.faults.denies = () => false
+      await collector.until(hasEvents(1))
+      expect(log.health()).toEqual({ ok: true })
+    },
+    slowMs,
+  )
+})
+
 describe('the queue', () => {
   test(
     'takes as much as its bounds say, and refuses the rest at once, as not written',

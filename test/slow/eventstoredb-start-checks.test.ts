@@ -80,6 +80,15 @@ describe('a start says in one sentence, without the password, that', () => {
     expect(await service.stop()).toBe(0)
   })
 
+  test('its user may not read $all, and exits with 78', async () => {
+    const server = await start()
+    server.faults.denies = (what) => what === 'all'
+    const { exitCode, sentence } = await refusedAt(server.url)
+    expect(exitCode).toBe(78)
+    const { host, port } = server.endpoint
+    expect(sentence).toStartWith(`The user in EVENTSTORE_URL may not read $all of EventStoreDB at ${host}:${port}, `)
+  })
+
   test('nobody vouches for its certificate, and exits with 78', async () => {
     const server = await start({ tls: certificate, user })
     const { exitCode, sentence } = await refusedAt(server.url)

@@ -131,6 +131,7 @@ export class Appends {
     this.#out -= 1
     const { link } = this.#connection
     if (verdict.kind === 'turned_away' && link !== null) this.#connection.lose(link, verdict.why)
+    if (verdict.kind === 'denied' && link !== null) void this.#connection.check(link)
     this.#answer(append, verdict)
     if (verdict.kind === 'stored') this.#answerBeaten(append)
     this.#next(append.streamName)
@@ -165,6 +166,7 @@ export class Appends {
         append.resolve({ outcome: 'conflict', currentRevision: verdict.currentRevision })
         return
       case 'turned_away':
+      case 'denied':
         append.reject(new Outage(`Cannot append: ${verdict.why}`, 'not_written', 'unavailable'))
         return
       case 'failed':

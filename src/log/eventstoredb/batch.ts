@@ -17,6 +17,8 @@ export type Verdict =
   | { readonly kind: 'failed'; readonly outcome: 'not_written' | 'unknown'; readonly why: string }
   /** Not written, and no other append would be: the node does not lead now. */
   | { readonly kind: 'turned_away'; readonly why: string }
+  /** Not written: this user may not, or not any more. */
+  | { readonly kind: 'denied'; readonly why: string }
 
 export type Sent = {
   readonly streamName: string
@@ -123,7 +125,7 @@ const verdictIn = (response: BatchAppendResp): Verdict => {
     case 'event_store.client.MaximumAppendSizeExceeded':
       return { kind: 'failed', outcome: 'not_written', why: 'the append is larger than the server takes' }
     case 'event_store.client.AccessDenied':
-      return { kind: 'failed', outcome: 'not_written', why: 'the server denies access' }
+      return { kind: 'denied', why: 'the server denies access' }
     default:
       return failureOf(error?.getMessage() || type || 'the server did not say why')
   }

@@ -1,6 +1,6 @@
 import type { EventStoreEndpoint, EventStoreSettings } from '../../eventstore-url.ts'
 import { eventStoreRetryPauseMs, eventStoreStartMsMax } from '../../limits.ts'
-import { findLeader, nameOf, type StartFault } from './leader.ts'
+import { faultOfLink, findLeader, nameOf, type StartFault } from './leader.ts'
 import { type Access, accessOf, type Link } from './link.ts'
 import { StoreMisfit, StoreUnreachable } from './start-faults.ts'
 
@@ -23,6 +23,7 @@ export class Connection {
   #why = 'it was not reached yet'
   #hint: EventStoreEndpoint | null = null
   #lastFault: { readonly at: string; readonly fault: StartFault } | null = null
+  #isChecking = false
   #isClosed = false
 
   /** @throws StoreMisfit if a file of the settings can't be read. */
@@ -70,6 +71,15 @@ export class Connection {
     void this.#seekUntilFound()
   }
 
+  /** The node has denied something: if it denies all, the password was changed say, the store is away until it does not. */
+  async check(link: Link): Promise<void> {
+    if (this.#isChecking) return
+    this.#isChecking = true
+    const fault = await faultOfLink(link, this.#probeStream)
+    this.#isChecking = false
+    if (fault?.kind === 'denied' || fault?.kind === 'may_not_follow') this.lose(link, fault.why)
+  }
+
   close(): void {
     this.#isClosed = true
     this.#link?.close()
@@ -107,6 +117,10 @@ export class Connection {
       case 'denied':
         return new StoreMisfit(
           `EventStoreDB at ${at} refuses the user name or password in EVENTSTORE_URL: ${fault.why}`,
+        )
+      case 'may_not_follow':
+        return new StoreMisfit(
+          `The user in EVENTSTORE_URL may not read $all of EventStoreDB at ${at}, over which the log is followed: let it, by the ACL of $all, or as one of $admins`,
         )
       case 'untrusted':
         return new StoreMisfit(

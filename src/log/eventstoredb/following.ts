@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '../../domain/events.ts'
 import type { EventStoreEndpoint } from '../../eventstore-url.ts'
-import { eventStoreReadMsMax, eventStoreRetryPauseMs } from '../../limits.ts'
+import { eventStoreReadMsMax, eventStoreRetryPauseMs, eventStoreUnheardMsMax } from '../../limits.ts'
 import { type Subscriber, UndecodableEvent } from '../event-log.ts'
 import type { Connection } from './connection.ts'
 import type { StoredEvent } from './events.ts'
@@ -39,6 +39,8 @@ export class Following {
   #mustTellCaughtUp = false
   #isEnded = false
   #fault: string | null = null
+  /** Since when it was asked for and nothing at all came, by the monotonic clock. */
+  #unheardSinceMs: number | null = null
 
   constructor(parts: FollowingParts) {
     this.#parts = parts
@@ -50,7 +52,8 @@ export class Following {
 
   /** Why nothing can be heard though the server speaks; `null` as soon as it can be understood again. */
   get fault(): string | null {
-    return this.#fault
+    const unheardMs = this.#unheardSinceMs === null ? 0 : performance.now() - this.#unheardSinceMs
+    return this.#fault ?? (unheardMs > eventStoreUnheardMsMax ? 'it gives no subscription to what is written' : null)
   }
 
   end(): void {
@@ -74,8 +77,10 @@ export class Following {
   #begin(): void {
     if (this.#isEnded) return
     const { connection } = this.#parts
-    if (connection.link === null) this.#beginLater()
-    else void this.#open(new Link(connection.link.endpoint, connection.access))
+    if (connection.link === null) {
+      this.#unheardSinceMs = null
+      this.#beginLater()
+    } else void this.#open(new Link(connection.link.endpoint, connection.access))
   }
 
   #moveTo({ host, port }: EventStoreEndpoint): void {
@@ -101,6 +106,7 @@ export class Following {
 
   async #open(link: Link): Promise<void> {
     this.#link = link
+    this.#unheardSinceMs ??= performance.now()
     try {
       await this.#passGap(link)
     } catch (cause) {
@@ -138,6 +144,7 @@ export class Following {
   }
 
   #hear(bytes: Buffer): void {
+    this.#unheardSinceMs = null
     const response = this.#understood(bytes)
     if (response === null) return
     if (response.kind === 'event') this.#take(response.event)

@@ -4,13 +4,13 @@ import type { EventStoreEndpoint, EventStoreSettings } from '../../eventstore-ur
 import { eventStoreAskMsMax } from '../../limits.ts'
 import { type CallFault, callFaultOf, noLeaderKnown } from './faults.ts'
 import { type Access, deadlineIn, Link } from './link.ts'
-import { readBackwards, readEvents } from './requests.ts'
+import { readAll, readBackwards, readEvents } from './requests.ts'
 
 /** The oldest server whose filtered subscriptions say when they have caught up. */
 const versionMin = [23, 10] as const
 
 export type Found = { readonly link: Link } | { readonly at: string; readonly fault: StartFault }
-export type StartFault = CallFault | { readonly kind: 'too_old'; readonly why: string }
+export type StartFault = CallFault | { readonly kind: 'too_old' | 'may_not_follow'; readonly why: string }
 
 /**
  * One try to connect to the node that leads. `hint`: where another node said that it is.
@@ -24,7 +24,7 @@ export const findLeader = async (
   const told = hint === null ? await leaderOf(settings, access) : { endpoint: hint }
   if ('fault' in told) return told
   const link = new Link(told.endpoint, access)
-  const fault = await faultOf(link, probeStream)
+  const fault = await faultOfLink(link, probeStream)
   if (fault === null) return { link }
   link.close()
   return { at: nameOf(told.endpoint), fault }
@@ -32,19 +32,25 @@ export const findLeader = async (
 
 export const nameOf = ({ host, port }: EventStoreEndpoint): string => `${host}:${port}`
 
-const faultOf = async (link: Link, probeStream: string): Promise<StartFault | null> => {
+/** Why that node can't be written and followed now, by this user; `null` if it can. */
+export const faultOfLink = async (link: Link, probeStream: string): Promise<StartFault | null> => {
+  const ask = (request: ReturnType<typeof readBackwards>) =>
+    readEvents(link, request, { of: 'leader', msMax: eventStoreAskMsMax })
   try {
     const version = await versionOf(link)
     if (isTooOld(version)) {
       return { kind: 'too_old', why: `it is version ${version}: ${versionMin.join('.')} is the oldest that will do` }
     }
-    await readEvents(link, readBackwards(probeStream, { from: null, limit: 1 }), {
-      of: 'leader',
-      msMax: eventStoreAskMsMax,
-    })
-    return null
+    await ask(readBackwards(probeStream, { from: null, limit: 1 }))
   } catch (error) {
     return callFaultOf(error)
+  }
+  try {
+    await ask(readAll({ from: null, limit: 1 }, 'backwards', null))
+    return null
+  } catch (error) {
+    const fault = callFaultOf(error)
+    return fault.kind === 'denied' ? { kind: 'may_not_follow', why: 'it denies to read $all' } : fault
   }
 }
 

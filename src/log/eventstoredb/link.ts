@@ -35,6 +35,8 @@ export const accessOf = ({ tls, credentials: user }: EventStoreSettings): Access
   }
 }
 
+type Call = { cancel(): void }
+
 /**
  * One connection to one node, of its own: nothing is shared with another that may hang. It is given up as a whole, and its
  * end is never waited for. The generated stubs of the client are used on it, and not its `EventStoreDBClient`, which throws
@@ -47,6 +49,7 @@ export class Link {
   readonly gossip: GossipClient
   readonly #access: Access
   readonly #channel: Channel
+  readonly #calls = new Set<Call>()
 
   constructor(endpoint: EventStoreEndpoint, access: Access) {
     this.endpoint = endpoint
@@ -74,7 +77,14 @@ export class Link {
     return metadata
   }
 
+  /** Ends it with the link: a channel that is closed leaves alone what is under way. Returns what is to be called at its own end. */
+  hold(call: Call): () => void {
+    this.#calls.add(call)
+    return () => this.#calls.delete(call)
+  }
+
   close(): void {
+    for (const call of this.#calls) call.cancel()
     this.#channel.close()
   }
 }

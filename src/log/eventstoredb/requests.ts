@@ -76,6 +76,7 @@ export const readEvents = (
       link.metadata(of),
       { deadline: deadlineIn(msMax) },
     )
+    const letGo = link.hold(answers)
     answers.on('data', (bytes: Buffer) => {
       try {
         const response = decodeResponse(bytes)
@@ -86,6 +87,12 @@ export const readEvents = (
         answers.cancel()
       }
     })
-    answers.on('error', reject)
-    answers.on('end', () => resolve(events))
+    answers.on('error', (cause) => {
+      letGo()
+      reject(cause)
+    })
+    answers.on('end', () => {
+      letGo()
+      resolve(events)
+    })
   })

@@ -30,7 +30,7 @@ export const serveBatchAppend =
     call.on('data', async (request: BatchAppendReq) => {
       const append = pieces.add(request)
       if (append === null) return
-      const early = refusalOfAppend(node, append, isAuthorized(node, call.metadata))
+      const early = refusalOfAppend(node, append, isAuthorized(node, call.metadata) && !node.faults.denies('append'))
       if (early !== null || request.getIsFinal()) pieces.drop(append)
       if (early !== null) call.write(response(append, early))
       if (early !== null || !request.getIsFinal()) return

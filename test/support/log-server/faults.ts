@@ -21,6 +21,8 @@ export class Faults {
   beforeAppend: (() => Promise<void>) | null = null
   /** Asked for each read and append. A server that has just started takes connections, and does nothing. */
   isReady: () => boolean = () => true
+  /** What its user may not do, or not any more: whatever goes over all streams, or read one, or append. */
+  denies: (what: 'all' | 'stream' | 'append') => boolean = () => false
   /** Reads of everything wait for it: what they are to find lies far behind what others wrote. */
   beforeReadOfAll: (() => Promise<void>) | null = null
   /** Asked for each read of a stream: how many of its newest events are written, and not indexed, so that it does not show them. */
