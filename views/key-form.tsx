@@ -23,7 +23,7 @@ export const NewKeyPage = (props: {
       <Csrf token={props.shell.csrf} />
       <input type="hidden" name="_key_id" value={props.keyId} />
       <FormFault fault={props.form.faults.form} />
-      <KeyText form={props.form} />
+      <KeyText form={props.form} isNew />
       <ExpiryField form={props.form} choices={newChoices} expiresAt={null} />
       <LimitFields form={props.form} cellarLimit={props.cellarLimit} />
       <div class="form-end">
@@ -51,7 +51,7 @@ export const EditKeyPage = (props: {
       <form method="post" action={paths.editKey(apiKey.keyId)} class="card">
         <Csrf token={props.shell.csrf} />
         <FormFault fault={props.form.faults.form} />
-        <KeyText form={props.form} />
+        <KeyText form={props.form} isNew={false} />
         <ExpiryField form={props.form} choices={editChoices} expiresAt={apiKey.expiresAt} />
         <LimitFields form={props.form} cellarLimit={props.cellarLimit} />
         <p class="hint">An earlier expiry or a lower limit is in force, on every node, when the next page says so.</p>
@@ -64,14 +64,15 @@ export const EditKeyPage = (props: {
   )
 }
 
-const KeyText = (props: { readonly form: Form<NewKeyField> }): JSX.Element => (
+const KeyText = (props: { readonly form: Form<NewKeyField>; readonly isNew: boolean }): JSX.Element => (
   <>
     <TextField
       form={props.form}
       name="label"
       label="Label"
-      hint="Which application uses it. Left blank, it gets the next number."
+      hint={`Which application uses it.${props.isNew ? ' Left blank, it gets the next number.' : ''}`}
       placeholder="Fermentation controller"
+      required={!props.isNew}
       autofocus
     />
     <NoteField form={props.form} name="note" label="Note" rows={2} />

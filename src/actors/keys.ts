@@ -1,12 +1,12 @@
 import { limitWithin, overlapWithin } from '../domain/amounts.ts'
-import type { KeyState } from '../domain/key.ts'
+import { isExpiryToRecord, type KeyState } from '../domain/key.ts'
 import { isKeyId, keyIdBytes, makeKeyId } from '../domain/key-format.ts'
 import { type CommandRefusal, done, type Outcome, type ReadingRefusal, refused } from '../domain/refusal.ts'
 import { cellarStream } from '../domain/streams.ts'
 import { invalidField, parseLabel, parseNote, parseReason } from '../domain/text.ts'
 import type { CellarActor } from './cellar-actor.ts'
 import { busy } from './cellars.ts'
-import type { Keys, NewKey } from './core.ts'
+import type { Asker, Keys, NewKey } from './core.ts'
 import type { Host } from './host.ts'
 import type { KeyActor } from './key-actor.ts'
 import type { ReadingAnswer } from './mailbox.ts'
@@ -50,7 +50,15 @@ export const createKeys = (host: Host, { keys, cellars }: Actors): Keys => ({
   setExpiry: async (keyId, input, asker) => {
     const expiresAt = parseExpiresAt(input)
     if (!expiresAt.ok) return expiresAt
-    return keys.get(keyId)?.change({ type: 'SetKeyExpiry', expiresAt: expiresAt.value }, asker) ?? busy
+    const [actor, key] = [keys.get(keyId), host.projections.keys.get(keyId)]
+    if (actor === null) return busy
+    // One that has passed was in force, and is told of before it is another.
+    if (key !== null && isExpiryToRecord(key, host.clock.now())) {
+      const system: Asker = { by: { kind: 'system' }, requestId: host.entropy.uuid() }
+      const recorded = await actor.change({ type: 'RecordKeyExpiry' }, system)
+      if (!recorded.ok) return recorded
+    }
+    return actor.change({ type: 'SetKeyExpiry', expiresAt: expiresAt.value }, asker)
   },
 
   suspend: async (keyId, text, asker) => {

@@ -1,5 +1,5 @@
 import type { RecordedEvent } from '../domain/events.ts'
-import type { KeyState } from '../domain/key.ts'
+import { isExpiryToRecord, type KeyState } from '../domain/key.ts'
 import { keyIdOf } from '../domain/streams.ts'
 import { heartbeatMs, revocationFinishMs } from '../limits.ts'
 import type { Asker } from './core.ts'
@@ -65,7 +65,7 @@ export class Sweeps {
 
   async #recordExpiries(): Promise<void> {
     for (const key of this.#host.projections.keys.list()) {
-      if (!isDue(key, this.#host.clock.now())) continue
+      if (!isExpiryToRecord(key, this.#host.clock.now())) continue
       const asker: Asker = { by: { kind: 'system' }, requestId: this.#host.entropy.uuid() }
       await this.#keys.get(key.keyId)?.change({ type: 'RecordKeyExpiry' }, asker).catch(told)
     }
@@ -82,9 +82,6 @@ export class Sweeps {
     return this.#host.projections.keys.get(keyId)
   }
 }
-
-const isDue = (key: KeyState, now: number): boolean =>
-  key.revoked === null && key.expiresAt !== null && now >= key.expiresAt && key.expiryRecorded !== key.expiresAt
 
 /** The actor has told the host of the bug; the next sweep tries again. */
 const told = (): void => {}

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { CellarPolicy, Limit } from '../domain/events.ts'
 import type { Line } from './lines.ts'
-import { durationOption, type JsonOption, jsonFlag, limitOption, orNone, orNull } from './options.ts'
+import { durationOption, type JsonOption, jsonFlag, limitOption, orNone, orNull, textOption } from './options.ts'
 import { cellarFields, cellarTable } from './render.ts'
 import { listing, type Runner } from './runner.ts'
 
@@ -20,7 +20,7 @@ const addCreate = (cellar: Command, runner: Runner): void => {
     .command('create')
     .description('Create a cellar. Its identifier is what devices send, and never changes')
     .argument('<id>', 'identifier: 1 to 128 characters, any but control characters')
-    .option('--title <text>', 'what people see; can be renamed (default: the identifier)', '')
+    .addOption(textOption('--title <text>', 'what people see; can be renamed', 'the identifier'))
     .option(...jsonFlag)
     .action((id: string, options: JsonOption & { title: string }) =>
       runner.run(

@@ -17,6 +17,7 @@ import {
   orNone,
   orNull,
   overlapOption,
+  textOption,
 } from './options.ts'
 import { historyTable, keyFields, keyTable, stateText } from './render.ts'
 import { listing, type Runner } from './runner.ts'
@@ -47,8 +48,8 @@ const addCreate = (key: Command, runner: Runner): void => {
     .command('create')
     .description('Create a key. Its text is shown once, here, and kept nowhere')
     .requiredOption('--cellar <id>', 'the cellar that it belongs to')
-    .option('--label <text>', 'what it is called (default: "Key" and a number)', '')
-    .option('--note <text>', 'whatever is worth knowing about it', '')
+    .addOption(textOption('--label <text>', 'what it is called', '"Key" and a number'))
+    .addOption(textOption('--note <text>', 'whatever is worth knowing about it'))
     .option(
       '--limit <readings/seconds>',
       "readings accepted in any window, like 6000/60 (default: the cellar's)",
@@ -212,7 +213,7 @@ const addStatusChanges = (key: Command, runner: Runner): void => {
       .command(name)
       .description(description)
       .argument('<key-id>', keyIdWords, keyIdArgument)
-      .option('--reason <text>', 'why; kept in its history', '')
+      .addOption(textOption('--reason <text>', 'why; kept in its history'))
       .option(...jsonFlag)
       .action((keyId: string, options: JsonOption & { readonly reason: string }) =>
         runner.run({ op, keyId, reason: options.reason }, { json: options.json === true, text: keysText }),

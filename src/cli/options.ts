@@ -1,10 +1,14 @@
 /** Words of the command line that more than one command takes, and how each is read. */
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { parseDurationMs, parseExpiry, parseLimit, parseOverlap } from '../domain/amounts.ts'
 import { eventData, type Limit } from '../domain/events.ts'
 import type { Typed } from '../domain/text.ts'
 import { parseTimestamp } from '../domain/timestamp.ts'
 import { CommandFailed, exitCodes } from './exit-codes.ts'
+
+/** For text that may be left out; `instead` is what is then taken for it. */
+export const textOption = (flags: string, description: string, instead = 'none'): Option =>
+  new Option(flags, description).default('', instead)
 
 export const jsonFlag = ['--json', 'print JSON lines on stdout, and nothing else'] as const
 export type JsonOption = { readonly json?: boolean }

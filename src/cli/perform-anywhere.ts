@@ -1,7 +1,6 @@
 import type { Core } from '../actors/core.ts'
 import { heldRetryMs, heldWaitMsMax } from '../limits.ts'
 import type { EventLog } from '../log/event-log.ts'
-import { createMemoryLog } from '../log/memory.ts'
 import { askService } from './control-client.ts'
 import { CommandFailed, exitCodes } from './exit-codes.ts'
 import type { Line } from './lines.ts'
@@ -29,7 +28,8 @@ export const performAnywhere = async (operation: Operation, place: Place): Promi
   for (let waitedMs = 0; waitedMs <= heldWaitMsMax; waitedMs += heldRetryMs) {
     const answer = await askService(place.dataDir, operation)
     if (answer !== null) return answer
-    const log = place.hasLog() || beginsLog(operation) ? await place.openLog() : createMemoryLog()
+    if (!place.hasLog() && !beginsLog(operation)) throw noLogIn(place.dataDir)
+    const log = await place.openLog()
     if (log !== 'held') return performOn(log, operation, place)
     await place.wait(heldRetryMs)
   }
@@ -39,11 +39,15 @@ export const performAnywhere = async (operation: Operation, place: Place): Promi
   )
 }
 
-/**
- * The others only look, or change what must be there already. Where there is no log they are answered from an empty one,
- * so that a mistyped data folder does not become a new one.
- */
+/** The others only look, or change what must be there already. */
 const beginsLog = ({ op }: Operation): boolean => op === 'create_cellar' || op === 'issue_link'
+
+/** Answered from an empty log, who has mistyped the folder would take a key for one that does not exist. */
+const noLogIn = (dataDir: string): CommandFailed =>
+  new CommandFailed(
+    `There is no log in the data folder "${dataDir}". DATA_DIR names another one; a first start, or "cellarbook cellar create ID", begins a log`,
+    exitCodes.configuration,
+  )
 
 async function* performOn(log: EventLog, operation: Operation, place: Place): AsyncGenerator<Line, End> {
   const opened: Core[] = []

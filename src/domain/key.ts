@@ -141,6 +141,10 @@ export const decideKey = (
   }
 }
 
+/** It has passed, and no event says so yet. */
+export const isExpiryToRecord = ({ revoked, expiresAt, expiryRecorded }: KeyState, now: number): boolean =>
+  revoked === null && expiresAt !== null && now >= expiresAt && expiryRecorded !== expiresAt
+
 /**
  * A suspended key can be rotated: what it was suspended for is often why. An expired one can't, since its expiry is copied.
  * Until a successor was used the next rotation takes its place: the text of the one before may have been lost. From then

@@ -150,7 +150,7 @@ const readingWords = (refusal: CodedRefusal): string => {
       return `${list(refusal.fields)} ${refusal.fields.length === 1 ? 'is' : 'are'} missing: every reading has ${fiveFields}.`
     case 'invalid_type':
       return refusal.expected === 'number'
-        ? `${refusal.field} must be a JSON number: send it without quotes.`
+        ? `${refusal.field} must be a JSON number: send it without quotes, or leave the reading out when there is none.`
         : `${refusal.field} must be a JSON string: send it in quotes.`
     case 'invalid_name':
       return `${refusal.field} ${nameWords[refusal.fault]}`

@@ -98,6 +98,17 @@ describe('a key accepts readings', () => {
     expect(readings).toHaveLength(1)
   })
 
+  test('again with a later expiry, before which the one that was in force is recorded, though no sweep has seen it', async () => {
+    const { cluster, node, keyId } = await opened({ expiresAt: Date.UTC(2026, 2, 1, 12) + 1_000 })
+    cluster.clock.advance(1_000)
+    const later = cluster.clock.now() + 1_000
+    expect(await node.schedule.until(node.core.keys.setExpiry(keyId, later, asker))).toMatchObject({ ok: true })
+    expect((await node.post(keyId))[0]?.ok).toBe(true)
+    const { key } = await cluster.streams(keyId)
+    expect(typesOf(key)).toEqual(['KeyCreated', 'KeyExpired', 'KeyExpirySet'])
+    expect(key.map(({ metadata }) => metadata.by.kind)).toEqual(['cli', 'system', 'cli'])
+  })
+
   test('not at all if there is no such key', async () => {
     const { cluster, node } = await opened()
     expect(await node.schedule.until(accept(node, cluster, 'nobodys1'))).toEqual({

@@ -3,7 +3,7 @@ import { paths } from '../../../views/paths.ts'
 import { base62 } from '../../domain/base62.ts'
 import { Outage } from '../../log/event-log.ts'
 import { thrownError } from '../request-lines.ts'
-import { htmlPage, problemPage, seeOther } from './answers.tsx'
+import { htmlPage, notFound, problemPage, seeOther } from './answers.tsx'
 import { csrfMatches, csrfToken, isCrossSite } from './csrf.ts'
 import { type FormFault, noFields, readForm } from './form-fields.ts'
 import { askAgain, endOfStream } from './live-answers.ts'
@@ -22,7 +22,7 @@ export type Knock = {
 
 /**
  * The one door of the dashboard: whatever a route asks for is checked here and nowhere else, in this order: the host's
- * name, the way it came, the method, another site's hand, who is signed in, the role, the form, its token. A bug costs its
+ * name, whether anything is there, the way it came, the method, another site's hand, who is signed in, the role, the form, its token. A bug costs its
  * own request a 500 and no other.
  */
 export const answerDashboard = async (deps: DashboardDeps, route: Route, knock: Knock): Promise<Response> => {
@@ -43,10 +43,15 @@ export const answerDashboard = async (deps: DashboardDeps, route: Route, knock: 
 
 const enter = async (deps: DashboardDeps, route: Route, visit: Visit): Promise<Response> => {
   const { request, origin } = visit
+  const isPost = request.method === 'POST'
+  const isLook = request.method === 'GET' || request.method === 'HEAD'
+  const isNowhere = route.get === undefined && route.post === undefined
+  // What is sent to no page is a device's, by a wrong path: nobody is there to read how to come in.
+  if (isNowhere && !isLook) return notFound(visit)
   if (origin.trust === 'insecure')
     return htmlPage(visit, <InsecurePage shell={visit.shell} port={portOf(visit)} />, 403)
-  const isPost = request.method === 'POST'
-  const action = isPost ? route.post : request.method === 'GET' || request.method === 'HEAD' ? route.get : undefined
+  if (isNowhere) return notFound(visit)
+  const action = isPost ? route.post : isLook ? route.get : undefined
   if (action === undefined) return methodNotAllowed(visit, route)
   if (isPost && isCrossSite(request.headers, origin.own)) return formExpired(visit)
 

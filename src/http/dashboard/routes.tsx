@@ -6,7 +6,6 @@
  * Elysia only finds the route.
  */
 import { Elysia } from 'elysia'
-import { notFound } from './answers.tsx'
 import { loadAssets } from './assets.ts'
 import { cellarRoutes } from './cellars.tsx'
 import { answerDashboard } from './door.tsx'
@@ -50,11 +49,8 @@ export const dashboardTable = (
   return { deps, routes }
 }
 
-const anythingElse: Route = {
-  path: '/*',
-  get: { access: 'public', answer: notFound },
-  post: { access: 'public', answer: notFound },
-}
+/** It has no method: no page is there, for whoever looks or sends. */
+const anythingElse: Route = { path: '/*' }
 
 export const dashboardRoutes = (parts: DashboardParts) => {
   const { deps, routes } = dashboardTable(parts)

@@ -90,7 +90,8 @@ const acceptBatch = (requestId: string, key: KeyState, batch: AcceptedBatch): Re
 
 type Refused = { readonly requestId: string; readonly key: KeyState | null }
 
-const refuse = (deps: ApiDeps, { requestId, key }: Refused, refusal: ReadingRefusal): Response | Promise<Response> => {
+const refuse = (deps: ApiDeps, { requestId, key }: Refused, found: ReadingRefusal): Response | Promise<Response> => {
+  const refusal = (isOfNoRoute(found) && key !== null ? refusedTooOften(deps, key) : null) ?? found
   const problem = problemOf(refusal)
   const headers = plainHeaders(requestId)
   const { status, code } = problem
@@ -109,6 +110,12 @@ const refuse = (deps: ApiDeps, { requestId, key }: Refused, refusal: ReadingRefu
   const usage = deps.core.keys.usage(key.keyId)
   return usage instanceof Promise ? usage.then(withUsage) : withUsage(usage)
 }
+
+/** Routes ask this before they judge anything; a wrong path or method comes to none of them. */
+const isOfNoRoute = ({ kind }: ReadingRefusal): boolean => kind === 'not_found' || kind === 'method_not_allowed'
+
+const refusedTooOften = ({ core, refusalWindows }: ApiDeps, key: KeyState): ReadingRefusal | null =>
+  refusalWindows.refusal(key.keyId, core.projections.keys.effectiveLimit(key), core.clock.now())
 
 const isKeyRefusal = ({ kind }: ReadingRefusal): boolean =>
   kind === 'key_missing' || kind === 'key_invalid' || kind === 'key_expired'

@@ -127,6 +127,18 @@ describe('plain http from elsewhere', () => {
     await service.stop()
   })
 
+  test('is told that nothing is there when it sends to no page, as a device with a wrong path does, and not of forms', async () => {
+    const service = await startWithOperators()
+    const reading = '{"cellar":"wine-berlin"}'
+    for (const path of ['/v1/ingest', '/API/v1/ingest']) {
+      const away = await ask(service, `POST ${path} HTTP/1.1`, reading)
+      const here = await fetch(`${service.url}${path}`, { method: 'POST', body: reading })
+      expect([path, away.status, here.status]).toEqual([path, 404, 404])
+      for (const body of [away.body, await here.text()]) expect(body).toContain('There is no such page.')
+    }
+    await service.stop()
+  })
+
   test('does not get in with the right password, nor with a session’s cookie', async () => {
     const service = await startWithOperators()
     const signIn = await service.core.operators.signIn({ email: emailOf.admin, password: testPassword }, 'test')

@@ -461,6 +461,8 @@ describe('a key’s page', () => {
   test('edits label, note, limit and expiry, and leaves alone what was not changed', async () => {
     const { keyId } = await service.createKey({ label: 'Old' })
     const page = await admin.get(paths.editKey(keyId))
+    expect(page.body).not.toContain('gets the next number')
+    expect((await admin.get(paths.newKey(testCellar))).body).toContain('it gets the next number')
     expect(page.body).toContain('value="Old"')
     const fields = {
       label: 'New',

@@ -21,7 +21,9 @@ describe('POST /api/v1/ingest answers 400 INVALID_TYPE', () => {
   })
 
   test.each([[null], [false], ['21.5'], [''], [[21.5]], [{}]])('to the value %j: nothing is coerced', async (value) => {
-    expect(await refusal({ value })).toBe('value must be a JSON number: send it without quotes.')
+    expect(await refusal({ value })).toBe(
+      'value must be a JSON number: send it without quotes, or leave the reading out when there is none.',
+    )
   })
 
   test('for the first fault in the order of the contract, whatever the order in the body', async () => {

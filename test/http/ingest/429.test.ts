@@ -143,6 +143,21 @@ describe('POST /api/v1/ingest answers 429 RATE_LIMITED', () => {
     expectAccepted(await post(key))
   })
 
+  test('on a wrong path or by a wrong method too: a device that loops on those is limited as well', async () => {
+    const { key } = await service.createKey({ limit })
+    const ask = async (path: string, method: string) =>
+      answerOf(await fetch(`${service.url}${path}`, { method, headers: { 'X-API-Key': key } }))
+    const [path, method] = [() => ask('/api/v1/readings', 'POST'), () => ask('/api/v1/ingest', 'GET')]
+    for (let sent = 0; sent < 15; sent += 1) {
+      expectRefusal(await path(), 404, 'NOT_FOUND')
+      expectRefusal(await method(), 405, 'METHOD_NOT_ALLOWED')
+    }
+    for (const loop of [path, method]) expect((await loop()).header('Retry-After')).toBe('60')
+    expectRefusal(await path(), 429, code)
+    service.clock.advance(60_000)
+    expectAccepted(await post(key))
+  })
+
   test('after 401 and 429 no sooner: they cost nothing', async () => {
     const { key, keyId } = await service.createKey({ limit })
     for (let sent = 0; sent < 3; sent += 1) await post(key)

@@ -38,7 +38,9 @@ describe('POST /api/v1/ingest/batch answers 207', () => {
       '8 INVALID_BODY',
       '9 INVALID_BODY',
     ])
-    expect(body.errors[0]?.error).toBe('value must be a JSON number: send it without quotes.')
+    expect(body.errors[0]?.error).toBe(
+      'value must be a JSON number: send it without quotes, or leave the reading out when there is none.',
+    )
     expect(body.errors[1]?.error).toBe(
       'reading must be a JSON object: send cellar, rack, keg, value and timestamp as its fields.',
     )
