@@ -5,7 +5,7 @@ import { setupStream } from '../src/domain/streams.ts'
 import { endedSessionsMax } from '../src/limits.ts'
 import { readLink, readRole, writeLink, writeRole } from './fields.ts'
 import { isNext } from './next-revision.ts'
-import type { IssuedLink, OpenSession, OperatorAccount, OperatorQueries } from './queries.ts'
+import type { Invitation, IssuedLink, OpenSession, OperatorAccount, OperatorQueries } from './queries.ts'
 import { kinds, type RecordReader, type RecordWriter } from './records.ts'
 
 /** Operators, their sessions and links, and the set-up links that belong to nobody yet. */
@@ -38,7 +38,14 @@ export class OperatorsFold implements OperatorQueries {
     return [...this.#byEmail.values()]
       .map(accountOf)
       .filter((account) => account !== null)
-      .sort((a, b) => (a.email < b.email ? -1 : 1))
+      .sort(byEmail)
+  }
+
+  invitations(now: number): readonly Invitation[] {
+    return [...this.#byEmail.values()]
+      .map((operator) => invitationOf(operator, now))
+      .filter((invitation) => invitation !== null)
+      .sort(byEmail)
   }
 
   wasRemoved(email: string): boolean {
@@ -167,3 +174,12 @@ const readOperator = (from: RecordReader): OperatorState => ({
 
 const accountOf = ({ email, account, revision }: OperatorState): OperatorAccount | null =>
   account === null ? null : { email, ...account, revision }
+
+const invitationOf = ({ email, account, links }: OperatorState, now: number): Invitation | null => {
+  const open = links.filter((link) => now < link.expiresAt)
+  if (account !== null || open.length === 0) return null
+  const role = open.some((link) => link.role === 'admin') ? 'admin' : 'auditor'
+  return { email, role, expiresAt: Math.max(...open.map((link) => link.expiresAt)) }
+}
+
+const byEmail = (a: { readonly email: string }, b: { readonly email: string }): number => (a.email < b.email ? -1 : 1)

@@ -112,6 +112,15 @@ export type OperatorAccount = {
   readonly revision: number
 }
 
+/** What an open link gives an e-mail that has no account. */
+export type Invitation = {
+  readonly email: string
+  /** The most that any of its open links gives. */
+  readonly role: Role
+  /** When the last of them ends, ms. */
+  readonly expiresAt: number
+}
+
 export type OpenSession = { readonly email: string; readonly role: Role; readonly expiresAt: number }
 
 export type IssuedLink = {
@@ -125,6 +134,8 @@ export type OperatorQueries = {
   get(email: string): OperatorAccount | null
   /** By e-mail. */
   list(): readonly OperatorAccount[]
+  /** Who may still join at `now`, by e-mail. A set-up link is nobody's, so it is not here. */
+  invitations(now: number): readonly Invitation[]
   /** There was an account, and access was taken away. */
   wasRemoved(email: string): boolean
   /** Open at `now`, found by the hash of its secret. */

@@ -128,11 +128,9 @@ const Masthead = (props: { readonly shell: Shell; readonly section: Section | un
                 <li>
                   <NavLink href={paths.cellars} current={props.section === 'cellars'} words="Cellars" />
                 </li>
-                {operator.role === 'admin' ? (
-                  <li>
-                    <NavLink href={paths.operators} current={props.section === 'operators'} words="Operators" />
-                  </li>
-                ) : null}
+                <li>
+                  <NavLink href={paths.operators} current={props.section === 'operators'} words="Operators" />
+                </li>
                 <li>
                   <NavLink href={paths.devicesGuide} current={props.section === 'guide'} words="Devices’ guide" />
                 </li>

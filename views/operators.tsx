@@ -3,74 +3,124 @@ import { Csrf, FormFault, TextField } from './field.tsx'
 import { Layout } from './layout.tsx'
 import { paths } from './paths.ts'
 import { Day, Instant } from './time.tsx'
-import type { Form, LinkField, OperatorRow, Shell } from './types.ts'
+import type { Form, InvitationRow, LinkField, OperatorRow, Shell } from './types.ts'
 
+/** An auditor sees who may do what, and nothing that changes it. */
 export const OperatorsPage = (props: {
   readonly shell: Shell
   readonly operators: readonly OperatorRow[]
+  readonly invitations: readonly InvitationRow[]
   readonly form: Form<LinkField>
-}): JSX.Element => (
-  <Layout shell={props.shell} title="Operators" section="operators">
-    <div class="heading">
-      <h1>Operators</h1>
-      <p class="quiet">
-        People who sign in here. An admin changes things, an auditor sees everything and changes nothing.
-      </p>
-    </div>
-    <div class="list-and-form">
-      <section aria-label="Operators">
-        <table class="stack operators">
-          <thead>
-            <tr>
-              <th scope="col">E-mail</th>
-              <th scope="col">Role</th>
-              <th scope="col">Added</th>
-              <th scope="col">
-                <span class="visually-hidden">Actions</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {props.operators.map((operator) => (
-              <tr>
-                <th scope="row">
-                  <bdi class="row-name" safe>
-                    {operator.email}
-                  </bdi>
-                  {operator.isYou ? <span class="mark you">you</span> : null}
-                </th>
-                <td data-label="Role">{operator.role}</td>
-                <td data-label="Added">
-                  <Day at={operator.addedAt} />
-                </td>
-                <td class="actions">
-                  {operator.isLastAdmin ? (
-                    <span class="quiet">the only admin</span>
-                  ) : (
-                    <OperatorActions operator={operator} />
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
-      <form method="post" action={paths.operatorLinks} class="card">
-        <h2>Make a one-time link</h2>
-        <p class="hint">
-          For a new operator, or for one who lost the password: then the role stays as it is. Nothing is mailed; you
-          pass the link on.
+}): JSX.Element => {
+  const isAdmin = props.shell.operator?.role === 'admin'
+  return (
+    <Layout shell={props.shell} title="Operators" section="operators">
+      <div class="heading">
+        <h1>Operators</h1>
+        <p class="quiet">
+          People who sign in here. An admin changes things, an auditor sees everything and changes nothing.
         </p>
-        <Csrf token={props.shell.csrf} />
-        <FormFault fault={props.form.faults.form} />
-        <TextField form={props.form} name="email" label="E-mail" type="email" required />
-        <RoleField form={props.form} />
-        <div class="form-end">
-          <button type="submit">Make link</button>
-        </div>
-      </form>
+      </div>
+      <div class="list-and-form">
+        <section aria-label="Operators">
+          <table class="stack operators">
+            <thead>
+              <tr>
+                <th scope="col">E-mail</th>
+                <th scope="col">Role</th>
+                <th scope="col">Added</th>
+                {isAdmin ? (
+                  <th scope="col">
+                    <span class="visually-hidden">Actions</span>
+                  </th>
+                ) : null}
+              </tr>
+            </thead>
+            <tbody>
+              {props.operators.map((operator) => (
+                <OperatorLine operator={operator} isAdmin={isAdmin} />
+              ))}
+              {props.invitations.map((invitation) => (
+                <InvitationLine invitation={invitation} isAdmin={isAdmin} />
+              ))}
+            </tbody>
+          </table>
+        </section>
+        {isAdmin ? <LinkForm csrf={props.shell.csrf} form={props.form} /> : null}
+      </div>
+    </Layout>
+  )
+}
+
+const OperatorLine = (props: { readonly operator: OperatorRow; readonly isAdmin: boolean }): JSX.Element => {
+  const { operator } = props
+  return (
+    <tr>
+      <th scope="row">
+        <bdi class="row-name" safe>
+          {operator.email}
+        </bdi>
+        {operator.isYou ? <span class="mark you">you</span> : null}
+      </th>
+      <td data-label="Role">{operator.role}</td>
+      <td data-label="Added">
+        <Day at={operator.addedAt} />
+      </td>
+      {props.isAdmin ? (
+        <td class="actions">
+          {operator.isLastAdmin ? <span class="quiet">the only admin</span> : <OperatorActions operator={operator} />}
+        </td>
+      ) : null}
+    </tr>
+  )
+}
+
+const InvitationLine = (props: { readonly invitation: InvitationRow; readonly isAdmin: boolean }): JSX.Element => {
+  const { email, role, expiresAt } = props.invitation
+  return (
+    <tr>
+      <th scope="row">
+        <bdi class="row-name" safe>
+          {email}
+        </bdi>
+      </th>
+      <td data-label="Role">{role}</td>
+      <td data-label="Added">
+        <span class="quiet">
+          invited, until <Instant at={expiresAt} />
+        </span>
+      </td>
+      {props.isAdmin ? (
+        <td class="actions">
+          <ul class="action-list">
+            <li>
+              <a class="action danger" href={paths.removeOperator(email)} data-dialog>
+                <span>Withdraw</span>
+                <bdi class="visually-hidden" safe>{` ${email}`}</bdi>
+              </a>
+            </li>
+          </ul>
+        </td>
+      ) : null}
+    </tr>
+  )
+}
+
+const LinkForm = (props: { readonly csrf: string; readonly form: Form<LinkField> }): JSX.Element => (
+  <form method="post" action={paths.operatorLinks} class="card">
+    <h2>Make a one-time link</h2>
+    <p class="hint">
+      For a new operator, or for one who lost the password: then the role stays as it is. Nothing is mailed; you pass
+      the link on.
+    </p>
+    <Csrf token={props.csrf} />
+    <FormFault fault={props.form.faults.form} />
+    <TextField form={props.form} name="email" label="E-mail" type="email" required />
+    <RoleField form={props.form} />
+    <div class="form-end">
+      <button type="submit">Make link</button>
     </div>
-  </Layout>
+  </form>
 )
 
 const OperatorActions = (props: { readonly operator: OperatorRow }): JSX.Element => {

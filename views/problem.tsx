@@ -75,7 +75,7 @@ const words: Readonly<
     title: 'Nothing here',
     changed: 'There is no such page.',
     advice:
-      'The address may be mistyped, or name a cellar or a key that was never created here, or an operator who is gone.',
+      'The address may be mistyped, or name a cellar or a key that was never created here, or an operator or an invitation that is gone.',
   },
   too_many_attempts: {
     title: 'Too many attempts',

@@ -169,6 +169,13 @@ export type OperatorRow = {
   readonly isLastAdmin: boolean
 }
 
+/** Somebody who has no account yet, but a one-time link. */
+export type InvitationRow = {
+  readonly email: string
+  readonly role: Role
+  readonly expiresAt: number
+}
+
 export type NewKeyField = 'label' | 'note' | 'expires' | 'expires_on' | 'limit_readings' | 'limit_seconds'
 export type RotateField = 'overlap'
 export type EditKeyField = NewKeyField

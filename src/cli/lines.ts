@@ -40,11 +40,13 @@ export type KeyView = Static<typeof KeyView>
 const LinkView = Type.Object({ url: Type.String(), email: textOrNull, role: Role, expiresAt: Type.String() })
 export type LinkView = Static<typeof LinkView>
 
-/** `role` and `addedAt` are `null` once access was taken away. */
+/** `role` and `addedAt` are of the account: `null` before there is one, and once access was taken away. */
 const OperatorView = Type.Object({
   email: Type.String(),
   role: Type.Union([Role, Type.Null()]),
   addedAt: textOrNull,
+  /** In `operator list`, of who has no account but an open link. Its role is no one's yet, so it does not stand in `role`. */
+  invitation: Type.Optional(Type.Object({ role: Role, expiresAt: Type.String() })),
 })
 export type OperatorView = Static<typeof OperatorView>
 

@@ -3,6 +3,7 @@
  * on the log itself when no service runs.
  */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import type { Invitation } from '../../projections/queries.ts'
 import type { Asker, Core } from '../actors/core.ts'
 import { type ChangeRefused, changeKeyInParts, type KeyPart } from '../actors/key-changes.ts'
 import type { CellarState } from '../domain/cellar.ts'
@@ -132,6 +133,7 @@ async function* answer(operation: Operation, context: OperationContext): AsyncGe
       return yield* issueLink(core, operation, context, asker)
     case 'list_operators':
       for (const { email } of core.projections.operators.list()) yield operatorLine(core, email)
+      for (const one of core.projections.operators.invitations(core.clock.now())) yield invitationLine(one)
       return done
     case 'set_operator_role':
       return yield* oneOperator(core, await core.operators.setRole(operation.email, operation.role, asker))
@@ -209,6 +211,11 @@ const operatorLine = (core: Core, email: string): Line => {
   const account = core.projections.operators.get(email)
   const addedAt = account === null ? null : isoOf(account.addedAt)
   return { kind: 'operator', value: { email, role: account?.role ?? null, addedAt } }
+}
+
+const invitationLine = ({ email, role, expiresAt }: Invitation): Line => {
+  const invitation = { role, expiresAt: isoOf(expiresAt) }
+  return { kind: 'operator', value: { email, role: null, addedAt: null, invitation } }
 }
 
 /** What is done all the same, and what the refusal is about. */

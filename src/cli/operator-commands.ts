@@ -44,7 +44,7 @@ const addLink = (operator: Command, runner: Runner): void => {
 const addList = (operator: Command, runner: Runner): void => {
   operator
     .command('list')
-    .description('List who can sign in')
+    .description('List who can sign in, then who is invited')
     .option(...jsonFlag)
     .action((options: JsonOption) =>
       runner.run(

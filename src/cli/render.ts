@@ -88,7 +88,11 @@ export const operatorFields = ({ email, role, addedAt }: OperatorView): string =
 export const operatorTable = (operators: readonly OperatorView[]): string =>
   formatTable(
     ['EMAIL', 'ROLE', 'ADDED'],
-    operators.map(({ email, role, addedAt }) => [email, role ?? 'none', addedAt ?? '-']),
+    operators.map(({ email, role, addedAt, invitation }) =>
+      invitation === undefined
+        ? [email, role ?? 'none', addedAt ?? '-']
+        : [email, invitation.role, `invited, until ${invitation.expiresAt}`],
+    ),
   )
 
 export const linkText = (link: LinkView): string => visibleText(link.url)

@@ -56,13 +56,23 @@ describe.each(ways)('cellarbook operator $way', ({ isServing }) => {
     ])
   })
 
-  test('list prints who can sign in, by e-mail', async () => {
+  test('list prints who can sign in, by e-mail, then who is invited, as somebody without a role', async () => {
     const addedAt = expect.stringMatching(/^\d{4}-.*Z$/)
     expect((await json('list')).lines).toEqual([
       { email: emailOf.admin, role: 'admin', addedAt },
       { email: emailOf.auditor, role: 'auditor', addedAt },
+      { email: 'new@example.org', role: null, addedAt: null, invitation: { role: 'admin', expiresAt: addedAt } },
     ])
-    expect((await run('list')).stdout).toMatch(/^EMAIL\s+ROLE\s+ADDED\nada@example\.org\s+admin\s+\d/)
+    const { stdout } = await run('list')
+    expect(stdout).toMatch(/^EMAIL\s+ROLE\s+ADDED\nada@example\.org\s+admin\s+\d/)
+    expect(stdout).toMatch(/\nnew@example\.org\s+admin\s+invited, until \d{4}-.*Z\n$/)
+  })
+
+  test('remove withdraws an invitation, which list then no longer prints', async () => {
+    expect((await json('remove', 'new@example.org')).lines).toEqual([
+      { email: 'new@example.org', role: null, addedAt: null },
+    ])
+    expect((await json('list')).lines).toHaveLength(2)
   })
 
   test('role and remove leave the last admin alone, and say what to do', async () => {
@@ -87,7 +97,8 @@ describe.each(ways)('cellarbook operator $way', ({ isServing }) => {
     expect((await json('list')).lines).toMatchObject([{ email: emailOf.auditor }])
     expect((await json('link', '--email', emailOf.admin)).lines).toMatchObject([{ role: 'auditor' }])
     const log = await cellarbook(['log', 'read', '--type', 'OperatorRemoved', '--json'], { DATA_DIR: folder.path })
-    expect(log.lines).toMatchObject([{ data: {}, metadata: { by: { kind: 'cli' } } }])
+    const removed = { data: {}, metadata: { by: { kind: 'cli' } } }
+    expect(log.lines).toMatchObject([removed, removed])
   })
 
   test('role takes admin or auditor and nothing else, with exit code 64', async () => {

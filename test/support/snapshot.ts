@@ -29,6 +29,7 @@ export const snapshotOf = (
   })),
   gaps: readings.gaps(),
   operators: operators.list().map((operator) => ({ operator, found: operators.get(operator.email) })),
+  invitations: operators.invitations(now),
   sessions: hashesOf(events, 'OperatorSignedIn').map((hash) => [hash, operators.session(hash, now)]),
   links: hashesOf(events, 'OperatorLinkIssued').map((hash) => [hash, operators.link(hash, now)]),
 })

@@ -702,13 +702,20 @@ const operatorPages = (texts: Texts): readonly Page[] => {
     { email: texts('email'), role: 'admin', addedAt: nowMs - 40 * day, isYou: true, isLastAdmin: true },
     { email: texts('email'), role: 'auditor', addedAt: nowMs - 2 * day, isYou: false, isLastAdmin: false },
   ] as const
+  const invitations = [{ email: texts('email'), role: 'admin', expiresAt: nowMs + day }] as const
+  const blank = form({ email: '', role: 'auditor' })
   return [
-    { name: 'operators', html: OperatorsPage({ shell, operators, form: form({ email: '', role: 'auditor' }) }) },
+    { name: 'operators', html: OperatorsPage({ shell, operators, invitations, form: blank }) },
+    {
+      name: 'operators-auditor',
+      html: OperatorsPage({ shell: shellOf(texts, 'auditor'), operators, invitations, form: blank }),
+    },
     {
       name: 'operators-refused',
       html: OperatorsPage({
         shell,
         operators,
+        invitations,
         form: form({ email: texts('typed'), role: texts('typed') }, { email: texts('fault'), role: texts('fault') }),
       }),
     },
@@ -717,6 +724,7 @@ const operatorPages = (texts: Texts): readonly Page[] => {
         ['raise', 'admin'],
         ['lower', 'auditor'],
         ['remove', 'remove'],
+        ['withdraw', 'withdraw'],
       ] as const
     ).map(([name, change]) => ({
       name: `confirm-${name}-operator`,

@@ -17,6 +17,7 @@ const notices = {
   key_was_expired: 'It has expired. Give it a later expiry first, then rotate it.',
   key_revoked: 'Revoked: no reading of this key is accepted any more, on any node.',
   operator_removed: 'Removed: no session and no link of theirs works any more.',
+  invitation_withdrawn: 'Withdrawn: no link of theirs works any more.',
   role_changed: 'The role is changed and in force.',
   gave_up_access: 'Your access is taken away, as you asked.',
   signed_out: 'You are signed out.',

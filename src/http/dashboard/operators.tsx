@@ -12,7 +12,7 @@ export const operatorRoutes = (deps: DashboardDeps): readonly Route[] => [
   {
     path: paths.operators,
     get: {
-      access: 'admin',
+      access: 'operator',
       answer: (visit) => htmlPage(visit, operatorsPage(deps, visit, { email: '', role: 'auditor' })),
     },
   },
@@ -42,37 +42,48 @@ const setRole = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respo
   if (role === null) return askRole(deps, visit)
   const changed = await deps.core.operators.setRole(emailOf(visit), role, askerOf(visit))
   if (!changed.ok) return confirmAgain(deps, visit, { change: role, refusal: changed.refusal })
-  const isStillAdmin = role === 'admin' || emailOf(visit) !== visit.session.email
-  return seeOther(visit, isStillAdmin ? paths.operators : paths.cellars, { notice: 'role_changed' })
+  return seeOther(visit, paths.operators, { notice: 'role_changed' })
 }
 
+/** Who was invited may have joined since the question was asked: then that access ends, and the notice says so. */
 const remove = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const wasInvited = isInvited(deps, visit)
   const removed = await deps.core.operators.remove(emailOf(visit), askerOf(visit))
   if (!removed.ok) return confirmAgain(deps, visit, { change: 'remove', refusal: removed.refusal })
   if (emailOf(visit) === visit.session.email) return seeOther(visit, paths.signIn, { notice: 'gave_up_access' })
-  return seeOther(visit, paths.operators, { notice: 'operator_removed' })
+  return seeOther(visit, paths.operators, { notice: wasInvited ? 'invitation_withdrawn' : 'operator_removed' })
 }
 
-const confirmPage = (deps: DashboardDeps, visit: SignedInVisit, change: AccessChange): Promise<Response> => {
-  const operator = operatorRows(deps, visit).find(({ email }) => email === emailOf(visit))
-  if (operator === undefined) return notFound(visit)
-  return htmlPage(
-    visit,
-    <ConfirmAccessPage shell={visit.shell} operator={operator} change={change} fault={undefined} />,
-  )
+type AskedChange = Exclude<AccessChange, 'withdraw'>
+
+const confirmPage = (deps: DashboardDeps, visit: SignedInVisit, change: AskedChange): Promise<Response> => {
+  const question = questionOf(deps, visit, change)
+  if (question === null) return notFound(visit)
+  return htmlPage(visit, <ConfirmAccessPage shell={visit.shell} {...question} fault={undefined} />)
 }
 
-type Refused = { readonly change: AccessChange; readonly refusal: CommandRefusal }
+type Refused = { readonly change: AskedChange; readonly refusal: CommandRefusal }
 
 const confirmAgain = (deps: DashboardDeps, visit: SignedInVisit, { change, refusal }: Refused): Promise<Response> => {
-  const operator = operatorRows(deps, visit).find(({ email }) => email === emailOf(visit))
-  if (operator === undefined) return notFound(visit)
+  const question = questionOf(deps, visit, change)
+  if (question === null) return notFound(visit)
   const back = { href: paths.operators, words: 'To the operators' }
   const again = (faults: Faults): JSX.Element => (
-    <ConfirmAccessPage shell={visit.shell} operator={operator} change={change} fault={faults['form']} />
+    <ConfirmAccessPage shell={visit.shell} {...question} fault={faults['form']} />
   )
   return refusedPage(visit, refusal, { back, again })
 }
+
+/** Of somebody who has no account yet there is nothing to change: their invitation may be withdrawn. */
+const questionOf = (deps: DashboardDeps, visit: SignedInVisit, asked: AskedChange) => {
+  const email = emailOf(visit)
+  const operator = { email, isYou: email === visit.session.email }
+  if (deps.core.projections.operators.get(email) !== null) return { operator, change: asked }
+  return asked === 'remove' && isInvited(deps, visit) ? { operator, change: 'withdraw' as const } : null
+}
+
+const isInvited = ({ core }: DashboardDeps, visit: SignedInVisit): boolean =>
+  core.projections.operators.invitations(visit.nowMs).some(({ email }) => email === emailOf(visit))
 
 /** Shown in the answer to the form, under no address, as a new key is. */
 const issueLink = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
@@ -107,6 +118,7 @@ const operatorsPage = (
   <OperatorsPage
     shell={visit.shell}
     operators={operatorRows(deps, visit)}
+    invitations={deps.core.projections.operators.invitations(visit.nowMs)}
     form={{ values, faults: placedFaults(values, faults) }}
   />
 )

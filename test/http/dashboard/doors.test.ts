@@ -50,6 +50,7 @@ const auditorSees = (): readonly string[] => [
   paths.keys(testCellar),
   paths.settings(testCellar),
   paths.key(keyId),
+  paths.operators,
   paths.devicesGuide,
 ]
 

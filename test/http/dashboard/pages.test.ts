@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { historyRowsPerPageMax, keysPerPageMax } from '../../../src/limits.ts'
+import { historyRowsPerPageMax, keysPerPageMax, linkMsMax } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
 import { emailOf } from '../../support/operators.ts'
 import { type Service, testAsker, testCellar, validReading } from '../../support/service.ts'
@@ -642,8 +642,10 @@ describe('operators', () => {
   test('may become auditors by their own hand, and land where auditors may be', async () => {
     await answered(paths.operatorRole(emailOf.auditor))
     const changed = await answered(paths.operatorRole(emailOf.admin))
-    expect([changed.status, changed.location]).toEqual([303, paths.cellars])
-    expect((await admin.get(paths.operators)).status).toBe(403)
+    expect([changed.status, changed.location]).toEqual([303, paths.operators])
+    const page = await admin.get(paths.operators)
+    expect([page.status, page.body.includes(paths.operatorLinks)]).toEqual([200, false])
+    expect((await admin.get(paths.operatorRole(emailOf.admin))).status).toBe(403)
   })
 
   test('with an address that would break a path are found by it', async () => {
@@ -654,6 +656,69 @@ describe('operators', () => {
     await service.core.operators.spendLink({ secret: link.value.secret, email, password }, testAsker)
     expect((await answered(paths.removeOperator(email))).status).toBe(303)
     expect(service.core.projections.operators.get(email)).toBeNull()
+  })
+
+  describe('who are invited', () => {
+    const email = 'eve@example.org'
+    const linkFor = async (role: 'admin' | 'auditor'): Promise<string> => {
+      const link = await service.core.operators.issueLink({ email, role }, testAsker)
+      if (!link.ok) throw new Error(link.refusal.kind)
+      return link.value.secret
+    }
+    const isListed = async (person = admin): Promise<boolean> =>
+      (await person.get(paths.operators)).body.includes(email)
+
+    test('are listed to admins and auditors until the last of their links ends, with the most that one of them gives', async () => {
+      await linkFor('admin')
+      service.clock.advance(3_600_000)
+      await linkFor('auditor')
+      const auditor = await signedIn(service, 'auditor')
+      const [row = ''] =
+        (await auditor.get(paths.operators)).body.match(/<tr>(?:(?!<tr>).)*eve@example\.org.*?<\/tr>/s) ?? []
+      expect(row).toContain('<td data-label="Role">admin</td>')
+      expect(row).toContain('invited, until <time datetime="2026-03-02T13:00:00.000Z"')
+      service.clock.advance(linkMsMax - 1)
+      const later = [await signedIn(service, 'admin'), await signedIn(service, 'auditor')]
+      for (const person of later) expect(await isListed(person)).toBe(true)
+      service.clock.advance(1)
+      for (const person of later) expect(await isListed(person)).toBe(false)
+      expect((await later[0]?.get(paths.removeOperator(email)))?.status).toBe(404)
+    })
+
+    test('may be withdrawn by an admin after a question of its own, and then no link of theirs works', async () => {
+      const secrets = [await linkFor('admin'), await linkFor('auditor')]
+      const path = paths.removeOperator(email)
+      expect((await admin.get(paths.operators)).body).toContain(`href="${path}"`)
+      const question = (await admin.get(path)).body
+      expect(question).toContain('Withdraw the invitation of')
+      expect(question).not.toContain('Every session')
+      const withdrawn = await admin.post(path, {})
+      expect([withdrawn.status, withdrawn.location]).toEqual([303, paths.operators])
+      const page = (await admin.get(paths.operators)).body
+      expect([page.includes('Withdrawn: no link of theirs works any more.'), page.includes(email)]).toEqual([
+        true,
+        false,
+      ])
+      for (const secret of secrets) expect((await fetch(service.url + paths.link(secret))).status).toBe(410)
+    })
+
+    test('have no role to change', async () => {
+      await linkFor('auditor')
+      expect((await admin.get(paths.operatorRole(email))).status).toBe(404)
+      expect((await admin.post(paths.operatorRole(email), { role: 'admin' })).status).toBe(404)
+    })
+
+    test('are no invitation any more once they joined, and a link for a lost password makes them none', async () => {
+      const secret = await linkFor('auditor')
+      expect((await admin.get(paths.removeOperator(email))).body).toContain('Withdraw the invitation of')
+      await service.core.operators.spendLink({ secret, email, password: 'twelve chars and more' }, testAsker)
+      await linkFor('auditor')
+      const page = (await admin.get(paths.operators)).body
+      expect([page.includes(email), page.includes('invited, until')]).toEqual([true, false])
+      // Answers the question as it was put before they joined.
+      expect((await admin.post(paths.removeOperator(email), {})).status).toBe(303)
+      expect((await admin.get(paths.operators)).body).toContain('Removed: no session and no link of theirs works')
+    })
   })
 
   test('refuse what is no e-mail and no role, at its field', async () => {
