@@ -298,7 +298,7 @@ describe('a live stream', () => {
     await watching.until(/No reading yet/)
     service.clock.advance(sessionMsMax)
     await service.post(validReading, key)
-    await schedule.advance(livePushMs)
+    await pushedUntil(() => /event: end/.test(watching.text()))
     await watching.ended
     expect(watching.text()).toEndWith('event: end\ndata:\n\n')
     expect(watching.text()).not.toContain('rack-17')
