@@ -282,9 +282,13 @@ test(
     await log.append(freshKeyStream(), 'none', keySuspensions(1))
     server.faults.beforeReadOfAll = () => Bun.sleep(eventStoreReadMsMax + 1_000)
     expect(await log.readAll({ direction: 'backwards', limit: 1 })).toHaveLength(1)
-    server.faults.beforeReadOfAll = () => new Promise(() => {})
+    const begun = Promise.withResolvers<void>()
+    server.faults.beforeReadOfAll = () => {
+      begun.resolve()
+      return new Promise(() => {})
+    }
     const outage = outageOf(log.readAll({ limit: 1 }))
-    await Bun.sleep(100)
+    await begun.promise
     server.silence()
     expect(await outage).toMatchObject({ outcome: 'not_written' })
   },
@@ -326,12 +330,18 @@ describe('a right that is taken away from the user of a log', () => {
     'to write one stream takes nothing from the others',
     async () => {
       const { server, log } = await opened()
-      server.faults.denies = (what) => what === 'append'
-      await outageOf(log.append(freshKeyStream(), 'none', keySuspensions(1)))
-      for (let look = 0; look < 50; look += 1) {
-        expect(log.health()).toEqual({ ok: true })
-        await Bun.sleep(5)
+      let isChecked = false
+      server.faults.denies = (what) => {
+        isChecked ||= what === 'all'
+        return what === 'append'
       }
+      await outageOf(log.append(freshKeyStream(), 'none', keySuspensions(1)))
+      const look = async (): Promise<void> => {
+        await turnOfTheLoop()
+        expect(log.health()).toEqual({ ok: true })
+      }
+      while (!isChecked) await look()
+      for (let turns = 0; turns < 1_000; turns += 1) await look()
       server.faults.denies = () => false
       expect(await log.append(freshKeyStream(), 'none', keySuspensions(1))).toMatchObject({ outcome: 'written' })
     },
