@@ -93,12 +93,7 @@ const InvitationLine = (props: { readonly invitation: InvitationRow; readonly is
       {props.isAdmin ? (
         <td class="actions">
           <ul class="action-list">
-            <li>
-              <a class="action danger" href={paths.removeOperator(email)} data-dialog>
-                <span>Withdraw</span>
-                <bdi class="visually-hidden" safe>{` ${email}`}</bdi>
-              </a>
-            </li>
+            <AccessAction href={paths.removeOperator(email)} verb="Withdraw" email={email} isDangerous />
           </ul>
         </td>
       ) : null}
@@ -127,21 +122,30 @@ const OperatorActions = (props: { readonly operator: OperatorRow }): JSX.Element
   const { email, role } = props.operator
   return (
     <ul class="action-list">
-      <li>
-        <a class="action" href={paths.operatorRole(email)} data-dialog>
-          <span>{role === 'admin' ? 'Make auditor' : 'Make admin'}</span>
-          <bdi class="visually-hidden" safe>{` ${email}`}</bdi>
-        </a>
-      </li>
-      <li>
-        <a class="action danger" href={paths.removeOperator(email)} data-dialog>
-          <span>Remove</span>
-          <bdi class="visually-hidden" safe>{` ${email}`}</bdi>
-        </a>
-      </li>
+      <AccessAction
+        href={paths.operatorRole(email)}
+        verb={role === 'admin' ? 'Make auditor' : 'Make admin'}
+        email={email}
+      />
+      <AccessAction href={paths.removeOperator(email)} verb="Remove" email={email} isDangerous />
     </ul>
   )
 }
+
+/** Leads to the question; whoever only hears the page hears about whom it is. */
+const AccessAction = (props: {
+  readonly href: string
+  readonly verb: string
+  readonly email: string
+  readonly isDangerous?: boolean
+}): JSX.Element => (
+  <li>
+    <a class={props.isDangerous ? 'action danger' : 'action'} href={props.href} data-dialog>
+      <span safe>{props.verb}</span>
+      <bdi class="visually-hidden" safe>{` ${props.email}`}</bdi>
+    </a>
+  </li>
+)
 
 const RoleField = (props: { readonly form: Form<LinkField> }): JSX.Element => (
   <fieldset class={props.form.faults.role === undefined ? 'field' : 'field refused'}>
