@@ -7,6 +7,14 @@ export const Csrf = (props: { readonly token: string }): JSX.Element => (
   <input type="hidden" name="_csrf" value={attribute(props.token)} />
 )
 
+/**
+ * In a form that changes what is there: what it showed, so that saving it leaves alone what nobody typed over. A
+ * browser that fills a reloaded form with what was typed before would make the two differ.
+ */
+export const Shown = (props: { readonly text: string }): JSX.Element => (
+  <input type="hidden" name="_shown" value={attribute(props.text)} autocomplete="off" />
+)
+
 type Wording = {
   readonly label: string
   readonly hint?: string

@@ -1,11 +1,11 @@
 import type { Limit } from '../src/domain/events.ts'
 import { Breadcrumbs } from './cellar-frame.tsx'
-import { Csrf, FieldFault, FormFault, NoteField, TextField } from './field.tsx'
+import { Csrf, FieldFault, FormFault, NoteField, Shown, TextField } from './field.tsx'
 import { Layout } from './layout.tsx'
 import { paths } from './paths.ts'
 import { limitText } from './quantity.ts'
 import { Instant } from './time.tsx'
-import type { CellarView, EditKeyField, ExpiryChoice, Form, KeyView, NewKeyField, Shell } from './types.ts'
+import type { CellarView, EditForm, EditKeyField, ExpiryChoice, Form, KeyView, NewKeyField, Shell } from './types.ts'
 
 export const NewKeyPage = (props: {
   readonly shell: Shell
@@ -38,7 +38,7 @@ export const EditKeyPage = (props: {
   readonly shell: Shell
   readonly cellar: CellarView
   readonly apiKey: KeyView
-  readonly form: Form<EditKeyField>
+  readonly form: EditForm<EditKeyField>
   readonly cellarLimit: Limit
 }): JSX.Element => {
   const { apiKey } = props
@@ -48,8 +48,9 @@ export const EditKeyPage = (props: {
       <h1>
         Edit <bdi safe>{apiKey.label}</bdi>
       </h1>
-      <form method="post" action={paths.editKey(apiKey.keyId)} class="card">
+      <form method="post" action={paths.editKey(apiKey.keyId)} class="card" autocomplete="off">
         <Csrf token={props.shell.csrf} />
+        <Shown text={props.form.shown} />
         <FormFault fault={props.form.faults.form} />
         <KeyText form={props.form} isNew={false} />
         <ExpiryField form={props.form} choices={editChoices} expiresAt={apiKey.expiresAt} />

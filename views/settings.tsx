@@ -1,20 +1,20 @@
 import type { Limit } from '../src/domain/events.ts'
 import { ByWhom } from './by.tsx'
 import { CellarFrame } from './cellar-frame.tsx'
-import { Csrf, FormFault, TextField } from './field.tsx'
+import { Csrf, FormFault, Shown, TextField } from './field.tsx'
 import { LimitFields } from './key-form.tsx'
 import { paths } from './paths.ts'
 import { limitText } from './quantity.ts'
 import { keptText, RetentionForm } from './retention.tsx'
 import { Instant } from './time.tsx'
 import { durationText } from './time-words.ts'
-import type { CellarView, Form, PolicyField, RetentionField, Shell } from './types.ts'
+import type { CellarView, EditForm, Form, PolicyField, RetentionField, Shell } from './types.ts'
 
 export const SettingsPage = (props: {
   readonly shell: Shell
   readonly cellar: CellarView
-  readonly rename: Form<'title'>
-  readonly policy: Form<PolicyField>
+  readonly rename: EditForm<'title'>
+  readonly policy: EditForm<PolicyField>
   readonly retention: Form<RetentionField>
   /** In force where neither key nor cellar has one. */
   readonly defaultLimit: Limit
@@ -97,11 +97,12 @@ const oldestText = (ageMsMax: number | null, retentionMs: number | null): string
 const RenameForm = (props: {
   readonly shell: Shell
   readonly cellar: string
-  readonly form: Form<'title'>
+  readonly form: EditForm<'title'>
 }): JSX.Element => (
   <form method="post" action={paths.rename(props.cellar)} class="card">
     <h2>Title</h2>
     <Csrf token={props.shell.csrf} />
+    <Shown text={props.form.shown} />
     <FormFault fault={props.form.faults.form} />
     <TextField
       form={props.form}
@@ -119,12 +120,13 @@ const RenameForm = (props: {
 const PolicyForm = (props: {
   readonly shell: Shell
   readonly cellar: string
-  readonly form: Form<PolicyField>
+  readonly form: EditForm<PolicyField>
   readonly defaultLimit: Limit
 }): JSX.Element => (
   <form method="post" action={paths.policy(props.cellar)} class="card">
     <h2>Bounds</h2>
     <Csrf token={props.shell.csrf} />
+    <Shown text={props.form.shown} />
     <FormFault fault={props.form.faults.form} />
     <LimitFields form={props.form} cellarLimit={props.defaultLimit} />
     <TextField

@@ -43,6 +43,12 @@ export type Form<Field extends string> = {
   readonly faults: Readonly<Partial<Record<Field | 'form', string>>>
 }
 
+/** One that changes what is there. */
+export type EditForm<Field extends string> = Form<Field> & {
+  /** What it showed when it was opened, for its hidden field. */
+  readonly shown: string
+}
+
 export type CellarRow = {
   readonly cellar: string
   readonly title: string

@@ -54,6 +54,7 @@ export type TextField =
   | 'timestamp'
   | 'email'
   | 'typed'
+  | 'shown'
   | 'fault'
   | 'notice'
   | 'next'
@@ -72,6 +73,7 @@ export const harmless: Texts = (field) =>
     timestamp: '2026-11-21T10:14:05Z',
     email: 'marta@example.com',
     typed: '2026-11-21 10:14:07',
+    shown: 'label=Pump+%26+press',
     fault: 'At most 80 characters.',
     notice: 'Saved.',
     next: '/cellars',
@@ -109,6 +111,12 @@ const form = <Values, Faults = Record<never, string>>(
   values: Values,
   ...faults: readonly Faults[]
 ): { readonly values: Values; readonly faults: Faults | Record<never, string> } => ({ values, faults: faults[0] ?? {} })
+
+const editForm = <Values, Faults = Record<never, string>>(
+  texts: Texts,
+  values: Values,
+  ...faults: readonly Faults[]
+) => ({ ...form(values, ...faults), shown: texts('shown') })
 
 const pagesBeforeSignIn = (texts: Texts): readonly Page[] => {
   const shell = shellOf(texts, null)
@@ -205,10 +213,10 @@ const cellarPages = (texts: Texts): readonly Page[] => {
   const manyKegs: KegListView = { ...allKegs, found: 9_803, all: 9_803, pages: 99 }
   const foundKegs = { find: texts('typed'), found: 203, pages: 3 }
   const noKegs: KegListView = { ...allKegs, kegs: [], found: 0, all: 0 }
-  const policy = form({ limit_readings: '', limit_seconds: '', age_max: '30d', ahead_max: '' })
+  const policy = editForm(texts, { limit_readings: '', limit_seconds: '', age_max: '30d', ahead_max: '' })
   const settings = {
     cellar,
-    rename: form({ title: texts('title') }),
+    rename: editForm(texts, { title: texts('title') }),
     policy,
     retention: form({ days: '365' }),
     defaultLimit: limit,
@@ -280,8 +288,9 @@ const cellarPages = (texts: Texts): readonly Page[] => {
       html: SettingsPage({
         shell: admin,
         cellar: { ...cellar, policy: { limit, readingAgeMsMax: null, readingAheadMsMax: 600_000, retentionMs: null } },
-        rename: form({ title: texts('typed') }, { title: texts('fault'), form: texts('fault') }),
-        policy: form(
+        rename: editForm(texts, { title: texts('typed') }, { title: texts('fault'), form: texts('fault') }),
+        policy: editForm(
+          texts,
           {
             limit_readings: texts('typed'),
             limit_seconds: texts('typed'),
@@ -512,7 +521,7 @@ const keyPages = (texts: Texts): readonly Page[] => {
         shell: admin,
         cellar,
         apiKey,
-        form: form({ ...newKey.values, label: texts('label'), note: texts('note'), expires: 'keep' }),
+        form: editForm(texts, { ...newKey.values, label: texts('label'), note: texts('note'), expires: 'keep' }),
         cellarLimit: limit,
       }),
     },

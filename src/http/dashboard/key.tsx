@@ -7,7 +7,7 @@ import type { StateAt } from '../../../views/types.ts'
 import { changeKeyInParts, type KeyChanges } from '../../actors/key-changes.ts'
 import { readKeyEvents } from '../../actors/key-events.ts'
 import type { CellarState } from '../../domain/cellar.ts'
-import { type KeyState, sameLimit } from '../../domain/key.ts'
+import type { KeyState } from '../../domain/key.ts'
 import { type CommandRefusal, done, type Outcome } from '../../domain/refusal.ts'
 import { keyLimitDefault } from '../../limits.ts'
 import { alreadySo, alreadySoText, wasSoBefore } from './already-so.ts'
@@ -23,6 +23,7 @@ import { typedLimit } from './limit-fields.ts'
 import { keyOf } from './named.ts'
 import type { NoticeName } from './notice.ts'
 import { askedPage } from './paging.ts'
+import { isTypedOver, shownBy, shownText } from './shown-fields.ts'
 import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from './visit.ts'
 
 export const keyRoutes = (deps: DashboardDeps): readonly Route[] => [
@@ -68,19 +69,21 @@ const showEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Resp
   if (key === null) return notFound(visit)
   const notice = alreadySo(key, 'edit')
   if (notice !== null) return seeOther(visit, paths.key(key.keyId), { notice })
-  return htmlPage(visit, editPage(deps, visit, { key, values: keyFormOf(key) }))
+  const values = keyFormOf(key)
+  return htmlPage(visit, editPage(deps, visit, { key, values, shown: values }))
 }
 
-/** Every field is judged before anything is changed; what is as it was, is left alone. */
+/** Every field that was typed over is judged before anything is changed; what is as it was shown, is left alone. */
 const saveEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const key = keyOf(deps, visit)
   if (key === null) return notFound(visit)
   const notice = alreadySo(key, 'edit')
   if (notice !== null) return seeOther(visit, paths.key(key.keyId), { notice })
-  const values = keyFormValues(visit.form)
-  const [back, again] = [backToKey(key), (faults: Faults) => editPage(deps, visit, { key, values, faults })]
-  const changes = changesTyped(visit, key)
+  const [values, shown] = [keyFormValues(visit.form), shownBy(visit.form, keyFormOf(key))]
+  const [back, again] = [backToKey(key), (faults: Faults) => editPage(deps, visit, { key, values, shown, faults })]
+  const changes = changesTyped(visit, shown)
   if (!changes.ok) return refusedPage(visit, changes.refusal, { back, again })
+  if (Object.keys(changes.value).length === 0) return seeOther(visit, paths.key(key.keyId), { notice: 'nothing_typed' })
   const saved = await changeKeyInParts(deps.core, { keyId: key.keyId, changes: changes.value }, askerOf(visit))
   if (saved.ok) return seeOther(visit, paths.key(key.keyId), { notice: 'key_changed' })
   const { refusal, done: isDone } = saved.refusal
@@ -88,32 +91,40 @@ const saveEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Resp
 }
 
 /** What the form changes of the key, or the refusal of the first field that can't be so. */
-const changesTyped = ({ form, nowMs }: SignedInVisit, key: KeyState): Outcome<KeyChanges, CommandRefusal> => {
+const changesTyped = (
+  { form, nowMs }: SignedInVisit,
+  shown: Readonly<Record<string, string>>,
+): Outcome<KeyChanges, CommandRefusal> => {
   const expiry = chosenExpiry(form, nowMs)
   if (!expiry.ok) return expiry
-  const limit = typedLimit(form)
-  if (!limit.ok) return limit
-  const [label, note] = [form('label'), form('note')]
+  const isTyped = (...fields: readonly (keyof KeyFormValues)[]) => isTypedOver(form, shown, fields)
+  const limit = isTyped('limit_readings', 'limit_seconds') ? typedLimit(form) : null
+  if (limit?.ok === false) return limit
   return done({
-    ...(label === key.label ? {} : { label }),
-    ...(note === key.note ? {} : { note }),
-    ...(sameLimit(key.limit, limit.value) ? {} : { limit: limit.value }),
-    ...(expiry.value === 'keep' || expiry.value === key.expiresAt ? {} : { expiresAt: expiry.value }),
+    ...(isTyped('label') ? { label: form('label') } : {}),
+    ...(isTyped('note') ? { note: form('note') } : {}),
+    ...(limit === null ? {} : { limit: limit.value }),
+    ...(expiry.value === 'keep' ? {} : { expiresAt: expiry.value }),
   })
 }
 
-type Shown = { readonly key: KeyState; readonly values: KeyFormValues; readonly faults?: Faults }
+type Asking = {
+  readonly key: KeyState
+  readonly values: KeyFormValues
+  readonly shown: Readonly<Record<string, string>>
+  readonly faults?: Faults
+}
 
 const editPage = async (
   deps: DashboardDeps,
   visit: SignedInVisit,
-  { key, values, faults = noFaults }: Shown,
+  { key, values, shown, faults = noFaults }: Asking,
 ): Promise<string> => (
   <EditKeyPage
     shell={visit.shell}
     cellar={cellarView(cellarOfKey(deps, key))}
     apiKey={await keyViewOf(deps, key, visit.nowMs)}
-    form={{ values, faults: placedFaults(values, faults) }}
+    form={{ values, shown: shownText(shown), faults: placedFaults(values, faults) }}
     cellarLimit={deps.core.projections.cellars.get(key.cellar)?.policy.limit ?? keyLimitDefault}
   />
 )

@@ -7,6 +7,7 @@ const notices = {
   cellar_renamed: 'The title is saved.',
   policy_changed: 'The bounds are saved.',
   retention_changed: 'The retention is saved.',
+  nothing_typed: 'No field was changed, so nothing was saved.',
   key_changed: 'The changes are saved and in force.',
   key_suspended: 'Suspended: no reading of this key is accepted any more until it is resumed.',
   key_resumed: 'Resumed: its readings are accepted again.',

@@ -1,7 +1,7 @@
 import { paths } from '../../../views/paths.ts'
 import { ConfirmRetentionPage } from '../../../views/retention.tsx'
 import { SettingsPage } from '../../../views/settings.tsx'
-import type { Form, PolicyField, RetentionField } from '../../../views/types.ts'
+import type { EditForm, Form, PolicyField, RetentionField } from '../../../views/types.ts'
 import { durationTyped, parseDurationMs, retentionWithin } from '../../domain/amounts.ts'
 import type { CellarState } from '../../domain/cellar.ts'
 import type { CellarPolicy } from '../../domain/events.ts'
@@ -15,6 +15,7 @@ import type { FormFields } from './form-fields.ts'
 import { type Faults, placedFaults } from './forms.ts'
 import { limitValues, typedLimit } from './limit-fields.ts'
 import { cellarOf } from './named.ts'
+import { isTypedOver, shownBy, shownText } from './shown-fields.ts'
 import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from './visit.ts'
 
 export const settingsRoutes = (deps: DashboardDeps): readonly Route[] => [
@@ -39,11 +40,15 @@ const showSettings = (deps: DashboardDeps, visit: SignedInVisit): Promise<Respon
 const rename = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const cellar = cellarOf(deps, visit)
   if (cellar === null) return notFound(visit)
-  const renamed = await deps.core.cellars.rename(cellar.cellar, visit.form('title'), askerOf(visit))
-  if (renamed.ok) return seeOther(visit, paths.settings(cellar.cellar), { notice: 'cellar_renamed' })
   const values = { title: visit.form('title') }
+  const shown = shownBy(visit.form, titleValues(cellar))
+  if (!isTypedOver(visit.form, shown, ['title'])) return nothingTyped(visit, cellar)
+  const renamed = await deps.core.cellars.rename(cellar.cellar, values.title, askerOf(visit))
+  if (renamed.ok) return seeOther(visit, paths.settings(cellar.cellar), { notice: 'cellar_renamed' })
   const again = (faults: Faults) =>
-    settingsPage(visit, cellar, { rename: { values, faults: placedFaults(values, faults) } })
+    settingsPage(visit, cellar, {
+      rename: { values, shown: shownText(shown), faults: placedFaults(values, faults) },
+    })
   return refusedPage(visit, renamed.refusal, { back: backTo(cellar), again })
 }
 
@@ -57,10 +62,14 @@ const changePolicy = async (deps: DashboardDeps, visit: SignedInVisit): Promise<
     age_max: form('age_max'),
     ahead_max: form('ahead_max'),
   }
+  const shown = shownBy(form, policyValues(cellar.policy))
   const again = (faults: Faults) =>
-    settingsPage(visit, cellar, { policy: { values, faults: placedFaults(values, faults) } })
-  const bounds = typedBounds(form)
+    settingsPage(visit, cellar, {
+      policy: { values, shown: shownText(shown), faults: placedFaults(values, faults) },
+    })
+  const bounds = typedBounds(form, shown)
   if (!bounds.ok) return refusedPage(visit, bounds.refusal, { back: backTo(cellar), again })
+  if (Object.keys(bounds.value).length === 0) return nothingTyped(visit, cellar)
   const changed = await deps.core.cellars.changePolicy(cellar.cellar, bounds.value, askerOf(visit))
   if (changed.ok) return seeOther(visit, paths.settings(cellar.cellar), { notice: 'policy_changed' })
   return refusedPage(visit, changed.refusal, { back: backTo(cellar), again })
@@ -112,14 +121,23 @@ const confirmPage = (
   />
 )
 
-const typedBounds = (form: FormFields): Typed<Omit<CellarPolicy, 'retentionMs'>> => {
-  const limit = typedLimit(form)
-  if (!limit.ok) return limit
-  const age = durationOrNone(form, 'age_max')
-  if (!age.ok) return age
-  const ahead = durationOrNone(form, 'ahead_max')
-  if (!ahead.ok) return ahead
-  return done({ limit: limit.value, readingAgeMsMax: age.value, readingAheadMsMax: ahead.value })
+const nothingTyped = (visit: SignedInVisit, cellar: CellarState): Response =>
+  seeOther(visit, paths.settings(cellar.cellar), { notice: 'nothing_typed' })
+
+/** Those that were typed over, or the refusal of the first that can't be so. */
+const typedBounds = (form: FormFields, shown: Readonly<Record<string, string>>): Typed<Partial<CellarPolicy>> => {
+  const isTyped = (...fields: readonly PolicyField[]) => isTypedOver(form, shown, fields)
+  const limit = isTyped('limit_readings', 'limit_seconds') ? typedLimit(form) : null
+  if (limit?.ok === false) return limit
+  const age = isTyped('age_max') ? durationOrNone(form, 'age_max') : null
+  if (age?.ok === false) return age
+  const ahead = isTyped('ahead_max') ? durationOrNone(form, 'ahead_max') : null
+  if (ahead?.ok === false) return ahead
+  return done({
+    ...(limit === null ? {} : { limit: limit.value }),
+    ...(age === null ? {} : { readingAgeMsMax: age.value }),
+    ...(ahead === null ? {} : { readingAheadMsMax: ahead.value }),
+  })
 }
 
 const durationOrNone = (form: FormFields, field: PolicyField): Typed<number | null> => {
@@ -128,8 +146,8 @@ const durationOrNone = (form: FormFields, field: PolicyField): Typed<number | nu
 }
 
 type Typing = {
-  readonly rename?: Form<'title'>
-  readonly policy?: Form<PolicyField>
+  readonly rename?: EditForm<'title'>
+  readonly policy?: EditForm<PolicyField>
   readonly retention?: Form<RetentionField>
 }
 
@@ -138,12 +156,20 @@ const settingsPage = (visit: SignedInVisit, cellar: CellarState, typing: Typing 
   <SettingsPage
     shell={visit.shell}
     cellar={cellarView(cellar)}
-    rename={typing.rename ?? { values: { title: cellar.title }, faults: {} }}
-    policy={typing.policy ?? { values: policyValues(cellar.policy), faults: {} }}
+    rename={typing.rename ?? asItIs(titleValues(cellar))}
+    policy={typing.policy ?? asItIs(policyValues(cellar.policy))}
     retention={typing.retention ?? { values: { days: daysOf(cellar.policy.retentionMs) }, faults: {} }}
     defaultLimit={keyLimitDefault}
   />
 )
+
+const asItIs = <Values extends Readonly<Record<string, string>>>(values: Values) => ({
+  values,
+  shown: shownText(values),
+  faults: {},
+})
+
+const titleValues = ({ title }: CellarState) => ({ title })
 
 const policyValues = ({ limit, readingAgeMsMax, readingAheadMsMax }: CellarPolicy) => ({
   ...limitValues(limit),

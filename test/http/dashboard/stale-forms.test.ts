@@ -1,0 +1,173 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { paths } from '../../../views/paths.ts'
+import { type Service, testAsker, testCellar } from '../../support/service.ts'
+import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
+
+let service: Service
+let admin: Visitor
+beforeEach(async () => {
+  service = await startWithOperators()
+  admin = await signedIn(service, 'admin')
+})
+afterEach(() => service.stop())
+
+type Fields = Readonly<Record<string, string>>
+
+const dayMs = 86_400_000
+
+/** What a browser would send of the form of that page that leads there, if nobody typed in it. */
+const formOn = async (page: string, action: string): Promise<Fields> => {
+  const { body } = await admin.get(page)
+  const form = body.split('<form ').find((html) => html.includes(`action="${action}"`)) ?? ''
+  const fields: Record<string, string> = {}
+  for (const [tag] of form.matchAll(/<input[^>]*>/g)) {
+    const isLeftOut = tag.includes('type="radio"') && !tag.includes(' checked')
+    if (!isLeftOut) fields[attributeIn(tag, 'name')] = attributeIn(tag, 'value')
+  }
+  for (const [, name = '', text = ''] of form.matchAll(/<textarea[^>]* name="([^"]*)"[^>]*>\n([^<]*)</g)) {
+    fields[name] = decoded(text).replaceAll('\n', '\r\n')
+  }
+  return fields
+}
+
+const attributeIn = (tag: string, name: string): string =>
+  decoded(new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? '')
+
+const decoded = (html: string): string => html.replaceAll('&#34;', '"').replaceAll('&lt;', '<').replaceAll('&amp;', '&')
+
+const eventsFrom = async (position: number) => (await service.log.readAll({ limit: 100 })).slice(position)
+
+const eventCount = async (): Promise<number> => (await eventsFrom(0)).length
+
+describe('a key’s form that was opened before another admin saved theirs', () => {
+  const openKey = async () => {
+    const { keyId } = await service.createKey({ label: 'Pump & "press"' })
+    await service.core.keys.relabel(keyId, { note: 'two\nlines & more' }, testAsker)
+    const form = await formOn(paths.editKey(keyId), paths.editKey(keyId))
+    const save = (fields: Fields) => admin.post(paths.editKey(keyId), { ...form, ...fields })
+    return { keyId, form, save, key: () => service.core.projections.keys.get(keyId) }
+  }
+
+  const changeByAnother = async (keyId: string) => {
+    await service.core.keys.setLimit(keyId, { readings: 10, windowMs: 60_000 }, testAsker)
+    await service.core.keys.setExpiry(keyId, service.clock.now() + dayMs, testAsker)
+    await service.core.keys.relabel(keyId, { note: 'Only until the harvest' }, testAsker)
+  }
+
+  test('changes what was typed over, and leaves what the other changed', async () => {
+    const { keyId, save, key } = await openKey()
+    await changeByAnother(keyId)
+    const before = await eventCount()
+    expect((await save({ label: 'Press, north' })).location).toBe(paths.key(keyId))
+    expect(key()).toMatchObject({
+      label: 'Press, north',
+      note: 'Only until the harvest',
+      limit: { readings: 10, windowMs: 60_000 },
+      expiresAt: service.clock.now() + dayMs,
+    })
+    expect((await eventsFrom(before)).map(({ type }) => type)).toEqual(['KeyRelabelled'])
+  })
+
+  test('wins where both changed the same, as an act of its own, and the page shows what is so', async () => {
+    const { keyId, save, key } = await openKey()
+    await changeByAnother(keyId)
+    const before = await eventCount()
+    const saved = await save({ limit_readings: '600', limit_seconds: '30', note: '' })
+    expect(saved.location).toBe(paths.key(keyId))
+    expect(key()).toMatchObject({ label: 'Pump & "press"', note: '', limit: { readings: 600, windowMs: 30_000 } })
+    expect((await eventsFrom(before)).map(({ type }) => type)).toEqual(['KeyRelabelled', 'KeyLimitChanged'])
+    const { body } = await admin.get(paths.key(keyId))
+    for (const said of ['The changes are saved and in force.', '600']) expect(body).toContain(said)
+    expect(body.slice(0, body.indexOf('id="history"'))).not.toContain('Only until the harvest')
+  })
+
+  test('changes readings and seconds together: half of each would be a limit that nobody chose', async () => {
+    const { keyId } = await service.createKey({})
+    await service.core.keys.setLimit(keyId, { readings: 100, windowMs: 60_000 }, testAsker)
+    const form = await formOn(paths.editKey(keyId), paths.editKey(keyId))
+    await service.core.keys.setLimit(keyId, { readings: 100, windowMs: 1_000 }, testAsker)
+    await admin.post(paths.editKey(keyId), { ...form, limit_readings: '50' })
+    expect(service.core.projections.keys.get(keyId)?.limit).toEqual({ readings: 50, windowMs: 60_000 })
+  })
+
+  test('saved as it was shown changes nothing, and says so', async () => {
+    const { keyId, save, key } = await openKey()
+    await changeByAnother(keyId)
+    const [before, keyBefore] = [await eventCount(), key()]
+    expect((await save({})).location).toBe(paths.key(keyId))
+    expect(await eventCount()).toBe(before)
+    expect(key()).toEqual(keyBefore)
+    expect((await admin.get(paths.key(keyId))).body).toContain('No field was changed, so nothing was saved.')
+  })
+
+  test('remembers over a fault what it showed first', async () => {
+    const { keyId, form, save, key } = await openKey()
+    await changeByAnother(keyId)
+    const again = await save({ label: 'Press, north', expires: 'date' })
+    expect(again.status).toBe(422)
+    const hidden = /<input[^>]*name="_shown"[^>]*>/.exec(again.body)?.[0] ?? ''
+    expect(attributeIn(hidden, 'value')).toBe(form['_shown'] ?? '')
+    await save({ label: 'Press, north' })
+    expect(key()).toMatchObject({ label: 'Press, north', limit: { readings: 10, windowMs: 60_000 } })
+  })
+
+  test('is compared with what is so now where it does not say what it showed', async () => {
+    for (const _shown of ['', '%', '&&==%FF', 'label', 'note=forged', `x=${'&'.repeat(5_000)}`]) {
+      const { save, key } = await openKey()
+      const saved = await save({ _shown, label: 'Press, north', note: 'two\r\nlines & more' })
+      expect([_shown, saved.status]).toEqual([_shown, 303])
+      expect(key()).toMatchObject({ label: 'Press, north', note: 'two\nlines & more', limit: null })
+    }
+  })
+})
+
+describe('the forms of a cellar’s settings that were opened before another admin saved theirs', () => {
+  const openSettings = async (action: string) => {
+    await service.core.cellars.create({ cellar: testCellar, title: 'Old & title' }, testAsker)
+    await service.core.cellars.changePolicy(testCellar, { readingAgeMsMax: 30 * dayMs }, testAsker)
+    const form = await formOn(paths.settings(testCellar), action)
+    return {
+      save: (fields: Fields) => admin.post(action, { ...form, ...fields }),
+      cellar: () => service.core.projections.cellars.get(testCellar),
+    }
+  }
+
+  const limit = { readings: 10, windowMs: 60_000 }
+
+  test('change the bound that was typed over, and leave those that the other changed', async () => {
+    const { save, cellar } = await openSettings(paths.policy(testCellar))
+    await service.core.cellars.changePolicy(testCellar, { limit, readingAgeMsMax: dayMs }, testAsker)
+    expect((await save({ ahead_max: '10m' })).location).toBe(paths.settings(testCellar))
+    expect(cellar()?.policy).toMatchObject({ limit, readingAgeMsMax: dayMs, readingAheadMsMax: 600_000 })
+  })
+
+  test('win where both changed the same bound', async () => {
+    const { save, cellar } = await openSettings(paths.policy(testCellar))
+    await service.core.cellars.changePolicy(testCellar, { limit, readingAgeMsMax: dayMs }, testAsker)
+    await save({ age_max: '7d' })
+    expect(cellar()?.policy).toMatchObject({ limit, readingAgeMsMax: 7 * dayMs, readingAheadMsMax: null })
+    expect((await admin.get(paths.settings(testCellar))).body).toContain('The bounds are saved.')
+  })
+
+  test('saved as they were shown change nothing, and say so', async () => {
+    for (const action of [paths.policy(testCellar), paths.rename(testCellar)]) {
+      const { save, cellar } = await openSettings(action)
+      await service.core.cellars.changePolicy(testCellar, { limit }, testAsker)
+      await service.core.cellars.rename(testCellar, 'Theirs', testAsker)
+      const before = await eventCount()
+      await save({})
+      expect([action, await eventCount()]).toEqual([action, before])
+      expect(cellar()).toMatchObject({ title: 'Theirs', policy: { limit } })
+      expect((await admin.get(paths.settings(testCellar))).body).toContain('No field was changed')
+      await service.core.cellars.changePolicy(testCellar, { limit: null }, testAsker)
+      await service.core.cellars.rename(testCellar, 'Old & title', testAsker)
+    }
+  })
+
+  test('give the title that was typed, whatever it is meanwhile', async () => {
+    const { save, cellar } = await openSettings(paths.rename(testCellar))
+    await service.core.cellars.rename(testCellar, 'Theirs', testAsker)
+    await save({ title: 'Mine' })
+    expect(cellar()?.title).toBe('Mine')
+  })
+})
