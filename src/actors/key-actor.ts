@@ -185,7 +185,7 @@ export class KeyActor {
     const refusal = admit(key, readings, { limit, now, readings: places })
     if (refusal?.kind === 'key_expired') this.#noticeExpiry()
     if (refusal !== null) return refusal
-    readings.window.reserve(places)
+    readings.window.reserve(places, now)
     this.#placesOfWaiting += places
     return null
   }

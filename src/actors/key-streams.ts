@@ -34,6 +34,8 @@ export class KeyStreams {
   #readingsSeen = -1
   #keySeen = -1
   #loaded = false
+  /** By this time the window was counted, ms: it lacks what had left by then. */
+  #countedAtMs = 0
   /** The oldest event of the readings whose `Idempotency-Key` was looked for here. */
   #recalledFrom: Place = beginning
   #keyRecordedAt = 0
@@ -51,6 +53,8 @@ export class KeyStreams {
 
   get loaded(): boolean {
     if (this.#limitsEpoch !== this.#host.limitsEpoch) this.#refreshLimit()
+    // A clock that was ahead and is back must not close the key until that time has come.
+    if (Math.max(this.#host.clock.now(), this.readings.recordedAt) < this.#countedAtMs) this.#loaded = false
     return this.#loaded
   }
 
@@ -64,7 +68,7 @@ export class KeyStreams {
     return (this.#host.remembered?.foldedTo ?? -1) >= this.#recalledFrom.position
   }
 
-  /** Now, in ms, but never before the last event of the readings stream, nor before a time its window was judged at. */
+  /** Now, in ms, but never before the last event of the readings stream, nor before a time by which its window let go. */
   get now(): number {
     return Math.max(this.#host.clock.now(), this.readings.recordedAt, this.readings.window.latestMs)
   }
@@ -195,8 +199,9 @@ export class KeyStreams {
     this.#keyRecordedAt = 0
     await this.readKey()
     this.limit = this.#effectiveLimit()
-    const at = { windowMs: this.limit.windowMs, now: this.#host.clock.now() }
-    this.readings = await loadReadings(this.#host.log, tail, at)
+    const now = this.#host.clock.now()
+    this.readings = await loadReadings(this.#host.log, tail, { windowMs: this.limit.windowMs, now })
+    this.#countedAtMs = now
     this.#host.remembered?.learn(tail)
     this.#recallFrom(tail[0])
     this.#loaded = true

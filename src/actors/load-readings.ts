@@ -41,7 +41,7 @@ export const loadReadings = async (
   const start = tail.findIndex(({ recordedAt }) => recordedAt >= fromMs)
   for (const event of tail.slice(start)) foldReadings(state, event)
   // What came before is left out as of now: should the clock go back, the window must not be judged at an earlier time.
-  state.window.used(now)
+  state.window.leaveUntil(now)
   return state
 }
 

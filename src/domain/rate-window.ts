@@ -8,7 +8,9 @@ import { rateWindowSlots } from '../limits.ts'
  * never counted too short, which would admit more than the limit; and at most one slot too long, which costs at most
  * 1 - 63/64 = 1/64 of the limit. At any instant 63 whole slots and two parts of one can touch the window: 64 slots.
  *
- * Time never goes back here: a look at an earlier time is a look at the latest seen.
+ * Only what is recorded or reserved lets earlier readings go, and time never goes back behind that: a look at an earlier
+ * time is a look at the latest of those. A look by itself changes nothing, so that a clock which is ahead while somebody
+ * looks has changed nothing when it is back.
  */
 export class RateWindow {
   /** Two numbers for each slot: its readings, and how far into it the last of them lies, ms. */
@@ -18,13 +20,13 @@ export class RateWindow {
   #newest = 0
   #recorded = 0
   #reserved = 0
-  #nowMs = 0
+  #latestMs = 0
 
   constructor(readonly windowMs: number) {}
 
-  /** The latest time seen, ms. Slots that had left by then are gone: a reading recorded earlier would go uncounted. */
+  /** The latest time of a reading or a place, ms. What had left by then is gone, and no look at an earlier time can count it. */
   get latestMs(): number {
-    return this.#nowMs
+    return this.#latestMs
   }
 
   /** The earliest instant, ms, whose readings may share a slot that still counts at `now`: where a reload begins. */
@@ -39,11 +41,11 @@ export class RateWindow {
 
   /**
    * Readings that were recorded at that instant, never earlier than the ones before. It may lie before the latest time
-   * seen here: an append is given its time when it is made, and known to be written a round trip later.
+   * known here: an append is given its time when it is made, and known to be written a round trip later.
    */
   record(atMs: number, readings: number): void {
-    this.#leaveUntil(atMs)
-    if (atMs + this.windowMs <= this.#nowMs) return
+    this.leaveUntil(atMs)
+    if (atMs + this.windowMs <= this.#latestMs) return
     const slot = this.#slotOf(atMs)
     if (this.#recorded === 0) this.#oldest = slot
     else if (slot < this.#newest) throw new Error(`Cannot count a reading at ${atMs} ms: a later slot was counted`)
@@ -55,8 +57,12 @@ export class RateWindow {
     this.#recorded += readings
   }
 
-  /** Takes places for readings whose time is not known yet; `giveBack` ends it, whatever became of them. */
-  reserve(readings: number): void {
+  /**
+   * Takes places for readings that were admitted at `now` and will be recorded then or later, ms; `giveBack` ends it,
+   * whatever became of them.
+   */
+  reserve(readings: number, now: number): void {
+    this.leaveUntil(now)
     this.#reserved += readings
   }
 
@@ -67,16 +73,27 @@ export class RateWindow {
     this.#reserved -= readings
   }
 
+  /** Lets go what is in no window that ends at `now` or later: no earlier time is looked at from then on. */
+  leaveUntil(now: number): void {
+    if (now <= this.#latestMs) return
+    for (const first = this.#firstAt(now); this.#oldest < first; this.#oldest += 1) {
+      this.#recorded -= this.#countOf(this.#oldest)
+      this.#slots[this.#indexOf(this.#oldest)] = 0
+    }
+    this.#latestMs = now
+  }
+
   /** Readings recorded in the window that ends now, and places reserved. */
   used(now: number): number {
-    this.#leaveUntil(now)
-    return this.#recorded + this.#reserved
+    let left = 0
+    for (let slot = this.#oldest, first = this.#firstAt(now); slot < first; slot += 1) left += this.#countOf(slot)
+    return this.#recorded - left + this.#reserved
   }
 
   /** Ms until the oldest counted reading leaves; 0 if none is counted. A reserved one can't leave before a whole window. */
   resetMs(now: number): number {
-    this.#leaveUntil(now)
-    if (this.#recorded > 0) return this.#leavesAt(this.#oldest) - this.#nowMs
+    const first = this.#firstAt(now)
+    if (first <= this.#newest) return this.#leavesAt(first) - Math.max(now, this.#latestMs)
     return this.#reserved > 0 ? this.windowMs : 0
   }
 
@@ -87,27 +104,23 @@ export class RateWindow {
   retryAfterMs(now: number, limit: number, readings = 1): number {
     let excess = this.used(now) + readings - limit
     if (excess <= 0) return 0
-    if (this.#recorded === 0) return this.windowMs
-    for (let slot = this.#oldest; slot <= this.#newest; slot += 1) {
-      excess -= this.#slots[this.#indexOf(slot)] ?? 0
-      if (excess <= 0) return this.#leavesAt(slot) - this.#nowMs
+    for (let slot = this.#firstAt(now); slot <= this.#newest; slot += 1) {
+      excess -= this.#countOf(slot)
+      if (excess <= 0) return this.#leavesAt(slot) - Math.max(now, this.#latestMs)
     }
     return this.windowMs
   }
 
-  #leaveUntil(now: number): void {
-    if (now <= this.#nowMs) return
-    this.#nowMs = now
-    while (this.#recorded > 0) {
-      const index = this.#indexOf(this.#oldest)
-      const count = this.#slots[index] ?? 0
-      if (count > 0) {
-        if (this.#leavesAt(this.#oldest) > now) return
-        this.#slots[index] = 0
-        this.#recorded -= count
-      }
-      this.#oldest += 1
-    }
+  /** The first slot that counts at `now`; the one after the newest if none does. At most 64 steps. */
+  #firstAt(now: number): number {
+    if (this.#recorded === 0 || this.#leavesAt(this.#newest) <= now) return this.#newest + 1
+    let slot = this.#oldest
+    while (this.#countOf(slot) === 0 || this.#leavesAt(slot) <= now) slot += 1
+    return slot
+  }
+
+  #countOf(slot: number): number {
+    return this.#slots[this.#indexOf(slot)] ?? 0
   }
 
   #leavesAt(slot: number): number {

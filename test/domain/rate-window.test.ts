@@ -134,7 +134,7 @@ describe('RateWindow', () => {
 
   test('counts reserved places until they are given back, and no further', () => {
     const window = new RateWindow(60_000)
-    window.reserve(3)
+    window.reserve(3, start)
     expect(window.used(start)).toBe(3)
     expect(window.resetMs(start)).toBe(60_000)
     expect(window.retryAfterMs(start, 3)).toBe(60_000)
@@ -146,7 +146,7 @@ describe('RateWindow', () => {
 
   test('counts a reading by the time it was given, not by when it was known to be written', () => {
     const window = new RateWindow(60_000)
-    window.reserve(1)
+    window.reserve(1, start)
     expect(window.used(start + 5_000)).toBe(1)
     window.giveBack(1)
     window.record(start, 1)
@@ -156,12 +156,33 @@ describe('RateWindow', () => {
     expect(window.used(start + 60_000)).toBe(0)
   })
 
-  test('looks at the latest time seen when the clock goes back', () => {
+  test('counts what it has counted before, however far ahead somebody has looked meanwhile', () => {
+    fc.assert(
+      fc.property(runs, fc.nat({ max: 300_000 }), ({ policy, steps }, aheadMs) => {
+        offer(policy, steps, ({ window, now }) => {
+          const seen = () => [window.used(now), window.resetMs(now), window.retryAfterMs(now, 1), window.latestMs]
+          const before = seen()
+          window.used(now + aheadMs)
+          window.resetMs(now + aheadMs)
+          window.retryAfterMs(now + aheadMs, 1)
+          expect(seen()).toEqual(before)
+        })
+      }),
+    )
+  })
+
+  test.each([
+    ['a place', (window: RateWindow) => window.reserve(1, start + 60_000)],
+    ['a reading', (window: RateWindow) => window.record(start + 60_000, 1)],
+    ['a load', (window: RateWindow) => window.leaveUntil(start + 60_000)],
+  ])('lets go what had left by the time of %s, and is looked at no earlier', (_, letGo) => {
     const window = new RateWindow(60_000)
     window.record(start, 1)
-    expect(window.used(start + 60_000)).toBe(0)
-    expect(window.used(start)).toBe(0)
-    window.record(start + 60_000, 1)
-    expect(window.used(start)).toBe(1)
+    letGo(window)
+    const used = window.used(start + 60_000)
+    expect(used).toBeLessThanOrEqual(1)
+    expect(window.used(start)).toBe(used)
+    expect(window.latestMs).toBe(start + 60_000)
+    expect(window.resetMs(start)).toBe(window.resetMs(start + 60_000))
   })
 })

@@ -95,7 +95,7 @@ describe('admit() refuses in this order, each before all that follow', () => {
 
   test('a reserved place counts like a reading', () => {
     const readings = folded(accepted(0))
-    readings.window.reserve(1)
+    readings.window.reserve(1, start)
     expect(admit(active, readings, { limit, now: start, readings: 1 })?.kind).toBe('rate_limited')
   })
 
