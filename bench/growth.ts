@@ -5,6 +5,7 @@ import { systemEntropy } from '../src/entropy.ts'
 import { openSqliteLog } from '../src/log/sqlite/sqlite-log.ts'
 import { folderBytes, table } from './figures.ts'
 import { type FilledKey, fillKeys, readingOf, timestampNow } from './filled-log.ts'
+import { writtenBytesOf } from './process-figures.ts'
 import { benchFolder } from './servers.ts'
 
 const keys = 1_000
@@ -23,7 +24,7 @@ export const benchGrowth = async (readings: number): Promise<void> => {
     const rows: string[][] = []
     let written = 0
     for (const to of steps(readings)) {
-      const before = { cpu: process.cpuUsage(), ms: performance.now(), written }
+      const before = { cpu: process.cpuUsage(), ms: performance.now(), written, bytes: writtenBytesOf(process.pid) }
       while (written < to) written += await acceptTurn(core, filled, written)
       const since = written - before.written
       const { user, system } = process.cpuUsage(before.cpu)
@@ -31,13 +32,16 @@ export const benchGrowth = async (readings: number): Promise<void> => {
         String(written),
         ((1_000 * (performance.now() - before.ms)) / since).toFixed(1),
         ((user + system) / since).toFixed(1),
+        ((writtenBytesOf(process.pid) - before.bytes) / since).toFixed(0),
         (folderBytes(dataDir) / written).toFixed(0),
       ])
     }
     await core.drain()
     await log.close()
     console.log(`\nCost of a reading as the log grows, ${keys} keys, ${askedAtOnce} asked at once\n`)
-    console.log(table([['readings in the log', 'µs each', 'µs of processor each', 'bytes each on disk'], ...rows]))
+    console.log(
+      table([['readings in the log', 'µs each', 'µs of processor each', 'bytes written for each', 'on disk'], ...rows]),
+    )
   } finally {
     rmSync(dataDir, { recursive: true })
   }

@@ -15,3 +15,7 @@ export const mebibytesOf = (processId: number): { readonly rss: number; readonly
   const of = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1_024
   return { rss: of('VmRSS'), anonymous: of('RssAnon') }
 }
+
+/** Bytes that a process has handed to the kernel to be written, to files and sockets alike. */
+export const writtenBytesOf = (processId: number): number =>
+  Number(/^wchar: (\d+)$/m.exec(readFileSync(`/proc/${processId}/io`, 'utf8'))?.[1])
