@@ -275,14 +275,18 @@ export class Keg {
 
   /** The beginning of the last day on which such a point was accepted. */
   #find(value: number, timestampMs: number, nanoseconds: number): number | null {
-    let day = none
+    const { numbers } = this.#block
+    const firstPoint = this.#from + points
+    const next = this.#get(nextPoint)
     const count = this.#get(pointCount)
-    for (let place = 0; place < count; place += 1) {
-      const at = points + place * numbersPerPoint
-      if (this.#get(at) !== value || this.#get(at + 1) !== timestampMs) continue
-      if ((this.#nanoseconds?.[place] ?? 0) === nanoseconds) day = Math.max(day, this.#dayAt(place))
+    // From the newest to the oldest, in whose order the days grow too: the first that is met is of the last day.
+    for (let back = 1; back <= count; back += 1) {
+      const place = back <= next ? next - back : next - back + pointsPerKegMax
+      const at = firstPoint + place * numbersPerPoint
+      if (numbers[at + 1] !== timestampMs || numbers[at] !== value) continue
+      if ((this.#nanoseconds?.[place] ?? 0) === nanoseconds) return this.#dayAt(place) * dayMs
     }
-    return day === none ? null : day * dayMs
+    return null
   }
 
   /** Whether the latest so far comes before that reading. */

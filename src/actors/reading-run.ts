@@ -21,9 +21,11 @@ export const readingEvents = (by: By, asks: readonly ReadingAsk[], recordedAt: n
     const metadata = { by, requestId, correlationId: requestId, causationId: requestId }
     const ofFirst: Metadata = keyed === null ? metadata : { ...metadata, idempotency: keyed.idempotency }
     if (isBatch(readings)) {
-      for (const [index, data] of readings.entries()) {
+      let index = 0
+      for (const data of readings) {
         const id = readingId(requestId, index)
         events.push({ id, type: 'ReadingAccepted', recordedAt, data, metadata: index === 0 ? ofFirst : metadata })
+        index += 1
       }
     } else events.push({ id: requestId, type: 'ReadingAccepted', recordedAt, data: readings, metadata: ofFirst })
   }

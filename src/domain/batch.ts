@@ -24,11 +24,13 @@ export type BatchPlace = { readonly cellar: string; readonly policy: CellarPolic
 export const judgeBatch = (items: readonly unknown[], place: BatchPlace): JudgedBatch => {
   const readings: Reading[] = []
   const rejected: RejectedItem[] = []
-  for (const [index, item] of items.entries()) {
+  let index = 0
+  for (const item of items) {
     const parsed = parseReading(item)
     const refusal = parsed.ok ? refusalAt(parsed.value, place) : asItem(parsed.refusal)
     if (refusal !== null) rejected.push({ index, refusal })
     else if (parsed.ok) readings.push(parsed.value.reading)
+    index += 1
   }
   return { readings, rejected }
 }

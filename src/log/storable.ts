@@ -15,8 +15,11 @@ const dataChecks = new Map(Object.entries(eventData).map(([type, schema]) => [ty
 export const assertStorable = (stream: string, events: readonly NewEvent[]): void => {
   if (stream.indexOf('-') < 1) throw new Error(`Cannot append to "${stream}": its name has no category before a "-"`)
   if (events.length === 0) throw new Error(`Cannot append to "${stream}": no events were given`)
+  // The readings of a batch share theirs.
+  let checked: Metadata | null = null
   for (const event of events) {
-    const fault = faultOf(event)
+    const fault = faultOf(event) ?? (event.metadata === checked ? null : metadataFault(event))
+    checked = event.metadata
     if (fault !== null) throw new Error(`Cannot append ${event.type} to "${stream}": ${fault}`)
   }
 }
@@ -29,9 +32,11 @@ const faultOf = (event: NewEvent): string | null => {
   const data = dataChecks.get(event.type)
   if (data === undefined) return 'its type has no schema'
   if (!data.Check(event.data)) return `data ${data.Errors(event.data).First()?.message ?? 'is not as its schema says'}`
-  if (!metadataCheck.Check(event.metadata)) return 'metadata is not as its schema says'
   return null
 }
+
+const metadataFault = ({ metadata }: NewEvent): string | null =>
+  metadataCheck.Check(metadata) ? null : 'metadata is not as its schema says'
 
 /**
  * Key, cellar and operator events stay for ever (decisions, "Retention and versioning").
@@ -50,12 +55,14 @@ export const recordRun = (
   events: readonly NewEvent[],
   first: { readonly revision: number; readonly position: number },
 ): readonly RecordedEvent<EventType>[] =>
-  events.map((event, index) => ({
-    ...event,
-    stream,
-    revision: first.revision + index,
-    position: first.position + index,
-  }))
+  events.map((event, index) => {
+    const revision = first.revision + index
+    const position = first.position + index
+    if (event.type !== 'ReadingAccepted') return { ...event, stream, revision, position }
+    // Named one by one, for every reading that is written: copied by `...` they cost as much as their check.
+    const { id, type, recordedAt, data, metadata } = event
+    return { id, type, recordedAt, data, metadata, stream, revision, position }
+  })
 
 /** @throws RangeError if a page's length is not within its bound. */
 export const assertPage = (limit: number): void => {

@@ -223,7 +223,8 @@ class SqliteLog implements EventLog {
 
   #publish({ fates }: Staged): readonly Fate[] {
     this.#staging.committed()
-    const events = fates.flatMap(eventsOf)
+    const events: RecordedEvent[] = []
+    for (const fate of fates) for (const event of eventsOf(fate)) events.push(event)
     this.#publishedTo = events.at(-1)?.position ?? this.#publishedTo
     this.#subscriptions.publish(events)
     return fates
