@@ -18,6 +18,8 @@ export const ConfirmPage = (props: {
   readonly cellar: CellarView
   readonly apiKey: KeyView
   readonly action: KeyAction
+  /** Its expiry has passed, also while it is suspended. */
+  readonly isExpired: boolean
   readonly form: Form<'reason'>
 }): JSX.Element => {
   const { apiKey, action } = props
@@ -44,7 +46,7 @@ export const ConfirmPage = (props: {
           <code safe>{`clr_${apiKey.keyId}_…`}</code>
         </p>
         {action === 'resume' ? null : <LastUse apiKey={apiKey} nowMs={props.shell.nowMs} />}
-        <p safe>{consequences[action]}</p>
+        <p safe>{action === 'resume' && props.isExpired ? resumedExpired : consequences[action]}</p>
       </ConfirmCard>
     </Layout>
   )
@@ -84,6 +86,9 @@ const consequences: Readonly<Record<KeyAction, string>> = {
   revoke:
     'From the moment the next page says so, no reading of it is accepted any more, on any node. This can’t be undone: a device that needs to send again needs a new key.',
 }
+
+const resumedExpired =
+  'Its expiry has passed: once it is resumed, its readings are still refused, as “API key has expired”, until it is given a later one.'
 
 const addresses: Readonly<Record<KeyAction, (keyId: string) => string>> = {
   suspend: paths.suspendKey,

@@ -680,7 +680,14 @@ const confirmPages = (texts: Texts): readonly Page[] => {
   return [
     ...actions.map((action) => ({
       name: `confirm-${action}`,
-      html: ConfirmPage({ shell, cellar, apiKey: keyOf(texts, 'active'), action, form: form({ reason: '' }) }),
+      html: ConfirmPage({
+        shell,
+        cellar,
+        apiKey: keyOf(texts, 'active'),
+        action,
+        isExpired: false,
+        form: form({ reason: '' }),
+      }),
     })),
     {
       name: 'confirm-unused',
@@ -689,6 +696,7 @@ const confirmPages = (texts: Texts): readonly Page[] => {
         cellar,
         apiKey: unusedKeyOf(texts),
         action: 'revoke',
+        isExpired: false,
         form: form({ reason: texts('typed') }, { reason: texts('fault'), form: texts('fault') }),
       }),
     },
@@ -699,6 +707,18 @@ const confirmPages = (texts: Texts): readonly Page[] => {
         cellar,
         apiKey: { ...keyOf(texts, 'active'), lastUsedAt: nowMs - 9 * day },
         action: 'suspend',
+        isExpired: false,
+        form: form({ reason: '' }),
+      }),
+    },
+    {
+      name: 'confirm-resume-expired',
+      html: ConfirmPage({
+        shell,
+        cellar,
+        apiKey: { ...keyOf(texts, 'suspended'), expiresAt: nowMs - day },
+        action: 'resume',
+        isExpired: true,
         form: form({ reason: '' }),
       }),
     },

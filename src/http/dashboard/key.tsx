@@ -7,7 +7,7 @@ import type { StateAt } from '../../../views/types.ts'
 import { changeKeyInParts, type KeyChanges } from '../../actors/key-changes.ts'
 import { readKeyEvents } from '../../actors/key-events.ts'
 import type { CellarState } from '../../domain/cellar.ts'
-import type { KeyState } from '../../domain/key.ts'
+import { type KeyState, keyStatus } from '../../domain/key.ts'
 import { type CommandRefusal, done, type Outcome } from '../../domain/refusal.ts'
 import { keyLimitDefault } from '../../limits.ts'
 import { alreadySo, alreadySoText, wasSoBefore } from './already-so.ts'
@@ -171,8 +171,12 @@ const noticeOf = (action: KeyAction, { before, after }: Acted, visit: SignedInVi
     return 'key_was_revoked'
   if (action === 'suspend' && after.suspended !== null && wasSoBefore(before.suspended, after.suspended, visit))
     return 'key_was_suspended'
-  return action === 'resume' && before.suspended === null ? 'key_not_suspended' : notices[action]
+  if (action === 'resume' && before.suspended === null) return 'key_not_suspended'
+  return action === 'resume' && isExpired(after, visit.nowMs) ? 'key_resumed_expired' : notices[action]
 }
+
+/** As it stands, or would once it is resumed. */
+const isExpired = (key: KeyState, nowMs: number): boolean => keyStatus({ ...key, suspended: null }, nowMs) === 'expired'
 
 type Acted = { readonly before: KeyState; readonly after: KeyState }
 
@@ -190,6 +194,7 @@ const confirmPage = async (
       cellar={cellarView(cellarOfKey(deps, key))}
       apiKey={await keyViewOf(deps, key, visit.nowMs)}
       action={action}
+      isExpired={isExpired(key, visit.nowMs)}
       form={{ values, faults: placedFaults(values, faults) }}
     />
   )

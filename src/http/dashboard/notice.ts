@@ -11,6 +11,7 @@ const notices = {
   key_changed: 'The changes are saved and in force.',
   key_suspended: 'Suspended: no reading of this key is accepted any more until it is resumed.',
   key_resumed: 'Resumed: its readings are accepted again.',
+  key_resumed_expired: 'Resumed, but its expiry has passed: give it a later one.',
   key_was_suspended: 'It was suspended before; nothing was added.',
   key_not_suspended: 'It is not suspended; nothing was added.',
   key_was_revoked: 'It was revoked before; nothing was added.',

@@ -401,6 +401,23 @@ describe('a key’s page', () => {
     expect((await admin.get(paths.key(keyId))).body).not.toContain('Revoked: no reading of this key')
   })
 
+  test('says of one that expired while it was suspended that resuming it is not enough', async () => {
+    const expiresAt = service.clock.now() + 1_000
+    const { key, keyId } = await service.createKey({ expiresAt })
+    await service.core.keys.suspend(keyId, '', testAsker)
+    const asked = async () => (await admin.get(paths.resumeKey(keyId))).body
+    service.clock.advance(999)
+    expect(await asked()).toContain('Its readings are accepted again, within a second')
+    service.clock.advance(1)
+    expect(await asked()).toContain('once it is resumed, its readings are still refused')
+    expect(await asked()).not.toContain('accepted again')
+    await admin.post(paths.resumeKey(keyId), { reason: '' })
+    const { body } = await admin.get(paths.key(keyId))
+    expect(body).toContain('Resumed, but its expiry has passed: give it a later one.')
+    expect(body).not.toContain('accepted again')
+    expect((await service.post(validReading, key)).status).toBe(401)
+  })
+
   test('asks nothing that is so already: it says since when and by whom, and that nothing was added', async () => {
     const { keyId } = await service.createKey()
     const said = async (): Promise<string> =>
