@@ -47,7 +47,7 @@ export const parseConfig = (environment: Environment): ParsedConfig => {
   const config: Config = {
     host: take(parseHost(text('HOST') ?? '127.0.0.1'), ''),
     port: take(parsePort(text('PORT') ?? '3000'), 0),
-    dataDir: take(parseDataDir(text('DATA_DIR') ?? './data'), ''),
+    dataDir: take(parseDataDir(text('DATA_DIR') ?? dataDirDefault), ''),
     eventStore: take(parseEventStoreSettings(text('EVENTSTORE_URL'), text('EVENTSTORE_PREFIX')), null),
     publicUrl: take(parsePublicUrl(text('PUBLIC_URL')), null),
     trustedProxies: take(parseTrustedProxies(text('TRUSTED_PROXIES')), []),
@@ -72,6 +72,9 @@ const parseHost = (value: string): Parsed<string> => {
   if (isIP(value) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(value)) return { value }
   return wrong('HOST', value, 'it must be an IP address or a host name, without scheme or port')
 }
+
+/** From the working directory, as any path. */
+export const dataDirDefault = './data'
 
 const parseDataDir = (value: string): Parsed<string> => {
   if (value.trim() !== '' && !value.includes('\0')) return { value }

@@ -1,9 +1,11 @@
 /** The running service: log, actors, app and sockets, and the order in which they start and end. */
 import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createSecureContext } from 'node:tls'
 import { version } from '../package.json' with { type: 'json' }
 import { paths } from '../views/paths.ts'
+import { shellWord } from '../views/snippets.ts'
 import type { CheckpointParts } from './actors/checkpoints.ts'
 import type { TimesTold } from './actors/clock-watch.ts'
 import type { Core } from './actors/core.ts'
@@ -15,7 +17,7 @@ import { startDemo } from './cli/demo.ts'
 import { CommandFailed, exitCodes } from './cli/exit-codes.ts'
 import type { Screen } from './cli/progress.ts'
 import type { Clock } from './clock.ts'
-import { baseUrlOf, type Config, localUrlOf } from './config.ts'
+import { baseUrlOf, type Config, dataDirDefault, localUrlOf } from './config.ts'
 import { assertNever } from './domain/refusal.ts'
 import type { Entropy } from './entropy.ts'
 import { LivePages } from './http/dashboard/live-pages.ts'
@@ -93,7 +95,7 @@ const start = async (
     readiness.isDraining = true
   })
   lines.info('listening', { version, host: config.host, port, dataDir: config.dataDir, demo })
-  await welcome({ core, screen, baseUrl: baseUrlOf(config, port), linkUrl })
+  await welcome({ core, screen, dataDir: config.dataDir, baseUrl: baseUrlOf(config, port), linkUrl })
   const running = started.move()
   return { drain: () => running.disposeAsync() }
 }
@@ -198,23 +200,30 @@ const drainServer = async (server: Bun.Server<unknown>, app: App): Promise<void>
 type Welcome = {
   readonly core: Core
   readonly screen: Screen
+  readonly dataDir: string
   readonly baseUrl: string
   linkUrl(secret: string): string
 }
 
 /** The link makes whoever opens it an admin, so it goes to a terminal and nowhere else: stderr may be kept in a file. */
-const welcome = async ({ core, screen, baseUrl, linkUrl }: Welcome): Promise<void> => {
+const welcome = async ({ core, screen, dataDir, baseUrl, linkUrl }: Welcome): Promise<void> => {
   screen.write(`Cellarbook listens on ${baseUrl}\n`)
   if (core.projections.operators.list().length > 0) return
   if (screen.isTTY !== true) {
     screen.write(
-      'Nobody can sign in yet. To make the link for the first admin, run: bun run cellarbook operator link\n',
+      `Nobody can sign in yet. To make the link for the first admin, run: ${folderFor(dataDir)}bun run cellarbook operator link\n`,
     )
     return
   }
   const asker = { by: { kind: 'system' }, requestId: core.entropy.uuid() } as const
   const link = await core.operators.issueLink({ email: null, role: 'admin' }, asker)
   if (link.ok) screen.write(`Open this link once to become its first admin:\n\n  ${linkUrl(link.value.secret)}\n\n`)
+}
+
+/** By it a command in another shell reaches this service, and no log beside it. */
+const folderFor = (dataDir: string): string => {
+  const path = resolve(dataDir)
+  return path === resolve(dataDirDefault) ? '' : `DATA_DIR=${shellWord(path)} `
 }
 
 export const errorOf = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)))

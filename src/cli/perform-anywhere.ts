@@ -39,10 +39,10 @@ export const performAnywhere = async (operation: Operation, place: Place): Promi
   )
 }
 
-/** The others only look, or change what must be there already. */
-const beginsLog = ({ op }: Operation): boolean => op === 'create_cellar' || op === 'issue_link'
+/** The others only look, or change what must be there already; a link to a log that no service is on would open nothing. */
+const beginsLog = ({ op }: Operation): boolean => op === 'create_cellar'
 
-/** Answered from an empty log, who has mistyped the folder would take a key for one that does not exist. */
+/** Answered from an empty log, who has named the wrong folder would take a key for one that does not exist. */
 const noLogIn = (dataDir: string): CommandFailed =>
   new CommandFailed(
     `There is no log in the data folder "${dataDir}". DATA_DIR names another one; a first start, or "cellarbook cellar create ID", begins a log`,

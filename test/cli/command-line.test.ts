@@ -77,13 +77,15 @@ describe('the command line', () => {
   })
 
   onEmbedded('elsewhere a log may be there without the folder')(
-    'a data folder in which there is no log is named, lest its keys be taken for gone, and none is left behind',
+    'a data folder in which there is no log is named, lest its keys be taken for gone or a link be dead, and none is left behind',
     async () => {
       const missing = join(folder.path, 'missing')
       for (const words of [
         ['cellar', 'list', '--json'],
         ['key', 'revoke', 'abcdefgh'],
         ['log', 'read'],
+        ['operator', 'link'],
+        ['operator', 'link', '--email', 'ada@example.org', '--json'],
       ]) {
         const ran = await cellarbook(words, { DATA_DIR: missing })
         expect([words, ran.exitCode, ran.stdout]).toEqual([words, 78, ''])

@@ -10,6 +10,7 @@ import {
   cellarbook,
   environmentOf,
   newFolder,
+  root,
   type ServiceProcess,
   startProcess,
   textOf,
@@ -251,10 +252,23 @@ describe('serve', () => {
   )
 
   test(
+    'the command that makes the link for the first admin, run as it is told, reaches this service from any shell',
+    async () => {
+      const service = await start(join(folder.path, "it's $HOME `id` data"))
+      const told = await service.untilStderr(/, run: (.* operator link)\n/)
+      const command = told?.[1]?.replace('bun run cellarbook', `"${process.execPath}" src/main.ts`) ?? ''
+      const shell = Bun.spawn(['sh', '-c', `${command} --json`], { cwd: root, env: environmentOf({}), stdout: 'pipe' })
+      const link: unknown = await new Response(shell.stdout).json()
+      expect(link).toMatchObject({ role: 'admin', url: expect.stringContaining(`${service.url}/link/`) })
+    },
+    slowMs,
+  )
+
+  test(
     'shows the set-up link on a terminal while nobody can sign in, and never in what is kept',
     async () => {
       const kept = await start(freshFolder())
-      expect(await kept.untilStderr(/run: bun run cellarbook operator link\n/)).not.toBeNull()
+      expect(await kept.untilStderr(/run: DATA_DIR='.*' bun run cellarbook operator link\n/)).not.toBeNull()
       expect(kept.stderr() + kept.stdout()).not.toContain('/link/')
 
       const dataDir = freshFolder()
