@@ -2,11 +2,19 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb'
+import { derivedId } from '../../src/actors/derived-id.ts'
 import { eventStoreAppendsOutMax, eventStoreReadMsMax, logQueueReadingsMax } from '../../src/limits.ts'
 import { type EventLog, Outage } from '../../src/log/event-log.ts'
 import { caughtUp, collect, hasEvents } from '../log/collector.ts'
-import { openAt, untilHealth } from '../log/event-store-log.ts'
-import { freshKeyStream, freshReadingsStream, keySuspended, keySuspensions, reading } from '../log/sample-events.ts'
+import { freshPrefix, openAt, untilHealth } from '../log/event-store-log.ts'
+import {
+  freshKeyStream,
+  freshReadingsStream,
+  keySuspended,
+  keySuspensions,
+  reading,
+  startMs,
+} from '../log/sample-events.ts'
 import { startLogCluster } from '../support/log-server/cluster.ts'
 import { type LogServer, startLogServer } from '../support/log-server/server.ts'
 
@@ -186,6 +194,26 @@ describe('a store that is away', () => {
     slowMs,
   )
 })
+
+test(
+  'an event whose id follows from its cause is told as it lies there, when another node wrote it unheard',
+  async () => {
+    const server = await startLogServer()
+    ends.push(() => server.stop())
+    const prefix = freshPrefix()
+    const [one, other] = [await openAt(server.url, prefix), await openAt(server.url, prefix)]
+    ends.push(
+      () => one.close(),
+      () => other.close(),
+    )
+    const stream = freshKeyStream()
+    const event = { ...keySuspended('revoked', startMs), id: derivedId(stream, 'KeyRevoked') }
+    const late = { ...event, recordedAt: startMs + 900 }
+    expect(await one.append(stream, 'none', [event])).toMatchObject({ outcome: 'written' })
+    expect(await other.append(stream, 'none', [late])).toMatchObject({ outcome: 'already_written', events: [event] })
+  },
+  slowMs,
+)
 
 describe('an append of several events, whose positions have to be read', () => {
   test(

@@ -25,6 +25,11 @@ const storedIdOf = (id: string): string => (uuidPattern.test(id) ? id : uuidFrom
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-9a-f][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
+/** Whether that id may be another writer's too: one that follows from something is of version 8, a random one of version 4. */
+export const isDerivedId = (id: string): boolean => storedIdOf(id).charAt(versionAt) === '8'
+
+const versionAt = 'xxxxxxxx-xxxx-'.length
+
 /** RFC 9562, version 8. */
 const uuidFrom = (text: string): string => {
   const digest = new Bun.CryptoHasher('sha256').update(text).digest('hex')

@@ -19,7 +19,7 @@ import {
 import { assertPage, assertStorable, assertTruncatable, recordRun } from '../storable.ts'
 import { Appends } from './appends.ts'
 import { Connection } from './connection.ts'
-import { messageOf, recordedEventOf, type StoredEvent } from './events.ts'
+import { isDerivedId, messageOf, recordedEventOf, type StoredEvent } from './events.ts'
 import { Following } from './following.ts'
 import { NamedRevisions } from './named.ts'
 import { createReads, type Reads } from './reads.ts'
@@ -91,15 +91,18 @@ class EventStoreLog implements EventLog {
     const last = revision + events.length - 1
     this.#named.see(stream, last)
     const { isNew, position } = appended
-    if (isNew && position !== null && events.length === 1) {
+    // What follows from its cause another node may have written too, which has not been heard of here: that is read back.
+    const isOwn = isNew && events.every(({ type, id }) => type === 'ReadingAccepted' || !isDerivedId(id))
+    if (isOwn && position !== null && events.length === 1) {
       return { outcome: 'written', events: recordRun(stream, events, { revision, position }) }
     }
-    if (isNew && events.every(({ type }) => type === 'ReadingAccepted')) return { outcome: 'written', events: [] }
+    if (isOwn && events.every(({ type }) => type === 'ReadingAccepted')) return { outcome: 'written', events: [] }
     this.#named.name(stream, last)
     const recorded = await this.#readBack(stream, revision, events.length)
     // The server still knows it, and it is gone: nobody can say what it was.
     if (recorded === null) return { outcome: 'conflict', currentRevision: await this.#lastRevision(stream) }
-    return { outcome: isNew ? 'written' : 'already_written', events: recorded }
+    const isWritten = isNew && recorded.every((event, index) => isSameWriting(event, events[index]))
+    return { outcome: isWritten ? 'written' : 'already_written', events: recorded }
   }
 
   async read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]> {
@@ -208,3 +211,7 @@ class EventStoreLog implements EventLog {
     if (this.#isClosed) throw new Outage(`Cannot ${action}: the log is closed`, 'not_written', 'closed')
   }
 }
+
+/** Two who write the same effect write one id, each at its own time and for its own request. */
+const isSameWriting = (stored: RecordedEvent, event: NewEvent | undefined): boolean =>
+  stored.recordedAt === event?.recordedAt && stored.metadata.requestId === event.metadata.requestId
