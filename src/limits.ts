@@ -116,6 +116,9 @@ export const sharedStreamMs = 5_000
  * `heartbeatMs`. By far longer than two appends take.
  */
 export const revocationFinishMs = 2_000
+/** A clock that goes further ahead than time has passed is believed when it has stood by that for so long. */
+export const clockStepMsMax = 1_000
+export const clockStandMs = 5_000
 /** An event from further ahead of this node's clock shows that clocks differ (protocol, "Versions and clocks"). */
 export const clockDifferenceMsMax = 1_000
 /** After so long without such an event they agree again; a multiple of `heartbeatMs`, as is `lagCalmMs`. */

@@ -16,7 +16,7 @@ import { startControlServer } from './cli/control-server.ts'
 import { startDemo } from './cli/demo.ts'
 import { CommandFailed, exitCodes } from './cli/exit-codes.ts'
 import type { Screen } from './cli/progress.ts'
-import type { Clock } from './clock.ts'
+import type { MachineClock } from './clock.ts'
 import { baseUrlOf, type Config, dataDirDefault, localUrlOf } from './config.ts'
 import { assertNever } from './domain/refusal.ts'
 import type { Entropy } from './entropy.ts'
@@ -27,7 +27,7 @@ import type { LogLines } from './log-lines.ts'
 import { inOneSentence, openIdempotencyIndex, openLog } from './open-log.ts'
 
 export type ServiceParts = {
-  readonly clock: Clock
+  readonly clock: MachineClock
   readonly entropy: Entropy
   readonly lines: LogLines
   /** stderr. */
@@ -124,11 +124,19 @@ const tellTimes = (told: TimesTold, lines: LogLines): void => {
         { byMs: told.byMs },
       )
       return
+    case 'leapt':
+      lines.warn('the clock has leapt ahead: it is not believed until it has stood by that for five seconds', {
+        byMs: told.byMs,
+      })
+      return
     case 'ahead_no_more':
       lines.info('events are no longer ahead of the clock')
       return
     case 'late_no_more':
       lines.info('events come in time again')
+      return
+    case 'leapt_no_more':
+      lines.info('the clock is believed again')
       return
     case 'doubted_no_more':
       lines.info('readings are purged by the clock again')

@@ -2,10 +2,13 @@ import type { RecordedEvent } from '../domain/events.ts'
 import { clockCalmMs, clockDifferenceMsMax, heartbeatMs, lagCalmMs, lagMsMax } from '../limits.ts'
 import type { Host } from './host.ts'
 
-/** `byMs`: how far the event was off that showed it first. `doubted`: how far the clock is, by which nothing is purged then. */
+/**
+ * `byMs`: how far the event was off that showed it first. `leapt`, `doubted`: how far the clock is, by which nothing is
+ * judged then, or nothing is purged.
+ */
 export type TimesTold =
-  | { readonly kind: 'ahead' | 'late' | 'doubted'; readonly byMs: number }
-  | { readonly kind: 'ahead_no_more' | 'late_no_more' | 'doubted_no_more' }
+  | { readonly kind: 'ahead' | 'late' | 'leapt' | 'doubted'; readonly byMs: number }
+  | { readonly kind: 'ahead_no_more' | 'late_no_more' | 'leapt_no_more' | 'doubted_no_more' }
 
 /**
  * Holds the times of the newest events against this node's clock (protocol, "Versions and clocks"), and says when it begins
@@ -14,23 +17,26 @@ export type TimesTold =
  * An event can be heard late, and never early. So one from ahead proves that two clocks differ, and of two nodes that write
  * the slower one meets it; one from behind proves nothing but that something is late: the subscription, the append that was
  * tried for long, or the clock of who wrote it. Of the events that come together the newest by its own time is looked at,
- * since one slow node among others is no lag.
+ * since one slow node among others is no lag. A clock that has leapt is told of too: not believed, it is still what an event
+ * from ahead is held against, since after a sleep the others' are.
  */
 export class ClockWatch {
   readonly #host: Host
   readonly #ahead: Spell
   readonly #late: Spell
+  readonly #leapt: Spell
   #isCaughtUp = false
 
   constructor(host: Host, onTimes: (told: TimesTold) => void) {
     this.#host = host
-    const spell = (kind: 'ahead' | 'late', calmMs: number): Spell =>
+    const spell = (kind: 'ahead' | 'late' | 'leapt', calmMs: number): Spell =>
       new Spell(calmMs / heartbeatMs, {
         onBegin: (byMs) => onTimes({ kind, byMs }),
         onEnd: () => onTimes({ kind: `${kind}_no_more` }),
       })
     this.#ahead = spell('ahead', clockCalmMs)
     this.#late = spell('late', lagCalmMs)
+    this.#leapt = spell('leapt', heartbeatMs)
   }
 
   /** What comes from now on is news, and no history. */
@@ -42,13 +48,18 @@ export class ClockWatch {
     let newest = 0
     for (const { recordedAt } of events) if (recordedAt > newest) newest = recordedAt
     const lateMs = this.#host.clock.now() - newest
-    if (-lateMs > clockDifferenceMsMax) this.#ahead.see(-lateMs, this.#host.beat)
+    const aheadMs = -lateMs - this.#host.clock.leapMs()
+    if (aheadMs > clockDifferenceMsMax) this.#ahead.see(aheadMs, this.#host.beat)
     if (lateMs > lagMsMax && this.#isCaughtUp) this.#late.see(lateMs, this.#host.beat)
   }
 
   onBeat(): void {
     this.#ahead.onBeat(this.#host.beat)
     this.#late.onBeat(this.#host.beat)
+    // Asked at each beat, so that a leap is met soon and what the clock gains slowly is none.
+    const leapMs = this.#host.clock.leapMs()
+    if (leapMs > 0) this.#leapt.see(leapMs, this.#host.beat)
+    this.#leapt.onBeat(this.#host.beat)
   }
 }
 

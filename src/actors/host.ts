@@ -1,9 +1,10 @@
 import type { Projections } from '../../projections/queries.ts'
-import type { Clock } from '../clock.ts'
+import type { MachineClock } from '../clock.ts'
 import type { Entropy } from '../entropy.ts'
 import type { EventLog } from '../log/event-log.ts'
 import type { RememberedAppends } from './remembered-appends.ts'
 import type { Schedule } from './schedule.ts'
+import { SteadyClock } from './steady-clock.ts'
 
 /** What the host calls at the end of a turn. */
 export type Flushable = { flush(): void }
@@ -11,7 +12,7 @@ export type Flushable = { flush(): void }
 /** What all actors of one node stand on: the log, time, chance, and the end of the turn. */
 export class Host {
   readonly log: EventLog
-  readonly clock: Clock
+  readonly clock: SteadyClock
   readonly entropy: Entropy
   readonly schedule: Schedule
   readonly projections: Projections
@@ -29,9 +30,11 @@ export class Host {
   gaveUp = false
   #flushing: Flushable[] = []
 
-  constructor(parts: Pick<Host, 'log' | 'clock' | 'entropy' | 'schedule' | 'projections' | 'onBug'>) {
+  constructor(
+    parts: Pick<Host, 'log' | 'entropy' | 'schedule' | 'projections' | 'onBug'> & { readonly clock: MachineClock },
+  ) {
     this.log = parts.log
-    this.clock = parts.clock
+    this.clock = new SteadyClock(parts.clock)
     this.entropy = parts.entropy
     this.schedule = parts.schedule
     this.projections = parts.projections

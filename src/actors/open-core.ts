@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import type { MachineClock } from '../clock.ts'
 import type { RecordedEvent } from '../domain/events.ts'
 import { lifecycleCategories } from '../domain/streams.ts'
 import type { Entropy } from '../entropy.ts'
@@ -19,7 +19,7 @@ import { type Schedule, systemSchedule } from './schedule.ts'
 
 export type CoreParts = {
   readonly log: EventLog
-  readonly clock: Clock
+  readonly clock: MachineClock
   readonly entropy: Entropy
   /** Default: none, and then no request with an `Idempotency-Key` is taken. */
   readonly idempotency?: IdempotencyIndex
@@ -51,17 +51,17 @@ export type OpenCore = Core & {
  * @throws what the log throws if it can't be read.
  */
 export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
-  const { log, clock, entropy, schedule = systemSchedule, onBug = console.error, onBroken = throwToNobody } = parts
+  const { log, entropy, schedule = systemSchedule, onBug = console.error, onBroken = throwToNobody } = parts
   const checkpointParts = parts.checkpoints ?? null
   const { projections, last } = await beginFrom(log, checkpointParts)
   const after = last?.position ?? null
-  const host = new Host({ log, clock, entropy, schedule, projections, onBug })
+  const host = new Host({ log, clock: parts.clock, entropy, schedule, projections, onBug })
   if (parts.idempotency !== undefined) host.remembered = new RememberedAppends(host, parts.idempotency)
   const onTimes = parts.onTimes ?? (() => {})
   // From what is read anyway: in an EventStoreDB that others fill, looking for the newest event alone takes long.
   let newest = last
   let isCaughtUp = false
-  const node = new Node(host, { newestMs: () => newest?.recordedAt ?? clock.now(), onTimes })
+  const node = new Node(host, { newestMs: () => newest?.recordedAt ?? host.clock.now(), onTimes })
   node.sweeps.recall()
   node.rotations.recall()
   const checkpoints = new Checkpoints(host, checkpointParts)
@@ -122,7 +122,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
 
   return {
     log,
-    clock,
+    clock: host.clock,
     entropy,
     projections,
     cellars: createCellars(node.cellars),

@@ -46,8 +46,9 @@ export class RememberedAppends {
   readonly #caughtUp = Promise.withResolvers<void>()
   /**
    * Ms; the clock by which keys are forgotten. It begins with the newest event that a start finds, and follows this node's
-   * own at twice its pace at the most: one that is ahead for a moment would have keys forgotten that still count when it is
-   * back, and their requests stored twice.
+   * own at twice its pace at the most: one that is ahead would have keys forgotten that still count when it is back, and
+   * their requests stored twice. Here nobody waits for it, so it need not believe the minutes or hours that a steady clock
+   * has to.
    */
   #clockMs = 0
   #writing: Promise<void> | null = null

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { clockCalmMs, clockDifferenceMsMax, heartbeatMs, lagCalmMs, lagMsMax } from '../../src/limits.ts'
+import { clockCalmMs, clockDifferenceMsMax, clockStandMs, heartbeatMs, lagCalmMs, lagMsMax } from '../../src/limits.ts'
+import { manualClock } from '../support/manual-clock.ts'
 import { Cluster, makeTestKey } from './nodes.ts'
 
 /** Two nodes on one log; the clock of `other` differs by that much. */
@@ -109,5 +110,43 @@ describe('a node that hears of events late', () => {
     await postOn(one)
     cluster.clock.advance(3_600_000)
     expect((await cluster.open()).times).toEqual([])
+  })
+})
+
+describe('a node whose clock leaps ahead', () => {
+  const openApart = async () => {
+    const cluster = new Cluster()
+    const clock = manualClock(cluster.clock.now())
+    const [one, leaping] = [await cluster.open(), await cluster.open({ clock })]
+    const keyId = await makeTestKey(one)
+    leaping.late.deliver()
+    return { cluster, clock, one, leaping, keyId }
+  }
+  const leapMs = 3_600_000
+
+  test('says so once, and once when it is believed', async () => {
+    const { clock, leaping } = await openApart()
+    clock.leap(leapMs)
+    for (let passedMs = 0; passedMs < clockStandMs; passedMs += heartbeatMs) {
+      await leaping.schedule.advance(heartbeatMs)
+      clock.advance(heartbeatMs)
+    }
+    expect(leaping.times).toEqual([{ kind: 'leapt', byMs: leapMs }])
+    await leaping.schedule.advance(heartbeatMs)
+    expect(leaping.times).toEqual([{ kind: 'leapt', byMs: leapMs }, { kind: 'leapt_no_more' }])
+  })
+
+  test('does not accuse the others after a sleep, unless they are ahead of what it says', async () => {
+    const { cluster, clock, one, leaping, keyId } = await openApart()
+    clock.leap(leapMs)
+    for (const [aheadMs, told] of [
+      [leapMs + clockDifferenceMsMax, []],
+      [1, [{ kind: 'ahead', byMs: clockDifferenceMsMax + 1 }]],
+    ] as const) {
+      cluster.clock.advance(aheadMs)
+      await one.post(keyId)
+      leaping.late.deliver()
+      expect(leaping.times).toEqual([...told])
+    }
   })
 })

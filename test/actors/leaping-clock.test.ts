@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { loadReadings, readTail } from '../../src/actors/load-readings.ts'
 import { readingsStream } from '../../src/domain/streams.ts'
+import { clockStandMs, heartbeatMs } from '../../src/limits.ts'
 import { acceptedIn } from '../simulation/naive.ts'
-import { Cluster, makeTestKey, type TestNode } from './nodes.ts'
+import { manualClock } from '../support/manual-clock.ts'
+import { Cluster, makeTestKey, type TestNode, typesOf } from './nodes.ts'
 
 const dayMs = 24 * 3_600_000
 const limit = { readings: 10, windowMs: 60_000 }
@@ -59,4 +61,84 @@ describe('a clock that was ahead while nothing was written, and is back', () => 
     const { window } = await loadReadings(cluster.log, tail, { windowMs: limit.windowMs, now })
     expect(window.latestMs).toBe(now)
   })
+})
+
+describe('while a clock has leapt and is not believed', () => {
+  test('a reading is dated as time has passed, the window holds, and both go on when the clock is back', async () => {
+    const { cluster, node, keyId } = await opened()
+    const start = cluster.clock.now()
+    await node.post(keyId, 9)
+    cluster.clock.leap(dayMs)
+    cluster.clock.advance(1_000)
+    const answers = await node.post(keyId, 2)
+    expect(answers[0]).toMatchObject({ ok: true, value: { recordedAt: start + 1_000 } })
+    expect(answers[1]).toMatchObject({ refusal: { kind: 'rate_limited', retryAfterMs: 59_000 } })
+    cluster.clock.leap(-dayMs)
+    expect((await node.post(keyId))[0]).toMatchObject({ refusal: { kind: 'rate_limited', retryAfterMs: 59_000 } })
+    cluster.clock.set(start + limit.windowMs)
+    expect((await node.post(keyId))[0]).toMatchObject({ ok: true, value: { recordedAt: start + limit.windowMs } })
+  })
+
+  test('no expiry is recorded, and that which comes is recorded once', async () => {
+    const expiresAt = Date.UTC(2026, 2, 1, 12) + dayMs / 2
+    const { cluster, node, keyId } = await opened({ limit, expiresAt })
+    const typesOfKey = async () => typesOf((await cluster.streams(keyId)).key)
+    cluster.clock.leap(dayMs)
+    expect((await node.post(keyId))[0]?.ok).toBe(true)
+    await node.schedule.until(node.core.sweep())
+    expect(await typesOfKey()).toEqual(['KeyCreated'])
+    cluster.clock.leap(-dayMs)
+    cluster.clock.set(expiresAt)
+    for (let sweep = 0; sweep < 2; sweep += 1) await node.schedule.until(node.core.sweep())
+    expect(await typesOfKey()).toEqual(['KeyCreated', 'KeyExpired'])
+    expect((await cluster.streams(keyId)).key.at(-1)?.recordedAt).toBe(expiresAt)
+  })
+})
+
+describe('a leap that stands, as after a sleep', () => {
+  test('is believed within five seconds and a heartbeat though nobody asks: expiry and window go by it', async () => {
+    const expiresAt = Date.UTC(2026, 2, 1, 12) + dayMs / 2
+    const { cluster, node, keyId } = await opened({ limit, expiresAt })
+    const other = await makeTestKey(node, { limit })
+    await node.post(other, 10)
+    cluster.clock.leap(dayMs)
+    await node.schedule.advance(heartbeatMs)
+    cluster.clock.advance(clockStandMs - 1)
+    expect((await node.post(keyId))[0]?.ok).toBe(true)
+    expect((await node.post(other))[0]).toMatchObject({ refusal: { kind: 'rate_limited' } })
+    cluster.clock.advance(1)
+    expect((await node.post(keyId))[0]).toMatchObject({ refusal: { kind: 'key_expired' } })
+    expect((await node.post(other))[0]).toMatchObject({ ok: true, value: { recordedAt: cluster.clock.now() } })
+  })
+
+  test('is no leap to a node that starts by it', async () => {
+    const { cluster, keyId } = await opened()
+    cluster.clock.leap(dayMs)
+    const restarted = await cluster.open()
+    expect((await restarted.post(keyId))[0]).toMatchObject({ ok: true, value: { recordedAt: cluster.clock.now() } })
+  })
+
+  test('dates nothing behind what another node has written meanwhile, and overfills no window with it', async () => {
+    const { cluster, node, keyId } = await opened()
+    const clock = manualClock(cluster.clock.now())
+    const asleep = await cluster.open({ clock })
+    await asleep.post(keyId, 5)
+    cluster.clock.advance(3_600_000)
+    await node.post(keyId, 7)
+    clock.leap(3_600_000)
+    expect((await asleep.post(keyId, 4)).filter(({ ok }) => ok)).toHaveLength(3)
+    const times = await timesIn(cluster, keyId)
+    expect(times).toEqual(times.toSorted((a, b) => a - b))
+    for (const now of times) expect(acceptedIn(times, now, limit.windowMs)).toBeLessThanOrEqual(limit.readings)
+  })
+})
+
+test('A clock that goes back is believed at once, but for the keys that have been written to since', async () => {
+  const { cluster, node, keyId } = await opened()
+  const idle = await makeTestKey(node)
+  await node.post(keyId)
+  const before = cluster.clock.now()
+  cluster.clock.leap(-3_600_000)
+  expect((await node.post(idle))[0]).toMatchObject({ ok: true, value: { recordedAt: cluster.clock.now() } })
+  expect((await node.post(keyId))[0]).toMatchObject({ ok: true, value: { recordedAt: before } })
 })

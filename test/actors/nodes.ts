@@ -34,6 +34,7 @@ export type TestNode = {
 
 type NodeOptions = {
   readonly skewMs?: number
+  readonly clock?: ManualClock
   readonly idempotency?: IdempotencyIndex | null
   readonly checkpoints?: CheckpointStore
 }
@@ -46,11 +47,11 @@ export class Cluster {
   #seeds = 0
 
   /**
-   * `skewMs`: what the node's own clock differs. `idempotency`: its index, or none; default: an empty one. `checkpoints`:
+   * `clock`: the node's own; default: the cluster's. `skewMs`: what it differs from that. `idempotency`: its index, or none; default: an empty one. `checkpoints`:
    * default: none. `log`: how it sees the cluster's.
    */
   async open(options: NodeOptions = {}, log: EventLog = this.log): Promise<TestNode> {
-    const { skewMs = 0, idempotency = createMemoryIndex(), checkpoints } = options
+    const { skewMs = 0, clock: machine = this.clock, idempotency = createMemoryIndex(), checkpoints } = options
     const late = lateLog(log)
     const faults = faultyLog(late)
     const schedule = drivenSchedule()
@@ -58,7 +59,7 @@ export class Cluster {
     const times: TimesTold[] = []
     this.#seeds += 1
     const entropy = seededEntropy(this.#seeds)
-    const clock = { now: () => this.clock.now() + skewMs }
+    const clock = { ...machine, now: () => machine.now() + skewMs }
     const core = await openCore({
       log: faults,
       clock,

@@ -99,7 +99,7 @@ describe('a sweep', () => {
     node.faults.failAppend({ fault: 'unknown_written', nth: 1, thenAway: true })
     void node.core.keys.revoke(keyId, '', asker)
     await node.schedule.quiet()
-    const clock = { now: () => cluster.clock.now() + 40 * dayMs }
+    const clock = { ...cluster.clock, now: () => cluster.clock.now() + 40 * dayMs }
     const times: TimesTold[] = []
     const onTimes = (told: TimesTold) => times.push(told)
     const schedule = drivenSchedule()

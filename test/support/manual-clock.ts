@@ -1,16 +1,24 @@
-import type { Clock } from '../../src/clock.ts'
+import type { MachineClock } from '../../src/clock.ts'
 
-/** A clock that a test moves. Starts at 2026-03-01T12:00:00.000Z. */
-export type ManualClock = Clock & { set(ms: number): void; advance(ms: number): void }
+/**
+ * A clock that a test moves. Starts at 2026-03-01T12:00:00.000Z. Forwards it is time that passes, but for `leap`, which sets
+ * the clock alone; backwards it is always set.
+ */
+export type ManualClock = MachineClock & { set(ms: number): void; advance(ms: number): void; leap(ms: number): void }
 
 export const manualClock = (startMs = Date.UTC(2026, 2, 1, 12)): ManualClock => {
   let nowMs = startMs
+  let passedMs = 0
+  const set = (ms: number): void => {
+    passedMs += Math.max(0, ms - nowMs)
+    nowMs = ms
+  }
   return {
     now: () => nowMs,
-    set: (ms) => {
-      nowMs = ms
-    },
-    advance: (ms) => {
+    passedMs: () => passedMs,
+    set,
+    advance: (ms) => set(nowMs + ms),
+    leap: (ms) => {
       nowMs += ms
     },
   }

@@ -109,6 +109,21 @@ describe('POST /api/v1/ingest answers 401', () => {
     expectUnauthorized(await post(text), expired)
   })
 
+  test('"API key has expired" to no valid key while the clock is ahead for a moment, and when it was', async () => {
+    const expiresAt = service.clock.now() + 60_000
+    const { key: text } = await service.createKey({ expiresAt })
+    const wrongByMs = 24 * 3_600_000
+    service.clock.leap(wrongByMs)
+    const accepted = await post(text)
+    expectAccepted(accepted)
+    expect(Date.parse(JSON.parse(accepted.body).timestamp)).toBeLessThan(expiresAt)
+    service.clock.leap(-wrongByMs)
+    service.clock.set(expiresAt - 1)
+    expectAccepted(await post(text))
+    service.clock.set(expiresAt)
+    expectUnauthorized(await post(text), expired)
+  })
+
   test('"API key has expired" only to who holds the secret', async () => {
     const expiresAt = service.clock.now() + 1
     const { key: text } = await service.createKey({ expiresAt })

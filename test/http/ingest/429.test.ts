@@ -44,6 +44,18 @@ describe('POST /api/v1/ingest answers 429 RATE_LIMITED', () => {
     expect((await acceptedReadings(log)).length).toBe(4)
   })
 
+  test('and goes on by the time that passes while the clock is ahead for a moment, and when it was', async () => {
+    const { key } = await service.createKey({ limit })
+    for (let sent = 0; sent < 3; sent += 1) await post(key)
+    service.clock.leap(24 * 3_600_000)
+    service.clock.advance(1_000)
+    expect((await post(key)).header('Retry-After')).toBe('59')
+    service.clock.leap(-24 * 3_600_000)
+    expect((await post(key)).header('Retry-After')).toBe('59')
+    service.clock.advance(59_000)
+    expectAccepted(await post(key))
+  })
+
   test('and again after a restart: the window is in the log', async () => {
     const { key } = await service.createKey({ limit })
     for (let sent = 0; sent < 3; sent += 1) await post(key)
