@@ -21,6 +21,10 @@ export class CellarsFold implements CellarQueries {
     return this.#byIdentifier.get(cellar) ?? null
   }
 
+  ofStream(stream: string): CellarState | null {
+    return this.#byStream.get(stream) ?? null
+  }
+
   list(): readonly CellarState[] {
     this.#sorted ??= [...this.#byIdentifier.values()].sort(byTitle)
     return this.#sorted

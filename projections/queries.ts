@@ -31,6 +31,7 @@ export type Projections = {
 
 export type CellarQueries = {
   get(cellar: string): CellarState | null
+  ofStream(stream: string): CellarState | null
   /** By title, then identifier. */
   list(): readonly CellarState[]
 }

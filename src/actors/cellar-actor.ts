@@ -31,7 +31,11 @@ const cellarEvent = narrowTo('CellarCreated', 'CellarRenamed', 'CellarPolicyChan
 export class CellarActor extends StreamActor<CellarState | null> {
   constructor(stream: string, host: Host) {
     const evolve = (state: CellarState | null, event: RecordedEvent) => evolveCellar(state, cellarEvent(event))
-    super(host, { stream, initial: null, evolve })
+    const projected = () => {
+      const state = host.projections.cellars.ofStream(stream)
+      return state === null ? null : { state, revision: state.revision }
+    }
+    super(host, { stream, initial: null, evolve, projected })
   }
 
   change(command: CellarCommand, asker: Asker): Answer<CellarState> {

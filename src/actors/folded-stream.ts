@@ -18,6 +18,8 @@ export type Folding<State> = {
   readonly stream: string
   readonly initial: State
   readonly evolve: (state: State, event: RecordedEvent) => State
+  /** The state as this node's projections have it, and its last event's revision; `null` while they have none. */
+  readonly projected?: () => { readonly state: State; readonly revision: number } | null
 }
 
 /** One stream with the state folded from it: load, decide, append, fold. Its owner asks for one thing at a time. */
@@ -42,10 +44,7 @@ export class FoldedStream<State> {
 
   /** The state as the log has it now: what is new is read each time, since another node may have written it. */
   async load(): Promise<State> {
-    if (!this.#isLoaded) {
-      this.#state = this.#folding.initial
-      this.#revision = null
-    }
+    if (!this.#isLoaded) await this.#begin()
     const from = { stream: this.#folding.stream, revision: (this.#revision ?? -1) + 1 }
     await readFrom(this.#host.log, from, (events) => this.#fold(events))
     this.#isLoaded = true
@@ -69,6 +68,20 @@ export class FoldedStream<State> {
       }
     }
     return refused({ kind: 'busy' })
+  }
+
+  /**
+   * With what the projections have, if they have anything: a stream may be of a million events, as a cellar's is whose
+   * readings are purged every day. Of the last one they do not know the time.
+   */
+  async #begin(): Promise<void> {
+    const { stream, initial, projected } = this.#folding
+    const known = projected?.() ?? null
+    const [last] = known === null ? [] : await this.#host.log.read(stream, { from: known.revision, limit: 1 })
+    const isThere = known !== null && last?.revision === known.revision
+    this.#state = isThere ? known.state : initial
+    this.#revision = isThere ? known.revision : null
+    this.#recordedAt = isThere ? last.recordedAt : 0
   }
 
   #fold(events: readonly RecordedEvent[]): void {

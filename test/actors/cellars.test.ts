@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'bun:test'
+import type { Metadata, NewEvent } from '../../src/domain/events.ts'
 import { parseKey, secretMatches } from '../../src/domain/key-format.ts'
 import { cellarStream, keyStream } from '../../src/domain/streams.ts'
 import { keysPerCellarMax } from '../../src/limits.ts'
+import type { EventLog } from '../../src/log/event-log.ts'
+import { passingLog } from '../support/passing-log.ts'
 import { asker, Cluster, cellar, typesOf } from './nodes.ts'
 
 const newKey = { cellar, label: '', note: '', limit: null, expiresAt: null }
@@ -29,6 +32,37 @@ describe('a cellar', () => {
     expect(await one.core.cellars.rename('nowhere', 'x', asker)).toMatchObject({
       refusal: { kind: 'cellar_not_found' },
     })
+  })
+
+  test('is not read again from its first event, however many purges it has', async () => {
+    const cluster = new Cluster()
+    const stream = cellarStream(cellar)
+    const first = await cluster.open()
+    await first.core.cellars.create({ cellar, title: '' }, asker)
+    const metadata: Metadata = { ...asker, correlationId: '', causationId: '' }
+    const purge = { keyId: '7Qp2mZ4k', cellar, firstRevision: 0, lastRevision: 0, readings: 0, acceptedBefore: 0 }
+    const latestMs = cluster.clock.now() + 60_000
+    const purges = Array.from({ length: 2_000 }, (_, index): NewEvent => {
+      const data = { ...purge, lastAcceptedAt: 0 }
+      return { id: `purge-${index}`, type: 'ReadingsPurged', recordedAt: latestMs, data, metadata }
+    })
+    await cluster.log.append(stream, 0, purges)
+
+    let eventsRead = 0
+    const counting: EventLog = {
+      ...passingLog(cluster.log),
+      read: async (of, options) => {
+        const events = await cluster.log.read(of, options)
+        if (of === stream) eventsRead += events.length
+        return events
+      },
+    }
+    const later = await cluster.open({}, counting)
+    expect(await later.core.cellars.rename(cellar, 'Köln', asker)).toMatchObject({ value: { title: 'Köln' } })
+    expect(eventsRead).toBeLessThanOrEqual(1)
+    // Time never goes back in a stream, and the purges were recorded by a clock that is ahead.
+    const all = await cluster.log.read(stream, { from: 2_001, limit: 1 })
+    expect(all).toMatchObject([{ type: 'CellarRenamed', recordedAt: latestMs }])
   })
 
   test('gives its keys numbers for labels, and shows a key in one answer only', async () => {
