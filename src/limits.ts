@@ -99,6 +99,8 @@ export const actorIdleMs = 5 * 60_000
 export const appendBytesMax = 512 * 1024
 export const appendReadingsMax = 4_096
 export const conflictRetriesMax = 64
+/** Tries of a seal in a row: if others win them all, the key is suspended, and they are made again. */
+export const sealTriesMax = 8
 export const requestWaitMsMax = 5_000
 /** How often waiting asks are looked at; a divisor of `requestWaitMsMax`. */
 export const heartbeatMs = 500
@@ -109,6 +111,13 @@ export const storeRetryPauseMsMax = 1_000
 export const storeRetriesMax = 3_600
 /** The longest pause that gives way to another node's writing. */
 export const givingWayMsMax = 100
+/**
+ * The turn that a node which writes to a stream without pause leaves to others, farther from the store: one whose round
+ * trip is half of it meets a conflict in it, and then writes.
+ */
+export const farTurnMs = 50
+/** How often: a twelfth of the time is what one node alone can lose by it. */
+export const farTurnEveryMs = 600
 /** How long a node takes a stream for shared after it met another there; a multiple of `heartbeatMs`. */
 export const sharedStreamMs = 5_000
 /**

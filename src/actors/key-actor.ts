@@ -60,7 +60,7 @@ export class KeyActor {
     this.#host = host
     this.#by = { kind: 'key', keyId }
     this.#streams = new KeyStreams(keyId, host)
-    this.#givingWay = new GivingWay(host, () => this.#advance())
+    this.#givingWay = new GivingWay(host, keyId, () => this.#advance())
     this.#keyed = new KeyedAsks(host, this.#streams)
     this.#work = { host, streams: this.#streams, onDoubt: () => this.#doubt() }
   }

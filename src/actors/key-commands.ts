@@ -1,12 +1,13 @@
-import type { EventData, Metadata } from '../domain/events.ts'
+import type { Metadata } from '../domain/events.ts'
 import { type DecidedKey, decideKey, type KeyCommand, type KeyState, takesAway } from '../domain/key.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../domain/refusal.ts'
-import { conflictRetriesMax } from '../limits.ts'
+import { conflictRetriesMax, sealTriesMax } from '../limits.ts'
 import { type ExpectedRevision, Outage } from '../log/event-log.ts'
+import { retryPauseMs } from './append-until-known.ts'
 import type { Asker } from './core.ts'
 import { derivedId } from './derived-id.ts'
 import type { Host } from './host.ts'
-import type { KeyStreams } from './key-streams.ts'
+import type { Draft, KeyStreams } from './key-streams.ts'
 import { askedBy } from './metadata.ts'
 import { havingWritten } from './outage.ts'
 
@@ -100,33 +101,57 @@ export const revokeKey = async (work: KeyWork, reason: string, asker: Asker): Pr
   const { streams } = work
   if (streams.key === null) return refused({ kind: 'key_not_found' })
   if (streams.key.revoked !== null) return done(streams.key)
-  if (streams.readings.sealed === null) await seal(work, { reason }, askedBy(asker))
+  if (streams.readings.sealed === null) {
+    const metadata = askedBy(asker)
+    const draft = { id: work.host.entropy.uuid(), type: 'ReadingsSealed' as const, data: { reason }, metadata }
+    if (!(await seal(work, draft))) await havingWritten(() => sealSuspended(work, draft))
+  }
   return done(await havingWritten(() => finishRevocation(work, { mustFinish: true })))
 }
+
+type Seal = Draft<'ReadingsSealed'>
 
 /**
  * Tried again at the revision that a conflict names, without reading what lies between: against a node that writes
  * without pause, reading first would lose the race again and again. Only its time can then lie a little before that of
- * the reading before it, by what the nodes' clocks differ.
+ * the reading before it, by what the nodes' clocks differ. `false`: others wrote first, each time.
  */
-const seal = async (work: KeyWork, data: EventData<'ReadingsSealed'>, metadata: Metadata): Promise<void> => {
-  const { host, streams, onDoubt } = work
-  const draft = { id: host.entropy.uuid(), type: 'ReadingsSealed' as const, data, metadata }
+const seal = async ({ streams, onDoubt }: KeyWork, draft: Seal): Promise<boolean> => {
   let expected: ExpectedRevision = streams.readings.revision ?? 'none'
-  for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
+  for (let tries = 0; tries < sealTriesMax; tries += 1) {
     const result = await streams.appendToReadings(draft, { expected, mustFinish: false, onDoubt })
     if (result.outcome !== 'conflict') {
       const [event] = result.events
       if (event?.type === 'ReadingsSealed') streams.readings.sealed = event
-      return
+      return true
     }
     expected = result.currentRevision ?? 'none'
   }
-  throw new Outage(
-    `Cannot seal "${streams.readingsStream}": others wrote ${conflictRetriesMax} times`,
-    'not_written',
-    'overloaded',
-  )
+  return false
+}
+
+/**
+ * From a node that is farther from the store than one that writes without pause, a seal loses every time, and the other
+ * hears nothing of that. So the key is suspended first, in its own stream, where nobody writes without pause: whoever
+ * hears that stops. Should this node die in between, the key stays suspended, and the revocation is to be asked again.
+ */
+const sealSuspended = async (work: KeyWork, draft: Seal): Promise<void> => {
+  const { host, streams } = work
+  for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
+    await suspendFor(work, draft)
+    if (await seal(work, draft)) return
+    await host.pause(retryPauseMs(tries, host))
+  }
+  throw new Outage(`Cannot seal "${streams.readingsStream}": others write without pause`, 'unknown', 'overloaded')
+}
+
+/** One try, unless it is so already; whoever resumes the key meanwhile has it suspended again with the next. */
+const suspendFor = async ({ host, streams, onDoubt }: KeyWork, { data, metadata }: Seal): Promise<void> => {
+  await streams.readKey()
+  const decision = decideKey(streams.key, { type: 'SuspendKey', reason: data.reason }, host.clock.now())
+  const [event] = decision.ok ? decision.value : []
+  if (event === undefined) return
+  await streams.appendToKey({ ...event, id: host.entropy.uuid(), metadata }, { mustFinish: false, onDoubt })
 }
 
 /**

@@ -54,7 +54,10 @@ export type Subscription = { unsubscribe(): void }
 export type LogHealth = { readonly ok: true } | { readonly ok: false; readonly why: string }
 
 export interface EventLog {
-  /** Subscriptions may fall behind under load. Whoever must hear of a few streams soon follows those by themselves. */
+  /**
+   * Several nodes may write to it, and subscriptions may fall behind under load. Whoever must hear of a few streams soon
+   * follows those by themselves.
+   */
   readonly lags?: boolean
   /**
    * Appends all events or none, in one revision after the other. Resolves only after they are durable.

@@ -3,6 +3,8 @@ import type { Schedule } from '../../src/actors/schedule.ts'
 
 /** Timers that only a test lets go off. The end of a turn is the event loop's own. */
 export type DrivenSchedule = Schedule & {
+  /** How much time has passed, in ms. */
+  readonly nowMs: number
   /** Everything that can happen without a timer has happened. */
   quiet(): Promise<void>
   /** Lets that much time pass, timer by timer. */
@@ -36,6 +38,9 @@ export const drivenSchedule = (): DrivenSchedule => {
   }
 
   return {
+    get nowMs() {
+      return nowMs
+    },
     soon: (run) => {
       soon += 1
       setImmediate(() => {

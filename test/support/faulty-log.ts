@@ -66,6 +66,10 @@ class FaultInjectingLog implements FaultyLog {
     return this.#appends
   }
 
+  get lags(): boolean {
+    return this.#inner.lags === true
+  }
+
   failAppend(plan: FaultPlan): void {
     this.#plans.set(this.#appends + (plan.nth ?? 1), plan)
   }
