@@ -168,11 +168,21 @@ const addRotate = (key: Command, runner: Runner): void => {
         {
           json: options.json === true,
           text: keysText,
-          note: () => `${copyNow} The old one ${endsWords(options.overlap)} the first reading with it.`,
+          note: (lines) => [...replacedNotes(lines), rotatedNote(options.overlap)].join('\n'),
         },
       ),
     )
 }
+
+const rotatedNote = (overlapMs: number): string =>
+  `${copyNow} The old one ${endsWords(overlapMs)} the first reading with it.`
+
+/** As the dashboard says it before it asks. */
+const replacedNotes = (lines: readonly Line[]): readonly string[] =>
+  keysOf(lines).flatMap(({ replaced }) => (replaced === undefined ? [] : [replacedNote(replaced)]))
+
+const replacedNote = (keyId: string): string =>
+  `clr_${keyId} was made to follow the old one, and has not been used. The new key takes its place; if its text is lost, revoke it.`
 
 const endsWords = (overlapMs: number): string =>
   overlapMs === 0 ? 'ends with' : `ends ${overlapTyped(overlapMs)} after`

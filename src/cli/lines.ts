@@ -34,6 +34,8 @@ const KeyView = Type.Object({
   /** The ids of the keys that it was made to follow, and that was last made to follow it. */
   predecessor: Type.Optional(Type.String()),
   successor: Type.Optional(Type.String()),
+  /** In the answer to `key rotate` only: the id of the key that was to follow, is not used yet, and does not end the old one now. */
+  replaced: Type.Optional(Type.String()),
 })
 export type KeyView = Static<typeof KeyView>
 

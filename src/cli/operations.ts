@@ -8,7 +8,7 @@ import type { Asker, Core } from '../actors/core.ts'
 import { type ChangeRefused, changeKeyInParts, type KeyPart } from '../actors/key-changes.ts'
 import type { CellarState } from '../domain/cellar.ts'
 import { CellarPolicy, Limit, Role } from '../domain/events.ts'
-import { type KeyState, keyStatus } from '../domain/key.ts'
+import { followerOf, type KeyState, keyStatus } from '../domain/key.ts'
 import { done as accepted, assertNever, type CommandRefusal, type Outcome } from '../domain/refusal.ts'
 import { commandProblemOf } from '../http/problem.ts'
 import { type EventLog, Outage, UndecodableEvent } from '../log/event-log.ts'
@@ -117,8 +117,12 @@ async function* answer(operation: Operation, context: OperationContext): AsyncGe
       return outcome.ok ? yield* oneKey(core, outcome) : refusedEnd(outcome.refusal.refusal, placeOf(outcome.refusal))
     }
     case 'rotate_key': {
+      const replaced = waitingFollower(core, operation.keyId)
       const outcome = await core.keys.rotate(operation.keyId, { overlapMs: operation.overlapMs }, asker)
-      return yield* one(outcome, ({ key, state }) => ({ kind: 'key', value: keyView(core, state, key) }))
+      return yield* one(outcome, ({ key, state }) => ({
+        kind: 'key',
+        value: { ...keyView(core, state, key), ...(replaced === null ? {} : { replaced }) },
+      }))
     }
     case 'revoke_key':
       return yield* oneKey(core, await core.keys.revoke(operation.keyId, operation.reason, asker))
@@ -142,6 +146,14 @@ async function* answer(operation: Operation, context: OperationContext): AsyncGe
     default:
       return assertNever(operation)
   }
+}
+
+/** The id of the key that is to follow that one and may be with a device that is about to use it. */
+const waitingFollower = ({ projections: { keys } }: Core, keyId: string): string | null => {
+  const key = keys.get(keyId)
+  if (key === null || key.rotation === null || key.rotation.superseded !== null) return null
+  const follower = followerOf(key, (id) => keys.get(id))
+  return follower === null || follower.revoked !== null ? null : follower.keyId
 }
 
 /** Readings that go can't be had back, so a retention that lets more of them go says so first, and asks for a word. */

@@ -138,6 +138,7 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     expect(textOf(rotated.lines[0], 'key')).toMatch(new RegExp(`^clr_${id}_[0-9A-Za-z]{49}$`))
     const same = { cellar: 'wine-berlin', label: 'Pump', limit: { readings: 50, windowMs: 5_000 }, expiresAt: null }
     expect(rotated.lines).toMatchObject([{ ...same, status: 'active', predecessor: old }])
+    expect(rotated.lines[0]).not.toHaveProperty('replaced')
     const listed = (await json('key', 'list')).lines
     expect(listed.find((line) => line['id'] === old)).toMatchObject({ status: 'active', successor: id })
     const history = await run('key', 'history', old)
@@ -146,6 +147,13 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     const shown = await run('key', 'rotate', old)
     expect(shown.stdout).toMatch(new RegExp(`follows +${old}`))
     expect(shown.stderr).toContain('The old one ends 24h after the first reading with it.')
+    const replaced = `clr_${id} was made to follow the old one, and has not been used. The new key takes its place; if its text is lost, revoke it.`
+    expect(shown.stderr.split('\n').filter((line) => line.startsWith('clr_'))).toEqual([replaced])
+    const second = (await json('key', 'list')).lines.find((line) => line['id'] === old)?.['successor']
+    expect((await json('key', 'rotate', old)).lines).toMatchObject([{ replaced: second }])
+    const third = (await json('key', 'list')).lines.find((line) => line['id'] === old)?.['successor']
+    await json('key', 'revoke', String(third))
+    expect((await run('key', 'rotate', old)).stderr).not.toContain('was made to follow')
 
     for (const overlap of ['2h', '1d', '-1', '']) {
       const refused = await run('key', 'rotate', old, '--overlap', overlap)
