@@ -6,7 +6,7 @@ import { KeyActions, LastRefusal } from './keys.tsx'
 import { Layout } from './layout.tsx'
 import { UsageMeter } from './meter.tsx'
 import { paths } from './paths.ts'
-import { countText } from './quantity.ts'
+import { countText, limitText } from './quantity.ts'
 import { RotationFacts } from './rotation.tsx'
 import { Ago, AgoOrNever, Instant } from './time.tsx'
 import type { CellarView, HistoryView, KeyView, Shell, StateAt } from './types.ts'
@@ -92,6 +92,8 @@ const KeyNow = (props: {
 const KeyFacts = (props: { readonly apiKey: KeyView; readonly nowMs: number }): JSX.Element => {
   const { apiKey, nowMs } = props
   const mark = apiKey.revoked ?? apiKey.suspended
+  // It has ended: no window counts for it, and no expiry is still to come.
+  const isRevoked = apiKey.status === 'revoked'
   return (
     <section id="key-facts" class="card" aria-label="Now">
       <p class="state">
@@ -124,9 +126,13 @@ const KeyFacts = (props: { readonly apiKey: KeyView; readonly nowMs: number }): 
           <dd safe>{countText(apiKey.accepted)}</dd>
         </div>
         <div>
-          <dt>Used of limit</dt>
+          <dt>{isRevoked ? 'Limit' : 'Used of limit'}</dt>
           <dd>
-            <UsageMeter used={apiKey.used} limit={apiKey.limit} />
+            {isRevoked ? (
+              <span safe>{limitText(apiKey.limit)}</span>
+            ) : (
+              <UsageMeter used={apiKey.used} limit={apiKey.limit} />
+            )}
             {apiKey.ownLimit === null ? <span class="under">the cellar’s limit</span> : null}
           </dd>
         </div>
@@ -144,9 +150,11 @@ const KeyFacts = (props: { readonly apiKey: KeyView; readonly nowMs: number }): 
             ) : (
               <>
                 <Instant at={apiKey.expiresAt} />
-                <span class="under">
-                  <Ago at={apiKey.expiresAt} nowMs={nowMs} />
-                </span>
+                {isRevoked ? null : (
+                  <span class="under">
+                    <Ago at={apiKey.expiresAt} nowMs={nowMs} />
+                  </span>
+                )}
               </>
             )}
           </dd>

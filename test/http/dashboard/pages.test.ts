@@ -401,6 +401,16 @@ describe('a key’s page', () => {
     expect((await admin.get(paths.key(keyId))).body).not.toContain('Revoked: no reading of this key')
   })
 
+  test('speaks of no expiry to come and of no use of a limit once the key is revoked', async () => {
+    const expiresAt = service.clock.now() + 50 * 60_000
+    const { keyId } = await service.createKey({ expiresAt, limit: { readings: 7, windowMs: 60_000 } })
+    const facts = async () => /id="key-facts".*?<\/section>/s.exec((await admin.get(paths.key(keyId))).body)?.[0] ?? ''
+    for (const said of ['in 50 minutes', 'class="meter', 'Used of limit']) expect(await facts()).toContain(said)
+    await service.core.keys.revoke(keyId, '', testAsker)
+    for (const said of ['in 50 minutes', 'class="meter', 'Used of limit']) expect(await facts()).not.toContain(said)
+    for (const said of ['2026-03-01 12:50', '7 in 60 s']) expect(await facts()).toContain(said)
+  })
+
   test('says of one that expired while it was suspended that resuming it is not enough', async () => {
     const expiresAt = service.clock.now() + 1_000
     const { key, keyId } = await service.createKey({ expiresAt })
