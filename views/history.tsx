@@ -1,4 +1,5 @@
 import type { Change, HistoryRow } from '../projections/audit-trail.ts'
+import type { KeyStatus } from '../src/domain/key.ts'
 import { attribute } from './attribute.ts'
 import { ByWhom } from './by.tsx'
 import { StatusPill } from './key-status.tsx'
@@ -71,7 +72,7 @@ const HistoryLine = (props: { readonly row: HistoryRow }): JSX.Element => {
       <td data-label="State after it">
         <StatusPill status={row.statusAfter} />
         <bdi class="under" safe>
-          {row.stateAfter}
+          {besidePill(row.statusAfter, row.stateAfter)}
         </bdi>
       </td>
       <td data-label="In the log" class="place">
@@ -228,10 +229,14 @@ const StateAnswer = (props: { readonly answer: StateAt['answer'] }): JSX.Element
       <span>
         At <ExactInstant at={answer.at} />:
       </span>{' '}
-      {answer.status === null ? <b>not yet created</b> : <StatusPill status={answer.status} />}
+      {answer.status === null ? null : <StatusPill status={answer.status} />}
       <bdi class="answer-reason" safe>
-        {answer.reason}
+        {answer.status === null ? answer.reason : besidePill(answer.status, answer.reason)}
       </bdi>
     </p>
   )
 }
+
+/** A reason is a sentence that begins with the state, which the pill has said. */
+const besidePill = (status: KeyStatus, reason: string): string =>
+  reason.startsWith(status) ? reason.slice(status.length).replace(/^:? /, '') : reason

@@ -201,11 +201,11 @@ const ReadingTable = (props: { readonly readings: readonly ReadingView[]; readon
 
 const KegHeading = (props: { readonly rack: string; readonly keg: string }): JSX.Element => (
   <th scope="row">
-    <bdi class="row-name" safe>
-      {props.keg}
-    </bdi>
     <bdi class="under" safe>
       {props.rack}
+    </bdi>
+    <bdi class="row-name" safe>
+      {props.keg}
     </bdi>
   </th>
 )

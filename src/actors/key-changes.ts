@@ -35,7 +35,7 @@ export const changeKeyInParts = async (
   const refusedWhole = (refusal: CommandRefusal) => refused({ refusal, refused: [], done: [] })
   if (key === null) return refusedWhole({ kind: 'key_not_found' })
   // Judged before anything is changed; so is the text, which comes first, and the limit where it was typed.
-  if (isPast(changes.expiresAt, core.clock.now())) return refusedWhole({ kind: 'expiry_in_past' })
+  if (isPast(changes.expiresAt, core.clock.now())) return refusedWhole({ kind: 'expiry_in_past', isNew: false })
   const isDone: (keyof KeyChanges)[] = []
   for (const { part, change } of changesOf(core, { keyId, changes }, asker)) {
     const outcome = await change()

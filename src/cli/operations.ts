@@ -10,6 +10,7 @@ import type { CellarState } from '../domain/cellar.ts'
 import { CellarPolicy, Limit, Role } from '../domain/events.ts'
 import { followerOf, type KeyState, keyStatus } from '../domain/key.ts'
 import { done as accepted, assertNever, type CommandRefusal, type Outcome } from '../domain/refusal.ts'
+import { parseEmail } from '../domain/text.ts'
 import { commandProblemOf } from '../http/problem.ts'
 import { type EventLog, Outage, UndecodableEvent } from '../log/event-log.ts'
 import { eventView, isoOf } from './event-view.ts'
@@ -140,7 +141,7 @@ async function* answer(operation: Operation, context: OperationContext): AsyncGe
       for (const one of core.projections.operators.invitations(core.clock.now())) yield invitationLine(one)
       return done
     case 'set_operator_role':
-      return yield* oneOperator(core, await core.operators.setRole(operation.email, operation.role, asker))
+      return yield* setRole(core, operation, asker)
     case 'remove_operator':
       return yield* oneOperator(core, await core.operators.remove(operation.email, asker))
     default:
@@ -198,6 +199,21 @@ async function* issueLink(
     kind: 'link',
     value: { url: context.linkUrl(secret), email: asked.email, role, expiresAt: isoOf(expiresAt) },
   }))
+}
+
+async function* setRole(
+  core: Core,
+  { email, role }: { readonly email: string; readonly role: Role },
+  asker: Asker,
+): AsyncGenerator<Line, End> {
+  const outcome = await core.operators.setRole(email, role, asker)
+  if (outcome.ok || outcome.refusal.kind !== 'operator_not_found') return yield* oneOperator(core, outcome)
+  const typed = parseEmail(email)
+  const invited = core.projections.operators
+    .invitations(core.clock.now())
+    .find((invitation) => typed.ok && invitation.email === typed.value)
+  if (invited === undefined) return refusedEnd(outcome.refusal)
+  return refusedEnd({ kind: 'operator_is_invited', role: invited.role })
 }
 
 const done: End = { exitCode: exitCodes.done, message: null }

@@ -63,7 +63,10 @@ export const parseExpiry = (text: string): Typed<number> => {
   if (typeof parsed !== 'number') return invalidField('expiresAt', expiryRule)
   const expiresAt = isDate ? parsed + 1_000 : parsed
   if (expiresAt >= 0 && expiresAt <= expiresAtMax) return done(expiresAt)
-  return invalidField('expiresAt', 'The expiry must lie in the years 1970 to 9999; leave it out for none.')
+  return invalidField(
+    'expiresAt',
+    'The expiry must lie in the years 1970 to 9999, and a date be at most 9999-12-30; leave it out for none.',
+  )
 }
 
 /** `6000/60`: readings, and the seconds of the window that they are counted in. */

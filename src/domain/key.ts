@@ -94,7 +94,7 @@ export const decideKey = (
   if (command.type === 'CreateKey') {
     const { type: _, ...data } = command
     if (key !== null) throw new Error(`Cannot create key "${command.keyId}": its stream exists`)
-    if (data.expiresAt !== null && data.expiresAt <= now) return refused({ kind: 'expiry_in_past' })
+    if (data.expiresAt !== null && data.expiresAt <= now) return refused({ kind: 'expiry_in_past', isNew: true })
     return done([{ type: 'KeyCreated', data }])
   }
   if (key === null) return refused({ kind: 'key_not_found' })

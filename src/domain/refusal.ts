@@ -68,11 +68,14 @@ export type CommandRefusal =
   /** Its successor is in use, and is the one to rotate. */
   | { readonly kind: 'key_is_superseded'; readonly successorId: string }
   | { readonly kind: 'too_many_keys'; readonly keysMax: number }
-  | { readonly kind: 'expiry_in_past' }
+  /** `isNew`: of a key that is not there yet, and so need not be ended. */
+  | { readonly kind: 'expiry_in_past'; readonly isNew: boolean }
   /** A field of a form or an option: `field` is its name, `rule` a sentence that names the bound. */
   | { readonly kind: 'invalid_field'; readonly field: string; readonly rule: string }
   | { readonly kind: 'operator_exists' }
   | { readonly kind: 'operator_not_found' }
+  /** Has a link, and no account yet whose role could be changed. */
+  | { readonly kind: 'operator_is_invited'; readonly role: Role }
   /** A set-up link for somebody whose access was taken away: only a link of their own gives it back. */
   | { readonly kind: 'operator_was_removed' }
   | { readonly kind: 'last_admin' }

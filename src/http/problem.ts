@@ -169,7 +169,7 @@ const readingWords = (refusal: CodedRefusal): string => {
     case 'not_found':
       return 'path is not known: send a reading to /api/v1/ingest, a batch to /api/v1/ingest/batch.'
     case 'method_not_allowed':
-      return `method must be ${list(refusal.allow)} on this path: send the request so.`
+      return `method must be ${list(refusal.allow, 'or')} on this path: send the request so.`
     case 'payload_too_large':
       return tooLargeWords[refusal.what](refusal.bytesMax)
     case 'batch_empty':
@@ -268,13 +268,18 @@ export const commandProblemOf = (refusal: CommandRefusal): CommandProblem => {
     case 'too_many_keys':
       return whole(409, `A cellar has at most ${refusal.keysMax} keys, the revoked ones included. Open another cellar.`)
     case 'expiry_in_past':
-      return atField(422, 'expiresAt', 'The expiry must lie in the future. To end a key now, revoke it.')
+      return atField(422, 'expiresAt', `The expiry must lie in the future.${refusal.isNew ? '' : endNow}`)
     case 'invalid_field':
       return atField(422, refusal.field, refusal.rule)
     case 'operator_exists':
       return atField(409, 'email', 'There is an operator with this e-mail already.')
     case 'operator_not_found':
       return whole(404, 'There is no operator with this e-mail.')
+    case 'operator_is_invited':
+      return whole(
+        409,
+        `This e-mail is invited, as an ${refusal.role}, and has not joined. To invite it as something else, withdraw that with: bun run cellarbook operator remove. Then make a new link with: bun run cellarbook operator link --email you@example.com --role admin`,
+      )
     case 'operator_was_removed':
       return atField(
         409,
@@ -318,11 +323,13 @@ export const commandProblemOf = (refusal: CommandRefusal): CommandProblem => {
   }
 }
 
+const endNow = ' To end a key now, revoke it.'
+
 const atField = (status: number, field: string, text: string): CommandProblem => ({ status, field, text })
 const whole = (status: number, text: string): CommandProblem => ({ status, field: null, text })
 
-const list = (words: readonly string[]): string =>
-  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+const list = (words: readonly string[], conjunction: 'and' | 'or' = 'and'): string =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${conjunction} ${words.at(-1)}`
 
 const everyField: readonly ReadingField[] = ['cellar', 'rack', 'keg', 'value', 'timestamp']
 const fiveFields = list(everyField)

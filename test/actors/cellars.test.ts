@@ -88,7 +88,7 @@ describe('a cellar', () => {
     await node.core.cellars.create({ cellar, title: '' }, asker)
     expect(await node.core.keys.create({ ...newKey, expiresAt: cluster.clock.now() }, asker)).toEqual({
       ok: false,
-      refusal: { kind: 'expiry_in_past' },
+      refusal: { kind: 'expiry_in_past', isNew: true },
     })
   })
 

@@ -92,6 +92,8 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     expect(await refusal(64, 'key', 'change', id)).toContain('Nothing to change is given: name one of --label')
     const past = await refusal(1, 'key', 'change', id, '--label', 'Pump', '--expires-at', '2020-01-01')
     expect(past).toContain('must lie in the future. To end a key now, revoke it.')
+    const unborn = await refusal(1, 'key', 'create', '--cellar', cellar, '--expires-at', '2020-01-01')
+    expect(unborn).toBe('cellarbook: The expiry must lie in the future.\n')
     const blank = await refusal(1, 'key', 'change', id, '--label', ' ', '--limit', '7/10')
     expect(blank).toBe('cellarbook: The label must not be blank.\n')
     expect(await keyNow(id)).toEqual(created)

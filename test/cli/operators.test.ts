@@ -68,6 +68,12 @@ describe.each(ways)('cellarbook operator $way', ({ isServing }) => {
     expect(stdout).toMatch(/\nnew@example\.org\s+admin\s+invited, until \d{4}-.*Z\n$/)
   })
 
+  test('role says of who is invited that they have not joined, and how to invite them as something else', async () => {
+    const refused = await refusal('role', 'New@example.org', 'auditor')
+    for (const said of ['is invited, as an admin, and has not joined', 'operator remove', 'operator link --email'])
+      expect(refused).toContain(said)
+  })
+
   test('remove withdraws an invitation, which list then no longer prints', async () => {
     expect((await json('remove', 'new@example.org')).lines).toEqual([
       { email: 'new@example.org', role: null, addedAt: null },

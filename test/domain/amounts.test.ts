@@ -97,6 +97,12 @@ describe('parseExpiry()', () => {
       if (!parsed.ok) expect(parsed.refusal.field).toBe('expiresAt')
     })
   }
+
+  test('says of the last date with four digits which one is possible, since a date lasts until the midnight after it', () => {
+    expect(parseExpiry('9999-12-31')).toMatchObject({
+      refusal: { rule: expect.stringContaining('at most 9999-12-30') },
+    })
+  })
 })
 
 describe('parseLimit()', () => {

@@ -185,7 +185,7 @@ test('everything but live updates works with JavaScript switched off', async () 
   }
   await page.getByLabel('State at (UTC)').fill('2020-01-01')
   await page.getByRole('button', { name: 'Ask the log' }).click()
-  await page.getByText('not yet created').waitFor()
+  await page.getByText('not created yet').waitFor()
   await page.goto(service.url + paths.cellar(name))
   expect(await page.getByText('7.25').first().isVisible()).toBe(true)
   await page.getByRole('button', { name: 'Sign out' }).click()

@@ -7,8 +7,11 @@ import type { FormFields } from './form-fields.ts'
 const dayMs = 86_400_000
 const presetDays = { '7d': 7, '30d': 30, '90d': 90, '1y': 365 } as const
 
+/** `isNew`: the form makes a key, so there is none that could be ended now. */
+type Asked = { readonly nowMs: number; readonly isNew: boolean }
+
 /** The instant that the form's choice means, ms; `null` for never, `keep` for the one it has. A year is 365 days. */
-export const chosenExpiry = (form: FormFields, nowMs: number): Typed<number | null | 'keep'> => {
+export const chosenExpiry = (form: FormFields, { nowMs, isNew }: Asked): Typed<number | null | 'keep'> => {
   const choice = expiryChoiceOf(form('expires'))
   switch (choice) {
     case null:
@@ -23,19 +26,19 @@ export const chosenExpiry = (form: FormFields, nowMs: number): Typed<number | nu
     case '1y':
       return done(nowMs + presetDays[choice] * dayMs)
     case 'date':
-      return dateOf(form('expires_on'), nowMs)
+      return dateOf(form('expires_on'), { nowMs, isNew })
     default:
       return assertNever(choice)
   }
 }
 
 /** The date field sends only dates; a browser without one lets any text through. */
-const dateOf = (text: string, nowMs: number): Typed<number> => {
+const dateOf = (text: string, { nowMs, isNew }: Asked): Typed<number> => {
   if (text.trim() === '') return invalidField('expires_on', 'Choose the last day on which the key is valid.')
   const parsed = parseExpiry(text)
   if (!parsed.ok) return invalidField('expires_on', parsed.refusal.rule)
-  if (parsed.value <= nowMs) return invalidField('expires_on', 'That day is over in UTC. To end a key now, revoke it.')
-  return parsed
+  if (parsed.value > nowMs) return parsed
+  return invalidField('expires_on', `That day is over in UTC.${isNew ? '' : ' To end a key now, revoke it.'}`)
 }
 
 const choices: readonly ExpiryChoice[] = ['keep', 'never', '7d', '30d', '90d', '1y', 'date']

@@ -95,7 +95,7 @@ const changesTyped = (
   { form, nowMs }: SignedInVisit,
   shown: Readonly<Record<string, string>>,
 ): Outcome<KeyChanges, CommandRefusal> => {
-  const expiry = chosenExpiry(form, nowMs)
+  const expiry = chosenExpiry(form, { nowMs, isNew: false })
   if (!expiry.ok) return expiry
   const isTyped = (...fields: readonly (keyof KeyFormValues)[]) => isTypedOver(form, shown, fields)
   const limit = isTyped('limit_readings', 'limit_seconds') ? typedLimit(form) : null

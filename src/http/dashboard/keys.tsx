@@ -66,7 +66,7 @@ const createKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Res
 }
 
 const typedKey = ({ form, nowMs }: SignedInVisit, { cellar }: CellarState): Outcome<NewKey, CommandRefusal> => {
-  const expiry = chosenExpiry(form, nowMs)
+  const expiry = chosenExpiry(form, { nowMs, isNew: true })
   if (!expiry.ok) return expiry
   if (expiry.value === 'keep')
     return refused({ kind: 'invalid_field', field: 'expires', rule: 'A new key has no expiry to keep.' })

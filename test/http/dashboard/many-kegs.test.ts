@@ -39,8 +39,8 @@ afterAll(() => service.stop())
 /** `rack 3/keg 7` for each row of the kegs' table. */
 const kegRows = (html: string): readonly string[] => {
   const [table = ''] = html.split('id="latest-title"')
-  const rows = [...table.matchAll(/<bdi class="row-name">([^<]*)<\/bdi><bdi class="under">([^<]*)<\/bdi>/g)]
-  return rows.map(([, keg, rack]) => `${rack}/${keg}`)
+  const rows = [...table.matchAll(/<bdi class="under">([^<]*)<\/bdi><bdi class="row-name">([^<]*)<\/bdi>/g)]
+  return rows.map(([, rack, keg]) => `${rack}/${keg}`)
 }
 
 const firstPush = async (path: string): Promise<string> => {

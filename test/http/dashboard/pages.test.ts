@@ -122,8 +122,9 @@ describe('cellars', () => {
     await service.post(validReading, key)
     await service.untilFolded(keyId, 1)
     const { body } = await admin.get(paths.cellar(testCellar))
-    expect(body).toContain('rack-17')
     expect(body).toContain('21.5')
+    expect(body).toContain('<th scope="col">Rack, keg</th>')
+    expect(body).toMatch(/<th scope="row"><bdi[^>]*>rack-17<\/bdi><bdi[^>]*>temperature<\/bdi><\/th>/)
     expect(body).toContain('Fermenter 3')
   })
 })
@@ -338,8 +339,12 @@ describe('a new key', () => {
       const { answer } = await newKey({ ...fields, label: 'kept' })
       expect([fields, answer.status, answer.body.includes(`id="fault-${fault}"`)]).toEqual([fields, 422, true])
       expect(answer.body).toContain('value="kept"')
+      expect(answer.body).not.toContain('To end a key now')
     }
     expect(service.core.projections.keys.list()).toHaveLength(0)
+    const { keyId } = await service.createKey()
+    const over = { label: 'x', note: '', expires: 'date', expires_on: '2020-01-01' }
+    expect((await admin.post(paths.editKey(keyId), over)).body).toContain('To end a key now, revoke it.')
   })
 })
 
@@ -548,6 +553,7 @@ describe('a key’s page', () => {
     ])
     expect(body).toContain(emailOf.admin)
     expect(body).toContain('why &amp; how')
+    for (const state of ['active', 'suspended', 'revoked']) expect(body).not.toContain(`>${state} since`)
     expect(body).toContain(`key-${keyId}@0`)
   })
 
@@ -577,12 +583,23 @@ describe('a key’s page', () => {
       expect([text, status]).toEqual([text, body.includes('id="fault-at"') ? 422 : 200])
       return /<p class="answer"[\s\S]*?<\/p>/.exec(body)?.[0] ?? `no answer: ${/id="fault-at"[^<]*<?/.exec(body)?.[0]}`
     }
-    expect(await at('2026-03-01 12:59:59.999 UTC')).toContain('pill active')
+    const active = await at('2026-03-01 12:59:59.999 UTC')
+    expect(active).toContain('pill active')
+    expect(active).toMatch(
+      /<bdi class="answer-reason">since 2026-03-01T12:00:00.000Z by the command line; it had no expiry</,
+    )
     const suspended = await at('2026-03-01T13:00:00Z')
     expect(suspended).toContain('pill suspended')
     expect(suspended).toContain('cellar door open')
     expect(await at('2026-03-01 13:00')).toContain('pill suspended')
-    expect(await at('2026-02-01')).toContain('not yet created')
+    expect(await at('2026-02-01')).toContain('<bdi class="answer-reason">not created yet: 2026-03-01T12:00:00.000Z by')
+    await service.core.keys.resume(keyId, '', testAsker)
+    await service.core.keys.setExpiry(keyId, Date.UTC(2026, 2, 1, 14), testAsker)
+    service.clock.set(Date.UTC(2026, 2, 1, 15))
+    admin = await signedIn(service, 'admin')
+    const expired = await at('2026-03-01 14:00')
+    expect(expired).toContain('pill expired')
+    expect(expired).toContain('<bdi class="answer-reason">its expiry, 2026-03-01T14:00:00.000Z, had passed; it was set')
     for (const text of ['noon', '2026-02-30', '2026-03-01 25:00', '13:00', '2026-03-01T13:00:00+02:00']) {
       expect([text, await at(text)]).toEqual([text, expect.stringContaining('no answer')])
     }

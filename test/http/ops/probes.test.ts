@@ -46,6 +46,7 @@ describe('without a key', () => {
         const { status, headers } = await look(path, method)
         expect({ method, status, allow: headers.get('Allow') }).toEqual({ method, status: 405, allow: 'GET, HEAD' })
       }
+      expect((await look(path, 'POST')).body).toContain('method must be GET or HEAD on this path')
     }
   })
 
