@@ -32,28 +32,30 @@ export const CellarList = (props: {
     {props.cellars.length === 0 ? (
       <FirstSteps isAdmin={props.isAdmin} />
     ) : (
-      <table class="stack">
-        <thead>
-          <tr>
-            <th scope="col">Cellar</th>
-            <th scope="col" class="number">
-              Active keys
-            </th>
-            <th scope="col" class="number">
-              Readings
-            </th>
-            <th scope="col" class="number" title="Counted in the rate windows of its keys now">
-              Lately
-            </th>
-            <th scope="col">Last reading</th>
-          </tr>
-        </thead>
-        <tbody>
-          {props.cellars.map((row) => (
-            <CellarLine row={row} nowMs={props.nowMs} />
-          ))}
-        </tbody>
-      </table>
+      <div class="table-room">
+        <table class="stack">
+          <thead>
+            <tr>
+              <th scope="col">Cellar</th>
+              <th scope="col" class="number">
+                Active keys
+              </th>
+              <th scope="col" class="number">
+                Readings
+              </th>
+              <th scope="col" class="number" title="Counted in the rate windows of its keys now">
+                Lately
+              </th>
+              <th scope="col">Last reading</th>
+            </tr>
+          </thead>
+          <tbody>
+            {props.cellars.map((row) => (
+              <CellarLine row={row} nowMs={props.nowMs} />
+            ))}
+          </tbody>
+        </table>
+      </div>
     )}
   </section>
 )

@@ -17,22 +17,24 @@ export const KeyHistory = (props: { readonly keyId: string; readonly history: Hi
     <h2 id="history-title">
       History <small>from the log, newest first; times are UTC</small>
     </h2>
-    <table class="stack history">
-      <thead>
-        <tr>
-          <th scope="col">Event</th>
-          <th scope="col">When and who</th>
-          <th scope="col">What changed</th>
-          <th scope="col">State after it</th>
-          <th scope="col">In the log</th>
-        </tr>
-      </thead>
-      <tbody>
-        {props.history.rows.map((row) => (
-          <HistoryLine row={row} />
-        ))}
-      </tbody>
-    </table>
+    <div class="table-room wider">
+      <table class="stack history">
+        <thead>
+          <tr>
+            <th scope="col">Event</th>
+            <th scope="col">When and who</th>
+            <th scope="col">What changed</th>
+            <th scope="col">State after it</th>
+            <th scope="col">In the log</th>
+          </tr>
+        </thead>
+        <tbody>
+          {props.history.rows.map((row) => (
+            <HistoryLine row={row} />
+          ))}
+        </tbody>
+      </table>
+    </div>
     <PageLinks
       page={props.history.page}
       pages={props.history.pages}

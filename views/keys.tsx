@@ -154,30 +154,32 @@ const NoKeys = (props: ListProps): JSX.Element => {
 }
 
 const KeyTable = (props: ListProps): JSX.Element => (
-  <table class="stack keys">
-    <thead>
-      <tr>
-        <th scope="col">Key</th>
-        <th scope="col">Created</th>
-        <th scope="col">Last used</th>
-        <th scope="col">Used of limit</th>
-        <th scope="col">Last refusal</th>
-        <th scope="col">
-          {props.status === 'revoked' ? 'Revoked' : props.status === 'suspended' ? 'Suspended' : 'Expires'}
-        </th>
-        {props.isAdmin && props.status !== 'revoked' ? (
+  <div class="table-room widest">
+    <table class="stack keys">
+      <thead>
+        <tr>
+          <th scope="col">Key</th>
+          <th scope="col">Created</th>
+          <th scope="col">Last used</th>
+          <th scope="col">Used of limit</th>
+          <th scope="col">Last refusal</th>
           <th scope="col">
-            <span class="visually-hidden">Actions</span>
+            {props.status === 'revoked' ? 'Revoked' : props.status === 'suspended' ? 'Suspended' : 'Expires'}
           </th>
-        ) : null}
-      </tr>
-    </thead>
-    <tbody>
-      {props.keys.map((key) => (
-        <KeyLine apiKey={key} status={props.status} nowMs={props.nowMs} isAdmin={props.isAdmin} />
-      ))}
-    </tbody>
-  </table>
+          {props.isAdmin && props.status !== 'revoked' ? (
+            <th scope="col">
+              <span class="visually-hidden">Actions</span>
+            </th>
+          ) : null}
+        </tr>
+      </thead>
+      <tbody>
+        {props.keys.map((key) => (
+          <KeyLine apiKey={key} status={props.status} nowMs={props.nowMs} isAdmin={props.isAdmin} />
+        ))}
+      </tbody>
+    </table>
+  </div>
 )
 
 const KeyLine = (props: {

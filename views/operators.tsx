@@ -23,28 +23,30 @@ export const OperatorsPage = (props: {
       </div>
       <div class="list-and-form">
         <section aria-label="Operators">
-          <table class="stack operators">
-            <thead>
-              <tr>
-                <th scope="col">E-mail</th>
-                <th scope="col">Role</th>
-                <th scope="col">Added</th>
-                {isAdmin ? (
-                  <th scope="col">
-                    <span class="visually-hidden">Actions</span>
-                  </th>
-                ) : null}
-              </tr>
-            </thead>
-            <tbody>
-              {props.operators.map((operator) => (
-                <OperatorLine operator={operator} isAdmin={isAdmin} />
-              ))}
-              {props.invitations.map((invitation) => (
-                <InvitationLine invitation={invitation} isAdmin={isAdmin} />
-              ))}
-            </tbody>
-          </table>
+          <div class="table-room wider">
+            <table class="stack operators">
+              <thead>
+                <tr>
+                  <th scope="col">E-mail</th>
+                  <th scope="col">Role</th>
+                  <th scope="col">Added</th>
+                  {isAdmin ? (
+                    <th scope="col">
+                      <span class="visually-hidden">Actions</span>
+                    </th>
+                  ) : null}
+                </tr>
+              </thead>
+              <tbody>
+                {props.operators.map((operator) => (
+                  <OperatorLine operator={operator} isAdmin={isAdmin} />
+                ))}
+                {props.invitations.map((invitation) => (
+                  <InvitationLine invitation={invitation} isAdmin={isAdmin} />
+                ))}
+              </tbody>
+            </table>
+          </div>
         </section>
         {isAdmin ? <LinkForm csrf={props.shell.csrf} form={props.form} /> : null}
       </div>

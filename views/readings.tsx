@@ -142,34 +142,36 @@ const NoKegs = (props: { readonly find: string }): JSX.Element => (
 )
 
 const KegTable = (props: { readonly kegs: KegListView['kegs'] }): JSX.Element => (
-  <table class="stack">
-    <thead>
-      <tr>
-        <th scope="col">Rack, keg</th>
-        <th scope="col" class="number">
-          Latest value
-        </th>
-        <th scope="col">Taken</th>
-        <th scope="col">Last values</th>
-      </tr>
-    </thead>
-    <tbody>
-      {props.kegs.map((keg) => (
+  <div class="table-room">
+    <table class="stack">
+      <thead>
         <tr>
-          <KegHeading rack={keg.rack} keg={keg.keg} />
-          <td class="number value" data-label="Latest value">
-            {keg.latest.value}
-          </td>
-          <td data-label="Taken">
-            <code safe>{keg.latest.timestamp}</code> <Marks reading={keg.latest} />
-          </td>
-          <td data-label="Last values">
-            <Sparkline values={keg.values} />
-          </td>
+          <th scope="col">Rack, keg</th>
+          <th scope="col" class="number">
+            Latest value
+          </th>
+          <th scope="col">Taken</th>
+          <th scope="col">Last values</th>
         </tr>
-      ))}
-    </tbody>
-  </table>
+      </thead>
+      <tbody>
+        {props.kegs.map((keg) => (
+          <tr>
+            <KegHeading rack={keg.rack} keg={keg.keg} />
+            <td class="number value" data-label="Latest value">
+              {keg.latest.value}
+            </td>
+            <td data-label="Taken">
+              <code safe>{keg.latest.timestamp}</code> <Marks reading={keg.latest} />
+            </td>
+            <td data-label="Last values">
+              <Sparkline values={keg.values} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
 )
 
 const ReadingTable = (props: { readonly readings: readonly ReadingView[]; readonly nowMs: number }): JSX.Element => (
@@ -177,25 +179,27 @@ const ReadingTable = (props: { readonly readings: readonly ReadingView[]; readon
     <h2 id="latest-title">
       Latest readings <small>as they were accepted, newest first</small>
     </h2>
-    <table class="stack">
-      <thead>
-        <tr>
-          <th scope="col">Rack, keg</th>
-          <th scope="col" class="number">
-            Value
-          </th>
-          <th scope="col">Timestamp as sent</th>
-          <th scope="col">Accepted</th>
-          <th scope="col">Key</th>
-          <th scope="col">Receipt</th>
-        </tr>
-      </thead>
-      <tbody>
-        {props.readings.map((reading) => (
-          <ReadingLine reading={reading} nowMs={props.nowMs} />
-        ))}
-      </tbody>
-    </table>
+    <div class="table-room wider">
+      <table class="stack">
+        <thead>
+          <tr>
+            <th scope="col">Rack, keg</th>
+            <th scope="col" class="number">
+              Value
+            </th>
+            <th scope="col">Timestamp as sent</th>
+            <th scope="col">Accepted</th>
+            <th scope="col">Key</th>
+            <th scope="col">Receipt</th>
+          </tr>
+        </thead>
+        <tbody>
+          {props.readings.map((reading) => (
+            <ReadingLine reading={reading} nowMs={props.nowMs} />
+          ))}
+        </tbody>
+      </table>
+    </div>
   </section>
 )
 

@@ -251,6 +251,49 @@ test('the pages as they are served break no rule of WCAG 2.2 AA, block nothing b
   expect(faults).toEqual([])
 })
 
+test('a table stays one for as long as there is room for its columns, and none makes a page scroll sideways', async () => {
+  const limit = { readings: 10_000_000, windowMs: 86_400_000 }
+  const { key, keyId } = await service.createKey({ cellar: hostileCellar, label: 'W'.repeat(60), limit })
+  const names = { cellar: hostileCellar, rack: 'W'.repeat(128), keg: 'W'.repeat(128) }
+  await service.post({ ...names, value: -1.7976931348623157e308, timestamp: '2026-03-01T12:00:00.123456789Z' }, key)
+  await service.untilFolded(keyId, 1)
+  const { context, page } = await newWindow()
+  await signIn(page)
+  const shapeAt = async (widthPx: number): Promise<unknown> => {
+    const shape: Record<string, string> = {}
+    await page.setViewportSize({ width: widthPx, height: 800 })
+    for (const [name, path] of [
+      ['cellars', paths.cellars],
+      ['kegs, readings', paths.cellar(hostileCellar)],
+      ['keys', paths.keys(hostileCellar)],
+      ['history', paths.key(keyId)],
+      ['operators', paths.operators],
+    ] as const) {
+      await page.goto(service.url + path)
+      shape[name] = String(
+        await page.evaluate(`[
+          ...[...document.querySelectorAll('table.stack')].map((table) =>
+            table.getBoundingClientRect().width > table.parentElement.getBoundingClientRect().width + 0.5 ? 'too wide'
+              : getComputedStyle(table).display === 'table' ? 'table' : 'sheets'),
+          ...(document.documentElement.scrollWidth > innerWidth ? ['scrolls'] : [])].join(', ')`),
+      )
+    }
+    return shape
+  }
+  const allTables = { cellars: 'table', 'kegs, readings': 'table, table', history: 'table', operators: 'table' }
+  const allSheets = { cellars: 'sheets', 'kegs, readings': 'sheets, sheets', history: 'sheets', operators: 'sheets' }
+  const shapes = [
+    [320, { ...allSheets, keys: 'sheets' }],
+    [390, { ...allSheets, keys: 'sheets' }],
+    [768, { ...allSheets, cellars: 'table', 'kegs, readings': 'table, sheets', keys: 'sheets' }],
+    [1024, { ...allTables, keys: 'sheets' }],
+    [1180, { ...allTables, keys: 'table' }],
+    [1280, { ...allTables, keys: 'table' }],
+  ] as const
+  for (const [widthPx, shape] of shapes) expect([widthPx, await shapeAt(widthPx)]).toEqual([widthPx, shape])
+  await context.close()
+})
+
 const signIn = async (page: Page, to = { url: service.url, email }): Promise<void> => {
   await page.goto(to.url)
   await page.getByLabel('E-mail').fill(to.email)
