@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { type Config, parseConfig } from '../config.ts'
 import { addCellarCommands } from './cellar-commands.ts'
 import { CommandFailed, type ExitCode, exitCodes, exitCodesHelp } from './exit-codes.ts'
+import { addHelpCommand } from './help-command.ts'
 import { addKeyCommands } from './key-commands.ts'
 import type { Line } from './lines.ts'
 import { addLogCommands } from './log-commands.ts'
@@ -48,6 +49,7 @@ const createProgram = (runner: Runner): Command => {
   addOperatorCommands(program, runner)
   addLogCommands(program, runner)
   addSimulateCommand(program, runner)
+  addHelpCommand(program)
   return program
 }
 

@@ -71,6 +71,38 @@ describe('the command line', () => {
     expect(ran.stdout).not.toContain('undefined')
   })
 
+  test.each([
+    [['help'], ['--help']],
+    [
+      ['help', 'key'],
+      ['key', '--help'],
+    ],
+    [
+      ['help', 'key', 'create'],
+      ['key', 'create', '--help'],
+    ],
+    [
+      ['key', 'help', 'create'],
+      ['key', 'create', '--help'],
+    ],
+    [
+      ['help', 'serve'],
+      ['serve', '--help'],
+    ],
+  ])('explains by %p what %p does', async (words, same) => {
+    const [ran, other] = [await cellarbook(words, inFolder), await cellarbook(same, inFolder)]
+    expect([ran.exitCode, ran.stderr, ran.stdout]).toEqual([0, '', other.stdout])
+    expect(ran.stdout).toStartWith('Usage: cellarbook')
+  })
+
+  test('explains no command that is none, with exit code 64', async () => {
+    for (const words of [['nothing'], ['key', 'nothing'], ['key', 'create', 'more']]) {
+      const ran = await cellarbook(['help', ...words], inFolder)
+      expect([words, ran.exitCode, ran.stdout]).toEqual([words, 64, ''])
+      expect(ran.stderr).toContain(`There is no command "${words.join(' ')}"`)
+    }
+  })
+
   test('prints its version, the one of the package, on stdout', async () => {
     const ran = await cellarbook(['--version'], inFolder)
     expect([ran.exitCode, ran.stdout, ran.stderr]).toEqual([0, `${version}\n`, ''])
