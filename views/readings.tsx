@@ -252,7 +252,7 @@ const Marks = (props: { readonly reading: ReadingView }): JSX.Element => (
       </span>
     ) : null}
     {props.reading.repeatOf !== null ? (
-      <span class="mark repeat" title="Same rack, keg, timestamp and value as an earlier reading">
+      <span class="mark repeat" title="Sent before: same timestamp and value as one of this keg’s last 24 readings">
         repeat
       </span>
     ) : null}

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { historyRowsPerPageMax, keysPerPageMax, linkMsMax } from '../../../src/limits.ts'
+import { historyRowsPerPageMax, keysPerPageMax, linkMsMax, pointsPerKegMax } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
 import { emailOf } from '../../support/operators.ts'
 import { type Service, testAsker, testCellar, validReading } from '../../support/service.ts'
@@ -126,6 +126,32 @@ describe('cellars', () => {
     expect(body).toContain('<th scope="col">Rack, keg</th>')
     expect(body).toMatch(/<th scope="row"><bdi[^>]*>rack-17<\/bdi><bdi[^>]*>temperature<\/bdi><\/th>/)
     expect(body).toContain('Fermenter 3')
+  })
+})
+
+describe('a reading that was sent before', () => {
+  const bound = `title="Sent before: same timestamp and value as one of this keg’s last ${pointsPerKegMax} readings"`
+
+  test.each([
+    [pointsPerKegMax - 1, true],
+    [pointsPerKegMax, false],
+  ])(
+    'is marked among the last readings of its keg that the mark names, and not behind them: %p later',
+    async (others, isMarked) => {
+      const { key, keyId } = await service.createKey()
+      await service.post(validReading, key)
+      const later = Array.from({ length: others }, (_, value) => ({ ...validReading, value }))
+      await service.postBatch([...later, validReading], key)
+      await service.untilFolded(keyId, others + 2)
+      const { body } = await admin.get(paths.cellar(testCellar))
+      expect(body.split('Latest readings')[1]?.match(/class="mark repeat" title="[^"]*"/g) ?? []).toEqual(
+        isMarked ? [`class="mark repeat" ${bound}`] : [],
+      )
+    },
+  )
+
+  test('is told to whoever programs the device with that bound', async () => {
+    expect((await admin.get(paths.devicesGuide)).body).toContain(`last ${pointsPerKegMax} readings`)
   })
 })
 
