@@ -59,7 +59,7 @@ export const startService = async (
 
 /** What `bun start` sets for the engine's heap. */
 const heapSettings = Object.fromEntries(
-  Array.from(scripts.start.matchAll(/(BUN_JSC_\w+)=(\w+)/g), ([, name, value]) => [name, value]),
+  Array.from(scripts.start.matchAll(/(BUN_JSC_\w+)=([\w.]+)/g), ([, name, value]) => [name, value]),
 )
 
 /** The service on that data folder, in production mode, once it is ready. */

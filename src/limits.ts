@@ -226,10 +226,10 @@ export const eventStoreSearchWindowEvents = 1_024
 // Reading the log.
 export const readPageEventsMax = 1_000
 /**
- * The end of a key's readings, which is read when its actor is made. After a start all are made together, and an event takes
- * a kilobyte until it is counted.
+ * The end of a key's readings, which is read when its actor is made: for most keys the whole of its window. After a start all
+ * are made together, each of these events lies on a page of its own, and takes a kilobyte until it is counted.
  */
-export const tailEventsMax = 64
+export const tailEventsMax = 16
 /** Of readings that other nodes wrote, so many are read one after the other; past that the window is counted anew, by bisecting. */
 export const catchUpPagesMax = 3
 /** How often a page, which asks twice a second, has that looked after; a multiple of `heartbeatMs`. */
