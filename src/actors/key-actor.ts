@@ -269,11 +269,19 @@ export class KeyActor {
     const usage = this.#streams.usage
     if (usage === null) throw new Error(`Cannot answer for "${readingsStream}": its key is not known`)
     this.#run = null
+    // What has come meanwhile leaves before anyone is answered, so that the log writes it while the answers are made.
+    this.#advance()
+    this.#acknowledge(run, first, usage)
+  }
+
+  #acknowledge(run: Run, first: number, usage: Usage): void {
+    const { readingsStream: stream } = this.#streams
+    const { recordedAt } = run
     let next = first
     for (const ask of run.asks) {
       const last = next + ask.places - 1
-      this.#keyed.written(ask, { stream: readingsStream, revision: next, recordedAt: run.recordedAt })
-      ask.settle(done({ stream: readingsStream, first: next, last, recordedAt: run.recordedAt, usage, repeats: null }))
+      this.#keyed.written(ask, { stream, revision: next, recordedAt })
+      ask.settle(done({ stream, first: next, last, recordedAt, usage, repeats: null }))
       next = last + 1
     }
   }

@@ -27,16 +27,21 @@ export const addKeyHeaders = (
 
 /**
  * Those of a 200 to a single reading, in an object that the next call writes over: whatever is made of it must copy it at
- * once, as `new Response` does. It takes a third of what names and values cost that are read anew for every answer.
+ * once, as `new Response` does. It takes a third of what names and values cost that are read anew for every answer. Readings
+ * that were written by one append have one usage, so what that says is written once for all of them.
  */
 export const acceptedHeaders = (requestId: string, key: KeyState, reading: Accepted): Headers => {
   const { stream, first, usage, repeats } = reading
   accepted.set('X-Request-Id', requestId)
   accepted.set('X-Receipt', `${stream}@${first}`)
-  accepted.set('RateLimit-Policy', policyOf(usage.limit))
-  accepted.set('RateLimit', rateLimit(usage))
-  if (key.expiresAt === null) accepted.delete('X-API-Key-Expires-At')
-  else accepted.set('X-API-Key-Expires-At', expiryOf(key, key.expiresAt))
+  if (key !== acceptedKey || usage !== acceptedUsage) {
+    acceptedKey = key
+    acceptedUsage = usage
+    accepted.set('RateLimit-Policy', policyOf(usage.limit))
+    accepted.set('RateLimit', rateLimit(usage))
+    if (key.expiresAt === null) accepted.delete('X-API-Key-Expires-At')
+    else accepted.set('X-API-Key-Expires-At', expiryOf(key, key.expiresAt))
+  }
   if (repeats === null) return accepted
   const replayed = new Headers(accepted)
   replayed.set(replayedHeader, 'true')
@@ -47,6 +52,8 @@ export const acceptedHeaders = (requestId: string, key: KeyState, reading: Accep
 export const replayedHeader = 'Idempotent-Replayed'
 
 const accepted = new Headers({ 'Content-Type': jsonContentType })
+let acceptedKey: KeyState | null = null
+let acceptedUsage: Usage | null = null
 
 const rateLimit = ({ limit, used, resetMs }: Usage): string =>
   `"default";r=${Math.max(0, limit.readings - used)};t=${seconds(resetMs)}`

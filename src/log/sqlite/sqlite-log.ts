@@ -162,9 +162,9 @@ class SqliteLog implements EventLog {
     this.#queue.push(append)
     this.#queueReadings += append.events.length
     this.#queueBytes += append.bytes
-    // Behind the requests that the event loop has at hand, not behind the first of them: Bun runs microtasks after each, so
-    // a microtask here would give every request a commit of its own. An idle loop comes to it at once.
-    if (this.#queue.length === 1) setImmediate(() => this.#writeNext())
+    // Behind whatever else is appended by the same callback or by those that are due with it: the actors hand over all that
+    // came in a turn of the event loop in one callback at its end, and whatever waited for a group in the one that answers it.
+    if (this.#queue.length === 1) queueMicrotask(() => this.#writeNext())
   }
 
   /**

@@ -9,7 +9,7 @@ import {
   storeWalBytesMax,
   trimEventsMax,
 } from '../../../src/limits.ts'
-import { type AppendResult, type EventLog, Outage } from '../../../src/log/event-log.ts'
+import { type EventLog, Outage } from '../../../src/log/event-log.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { caughtUp, collect } from '../collector.ts'
 import { keySuspended, keySuspensions, reading } from '../sample-events.ts'
@@ -62,16 +62,12 @@ describe('group commit', () => {
     expect(commits).toBe(1)
   })
 
-  test('writes in one commit what several tasks of one turn append, as requests that came in together do', async () => {
-    const appends = await new Promise<Promise<AppendResult>[]>((resolve) => {
-      const begun: Promise<AppendResult>[] = []
-      for (let index = 0; index < 50; index++) {
-        setImmediate(() => {
-          begun.push(log.append(`key-${index}`, 'none', [keySuspended()]))
-          if (begun.length === 50) resolve(begun)
-        })
-      }
-    })
+  test('writes in one commit what callbacks append that are due together, as actors do whose appends were answered', async () => {
+    const answered = Promise.withResolvers<void>()
+    const appends = Array.from({ length: 50 }, (_, index) =>
+      answered.promise.then(() => log.append(`key-${index}`, 'none', [keySuspended()])),
+    )
+    answered.resolve()
     await Promise.all(appends)
     expect(commits).toBe(1)
   })
