@@ -1,4 +1,5 @@
 import type { KeyStatus } from '../src/domain/key.ts'
+import type { KeyView } from './types.ts'
 
 /** A word, a colour and a shape, so that none of them carries it alone. */
 export const StatusPill = (props: { readonly status: KeyStatus }): JSX.Element => (
@@ -17,8 +18,13 @@ const shapes: Readonly<Record<KeyStatus, string>> = {
   revoked: 'M1.5 0L5 3.5L8.5 0L10 1.5L6.5 5L10 8.5L8.5 10L5 6.5L1.5 10L0 8.5L3.5 5L0 1.5z',
 }
 
-/** What a state means for a device, in a sentence. */
-export const statusMeaning: Readonly<Record<KeyStatus, string>> = {
+/** What a state means for a device, in a sentence, at `nowMs`. */
+export const statusMeaning = (key: Pick<KeyView, 'status' | 'expiresAt'>, nowMs: number): string =>
+  key.status === 'suspended' && key.expiresAt !== null && key.expiresAt <= nowMs
+    ? 'Its readings are refused as “Invalid API key”. Its expiry has passed too: resumed, it still needs a later one.'
+    : meanings[key.status]
+
+const meanings: Readonly<Record<KeyStatus, string>> = {
   active: 'Its readings are accepted.',
   expired: 'Its expiry has passed: devices are told “API key has expired”. A later expiry revives it.',
   suspended: 'Its readings are refused as “Invalid API key” until it is resumed.',

@@ -97,7 +97,7 @@ const KeyFacts = (props: { readonly apiKey: KeyView; readonly nowMs: number }): 
   return (
     <section id="key-facts" class="card" aria-label="Now">
       <p class="state">
-        <StatusPill status={apiKey.status} /> <span safe>{statusMeaning[apiKey.status]}</span>
+        <StatusPill status={apiKey.status} /> <span safe>{statusMeaning(apiKey, nowMs)}</span>
       </p>
       {mark === null ? null : (
         <p class="state-cause">

@@ -138,7 +138,9 @@ const Masthead = (props: { readonly shell: Shell; readonly section: Section | un
             </nav>
             <div class="who">
               <span class="who-name">
-                <bdi safe>{operator.email}</bdi>
+                <bdi title={attribute(operator.email)} safe>
+                  {operator.email}
+                </bdi>
                 {operator.role === 'auditor' ? <span class="role">auditor</span> : null}
               </span>
               <form method="post" action={paths.signOut}>

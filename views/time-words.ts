@@ -40,8 +40,11 @@ const millisecondsText = (ms: number): string => padded(((ms % 1_000) + 1_000) %
 /** `2026-03-01 12:00:07 UTC`. */
 export const secondText = (ms: number): string => `${dateText(ms)} ${clockText(ms)} UTC`
 
+/** `12:00:07.042 UTC`. */
+export const exactClockText = (ms: number): string => `${clockText(ms)}.${millisecondsText(ms)} UTC`
+
 /** `2026-03-01 12:00:07.042 UTC`. */
-export const exactText = (ms: number): string => `${dateText(ms)} ${clockText(ms)}.${millisecondsText(ms)} UTC`
+export const exactText = (ms: number): string => `${dateText(ms)} ${exactClockText(ms)}`
 
 /** `2026-03-01T12:00:07.042Z`, as `<time datetime>` wants it. */
 export const isoText = (ms: number): string => `${dateText(ms)}T${clockText(ms)}.${millisecondsText(ms)}Z`

@@ -1,4 +1,4 @@
-import { clockText, dateText, exactText, isoText, relativeText } from './time-words.ts'
+import { clockText, dateText, exactClockText, exactText, isoText, relativeText } from './time-words.ts'
 
 /** An instant to the second; the exact one is in the title. */
 export const Instant = (props: { readonly at: number }): JSX.Element => (
@@ -16,8 +16,8 @@ export const Day = (props: { readonly at: number }): JSX.Element => (
 
 /** An instant to the millisecond, for who compares two. */
 export const ExactInstant = (props: { readonly at: number }): JSX.Element => (
-  <time datetime={isoText(props.at)} title={exactText(props.at)} safe>
-    {exactText(props.at)}
+  <time datetime={isoText(props.at)} title={exactText(props.at)}>
+    <span safe>{dateText(props.at)}</span> <span safe>{exactClockText(props.at)}</span>
   </time>
 )
 

@@ -447,9 +447,13 @@ describe('a key’s page', () => {
     const { key, keyId } = await service.createKey({ expiresAt })
     await service.core.keys.suspend(keyId, '', testAsker)
     const asked = async () => (await admin.get(paths.resumeKey(keyId))).body
+    const told = async () => (await admin.get(paths.key(keyId))).body
     service.clock.advance(999)
     expect(await asked()).toContain('Its readings are accepted again, within a second')
+    expect(await told()).toContain('until it is resumed')
     service.clock.advance(1)
+    expect(await told()).toContain('Its expiry has passed too: resumed, it still needs a later one.')
+    expect(await told()).not.toContain('until it is resumed')
     expect(await asked()).toContain('once it is resumed, its readings are still refused')
     expect(await asked()).not.toContain('accepted again')
     await admin.post(paths.resumeKey(keyId), { reason: '' })
