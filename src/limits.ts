@@ -141,6 +141,9 @@ export const keyIdTriesMax = 3
 // The queue in front of the log, over all streams.
 export const logQueueReadingsMax = 65_536
 export const logQueueBytesMax = 16 * 1024 * 1024
+/** Behind these, for everything else that is written: a revocation is not refused because readings wait. */
+export const logQueueChangesMax = 4_096
+export const logQueueChangesBytesMax = 4 * 1024 * 1024
 
 // The embedded log.
 /** Streams whose last revision, and whose name, are remembered; others are looked up. About 100 bytes each. */

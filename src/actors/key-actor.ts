@@ -14,7 +14,7 @@ import { KeyStreams } from './key-streams.ts'
 import { KeyedAsks } from './keyed-asks.ts'
 import { type Appending, Mailbox, type ReadingAnswer, ReadingAsk } from './mailbox.ts'
 import { commandRefusalOf, readingRefusalOf } from './outage.ts'
-import { type Run, readingEvents } from './reading-run.ts'
+import { acknowledge, type Run, readingEvents } from './reading-run.ts'
 
 type KeyAnswer = Promise<Outcome<KeyState, CommandRefusal>>
 
@@ -271,19 +271,7 @@ export class KeyActor {
     this.#run = null
     // What has come meanwhile leaves before anyone is answered, so that the log writes it while the answers are made.
     this.#advance()
-    this.#acknowledge(run, first, usage)
-  }
-
-  #acknowledge(run: Run, first: number, usage: Usage): void {
-    const { readingsStream: stream } = this.#streams
-    const { recordedAt } = run
-    let next = first
-    for (const ask of run.asks) {
-      const last = next + ask.places - 1
-      this.#keyed.written(ask, { stream, revision: next, recordedAt })
-      ask.settle(done({ stream, first: next, last, recordedAt, usage, repeats: null }))
-      next = last + 1
-    }
+    acknowledge(run, { stream: readingsStream, first, usage }, this.#keyed)
   }
 
   /** Somebody else wrote at that place, so none of it is written: it is judged again on what they wrote. */

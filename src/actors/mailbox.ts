@@ -218,12 +218,19 @@ export class Mailbox {
     return { asks: waiting.slice(0, count), places }
   }
 
-  /** Settles the readings that `judge` has an answer for; keeps the others. */
+  /** Settles the readings that `judge` has an answer for; keeps the others, and those that a bug in it left unjudged. */
   judgeReadings(judge: (ask: ReadingAsk) => ReadingAnswer | null): void {
-    for (const ask of this.#takeAll()) {
-      const answer = judge(ask)
-      if (answer === null) this.put(ask)
-      else ask.settle(answer)
+    const waiting = this.#takeAll()
+    let judged = 0
+    try {
+      for (const ask of waiting) {
+        const answer = judge(ask)
+        judged += 1
+        if (answer === null) this.put(ask)
+        else ask.settle(answer)
+      }
+    } finally {
+      for (const ask of waiting.slice(judged)) this.put(ask)
     }
   }
 

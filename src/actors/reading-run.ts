@@ -1,7 +1,10 @@
 import type { By, Metadata, NewEvent } from '../domain/events.ts'
 import { isBatch } from '../domain/reading.ts'
 import { readingId } from '../domain/reading-id.ts'
+import { done } from '../domain/refusal.ts'
 import type { ExpectedRevision } from '../log/event-log.ts'
+import type { Usage } from './core.ts'
+import type { KeyedAsks } from './keyed-asks.ts'
 import type { Appending, ReadingAsk } from './mailbox.ts'
 
 /** Readings of one append that is out. The same events go again, at the same revision, until the outcome is known. */
@@ -30,4 +33,19 @@ export const readingEvents = (by: By, asks: readonly ReadingAsk[], recordedAt: n
     } else events.push({ id: requestId, type: 'ReadingAccepted', recordedAt, data: readings, metadata: ofFirst })
   }
   return events
+}
+
+/** Answers everyone whose readings an append has written, each with its place; the `first` lies at that revision. */
+export const acknowledge = (
+  { asks, recordedAt }: Run,
+  { stream, first, usage }: { readonly stream: string; readonly first: number; readonly usage: Usage },
+  keyed: KeyedAsks,
+): void => {
+  let next = first
+  for (const ask of asks) {
+    const last = next + ask.places - 1
+    keyed.written(ask, { stream, revision: next, recordedAt })
+    ask.settle(done({ stream, first: next, last, recordedAt, usage, repeats: null }))
+    next = last + 1
+  }
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { KeyedRequest } from '../../src/actors/core.ts'
 import { bodyHash, idempotencyKeyHash } from '../../src/domain/idempotency.ts'
 import { idempotencyMs, readPageEventsMax, requestWaitMsMax } from '../../src/limits.ts'
+import { createMemoryIndex } from '../../src/log/idempotency/memory.ts'
 import type { AppendFault } from '../support/faulty-log.ts'
 import { asker, Cluster, makeTestKey, reading, type TestNode } from './nodes.ts'
 
@@ -41,7 +42,7 @@ const sendBatch = ({ cluster, node, keyId }: Sent, count: number, rejected: numb
   return node.schedule.until(node.core.keys.acceptKeyed(keyId, readings, { ...request, idempotency }))
 }
 
-type Kind = 'idempotency_key_reused' | 'idempotency_in_progress' | 'store_unavailable'
+type Kind = 'idempotency_key_reused' | 'idempotency_in_progress' | 'store_unavailable' | 'internal_error'
 const refused = (kind: Kind) => ({ ok: false as const, refusal: { kind } })
 const refusedSomehow = (kind: 'key_invalid' | 'rate_limited') => ({ ok: false as const, refusal: { kind } })
 
@@ -288,4 +289,23 @@ test('a look at what others have written vouches for the request that came befor
   at.node.faults.read = read
   released.resolve()
   expect(await at.node.schedule.until(again)).toMatchObject(refusedSomehow('key_invalid'))
+})
+
+test('a bug while several requests wait to be judged is answered as one to all of them, and their keys are free again', async () => {
+  const cluster = new Cluster()
+  const index = createMemoryIndex()
+  const find = index.find.bind(index)
+  const node = await cluster.open({ idempotency: index })
+  const at = { cluster, node, keyId: await makeTestKey(node) }
+  index.find = () => {
+    index.find = find
+    throw new TypeError('a bug')
+  }
+  const answers = await node.schedule.until(
+    Promise.all([send(at, 'one'), send(at, 'two'), node.core.keys.accept(at.keyId, reading, cluster.newId())]),
+  )
+  expect(answers).toEqual([refused('internal_error'), refused('internal_error'), refused('internal_error')])
+  expect(node.bugs).toHaveLength(1)
+  expect(await sent(at, 'one')).toMatchObject({ ok: true })
+  expect(await sent(at, 'two')).toMatchObject({ ok: true })
 })

@@ -397,7 +397,7 @@ describe('a right that is taken away from the user of a log', () => {
 
 describe('the queue', () => {
   test(
-    'takes as much as its bounds say, and refuses the rest at once, as not written',
+    'takes as many readings as its bounds say, refuses the rest at once, as not written, and has room for what is none',
     async () => {
       const { server, log } = await opened()
       const stuck = Promise.withResolvers<void>()
@@ -412,7 +412,9 @@ describe('the queue', () => {
       }
       const out = Array.from({ length: eventStoreAppendsOutMax }, () => append(1))
       const ofMany = Array.from({ length: Math.ceil(logQueueReadingsMax / 1_000) + 1 }, () => append(1_000))
+      const change = log.append(freshKeyStream(), 'none', [keySuspended()])
       stuck.resolve()
+      expect((await change).outcome).toBe('written')
       const settled = await Promise.all(ofMany)
       const overloaded = settled.filter((what) => what instanceof Outage && what.reason === 'overloaded')
       expect(overloaded.length).toBeGreaterThan(0)

@@ -1,5 +1,6 @@
-import { eventStoreAppendsOutMax, eventStoreLookMs, logQueueBytesMax, logQueueReadingsMax } from '../../limits.ts'
+import { eventStoreAppendsOutMax, eventStoreLookMs } from '../../limits.ts'
 import { type ExpectedRevision, Outage } from '../event-log.ts'
+import { QueueRoom } from '../queue-room.ts'
 import { BatchStream, type Verdict } from './batch.ts'
 import type { Connection } from './connection.ts'
 import type { Link } from './link.ts'
@@ -8,6 +9,8 @@ export type Append = {
   readonly streamName: string
   readonly expected: ExpectedRevision
   readonly events: number
+  /** Nothing but accepted readings. */
+  readonly isReadings: boolean
   readonly firstId: string
   readonly run: Buffer
 }
@@ -35,8 +38,7 @@ export class Appends {
   /** Whose stream has none out, in the order in which they came. */
   #ready: Waiting[] = []
   #out = 0
-  #queueEvents = 0
-  #queueBytes = 0
+  readonly #room = new QueueRoom()
   /** The highest position that is known to hold an event: what is stored later lies behind it. */
   #seen = -1
   #drained: (() => void) | null = null
@@ -60,14 +62,13 @@ export class Appends {
       if (this.#batch === null) {
         throw new Outage(`Cannot append: the store is away: ${this.#connection.why}`, 'not_written', 'unavailable')
       }
-      this.#assertRoom(append)
-      this.#queueEvents += append.events
-      this.#queueBytes += append.run.length
+      const { streamName, events, isReadings, run } = append
+      this.#room.take(streamName, { events, bytes: run.length, isReadings })
       const waiting = { ...append, seenBefore: -1, resolve, reject }
-      const behind = this.#behind.get(append.streamName)
+      const behind = this.#behind.get(streamName)
       if (behind !== undefined) behind.push(waiting)
       else {
-        this.#behind.set(append.streamName, [])
+        this.#behind.set(streamName, [])
         this.#ready.push(waiting)
         this.#sendReady()
       }
@@ -183,15 +184,7 @@ export class Appends {
     if (this.#behind.size === 0) this.#drained?.()
   }
 
-  #leaveQueue(append: Waiting): void {
-    this.#queueEvents -= append.events
-    this.#queueBytes -= append.run.length
-  }
-
-  #assertRoom({ streamName, events, run }: Append): void {
-    const fits = this.#queueEvents + events <= logQueueReadingsMax && this.#queueBytes + run.length <= logQueueBytesMax
-    if (fits) return
-    const waiting = `${this.#queueEvents} events of ${this.#queueBytes} bytes wait already`
-    throw new Outage(`Cannot append to "${streamName}": ${waiting}`, 'not_written', 'overloaded')
+  #leaveQueue({ events, run }: Waiting): void {
+    this.#room.leave({ events, bytes: run.length })
   }
 }

@@ -81,7 +81,9 @@ class EventStoreLog implements EventLog {
     }
     const streamName = this.#names.nameOf(stream)
     const firstId = events[0]?.id ?? ''
-    const appended = await this.#appends.append({ streamName, expected, events: events.length, firstId, run })
+    const isReadings = events.every(({ type }) => type === 'ReadingAccepted')
+    const queued = { streamName, expected, events: events.length, isReadings, firstId, run }
+    const appended = await this.#appends.append(queued)
     if (appended.outcome === 'conflict') {
       this.#named.name(stream, appended.currentRevision)
       return appended
@@ -96,7 +98,7 @@ class EventStoreLog implements EventLog {
     if (isOwn && position !== null && events.length === 1) {
       return { outcome: 'written', events: recordRun(stream, events, { revision, position }) }
     }
-    if (isOwn && events.every(({ type }) => type === 'ReadingAccepted')) return { outcome: 'written', events: [] }
+    if (isOwn && isReadings) return { outcome: 'written', events: [] }
     this.#named.name(stream, last)
     const recorded = await this.#readBack(stream, revision, events.length)
     // The server still knows it, and it is gone: nobody can say what it was.

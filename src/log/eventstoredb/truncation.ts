@@ -21,9 +21,15 @@ export const setTruncateBefore = async (
     if (Number(metadata['$tb'] ?? 0) >= before) return
     const id = randomUUID()
     const data = JSON.stringify({ ...metadata, $tb: before })
-    const expected = last === null ? 'none' : last.revision
     const run = encodeRun([{ id, type: '$metadata', metadata: '', data }])
-    const appended = await appends.append({ streamName: metadataName, expected, events: 1, firstId: id, run })
+    const appended = await appends.append({
+      streamName: metadataName,
+      expected: last === null ? 'none' : last.revision,
+      events: 1,
+      isReadings: false,
+      firstId: id,
+      run,
+    })
     if (appended.outcome === 'stored') return
   }
   throw new Outage(`Cannot write "${metadataName}": others keep writing it`, 'not_written', 'unavailable')

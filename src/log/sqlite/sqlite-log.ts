@@ -1,12 +1,6 @@
 import { SQLiteError } from 'bun:sqlite'
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
-import {
-  groupsUnderWayMax,
-  logQueueBytesMax,
-  logQueueReadingsMax,
-  overlapRetriesMax,
-  readPageEventsMax,
-} from '../../limits.ts'
+import { groupsUnderWayMax, overlapRetriesMax, readPageEventsMax } from '../../limits.ts'
 import { type Codec, createCodec } from '../codec/codec.ts'
 import { type DataFolder, holdDataFolder } from '../data-folder.ts'
 import {
@@ -21,6 +15,7 @@ import {
   type Subscriber,
   type Subscription,
 } from '../event-log.ts'
+import { QueueRoom } from '../queue-room.ts'
 import { assertPage, assertStorable, assertTruncatable } from '../storable.ts'
 import { Subscriptions } from '../subscriptions.ts'
 import type { Commits, Verdict } from './commits.ts'
@@ -52,7 +47,6 @@ export const openSqliteLog = (options: SqliteLogOptions): EventLog => {
 }
 
 type Waiting = Append & {
-  readonly bytes: number
   resolve(result: AppendResult): void
   reject(cause: unknown): void
 }
@@ -67,8 +61,7 @@ class SqliteLog implements EventLog {
   readonly #commits: Commits
   readonly #subscriptions: Subscriptions
   #queue: Waiting[] = []
-  #queueReadings = 0
-  #queueBytes = 0
+  #room = new QueueRoom()
   /** Groups that are being committed. */
   #underWay = 0
   /** Of the group staged last. */
@@ -102,8 +95,9 @@ class SqliteLog implements EventLog {
       assertStorable(stream, events)
       const rows = this.#codec.encode(stream, events)
       const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
-      this.#assertRoom(stream, events.length, bytes)
-      this.#enqueue({ stream, expected, events, rows, bytes, resolve, reject })
+      const isReadings = events.every(({ type }) => type === 'ReadingAccepted')
+      this.#room.take(stream, { events: events.length, bytes, isReadings })
+      this.#enqueue({ stream, expected, events, rows, resolve, reject })
     })
   }
 
@@ -160,8 +154,6 @@ class SqliteLog implements EventLog {
 
   #enqueue(append: Waiting): void {
     this.#queue.push(append)
-    this.#queueReadings += append.events.length
-    this.#queueBytes += append.bytes
     // Behind whatever else is appended by the same callback or by those that are due with it: the actors hand over all that
     // came in a turn of the event loop in one callback at its end, and whatever waited for a group in the one that answers it.
     if (this.#queue.length === 1) queueMicrotask(() => this.#writeNext())
@@ -177,8 +169,7 @@ class SqliteLog implements EventLog {
     if (this.#underWay > 0 && this.#stagedEpoch !== this.#staging.epoch) return
     const group = this.#queue
     this.#queue = []
-    this.#queueReadings = 0
-    this.#queueBytes = 0
+    this.#room = new QueueRoom()
     this.#underWay += 1
     this.#lastGroup = this.#write(group, this.#lastGroup).then(() => {
       this.#underWay -= 1
@@ -263,12 +254,6 @@ class SqliteLog implements EventLog {
 
   #assertOpen(action: string): void {
     if (this.#isClosed) throw new Outage(`Cannot ${action}: the log is closed`, 'not_written', 'closed')
-  }
-
-  #assertRoom(stream: string, readings: number, bytes: number): void {
-    if (this.#queueReadings + readings <= logQueueReadingsMax && this.#queueBytes + bytes <= logQueueBytesMax) return
-    const waiting = `${this.#queueReadings} events of ${this.#queueBytes} bytes wait already`
-    throw new Outage(`Cannot append to "${stream}": ${waiting}`, 'not_written', 'overloaded')
   }
 }
 

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import {
   appendReadingsMax,
   logQueueBytesMax,
+  logQueueChangesBytesMax,
+  logQueueChangesMax,
   logQueueReadingsMax,
   storeWalBytesMax,
   trimEventsMax,
@@ -93,26 +95,40 @@ describe('group commit', () => {
 })
 
 describe('the queue in front of the log', () => {
-  test('takes as many events as its bound and refuses the next as overloaded, at once and unwritten', async () => {
-    const appends: Promise<unknown>[] = []
-    for (let stream = 0; stream < logQueueReadingsMax / appendReadingsMax; stream++) {
-      const readings = Array.from({ length: appendReadingsMax }, () => reading(`readings-${stream}`))
-      appends.push(log.append(`readings-${stream}`, 'none', readings))
+  test('takes as many readings as its bound and refuses the next as overloaded, at once and unwritten', async () => {
+    const appends = fillWithReadings()
+    const failure = await failureOf(log.append('readings-one', 'none', [reading('readings-one')]))
+    expect(failure).toBeInstanceOf(Outage)
+    expect(failure).toMatchObject({ outcome: 'not_written', reason: 'overloaded' })
+    for (const result of await Promise.all(appends)) expect(result).toMatchObject({ outcome: 'written' })
+    expect(await log.append('readings-one', 'none', [reading('readings-one')])).toMatchObject({ outcome: 'written' })
+  })
+
+  test('has room of its own for all that is no reading, behind as many readings as fit, and a bound for that', async () => {
+    const appends: Promise<unknown>[] = fillWithReadings()
+    const changes = 1_024
+    for (let key = 0; key < logQueueChangesMax / changes; key++) {
+      appends.push(log.append(`key-${key}`, 'none', keySuspensions(changes)))
     }
     const failure = await failureOf(log.append('key-one', 'none', [keySuspended()]))
-    expect(failure).toBeInstanceOf(Outage)
     expect(failure).toMatchObject({ outcome: 'not_written', reason: 'overloaded' })
     for (const result of await Promise.all(appends)) expect(result).toMatchObject({ outcome: 'written' })
     expect(await log.append('key-one', 'none', [keySuspended()])).toMatchObject({ outcome: 'written' })
   })
 
   test('takes as many bytes as its bound and refuses what goes over it', async () => {
-    const half = 'x'.repeat(logQueueBytesMax / 2 - 1_000)
+    const half = 'x'.repeat((logQueueBytesMax + logQueueChangesBytesMax) / 2 - 1_000)
     const fits = [log.append('key-1', 'none', [keySuspended(half)]), log.append('key-2', 'none', [keySuspended(half)])]
     const failure = await failureOf(log.append('key-3', 'none', [keySuspended('x'.repeat(2_000))]))
     expect(failure).toMatchObject({ name: 'Outage', outcome: 'not_written', reason: 'overloaded' })
     for (const result of await Promise.all(fits)) expect(result).toMatchObject({ outcome: 'written' })
   })
+
+  const fillWithReadings = (): Promise<unknown>[] =>
+    Array.from({ length: logQueueReadingsMax / appendReadingsMax }, (_, stream) => {
+      const readings = Array.from({ length: appendReadingsMax }, () => reading(`readings-${stream}`))
+      return log.append(`readings-${stream}`, 'none', readings)
+    })
 })
 
 describe('a commit whose fsync fails', () => {
