@@ -46,7 +46,12 @@ test('revocation and suspension are not refused because readings fill the queue 
   answers.push(core.keys.accept(second, reading, crypto.randomUUID()))
   await turn()
   const batch = Array.from({ length: batchReadingsMax }, () => reading)
-  for (const keyId of more) answers.push(core.keys.accept(keyId, batch, crypto.randomUUID()))
+  let room = logQueueReadingsMax
+  for (const keyId of more) {
+    const readings = batch.slice(0, Math.max(1, room))
+    answers.push(core.keys.accept(keyId, readings, crypto.randomUUID()))
+    room -= readings.length
+  }
   await turn()
   const changes = [core.keys.revoke(stolen, '', asker), core.keys.suspend(lost, '', asker)]
   await turn()
@@ -59,8 +64,8 @@ test('revocation and suspension are not refused because readings fill the queue 
   }
 })
 
-/** Keys that fill the queue with a batch each; one of them is refused. */
-const fillers = Math.ceil(logQueueReadingsMax / batchReadingsMax)
+/** Keys that fill the queue to its last place, and one more, which is refused. */
+const fillers = Math.ceil(logQueueReadingsMax / batchReadingsMax) + 1
 
 const makeKey = async (): Promise<string> => {
   const limit = { readings: 100_000, windowMs: 60_000 }
