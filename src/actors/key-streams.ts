@@ -53,8 +53,10 @@ export class KeyStreams {
 
   get loaded(): boolean {
     if (this.#limitsEpoch !== this.#host.limitsEpoch) this.#refreshLimit()
-    // A clock that was ahead and is back must not close the key until that time has come.
-    if (Math.max(this.#host.clock.now(), this.readings.recordedAt) < this.#countedAtMs) this.#loaded = false
+    // A clock that was ahead and is back must not close the key until that time has come, nor have its readings dated by it:
+    // neither for what was counted then, nor for what was admitted and never written.
+    const reachedMs = Math.max(this.#host.clock.now(), this.readings.recordedAt)
+    if (reachedMs < this.#countedAtMs || reachedMs < this.readings.window.reservedAtMs) this.#loaded = false
     return this.#loaded
   }
 

@@ -21,12 +21,18 @@ export class RateWindow {
   #recorded = 0
   #reserved = 0
   #latestMs = 0
+  #reservedAtMs = 0
 
   constructor(readonly windowMs: number) {}
 
   /** The latest time of a reading or a place, ms. What had left by then is gone, and no look at an earlier time can count it. */
   get latestMs(): number {
     return this.#latestMs
+  }
+
+  /** When places were taken last, ms, whether or not their readings came to be recorded; 0 if none ever were. */
+  get reservedAtMs(): number {
+    return this.#reservedAtMs
   }
 
   /** The earliest instant, ms, whose readings may share a slot that still counts at `now`: where a reload begins. */
@@ -64,6 +70,7 @@ export class RateWindow {
   reserve(readings: number, now: number): void {
     this.leaveUntil(now)
     this.#reserved += readings
+    this.#reservedAtMs = now
   }
 
   giveBack(readings: number): void {

@@ -41,17 +41,44 @@ describe('a clock that was ahead while nothing was written, and is back', () => 
     for (const now of times) expect(acceptedIn(times, now, limit.windowMs)).toBeLessThanOrEqual(limit.readings)
   })
 
-  test('leaves a key that was looked at meanwhile open until it expires, to the millisecond', async () => {
-    const expiresAt = Date.UTC(2026, 2, 1, 12) + dayMs / 2
-    const { cluster, node, keyId } = await opened({ limit, expiresAt })
-    await node.post(keyId)
-    cluster.clock.advance(dayMs)
-    await look(node, keyId)
-    cluster.clock.set(expiresAt - 1)
-    expect((await node.post(keyId))[0]).toMatchObject({ ok: true, value: { recordedAt: expiresAt - 1 } })
-    cluster.clock.set(expiresAt)
-    expect((await node.post(keyId))[0]).toMatchObject({ ok: false, refusal: { kind: 'key_expired' } })
-  })
+  test.each(['looked at', 'loaded'])(
+    'leaves a key that was %s meanwhile open to its last millisecond',
+    async (what) => {
+      const expiresAt = Date.UTC(2026, 2, 1, 12) + dayMs / 2
+      const { cluster, node, keyId } = await opened({ limit, expiresAt })
+      await node.post(keyId)
+      cluster.clock.advance(dayMs)
+      const judging = what === 'looked at' ? node : await cluster.open()
+      await look(judging, keyId)
+      cluster.clock.set(expiresAt - 1)
+      expect((await judging.post(keyId))[0]).toMatchObject({ ok: true, value: { recordedAt: expiresAt - 1 } })
+      cluster.clock.set(expiresAt)
+      expect((await judging.post(keyId))[0]).toMatchObject({ ok: false, refusal: { kind: 'key_expired' } })
+    },
+  )
+
+  test.each(['alone', 'with others that wait behind it'])(
+    'dates nothing by a reading that was admitted meanwhile and never written, %s',
+    async (how) => {
+      const { cluster, node, keyId } = await opened()
+      await node.post(keyId)
+      cluster.clock.advance(dayMs)
+      node.faults.failAppend({ fault: 'not_written' })
+      const held = node.faults.hold('before')
+      const failing = node.post(keyId)
+      await node.schedule.quiet()
+      const waiting = how === 'alone' ? null : node.post(keyId)
+      cluster.clock.advance(-dayMs)
+      held.release()
+      expect((await failing)[0]).toMatchObject({ refusal: { kind: 'store_unavailable' } })
+      const now = cluster.clock.now()
+      for (const answers of [waiting, node.post(keyId)]) {
+        const [answer] = (await answers) ?? []
+        if (answers !== null) expect(answer).toMatchObject({ ok: true, value: { recordedAt: now } })
+      }
+      expect(await look(node, keyId)).toMatchObject({ used: how === 'alone' ? 2 : 3, resetMs: limit.windowMs })
+    },
+  )
 
   test('cannot have a window judged at a time whose readings were left out when it was loaded', async () => {
     const { cluster, node, keyId } = await opened()

@@ -144,6 +144,16 @@ describe('RateWindow', () => {
     expect(() => window.giveBack(1)).toThrow('0 are reserved')
   })
 
+  test('tells when places were taken last, given back or not', () => {
+    const window = new RateWindow(60_000)
+    window.record(start, 1)
+    expect(window.reservedAtMs).toBe(0)
+    window.reserve(1, start + 1)
+    window.giveBack(1)
+    window.record(start + 2, 1)
+    expect(window.reservedAtMs).toBe(start + 1)
+  })
+
   test('counts a reading by the time it was given, not by when it was known to be written', () => {
     const window = new RateWindow(60_000)
     window.reserve(1, start)
