@@ -79,7 +79,7 @@ export class KeyedAsks {
     const { idempotency, refusal } = request
     const { key, readings, readingsStream, now, remembersAll } = this.#streams
     if (refusalOfKey(key, readings.sealed !== null, now) !== null) return null
-    const known = this.#host.remembered?.find(readingsStream, idempotency.keyHash, now)
+    const known = this.#host.remembered?.find(readingsStream, idempotency.keyHash)
     if (known === undefined || known === 'unknown' || !remembersAll) return unavailable
     if (known === null) return refusal === null ? null : refused(refusal)
     if (!isSamePayload(known.idempotency, idempotency)) return refused({ kind: 'idempotency_key_reused' })

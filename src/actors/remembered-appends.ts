@@ -45,10 +45,11 @@ export class RememberedAppends {
   #isCaughtUp = false
   readonly #caughtUp = Promise.withResolvers<void>()
   /**
-   * Ms; the clock by which keys are forgotten. It begins with the newest event that a start finds, and follows this node's
-   * own at twice its pace at the most: one that is ahead would have keys forgotten that still count when it is back, and
-   * their requests stored twice. Here nobody waits for it, so it need not believe the minutes or hours that a steady clock
-   * has to.
+   * Ms; the clock by which keys are forgotten, or this node's own if that is behind. It begins with the newest event that a
+   * start finds, and follows this node's own at twice its pace at the most: one that is ahead would have keys forgotten that
+   * still count when it is back, and their requests stored twice. Here nobody waits for it, so it need not believe the
+   * minutes or hours that a steady clock has to. The time of a stream, which one event from ahead sets for good, says nothing
+   * here.
    */
   #clockMs = 0
   #writing: Promise<void> | null = null
@@ -65,13 +66,13 @@ export class RememberedAppends {
     return this.#isWhole ? positionOf(this.#foldedTo) : -1
   }
 
-  /** What that key has stored in the stream, as far as it still counts at `now` (ms). */
-  find(stream: string, keyHash: string, now: number): Recollection {
+  /** What that key has stored in the stream, as far as it still counts. */
+  find(stream: string, keyHash: string): Recollection {
     if (!this.#isWhole) return 'unknown'
     try {
       // A start reads backwards: what waits to be written may be an older use of the key than the one that is written.
       const found = laterOf(this.#waiting.get(nameOf(stream, keyHash)) ?? null, this.#index.find(stream, keyHash))
-      return found === null || isForgotten(found, now) ? null : found
+      return found === null || isForgotten(found, this.#trailingMs) ? null : found
     } catch (fault) {
       this.#lose(fault)
       return 'unknown'
@@ -152,8 +153,12 @@ export class RememberedAppends {
     this.#isStopped = true
   }
 
+  get #trailingMs(): number {
+    return Math.min(this.#host.clock.now(), this.#clockMs)
+  }
+
   get #forgetBeforeMs(): number {
-    return Math.min(this.#host.clock.now(), this.#clockMs) - idempotencyMs - idempotencyMarginMs
+    return this.#trailingMs - idempotencyMs - idempotencyMarginMs
   }
 
   /** The newest event that a start has found so far. What comes later may be of this node's own clock. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { KeyedRequest } from '../../src/actors/core.ts'
 import { bodyHash, idempotencyKeyHash } from '../../src/domain/idempotency.ts'
-import { idempotencyMs, readPageEventsMax, requestWaitMsMax } from '../../src/limits.ts'
+import { clockStandMs, heartbeatMs, idempotencyMs, readPageEventsMax, requestWaitMsMax } from '../../src/limits.ts'
 import { createMemoryIndex } from '../../src/log/idempotency/memory.ts'
 import type { AppendFault } from '../support/faulty-log.ts'
 import { asker, Cluster, makeTestKey, reading, type TestNode } from './nodes.ts'
@@ -175,14 +175,66 @@ describe('a request with an Idempotency-Key that is sent again', () => {
     expect(await sent(at)).toMatchObject(refusedSomehow('key_invalid'))
   })
 
-  test('is remembered for 24 hours, and not a millisecond longer', async () => {
+  test('is remembered for 24 hours, and by who has followed the clock until then not a millisecond longer', async () => {
     const at = await opened()
     const first = await sent(at)
+    const clockKey = await makeTestKey(at.node)
     at.cluster.clock.advance(idempotencyMs - 1)
     expectRepeat(await sent(at), first)
+    await at.node.post(clockKey)
+    expectRepeat(await sent({ ...at, node: await at.cluster.open() }), first)
     at.cluster.clock.advance(1)
-    expect(await sent(at, 'one', 'another body')).toMatchObject({ ok: true, value: { first: 1, repeats: null } })
-    expect(await sent(at)).toEqual(refused('idempotency_key_reused'))
+    await at.node.post(clockKey)
+    const later = { ...at, node: await at.cluster.open() }
+    expect(await sent(later, 'one', 'another body')).toMatchObject({ ok: true, value: { first: 1, repeats: null } })
+    expect(await sent(later)).toEqual(refused('idempotency_key_reused'))
+  })
+
+  describe('within seconds, while or after a clock was ahead by more than a day', () => {
+    /** The clock of `at`'s node leaps and is believed. */
+    const leap = async (at: Sent): Promise<void> => {
+      at.cluster.clock.leap(ahead)
+      await at.node.schedule.advance(heartbeatMs)
+      at.cluster.clock.advance(clockStandMs)
+    }
+    const leapBack = async (at: Sent): Promise<void> => {
+      at.cluster.clock.leap(-ahead)
+      await at.node.schedule.advance(heartbeatMs)
+    }
+    const ahead = idempotencyMs + 3_600_000
+
+    test('is answered as the first was by who has that clock', async () => {
+      const at = await opened()
+      const first = await sent(at)
+      await leap(at)
+      expectRepeat(await sent(at), first)
+      await at.node.schedule.advance(heartbeatMs)
+      expectRepeat(await sent(at), first)
+      await leapBack(at)
+      expectRepeat(await sent(at), first)
+      expect(await stored(at)).toBe(1)
+    })
+
+    test('is answered as the first was by every node, though a reading of its API key was dated by that clock', async () => {
+      const at = await opened()
+      const first = await sent(at)
+      await leap(at)
+      const [dated] = await at.node.post(at.keyId)
+      expect(dated).toMatchObject({ ok: true, value: { recordedAt: at.cluster.clock.now() } })
+      await leapBack(at)
+      expectRepeat(await sent(at), first)
+      expectRepeat(await sent({ ...at, node: await at.cluster.open() }), first)
+      expect(await stored(at)).toBe(2)
+    })
+
+    test('is answered as the first was though another node, whose clock is wrong, has stored a reading', async () => {
+      const at = await opened()
+      const first = await sent(at)
+      const wrong = await at.cluster.open({ skewMs: ahead })
+      expect((await wrong.post(at.keyId))[0]).toMatchObject({ ok: true })
+      expectRepeat(await sent(at), first)
+      expect(await stored(at)).toBe(2)
+    })
   })
 
   test('is answered as the first was although it would be refused by now; one that stored nothing is refused', async () => {
