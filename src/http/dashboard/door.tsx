@@ -22,8 +22,8 @@ export type Knock = {
 
 /**
  * The one door of the dashboard: whatever a route asks for is checked here and nowhere else, in this order: the host's
- * name, whether anything is there, the way it came, the method, another site's hand, who is signed in, the role, the form, its token. A bug costs its
- * own request a 500 and no other.
+ * name, whether anything is there, the way it came, the method, another site's hand, who is signed in, the role, the form, both of these
+ * again once the form is here, its token. A bug costs its own request a 500 and no other.
  */
 export const answerDashboard = async (deps: DashboardDeps, route: Route, knock: Knock): Promise<Response> => {
   const { request } = knock
@@ -57,11 +57,18 @@ const enter = async (deps: DashboardDeps, route: Route, visit: Visit): Promise<R
 
   const allowed = allow(deps, action, visit)
   if (allowed instanceof Response || allowed instanceof Promise) return allowed
-  if (!isPost) return allowed(visit)
+  return isPost ? enterWithForm(deps, action, visit) : allowed(visit)
+}
 
-  const cookieSecret = visit.session?.secret ?? readCookie(request.headers, 'visitor', origin.trust)
+/** Whoever sends a form decides how long that takes, and may be signed out, demoted or removed before its last byte. */
+const enterWithForm = async (deps: DashboardDeps, action: Action, asked: Visit): Promise<Response> => {
+  const { request, origin } = asked
   const form = await readForm(request)
+  const visit: Visit = { ...asked, ...presentOf(deps, asked) }
+  const allowed = allow(deps, action, visit)
+  if (allowed instanceof Response || allowed instanceof Promise) return allowed
   if (typeof form === 'string') return unreadableForm(visit, form)
+  const cookieSecret = visit.session?.secret ?? readCookie(request.headers, 'visitor', origin.trust)
   if (cookieSecret === null) return problemPage(visit, { problem: 'no_cookie', status: 403 })
   if (!csrfMatches(form('_csrf'), cookieSecret)) return formExpired(visit)
   return allowed({ ...visit, form })
@@ -99,22 +106,34 @@ const mayBeOpenElsewhere = ({ core }: DashboardDeps, { request, origin }: Visit)
 }
 
 const visitOf = (deps: DashboardDeps, { request, params }: Knock, origin: Origin): Visit => {
-  const { trust } = origin
   const url = new URL(request.url)
-  const session = sessionOf(deps, request, origin)
-  const known = session?.secret ?? readCookie(request.headers, 'visitor', trust)
-  const secret = known ?? base62(deps.core.entropy.bytes(32), 43)
-  const nowMs = deps.core.clock.now()
-  const notice = noticeNamed(readCookie(request.headers, 'notice', trust))
-  return {
+  const asked = {
     request,
     requestId: deps.core.entropy.uuid(),
-    nowMs,
     origin,
     path: url.pathname,
     query: url.searchParams,
     params: namedParts(params),
     form: noFields,
+    notice: noticeNamed(readCookie(request.headers, 'notice', origin.trust)),
+  }
+  return { ...asked, ...presentOf(deps, asked) }
+}
+
+type Present = 'nowMs' | 'session' | 'shell' | 'cookies'
+
+/** What of a visit is so at this instant, and may no longer be so at the next: the time, and who is signed in. */
+const presentOf = (
+  deps: DashboardDeps,
+  { request, origin, notice }: Pick<Visit, 'request' | 'origin' | 'notice'>,
+): Pick<Visit, Present> => {
+  const { trust } = origin
+  const session = sessionOf(deps, request, origin)
+  const known = session?.secret ?? readCookie(request.headers, 'visitor', trust)
+  const secret = known ?? base62(deps.core.entropy.bytes(32), 43)
+  const nowMs = deps.core.clock.now()
+  return {
+    nowMs,
     session,
     shell: {
       nowMs,
@@ -124,7 +143,6 @@ const visitOf = (deps: DashboardDeps, { request, params }: Knock, origin: Origin
       insecureHttp: trust === 'insecure_allowed',
       notice: noticeText(notice),
     },
-    notice,
     cookies: known === null && trust !== 'insecure' ? [cookieText({ kind: 'visitor', value: secret }, trust)] : [],
   }
 }
