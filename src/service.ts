@@ -10,6 +10,7 @@ import type { CheckpointParts } from './actors/checkpoints.ts'
 import type { TimesTold } from './actors/clock-watch.ts'
 import type { Core } from './actors/core.ts'
 import { openCore } from './actors/open-core.ts'
+import { systemSchedule } from './actors/schedule.ts'
 import { createApp } from './app.ts'
 import { checkpointFile } from './checkpoints/checkpoint-file.ts'
 import { startControlServer } from './cli/control-server.ts'
@@ -20,6 +21,7 @@ import type { MachineClock } from './clock.ts'
 import { baseUrlOf, type Config, dataDirDefault, localUrlOf } from './config.ts'
 import { assertNever } from './domain/refusal.ts'
 import type { Entropy } from './entropy.ts'
+import { watchHealth } from './health-watch.ts'
 import { LivePages } from './http/dashboard/live-pages.ts'
 import { type App, letGoOfConnections, serve } from './http/serve.ts'
 import { drainMsMax, drainNoticeMs } from './limits.ts'
@@ -62,6 +64,7 @@ const start = async (
   const tls = readTls(config)
   const log = await openLog(config, clock, entropy)
   started.defer(() => log.close())
+  started.defer(watchHealth(log, lines, systemSchedule))
 
   const idempotency = await openIdempotencyIndex(config.dataDir, log, { clock, entropy })
   started.defer(() => idempotency.close())

@@ -167,7 +167,7 @@ export class SqliteCommits {
   }
 
   #stop(why: string): void {
-    this.#stoppedBy ??= `The log can't be written since a failure of its disk: ${why}`
+    this.#stoppedBy ??= `The log can't be written since a failure of its disk, until the service is started again: ${why}`
   }
 }
 

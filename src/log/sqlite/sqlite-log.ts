@@ -247,7 +247,7 @@ class SqliteLog implements EventLog {
       const reason = kind === 'overlaps' ? 'unavailable' : verdict.reason
       return new Outage(`Cannot write to the log: ${why}`, 'not_written', reason)
     }
-    this.#stoppedBy ??= `The log can't be written since a failure of its disk: ${why}`
+    this.#stoppedBy ??= `The log can't be written since a failure of its disk, until the service is started again: ${why}`
     if (kind === 'stopped') return stopped(this.#stoppedBy)
     return new Outage(`Cannot say whether it was written: ${why}`, 'unknown', 'unavailable')
   }

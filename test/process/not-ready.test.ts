@@ -1,0 +1,27 @@
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { newFolder, type ServiceProcess, startProcess } from '../support/cellarbook.ts'
+import { startLogServer } from '../support/log-server/server.ts'
+
+setDefaultTimeout(60_000)
+
+const folder = newFolder()
+const server = await startLogServer()
+let service: ServiceProcess | null = null
+
+afterAll(async () => {
+  await service?.stop()
+  await server.stop()
+  folder.remove()
+})
+
+test('a service that is not ready says once why, and once that it is ready again', async () => {
+  service = await startProcess(folder.path, { environment: { EVENTSTORE_URL: server.url } })
+  await server.kill()
+  const said = await service.untilStdout(/\{.*"msg":"not ready, and may take no readings"\}/)
+  expect(JSON.parse(said?.[0] ?? '{}')).toMatchObject({ level: 'error', why: expect.stringContaining('127.0.0.1') })
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(503)
+  await server.restart()
+  expect(await service.untilStdout(/"msg":"ready again"/)).not.toBeNull()
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
+  expect(service.stdout().match(/not ready/g)).toHaveLength(1)
+})
