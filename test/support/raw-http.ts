@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 
 /**
  * HTTP as bytes on a socket, for what a well-behaved client never sends: a header twice, no `Host`, half a body, a body that
@@ -23,8 +24,7 @@ export type RawConnection = {
 }
 
 export const rawConnect = async (url: string): Promise<RawConnection> => {
-  const { hostname, port } = new URL(url)
-  const socket = await opened(hostname, Number(port))
+  const socket = await opened(new URL(url))
   let received: Buffer = Buffer.alloc(0)
   let isClosed = false
   let wake = (): void => {}
@@ -66,9 +66,13 @@ export const rawExchange = async (url: string, text: string | Uint8Array, count 
   return answers
 }
 
-const opened = (hostname: string, port: number): Promise<Socket> =>
+/** Over https it asks for no certificate in particular: what is sent is what is tested. */
+const opened = ({ protocol, hostname, port }: URL): Promise<Socket> =>
   new Promise((resolve, reject) => {
-    const socket = connect(port, hostname, () => resolve(socket))
+    const address = { host: hostname, port: Number(port) }
+    const isOpen = () => resolve(socket)
+    const socket =
+      protocol === 'https:' ? connectTls({ ...address, rejectUnauthorized: false }, isOpen) : connect(address, isOpen)
     socket.once('error', reject)
   })
 

@@ -9,6 +9,7 @@ import { serve } from '../../src/http/serve.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
 import { createMemoryIndex } from '../../src/log/idempotency/memory.ts'
 import type { IdempotencyIndex } from '../../src/log/idempotency-index.ts'
+import type { Certificate } from './certificate.ts'
 import { openFreshLog } from './engine.ts'
 import { type ManualClock, manualClock } from './manual-clock.ts'
 import { seededEntropy } from './seeded-entropy.ts'
@@ -41,6 +42,8 @@ export type ServiceOptions = {
   readonly liveSchedule?: Schedule
   /** Default: whichever is free. */
   readonly port?: number
+  /** Default: plain http. */
+  readonly tls?: Certificate
 }
 
 export type LoggedLine = { readonly level: 'info' | 'error'; readonly what: string; readonly facts: object }
@@ -87,7 +90,8 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     web: { publicUrl: null, trustedProxies: [], allowInsecureHttp: false, ...options.web },
     live,
   })
-  const server = serve(app, { hostname: '127.0.0.1', port: options.port ?? 0 })
+  const tls = options.tls === undefined ? {} : { tls: options.tls }
+  const server = serve(app, { hostname: '127.0.0.1', port: options.port ?? 0, ...tls })
   const url = server.url.origin
   return {
     url,

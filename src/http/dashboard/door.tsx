@@ -21,12 +21,13 @@ export type Knock = {
 }
 
 /**
- * The one door of the dashboard: whatever a route asks for is checked here and nowhere else, in this order: the host's
- * name, whether anything is there, the way it came, the method, another site's hand, who is signed in, the role, the form, both of these
+ * The one door of the dashboard: whatever a route asks for is checked here and nowhere else, in this order: whether there is a host's
+ * name, whose it is, whether anything is there, the way it came, the method, another site's hand, who is signed in, the role, the form, both of these
  * again once the form is here, its token. A bug costs its own request a 500 and no other.
  */
 export const answerDashboard = async (deps: DashboardDeps, route: Route, knock: Knock): Promise<Response> => {
   const { request } = knock
+  if (!URL.canParse(request.url)) return secured(unreadableHost())
   const origin = originOf(request, knock.peerAddress, deps.web)
   if (origin.trust === 'unknown_host') return secured(unknownHost())
   const visit = visitOf(deps, knock, origin)
@@ -176,9 +177,17 @@ const methodNotAllowed = async (visit: Visit, route: Route): Promise<Response> =
   return answer
 }
 
-/** Not a page: whoever asks under a name that is not ours gets no more than these words. */
+/** No browser sends one. Over TLS, where every name is ours, and beside an address in figures nothing else would refuse it. */
+const unreadableHost = (): Response =>
+  inWords('This Host header names no host. Send a name or an IP address, and a port up to 65535.', 400)
+
+/** Whoever asks under a name that is not ours gets no more than these words. */
 const unknownHost = (): Response =>
-  new Response(
-    'This host name is not one of the service. Open it by localhost, by its IP address, or by PUBLIC_URL, which you may set.\n',
-    { status: 421, headers: { 'Content-Type': 'text/plain; charset=utf-8' } },
+  inWords(
+    'This host name is not one of the service. Open it by localhost, by its IP address, or by PUBLIC_URL, which you may set.',
+    421,
   )
+
+/** Not a page: a page has links, and needs an address that they begin at. */
+const inWords = (words: string, status: number): Response =>
+  new Response(`${words}\n`, { status, headers: { 'Content-Type': 'text/plain; charset=utf-8' } })

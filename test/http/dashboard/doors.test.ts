@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createApp } from '../../../src/app.ts'
 import { formBodyBytesMax } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
+import { selfSigned } from '../../support/certificate.ts'
 import { emailOf } from '../../support/operators.ts'
 import { rawExchange } from '../../support/raw-http.ts'
 import { type Service, testCellar } from '../../support/service.ts'
@@ -229,6 +230,27 @@ describe('the door', () => {
       expect([host, answer?.status]).toEqual([host, 200])
     }
   })
+
+  const unreadableHosts = [':', 'x:99999', '[::1', '127.0.0.1:99999', 'localhost:x', 'a%']
+  const ways = [{ way: 'plain http' }, { way: 'TLS, where any name is its own', tls: selfSigned() }]
+  test.each(ways)(
+    'refuses a host that nobody can read in words, as no fault of its own, over $way',
+    async ({ tls }) => {
+      const asked = await startWithOperators(tls === undefined ? {} : { tls })
+      for (const host of unreadableHosts) {
+        for (const path of ['/sign-in', '/cellars', '/live/cellars', '/no/such/page']) {
+          const [answer] = await rawExchange(asked.url, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+          expect([host, path, answer?.status]).toEqual([host, path, 400])
+          expect(answer?.body).toStartWith('This Host header names no host.')
+          expect(answer?.headers.get('content-security-policy')).toContain("default-src 'none'")
+        }
+      }
+      expect(asked.lines.filter(({ level }) => level === 'error')).toEqual([])
+      const [read] = await rawExchange(asked.url, 'GET /sign-in HTTP/1.1\r\nHost: 127.0.0.1:65535\r\n\r\n')
+      expect(read?.status).toBe(200)
+      await asked.stop()
+    },
+  )
 
   test('costs a bug one request, and shows neither its message nor its stack', async () => {
     const broken = await startWithOperators({
