@@ -272,6 +272,8 @@ export const liveBytesWaitingMax = 256 * 1024
 // Pages and their forms.
 /** Keys on one page of a list: rendering them, again with every live push, must not hold up readings. */
 export const keysPerPageMax = 100
+/** Cellars on one page of their list, for the same reason. */
+export const cellarsPerPageMax = 100
 /** Kegs on one page of a cellar's readings, for the same reason. */
 export const kegsPerPageMax = 100
 /** Events on one page of a key's history. */

@@ -1,10 +1,19 @@
 import { Layout } from './layout.tsx'
+import { PageLinks } from './page-links.tsx'
 import { paths } from './paths.ts'
 import { countText } from './quantity.ts'
 import { AgoOrNever } from './time.tsx'
 import type { CellarRow, Shell } from './types.ts'
 
-export const CellarsPage = (props: { readonly shell: Shell; readonly cellars: readonly CellarRow[] }): JSX.Element => {
+type ListProps = {
+  /** Those that are on this page, by title. */
+  readonly cellars: readonly CellarRow[]
+  /** From 1. */
+  readonly page: number
+  readonly pages: number
+}
+
+export const CellarsPage = (props: ListProps & { readonly shell: Shell }): JSX.Element => {
   const isAdmin = props.shell.operator?.role === 'admin'
   return (
     <Layout shell={props.shell} title="Cellars" section="cellars">
@@ -16,18 +25,25 @@ export const CellarsPage = (props: { readonly shell: Shell; readonly cellars: re
           </a>
         ) : null}
       </div>
-      <div hx-sse:connect={paths.liveCellars} hx-sse:close="end" hx-target="#cellar-list" hx-swap="outerMorph">
-        <CellarList cellars={props.cellars} nowMs={props.shell.nowMs} isAdmin={isAdmin} />
+      <div
+        hx-sse:connect={paths.liveCellars(props.page)}
+        hx-sse:close="end"
+        hx-target="#cellar-list"
+        hx-swap="outerMorph"
+      >
+        <CellarList
+          cellars={props.cellars}
+          page={props.page}
+          pages={props.pages}
+          nowMs={props.shell.nowMs}
+          isAdmin={isAdmin}
+        />
       </div>
     </Layout>
   )
 }
 
-export const CellarList = (props: {
-  readonly cellars: readonly CellarRow[]
-  readonly nowMs: number
-  readonly isAdmin: boolean
-}): JSX.Element => (
+export const CellarList = (props: ListProps & { readonly nowMs: number; readonly isAdmin: boolean }): JSX.Element => (
   <section id="cellar-list" aria-label="Cellars">
     {props.cellars.length === 0 ? (
       <FirstSteps isAdmin={props.isAdmin} />
@@ -57,6 +73,12 @@ export const CellarList = (props: {
         </table>
       </div>
     )}
+    <PageLinks
+      page={props.page}
+      pages={props.pages}
+      hrefOf={paths.cellarsPage}
+      words={{ before: 'Previous cellars', behind: 'More cellars' }}
+    />
   </section>
 )
 

@@ -13,7 +13,7 @@
  * | SignInPage (sign-in.tsx)        | signIn                      | same: email, password, next                               |
  * | InsecurePage (insecure.tsx)     | signIn, link(secret)        |                                                           |
  * | ProblemPage (problem.tsx)       | any                         |                                                           |
- * | CellarsPage (cellars.tsx)       | cellars                     |                                                           |
+ * | CellarsPage (cellars.tsx)       | cellars, cellarsPage(page)  |                                                           |
  * | NewCellarPage (new-cellar.tsx)  | newCellar                   | cellars: cellar, title                                    |
  * | ReadingsPage (readings.tsx)     | cellar(id, find, page)      | same (GET): find                                          |
  * | KeysPage (keys.tsx)             | keys(id, status)            |                                                           |
@@ -42,7 +42,7 @@
  *
  * | address (`paths.ts`)            | fragment                                                  |
  * | ------------------------------- | --------------------------------------------------------- |
- * | liveCellars                     | CellarList (cellars.tsx)                                  |
+ * | liveCellars(page)               | CellarList (cellars.tsx)                                  |
  * | liveReadings(id, find, page)    | CellarReadings (readings.tsx)                             |
  * | liveKeys(id, status, page)      | KeyList (keys.tsx)                                        |
  * | liveKey(keyId, page)            | KeyPush (key.tsx)                                         |

@@ -29,6 +29,7 @@ export const paths = {
   /** A one-time link: GET shows the form, POST spends it. */
   link: (secret: string) => `/link/${encodeURIComponent(secret)}`,
   cellars: '/cellars',
+  cellarsPage: (page: number) => `/cellars${queryOf(pageQuery(page))}`,
   newCellar: '/cellars/new',
   cellar: (cellar: string, find = '', page = 1) =>
     `/cellars/${cellarSegment(cellar)}/readings${readingsQuery(find, page)}`,
@@ -52,7 +53,7 @@ export const paths = {
   operatorRole: (email: string) => `/operators/${encodeURIComponent(email)}/role`,
   removeOperator: (email: string) => `/operators/${encodeURIComponent(email)}/remove`,
   devicesGuide: '/docs/devices',
-  liveCellars: '/live/cellars',
+  liveCellars: (page = 1) => `/live/cellars${queryOf(pageQuery(page))}`,
   liveReadings: (cellar: string, find = '', page = 1) =>
     `/live/cellars/${cellarSegment(cellar)}/readings${readingsQuery(find, page)}`,
   liveKeys: (cellar: string, status: KeyStatus, page: number) =>

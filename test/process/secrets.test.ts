@@ -205,7 +205,7 @@ const visitEveryPage = async (service: ServiceProcess, person: Visitor): Promise
   const [first] = keys
   if (first === undefined) throw new Error('there are no keys')
   const live = [
-    paths.liveCellars,
+    paths.liveCellars(),
     paths.liveReadings(cellar),
     paths.liveKey(first.id),
     paths.liveFirstReading(first.id),

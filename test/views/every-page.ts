@@ -223,13 +223,15 @@ const cellarPages = (texts: Texts): readonly Page[] => {
   }
   const keepAYear = { shell: admin, retentionMs: 365 * day, purgeBefore: nowMs - 366 * day }
   return [
-    { name: 'cellars-empty', html: CellarsPage({ shell: admin, cellars: [] }) },
-    { name: 'cellars-empty-auditor', html: CellarsPage({ shell: auditor, cellars: [] }) },
+    { name: 'cellars-empty', html: CellarsPage({ shell: admin, cellars: [], page: 1, pages: 1 }) },
+    { name: 'cellars-empty-auditor', html: CellarsPage({ shell: auditor, cellars: [], page: 1, pages: 1 }) },
     {
       name: 'cellars',
       html: CellarsPage({
         shell: { ...admin, notice: texts('notice'), insecureHttp: true },
         cellars: [row, { ...row, activeKeys: 0, keys: 0, accepted: 0, lately: null, lastReadingAt: null }],
+        page: 2,
+        pages: 3,
       }),
     },
     { name: 'new-cellar', html: NewCellarPage({ shell: admin, form: form({ cellar: '', title: '' }) }) },

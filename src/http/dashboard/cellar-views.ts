@@ -1,7 +1,9 @@
 import type { CellarRow, CellarView } from '../../../views/types.ts'
 import type { CellarState } from '../../domain/cellar.ts'
 import { keyStatus } from '../../domain/key.ts'
+import { cellarsPerPageMax } from '../../limits.ts'
 import { usedNow } from './key-views.ts'
+import { pageOf } from './paging.ts'
 import type { DashboardDeps } from './visit.ts'
 
 export const cellarView = ({ cellar, title, policy, createdAt, createdBy }: CellarState): CellarView => ({
@@ -12,8 +14,12 @@ export const cellarView = ({ cellar, title, policy, createdAt, createdBy }: Cell
   createdBy,
 })
 
-export const cellarRows = (deps: DashboardDeps, nowMs: number): Promise<readonly CellarRow[]> =>
-  Promise.all(deps.core.projections.cellars.list().map((cellar) => cellarRow(deps, cellar, nowMs)))
+/** One page of all cellars. */
+export const cellarListOf = async (deps: DashboardDeps, asked: number, nowMs: number) => {
+  const { shown, page, pages } = pageOf(deps.core.projections.cellars.list(), asked, cellarsPerPageMax)
+  const cellars = await Promise.all(shown.map((cellar) => cellarRow(deps, cellar, nowMs)))
+  return { cellars, page, pages }
+}
 
 const cellarRow = async (deps: DashboardDeps, { cellar, title }: CellarState, nowMs: number): Promise<CellarRow> => {
   const { keys, readings } = deps.core.projections

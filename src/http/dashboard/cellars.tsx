@@ -3,9 +3,10 @@ import { NewCellarPage } from '../../../views/new-cellar.tsx'
 import { paths } from '../../../views/paths.ts'
 import { ReadingsPage } from '../../../views/readings.tsx'
 import { htmlPage, notFound, refusedPage, seeOther, toCellars } from './answers.tsx'
-import { cellarRows, cellarView } from './cellar-views.ts'
+import { cellarListOf, cellarView } from './cellar-views.ts'
 import { noFaults, placedFaults } from './forms.ts'
 import { cellarOf } from './named.ts'
+import { askedPage } from './paging.ts'
 import { readingsOf, readingsQuery } from './reading-views.ts'
 import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from './visit.ts'
 
@@ -23,8 +24,10 @@ export const cellarRoutes = (deps: DashboardDeps): readonly Route[] => [
   },
 ]
 
-const showCellars = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> =>
-  htmlPage(visit, <CellarsPage shell={visit.shell} cellars={await cellarRows(deps, visit.nowMs)} />)
+const showCellars = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const { cellars, page, pages } = await cellarListOf(deps, askedPage(visit.query), visit.nowMs)
+  return htmlPage(visit, <CellarsPage shell={visit.shell} cellars={cellars} page={page} pages={pages} />)
+}
 
 /** To its keys, since without one nothing can come in. */
 const createCellar = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<Response> => {

@@ -4,7 +4,7 @@ import { KeyPush } from '../../../views/key.tsx'
 import { FirstReading } from '../../../views/key-created.tsx'
 import { KeyList } from '../../../views/keys.tsx'
 import { CellarReadings } from '../../../views/readings.tsx'
-import { cellarRows } from './cellar-views.ts'
+import { cellarListOf } from './cellar-views.ts'
 import { watchedHistory } from './key-history.ts'
 import { keyListOf, keyListQuery, keyViewOf } from './key-views.ts'
 import { askAgain, eventStreamType } from './live-answers.ts'
@@ -24,12 +24,15 @@ export const liveRoutes = (deps: DashboardDeps): readonly Route[] => {
   return [
     {
       path: '/live/cellars',
-      get: live((visit) => ({
-        topic: 'all',
-        render: async () => (
-          <CellarList cellars={await cellarRows(deps, now())} nowMs={now()} isAdmin={isAdmin(visit)} />
-        ),
-      })),
+      get: live((visit) => {
+        const page = askedPage(visit.query)
+        return {
+          topic: 'all',
+          render: async () => (
+            <CellarList {...(await cellarListOf(deps, page, now()))} nowMs={now()} isAdmin={isAdmin(visit)} />
+          ),
+        }
+      }),
     },
     {
       path: '/live/cellars/:cellar/readings',

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { readingsStream } from '../../../src/domain/streams.ts'
-import { liveHeartbeatMs, livePushMs, liveStreamsMax, sessionMsMax } from '../../../src/limits.ts'
+import { cellarsPerPageMax, liveHeartbeatMs, livePushMs, liveStreamsMax, sessionMsMax } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
 import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
 import { openFreshLog } from '../../support/engine.ts'
@@ -145,7 +145,7 @@ describe('a live page', () => {
     await watching.until(/No reading yet/)
     await postFolded({ ...validReading, cellar: 'elsewhere' }, other)
     await schedule.advance(livePushMs * 2)
-    await watch(paths.liveCellars).then((one) => one.until(/: still here/))
+    await watch(paths.liveCellars()).then((one) => one.until(/: still here/))
     expect(pushes(watching.text())).toBe(1)
   })
 
@@ -265,9 +265,20 @@ describe('a live page', () => {
   })
 })
 
+test('a live page of the list of cellars pushes that page alone', async () => {
+  const create = (cellar: string) => service.core.cellars.create({ cellar, title: '' }, testAsker)
+  const before = service.core.projections.cellars.list().length
+  for (let cellar = before; cellar < cellarsPerPageMax; cellar += 1) await create(`c-${cellar}`)
+  const watching = await watch(paths.liveCellars(2))
+  await create('zz-on-the-second-page')
+  await schedule.advance(livePushMs)
+  const pushed = await watching.until(/zz-on-the-second-page/)
+  expect(pushed.slice(pushed.lastIndexOf('id="cellar-list"')).match(/class="row-name"/g)).toHaveLength(1)
+})
+
 describe('a live stream', () => {
   test('ends at once when the session is signed out, and tells the page to stop asking', async () => {
-    const watching = await watch(paths.liveCellars)
+    const watching = await watch(paths.liveCellars())
     await schedule.advance(livePushMs)
     await admin.get('/cellars')
     await admin.post('/sign-out', {})
@@ -321,7 +332,7 @@ describe('a live stream', () => {
     await until(() => !known())
     service.clock.advance(sessionMsMax)
     for (const person of [{ ...signedOut, cookies }, replaced, expired, { ...admin, cookies: new Map() }]) {
-      const answer = await watch(paths.liveCellars, person)
+      const answer = await watch(paths.liveCellars(), person)
       await answer.ended
       expect([answer.response.status, answer.text()]).toEqual([200, 'event: end\ndata:\n\n'])
     }
@@ -339,12 +350,12 @@ describe('a live stream', () => {
     }
     const again = [503, '1'] as const
     const person = await signedIn(here, 'admin')
-    expect(await asked(paths.liveCellars, person)).toEqual(again)
+    expect(await asked(paths.liveCellars(), person)).toEqual(again)
     const heard = async (path: string): Promise<void> => {
       late.deliver()
       while ((await asked(path, person))[0] !== 200) late.deliver()
     }
-    await heard(paths.liveCellars)
+    await heard(paths.liveCellars())
     const { keyId } = await here.createKey()
     const unheard = [paths.liveKey(keyId), paths.liveFirstReading(keyId), paths.liveReadings(testCellar)]
     for (const path of [...unheard, paths.liveKeys(testCellar, 'active', 1)])
@@ -356,7 +367,7 @@ describe('a live stream', () => {
   })
 
   test('is forgotten when the browser goes away', async () => {
-    const watching = await watch(paths.liveCellars)
+    const watching = await watch(paths.liveCellars())
     expect(service.live.streams).toBe(1)
     watching.leave()
     await until(() => service.live.streams === 0)
@@ -367,30 +378,30 @@ describe('a live stream', () => {
     const { host } = new URL(service.url)
     const connections = await Promise.all(Array.from({ length: liveStreamsMax }, () => rawConnect(service.url)))
     for (const { send, answers } of connections) {
-      await send(`GET ${paths.liveCellars} HTTP/1.1\r\nHost: ${host}\r\nCookie: ${cookie}\r\n\r\n`)
+      await send(`GET ${paths.liveCellars()} HTTP/1.1\r\nHost: ${host}\r\nCookie: ${cookie}\r\n\r\n`)
       expect((await answers(1))[0]?.status).toBe(200)
     }
     expect(service.live.streams).toBe(liveStreamsMax)
-    const refused = await watch(paths.liveCellars)
+    const refused = await watch(paths.liveCellars())
     expect([refused.response.status, refused.response.headers.get('retry-after')]).toEqual([503, '1'])
     connections[0]?.drop()
     await until(() => service.live.streams < liveStreamsMax)
-    expect((await watch(paths.liveCellars)).response.status).toBe(200)
+    expect((await watch(paths.liveCellars())).response.status).toBe(200)
     for (const { drop } of connections) drop()
   })
 
   test('holds up no server that stops: all are closed, and no new one opens', async () => {
-    const watching = [await watch(paths.liveCellars), await watch(paths.liveCellars)]
+    const watching = [await watch(paths.liveCellars()), await watch(paths.liveCellars())]
     service.live.close()
     await Promise.all(watching.map(({ ended }) => ended))
     expect(service.live.streams).toBe(0)
     for (const { text } of watching) expect(text()).not.toContain('event: end')
-    expect((await watch(paths.liveCellars)).response.status).toBe(503)
+    expect((await watch(paths.liveCellars())).response.status).toBe(503)
   })
 
   test('is not opened by a HEAD', async () => {
     const cookie = [...admin.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const answer = await fetch(`${service.url}${paths.liveCellars}`, { method: 'HEAD', headers: { Cookie: cookie } })
+    const answer = await fetch(`${service.url}${paths.liveCellars()}`, { method: 'HEAD', headers: { Cookie: cookie } })
     expect([answer.status, service.live.streams]).toEqual([200, 0])
   })
 
@@ -404,7 +415,9 @@ describe('a live stream', () => {
     const counted = await startWithOperators({ log: { ...passingLog(inner), subscribe }, liveSchedule: schedule })
     const person = await signedIn(counted, 'admin')
     const before = subscriptions
-    const watching = [paths.liveCellars, paths.liveReadings(testCellar)].map((path) => watch(path, person, counted.url))
+    const watching = [paths.liveCellars(), paths.liveReadings(testCellar)].map((path) =>
+      watch(path, person, counted.url),
+    )
     await Promise.all(watching)
     await schedule.advance(liveHeartbeatMs)
     expect(subscriptions).toBe(before)

@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { historyRowsPerPageMax, keysPerPageMax, linkMsMax, pointsPerKegMax } from '../../../src/limits.ts'
+import {
+  cellarsPerPageMax,
+  historyRowsPerPageMax,
+  keysPerPageMax,
+  linkMsMax,
+  pointsPerKegMax,
+} from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
 import { emailOf } from '../../support/operators.ts'
 import { type Service, testAsker, testCellar, validReading } from '../../support/service.ts'
@@ -371,6 +377,27 @@ describe('a new key', () => {
     const { keyId } = await service.createKey()
     const over = { label: 'x', note: '', expires: 'date', expires_on: '2020-01-01' }
     expect((await admin.post(paths.editKey(keyId), over)).body).toContain('To end a key now, revoke it.')
+  })
+})
+
+describe('the list of cellars', () => {
+  test('shows so many on a page and the one past that on the next, also in what is pushed', async () => {
+    const before = service.core.projections.cellars.list().length
+    for (let cellar = before; cellar <= cellarsPerPageMax; cellar += 1) {
+      await service.core.cellars.create({ cellar: `c-${String(cellar).padStart(3, '0')}`, title: '' }, testAsker)
+    }
+    const rows = (body: string) => [...body.matchAll(/class="row-name" href="([^"]+)"/g)].map(([, href]) => href)
+    const first = await admin.get(paths.cellars)
+    const second = await admin.get(paths.cellarsPage(2))
+    const hrefs = [...rows(first.body), ...rows(second.body)]
+    expect([rows(first.body).length, hrefs.length, new Set(hrefs).size]).toEqual([
+      cellarsPerPageMax,
+      cellarsPerPageMax + 1,
+      cellarsPerPageMax + 1,
+    ])
+    expect(first.body).toContain(`href="${paths.cellarsPage(2)}"`)
+    expect(second.body).toContain(`hx-sse:connect="${paths.liveCellars(2)}"`)
+    expect(rows((await admin.get(paths.cellarsPage(3))).body)).toEqual(rows(second.body))
   })
 })
 
