@@ -260,6 +260,11 @@ export const checkpointTailEventsMax = 250_000
 export const checkpointEventsMin = 1_000
 export const checkpointLookMs = 10_000
 export const checkpointLooksMax = 30
+/**
+ * So do fewer, once the last event that the last checkpoint has folded is this old: long before retention may purge that
+ * one, since nothing else tells that the log has what was folded.
+ */
+export const checkpointAgeMsMax = 3_600_000
 
 // Live pages.
 export const liveStreamsMax = 512

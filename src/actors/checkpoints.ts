@@ -6,6 +6,7 @@ import { type FoldedTo, foldedToOf } from '../domain/folded-to.ts'
 import { logIdOf } from '../domain/log-id.ts'
 import { logStream } from '../domain/streams.ts'
 import {
+  checkpointAgeMsMax,
   checkpointEventsMin,
   checkpointLookMs,
   checkpointLooksMax,
@@ -59,13 +60,14 @@ export const beginFrom = async (log: EventLog, parts: CheckpointParts | null): P
   const { logId, foldedTo } = saved.mark
   const isOfThisLog = (await readLogId(log)) === logId
   const last = isOfThisLog ? await foldedEvent(log, foldedTo) : null
-  if (last === null) {
+  if (last === null || last === 'purged') {
     saved.pieces.return(undefined)
-    return throwAway(
-      isOfThisLog
-        ? `the log has no such event as the last one it has folded: revision ${foldedTo.revision} of "${foldedTo.stream}"`
-        : 'it is of another log',
-    )
+    if (!isOfThisLog) return throwAway('it is of another log')
+    const what =
+      last === 'purged'
+        ? 'the last event it has folded was purged since, so nothing tells whether the log has what it has folded'
+        : 'the log has no such event as the last one it has folded'
+    return throwAway(`${what}: revision ${foldedTo.revision} of "${foldedTo.stream}"`)
   }
   try {
     return { projections: restoreProjections(saved.pieces), last }
@@ -117,15 +119,19 @@ export class Checkpoints {
   readonly #parts: CheckpointParts | null
   #logId: string | null = null
   #last: RecordedEvent | null = null
+  /** When the last event that the last checkpoint has folded was recorded, ms. `null`: there is none. */
+  #savedRecordedAt: number | null
   #eventsSince = 0
   #looksSince = 0
   #writing: Promise<void> | null = null
   #isStopped = false
   #forgetLook = (): void => {}
 
-  constructor(host: Host, parts: CheckpointParts | null) {
+  /** `begunWith`: the last event that the checkpoint has folded from which this life began. */
+  constructor(host: Host, parts: CheckpointParts | null, begunWith: RecordedEvent | null) {
     this.#host = host
     this.#parts = parts
+    this.#savedRecordedAt = begunWith?.recordedAt ?? null
     if (parts !== null) this.#lookLater()
   }
 
@@ -145,8 +151,15 @@ export class Checkpoints {
   async end(): Promise<void> {
     this.#forgetLook()
     await this.#writing
-    if (this.#eventsSince >= checkpointEventsMin) await this.#write()
+    if (this.#isWorthIt) await this.#write()
     this.stop()
+  }
+
+  /** Many events came, or few behind one that a purge may take. It takes none behind which nothing came. */
+  get #isWorthIt(): boolean {
+    if (this.#eventsSince >= checkpointEventsMin) return true
+    if (this.#savedRecordedAt === null || this.#eventsSince === 0) return false
+    return this.#host.clock.now() - this.#savedRecordedAt >= checkpointAgeMsMax
   }
 
   #lookLater(): void {
@@ -159,8 +172,7 @@ export class Checkpoints {
   #look(): void {
     this.#looksSince += 1
     const isDue =
-      this.#eventsSince >= checkpointTailEventsMax ||
-      (this.#eventsSince >= checkpointEventsMin && this.#looksSince >= checkpointLooksMax)
+      this.#eventsSince >= checkpointTailEventsMax || (this.#isWorthIt && this.#looksSince >= checkpointLooksMax)
     if (!isDue || this.#writing !== null) return
     this.#writing = this.#write().finally(() => {
       this.#writing = null
@@ -171,10 +183,12 @@ export class Checkpoints {
   async #write(): Promise<void> {
     if (this.#parts === null || this.#isStopped) return
     const eventsBefore = this.#eventsSince
+    const savedBefore = this.#savedRecordedAt
     try {
       this.#logId ??= await readLogId(this.#host.log)
       await this.#parts.store.write(this.#pieces(this.#logId))
     } catch (cause) {
+      this.#savedRecordedAt = savedBefore
       this.#eventsSince += eventsBefore
       this.#parts.onFailed?.(cause)
     }
@@ -187,6 +201,7 @@ export class Checkpoints {
     const foldedTo = foldedToOf(last)
     const pieces = this.#host.projections.save()
     const first = pieces.next()
+    this.#savedRecordedAt = last.recordedAt
     this.#eventsSince = 0
     this.#looksSince = 0
     try {

@@ -64,7 +64,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   const node = new Node(host, { newestMs: () => newest?.recordedAt ?? host.clock.now(), onTimes })
   node.sweeps.recall()
   node.rotations.recall()
-  const checkpoints = new Checkpoints(host, checkpointParts)
+  const checkpoints = new Checkpoints(host, checkpointParts, last)
   const clockWatch = new ClockWatch(host, onTimes)
   // Before the log is followed, so that what comes after the end that it reads is delivered.
   await host.remembered?.begin(last)

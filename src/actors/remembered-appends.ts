@@ -246,10 +246,15 @@ export class RememberedAppends {
     }
   }
 
-  /** The position up to which the index is whole. One that was folded from what the log does not have is thrown away. */
+  /**
+   * The position up to which the index is whole. One that was folded from what the log does not have is thrown away, and so is
+   * one whose last event was purged: that was stored more than a day ago, so nothing it holds counts any more.
+   */
   async #wholeTo(): Promise<number> {
     const { foldedTo } = this.#index
-    if (foldedTo === null || (await foldedEvent(this.#host.log, foldedTo)) !== null) return positionOf(foldedTo)
+    if (foldedTo === null) return -1
+    const found = await foldedEvent(this.#host.log, foldedTo)
+    if (found !== null && found !== 'purged') return foldedTo.position
     await this.#index.startAnew()
     return -1
   }

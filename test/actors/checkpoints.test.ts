@@ -5,7 +5,14 @@ import { RecordWriter, savedFormat } from '../../projections/records.ts'
 import { type OpenCore, openCore } from '../../src/actors/open-core.ts'
 import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
 import { readingsStream } from '../../src/domain/streams.ts'
-import { checkpointEventsMin, checkpointLookMs, checkpointLooksMax, checkpointTailEventsMax } from '../../src/limits.ts'
+import {
+  checkpointAgeMsMax,
+  checkpointEventsMin,
+  checkpointLookMs,
+  checkpointLooksMax,
+  checkpointTailEventsMax,
+  retentionMsMin,
+} from '../../src/limits.ts'
 import { copyLog } from '../../src/log/copy-log.ts'
 import { type EventLog, Outage } from '../../src/log/event-log.ts'
 import { ensureLogCreated } from '../../src/log/log-identity.ts'
@@ -100,13 +107,19 @@ const allOf = async (log: EventLog): Promise<readonly RecordedEvent[]> => {
 const bytesOf = (projections: Projections): Buffer =>
   Buffer.concat(Array.from(projections.save(), (piece) => piece.slice()))
 
-/** What is known equals a replay of the log from its beginning. */
-const expectReplay = async ({ core }: Life, log: EventLog): Promise<void> => {
+/** What is shown equals what a replay of the log from its beginning would show. */
+const expectShown = async ({ core }: Life, log: EventLog): Promise<Projections> => {
   const events = await allOf(log)
   const replayed = createProjections()
   replayed.fold(events)
   expect(snapshotOf(core.projections, events, 0)).toEqual(snapshotOf(replayed, events, 0))
-  expect(bytesOf(core.projections)).toEqual(bytesOf(replayed))
+  return replayed
+}
+
+/** And every byte of what is known, as long as nothing was purged after it was folded. */
+const expectReplay = async (life: Life, log: EventLog): Promise<void> => {
+  const replayed = await expectShown(life, log)
+  expect(bytesOf(life.core.projections)).toEqual(bytesOf(replayed))
 }
 
 /** A place whose last life ended with a checkpoint, and something behind it. */
@@ -302,6 +315,65 @@ describe('a checkpoint is thrown away, and the log read from its beginning,', ()
   }
 })
 
+/** A place where readings are kept for a day, and whose only life so far ended with a checkpoint that ends with one of them. */
+const withReadingsOfADay = async () => {
+  const here = await place()
+  const first = await here.live()
+  const keyId = await makeKey(first)
+  await first.schedule.until(first.core.cellars.changePolicy(cellar, { retentionMs: retentionMsMin }, asker))
+  await first.post(keyId, checkpointEventsMin)
+  await end(first)
+  const last = await lastOf(here.log)
+  expect(last).toMatchObject({ stream: readingsStream(keyId), revision: checkpointEventsMin - 1 })
+  /** Few readings a day, until that last event is purged. */
+  const goOn = async (life: Life): Promise<void> => {
+    for (let days = 0; days < 3; days += 1) {
+      here.clock.advance(retentionMsMin)
+      await life.post(keyId, 5)
+      await life.schedule.until(life.core.sweep())
+    }
+    const [kept] = await here.log.read(last.stream, { limit: 1 })
+    expect(kept?.revision).toBeGreaterThan(last.revision)
+  }
+  return { ...here, goOn, last }
+}
+
+describe('a start after the last event that a checkpoint had folded was purged', () => {
+  const endings: [title: string, leave: (life: Life) => Promise<void>][] = [
+    ['ended', end],
+    ['was killed', ({ schedule }) => schedule.advance(checkpointLookMs * checkpointLooksMax)],
+  ]
+  for (const [title, leave] of endings) {
+    test(`begins from a newer one, however little came, if the life that saw it ${title}`, async () => {
+      const { log, live, goOn } = await withReadingsOfADay()
+      const second = await live()
+      await goOn(second)
+      await leave(second)
+      const third = await live()
+      expect(third.begunAfter).not.toContain(null)
+      expect(third.thrownAway).toEqual([])
+      await expectShown(third, log)
+      await end(third)
+    })
+  }
+
+  test('says so and reads the log from its beginning, if this node was away for all that time', async () => {
+    const { log, live, store, goOn, last } = await withReadingsOfADay()
+    const { pieces } = store
+    const other = await live()
+    await goOn(other)
+    await end(other)
+    store.pieces = pieces
+    const life = await live()
+    expect(life.begunAfter).toEqual([null])
+    expect(life.thrownAway).toEqual([
+      `the last event it has folded was purged since, so nothing tells whether the log has what it has folded: revision ${last.revision} of "${last.stream}"`,
+    ])
+    await expectReplay(life, log)
+    await end(life)
+  })
+})
+
 test('a checkpoint of the log that this one is a copy of is thrown away: positions in the two are not the same', async () => {
   const source = await withCheckpoint()
   const copy = createMemoryLog()
@@ -348,6 +420,48 @@ describe('checkpoints are written', () => {
     expect(here.store.writes).toBe(2)
     await end(life)
   }, 30_000)
+
+  test('for a single event, once the last event of the last one is an hour old, and not a millisecond sooner', async () => {
+    const here = await withCheckpoint()
+    const awhile = checkpointLookMs * checkpointLooksMax
+    const life = await here.live()
+    here.clock.advance(checkpointAgeMsMax - 1)
+    await life.post(here.keyId, 1)
+    await life.schedule.advance(awhile)
+    expect(here.store.writes).toBe(1)
+    here.clock.advance(1)
+    await life.schedule.advance(checkpointLookMs)
+    expect(here.store.writes).toBe(2)
+    // None of the same events, however old.
+    here.clock.advance(2 * checkpointAgeMsMax)
+    await life.schedule.advance(awhile)
+    await end(life)
+    expect(here.store.writes).toBe(2)
+    const next = await here.live()
+    await next.post(here.keyId, 1)
+    await next.schedule.advance(awhile)
+    expect(here.store.writes).toBe(3)
+    // That one is new.
+    await next.post(here.keyId, 1)
+    await next.schedule.advance(awhile)
+    await end(next)
+    expect(here.store.writes).toBe(3)
+  })
+
+  test('for a single event again when that failed, but no sooner than others', async () => {
+    const here = await withCheckpoint()
+    const awhile = checkpointLookMs * checkpointLooksMax
+    const life = await here.live()
+    here.clock.advance(checkpointAgeMsMax)
+    await life.post(here.keyId, 1)
+    here.store.fault = new Error('the disk is full')
+    await life.schedule.advance(2 * awhile)
+    expect(life.failed).toEqual([here.store.fault, here.store.fault])
+    here.store.fault = null
+    await life.schedule.advance(awhile)
+    expect(here.store.writes).toBe(2)
+    await end(life)
+  })
 
   test('again when it failed, without harm to the last one or to the readings', async () => {
     const here = await withCheckpoint()

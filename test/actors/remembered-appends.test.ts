@@ -283,6 +283,24 @@ describe('what a node remembers of Idempotency-Keys', () => {
     expect(index.startedAnew).toBe(1)
   })
 
+  test('is folded anew when its last event was purged since: nobody can say whether the log had it', async () => {
+    const { cluster, index, node, keyId } = await opened()
+    await send(node, cluster, keyId)
+    node.late.deliver()
+    await node.schedule.advance(heartbeatMs)
+    await node.core.drain()
+    cluster.clock.advance(idempotencyMs + idempotencyMarginMs + 1)
+    const other = await cluster.open()
+    expect(await send(other, cluster, keyId, 'two')).toBe('stored')
+    await cluster.log.truncate(readingsStream(keyId), 1)
+    const later = await cluster.open({ idempotency: index })
+    expect(index.startedAnew).toBe(1)
+    expect([await send(later, cluster, keyId, 'two'), await send(later, cluster, keyId)]).toEqual([
+      'repeated',
+      'stored',
+    ])
+  })
+
   test('leaves the place of the next append alone when its stream has no event', async () => {
     const { cluster, index, node, keyId } = await opened()
     await node.core.drain()
