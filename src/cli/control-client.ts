@@ -5,25 +5,37 @@ import type { End, Operation } from './operations.ts'
 
 /**
  * Has the running service do it. `null`: no service listens there.
- * @throws CommandFailed if the answer breaks off, since what was asked for may have been done or not.
+ * @throws CommandFailed if the data folder can't be used; and if the answer breaks off, since what was asked for may have
+ * been done or not.
  */
 export const askService = async (dataDir: string, operation: Operation): Promise<AsyncGenerator<Line, End> | null> => {
-  const response = await post(socketPathOf(dataDir), operation)
+  const response = await post(dataDir, encodeOperation(operation))
   return response?.body ? answerOf(response.body) : null
 }
 
-const post = async (unix: string, operation: Operation): Promise<Response | null> => {
+const post = async (dataDir: string, body: string): Promise<Response | null> => {
+  const unix = socketPathOf(dataDir)
   try {
-    return await fetch('http://cellarbook/', { method: 'POST', unix, body: encodeOperation(operation) })
+    return await fetch('http://cellarbook/', { method: 'POST', unix, body })
   } catch (error) {
-    if (isNobodyThere(error)) return null
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    if (nobodyThere.has(code)) return null
+    const unfit = unfitFolder.get(code)
+    if (unfit !== undefined) throw unusable(dataDir, unfit, error)
     throw brokenOff(error)
   }
 }
 
 /** No such socket, or one that a killed process left behind. */
-const isNobodyThere = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ECONNREFUSED')
+const nobodyThere: ReadonlySet<string> = new Set(['ENOENT', 'ECONNREFUSED'])
+
+/** Why a socket in that folder can't even be looked for: nothing has been sent then. */
+const unfitFolder: ReadonlyMap<string, string> = new Map([
+  ['ENOTDIR', 'it is not a folder'],
+  ['EACCES', 'this user may not use it'],
+  ['ELOOP', 'its links lead in a circle'],
+  ['ENAMETOOLONG', 'its name is too long'],
+])
 
 async function* answerOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Line, End> {
   for await (const text of textLinesOf(body)) {
@@ -48,6 +60,9 @@ async function* textLinesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<st
     throw brokenOff(error)
   }
 }
+
+const unusable = (dataDir: string, why: string, cause: unknown): CommandFailed =>
+  new CommandFailed(`Cannot use the data folder "${dataDir}": ${why}`, exitCodes.configuration, { cause })
 
 const brokenOff = (cause: unknown): CommandFailed =>
   new CommandFailed(

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '../../package.json' with { type: 'json' }
 import { openCore } from '../../src/actors/open-core.ts'
@@ -126,6 +126,26 @@ describe('the command line', () => {
       expect(existsSync(missing)).toBe(false)
     },
   )
+
+  test('a data folder that can’t be used is named with the reason and exit code 78, not taken for a service that went away', async () => {
+    const [file, loop] = [join(folder.path, 'file'), join(folder.path, 'loop')]
+    writeFileSync(file, '')
+    symlinkSync(loop, loop)
+    for (const [dataDir, why] of [
+      [file, 'it is not a folder'],
+      [loop, 'its links lead in a circle'],
+      [join(folder.path, 'x'.repeat(300)), 'its name is too long'],
+    ] as const) {
+      for (const words of [
+        ['cellar', 'list'],
+        ['cellar', 'create', 'a'],
+      ]) {
+        const ran = await cellarbook(words, { DATA_DIR: dataDir })
+        expect([words, ran.exitCode, ran.stdout]).toEqual([words, 78, ''])
+        expect(ran.stderr).toBe(`cellarbook: Cannot use the data folder "${dataDir}": ${why}\n`)
+      }
+    }
+  })
 
   test('a reader that has seen enough ends log read quietly, with exit code 0', async () => {
     const filled = newFolder()
