@@ -297,7 +297,12 @@ export const unavailableRetryAfterSeconds = 1
 export const connectionIdleSecondsMax = 30
 
 // The command line and its socket.
-export const operationBytesMax = 64 * 1024
+/**
+ * One command as JSON. More than a command line can hold, lest a word be refused here that is told its own bound when no
+ * service runs: Linux has 128 KiB for a word, of which a command takes at most three, macOS 1 MiB for all, and JSON writes
+ * a control character in six bytes.
+ */
+export const operationBytesMax = 8 * 1024 * 1024
 /** Events put into one piece of `log read`: small enough that a page never holds up the readings that come in meanwhile. */
 export const logReadPageEvents = 200
 /** How long a command waits for another process that holds the data folder, and how often it looks. */

@@ -10,6 +10,7 @@ import type { End, Operation } from './operations.ts'
  */
 export const askService = async (dataDir: string, operation: Operation): Promise<AsyncGenerator<Line, End> | null> => {
   const response = await post(dataDir, encodeOperation(operation))
+  if (response?.status === 413) throw tooLong()
   return response?.body ? answerOf(response.body) : null
 }
 
@@ -63,6 +64,9 @@ async function* textLinesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<st
 
 const unusable = (dataDir: string, why: string, cause: unknown): CommandFailed =>
   new CommandFailed(`Cannot use the data folder "${dataDir}": ${why}`, exitCodes.configuration, { cause })
+
+const tooLong = (): CommandFailed =>
+  new CommandFailed('The command is too long for the running service, which has not taken it', exitCodes.refused)
 
 const brokenOff = (cause: unknown): CommandFailed =>
   new CommandFailed(

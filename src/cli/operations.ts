@@ -23,6 +23,8 @@ import { retentionWarning } from './retention-warning.ts'
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const text = Type.String()
 const ms = Type.Integer({ minimum: 0 })
+/** In ms since 1970; before it, too: a command without a service is asked for any instant that can be written. */
+const instant = Type.Integer()
 
 /** As the actors take them: `KeyChanges`. */
 const keyChanges = Type.Partial(Type.Object({ label: text, note: text, limit: orNull(Limit), expiresAt: orNull(ms) }))
@@ -52,7 +54,7 @@ export const Operation = Type.Union([
   Type.Object({ op: Type.Literal('revoke_key'), keyId: text, reason: text }),
   Type.Object({ op: Type.Literal('suspend_key'), keyId: text, reason: text }),
   Type.Object({ op: Type.Literal('resume_key'), keyId: text, reason: text }),
-  Type.Object({ op: Type.Literal('key_history'), keyId: text, at: orNull(ms) }),
+  Type.Object({ op: Type.Literal('key_history'), keyId: text, at: orNull(instant) }),
   Type.Object({ op: Type.Literal('issue_link'), email: orNull(text), role: orNull(Role) }),
   Type.Object({ op: Type.Literal('list_operators') }),
   Type.Object({ op: Type.Literal('set_operator_role'), email: text, role: Role }),

@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import { version } from '../../package.json' with { type: 'json' }
 import { openCore } from '../../src/actors/open-core.ts'
 import { askService } from '../../src/cli/control-client.ts'
+import { encodeOperation } from '../../src/cli/control-protocol.ts'
 import { startControlServer } from '../../src/cli/control-server.ts'
 import { CommandFailed } from '../../src/cli/exit-codes.ts'
 import { type Place, performAnywhere } from '../../src/cli/perform-anywhere.ts'
 import { createProgress } from '../../src/cli/progress.ts'
-import { heldRetryMs, heldWaitMsMax, progressLineMs, progressRedrawMs } from '../../src/limits.ts'
+import { heldRetryMs, heldWaitMsMax, operationBytesMax, progressLineMs, progressRedrawMs } from '../../src/limits.ts'
 import { createMemoryLog } from '../../src/log/memory.ts'
 import { cellarbook, environmentOf, newFolder } from '../support/cellarbook.ts'
 import { isEmbedded, onEmbedded, openLogOf } from '../support/engine.ts'
@@ -221,6 +222,24 @@ describe('the control socket', () => {
     const cut = await askService(place.path, { op: 'list_cellars' })
     await expect(cut?.next()).rejects.toThrow(CommandFailed)
     await server.stop(true)
+    place.remove()
+  })
+
+  test('takes a command up to its bound, and one that is a byte longer is refused as such, never as a service that went away', async () => {
+    const place = newFolder()
+    const bugs: unknown[] = []
+    const control = startControlServer({ dataDir: place.path, context, onBug: (bug) => bugs.push(bug) })
+    const ofBytes = (bytes: number) => {
+      const emptyBytes = encodeOperation({ op: 'create_cellar', cellar: 'a', title: '' }).length
+      return { op: 'create_cellar', cellar: 'a', title: 'x'.repeat(bytes - emptyBytes) } as const
+    }
+    const answer = await askService(place.path, ofBytes(operationBytesMax))
+    await answer?.next()
+    expect(bugs).toHaveLength(1)
+    const failure = await askService(place.path, ofBytes(operationBytesMax + 1)).catch((error: unknown) => error)
+    expect(failure).toMatchObject({ exitCode: 1, message: expect.stringContaining('too long for the running service') })
+    expect(bugs).toHaveLength(1)
+    await control.stop()
     place.remove()
   })
 

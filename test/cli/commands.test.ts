@@ -185,6 +185,25 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     expect(before.lines.at(-1)).toMatchObject({ status: null, reason: expect.stringContaining('not created yet') })
   })
 
+  test('key history takes any instant that can be written, those before 1970 too', async () => {
+    for (const at of ['1969-12-31T23:59:59.999Z', '0026-03-01T10:14:07.000Z', '0000-01-01T00:00:00.000Z']) {
+      const { lines } = await json('key', 'history', keyId, '--at', at)
+      expect(lines.at(-1)).toMatchObject({ at, status: null, reason: expect.stringContaining('not created yet') })
+    }
+  })
+
+  test('key create refuses a text of any length by its own bound, also one that JSON makes six times as long', async () => {
+    for (const [character, rule] of [
+      ['x', 'The note must be at most 500 characters.'],
+      ['\u0001', 'The note must not contain control characters.'],
+    ] as const) {
+      // As long as Linux lets a word be.
+      const note = character.repeat(128 * 1024 - 1)
+      const ran = await run('key', 'create', '--cellar', 'wine-berlin', '--note', note)
+      expect([ran.exitCode, ran.stdout, ran.stderr]).toEqual([1, '', `cellarbook: ${rule}\n`])
+    }
+  })
+
   test('key history says nothing of an instant that has not come yet, with exit code 64', async () => {
     const later = await run('key', 'history', keyId, '--at', '2999-01-01T00:00:00Z', '--json')
     expect([later.exitCode, later.stdout]).toEqual([64, ''])
