@@ -17,7 +17,8 @@ export const askService = async (dataDir: string, operation: Operation): Promise
 const post = async (dataDir: string, body: string): Promise<Response | null> => {
   const unix = socketPathOf(dataDir)
   try {
-    return await fetch('http://cellarbook/', { method: 'POST', unix, body })
+    // Without a time limit, as on the service's side: else a pager that pauses for five minutes would lose the rest.
+    return await fetch('http://cellarbook/', { method: 'POST', unix, body, timeout: false })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     if (nobodyThere.has(code)) return null

@@ -42,15 +42,21 @@ const listen = (path: string, context: OperationContext, onBug: (error: unknown)
   Bun.serve({
     unix: path,
     maxRequestBodySize: operationBytesMax,
+    ...neverIdle,
     development: false,
-    fetch: async (request, server) => {
-      // A log read into a pager waits for as long as its reader does.
-      server.timeout(request, 0)
+    fetch: async (request) => {
       const operation = decodeOperation(await request.text())
       if (operation === null) return new Response(encodeFrame(notUnderstood))
       return new Response(bodyOf(framesOf(perform(operation, context), onBug)))
     },
   })
+
+/**
+ * A log read into a pager waits for as long as its reader does. `server.timeout(request, 0)` does not see to that: what holds
+ * for an answer under way is the server's own time, 10 s if none is given. (An `object`, since the types of Bun know the
+ * option for a port alone.)
+ */
+const neverIdle: object = { idleTimeout: 0 }
 
 const notUnderstood: Frame = {
   end: {

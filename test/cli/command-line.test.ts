@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { existsSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '../../package.json' with { type: 'json' }
@@ -222,6 +222,19 @@ describe('the control socket', () => {
     const cut = await askService(place.path, { op: 'list_cellars' })
     await expect(cut?.next()).rejects.toThrow(CommandFailed)
     await server.stop(true)
+    place.remove()
+  })
+
+  // What Bun then does takes 10 s to see, and 5 minutes on the side of the command: here is only what it is told.
+  test('no silence ends an answer on either side, since a pager may pause for as long as it likes', async () => {
+    const place = newFolder()
+    using serve = spyOn(Bun, 'serve')
+    using request = spyOn(globalThis, 'fetch')
+    const control = startControlServer({ dataDir: place.path, context, onBug: () => {} })
+    await askService(place.path, { op: 'list_cellars' })
+    expect(serve.mock.calls).toMatchObject([[{ idleTimeout: 0 }]])
+    expect(request.mock.calls).toMatchObject([[expect.anything(), { timeout: false }]])
+    await control.stop()
     place.remove()
   })
 
