@@ -1,10 +1,11 @@
+import { ByWhom } from './by.tsx'
 import { Breadcrumbs } from './cellar-frame.tsx'
 import { Copyable } from './copyable.tsx'
 import { Layout } from './layout.tsx'
 import { paths } from './paths.ts'
 import { limitText } from './quantity.ts'
 import { ReadingSnippets } from './reading-snippets.tsx'
-import { FollowsFact } from './rotation.tsx'
+import { FollowsFact, KeyLink } from './rotation.tsx'
 import { shellKey } from './snippets.ts'
 import { Instant } from './time.tsx'
 import type { CellarView, KeyView, ReadingView, Shell } from './types.ts'
@@ -16,6 +17,8 @@ export const KeyCreatedPage = (props: {
   readonly apiKey: KeyView
   /** The whole key. */
   readonly secretText: string
+  /** The unused key whose place it took: another admin may have made it while this form was open. */
+  readonly replaced: Pick<KeyView, 'keyId' | 'label' | 'created'> | null
   readonly baseUrl: string
 }): JSX.Element => {
   const { cellar, apiKey } = props
@@ -47,6 +50,7 @@ export const KeyCreatedPage = (props: {
           )}
         </dl>
       </section>
+      {props.replaced === null ? '' : <Replaced {...props.replaced} />}
       <section class="card" aria-labelledby="send-title">
         <h2 id="send-title">Send the first reading</h2>
         <Copyable
@@ -64,6 +68,17 @@ export const KeyCreatedPage = (props: {
     </Layout>
   )
 }
+
+const Replaced = ({ keyId, label, created }: Pick<KeyView, 'keyId' | 'label' | 'created'>): JSX.Element => (
+  <section class="card warn" aria-labelledby="replaced-title">
+    <h2 id="replaced-title">It took the place of another key</h2>
+    <p>
+      <KeyLink keyId={keyId} label={label} />, made <Instant at={created.at} /> by <ByWhom by={created.by} />, was to
+      follow the old key, and has not been used. It goes on working, but its use no longer ends the old key: only that
+      of the new one does. If nobody needs it, revoke it.
+    </p>
+  </section>
+)
 
 /** Waits for a key's first reading, and is replaced by it: what has come no longer subscribes. */
 export const FirstReading = (props: { readonly keyId: string; readonly reading: ReadingView | null }): JSX.Element => {

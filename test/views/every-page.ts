@@ -529,7 +529,14 @@ const keyPages = (texts: Texts): readonly Page[] => {
     },
     {
       name: 'key-created',
-      html: KeyCreatedPage({ shell: admin, cellar, apiKey, secretText: sampleKey, baseUrl: texts('baseUrl') }),
+      html: KeyCreatedPage({
+        shell: admin,
+        cellar,
+        apiKey,
+        secretText: sampleKey,
+        replaced: null,
+        baseUrl: texts('baseUrl'),
+      }),
     },
     ...rotationPages(texts),
     { name: 'first-reading', html: FirstReading({ keyId: '7Qp2abCd', reading: sampleReading(texts) }) },
@@ -669,6 +676,7 @@ const rotationPages = (texts: Texts): readonly Page[] => {
         cellar,
         apiKey: { ...unusedKeyOf(texts), predecessor: { ...followed, rotation: pending } },
         secretText: sampleKey,
+        replaced: { ...old, keyId: '9mN3pQrS' },
         baseUrl: texts('baseUrl'),
       }),
     },

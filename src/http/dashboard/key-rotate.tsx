@@ -11,6 +11,7 @@ import { backToKey, cellarOfKey } from './key.tsx'
 import { drawKeyId, keyShownOnce, sentKeyId } from './key-shown-once.tsx'
 import { keyViewOf } from './key-views.ts'
 import { keyOf } from './named.ts'
+import { replacedBy } from './replaced-key.ts'
 import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from './visit.ts'
 
 export const rotateRoutes = (deps: DashboardDeps): readonly Route[] => [
@@ -40,7 +41,10 @@ const rotate = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respon
   if (!overlapMs.ok) return refusedPage(visit, overlapMs.refusal, { back, again: againAs(sentKeyId(deps, visit)) })
   const rotating = { overlapMs: overlapMs.value, successorId: visit.form('_key_id') }
   const rotated = await deps.core.keys.rotate(key.keyId, rotating, askerOf(visit))
-  if (rotated.ok) return keyShownOnce(deps, visit, { created: rotated.value, cellar: cellarOfKey(deps, key) })
+  if (rotated.ok) {
+    const replaced = await replacedBy(deps, rotated.value.state)
+    return keyShownOnce(deps, visit, { created: rotated.value, cellar: cellarOfKey(deps, key), replaced })
+  }
   const isSpent = rotated.refusal.kind === 'key_exists'
   const again = againAs(isSpent ? drawKeyId(deps) : sentKeyId(deps, visit))
   return refusedPage(visit, rotated.refusal, { back, again })

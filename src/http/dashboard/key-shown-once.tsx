@@ -1,6 +1,7 @@
 import { KeyCreatedPage } from '../../../views/key-created.tsx'
 import type { CreatedKey } from '../../actors/core.ts'
 import type { CellarState } from '../../domain/cellar.ts'
+import type { KeyState } from '../../domain/key.ts'
 import { isKeyId, keyIdBytes, makeKeyId } from '../../domain/key-format.ts'
 import { htmlPage } from './answers.tsx'
 import { cellarView } from './cellar-views.ts'
@@ -15,7 +16,7 @@ import type { DashboardDeps, Visit } from './visit.ts'
 export const keyShownOnce = async (
   deps: DashboardDeps,
   visit: Visit,
-  { created, cellar }: { readonly created: CreatedKey; readonly cellar: CellarState },
+  { created, cellar, replaced }: ShownOnce,
 ): Promise<Response> =>
   htmlPage(
     visit,
@@ -24,10 +25,18 @@ export const keyShownOnce = async (
       cellar={cellarView(cellar)}
       apiKey={await keyViewOf(deps, created.state, visit.nowMs)}
       secretText={created.key}
+      replaced={replaced}
       baseUrl={visit.origin.baseUrl}
     />,
     201,
   )
+
+type ShownOnce = {
+  readonly created: CreatedKey
+  readonly cellar: CellarState
+  /** The unused key whose place it took. */
+  readonly replaced: KeyState | null
+}
 
 /** For a form that makes a key. */
 export const drawKeyId = ({ core }: DashboardDeps): string => makeKeyId(core.entropy.bytes(keyIdBytes))

@@ -62,7 +62,7 @@ const createKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Res
     const isSpent = created.refusal.kind === 'key_exists'
     return refusedPage(visit, created.refusal, { back, again: isSpent ? againAs(drawKeyId(deps)) : again })
   }
-  return keyShownOnce(deps, visit, { created: created.value, cellar })
+  return keyShownOnce(deps, visit, { created: created.value, cellar, replaced: null })
 }
 
 const typedKey = ({ form, nowMs }: SignedInVisit, { cellar }: CellarState): Outcome<NewKey, CommandRefusal> => {

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { rotationOverlapsMs } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
+import { openFreshLog } from '../../support/engine.ts'
+import { faultyLog } from '../../support/faulty-log.ts'
+import { emailOf } from '../../support/operators.ts'
 import { type Service, testAsker, testCellar, validReading } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 import { type Seen, signedIn, startWithOperators, type Visitor } from './visitor.ts'
@@ -16,6 +19,8 @@ beforeEach(async () => {
 afterEach(() => service.stop())
 
 const idIn = ({ body }: Seen): string => /name="_key_id" value="([^"]*)"/.exec(body)?.[1] ?? ''
+const replacedWords = 'It took the place of another key'
+const plainText = (seen: Seen | undefined): string => (seen?.body ?? '').replace(/<[^>]*>/g, '').replace(/\s+/g, ' ')
 const wholeKey = /clr_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}/
 
 const rotate = async (overlap: string, fields: Readonly<Record<string, string>> = {}) => {
@@ -73,6 +78,75 @@ describe('the form that rotates a key', () => {
     expect(again.body).not.toContain(key)
     expect(idIn(again)).not.toBe(sent._key_id)
     expect([keysOfCellar().length, await eventsInLog()]).toEqual([2, before])
+  })
+
+  test('names, of two that were open at once, the unused key that the second replaced, and what that still does', async () => {
+    const open = idIn(await admin.get(paths.rotateKey(old.keyId)))
+    const first = await rotate('24h')
+    expect(first.answer.body).not.toContain(replacedWords)
+    const second = await rotate('24h', { _key_id: open })
+    expect(second.answer.status).toBe(201)
+    const words = plainText(second.answer)
+    expect(words).toContain(
+      `clr_${first.keyId}_…, made 2026-03-01 12:00:00 UTC by ${emailOf.admin}, was to follow the old key, and has not been used.`,
+    )
+    expect(words).toContain('It goes on working, but its use no longer ends the old key')
+    // What the page says is so.
+    expect((await service.post(validReading, first.key)).status).toBe(200)
+    await service.untilFolded(first.keyId, 1)
+    expect(endOf(old.keyId)).toBeNull()
+    const third = await rotate('24h')
+    expect(plainText(third.answer)).toContain(`clr_${second.keyId}_…, made`)
+    expect(plainText(third.answer)).not.toContain(`clr_${first.keyId}_…`)
+  })
+
+  test('names it also of two that are sent at the same moment', async () => {
+    const ids = [1, 2].map(async () => idIn(await admin.get(paths.rotateKey(old.keyId))))
+    const answers = await Promise.all((await Promise.all(ids)).map((_key_id) => rotate('24h', { _key_id })))
+    const lastId = service.core.projections.keys.get(old.keyId)?.rotation?.successorId
+    const [told, ...others] = answers.filter(({ answer }) => answer.body.includes(replacedWords))
+    expect([told?.keyId, others]).toEqual([lastId, []])
+    const replaced = answers.find(({ keyId }) => keyId !== lastId)
+    expect(plainText(told?.answer)).toContain(`clr_${replaced?.keyId}_…, made`)
+  })
+
+  test('names none that was used, or is revoked', async () => {
+    const used = await rotate('24h')
+    expect((await service.post(validReading, used.key)).status).toBe(200)
+    await until(() => endOf(old.keyId) !== null)
+    await service.core.keys.setExpiry(old.keyId, null, testAsker)
+    const revoked = await rotate('24h')
+    expect([revoked.answer.status, revoked.answer.body.includes(replacedWords)]).toEqual([201, false])
+    await service.core.keys.revoke(revoked.keyId, '', testAsker)
+    const last = await rotate('24h')
+    expect([last.answer.status, last.answer.body.includes(replacedWords)]).toEqual([201, false])
+  })
+
+  test('shows the new key also if the log is away by the time that it would say which one that replaced', async () => {
+    const inner = await openFreshLog()
+    const log = faultyLog(inner)
+    const broken = await startWithOperators({
+      log,
+      wrapCore: (core) => ({
+        ...core,
+        keys: {
+          ...core.keys,
+          rotate: async (...asked) => {
+            const rotated = await core.keys.rotate(...asked)
+            log.goAway()
+            return rotated
+          },
+        },
+      }),
+    })
+    const { keyId } = await broken.createKey()
+    const person = await signedIn(broken, 'admin')
+    const _key_id = idIn(await person.get(paths.rotateKey(keyId)))
+    const answer = await person.post(paths.rotateKey(keyId), { overlap: '24h', _key_id })
+    expect([answer.status, wholeKey.exec(answer.body)?.[0]]).toEqual([201, expect.stringContaining(_key_id)])
+    log.comeBack()
+    await broken.stop()
+    await inner.close()
   })
 
   test('needs the token of the page', async () => {
