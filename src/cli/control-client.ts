@@ -17,7 +17,8 @@ export const askService = async (dataDir: string, operation: Operation): Promise
 const post = async (dataDir: string, body: string): Promise<Response | null> => {
   const unix = socketPathOf(dataDir)
   try {
-    // Without a time limit, as on the service's side: else a pager that pauses for five minutes would lose the rest.
+    // Without the five minutes after which Bun gives up on a silent answer: `log read --type` of a rare type says nothing for
+    // as long as it finds nothing.
     return await fetch('http://cellarbook/', { method: 'POST', unix, body, timeout: false })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''

@@ -226,7 +226,7 @@ describe('the control socket', () => {
   })
 
   // What Bun then does takes 10 s to see, and 5 minutes on the side of the command: here is only what it is told.
-  test('no silence ends an answer on either side, since a pager may pause for as long as it likes', async () => {
+  test('no silence ends an answer on either side: a pager pauses for as long as it likes, and a search may find nothing for long', async () => {
     const place = newFolder()
     using serve = spyOn(Bun, 'serve')
     using request = spyOn(globalThis, 'fetch')
