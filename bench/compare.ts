@@ -13,7 +13,8 @@ export type Contender = {
 
 export type Rounds = { readonly rounds: number; readonly seconds: number }
 
-const warmUpSeconds = 3
+/** The engine compiles what is hot for so long. */
+const warmUpSeconds = 10
 
 /**
  * Measures all of them in one run, taking turns within each round, so that a noisy machine is noisy for all of them.
