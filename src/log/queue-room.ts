@@ -1,12 +1,17 @@
+import type { NewEvent } from '../domain/events.ts'
 import { logQueueBytesMax, logQueueChangesBytesMax, logQueueChangesMax, logQueueReadingsMax } from '../limits.ts'
 import { Outage } from './event-log.ts'
 
 export type Share = {
   readonly events: number
   readonly bytes: number
-  /** Nothing but accepted readings. */
+  /** As `areReadings` says. */
   readonly isReadings: boolean
 }
+
+/** Nothing but accepted readings. */
+export const areReadings = (events: readonly NewEvent[]): boolean =>
+  events.every(({ type }) => type === 'ReadingAccepted')
 
 /**
  * What waits in front of a log, bounded in events and bytes over all streams. What is more than readings has room of its own

@@ -16,6 +16,7 @@ import {
   type Subscription,
   UndecodableEvent,
 } from '../event-log.ts'
+import { areReadings } from '../queue-room.ts'
 import { assertPage, assertStorable, assertTruncatable, recordRun } from '../storable.ts'
 import { Appends } from './appends.ts'
 import { Connection } from './connection.ts'
@@ -81,7 +82,7 @@ class EventStoreLog implements EventLog {
     }
     const streamName = this.#names.nameOf(stream)
     const firstId = events[0]?.id ?? ''
-    const isReadings = events.every(({ type }) => type === 'ReadingAccepted')
+    const isReadings = areReadings(events)
     const queued = { streamName, expected, events: events.length, isReadings, firstId, run }
     const appended = await this.#appends.append(queued)
     if (appended.outcome === 'conflict') {

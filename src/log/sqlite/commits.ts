@@ -167,9 +167,13 @@ export class SqliteCommits {
   }
 
   #stop(why: string): void {
-    this.#stoppedBy ??= `The log can't be written since a failure of its disk, until the service is started again: ${why}`
+    this.#stoppedBy ??= stoppedText(why)
   }
 }
+
+/** What everyone is told once nothing more is written by this process. */
+export const stoppedText = (why: string): string =>
+  `The log can't be written since a failure of its disk, until the service is started again: ${why}`
 
 const verdictOf = (cause: unknown): Verdict => {
   // A bug is not an outage: it ends whoever runs this.

@@ -15,10 +15,10 @@ import {
   type Subscriber,
   type Subscription,
 } from '../event-log.ts'
-import { QueueRoom } from '../queue-room.ts'
+import { areReadings, QueueRoom } from '../queue-room.ts'
 import { assertPage, assertStorable, assertTruncatable } from '../storable.ts'
 import { Subscriptions } from '../subscriptions.ts'
-import type { Commits, Verdict } from './commits.ts'
+import { type Commits, stoppedText, type Verdict } from './commits.ts'
 import { FairReads } from './fair-reads.ts'
 import { openForReading } from './file.ts'
 import { SqliteReads } from './reads.ts'
@@ -95,8 +95,7 @@ class SqliteLog implements EventLog {
       assertStorable(stream, events)
       const rows = this.#codec.encode(stream, events)
       const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
-      const isReadings = events.every(({ type }) => type === 'ReadingAccepted')
-      this.#room.take(stream, { events: events.length, bytes, isReadings })
+      this.#room.take(stream, { events: events.length, bytes, isReadings: areReadings(events) })
       this.#enqueue({ stream, expected, events, rows, resolve, reject })
     })
   }
@@ -247,7 +246,7 @@ class SqliteLog implements EventLog {
       const reason = kind === 'overlaps' ? 'unavailable' : verdict.reason
       return new Outage(`Cannot write to the log: ${why}`, 'not_written', reason)
     }
-    this.#stoppedBy ??= `The log can't be written since a failure of its disk, until the service is started again: ${why}`
+    this.#stoppedBy ??= stoppedText(why)
     if (kind === 'stopped') return stopped(this.#stoppedBy)
     return new Outage(`Cannot say whether it was written: ${why}`, 'unknown', 'unavailable')
   }
