@@ -3,9 +3,10 @@ import type { Core } from './actors/core.ts'
 import type { LivePages } from './http/dashboard/live-pages.ts'
 import type { WebConfig } from './http/dashboard/origin.ts'
 import { dashboardRoutes } from './http/dashboard/routes.tsx'
+import { CostBudgets } from './http/ingest/cost-budgets.ts'
 import { LastRefusals } from './http/ingest/last-refusals.ts'
-import { RefusalWindows } from './http/ingest/refusal-windows.ts'
 import { apiRoutes, batchPath, ingestHandlers, ingestPath } from './http/ingest/routes.ts'
+import { type IngestWork, noWork } from './http/ingest/work.ts'
 import { opsRoutes } from './http/ops/routes.ts'
 import { problemOf, problemResponse } from './http/problem.ts'
 import { type RequestLines, thrownError } from './http/request-lines.ts'
@@ -19,15 +20,17 @@ export type AppDeps = {
   readonly web: WebConfig
   /** Closed by whoever stops the server, which would otherwise wait for pages that are watched. */
   readonly live: LivePages
+  /** Counts what requests of devices made the service do. Default: nobody looks at it. */
+  readonly work?: IngestWork
 }
 
 /**
  * Every route in one visible order; no listen (`http/serve.ts`). The hook for errors comes first, since one that is
  * registered after a route does not cover it. No path is without a route: the dashboard ends with one for all the others.
  */
-export const createApp = ({ core, lines, isReady, web, live }: AppDeps): App => {
+export const createApp = ({ core, lines, isReady, web, live, work = noWork() }: AppDeps): App => {
   const lastRefusals = new LastRefusals()
-  const api = { core, lastRefusals, refusalWindows: new RefusalWindows(), lines }
+  const api = { core, lastRefusals, costBudgets: new CostBudgets(), work, lines }
   const ingest = ingestHandlers(api)
   const routes = new Elysia({ strictPath: true })
     .onError(({ error }) => {

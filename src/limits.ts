@@ -18,6 +18,28 @@ export const batchEncodedBytesMax = 1_000_000
 /** Id, type, metadata and framing of one reading's event there: 360 at the most. */
 export const encodedReadingBytesBesideData = 400
 
+// The structure of a body (decisions, "Decided in the second round"): what `JSON.parse` may cost.
+export const jsonNestingMax = 32
+/** Characters `{}[]:,` outside strings. A reading with the five fields has 11. */
+export const readingStructuralCharsMax = 32
+export const batchStructuralCharsMax = 32_000
+
+// The cost budget of a key: for requests that store nothing (decisions, "Decided in the second round").
+/** Requests a second are this part of the readings a second that the key's limit allows, within the two bounds. */
+export const costLimitDivisor = 10
+export const costRequestsPerSecondMin = 100
+export const costRequestsPerSecondMax = 10_000
+/** Bytes of unpacked body that come with each of these requests. */
+export const costBytesPerRequest = 640
+/** A budget that nobody uses grows for this long. */
+export const costSavedMsMax = 60_000
+/** Refused items of a batch that cost as much as one request. */
+export const costItemsPerRequest = 100
+/** Bytes of a batch that each stored reading pays for: more than the longest valid reading has without its escapes. */
+export const storedReadingBytesMax = 2_048
+/** Keys whose budget is remembered: about 100 bytes each. A key that is forgotten has a full budget again. */
+export const costBudgetsMax = 10_000
+
 // `Idempotency-Key` (decisions, "Duplicates"; protocol, "Idempotency").
 export const idempotencyKeyCharsMax = 255
 /** How long a key is remembered. */
@@ -46,10 +68,6 @@ export const keyLimitReadingsMax = 10_000_000
 export const keyWindowMsMin = 1_000
 export const keyWindowMsMax = 24 * 3_600_000
 export const rateWindowSlots = 64
-/** Refusals of a valid key other than 401 and 429 have a window of their own, this many times as wide. */
-export const refusalWindowFactor = 10
-/** Keys whose refusals are counted at once: about a kibibyte each. */
-export const refusalWindowsMax = 10_000
 /**
  * The unit of retention, and the shortest: what goes goes a day at a time (UTC). Nothing that a key's window or an
  * `Idempotency-Key` still counts may go, and both reach back 24 hours.

@@ -234,8 +234,16 @@ export const LastRefusal = (props: {
   ) : (
     <span class="refusal">
       <code safe>{props.refusal.code}</code> <Ago at={props.refusal.at} nowMs={props.nowMs} />
+      {props.refusal.isCost ? (
+        <span class="under" safe>
+          {costWords(props.refusal.cause)}
+        </span>
+      ) : null}
     </span>
   )
+
+const costWords = (cause: string | null): string =>
+  `too many requests that stored nothing${cause === null ? '' : `, the last with ${cause}`}`
 
 /** When and how a key's time ends or ended. */
 const Ending = (props: { readonly apiKey: KeyView; readonly nowMs: number }): JSX.Element => {

@@ -114,8 +114,16 @@ export type KeyView = {
   readonly accepted: number
   /** Counted in its window now; `null` if the store did not say. */
   readonly used: number | null
-  /** Since this process began; `code` as the device got it. */
-  readonly lastRefusal: { readonly at: number; readonly code: string } | null
+  readonly lastRefusal: RefusalView | null
+}
+
+/** Since this process began; `code` as the device got it. */
+export type RefusalView = {
+  readonly at: number
+  readonly code: string
+  /** Whether its cost budget was empty, and what was refused before it was. */
+  readonly isCost: boolean
+  readonly cause: string | null
 }
 
 /** The key that was last made to follow one. */

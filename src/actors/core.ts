@@ -77,6 +77,11 @@ export type Keys = {
    */
   acceptKeyed(keyId: string, readings: Readings, request: KeyedRequest): Promise<Outcome<Accepted, ReadingRefusal>>
   /**
+   * Whether this node knows of a request with that `Idempotency-Key` (its hash) which is under way or has stored something.
+   * `false` also while nobody can say.
+   */
+  knowsIdempotencyKey(keyId: string, keyHash: string): boolean
+  /**
    * The window as it is now: at once if the key is loaded, else after loading it. `null`: no such key, or store away.
    *
    * `heardTo`: a revision of its readings that was heard of. If another node has written it, it is counted too, now or

@@ -97,6 +97,10 @@ export class KeyActor {
     return ask.answer
   }
 
+  knowsIdempotencyKey(keyHash: string): boolean {
+    return this.#keyed.knows(keyHash, { isAppending: this.#run !== null })
+  }
+
   /** At once if the key is loaded and not behind `heardTo`; `null` if there is no such key, or the store can't say. */
   usage(heardTo = -1): Usage | null | Promise<Usage | null> {
     // What this node is writing may be heard before it is answered.
@@ -154,7 +158,8 @@ export class KeyActor {
   }
 
   #answerKeyed(readings: Readings, request: KeyedRequest): ReadingAnswer | null {
-    if (this.#keyed.isUnderWay(request, { isAppending: this.#run !== null })) return refused(inProgress)
+    if (this.#keyed.isUnderWay(request.idempotency.keyHash, { isAppending: this.#run !== null }))
+      return refused(inProgress)
     const full = this.#noRoomFor(readings)
     if (full !== null) return refused(full)
     this.#mustJudge ||= this.#isAside || !this.#streams.current || !this.#streams.remembersAll

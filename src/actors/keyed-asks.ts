@@ -27,8 +27,15 @@ export class KeyedAsks {
     this.#streams = streams
   }
 
-  isUnderWay({ idempotency }: KeyedRequest, at: { readonly isAppending: boolean }): boolean {
-    return this.#waiting.has(idempotency.keyHash) || (at.isAppending && this.#sent.has(idempotency.keyHash))
+  isUnderWay(keyHash: string, at: { readonly isAppending: boolean }): boolean {
+    return this.#waiting.has(keyHash) || (at.isAppending && this.#sent.has(keyHash))
+  }
+
+  /** Under way, or known to have stored something. What another node stored a moment ago may not be known yet. */
+  knows(keyHash: string, at: { readonly isAppending: boolean }): boolean {
+    if (this.isUnderWay(keyHash, at)) return true
+    const known = this.#host.remembered?.find(this.#streams.readingsStream, keyHash)
+    return known !== undefined && known !== null && known !== 'unknown'
   }
 
   /** From here on it is under way, until it is settled. */

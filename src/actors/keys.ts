@@ -83,6 +83,8 @@ export const createKeys = (host: Host, { keys, cellars }: Actors): Keys => ({
 
   acceptKeyed: (keyId, readings, request) => keys.get(keyId)?.acceptKeyed(readings, request) ?? noRoom(host),
 
+  knowsIdempotencyKey: (keyId, keyHash) => keys.get(keyId)?.knowsIdempotencyKey(keyHash) ?? false,
+
   usage: (keyId, heardTo) => keys.get(keyId)?.usage(heardTo) ?? null,
 })
 

@@ -9,17 +9,19 @@ export type ReadingRefusal =
   /** Unknown, malformed, wrong secret, revoked, suspended, sealed: all the same to the caller. `why` is for the admin. */
   | { readonly kind: 'key_invalid'; readonly why: 'unknown' | 'revoked' | 'suspended' }
   | { readonly kind: 'key_expired' }
+  | { readonly kind: 'rate_limited'; readonly limit: Limit; readonly retryAfterMs: number; readonly window: 'readings' }
+  /** The key's cost budget is empty; `allowed` is what it may spend in a second on requests that store nothing. */
   | {
       readonly kind: 'rate_limited'
-      readonly limit: Limit
       readonly retryAfterMs: number
-      readonly window: 'readings' | 'refusals'
+      readonly window: 'cost'
+      readonly allowed: { readonly requests: number; readonly bytes: number }
     }
   | { readonly kind: 'unsupported_media_type'; readonly what: 'content_type' | 'content_encoding' }
   | { readonly kind: 'payload_too_large'; readonly what: 'reading' | 'batch' | 'events'; readonly bytesMax: number }
-  | { readonly kind: 'invalid_body'; readonly what: 'batch' }
+  | { readonly kind: 'invalid_body'; readonly what: 'batch' | 'nesting' | 'structure' }
   | { readonly kind: 'batch_empty' }
-  | { readonly kind: 'batch_too_large'; readonly readingsMax: number; readonly bound: 'batch' | 'key' }
+  | { readonly kind: 'batch_too_large'; readonly readingsMax: number; readonly bound: 'batch' | 'key' | 'structure' }
   | { readonly kind: 'malformed_json'; readonly fault: 'empty' | 'not_gzip' | 'not_utf8' | 'not_json' | 'bare_nan' }
   /** Every item of the batch, judged at that instant (ms). */
   | { readonly kind: 'batch_rejected'; readonly rejected: readonly RejectedItem[]; readonly atMs: number }

@@ -14,7 +14,15 @@ import {
   type ReadingRefusal,
   type RejectedItem,
 } from '../domain/refusal.ts'
-import { batchReadingsMax, idempotencyKeyCharsMax, nameCodePointsMax, unavailableRetryAfterSeconds } from '../limits.ts'
+import {
+  batchReadingsMax,
+  batchStructuralCharsMax,
+  idempotencyKeyCharsMax,
+  jsonNestingMax,
+  nameCodePointsMax,
+  readingStructuralCharsMax,
+  unavailableRetryAfterSeconds,
+} from '../limits.ts'
 
 /** The contract's three, which carry a status and no code. */
 type KeyRefusalKind = 'key_missing' | 'key_invalid' | 'key_expired'
@@ -89,10 +97,6 @@ export const problemResponse = (problem: Problem, headers: Readonly<Record<strin
     status: problem.status,
     headers: { 'Content-Type': jsonContentType, ...headers, ...problem.headers },
   })
-
-/** Whether it is the device's to mend: a wrong key, a fault of ours and the limit itself are not. */
-export const isClientFault = (problem: Problem): boolean =>
-  problem.status < 500 && problem.status !== 401 && problem.status !== 429
 
 const keyInvalidCodes = { unknown: 'KEY_UNKNOWN', revoked: 'KEY_REVOKED', suspended: 'KEY_SUSPENDED' } as const
 
@@ -177,9 +181,7 @@ const readingWords = (refusal: CodedRefusal): string => {
     case 'batch_rejected':
       return 'readings must hold at least one that keeps every rule: mend what errors says of each.'
     case 'batch_too_large':
-      return refusal.bound === 'batch'
-        ? `readings must be at most ${refusal.readingsMax} in one batch: send them in several.`
-        : `readings must be at most ${refusal.readingsMax} in one batch, the limit of this key: send them in several.`
+      return batchTooLargeWords[refusal.bound](refusal.readingsMax)
     case 'unsupported_media_type':
       return refusal.what === 'content_type'
         ? 'Content-Type must be application/json: send that header with the body.'
@@ -214,6 +216,14 @@ const tooLargeWords = {
     `readings must be at most ${bytesMax} bytes as they are stored: send them in several batches.`,
 } as const
 
+const batchTooLargeWords = {
+  batch: (readingsMax: number) => `readings must be at most ${readingsMax} in one batch: send them in several.`,
+  key: (readingsMax: number) =>
+    `readings must be at most ${readingsMax} in one batch, the limit of this key: send them in several.`,
+  structure: () =>
+    `readings must have at most ${batchStructuralCharsMax} of the characters {}[]:, outside strings in one batch: send them in several.`,
+} as const
+
 const jsonWords = {
   empty: 'body must not be empty: send one JSON object.',
   not_gzip: 'body must be whole gzip data, as its Content-Encoding says: pack it so, or send it without that header.',
@@ -232,10 +242,12 @@ const nameWords: Record<NameFault, string> = {
 
 const rateWords = (refusal: Extract<ReadingRefusal, { readonly kind: 'rate_limited' }>): string => {
   const wait = count(retryAfterSeconds(refusal.retryAfterMs), 'second')
-  const window = durationWords(refusal.limit.windowMs)
-  return refusal.window === 'readings'
-    ? `X-API-Key allows at most ${count(refusal.limit.readings, 'reading')} in ${window}: send it again after ${wait}.`
-    : `X-API-Key allows at most ${count(refusal.limit.readings, 'refused request')} in ${window}: mend what the refusals name, and send again after ${wait}.`
+  if (refusal.window === 'readings') {
+    const window = durationWords(refusal.limit.windowMs)
+    return `X-API-Key allows at most ${count(refusal.limit.readings, 'reading')} in ${window}: send it again after ${wait}.`
+  }
+  const { requests, bytes } = refusal.allowed
+  return `X-API-Key allows at most ${Math.floor(requests)} requests and ${Math.floor(bytes)} bytes a second that store nothing: correct what the refusals name, and send again after ${wait}.`
 }
 
 /** What came of a command, for a page or the command line. `field` is the one to mark, if it is one field's fault. */
@@ -337,6 +349,8 @@ const fiveFields = list(everyField)
 const bodyWords = {
   reading: `body must be one JSON object: send ${fiveFields} as its fields.`,
   batch: 'body must be one JSON object with a list: send {"readings":[…]}.',
+  nesting: `body must have at most ${jsonNestingMax} levels of nesting: send each reading as a plain JSON object.`,
+  structure: `body must have at most ${readingStructuralCharsMax} of the characters {}[]:, outside strings: send one reading, without other data.`,
   item: `reading must be a JSON object: send ${fiveFields} as its fields.`,
 } as const
 

@@ -4,6 +4,7 @@ import type { Schedule } from '../../src/actors/schedule.ts'
 import { createApp } from '../../src/app.ts'
 import { LivePages } from '../../src/http/dashboard/live-pages.ts'
 import type { WebConfig } from '../../src/http/dashboard/origin.ts'
+import { type IngestWork, noWork } from '../../src/http/ingest/work.ts'
 import type { RequestLines } from '../../src/http/request-lines.ts'
 import { serve } from '../../src/http/serve.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
@@ -56,6 +57,8 @@ export type Service = {
   readonly log: EventLog
   readonly lines: readonly LoggedLine[]
   readonly live: LivePages
+  /** What the requests of devices have made it do. */
+  readonly work: Readonly<IngestWork>
   /** Makes the cellar too, if it is not there. */
   createKey(options?: Partial<NewKey>): Promise<{ readonly key: string; readonly keyId: string }>
   /** Posts a reading; a string goes out as it is. `headers` add to and override the usual ones. */
@@ -83,12 +86,14 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   }
   const served = options.wrapCore?.(core) ?? core
   const live = new LivePages(served, requestLines, options.liveSchedule)
+  const work = noWork()
   const app = createApp({
     core: served,
     lines: requestLines,
     isReady: () => log.health().ok,
     web: { publicUrl: null, trustedProxies: [], allowInsecureHttp: false, ...options.web },
     live,
+    work,
   })
   const tls = options.tls === undefined ? {} : { tls: options.tls }
   const server = serve(app, { hostname: '127.0.0.1', port: options.port ?? 0, ...tls })
@@ -100,6 +105,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     log,
     lines,
     live,
+    work,
     createKey: (key) => createKey(core, key),
     post: (body, key, headers) =>
       fetch(`${url}/api/v1/ingest`, requestOf(isRaw(body) ? body : JSON.stringify(body), key, headers)),

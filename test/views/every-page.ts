@@ -333,7 +333,7 @@ const keyOf = (texts: Texts, status: KeyStatus): KeyView => {
     lastUsedAt: nowMs - 12 * second,
     accepted: 48_213,
     used: 2_520,
-    lastRefusal: { at: nowMs - 340 * second, code: 'RATE_LIMITED' },
+    lastRefusal: { at: nowMs - 340 * second, code: 'RATE_LIMITED', isCost: true, cause: 'MALFORMED_JSON' },
   }
 }
 

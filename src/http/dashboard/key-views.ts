@@ -35,7 +35,10 @@ export const keyViewOf = async (deps: DashboardDeps, key: KeyState, nowMs: numbe
     lastUsedAt: usage?.lastUsedAt ?? null,
     accepted: usage?.accepted ?? 0,
     used: await usedNow(deps, key, nowMs),
-    lastRefusal: lastRefusal === null ? null : { at: lastRefusal.atMs, code: lastRefusal.code },
+    lastRefusal:
+      lastRefusal === null
+        ? null
+        : { at: lastRefusal.atMs, code: lastRefusal.code, isCost: lastRefusal.isCost, cause: lastRefusal.cause },
   }
 }
 

@@ -1,24 +1,35 @@
 import type { Accepted, Core, Usage } from '../../actors/core.ts'
 import type { KeyState } from '../../domain/key.ts'
 import type { Outcome, ReadingRefusal } from '../../domain/refusal.ts'
-import { isClientFault, problemOf, problemResponse } from '../problem.ts'
+import { problemOf, problemResponse } from '../problem.ts'
 import { type RequestLines, thrownError } from '../request-lines.ts'
 import { acceptedHeaders, addKeyHeaders, plainHeaders, replayedHeader } from './answer-headers.ts'
 import { authenticate } from './authenticate.ts'
 import { type AcceptedBatch, batchBody } from './batch-body.ts'
+import { charge, costOfBatch, costOfRefusal, costOfRepeat } from './charge.ts'
+import type { CostBudgets } from './cost-budgets.ts'
 import type { LastRefusals } from './last-refusals.ts'
-import type { RefusalWindows } from './refusal-windows.ts'
 import { successBody } from './success-body.ts'
+import type { IngestWork } from './work.ts'
 
 export type ApiDeps = {
   readonly core: Core
   readonly lastRefusals: LastRefusals
-  readonly refusalWindows: RefusalWindows
+  readonly costBudgets: CostBudgets
+  readonly work: IngestWork
   readonly lines: RequestLines
 }
 
 /** A request whose key is valid. */
-export type Visit = { readonly request: Request; readonly requestId: string; readonly key: KeyState }
+export type Visit = {
+  readonly request: Request
+  readonly requestId: string
+  readonly key: KeyState
+  /** Bytes of its body that were read and unpacked so far. */
+  bodyBytes: number
+  /** Whether its cost was taken from the key's budget. */
+  isCharged: boolean
+}
 
 /** What a route makes of it. `client_gone`: nobody waits for an answer any more. */
 export type ApiResult = Outcome<Accepted | AcceptedBatch, ReadingRefusal> | 'client_gone'
@@ -38,9 +49,9 @@ export const answerApi = (deps: ApiDeps, request: Request, route: ApiRoute): Res
     const authentication = authenticate(core.projections.keys, request.headers, core.clock.now())
     key = authentication.key
     if (authentication.key === null || authentication.refusal !== null) {
-      return refuse(deps, { requestId, key }, authentication.refusal ?? internalError)
+      return refuseKey(deps, { requestId, key }, authentication.refusal ?? internalError)
     }
-    const visit = { request, requestId, key: authentication.key }
+    const visit: Visit = { request, requestId, key: authentication.key, bodyBytes: 0, isCharged: false }
     const result = route(visit)
     if (!(result instanceof Promise)) return answer(deps, visit, result)
     return result.then(
@@ -61,10 +72,13 @@ const answerOrBug = (deps: ApiDeps, visit: Visit, result: ApiResult): Response |
   }
 }
 
-const answer = (deps: ApiDeps, { requestId, key }: Visit, result: ApiResult): Response | Promise<Response> => {
-  // Were somebody there all the same, this acknowledges nothing and asks to try again.
-  if (result === 'client_gone') return problemResponse(problemOf(internalError), plainHeaders(requestId))
-  return result.ok ? accept(requestId, key, result.value) : refuse(deps, { requestId, key }, result.refusal)
+const answer = (deps: ApiDeps, visit: Visit, result: ApiResult): Response | Promise<Response> => {
+  if (result === 'client_gone') {
+    charge(deps, visit, { requests: 1, bytes: visit.bodyBytes })
+    // Were somebody there all the same, this acknowledges nothing and asks to try again.
+    return problemResponse(problemOf(internalError), plainHeaders(visit.requestId))
+  }
+  return result.ok ? accept(deps, visit, result.value) : refuse(deps, visit, result.refusal)
 }
 
 const answerToBug = ({ lines }: ApiDeps, { requestId, key }: Refused, thrown: unknown): Response => {
@@ -74,48 +88,62 @@ const answerToBug = ({ lines }: ApiDeps, { requestId, key }: Refused, thrown: un
 
 const internalError: ReadingRefusal = { kind: 'internal_error' }
 
-const accept = (requestId: string, key: KeyState, result: Accepted | AcceptedBatch): Response =>
-  'rejected' in result
-    ? acceptBatch(requestId, key, result)
-    : new Response(successBody(result.recordedAt), { headers: acceptedHeaders(requestId, key, result) })
+const accept = (deps: ApiDeps, visit: Visit, result: Accepted | AcceptedBatch): Response => {
+  if ('rejected' in result) return acceptBatch(deps, visit, result)
+  if (result.repeats !== null) charge(deps, visit, costOfRepeat(visit))
+  return new Response(successBody(result.recordedAt), { headers: acceptedHeaders(visit.requestId, visit.key, result) })
+}
 
-const acceptBatch = (requestId: string, key: KeyState, batch: AcceptedBatch): Response => {
+const acceptBatch = (deps: ApiDeps, visit: Visit, batch: AcceptedBatch): Response => {
   const { stream, first, last, usage, repeats } = batch.accepted
-  const headers = plainHeaders(requestId)
+  charge(deps, visit, repeats === null ? costOfBatch(batch, visit) : costOfRepeat(visit))
+  const headers = plainHeaders(visit.requestId)
   headers['X-Receipt'] = `${stream}@${first}-${last}`
   if (repeats !== null) headers[replayedHeader] = 'true'
-  addKeyHeaders(headers, key, usage)
+  addKeyHeaders(headers, visit.key, usage)
   return new Response(batchBody(batch), { status: batch.rejected.length === 0 ? 200 : 207, headers })
 }
 
 type Refused = { readonly requestId: string; readonly key: KeyState | null }
 
-const refuse = (deps: ApiDeps, { requestId, key }: Refused, found: ReadingRefusal): Response | Promise<Response> => {
-  const refusal = (isOfNoRoute(found) && key !== null ? refusedTooOften(deps, key) : null) ?? found
+/** The key itself is refused: nothing but that is told, and nothing is charged. */
+const refuseKey = (deps: ApiDeps, { requestId, key }: Refused, refusal: ReadingRefusal): Response => {
   const problem = problemOf(refusal)
-  const headers = plainHeaders(requestId)
   const { status, code } = problem
   deps.lines.info('request refused', { requestId, keyId: key?.keyId ?? null, status, code })
-  if (key === null) return problemResponse(problem, headers)
+  if (key !== null) deps.lastRefusals.note(key.keyId, { atMs: deps.core.clock.now(), code, isCost: false })
+  return problemResponse(problem, plainHeaders(requestId))
+}
 
-  const now = deps.core.clock.now()
-  deps.lastRefusals.note(key.keyId, { atMs: now, code })
-  if (isKeyRefusal(refusal)) return problemResponse(problem, headers)
-  const limit = deps.core.projections.keys.effectiveLimit(key)
-  if (isClientFault(problem)) deps.refusalWindows.count(key.keyId, limit, now)
+const refuse = (deps: ApiDeps, visit: Visit, found: ReadingRefusal): Response | Promise<Response> => {
+  if (isKeyRefusal(found)) return refuseKey(deps, visit, found)
+  const { requestId, key } = visit
+  const { keyId } = key
+  const refusal = (isOfNoRoute(found) ? costRefusal(deps, key) : null) ?? found
+  const problem = problemOf(refusal)
+  const { status, code } = problem
+  deps.lines.info('request refused', { requestId, keyId, status, code })
+  const isCost = refusal.kind === 'rate_limited' && refusal.window === 'cost'
+  deps.lastRefusals.note(keyId, { atMs: deps.core.clock.now(), code, isCost })
+  charge(deps, visit, costOfRefusal(refusal, visit))
+
+  const headers = plainHeaders(requestId)
   const withUsage = (usage: Usage | null): Response => {
-    addKeyHeaders(headers, key, usage ?? { limit })
+    addKeyHeaders(headers, key, usage ?? { limit: deps.core.projections.keys.effectiveLimit(key) })
     return problemResponse(problem, headers)
   }
-  const usage = deps.core.keys.usage(key.keyId)
+  const usage = deps.core.keys.usage(keyId)
   return usage instanceof Promise ? usage.then(withUsage) : withUsage(usage)
 }
 
-/** Routes ask this before they judge anything; a wrong path or method comes to none of them. */
+/** Routes look at the budget before they judge anything; a wrong path or method comes to none of them. */
 const isOfNoRoute = ({ kind }: ReadingRefusal): boolean => kind === 'not_found' || kind === 'method_not_allowed'
 
-const refusedTooOften = ({ core, refusalWindows }: ApiDeps, key: KeyState): ReadingRefusal | null =>
-  refusalWindows.refusal(key.keyId, core.projections.keys.effectiveLimit(key), core.clock.now())
+/** The 429 of a key that has nothing left to spend on requests that store nothing; `null` lets the request through. */
+export const costRefusal = ({ core, costBudgets }: ApiDeps, key: KeyState): ReadingRefusal | null =>
+  costBudgets.has(key.keyId)
+    ? costBudgets.refusal(key.keyId, core.projections.keys.effectiveLimit(key), core.clock.now())
+    : null
 
 const isKeyRefusal = ({ kind }: ReadingRefusal): boolean =>
   kind === 'key_missing' || kind === 'key_invalid' || kind === 'key_expired'

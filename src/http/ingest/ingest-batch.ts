@@ -8,7 +8,7 @@ import { keepItem, restoreItem } from '../../domain/rejected-item.ts'
 import { batchBodyBytesMax, batchEncodedBytesMax } from '../../limits.ts'
 import type { ApiDeps, ApiRoute } from './api.ts'
 import type { AcceptedBatch } from './batch-body.ts'
-import { ingestRoute } from './ingest-route.ts'
+import { acceptKeyed, ingestRoute } from './ingest-route.ts'
 
 const bound = { what: 'batch', bytesMax: batchBodyBytesMax } as const
 
@@ -18,7 +18,8 @@ const bound = { what: 'batch', bytesMax: batchBodyBytesMax } as const
  */
 export const ingestBatch = (deps: ApiDeps): ApiRoute => {
   const { core } = deps
-  return ingestRoute(deps, bound, ({ requestId, key }, json, keyed) => {
+  return ingestRoute(deps, bound, (visit, json, keyed) => {
+    const { requestId, key } = visit
     const items = parseBatch(json)
     if (!items.ok) return items
     const now = core.clock.now()
@@ -29,9 +30,9 @@ export const ingestBatch = (deps: ApiDeps): ApiRoute => {
       const { keyHash, bodyHash } = keyed
       const batch = { accepted: readings.length, rejected: rejected.map(keepItem) }
       const idempotency = { keyHash, bodyHash, batch }
-      return core.keys
-        .acceptKeyed(key.keyId, readings, { requestId, idempotency, refusal: keyed.refusal ?? refusal })
-        .then((answer) => (answer.ok ? done(asThen(answer.value, rejected, key)) : answer))
+      return acceptKeyed(deps, visit, { readings, idempotency, refusal: keyed.refusal ?? refusal }).then((answer) =>
+        answer.ok ? done(asThen(answer.value, rejected, key)) : answer,
+      )
     }
     if (refusal !== null) return refused(refusal)
     return core.keys

@@ -2,14 +2,15 @@ import { cellarRefusal, parseReading, policyRefusal } from '../../domain/reading
 import { refused } from '../../domain/refusal.ts'
 import { readingBodyBytesMax } from '../../limits.ts'
 import type { ApiDeps, ApiRoute } from './api.ts'
-import { ingestRoute } from './ingest-route.ts'
+import { acceptKeyed, ingestRoute } from './ingest-route.ts'
 
 const bound = { what: 'reading', bytesMax: readingBodyBytesMax } as const
 
 /** `POST /api/v1/ingest`, after the key: the body is one reading. */
 export const ingestReading = (deps: ApiDeps): ApiRoute => {
   const { core } = deps
-  return ingestRoute(deps, bound, ({ requestId, key }, json, keyed) => {
+  return ingestRoute(deps, bound, (visit, json, keyed) => {
+    const { requestId, key } = visit
     const parsed = parseReading(json)
     if (!parsed.ok) return parsed
     const { reading, timestampMs } = parsed.value
@@ -20,7 +21,7 @@ export const ingestReading = (deps: ApiDeps): ApiRoute => {
     if (keyed !== null) {
       const { keyHash, bodyHash } = keyed
       const idempotency = { keyHash, bodyHash, batch: null }
-      return core.keys.acceptKeyed(key.keyId, reading, { requestId, idempotency, refusal: keyed.refusal ?? refusal })
+      return acceptKeyed(deps, visit, { readings: reading, idempotency, refusal: keyed.refusal ?? refusal })
     }
     return refusal === null ? core.keys.accept(key.keyId, reading, requestId) : refused(refusal)
   })

@@ -1,9 +1,10 @@
-import type { Usage } from '../../actors/core.ts'
+import type { Accepted, KeyedRequest, Usage } from '../../actors/core.ts'
 import { bodyHash, type Idempotency, idempotencyKeyHash } from '../../domain/idempotency.ts'
-import type { ReadingRefusal } from '../../domain/refusal.ts'
-import { refused } from '../../domain/refusal.ts'
+import type { Readings } from '../../domain/reading.ts'
+import { type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
 import { type BodyFault, readBody } from '../bounded-body.ts'
-import type { ApiDeps, ApiResult, ApiRoute, Visit } from './api.ts'
+import { type ApiDeps, type ApiResult, type ApiRoute, costRefusal, type Visit } from './api.ts'
+import { charge, costOfRefusal } from './charge.ts'
 import { gunzip } from './gunzip.ts'
 import { contentEncoding, mediaTypeRefusal } from './media-type.ts'
 import { parseJson } from './parse-json.ts'
@@ -29,53 +30,75 @@ export type JudgeBody = (visit: Visit, json: unknown, keyed: Keyed | null) => Ap
  * and judges the key once more when it appends (decisions, "One order of checks").
  */
 export const ingestRoute = (deps: ApiDeps, bound: BodyBound, judge: JudgeBody): ApiRoute => {
-  const { core, refusalWindows } = deps
+  const { core, work } = deps
 
   const look = (visit: Visit, usage: Usage | null): ApiResult | Promise<ApiResult> => {
-    const { request, key } = visit
+    const { headers } = visit.request
     if (usage === null) return refused({ kind: 'store_unavailable' })
-    const keyText = request.headers.get('idempotency-key')
-    if (keyText !== null) return lookKeyed(visit, keyText, usage)
-    const early =
-      windowRefusal(usage) ??
-      refusalWindows.refusal(key.keyId, usage.limit, core.clock.now()) ??
-      mediaTypeRefusal(request.headers)
-    return early === null ? take(request, (body) => parse(visit, body, null)) : refused(early)
+    const full = windowRefusal(usage)
+    const early = full ?? costRefusal(deps, visit.key) ?? mediaTypeRefusal(headers)
+    const keyText = headers.get('idempotency-key')
+    if (keyText !== null) return lookKeyed(visit, keyText, { full, early })
+    return early === null ? take(visit, (body) => parse(visit, body, null)) : refused(early)
   }
 
   /**
-   * With an `Idempotency-Key`. A full window is what the request is refused for, whatever else is wrong with it; but what has
-   * been stored already costs nothing, and only the key's actor knows of that.
+   * With an `Idempotency-Key`. A request that was stored before is answered although the window is full, so the key's actor
+   * looks the hash up first: an unknown one is refused before its body is read.
    */
-  const lookKeyed = (visit: Visit, keyText: string, usage: Usage): ApiResult | Promise<ApiResult> => {
-    const { request, key } = visit
-    const full = windowRefusal(usage)
-    const early = refusalWindows.refusal(key.keyId, usage.limit, core.clock.now()) ?? mediaTypeRefusal(request.headers)
-    if (early !== null) return refused(full ?? early)
+  const lookKeyed = (visit: Visit, keyText: string, { full, early }: Early): ApiResult | Promise<ApiResult> => {
     const keyHash = idempotencyKeyHash(keyText)
-    if (keyHash === null) return refused(full ?? { kind: 'invalid_idempotency_key' })
-    const result = take(request, (body) => {
+    if (full === null) {
+      if (early !== null) return refused(early)
+      if (keyHash === null) return refused({ kind: 'invalid_idempotency_key' })
+    } else if (keyHash === null || !mayRepeat(visit, keyHash)) return refused(full)
+    const result = take(visit, (body) => {
       const keyed = typeof body === 'string' ? null : { keyHash, bodyHash: bodyHash(body), refusal: full }
       return fullFirst(full, parse(visit, body, keyed))
     })
     return fullFirst(full, result)
   }
 
-  /** Reads the body, and unpacks it. */
-  const take = (request: Request, next: (body: Body) => ApiResult | Promise<ApiResult>) => {
+  const mayRepeat = ({ request, key }: Visit, keyHash: string): boolean =>
+    costRefusal(deps, key) === null &&
+    mediaTypeRefusal(request.headers) === null &&
+    core.keys.knowsIdempotencyKey(key.keyId, keyHash)
+
+  /** Reads the body, and unpacks it. The budget may have run out while it was on its way. */
+  const take = (visit: Visit, next: (body: Body) => ApiResult | Promise<ApiResult>) => {
+    const { request, key } = visit
     const encoding = contentEncoding(request.headers)
     if (encoding === 'unknown') {
       return refused<ReadingRefusal>({ kind: 'unsupported_media_type', what: 'content_encoding' })
     }
-    const body = readBody(request, bound.bytesMax)
-    return encoding === 'plain' ? body.then(next) : body.then((packed) => next(unpacked(packed, bound.bytesMax)))
+    work.bodiesRead += 1
+    return readBody(request, bound.bytesMax).then((sent) => {
+      const tooCostly = costRefusal(deps, key)
+      if (tooCostly !== null) return refused(tooCostly)
+      const body = encoding === 'plain' ? sent : unpacked(sent)
+      visit.bodyBytes = bytesOf(body, sent, request.headers)
+      return next(body)
+    })
+  }
+
+  const unpacked = (packed: Uint8Array | BodyFault): Body => {
+    if (typeof packed === 'string' || packed.byteLength === 0) return packed
+    work.bodiesUnpacked += 1
+    return gunzip(packed, bound.bytesMax)
+  }
+
+  /** After a fault nobody knows how much was read or unpacked, so the most that can have been counts. */
+  const bytesOf = (body: Body, sent: Uint8Array | BodyFault, headers: Headers): number => {
+    if (typeof body !== 'string') return body.byteLength
+    if (typeof sent !== 'string') return Math.min(bound.bytesMax, sent.byteLength * deflateRatioMax)
+    return sent === 'client_gone' || headers.has('content-length') ? 0 : bound.bytesMax
   }
 
   const parse = (visit: Visit, body: Body, keyed: Keyed | null): ApiResult | Promise<ApiResult> => {
     if (body === 'client_gone') return body
     if (body === 'too_large') return refused({ kind: 'payload_too_large', ...bound })
     if (body === 'not_gzip') return refused({ kind: 'malformed_json', fault: 'not_gzip' })
-    const json = parseJson(body)
+    const json = parseJson(body, bound.what, work)
     return json.ok ? judge(visit, json.value, keyed) : json
   }
 
@@ -85,10 +108,23 @@ export const ingestRoute = (deps: ApiDeps, bound: BodyBound, judge: JudgeBody): 
   }
 }
 
-type Body = Uint8Array | BodyFault | 'not_gzip'
+/** Deflate packs at most 258 bytes into 2 bits. */
+const deflateRatioMax = 1_032
 
-const unpacked = (packed: Uint8Array | BodyFault, bytesMax: number): Body =>
-  typeof packed === 'string' || packed.byteLength === 0 ? packed : gunzip(packed, bytesMax)
+type Early = { readonly full: ReadingRefusal | null; readonly early: ReadingRefusal | null }
+
+/** Stores the readings of a request with an `Idempotency-Key`, unless they were stored before. */
+export const acceptKeyed = (
+  deps: ApiDeps,
+  visit: Visit,
+  { readings, ...keyed }: Pick<KeyedRequest, 'idempotency' | 'refusal'> & { readonly readings: Readings },
+): Promise<Outcome<Accepted, ReadingRefusal>> => {
+  // It is refused or a repeat, and both cost the same. The answer may take a while, in which others would cost nothing.
+  if (keyed.refusal !== null) charge(deps, visit, costOfRefusal(keyed.refusal, visit))
+  return deps.core.keys.acceptKeyed(visit.key.keyId, readings, { requestId: visit.requestId, ...keyed })
+}
+
+type Body = Uint8Array | BodyFault | 'not_gzip'
 
 /** What was refused at once was so before the actor was asked, and comes after the look at the window. */
 const fullFirst = (

@@ -1,39 +1,62 @@
 import { done, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
+import { batchReadingsMax, batchStructuralCharsMax, readingStructuralCharsMax } from '../../limits.ts'
+import { lookAtStructure } from './json-structure.ts'
+import type { IngestWork } from './work.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** The body as JSON. A byte order mark is allowed (RFC 8259, section 8.1); of a name given twice the last one counts. */
-export const parseJson = (body: Uint8Array): Outcome<unknown, ReadingRefusal> => {
+export const parseJson = (
+  body: Uint8Array,
+  what: 'reading' | 'batch',
+  work: IngestWork,
+): Outcome<unknown, ReadingRefusal> => {
   if (body.byteLength === 0) return malformed('empty')
+  const structure = lookAtStructure(body, structuralCharsMax[what])
+  if (typeof structure === 'string') return structure === 'too_deep' ? tooDeep : tooManyChars[what]
+  work.bytesLookedAt += structure
   let text: string
   try {
     text = utf8.decode(body)
   } catch {
     return malformed('not_utf8')
   }
+  work.bodiesParsed += 1
   try {
     return done(JSON.parse(text))
   } catch {
-    return malformed(isBlank(text) ? 'empty' : hasBareNaN(text) ? 'bare_nan' : 'not_json')
+    return malformed(isBlank(text) ? 'empty' : hasBareNaN(body) ? 'bare_nan' : 'not_json')
   }
 }
+
+const structuralCharsMax = { reading: readingStructuralCharsMax, batch: batchStructuralCharsMax } as const
+
+const tooDeep = refused<ReadingRefusal>({ kind: 'invalid_body', what: 'nesting' })
+
+const tooManyChars = {
+  reading: refused<ReadingRefusal>({ kind: 'invalid_body', what: 'structure' }),
+  batch: refused<ReadingRefusal>({ kind: 'batch_too_large', readingsMax: batchReadingsMax, bound: 'structure' }),
+} as const
 
 const malformed = (fault: 'empty' | 'not_utf8' | 'not_json' | 'bare_nan') =>
   refused<ReadingRefusal>({ kind: 'malformed_json', fault })
 
 const isBlank = (text: string): boolean => text.trim() === ''
 
-/**
- * Whether `NaN` or `Infinity` stands outside a string, as Python's standard library prints them. One pass by hand: a regular
- * expression for strings takes quadratic time on a body of nothing but opening quotes.
- */
-const hasBareNaN = (text: string): boolean => {
+/** Whether `NaN` or `Infinity` stands outside a string, as Python's standard library prints them. */
+const hasBareNaN = (body: Uint8Array): boolean => {
   let inString = false
-  for (let at = 0; at < text.length; at += 1) {
-    const char = text[at]
-    if (char === '"') inString = !inString
-    else if (inString && char === '\\') at += 1
-    else if (!inString && (text.startsWith('NaN', at) || text.startsWith('Infinity', at))) return true
+  for (let at = 0; at < body.length; at += 1) {
+    const byte = body[at]
+    if (byte === quote) inString = !inString
+    else if (inString && byte === backslash) at += 1
+    else if (!inString && (byte === letterN || byte === letterI) && isBareNaN(body, at)) return true
   }
   return false
 }
+
+const [quote, backslash, letterN, letterI] = [0x22, 0x5c, 0x4e, 0x49]
+const words = ['NaN', 'Infinity'].map((word) => Buffer.from(word))
+
+const isBareNaN = (body: Uint8Array, at: number): boolean =>
+  words.some((word) => word.every((byte, index) => body[at + index] === byte))

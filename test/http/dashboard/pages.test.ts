@@ -846,3 +846,15 @@ describe('PUBLIC_URL', () => {
     await behind.stop()
   })
 })
+
+describe('a key whose cost budget is empty', () => {
+  test('says so on its page and in the list, with the cause', async () => {
+    await makeCellar()
+    const { key, keyId } = await service.createKey()
+    for (let sent = 0; sent < 5; sent += 1) await service.postBatch('x'.repeat(1_000_000), key)
+    for (const path of [paths.key(keyId), paths.keys(testCellar)]) {
+      const { body } = await admin.get(path)
+      expect(body).toContain('too many requests that stored nothing, the last with MALFORMED_JSON')
+    }
+  })
+})

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { EventLog } from '../../../src/log/event-log.ts'
-import { acceptedReadings, answerOf, expectAccepted, expectRefusal, expectUnauthorized } from '../../support/answers.ts'
+import { acceptedReadings, answerOf, expectAccepted, expectRefusal } from '../../support/answers.ts'
 import { openFreshLog } from '../../support/engine.ts'
 import { type Service, startService, testAsker, validReading } from '../../support/service.ts'
 
@@ -80,7 +80,7 @@ describe('POST /api/v1/ingest answers 429 RATE_LIMITED', () => {
     expect((await acceptedReadings(log)).length).toBe(3)
   })
 
-  test('and never 500 to a bad body after the clock was set back: refusals are counted at the latest time seen', async () => {
+  test('and never 500 to a bad body after the clock was set back', async () => {
     const { key } = await service.createKey({ limit })
     expectRefusal(await post(key, '{}'), 400, 'MISSING_FIELD')
     service.clock.advance(-5_000)
@@ -140,46 +140,5 @@ describe('POST /api/v1/ingest answers 429 RATE_LIMITED', () => {
     expectAccepted(await post(first.key))
     expectRefusal(await post(first.key), 429, code)
     expectAccepted(await post(second.key))
-  })
-
-  test('to a key whose requests were refused ten times as often as its limit allows readings', async () => {
-    const { key } = await service.createKey({ limit })
-    for (let sent = 0; sent < 30; sent += 1) expectRefusal(await post(key, 'x'), 400, 'MALFORMED_JSON')
-    const refused = await post(key)
-    expect(expectRefusal(refused, 429, code)).toBe(
-      'X-API-Key allows at most 30 refused requests in 60 seconds: mend what the refusals name, and send again after 60 seconds.',
-    )
-    expect(refused.header('Retry-After')).toBe('60')
-    expect(refused.header('RateLimit')).toBe('"default";r=3;t=0')
-    service.clock.advance(60_000)
-    expectAccepted(await post(key))
-  })
-
-  test('on a wrong path or by a wrong method too: a device that loops on those is limited as well', async () => {
-    const { key } = await service.createKey({ limit })
-    const ask = async (path: string, method: string) =>
-      answerOf(await fetch(`${service.url}${path}`, { method, headers: { 'X-API-Key': key } }))
-    const [path, method] = [() => ask('/api/v1/readings', 'POST'), () => ask('/api/v1/ingest', 'GET')]
-    for (let sent = 0; sent < 15; sent += 1) {
-      expectRefusal(await path(), 404, 'NOT_FOUND')
-      expectRefusal(await method(), 405, 'METHOD_NOT_ALLOWED')
-    }
-    for (const loop of [path, method]) expect((await loop()).header('Retry-After')).toBe('60')
-    expectRefusal(await path(), 429, code)
-    service.clock.advance(60_000)
-    expectAccepted(await post(key))
-  })
-
-  test('after 401 and 429 no sooner: they cost nothing', async () => {
-    const { key, keyId } = await service.createKey({ limit })
-    for (let sent = 0; sent < 3; sent += 1) await post(key)
-    service.clock.advance(30_000)
-    for (let sent = 0; sent < 40; sent += 1) expectRefusal(await post(key), 429, code)
-    await service.core.keys.suspend(keyId, '', testAsker)
-    for (let sent = 0; sent < 40; sent += 1) expectUnauthorized(await post(key), 'Invalid API key')
-    await service.core.keys.resume(keyId, '', testAsker)
-    // The readings have left the window now; those refusals would still be in theirs.
-    service.clock.advance(30_000)
-    expectAccepted(await post(key))
   })
 })

@@ -32,6 +32,7 @@ const bound = ({
   revoke,
   accept,
   acceptKeyed,
+  knowsIdempotencyKey,
   usage,
 }: Core['keys']) => ({
   create,
@@ -44,6 +45,7 @@ const bound = ({
   revoke,
   accept,
   acceptKeyed,
+  knowsIdempotencyKey,
   usage,
 })
 

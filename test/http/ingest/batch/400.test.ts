@@ -78,10 +78,4 @@ describe('POST /api/v1/ingest/batch answers 400', () => {
       expectRefusal(await post(body), 400, 'MALFORMED_JSON')
     },
   )
-
-  test('and each such request counts once towards the refusals of its key, however many readings it had', async () => {
-    const small = await service.createKey({ limit })
-    for (let sent = 0; sent < 30; sent += 1) expectBatch(await post([7, 7, 7], small.key), 400)
-    expectRefusal(await post([7], small.key), 429, 'RATE_LIMITED')
-  })
 })

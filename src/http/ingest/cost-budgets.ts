@@ -1,0 +1,84 @@
+import type { Limit } from '../../domain/events.ts'
+import type { ReadingRefusal } from '../../domain/refusal.ts'
+import {
+  costBudgetsMax,
+  costBytesPerRequest,
+  costLimitDivisor,
+  costRequestsPerSecondMax,
+  costRequestsPerSecondMin,
+  costSavedMsMax,
+} from '../../limits.ts'
+
+/** What a request cost that stored nothing. `bytes`: of its body as it was unpacked. */
+export type Cost = { readonly requests: number; readonly bytes: number }
+
+/** What is left at `atMs`. Either may be below zero: the cost of a request is known when it has been judged. */
+type Budget = { requests: number; bytes: number; atMs: number }
+
+/**
+ * What each key may still spend on requests that store nothing (docs/devices.md, "Requests that store nothing"). A leaked
+ * key can send such requests without end, and its limit counts stored readings alone.
+ *
+ * A budget refills all the time and is full after a minute. A key that has spent nothing has no entry here. In memory
+ * only: a restart fills every budget.
+ */
+export class CostBudgets {
+  readonly #byKey = new Map<string, Budget>()
+
+  constructor(readonly keysMax: number = costBudgetsMax) {}
+
+  /** Whether the key has spent anything lately; if not, nothing can be refused. */
+  has(keyId: string): boolean {
+    return this.#byKey.has(keyId)
+  }
+
+  /** The 429 of a key whose budget is empty; `null` lets the request through. */
+  refusal(keyId: string, limit: Limit, now: number): ReadingRefusal | null {
+    const budget = this.#byKey.get(keyId)
+    if (budget === undefined) return null
+    const rate = refillOf(limit)
+    refill(budget, rate, now)
+    const missingMs = Math.max((1 - budget.requests) / rate.requests, (1 - budget.bytes) / rate.bytes) * 1_000
+    if (missingMs <= 0) return null
+    return { kind: 'rate_limited', retryAfterMs: missingMs, window: 'cost', allowed: rate }
+  }
+
+  charge(keyId: string, limit: Limit, now: number, cost: Cost): void {
+    const rate = refillOf(limit)
+    const budget = this.#byKey.get(keyId) ?? fullBudget(rate, now)
+    refill(budget, rate, now)
+    budget.requests -= cost.requests
+    budget.bytes -= cost.bytes
+    this.#byKey.delete(keyId)
+    this.#byKey.set(keyId, budget)
+    if (this.#byKey.size <= this.keysMax) return
+    // The key that was charged longest ago gives way.
+    for (const longestAgo of this.#byKey.keys()) {
+      this.#byKey.delete(longestAgo)
+      return
+    }
+  }
+}
+
+/** What a key with that limit may spend in a second. */
+const refillOf = ({ readings, windowMs }: Limit): Cost => {
+  const share = (readings * 1_000) / windowMs / costLimitDivisor
+  const requests = Math.min(costRequestsPerSecondMax, Math.max(costRequestsPerSecondMin, share))
+  return { requests, bytes: requests * costBytesPerRequest }
+}
+
+const savedSeconds = costSavedMsMax / 1_000
+
+const fullBudget = (rate: Cost, atMs: number): Budget => ({
+  requests: rate.requests * savedSeconds,
+  bytes: rate.bytes * savedSeconds,
+  atMs,
+})
+
+/** A clock that was set back refills nothing until it has come to that time again. */
+const refill = (budget: Budget, rate: Cost, now: number): void => {
+  const seconds = Math.max(0, now - budget.atMs) / 1_000
+  budget.requests = Math.min(rate.requests * savedSeconds, budget.requests + seconds * rate.requests)
+  budget.bytes = Math.min(rate.bytes * savedSeconds, budget.bytes + seconds * rate.bytes)
+  budget.atMs = Math.max(now, budget.atMs)
+}

@@ -1,0 +1,223 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import {
+  type Answer,
+  answerOf,
+  expectAccepted,
+  expectBatch,
+  expectRefusal,
+  expectUnauthorized,
+} from '../../support/answers.ts'
+import { type Service, startService, testAsker, validReading } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
+
+let service: Service
+let key: string
+let keyId: string
+beforeEach(async () => {
+  service = await startService()
+  ;({ key, keyId } = await service.createKey())
+})
+afterEach(() => service.stop())
+
+const code = 'RATE_LIMITED'
+const post = async (body: unknown, headers: Record<string, string> = {}) =>
+  answerOf(await service.post(body, key, headers))
+const postBatch = async (readings: readonly unknown[] | string, headers: Record<string, string> = {}) =>
+  answerOf(await service.postBatch(readings, key, headers))
+
+/** A megabyte that is no JSON. */
+const megabyte = 'x'.repeat(1_000_000)
+
+/** Spends what the key may: 3,840,000 bytes at the default limit. */
+const emptyBudget = async (): Promise<void> => {
+  for (let sent = 0; sent < 4; sent += 1) expectRefusal(await postBatch(megabyte), 400, 'MALFORMED_JSON')
+}
+
+/** How many requests on unknown paths, a hundred at once, are answered 404 before the budget is empty. */
+const requestsLeft = async (): Promise<number> => {
+  for (let left = 0; ; left += 100) {
+    const answers = await Promise.all(Array.from({ length: 100 }, unknownPath))
+    const refused = answers.filter((answer) => answer.status === 429).length
+    if (refused > 0) return left + 100 - refused
+  }
+}
+
+const unknownPath = async (): Promise<Answer> =>
+  answerOf(await fetch(`${service.url}/api/v1/readings`, { method: 'POST', headers: { 'X-API-Key': key } }))
+
+describe('requests that store nothing', () => {
+  test('get a 429 before their body is read once they have spent the bytes of the key', async () => {
+    await emptyBudget()
+    const before = { ...service.work }
+    const refused = await postBatch(megabyte)
+    // 160,000 bytes too many, and one to begin with, at 64,000 a second.
+    expect(refused.header('Retry-After')).toBe('3')
+    expect(expectRefusal(refused, 429, code)).toBe(
+      'X-API-Key allows at most 100 requests and 64000 bytes a second that store nothing: correct what the refusals name, and send again after 3 seconds.',
+    )
+    expectRefusal(await post(validReading), 429, code)
+    expectRefusal(await post(validReading, { 'Idempotency-Key': 'new' }), 429, code)
+    expect(service.work).toEqual(before)
+
+    service.clock.advance(3_000)
+    expectAccepted(await post(validReading))
+  })
+
+  test('get a 429 once they are 6,000, on wrong paths too', async () => {
+    expect(await requestsLeft()).toBe(6_000)
+    expectRefusal(await unknownPath(), 429, code)
+    const get = await fetch(`${service.url}/api/v1/ingest`, { headers: { 'X-API-Key': key } })
+    expectRefusal(await answerOf(get), 429, code)
+    service.clock.advance(11)
+    expectRefusal(await unknownPath(), 404, 'NOT_FOUND')
+  })
+
+  test('are charged to their own key alone', async () => {
+    await emptyBudget()
+    expectRefusal(await post(validReading), 429, code)
+    const other = await service.createKey()
+    expectAccepted(await answerOf(await service.post(validReading, other.key)))
+  })
+
+  test('are refused while their body is on its way, before it is unpacked', async () => {
+    let release = (): void => {}
+    const held = new ReadableStream({
+      start: (controller) => {
+        release = () => {
+          controller.enqueue(Bun.gzipSync(JSON.stringify(validReading)))
+          controller.close()
+        }
+      },
+    })
+    const headers = { 'X-API-Key': key, 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' }
+    const late = fetch(`${service.url}/api/v1/ingest`, { method: 'POST', headers, body: held })
+    await until(() => service.work.bodiesRead === 1)
+    await emptyBudget()
+    const before = { ...service.work }
+    release()
+    expectRefusal(await answerOf(await late), 429, code)
+    expect(service.work).toEqual(before)
+  })
+
+  test('cost one request each as 429 of a full window, and nothing as 401', async () => {
+    await service.core.keys.setLimit(keyId, { readings: 1, windowMs: 60_000 }, testAsker)
+    expectAccepted(await post(validReading))
+    for (let sent = 0; sent < 10; sent += 1) expectRefusal(await post(validReading), 429, code)
+    await service.core.keys.suspend(keyId, '', testAsker)
+    for (let sent = 0; sent < 10; sent += 1) expectUnauthorized(await post('x'), 'Invalid API key')
+    await service.core.keys.resume(keyId, '', testAsker)
+    expect(await requestsLeft()).toBe(5_990)
+  })
+
+  test('cost one request for each hundred refused items of a batch, begun or whole', async () => {
+    expectBatch(await postBatch([validReading, ...Array(100).fill(7)]), 207)
+    expectBatch(await postBatch([validReading, ...Array(101).fill(7)]), 207)
+    expectBatch(await postBatch(Array(999).fill(7)), 400)
+    expect(await requestsLeft()).toBe(6_000 - 1 - 2 - 10)
+  })
+
+  test('cost one request as a repeat, with the bytes of its body', async () => {
+    const headers = { 'Idempotency-Key': 'again' }
+    const body = JSON.stringify({ readings: [validReading] }).padEnd(1_000_000)
+    expectBatch(await postBatch(body, headers), 200)
+    for (let sent = 0; sent < 3; sent += 1) {
+      const repeat = await postBatch(body, headers)
+      expect([repeat.status, repeat.header('Idempotent-Replayed')]).toEqual([200, 'true'])
+    }
+    // What the first one had beside its reading is charged too.
+    expectRefusal(await postBatch(body, headers), 429, code)
+  })
+
+  test('are in a stored batch the bytes that its readings do not account for', async () => {
+    const body = (bytes: number) => JSON.stringify({ readings: [validReading, validReading] }).padEnd(bytes)
+    for (let sent = 0; sent < 3; sent += 1) expectBatch(await postBatch(body(1_004_096)), 200)
+    expectBatch(await postBatch(body(844_095)), 200)
+    expectBatch(await postBatch(body(4_097)), 200)
+    expectRefusal(await postBatch(body(4_096)), 429, code)
+  })
+
+  test('cost no bytes where the store is at fault', async () => {
+    const other = await startService({
+      wrapCore: (core) => ({
+        ...core,
+        onFolded: (listener) => core.onFolded(listener),
+        drain: () => core.drain(),
+        keys: { ...core.keys, accept: async () => ({ ok: false, refusal: { kind: 'store_unavailable' } }) },
+      }),
+    })
+    const created = await other.createKey()
+    const body = JSON.stringify({ readings: [validReading] }).padEnd(1_000_000)
+    for (let sent = 0; sent < 6; sent += 1) {
+      expectRefusal(await answerOf(await other.postBatch(body, created.key)), 503, 'STORE_UNAVAILABLE')
+    }
+    await other.stop()
+  })
+})
+
+describe('requests with an Idempotency-Key that are refused', () => {
+  test('are charged before the actor answers: of ten at once four are parsed', async () => {
+    const answered = Promise.withResolvers<void>()
+    const other = await startService({
+      wrapCore: (core) => ({
+        ...core,
+        onFolded: (listener) => core.onFolded(listener),
+        drain: () => core.drain(),
+        keys: {
+          ...core.keys,
+          acceptKeyed: async (_, __, { refusal }) => {
+            await answered.promise
+            return { ok: false, refusal: refusal ?? { kind: 'internal_error' } }
+          },
+        },
+      }),
+    })
+    const created = await other.createKey()
+    const body = JSON.stringify({ readings: [7] }).padEnd(1_000_000)
+    const posts = Array.from({ length: 10 }, (_, index) =>
+      other.postBatch(body, created.key, { 'Idempotency-Key': String(index) }),
+    )
+    const early = await Promise.race(posts)
+    expect(early.status).toBe(429)
+    answered.resolve()
+    const statuses = (await Promise.all(posts)).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 400).length).toBe(4)
+    expect(other.work.bodiesParsed).toBe(4)
+    await other.stop()
+  })
+})
+
+describe('a fleet behind one key, at a fifth of its limit', () => {
+  test('loses no good reading when 5% of its devices send bad ones', async () => {
+    for (let second = 0; second < 120; second += 1) {
+      const sent = Array.from({ length: 20 }, (_, device) =>
+        post(device === 7 ? { ...validReading, value: 'x' } : validReading),
+      )
+      const statuses = (await Promise.all(sent)).map((answer) => answer.status)
+      expect(statuses.filter((status) => status === 200).length).toBe(19)
+      expect(statuses.filter((status) => status === 400).length).toBe(1)
+      service.clock.advance(1_000)
+    }
+  })
+})
+
+describe('a full window and an Idempotency-Key', () => {
+  const keyed = (name: string) => ({ 'Idempotency-Key': name })
+
+  beforeEach(async () => {
+    await service.core.keys.setLimit(keyId, { readings: 1, windowMs: 60_000 }, testAsker)
+    expectAccepted(await post(validReading, keyed('first')))
+  })
+
+  test('answer 429 before the body is read if nothing is known of that Idempotency-Key', async () => {
+    const before = { ...service.work }
+    for (const name of ['second', 'third']) expectRefusal(await post(validReading, keyed(name)), 429, code)
+    expect(service.work).toEqual(before)
+  })
+
+  test('answer a repeat as the first time', async () => {
+    const repeat = await post(validReading, keyed('first'))
+    expectAccepted(repeat)
+    expect(repeat.header('Idempotent-Replayed')).toBe('true')
+    expectRefusal(await post({ ...validReading, value: 1 }, keyed('first')), 422, 'IDEMPOTENCY_KEY_REUSED')
+  })
+})

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { gzipSync } from 'node:zlib'
+import { batchBodyBytesMax } from '../../../src/limits.ts'
+import { answerOf, expectAccepted, expectBatch, expectRefusal } from '../../support/answers.ts'
+import { type Service, startService, validReading } from '../../support/service.ts'
+
+let service: Service
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.stop())
+
+// A key of its own for each test, since a refused body is charged to the key.
+let key: string
+beforeEach(async () => {
+  key = (await service.createKey()).key
+})
+
+const gzip = { 'Content-Encoding': 'gzip' }
+const post = async (body: unknown) => answerOf(await service.post(body, key))
+const postBatch = async (body: string) => answerOf(await service.postBatch(body, key))
+const postPacked = async (body: string) => answerOf(await service.postBatch(new Uint8Array(gzipSync(body)), key, gzip))
+
+const nested = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`
+const json = JSON.stringify(validReading)
+const withField = (value: string): string => `${json.slice(0, -1)},"extra":${value}}`
+/** A list of so many zeros has one structural character more. */
+const zeros = (many: number): string => `[${'0,'.repeat(many - 1)}0]`
+
+const parsedBy = async (send: () => Promise<unknown>): Promise<number> => {
+  const before = service.work.bodiesParsed
+  await send()
+  return service.work.bodiesParsed - before
+}
+
+describe('the structure of a reading', () => {
+  const tooDeep = 'body must have at most 32 levels of nesting: send each reading as a plain JSON object.'
+  const tooMany =
+    'body must have at most 32 of the characters {}[]:, outside strings: send one reading, without other data.'
+
+  test('may have 32 structural characters; one more is refused before it is parsed', async () => {
+    // The five fields have 11, the comma and the colon of a sixth 2, the list 18 + 1.
+    expectAccepted(await post(withField(zeros(18))))
+    expect(
+      await parsedBy(async () =>
+        expect(expectRefusal(await post(withField(zeros(19))), 400, 'INVALID_BODY')).toBe(tooMany),
+      ),
+    ).toBe(0)
+  })
+
+  test('counts no character inside a string, behind escaped quotes either', async () => {
+    expectAccepted(await post({ ...validReading, rack: '{}[]:,'.repeat(20), keg: `\\"${'[{":,'.repeat(10)}\\` }))
+  })
+
+  test('may not be deep: brackets up to the body limit are refused unparsed', async () => {
+    expect(
+      await parsedBy(async () =>
+        expect(expectRefusal(await post('['.repeat(16_000)), 400, 'INVALID_BODY')).toBe(tooMany),
+      ),
+    ).toBe(0)
+    expect(expectRefusal(await postBatch(nested(33)), 400, 'INVALID_BODY')).toBe(tooDeep)
+  })
+})
+
+describe('the structure of a batch', () => {
+  const batchWith = (value: string): string => `{"readings":[${json}],"extra":${value}}`
+
+  test('may have 32 levels of nesting; one more is refused before it is parsed', async () => {
+    expectBatch(await postBatch(batchWith(nested(31))), 200)
+    expect(await parsedBy(async () => expectRefusal(await postBatch(batchWith(nested(32))), 400, 'INVALID_BODY'))).toBe(
+      0,
+    )
+  })
+
+  test('may have 32,000 structural characters; one more is too large, and is not parsed', async () => {
+    // Around the list: {, :, [, ], the comma, :, }; in the reading 11; in the list one more than it has zeros.
+    const most = 32_000 - 7 - 11 - 1
+    expectBatch(await postBatch(batchWith(zeros(most))), 200)
+    const refused = async () =>
+      expect(expectRefusal(await postBatch(batchWith(zeros(most + 1))), 400, 'BATCH_TOO_LARGE')).toBe(
+        'readings must have at most 32000 of the characters {}[]:, outside strings in one batch: send them in several.',
+      )
+    expect(await parsedBy(refused)).toBe(0)
+  })
+
+  test('is looked at once, to its end', async () => {
+    const body = `{"readings":[${Array(1_000).fill(json).join(',')}]}`
+    const before = service.work.bytesLookedAt
+    expectBatch(await postBatch(body), 200)
+    expect(service.work.bytesLookedAt - before).toBe(body.length)
+  })
+
+  test('of a megabyte of packed brackets is refused at the 33rd, unparsed', async () => {
+    const before = { ...service.work }
+    expectRefusal(await postPacked('['.repeat(batchBodyBytesMax)), 400, 'INVALID_BODY')
+    expectRefusal(await postPacked('{"a":'.repeat(batchBodyBytesMax / 5)), 400, 'INVALID_BODY')
+    expect(service.work.bodiesParsed).toBe(before.bodiesParsed)
+    expect(service.work.bytesLookedAt).toBe(before.bytesLookedAt)
+  })
+})
