@@ -10,13 +10,13 @@ export type Sent = Readonly<Record<'cellar' | 'rack' | 'keg' | 'value' | 'timest
  */
 export const judgeNaively = (body: Uint8Array): Sent | null => {
   if (body.length > 16_384 || !isUtf8(body)) return null
-  return judged(parsedOrNull(new TextDecoder().decode(body)))
+  return judged(parsedOrNull(new TextDecoder().decode(body), 32))
 }
 
 /** What is stored of each reading of a batch; `null`: it is no batch. */
 export const judgeBatchNaively = (body: Uint8Array): readonly (Sent | null)[] | null => {
   if (body.length > 1_048_576 || !isUtf8(body)) return null
-  const parsed = parsedOrNull(new TextDecoder().decode(body))
+  const parsed = parsedOrNull(new TextDecoder().decode(body), 32_000)
   if (parsed === null || Array.isArray(parsed)) return null
   const { readings } = Object.fromEntries(Object.entries(parsed))
   if (!Array.isArray(readings) || readings.length < 1 || readings.length > 1_000) return null
@@ -30,13 +30,23 @@ const judged = (parsed: object | null): Sent | null => {
   return isValid ? { cellar, rack, keg, value, timestamp } : null
 }
 
-const parsedOrNull = (text: string): object | null => {
+const parsedOrNull = (text: string, structuralCharsMax: number): object | null => {
   try {
     const parsed: unknown = JSON.parse(text)
+    const structure = text.replace(/"(?:[^"\\]|\\.)*"/g, '').replace(/[^{}[\]:,]/g, '')
+    if (structure.length > structuralCharsMax || levelsOf(structure) > 32) return null
     return typeof parsed === 'object' ? parsed : null
   } catch {
     return null
   }
+}
+
+/** How often the innermost brackets can be taken away. */
+const levelsOf = (structure: string): number => {
+  let brackets = structure.replace(/[:,]/g, '')
+  let levels = 0
+  for (; brackets !== ''; levels += 1) brackets = brackets.replace(/\[\]|\{\}/g, '')
+  return levels
 }
 
 const isName = (name: unknown): boolean =>
