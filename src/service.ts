@@ -25,6 +25,7 @@ import { watchHealth } from './health-watch.ts'
 import { LivePages } from './http/dashboard/live-pages.ts'
 import { type App, letGoOfConnections, serve } from './http/serve.ts'
 import { drainMsMax, drainNoticeMs } from './limits.ts'
+import { listenFault } from './listen-fault.ts'
 import type { LogLines } from './log-lines.ts'
 import { inOneSentence, openIdempotencyIndex, openLog } from './open-log.ts'
 
@@ -185,13 +186,6 @@ const listen = (app: App, config: Config, tls: ReturnType<typeof readTls>): Bun.
   } catch (cause) {
     throw unfit(`Cannot listen on ${hostname} port ${port}: ${listenFault(errorOf(cause), hostname)}`, cause)
   }
-}
-
-/** A name that no resolver knows is told as EINVAL. */
-const listenFault = ({ message }: Error, host: string): string => {
-  if (message.includes('EADDRINUSE') || message.includes('in use')) return 'the port is in use'
-  if (/EADDRNOTAVAIL|EINVAL/.test(message)) return `HOST ${JSON.stringify(host)} is no address of this machine`
-  return message
 }
 
 const unfit = (message: string, cause: unknown): CommandFailed =>
