@@ -1,10 +1,12 @@
 import { Elysia } from 'elysia'
 import type { Core } from './actors/core.ts'
+import { cameFrom } from './http/client-address.ts'
 import type { LivePages } from './http/dashboard/live-pages.ts'
 import type { WebConfig } from './http/dashboard/origin.ts'
 import { dashboardRoutes } from './http/dashboard/routes.tsx'
 import { CostBudgets } from './http/ingest/cost-budgets.ts'
 import { LastRefusals } from './http/ingest/last-refusals.ts'
+import type { RefusalLines } from './http/ingest/refusal-lines.ts'
 import { apiRoutes, batchPath, ingestHandlers, ingestPath } from './http/ingest/routes.ts'
 import { type IngestWork, noWork } from './http/ingest/work.ts'
 import { opsRoutes } from './http/ops/routes.ts'
@@ -20,6 +22,8 @@ export type AppDeps = {
   readonly web: WebConfig
   /** Closed by whoever stops the server, which would otherwise wait for pages that are watched. */
   readonly live: LivePages
+  /** Closed by whoever stops the server, once the last request has been answered. */
+  readonly refusalLines: RefusalLines
   /** Counts what requests of devices made the service do. Default: nobody looks at it. */
   readonly work?: IngestWork
 }
@@ -28,9 +32,11 @@ export type AppDeps = {
  * Every route in one visible order; no listen (`http/serve.ts`). The hook for errors comes first, since one that is
  * registered after a route does not cover it. No path is without a route: the dashboard ends with one for all the others.
  */
-export const createApp = ({ core, lines, isReady, web, live, work = noWork() }: AppDeps): App => {
+export const createApp = ({ core, lines, isReady, web, live, refusalLines, work = noWork() }: AppDeps): App => {
   const lastRefusals = new LastRefusals()
-  const api = { core, lastRefusals, costBudgets: new CostBudgets(), work, lines }
+  const addressOf = (request: Request): string =>
+    cameFrom(request.headers, routes.server?.requestIP(request)?.address ?? null, web.trustedProxies).address
+  const api = { core, lastRefusals, costBudgets: new CostBudgets(), work, lines, refusalLines, addressOf }
   const ingest = ingestHandlers(api)
   const routes = new Elysia({ strictPath: true })
     .onError(({ error }) => {

@@ -7,7 +7,9 @@ import pino from 'pino'
 import type { LogLevel } from './config.ts'
 import { logLinesBytesMax } from './limits.ts'
 
-type Facts = { readonly [name: string]: string | number | boolean | null | Error }
+type Facts = { readonly [name: string]: string | number | boolean | null | Error | Counts }
+
+type Counts = { readonly [name: string]: number } | readonly { readonly [name: string]: string | number }[]
 
 export type LogLines = {
   debug(what: string, facts?: Facts): void

@@ -23,6 +23,7 @@ import { assertNever } from './domain/refusal.ts'
 import type { Entropy } from './entropy.ts'
 import { watchHealth } from './health-watch.ts'
 import { LivePages } from './http/dashboard/live-pages.ts'
+import { RefusalLines } from './http/ingest/refusal-lines.ts'
 import { type App, letGoOfConnections, serve } from './http/serve.ts'
 import { drainMsMax, drainNoticeMs } from './limits.ts'
 import { listenFault } from './listen-fault.ts'
@@ -79,7 +80,9 @@ const start = async (
   const readiness = { isDraining: false }
   const live = new LivePages(core, lines)
   const isReady = (): boolean => !readiness.isDraining && log.health().ok
-  const app = createApp({ core, lines, isReady, web: config, live })
+  const refusalLines = new RefusalLines(lines, systemSchedule)
+  started.defer(() => refusalLines.close())
+  const app = createApp({ core, lines, isReady, web: config, live, refusalLines })
   const server = listen(app, config, tls)
   const port = server.port ?? config.port
   started.defer(() => server.stop(true))

@@ -168,6 +168,30 @@ describe('a drain', () => {
     slowMs,
   )
 
+  test.each([
+    ['info', 0],
+    ['debug', 7],
+  ])(
+    'at LOG_LEVEL=%s writes the last sums of refusals before it stops, and %i single lines',
+    async (level, single) => {
+      const service = await startProcess(folder.path, { environment: { LOG_LEVEL: level } })
+      const wrong = { method: 'POST', headers: { 'X-API-Key': 'wrong' } }
+      for (let sent = 0; sent < 7; sent += 1) await (await fetch(`${service.url}/api/v1/ingest`, wrong)).text()
+      expect(await service.stop()).toBe(0)
+      const lines = service
+        .stdout()
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+      const sums = lines.filter(({ msg }) => msg === 'requests refused')
+      expect(sums.reduce((total, { requests }) => total + requests, 0)).toBe(7)
+      expect(sums[0]).toMatchObject({ level: 'info', addresses: [{ address: '127.0.0.1' }] })
+      expect(lines.filter(({ msg }) => msg === 'request refused')).toHaveLength(single)
+      expect(lines.at(-1)).toMatchObject({ msg: 'stopped' })
+    },
+    slowMs,
+  )
+
   test.skipIf(process.platform !== 'linux' || Bun.which('npx') === null)(
     'comes too when the service was started by npx, which passes no signal on',
     async () => {

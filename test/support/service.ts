@@ -1,9 +1,10 @@
 import type { Asker, Core, NewKey } from '../../src/actors/core.ts'
 import { openCore } from '../../src/actors/open-core.ts'
-import type { Schedule } from '../../src/actors/schedule.ts'
+import { type Schedule, systemSchedule } from '../../src/actors/schedule.ts'
 import { createApp } from '../../src/app.ts'
 import { LivePages } from '../../src/http/dashboard/live-pages.ts'
 import type { WebConfig } from '../../src/http/dashboard/origin.ts'
+import { RefusalLines } from '../../src/http/ingest/refusal-lines.ts'
 import { type IngestWork, noWork } from '../../src/http/ingest/work.ts'
 import type { RequestLines } from '../../src/http/request-lines.ts'
 import { serve } from '../../src/http/serve.ts'
@@ -41,13 +42,15 @@ export type ServiceOptions = {
   readonly web?: Partial<WebConfig>
   /** When live pages are pushed. Default: by the process's own timers. */
   readonly liveSchedule?: Schedule
+  /** When sums of refusals are written. Default: by the process's own timers. */
+  readonly refusalSchedule?: Schedule
   /** Default: whichever is free. */
   readonly port?: number
   /** Default: plain http. */
   readonly tls?: Certificate
 }
 
-export type LoggedLine = { readonly level: 'info' | 'error'; readonly what: string; readonly facts: object }
+export type LoggedLine = { readonly level: 'debug' | 'info' | 'error'; readonly what: string; readonly facts: object }
 
 /** The real app on a real socket, on an empty log unless another is given, with time and chance in the test's hand. */
 export type Service = {
@@ -81,12 +84,14 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const core = await openCore({ log, clock, entropy: seededEntropy(options.seed), idempotency })
   const lines: LoggedLine[] = []
   const requestLines: RequestLines = {
+    debug: (what, facts) => lines.push({ level: 'debug', what, facts }),
     info: (what, facts) => lines.push({ level: 'info', what, facts }),
     error: (what, facts) => lines.push({ level: 'error', what, facts }),
   }
   const served = options.wrapCore?.(core) ?? core
   const live = new LivePages(served, requestLines, options.liveSchedule)
   const work = noWork()
+  const refusalLines = new RefusalLines(requestLines, options.refusalSchedule ?? systemSchedule)
   const app = createApp({
     core: served,
     lines: requestLines,
@@ -94,6 +99,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     web: { publicUrl: null, trustedProxies: [], allowInsecureHttp: false, ...options.web },
     live,
     work,
+    refusalLines,
   })
   const tls = options.tls === undefined ? {} : { tls: options.tls }
   const server = serve(app, { hostname: '127.0.0.1', port: options.port ?? 0, ...tls })
@@ -118,6 +124,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     stop: async () => {
       live.close()
       await server.stop(true)
+      refusalLines.close()
       await core.drain()
       if (options.log === undefined) await log.close()
     },

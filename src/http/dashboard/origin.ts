@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { cameFrom } from '../client-address.ts'
 
 /** How browsers reach the dashboard, from the environment. */
 export type WebConfig = {
@@ -27,17 +28,16 @@ export type Origin = {
 
 /** Where a request came from. `peerAddress` is who holds the other end of its connection; `null` if that is not known. */
 export const originOf = (request: Request, peerAddress: string | null, config: WebConfig): Origin => {
-  const peer = plainAddress(peerAddress ?? '')
-  const forwarded = forwardedBy(request.headers, peer, config.trustedProxies)
+  const from = cameFrom(request.headers, peerAddress, config.trustedProxies)
   const host = request.headers.get('host') ?? ''
   const direct = request.url.startsWith('https:') ? 'https' : 'http'
-  const scheme = forwarded.kind === 'believed' ? (forwarded.scheme ?? direct) : direct
+  const scheme = from.scheme ?? direct
   const asked = `${scheme}://${host}`
   return {
     baseUrl: config.publicUrl ?? asked,
     own: config.publicUrl === null ? [asked] : [asked, config.publicUrl],
-    clientAddress: forwarded.kind === 'believed' ? (forwarded.clientAddress ?? peer) : peer,
-    trust: trustOf({ host, scheme, isTls: direct === 'https', isForwarded: forwarded.kind !== 'none' }, config),
+    clientAddress: from.address,
+    trust: trustOf({ host, scheme, isTls: direct === 'https', isForwarded: from.isForwarded }, config),
   }
 }
 
@@ -53,32 +53,6 @@ const trustOf = ({ host, scheme, isTls, isForwarded }: Way, config: WebConfig): 
   if (isLoopback(name) && !isForwarded) return 'secure'
   return config.allowInsecureHttp ? 'insecure_allowed' : 'insecure'
 }
-
-type Forwarded =
-  | { readonly kind: 'none' }
-  /** From a proxy that the setting does not name: believed in nothing but that it is there. */
-  | { readonly kind: 'not_believed' }
-  | { readonly kind: 'believed'; readonly scheme: 'http' | 'https' | null; readonly clientAddress: string | null }
-
-/** Each proxy adds at the end, so only the last values are the trusted one's own; what stands before anyone can send. */
-const forwardedBy = (headers: Headers, peer: string, trustedProxies: readonly string[]): Forwarded => {
-  const addresses = headers.get('x-forwarded-for')
-  const scheme = lastOf(headers.get('x-forwarded-proto'))
-  if (addresses === null && scheme === null) return { kind: 'none' }
-  if (!trustedProxies.includes(peer)) return { kind: 'not_believed' }
-  const hops = (addresses ?? '').split(',').map((hop) => plainAddress(hop.trim()))
-  const clientAddress = hops.findLast((hop) => !trustedProxies.includes(hop)) ?? null
-  return {
-    kind: 'believed',
-    scheme: scheme === 'https' || scheme === 'http' ? scheme : null,
-    clientAddress: clientAddress !== null && isIP(clientAddress) !== 0 ? clientAddress : null,
-  }
-}
-
-const lastOf = (values: string | null): string | null => values?.split(',').at(-1)?.trim().toLowerCase() ?? null
-
-/** An IPv4 address that came over an IPv6 socket is the same client. */
-const plainAddress = (address: string): string => (address.startsWith('::ffff:') ? address.slice(7) : address)
 
 /** Without port, and without the brackets of IPv6. */
 const hostName = (host: string): string => {

@@ -1,5 +1,5 @@
-import { isIPv6 } from 'node:net'
 import { signInAttemptsMax, signInSubjectsMax, signInWindowMs } from '../../limits.ts'
+import { networkOf } from '../client-address.ts'
 
 export type Attempt = { readonly email: string; readonly address: string }
 
@@ -17,7 +17,7 @@ export class SignInThrottle {
 
   /** Counts an attempt, before the password is looked at. Answers ms to wait if there were too many, and counts nothing then. */
   attempt({ email, address }: Attempt, now: number): number | null {
-    const subjects = [accountOf(email), networkOf(address)]
+    const subjects = [accountOf(email), addressOf(address)]
     const waits = subjects.map((subject) => this.#waitMs(subject, now))
     const waitMs = Math.max(...waits)
     if (waitMs > 0) return waitMs
@@ -32,7 +32,7 @@ export class SignInThrottle {
    */
   succeeded({ email, address }: Attempt, at: number): void {
     this.#attempts.delete(accountOf(email))
-    const subject = networkOf(address)
+    const subject = addressOf(address)
     const times = this.#attempts.get(subject) ?? []
     const index = times.lastIndexOf(at)
     if (index < 0) return
@@ -65,12 +65,4 @@ export class SignInThrottle {
 /** By digest, so that a long text takes no more memory than a short one. */
 const accountOf = (email: string): string => `account ${Bun.hash(email.trim().toLowerCase()).toString(36)}`
 
-/** Whoever has one IPv6 address has the 2^64 of its network. */
-const networkOf = (address: string): string => {
-  if (!isIPv6(address)) return `address ${address}`
-  const [head = '', tail = ''] = address.split('::')
-  const left = head === '' ? [] : head.split(':')
-  const right = tail === '' ? [] : tail.split(':')
-  const groups = [...left, ...Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right]
-  return `network ${groups.slice(0, 4).join(':')}`
-}
+const addressOf = (address: string): string => `address ${networkOf(address)}`

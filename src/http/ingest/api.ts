@@ -9,6 +9,7 @@ import { type AcceptedBatch, batchBody } from './batch-body.ts'
 import { charge, costOfBatch, costOfRefusal, costOfRepeat } from './charge.ts'
 import type { CostBudgets } from './cost-budgets.ts'
 import type { LastRefusals } from './last-refusals.ts'
+import type { RefusalLines } from './refusal-lines.ts'
 import { successBody } from './success-body.ts'
 import type { IngestWork } from './work.ts'
 
@@ -18,6 +19,9 @@ export type ApiDeps = {
   readonly costBudgets: CostBudgets
   readonly work: IngestWork
   readonly lines: RequestLines
+  readonly refusalLines: RefusalLines
+  /** Who sent a request. It costs a microsecond, so only refused requests without a valid key ask. */
+  readonly addressOf: (request: Request) => string
 }
 
 /** A request whose key is valid. */
@@ -49,7 +53,7 @@ export const answerApi = (deps: ApiDeps, request: Request, route: ApiRoute): Res
     const authentication = authenticate(core.projections.keys, request.headers, core.clock.now())
     key = authentication.key
     if (authentication.key === null || authentication.refusal !== null) {
-      return refuseKey(deps, { requestId, key }, authentication.refusal ?? internalError)
+      return refuseKey(deps, { request, requestId, key }, authentication.refusal ?? internalError)
     }
     const visit: Visit = { request, requestId, key: authentication.key, bodyBytes: 0, isCharged: false }
     const result = route(visit)
@@ -59,7 +63,7 @@ export const answerApi = (deps: ApiDeps, request: Request, route: ApiRoute): Res
       (thrown: unknown) => answerToBug(deps, visit, thrown),
     )
   } catch (thrown) {
-    return answerToBug(deps, { requestId, key }, thrown)
+    return answerToBug(deps, { request, requestId, key }, thrown)
   }
 }
 
@@ -104,13 +108,14 @@ const acceptBatch = (deps: ApiDeps, visit: Visit, batch: AcceptedBatch): Respons
   return new Response(batchBody(batch), { status: batch.rejected.length === 0 ? 200 : 207, headers })
 }
 
-type Refused = { readonly requestId: string; readonly key: KeyState | null }
+type Refused = Pick<Visit, 'request' | 'requestId'> & { readonly key: KeyState | null }
 
 /** The key itself is refused: nothing but that is told, and nothing is charged. */
-const refuseKey = (deps: ApiDeps, { requestId, key }: Refused, refusal: ReadingRefusal): Response => {
+const refuseKey = (deps: ApiDeps, { request, requestId, key }: Refused, refusal: ReadingRefusal): Response => {
   const problem = problemOf(refusal)
   const { status, code } = problem
-  deps.lines.info('request refused', { requestId, keyId: key?.keyId ?? null, status, code })
+  const who = key === null ? { keyId: null, address: deps.addressOf(request) } : { keyId: key.keyId }
+  deps.refusalLines.note({ requestId, status, code, ...who })
   if (key !== null) deps.lastRefusals.note(key.keyId, { atMs: deps.core.clock.now(), code, isCost: false })
   return problemResponse(problem, plainHeaders(requestId))
 }
@@ -122,7 +127,7 @@ const refuse = (deps: ApiDeps, visit: Visit, found: ReadingRefusal): Response | 
   const refusal = (isOfNoRoute(found) ? costRefusal(deps, key) : null) ?? found
   const problem = problemOf(refusal)
   const { status, code } = problem
-  deps.lines.info('request refused', { requestId, keyId, status, code })
+  deps.refusalLines.note({ requestId, status, code, keyId })
   const isCost = refusal.kind === 'rate_limited' && refusal.window === 'cost'
   deps.lastRefusals.note(keyId, { atMs: deps.core.clock.now(), code, isCost })
   charge(deps, visit, costOfRefusal(refusal, visit))

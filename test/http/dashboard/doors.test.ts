@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { systemSchedule } from '../../../src/actors/schedule.ts'
 import { createApp } from '../../../src/app.ts'
+import { RefusalLines } from '../../../src/http/ingest/refusal-lines.ts'
 import { formBodyBytesMax } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
 import { selfSigned } from '../../support/certificate.ts'
@@ -24,8 +26,9 @@ afterAll(() => service.stop())
 /** Every path that is mounted outside of what devices and watchers use, with its named parts filled in. */
 const mountedPaths = (): readonly string[] => {
   const web = { publicUrl: null, trustedProxies: [], allowInsecureHttp: false }
-  const lines = { info: () => {}, error: () => {} }
-  const app = createApp({ core: service.core, lines, isReady: () => true, web, live: service.live })
+  const lines = { debug: () => {}, info: () => {}, error: () => {} }
+  const refusalLines = new RefusalLines(lines, systemSchedule)
+  const app = createApp({ core: service.core, lines, isReady: () => true, web, live: service.live, refusalLines })
   return app.routes.routes
     .map(({ path }) => path)
     .filter((path) => !path.startsWith('/api') && path !== '/livez' && path !== '/readyz')

@@ -1,0 +1,55 @@
+import { isIP, isIPv6 } from 'node:net'
+
+export type CameFrom = {
+  /** An IP address; empty if it is not known. */
+  readonly address: string
+  /** By which the browser or device reached the proxy, if a trusted proxy says so. */
+  readonly scheme: 'http' | 'https' | null
+  /** Whether there are forwarded headers, believed or not. */
+  readonly isForwarded: boolean
+}
+
+/**
+ * Who sent a request. `peerAddress` holds the other end of the connection; `null` if that is not known. Forwarded headers are
+ * believed only from `trustedProxies` (IP addresses). Each proxy adds at the end, so only the last values are the trusted
+ * one's own; anyone can send what stands before.
+ */
+export const cameFrom = (headers: Headers, peerAddress: string | null, trustedProxies: readonly string[]): CameFrom => {
+  const peer = plainAddress(peerAddress ?? '')
+  const addresses = headers.get('x-forwarded-for')
+  const scheme = lastOf(headers.get('x-forwarded-proto'))
+  const isForwarded = addresses !== null || scheme !== null
+  if (!isForwarded || !trustedProxies.includes(peer)) return { address: peer, scheme: null, isForwarded }
+  const hops = (addresses ?? '').split(',').map((hop) => plainAddress(hop.trim()))
+  const client = hops.findLast((hop) => !trustedProxies.includes(hop)) ?? ''
+  return {
+    address: isIP(client) === 0 ? peer : withoutZone(client),
+    scheme: scheme === 'https' || scheme === 'http' ? scheme : null,
+    isForwarded,
+  }
+}
+
+const lastOf = (values: string | null): string | null => values?.split(',').at(-1)?.trim().toLowerCase() ?? null
+
+/** An IPv4 address that came over an IPv6 socket is the same client. */
+const plainAddress = (address: string): string => (address.startsWith('::ffff:') ? address.slice(7) : address)
+
+/** `fe80::1%eth0` names an interface of whoever sent it, and may be any text. */
+const withoutZone = (address: string): string => address.split('%', 1)[0] ?? ''
+
+/**
+ * What counts as one client: an IPv4 address, or the /64 network of an IPv6 address, since whoever has one address of it
+ * has all 2^64. The text is made anew from the numbers, so it is short and holds nothing else that was sent.
+ */
+export const networkOf = (address: string): string => {
+  if (!isIPv6(address)) return address
+  const [head = '', tail] = withoutZone(address).split('::')
+  const [left, right] = [groupsOf(head), groupsOf(tail ?? '')]
+  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0')
+  const network = [...left, ...zeros, ...right].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16))
+  return `${network.join(':').replace(/(:0)+$/, '')}::/64`
+}
+
+/** An IPv4 address at the end takes the place of two groups, which are never among the first four. */
+const groupsOf = (text: string): readonly string[] =>
+  text === '' ? [] : text.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : [group]))

@@ -1,0 +1,65 @@
+import type { Schedule } from '../../actors/schedule.ts'
+import { refusalLineCountersMax, refusalLineMs, refusalLineNamesMax } from '../../limits.ts'
+import { networkOf } from '../client-address.ts'
+import type { RequestLines } from '../request-lines.ts'
+import { FrequentNames } from './frequent-names.ts'
+
+export type RefusedRequest = { readonly requestId: string; readonly status: number; readonly code: string } & (
+  | { readonly keyId: string }
+  /** Without a valid key. */
+  | { readonly keyId: null; readonly address: string }
+)
+
+/**
+ * Log lines about refused requests. Anyone can cause refusals, so one line a second sums them up: all requests, each code, the
+ * keys with the most and, for requests without a valid key, the addresses with the most. Debug lines tell each one.
+ */
+export class RefusalLines {
+  readonly #lines: RequestLines
+  readonly #schedule: Schedule
+  #requests = 0
+  /** Bounded by the number of codes that there are. */
+  readonly #codes = new Map<string, number>()
+  readonly #keys = new FrequentNames(refusalLineCountersMax)
+  readonly #addresses = new FrequentNames(refusalLineCountersMax)
+  #cancel: (() => void) | null = null
+
+  constructor(lines: RequestLines, schedule: Schedule) {
+    this.#lines = lines
+    this.#schedule = schedule
+  }
+
+  /** Counters in use for keys and for addresses. */
+  get counters(): number {
+    return this.#keys.size + this.#addresses.size
+  }
+
+  note(refused: RefusedRequest): void {
+    this.#lines.debug('request refused', refused)
+    this.#requests += 1
+    this.#codes.set(refused.code, (this.#codes.get(refused.code) ?? 0) + 1)
+    if (refused.keyId !== null) this.#keys.count(refused.keyId)
+    else this.#addresses.count(refused.address === '' ? 'unknown' : networkOf(refused.address))
+    this.#cancel ??= this.#schedule.after(refusalLineMs, () => this.#write())
+  }
+
+  /** Writes the last line, if there is something to tell. */
+  close(): void {
+    this.#cancel?.()
+    if (this.#requests > 0) this.#write()
+  }
+
+  #write(): void {
+    this.#cancel = null
+    this.#lines.info('requests refused', {
+      requests: this.#requests,
+      codes: Object.fromEntries(this.#codes),
+      keys: this.#keys.top(refusalLineNamesMax).map(([keyId, requests]) => ({ keyId, requests })),
+      addresses: this.#addresses.top(refusalLineNamesMax).map(([address, requests]) => ({ address, requests })),
+    })
+    this.#requests = 0
+    this.#codes.clear()
+    this.#keys.clear()
+    this.#addresses.clear()
+  }
+}
