@@ -81,3 +81,11 @@ test('the container has the heap that `bun start` has', () => {
   expect(inContainer).toHaveLength(2)
   expect(settingsIn(scripts.start)).toEqual(inContainer)
 })
+
+test.each(['compose.yaml', 'compose.cluster.yaml'])('every service of %s has bounded log files', (file) => {
+  const compose: unknown = Bun.YAML.parse(readFileSync(join(root, file), 'utf8'))
+  const services = Object.entries(Object(Object(compose).services))
+  expect(services.length).toBeGreaterThan(0)
+  const bounded = { driver: 'json-file', options: { 'max-size': '10m', 'max-file': '5' } }
+  for (const [name, service] of services) expect([name, Object(service).logging]).toEqual([name, bounded])
+})
