@@ -1,3 +1,4 @@
+import { AfterRotation } from './after-rotation.tsx'
 import { ByWhom } from './by.tsx'
 import { Breadcrumbs } from './cellar-frame.tsx'
 import { Copyable } from './copyable.tsx'
@@ -5,7 +6,7 @@ import { Layout } from './layout.tsx'
 import { paths } from './paths.ts'
 import { limitText } from './quantity.ts'
 import { ReadingSnippets } from './reading-snippets.tsx'
-import { FollowsFact, KeyLink } from './rotation.tsx'
+import { KeyLink } from './rotation.tsx'
 import { shellKey } from './snippets.ts'
 import { Instant } from './time.tsx'
 import type { CellarView, KeyView, ReadingView, Shell } from './types.ts'
@@ -22,12 +23,24 @@ export const KeyCreatedPage = (props: {
   readonly baseUrl: string
 }): JSX.Element => {
   const { cellar, apiKey } = props
-  const snippet = { baseUrl: props.baseUrl, cellar: cellar.cellar }
   return (
-    <Layout shell={props.shell} title={`Key created · ${cellar.title}`} section="cellars" narrow>
+    <Layout
+      shell={props.shell}
+      title={`${apiKey.predecessor === null ? 'Key created' : 'Key rotated'} · ${cellar.title}`}
+      section="cellars"
+      narrow
+    >
       <Breadcrumbs cellar={cellar} />
       <h1>
-        <bdi safe>{apiKey.label}</bdi> is ready
+        {apiKey.predecessor === null ? (
+          <>
+            <bdi safe>{apiKey.label}</bdi> is ready
+          </>
+        ) : (
+          <>
+            New key for <bdi safe>{apiKey.label}</bdi>
+          </>
+        )}
       </h1>
       <section class="card key-once" aria-labelledby="once-title">
         <h2 id="once-title">Copy the key now</h2>
@@ -45,23 +58,14 @@ export const KeyCreatedPage = (props: {
             <dt>Limit</dt>
             <dd safe>{limitText(apiKey.limit)}</dd>
           </div>
-          {apiKey.predecessor === null ? null : (
-            <FollowsFact predecessor={apiKey.predecessor} nowMs={props.shell.nowMs} />
-          )}
         </dl>
       </section>
+      {apiKey.predecessor === null ? (
+        <SendFirstReading {...props} />
+      ) : (
+        <AfterRotation apiKey={apiKey} predecessor={apiKey.predecessor} />
+      )}
       {props.replaced === null ? '' : <Replaced {...props.replaced} />}
-      <section class="card" aria-labelledby="send-title">
-        <h2 id="send-title">Send the first reading</h2>
-        <Copyable
-          id="shell-key"
-          label="In a shell, first put the key into a variable:"
-          text={shellKey(props.secretText)}
-          what="lines"
-        />
-        <ReadingSnippets snippet={snippet} shellLabel="Then send a reading with it:" />
-      </section>
-      <FirstReading keyId={apiKey.keyId} reading={null} />
       <p>
         <a href={paths.key(apiKey.keyId)}>Done: go to this key’s page</a>
       </p>
@@ -69,9 +73,33 @@ export const KeyCreatedPage = (props: {
   )
 }
 
+const SendFirstReading = (props: {
+  readonly cellar: CellarView
+  readonly apiKey: KeyView
+  readonly secretText: string
+  readonly baseUrl: string
+}): JSX.Element => (
+  <>
+    <section class="card" aria-labelledby="send-title">
+      <h2 id="send-title">Send the first reading</h2>
+      <Copyable
+        id="shell-key"
+        label="In a shell, first put the key into a variable:"
+        text={shellKey(props.secretText)}
+        what="lines"
+      />
+      <ReadingSnippets
+        snippet={{ baseUrl: props.baseUrl, cellar: props.cellar.cellar }}
+        shellLabel="Then send a reading with it:"
+      />
+    </section>
+    <FirstReading keyId={props.apiKey.keyId} reading={null} />
+  </>
+)
+
 const Replaced = ({ keyId, label, created }: Pick<KeyView, 'keyId' | 'label' | 'created'>): JSX.Element => (
   <section class="card warn" aria-labelledby="replaced-title">
-    <h2 id="replaced-title">It took the place of another key</h2>
+    <h2 id="replaced-title">The new key replaces another one</h2>
     <p>
       <KeyLink keyId={keyId} label={label} />, made <Instant at={created.at} /> by <ByWhom by={created.by} />, was to
       follow the old key, and has not been used. It goes on working, but its use no longer ends the old key: only that

@@ -33,8 +33,8 @@ export const RotateKeyPage = (props: {
         <FormFault fault={form.faults.form} />
         <p>
           This makes a new key with the label, note, limit and expiry of <code safe>{`clr_${apiKey.keyId}_…`}</code>,
-          and shows its text once. This key goes on working for as long as the new one is not used, so give the new one
-          to the devices at leisure.
+          and shows its text once. This key goes on working until the first reading with the new one. A test reading
+          counts, too.
         </p>
         {apiKey.expiresAt === null ? null : (
           <p>
@@ -44,7 +44,7 @@ export const RotateKeyPage = (props: {
         {apiKey.status === 'suspended' ? <p>This key stays suspended. The new one is not.</p> : null}
         <Replaced apiKey={apiKey} />
         <fieldset class={form.faults.overlap === undefined ? 'field' : 'field refused'}>
-          <legend>From the first reading with the new key, this one lives on for</legend>
+          <legend>After the first reading with the new key, keep this key working for</legend>
           <div class="choices">
             {props.overlaps.map(({ typed, ms }) => (
               <label class="choice">
@@ -55,7 +55,7 @@ export const RotateKeyPage = (props: {
                   value={typed}
                   checked={form.values.overlap === typed}
                 />
-                <span safe>{ms === 0 ? 'No time' : durationText(ms)}</span>
+                <span safe>{ms === 0 ? 'No time: it stops at once' : durationText(ms)}</span>
               </label>
             ))}
           </div>

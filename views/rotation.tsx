@@ -74,7 +74,7 @@ const SuccessorWords = (props: {
   )
 }
 
-export const FollowsFact = (props: { readonly predecessor: PredecessorView; readonly nowMs: number }): JSX.Element => {
+const FollowsFact = (props: { readonly predecessor: PredecessorView; readonly nowMs: number }): JSX.Element => {
   const { keyId, label } = props.predecessor
   return (
     <div>

@@ -69,3 +69,11 @@ export const durationText = (ms: number): string => {
   if (ms % 60_000 === 0 && ms > 60_000) return `${ms / 60_000} min`
   return `${ms / 1_000} s`
 }
+
+/** `1 hour`, `24 hours`, `7 days`: whole hours, in a sentence. */
+export const durationWords = (ms: number): string => {
+  const isDays = ms % dayMs === 0 && ms > dayMs
+  const many = isDays ? ms / dayMs : ms / 3_600_000
+  const unit = isDays ? 'day' : 'hour'
+  return `${many} ${many === 1 ? unit : `${unit}s`}`
+}

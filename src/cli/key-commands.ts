@@ -174,8 +174,7 @@ const addRotate = (key: Command, runner: Runner): void => {
     )
 }
 
-const rotatedNote = (overlapMs: number): string =>
-  `${copyNow} The old one ${endsWords(overlapMs)} the first reading with it.`
+const rotatedNote = (overlapMs: number): string => `${copyNow} ${oldKeyEnds(overlapMs)} A test reading counts, too.`
 
 /** As the dashboard says it before it asks. */
 const replacedNotes = (lines: readonly Line[]): readonly string[] =>
@@ -184,8 +183,10 @@ const replacedNotes = (lines: readonly Line[]): readonly string[] =>
 const replacedNote = (keyId: string): string =>
   `clr_${keyId} was made to follow the old one, and has not been used. The new key takes its place; if its text is lost, revoke it.`
 
-const endsWords = (overlapMs: number): string =>
-  overlapMs === 0 ? 'ends with' : `ends ${overlapTyped(overlapMs)} after`
+const oldKeyEnds = (overlapMs: number): string =>
+  overlapMs === 0
+    ? 'The old one stops at once with the first reading with the new one.'
+    : `The old one ends ${overlapTyped(overlapMs)} after the first reading with the new one, and never later than its own expiry.`
 
 const copyNow = 'Copy the key now: it is shown only this once.'
 

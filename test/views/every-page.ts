@@ -619,6 +619,12 @@ const rotationPages = (texts: Texts): readonly Page[] => {
     ['being-revoked', { ...followed, rotation: { ...pending, awaitedId: null } }],
     ['being-revoked-and-followed', { ...followed, rotation: { ...pending, awaitedId: '2wXy5zAb' } }],
   ]
+  const awaited = { ...pending, awaitedId: unusedKeyOf(texts).keyId }
+  const afterRotation: readonly (readonly [name: string, predecessor: PredecessorView])[] = [
+    ['', { ...followed, expiresAt: nowMs + 30 * day, rotation: awaited }],
+    ['-at-once', { ...followed, status: 'suspended', rotation: { ...awaited, overlapMs: 0 } }],
+    ['-again', { ...followed, rotation: null }],
+  ]
   const overlaps = [
     { typed: '0', ms: 0 },
     { typed: '24h', ms: day },
@@ -669,17 +675,17 @@ const rotationPages = (texts: Texts): readonly Page[] => {
         baseUrl: texts('baseUrl'),
       }),
     },
-    {
-      name: 'key-created-rotated',
+    ...afterRotation.map(([name, predecessor]) => ({
+      name: `key-created-rotated${name}`,
       html: KeyCreatedPage({
         shell,
         cellar,
-        apiKey: { ...unusedKeyOf(texts), predecessor: { ...followed, rotation: pending } },
+        apiKey: { ...unusedKeyOf(texts), predecessor },
         secretText: sampleKey,
-        replaced: { ...old, keyId: '9mN3pQrS' },
+        replaced: name === '' ? { ...old, keyId: '9mN3pQrS' } : null,
         baseUrl: texts('baseUrl'),
       }),
-    },
+    })),
   ]
 }
 

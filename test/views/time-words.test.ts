@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { dateText, durationText, exactText, isoText, relativeText, secondText } from '../../views/time-words.ts'
+import {
+  dateText,
+  durationText,
+  durationWords,
+  exactText,
+  isoText,
+  relativeText,
+  secondText,
+} from '../../views/time-words.ts'
 
 const yearTenThousandMs = 253_402_300_800_000
 
@@ -51,3 +59,9 @@ describe('durationText()', () => {
     expect(durationText(ms)).toBe(text)
   })
 })
+
+test.each([
+  [3_600_000, '1 hour'],
+  [86_400_000, '24 hours'],
+  [7 * 86_400_000, '7 days'],
+])('durationWords() says of %i ms "%s"', (ms, text) => expect(durationWords(ms)).toBe(text))

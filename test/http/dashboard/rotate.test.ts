@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { overlapTyped } from '../../../src/domain/amounts.ts'
 import { rotationOverlapsMs } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
 import { openFreshLog } from '../../support/engine.ts'
@@ -19,7 +20,7 @@ beforeEach(async () => {
 afterEach(() => service.stop())
 
 const idIn = ({ body }: Seen): string => /name="_key_id" value="([^"]*)"/.exec(body)?.[1] ?? ''
-const replacedWords = 'It took the place of another key'
+const replacedWords = 'The new key replaces another one'
 const plainText = (seen: Seen | undefined): string => (seen?.body ?? '').replace(/<[^>]*>/g, '').replace(/\s+/g, ' ')
 const wholeKey = /clr_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}/
 
@@ -56,17 +57,76 @@ describe('the form that rotates a key', () => {
     expect(choices.filter(({ checked }) => checked)).toEqual([{ value: '24h', checked: true }])
   })
 
-  test('shows the new key once, with its shell lines, and waits for the first reading', async () => {
+  test('shows the new key once', async () => {
     const { answer, key, keyId } = await rotate('24h')
     expect(answer.status).toBe(201)
     expect(answer.headers.get('cache-control')).toContain('no-store')
     expect(key).toStartWith(`clr_${keyId}_`)
-    expect(answer.body).toContain('Waiting for the first reading')
-    expect(answer.body).toContain('export ')
+    expect(answer.body.split(key)).toHaveLength(2)
     for (const path of [paths.key(keyId), paths.key(old.keyId), paths.keys(testCellar)]) {
       expect((await admin.get(path)).body).not.toContain(key)
     }
     expect((await service.post(validReading, key)).status).toBe(200)
+  })
+
+  test.each(rotationOverlapsMs.map(overlapTyped))(
+    'offers nothing to send after a rotation with overlap %s',
+    async (overlap) => {
+      const { answer } = await rotate(overlap)
+      expect(answer.status).toBe(201)
+      for (const trap of ['curl', 'CELLARBOOK_KEY', '/api/v1/ingest', 'Waiting for', '/first-reading', '<details']) {
+        expect([trap, answer.body.includes(trap)]).toEqual([trap, false])
+      }
+    },
+  )
+
+  test.each([
+    ['0', 'The first reading with the new key stops the old key at once. A test reading counts, too.'],
+    ['1h', 'starts the end of the old key: it works for 1 hour more, then it stops. A test reading counts, too.'],
+    ['24h', 'starts the end of the old key: it works for 24 hours more, then it stops. A test reading counts, too.'],
+    ['7d', 'starts the end of the old key: it works for 7 days more, then it stops. A test reading counts, too.'],
+  ])('says after a rotation with overlap %s when the old key ends, and what starts that', async (overlap, words) => {
+    const { answer } = await rotate(overlap)
+    expect(plainText(answer)).toContain(words)
+    expect(plainText(answer)).toContain('Until that first reading, nothing changes.')
+    expect(plainText(answer)).toContain('Don’t send a test reading with it.')
+    expect(plainText(answer)).not.toContain('its own expiry')
+    expect(plainText(answer)).not.toContain('is suspended')
+    expect(answer.body).toContain(`href="${paths.key(old.keyId)}"`)
+    expect(answer.body.includes(`href="${paths.rotateKey(old.keyId)}"`)).toBe(overlap === '0')
+  })
+
+  test('says that the old key ends with its own expiry at the latest, and that it is suspended', async () => {
+    await service.core.keys.setExpiry(old.keyId, service.clock.now() + 3_600_000, testAsker)
+    await service.core.keys.suspend(old.keyId, '', testAsker)
+    const words = plainText((await rotate('24h')).answer)
+    expect(words).toContain('The old key never works past its own expiry, 2026-03-01 13:00:00 UTC')
+    expect(words).toContain('The old key is suspended, so its devices are refused already.')
+  })
+
+  test('says that the new key ends nothing when another admin has rotated the old one meanwhile', async () => {
+    const busy = await startWithOperators({
+      wrapCore: (core) => ({
+        ...core,
+        keys: {
+          ...core.keys,
+          rotate: async (...asked) => {
+            const rotated = await core.keys.rotate(...asked)
+            await core.keys.rotate(asked[0], { overlapMs: 0 }, testAsker)
+            return rotated
+          },
+        },
+      }),
+    })
+    const { keyId } = await busy.createKey()
+    const person = await signedIn(busy, 'admin')
+    const _key_id = idIn(await person.get(paths.rotateKey(keyId)))
+    const answer = await person.post(paths.rotateKey(keyId), { overlap: '0', _key_id })
+    await busy.stop()
+    expect(answer.status).toBe(201)
+    expect(plainText(answer)).toContain('This key does not end the old one')
+    expect(plainText(answer)).not.toContain('at once')
+    expect(answer.body).not.toContain('curl')
   })
 
   test('sent again makes no other key, and neither shows nor changes anything', async () => {
