@@ -341,10 +341,13 @@ export const drainNoticeMs = 500
 /** How often a service that npx started looks whether npx is still there. */
 export const launcherLookMs = 250
 
-// Lines about refused requests (`http/ingest/refusal-lines.ts`).
+// Lines about requests (`http/ingest/refusal-lines.ts`, `http/error-lines.ts`).
 /** At most one such line in this time. */
 export const refusalLineMs = 1_000
 /** Keys, and addresses, that one line names. */
 export const refusalLineNamesMax = 5
 /** Keys, and addresses, that are counted at once. A count is too low by at most a 257th of the refused requests. */
 export const refusalLineCountersMax = 256
+/** Errors of requests and pages that are written whole in this time. Each has a stack, of a kilobyte or two. */
+export const errorLinesMax = 10
+export const errorLineMs = 1_000

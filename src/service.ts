@@ -23,6 +23,7 @@ import { assertNever } from './domain/refusal.ts'
 import type { Entropy } from './entropy.ts'
 import { watchHealth } from './health-watch.ts'
 import { LivePages } from './http/dashboard/live-pages.ts'
+import { boundErrorLines } from './http/error-lines.ts'
 import { RefusalLines } from './http/ingest/refusal-lines.ts'
 import { type App, letGoOfConnections, serve } from './http/serve.ts'
 import { drainMsMax, drainNoticeMs } from './limits.ts'
@@ -78,11 +79,12 @@ const start = async (
   started.defer(() => core.drain())
 
   const readiness = { isDraining: false }
-  const live = new LivePages(core, lines)
+  const requestLines = boundErrorLines(lines, systemSchedule)
+  const live = new LivePages(core, requestLines)
   const isReady = (): boolean => !readiness.isDraining && log.health().ok
-  const refusalLines = new RefusalLines(lines, systemSchedule)
+  const refusalLines = new RefusalLines(requestLines, systemSchedule)
   started.defer(() => refusalLines.close())
-  const app = createApp({ core, lines, isReady, web: config, live, refusalLines })
+  const app = createApp({ core, lines: requestLines, isReady, web: config, live, refusalLines })
   const server = listen(app, config, tls)
   const port = server.port ?? config.port
   started.defer(() => server.stop(true))

@@ -4,6 +4,7 @@ import { type Schedule, systemSchedule } from '../../src/actors/schedule.ts'
 import { createApp } from '../../src/app.ts'
 import { LivePages } from '../../src/http/dashboard/live-pages.ts'
 import type { WebConfig } from '../../src/http/dashboard/origin.ts'
+import { boundErrorLines } from '../../src/http/error-lines.ts'
 import { RefusalLines } from '../../src/http/ingest/refusal-lines.ts'
 import { type IngestWork, noWork } from '../../src/http/ingest/work.ts'
 import type { RequestLines } from '../../src/http/request-lines.ts'
@@ -42,8 +43,8 @@ export type ServiceOptions = {
   readonly web?: Partial<WebConfig>
   /** When live pages are pushed. Default: by the process's own timers. */
   readonly liveSchedule?: Schedule
-  /** When sums of refusals are written. Default: by the process's own timers. */
-  readonly refusalSchedule?: Schedule
+  /** When sums of refusals and of errors are written. Default: by the process's own timers. */
+  readonly lineSchedule?: Schedule
   /** Default: whichever is free. */
   readonly port?: number
   /** Default: plain http. */
@@ -83,15 +84,17 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const idempotency = options.idempotency ?? createMemoryIndex()
   const core = await openCore({ log, clock, entropy: seededEntropy(options.seed), idempotency })
   const lines: LoggedLine[] = []
-  const requestLines: RequestLines = {
+  const sink: RequestLines = {
     debug: (what, facts) => lines.push({ level: 'debug', what, facts }),
     info: (what, facts) => lines.push({ level: 'info', what, facts }),
     error: (what, facts) => lines.push({ level: 'error', what, facts }),
   }
+  const lineSchedule = options.lineSchedule ?? systemSchedule
+  const requestLines = boundErrorLines(sink, lineSchedule)
   const served = options.wrapCore?.(core) ?? core
   const live = new LivePages(served, requestLines, options.liveSchedule)
   const work = noWork()
-  const refusalLines = new RefusalLines(requestLines, options.refusalSchedule ?? systemSchedule)
+  const refusalLines = new RefusalLines(requestLines, lineSchedule)
   const app = createApp({
     core: served,
     lines: requestLines,

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { Core } from '../../../src/actors/core.ts'
 import { overlapTyped } from '../../../src/domain/amounts.ts'
 import { rotationOverlapsMs } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
@@ -104,7 +105,10 @@ describe('the form that rotates a key', () => {
     expect(words).toContain('The old key is suspended, so its devices are refused already.')
   })
 
-  test('says that the new key ends nothing when another admin has rotated the old one meanwhile', async () => {
+  test.each([
+    ['rotated the old one', (keys: Core['keys'], keyId: string) => keys.rotate(keyId, { overlapMs: 0 }, testAsker)],
+    ['revoked the new one', (keys: Core['keys'], _: string, madeId: string) => keys.revoke(madeId, '', testAsker)],
+  ])('says that the new key ends nothing when another admin has %s meanwhile', async (_, meanwhile) => {
     const busy = await startWithOperators({
       wrapCore: (core) => ({
         ...core,
@@ -112,7 +116,7 @@ describe('the form that rotates a key', () => {
           ...core.keys,
           rotate: async (...asked) => {
             const rotated = await core.keys.rotate(...asked)
-            await core.keys.rotate(asked[0], { overlapMs: 0 }, testAsker)
+            await meanwhile(core.keys, asked[0], rotated.ok ? rotated.value.state.keyId : '')
             return rotated
           },
         },

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { CostBudgets } from '../../../src/http/ingest/cost-budgets.ts'
 import { LastRefusals } from '../../../src/http/ingest/last-refusals.ts'
 import { RefusalLines } from '../../../src/http/ingest/refusal-lines.ts'
-import { RefusalWindows } from '../../../src/http/ingest/refusal-windows.ts'
 import { ingestHandlers } from '../../../src/http/ingest/routes.ts'
 import { refusalLineCountersMax, refusalLineMs, refusalLineNamesMax } from '../../../src/limits.ts'
 import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
@@ -17,7 +17,7 @@ let service: Service
 let schedule: DrivenSchedule
 const start = async (options: ServiceOptions = {}): Promise<void> => {
   schedule = drivenSchedule()
-  service = await startService({ refusalSchedule: schedule, ...options })
+  service = await startService({ lineSchedule: schedule, ...options })
 }
 afterEach(() => service.stop())
 
@@ -225,7 +225,8 @@ test('only a refused request without a valid key asks for the address', async ()
   const { reading } = ingestHandlers({
     core: service.core,
     lastRefusals: new LastRefusals(),
-    refusalWindows: new RefusalWindows(),
+    costBudgets: new CostBudgets(),
+    work: noWork(),
     lines,
     refusalLines: new RefusalLines(lines, schedule),
     addressOf,

@@ -1,0 +1,54 @@
+import { expect, test } from 'bun:test'
+import { boundErrorLines } from '../../src/http/error-lines.ts'
+import { errorLineMs, errorLinesMax } from '../../src/limits.ts'
+import { drivenSchedule } from '../support/driven-schedule.ts'
+import { startService, validReading } from '../support/service.ts'
+
+test('a bug that many requests meet writes its bound of stacks a second, then a number', async () => {
+  const schedule = drivenSchedule()
+  const service = await startService({
+    lineSchedule: schedule,
+    wrapCore: (core) => ({
+      ...core,
+      keys: {
+        ...core.keys,
+        usage: () => {
+          throw new Error('a bug')
+        },
+      },
+    }),
+  })
+  const { key } = await service.createKey()
+  const errors = (): readonly object[] =>
+    service.lines.filter(({ level }) => level === 'error').map(({ what, facts }) => ({ what, ...facts }))
+  const post = async (count: number): Promise<void> => {
+    for (let sent = 0; sent < count; sent += 1) expect((await service.post(validReading, key)).status).toBe(500)
+  }
+  await post(errorLinesMax)
+  expect(errors()).toHaveLength(errorLinesMax)
+  await schedule.advance(errorLineMs)
+  expect(errors()).toHaveLength(errorLinesMax)
+
+  await post(errorLinesMax + 7)
+  expect(errors()).toHaveLength(2 * errorLinesMax)
+  await schedule.advance(errorLineMs)
+  expect(errors().at(-1)).toEqual({ what: 'more errors, of which only the number is told', errors: 7 })
+  expect(errors()).toHaveLength(2 * errorLinesMax + 1)
+
+  await schedule.advance(10 * errorLineMs)
+  await post(1)
+  expect(errors()).toHaveLength(2 * errorLinesMax + 2)
+  expect(errors().at(-1)).toMatchObject({ what: 'request failed' })
+  await service.stop()
+})
+
+test('boundErrorLines() passes other lines on, however many', () => {
+  const told: string[] = []
+  const tell = (what: string): void => {
+    told.push(what)
+  }
+  const lines = boundErrorLines({ debug: tell, info: tell, error: tell }, drivenSchedule())
+  for (let at = 0; at <= errorLinesMax; at += 1) lines.info('info', {})
+  lines.debug('debug', {})
+  expect(told).toHaveLength(errorLinesMax + 2)
+})
