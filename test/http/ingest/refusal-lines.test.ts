@@ -3,6 +3,7 @@ import { CostBudgets } from '../../../src/http/ingest/cost-budgets.ts'
 import { LastRefusals } from '../../../src/http/ingest/last-refusals.ts'
 import { RefusalLines } from '../../../src/http/ingest/refusal-lines.ts'
 import { ingestHandlers } from '../../../src/http/ingest/routes.ts'
+import { noWork } from '../../../src/http/ingest/work.ts'
 import { refusalLineCountersMax, refusalLineMs, refusalLineNamesMax } from '../../../src/limits.ts'
 import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
 import {
