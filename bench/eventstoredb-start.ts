@@ -91,7 +91,7 @@ const start = async (url: string, prefix: string): Promise<number> => {
   const dataDir = benchFolder()
   try {
     const startedAt = performance.now()
-    const { child } = await startOn(dataDir, { EVENTSTORE_URL: url, EVENTSTORE_PREFIX: prefix })
+    const { child } = await startOn(dataDir, { env: { EVENTSTORE_URL: url, EVENTSTORE_PREFIX: prefix } })
     const seconds = (performance.now() - startedAt) / 1_000
     await end(child)
     return seconds

@@ -3,6 +3,7 @@
  * a test: figures depend on the machine, so they are printed and compared within one run, never asserted.
  */
 import { cpus } from 'node:os'
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { benchDisk } from './disk.ts'
 import { benchEventStore } from './eventstoredb.ts'
@@ -15,21 +16,30 @@ import { drawPicture } from './picture.ts'
 import { benchReplay } from './replay.ts'
 import { benchSingleReadings } from './single-readings.ts'
 import { benchStart } from './start.ts'
+import { benchWorstCase } from './worst-case.ts'
 
 const { values, positionals } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '7' },
-    seconds: { type: 'string', default: '4' },
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
     readings: { type: 'string' },
     minutes: { type: 'string', default: '1' },
     url: { type: 'string' },
+    what: { type: 'string' },
+    with: { type: 'string' },
   },
   allowPositionals: true,
 })
 
 const processors = cpus()
 const machine = `Bun ${Bun.version}, ${processors.length} × ${processors[0]?.model ?? '?'}`
-const rounds = { rounds: Number(values.rounds), seconds: Number(values.seconds) }
+const roundsOr = (rounds: number, seconds: number) => ({
+  rounds: Number(values.rounds ?? rounds),
+  seconds: Number(values.seconds ?? seconds),
+})
+const rounds = roundsOr(7, 4)
+/** Of another version of the project. */
+const checkout = values.with === undefined ? null : resolve(values.with)
 
 const parts = new Map<string, () => Promise<void>>([
   ['single', () => benchSingleReadings(rounds)],
@@ -43,6 +53,10 @@ const parts = new Map<string, () => Promise<void>>([
   ['eventstoredb', () => benchEventStore(values.url, rounds)],
   ['eventstoredb-start', () => benchEventStoreStart(values.url, rounds.rounds)],
   ['growth', () => benchGrowth(Number(values.readings ?? 10_000_000))],
+  [
+    'worst-case',
+    () => benchWorstCase({ ...roundsOr(7, 15), what: values.what ?? null }, checkout === null ? {} : { checkout }),
+  ],
 ])
 
 for (const name of positionals) {

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { scripts } from '../package.json'
 import { askService } from '../src/cli/control-client.ts'
 import { exitCodes } from '../src/cli/exit-codes.ts'
+import type { Line } from '../src/cli/lines.ts'
 import type { Operation } from '../src/cli/operations.ts'
+import type { Limit } from '../src/domain/events.ts'
 import { keyLimitReadingsMax } from '../src/limits.ts'
 
 /** A server in a process of its own. `stop` ends it by its process id and removes what it stored. */
@@ -29,6 +30,44 @@ export const benchFolder = (): string => mkdtempSync(join(root, 'bench-data-'))
 
 export type BenchService = BenchServer & { readonly cellar: string; readonly keys: readonly string[] }
 
+/** Where a service comes from and what it is told, if that differs from the usual. */
+export type ServiceOptions = {
+  readonly env?: Readonly<Record<string, string>>
+  /** A folder with this project in another version. Default: this one. */
+  readonly checkout?: string
+}
+
+/** A service in an empty data folder. `ask` does what the command line would, and answers its lines. */
+export type EmptyService = BenchServer & {
+  readonly processId: number
+  ask(operation: Operation): Promise<readonly Line[]>
+}
+
+export const startEmptyService = async (options: ServiceOptions = {}): Promise<EmptyService> => {
+  const dataDir = benchFolder()
+  const { url, child } = await startOn(dataDir, options)
+  return {
+    url,
+    processId: child.pid,
+    ask: (operation) => ask(dataDir, operation),
+    stop: async () => {
+      await end(child)
+      rmSync(dataDir, { recursive: true })
+    },
+  }
+}
+
+/** The key's text. Default limit: one that no load can reach. */
+export const createKey = async (
+  service: EmptyService,
+  cellar: string,
+  limit: Limit | null = { readings: keyLimitReadingsMax, windowMs: 60_000 },
+): Promise<string> => {
+  const lines = await service.ask({ op: 'create_key', cellar, label: '', note: '', limit, expiresAt: null })
+  for (const line of lines) if (line.kind === 'key' && line.value.key !== undefined) return line.value.key
+  throw new Error('Cannot prepare the service: it made no key')
+}
+
 /**
  * The service as it is sold, in an empty folder, in production mode, with `keyCount` keys whose limit the load can't
  * reach; on the embedded log, unless `env` names another.
@@ -37,41 +76,33 @@ export const startService = async (
   keyCount: number,
   env: Readonly<Record<string, string>> = {},
 ): Promise<BenchService> => {
-  const dataDir = benchFolder()
-  const { url, child } = await startOn(dataDir, env)
+  const service = await startEmptyService({ env })
   const cellar = 'wine-berlin1'
-  await ask(dataDir, { op: 'create_cellar', cellar, title: '' })
-  const limit = { readings: keyLimitReadingsMax, windowMs: 60_000 }
+  await service.ask({ op: 'create_cellar', cellar, title: '' })
   const keys: string[] = []
-  for (let count = 0; count < keyCount; count++) {
-    keys.push(...(await ask(dataDir, { op: 'create_key', cellar, label: '', note: '', limit, expiresAt: null })))
-  }
-  return {
-    url,
-    cellar,
-    keys,
-    stop: async () => {
-      await end(child)
-      rmSync(dataDir, { recursive: true })
-    },
-  }
+  for (let count = 0; count < keyCount; count++) keys.push(await createKey(service, cellar))
+  return { url: service.url, cellar, keys, stop: () => service.stop() }
 }
 
-/** What `bun start` sets for the engine's heap. */
-const heapSettings = Object.fromEntries(
-  Array.from(scripts.start.matchAll(/(BUN_JSC_\w+)=([\w.]+)/g), ([, name, value]) => [name, value]),
-)
+/** What `bun start` of that checkout sets for the engine's heap. */
+const heapSettingsOf = (checkout: string): Record<string, string> => {
+  const settings: Record<string, string> = {}
+  const text = readFileSync(join(checkout, 'package.json'), 'utf8')
+  for (const [, name = '', value = ''] of text.matchAll(/(BUN_JSC_\w+)=([\w.]+)/g)) settings[name] = value
+  return settings
+}
 
 /** The service on that data folder, in production mode, once it is ready. */
 export const startOn = async (
   dataDir: string,
-  env: Readonly<Record<string, string>> = {},
+  { env = {}, checkout = root }: ServiceOptions = {},
 ): Promise<{ readonly url: string; readonly child: Bun.Subprocess }> => {
   const port = await freePort()
-  const child = Bun.spawn([process.execPath, join(root, 'src/main.ts'), 'serve'], {
+  const child = Bun.spawn([process.execPath, join(checkout, 'src/main.ts'), 'serve'], {
+    cwd: checkout,
     env: {
       ...process.env,
-      ...heapSettings,
+      ...heapSettingsOf(checkout),
       NODE_ENV: 'production',
       DATA_DIR: dataDir,
       PORT: String(port),
@@ -86,18 +117,14 @@ export const startOn = async (
   return { url, child }
 }
 
-/** Has the running service do it; the answer is the keys it made. */
-const ask = async (dataDir: string, operation: Operation): Promise<readonly string[]> => {
+const ask = async (dataDir: string, operation: Operation): Promise<readonly Line[]> => {
   const answer = await askService(dataDir, operation)
-  const keys: string[] = []
+  const lines: Line[] = []
   for (let next = await answer?.next(); ; next = await answer?.next()) {
     if (next === undefined) throw new Error('Cannot prepare the service: it does not answer on its socket')
-    if (next.done === true) {
-      if (next.value.exitCode !== exitCodes.done) throw new Error(`Cannot prepare the service: ${next.value.message}`)
-      return keys
-    }
-    const line = next.value
-    if (line.kind === 'key' && line.value.key !== undefined) keys.push(line.value.key)
+    if (next.done !== true) lines.push(next.value)
+    else if (next.value.exitCode === exitCodes.done) return lines
+    else throw new Error(`Cannot prepare the service: ${next.value.message}`)
   }
 }
 

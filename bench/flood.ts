@@ -1,0 +1,95 @@
+/** Connections that send the same request again as soon as they are answered. */
+import { AnswerReader, type Answers, serveLoad, type Times, untilInstant } from './load-process.ts'
+
+export type Flood = {
+  readonly url: string
+  readonly path: string
+  /** Connections take them in turn. */
+  readonly keys: readonly string[]
+  /** Base64 of the body as it is sent. */
+  readonly body: string
+  readonly isPacked: boolean
+  /** With an `Idempotency-Key` of its own in each request. */
+  readonly isKeyed: boolean
+  readonly connections: number
+}
+
+export type FloodResult = { readonly perSecond: number; readonly answers: Answers }
+
+/** Between two tries to connect. */
+const reconnectMs = 10
+
+const run = async (flood: Flood, { startMs, endMs }: Times): Promise<FloodResult> => {
+  const { hostname, port } = new URL(flood.url)
+  const body = Buffer.from(flood.body, 'base64')
+  const answers: Record<string, number> = {}
+  let answered = 0
+  const count = (what: string): void => {
+    answers[what] = (answers[what] ?? 0) + 1
+    answered += 1
+  }
+  const open = async (index: number): Promise<void> => {
+    const requestOf = requests(flood, flood.keys[index % flood.keys.length] ?? '', body)
+    let unsent: Buffer = Buffer.alloc(0)
+    let hasAnswer = false
+    const push = (socket: Bun.Socket<undefined>): void => {
+      unsent = unsent.subarray(Math.max(0, socket.write(unsent)))
+      // An answer may come before all of the request was sent; the next request has to wait for the rest.
+      if (unsent.length === 0 && hasAnswer) next(socket)
+    }
+    const next = (socket: Bun.Socket<undefined>): void => {
+      if (Date.now() >= endMs) return
+      hasAnswer = false
+      unsent = requestOf()
+      push(socket)
+    }
+    let current: Bun.Socket<undefined> | null = null
+    const reader = new AnswerReader((status) => {
+      count(status)
+      hasAnswer = true
+      if (unsent.length === 0 && current !== null) next(current)
+    })
+    await Bun.connect({
+      hostname,
+      port: Number(port),
+      socket: {
+        open: (socket) => {
+          current = socket
+          next(socket)
+        },
+        data: (_, bytes) => reader.take(bytes),
+        drain: push,
+        close: () => {
+          if (!hasAnswer) count('closed')
+          if (Date.now() < endMs) setTimeout(() => open(index).catch(() => count('not connected')), reconnectMs)
+        },
+      },
+    })
+  }
+  await untilInstant(startMs)
+  await Promise.all(Array.from({ length: flood.connections }, (_, index) => open(index)))
+  await untilInstant(endMs)
+  return { perSecond: (answered * 1_000) / (endMs - startMs), answers }
+}
+
+/** The bytes of one request after another. */
+const requests = ({ path, isPacked, isKeyed }: Flood, key: string, body: Buffer): (() => Buffer) => {
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    'Host: 127.0.0.1',
+    'Content-Type: application/json',
+    ...(key === '' ? [] : [`X-API-Key: ${key}`]),
+    ...(isPacked ? ['Content-Encoding: gzip'] : []),
+    `Content-Length: ${body.length}`,
+  ].join('\r\n')
+  const plain = Buffer.concat([Buffer.from(`${head}\r\n\r\n`), body])
+  if (!isKeyed) return () => plain
+  const from = crypto.randomUUID()
+  let number = 0
+  return () => {
+    number += 1
+    return Buffer.concat([Buffer.from(`${head}\r\nIdempotency-Key: ${from}-${number}\r\n\r\n`), body])
+  }
+}
+
+await serveLoad<Flood, FloodResult>(async (flood) => (times) => run(flood, times))

@@ -1,0 +1,106 @@
+/** Operators who watch live pages: signs in as people do, with as many sessions as it is told, and opens streams in each. */
+import { type Answers, serveLoad, type Times, untilInstant } from './load-process.ts'
+
+export type LiveViewers = {
+  readonly url: string
+  /** One-time links, one for each operator; sessions are shared out among them. */
+  readonly links: readonly { readonly url: string; readonly email: string }[]
+  readonly sessions: number
+  /** Of each session, so many; session and stream say which page. */
+  readonly paths: readonly (readonly string[])[]
+}
+
+export type LiveViewersResult = {
+  readonly openAtEnd: number
+  /** Of the requests for a stream. */
+  readonly answers: Answers
+  readonly pushesPerSecond: number
+  readonly mebibytesPerSecond: number
+}
+
+const password = 'twelve chars and more'
+
+const prepare = async ({ url, links, sessions, paths }: LiveViewers) => {
+  const cookies: string[] = []
+  for (const { url: link, email } of links)
+    cookies.push(await submit(link, { email, password, password_again: password }))
+  while (cookies.length < sessions) {
+    const { email = '' } = links[cookies.length % links.length] ?? {}
+    cookies.push(await submit(`${url}/sign-in`, { email, password, next: '' }))
+  }
+  return (times: Times): Promise<LiveViewersResult> => watch(url, { cookies, paths }, times)
+}
+
+/** Opens a page, fills in its form, sends it, and answers the cookie of the session that it began. */
+const submit = async (url: string, fields: Readonly<Record<string, string>>): Promise<string> => {
+  const page = await fetch(url)
+  const token = /name="_csrf" value="([^"]+)"/.exec(await page.text())?.[1] ?? ''
+  const answer = await fetch(url, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { Cookie: cookieOf(page) },
+    body: new URLSearchParams({ ...fields, _csrf: token }),
+  })
+  if (answer.status !== 303) throw new Error(`Cannot sign in: ${url} answered ${answer.status}`)
+  return cookieOf(answer)
+}
+
+const cookieOf = (answer: Response): string =>
+  answer.headers
+    .getSetCookie()
+    .filter((cookie) => !cookie.includes('Max-Age=0'))
+    .map((cookie) => cookie.split(';')[0])
+    .join('; ')
+
+type Watching = { readonly cookies: readonly string[]; readonly paths: LiveViewers['paths'] }
+
+const watch = async (
+  url: string,
+  { cookies, paths }: Watching,
+  { startMs, endMs }: Times,
+): Promise<LiveViewersResult> => {
+  const { hostname, port } = new URL(url)
+  const answers: Record<string, number> = {}
+  const count = (what: string): void => {
+    answers[what] = (answers[what] ?? 0) + 1
+  }
+  let open = 0
+  let bytesRead = 0
+  let pushes = 0
+  const view = async (path: string, cookie: string): Promise<void> => {
+    let hasAnswer = false
+    await Bun.connect({
+      hostname,
+      port: Number(port),
+      socket: {
+        open: (socket) => {
+          open += 1
+          socket.write(`GET ${path} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nCookie: ${cookie}\r\n\r\n`)
+        },
+        data: (_, bytes) => {
+          if (!hasAnswer) count(bytes.toString('latin1', 9, 12))
+          hasAnswer = true
+          bytesRead += bytes.length
+          // A push ends with an empty line.
+          if (bytes.includes('\n\n')) pushes += 1
+        },
+        close: () => {
+          open -= 1
+          if (Date.now() < endMs) count('closed')
+        },
+      },
+    })
+  }
+  await untilInstant(startMs)
+  await Promise.all(cookies.flatMap((cookie, index) => (paths[index] ?? []).map((path) => view(path, cookie))))
+  await untilInstant(endMs)
+  const seconds = (endMs - startMs) / 1_000
+  return {
+    openAtEnd: open,
+    answers,
+    pushesPerSecond: pushes / seconds,
+    mebibytesPerSecond: bytesRead / 1_048_576 / seconds,
+  }
+}
+
+await serveLoad<LiveViewers, LiveViewersResult>(prepare)

@@ -1,0 +1,98 @@
+/**
+ * A load in a process of its own, so that it does not share the event loop with the service or with another load. It prepares, says
+ * so, is told when to begin, and prints its result as one line of JSON. What it is told holds keys, so it comes by the standard input.
+ */
+import { join } from 'node:path'
+
+/** Instants as `Date.now` tells them: all processes of one machine have the same. */
+export type Times = { readonly startMs: number; readonly endMs: number }
+
+export type StartedLoad<Result> = { run(times: Times): Promise<Result> }
+
+/** Starts a load of `bench/`, and resolves once it is prepared. */
+export const startLoad = async <Options, Result>(file: string, options: Options): Promise<StartedLoad<Result>> => {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, file)], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  const lines = linesOf(child.stdout)
+  const next = async (): Promise<string> => {
+    const { value } = await lines.next()
+    if (value === undefined) throw new Error(`Cannot measure: ${file} ended with ${await child.exited}`)
+    return value
+  }
+  const tell = async (what: unknown): Promise<void> => {
+    child.stdin.write(`${JSON.stringify(what)}\n`)
+    await child.stdin.flush()
+  }
+  await tell(options)
+  await next()
+  return {
+    run: async (times) => {
+      await tell(times)
+      const result: Result = JSON.parse(await next())
+      await child.exited
+      return result
+    },
+  }
+}
+
+/** The other side: what a file of `bench/` that is a load does. */
+export const serveLoad = async <Options, Result>(
+  prepare: (options: Options) => Promise<(times: Times) => Promise<Result>>,
+): Promise<never> => {
+  const lines = linesOf(Bun.stdin.stream())
+  const options: Options = JSON.parse((await lines.next()).value ?? '')
+  const run = await prepare(options)
+  process.stdout.write('ready\n')
+  const times: Times = JSON.parse((await lines.next()).value ?? '')
+  const result = await run(times)
+  await Bun.write(Bun.stdout, `${JSON.stringify(result)}\n`)
+  process.exit(0)
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const piece of stream) {
+    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+  return undefined
+}
+
+export const untilInstant = (ms: number): Promise<void> => Bun.sleep(Math.max(0, ms - Date.now()))
+
+/** Answers by status; `closed` counts connections that ended without one. */
+export type Answers = Readonly<Record<string, number>>
+
+/** Counts answers of one connection as their bytes come in, one answer at a time. */
+export class AnswerReader {
+  readonly #onAnswer: (status: string) => void
+  #head = ''
+  #status = ''
+  #bodyBytesLeft = 0
+
+  constructor(onAnswer: (status: string) => void) {
+    this.#onAnswer = onAnswer
+  }
+
+  take(bytes: Buffer): void {
+    if (this.#status === '') {
+      const before = this.#head.length
+      this.#head += bytes.toString('latin1')
+      const end = this.#head.indexOf('\r\n\r\n')
+      if (end < 0) return
+      this.#status = this.#head.slice(9, 12)
+      const length = /\r\ncontent-length: *(\d+)/i.exec(this.#head.slice(0, end + 2))?.[1]
+      this.#bodyBytesLeft = Number(length ?? 0) - (before + bytes.length - (end + 4))
+    } else this.#bodyBytesLeft -= bytes.length
+    if (this.#bodyBytesLeft > 0) return
+    const status = this.#status
+    this.#head = ''
+    this.#status = ''
+    this.#onAnswer(status)
+  }
+}

@@ -1,0 +1,85 @@
+import { expect, test } from 'bun:test'
+import { gunzipSync } from 'node:zlib'
+import {
+  nestingLevelsMax,
+  structuralCharsMax,
+  structuralCharsOf,
+  type WorstBody,
+  worstBodies,
+} from '../../bench/worst-bodies.ts'
+import { judgeBatch, parseBatch } from '../../src/domain/batch.ts'
+import { parseReading } from '../../src/domain/reading.ts'
+import { encodedBytesExceed } from '../../src/domain/reading-size.ts'
+import { batchBodyBytesMax, batchEncodedBytesMax, durationMsMax, readingBodyBytesMax } from '../../src/limits.ts'
+
+const cellar = 'wine-berlin'
+const bytesMax = { reading: readingBodyBytesMax, batch: batchBodyBytesMax } as const
+const policy = { limit: null, readingAgeMsMax: durationMsMax, readingAheadMsMax: durationMsMax, retentionMs: null }
+const now = Date.UTC(2026, 2, 1, 12)
+
+/** `null`: it unpacks to more than the service takes, or to nothing. */
+const unpacked = ({ encoding, bytes }: WorstBody): Uint8Array | null => {
+  if (encoding === 'plain') return bytes
+  try {
+    return gunzipSync(bytes, { maxOutputLength: batchBodyBytesMax })
+  } catch {
+    return null
+  }
+}
+
+const jsonOf = (bytes: Uint8Array): unknown => {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    return null
+  }
+}
+
+const isStorable = ({ kind }: WorstBody, json: unknown): boolean => {
+  if (kind === 'reading') return parseReading(json).ok
+  const items = parseBatch(json)
+  if (!items.ok) return false
+  const { readings } = judgeBatch(items.value, { cellar, policy, now })
+  return readings.length > 0 && !encodedBytesExceed(readings, batchEncodedBytesMax)
+}
+
+test('every worst body is within the size limits, and says truly whether it is valid', () => {
+  const names = new Set<string>()
+  for (const body of worstBodies(cellar)) {
+    names.add(body.name)
+    expect(body.bytes.length, body.name).toBeGreaterThan(0)
+    expect(body.bytes.length, body.name).toBeLessThanOrEqual(bytesMax[body.kind])
+    const bytes = unpacked(body)
+    expect(bytes !== null && isStorable(body, jsonOf(bytes)), body.name).toBe(body.isValid)
+  }
+  // As many as there were when this was written, each with a name of its own.
+  expect(names.size).toBeGreaterThanOrEqual(151)
+}, 60_000)
+
+test('worst bodies that claim to keep the bounds on structure keep them', () => {
+  let most = 0
+  for (const body of worstBodies(cellar)) {
+    const bytes = unpacked(body)
+    if (bytes === null) continue
+    const text = new TextDecoder().decode(bytes)
+    const chars = structuralCharsOf(text)
+    const isWithin = chars <= structuralCharsMax[body.kind] && nestingLevelsOf(text) <= nestingLevelsMax
+    expect(isWithin, body.name).toBe(body.isWithinStructure)
+    if (isWithin) most = Math.max(most, chars)
+  }
+  expect(most).toBe(structuralCharsMax.batch)
+}, 60_000)
+
+const nestingLevelsOf = (text: string): number => {
+  let levels = 0
+  let deepest = 0
+  let inString = false
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text.charAt(at)
+    if (char === '"') inString = !inString
+    else if (inString && char === '\\') at += 1
+    else if (!inString && (char === '{' || char === '[')) deepest = Math.max(deepest, ++levels)
+    else if (!inString && (char === '}' || char === ']')) levels -= 1
+  }
+  return deepest
+}
