@@ -92,4 +92,4 @@ const requests = ({ path, isPacked, isKeyed }: Flood, key: string, body: Buffer)
   }
 }
 
-await serveLoad<Flood, FloodResult>(async (flood) => (times) => run(flood, times))
+await serveLoad<Flood, Times, FloodResult>(async (flood) => (times) => run(flood, times))

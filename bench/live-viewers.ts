@@ -103,4 +103,4 @@ const watch = async (
   }
 }
 
-await serveLoad<LiveViewers, LiveViewersResult>(prepare)
+await serveLoad<LiveViewers, Times, LiveViewersResult>(prepare)

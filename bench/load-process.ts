@@ -7,48 +7,64 @@ import { join } from 'node:path'
 /** Instants as `Date.now` tells them: all processes of one machine have the same. */
 export type Times = { readonly startMs: number; readonly endMs: number }
 
-export type StartedLoad<Result> = { run(times: Times): Promise<Result> }
+export type StartedLoad<Order, Result> = {
+  /** Has it do one more thing. */
+  ask(order: Order): Promise<Result>
+  /** Has it do its only thing. */
+  askOnce(order: Order): Promise<Result>
+  stop(): Promise<void>
+}
 
 /** Starts a load of `bench/`, and resolves once it is prepared. */
-export const startLoad = async <Options, Result>(file: string, options: Options): Promise<StartedLoad<Result>> => {
+export const startLoad = async <Options, Order, Result>(
+  file: string,
+  options: Options,
+): Promise<StartedLoad<Order, Result>> => {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, file)], {
     stdin: 'pipe',
     stdout: 'pipe',
     stderr: 'inherit',
   })
   const lines = linesOf(child.stdout)
-  const next = async (): Promise<string> => {
+  const tell = async (what: unknown): Promise<string> => {
+    child.stdin.write(`${JSON.stringify(what)}\n`)
+    await child.stdin.flush()
     const { value } = await lines.next()
     if (value === undefined) throw new Error(`Cannot measure: ${file} ended with ${await child.exited}`)
     return value
   }
-  const tell = async (what: unknown): Promise<void> => {
-    child.stdin.write(`${JSON.stringify(what)}\n`)
-    await child.stdin.flush()
+  const ask = async (order: Order): Promise<Result> => {
+    const result: Result = JSON.parse(await tell(order))
+    return result
+  }
+  const stop = async (): Promise<void> => {
+    await child.stdin.end()
+    await child.exited
   }
   await tell(options)
-  await next()
   return {
-    run: async (times) => {
-      await tell(times)
-      const result: Result = JSON.parse(await next())
-      await child.exited
+    ask,
+    askOnce: async (order) => {
+      const result = await ask(order)
+      await stop()
       return result
     },
+    stop,
   }
 }
 
-/** The other side: what a file of `bench/` that is a load does. */
-export const serveLoad = async <Options, Result>(
-  prepare: (options: Options) => Promise<(times: Times) => Promise<Result>>,
+/** The other side: what a file of `bench/` that is a load does, until nobody can ask it any more. */
+export const serveLoad = async <Options, Order, Result>(
+  prepare: (options: Options) => Promise<(order: Order) => Promise<Result>>,
 ): Promise<never> => {
   const lines = linesOf(Bun.stdin.stream())
   const options: Options = JSON.parse((await lines.next()).value ?? '')
   const run = await prepare(options)
-  process.stdout.write('ready\n')
-  const times: Times = JSON.parse((await lines.next()).value ?? '')
-  const result = await run(times)
-  await Bun.write(Bun.stdout, `${JSON.stringify(result)}\n`)
+  await Bun.write(Bun.stdout, 'ready\n')
+  for await (const line of lines) {
+    const order: Order = JSON.parse(line)
+    await Bun.write(Bun.stdout, `${JSON.stringify(await run(order))}\n`)
+  }
   process.exit(0)
 }
 

@@ -13,6 +13,7 @@ import { benchLag } from './lag.ts'
 import { benchMemory } from './memory.ts'
 import { benchPeers } from './peers.ts'
 import { drawPicture } from './picture.ts'
+import { benchProcessorCost } from './processor-cost.ts'
 import { benchReplay } from './replay.ts'
 import { benchSingleReadings } from './single-readings.ts'
 import { benchStart } from './start.ts'
@@ -57,7 +58,18 @@ const parts = new Map<string, () => Promise<void>>([
     'worst-case',
     () => benchWorstCase({ ...roundsOr(7, 15), what: values.what ?? null }, checkout === null ? {} : { checkout }),
   ],
+  [
+    'compare',
+    () =>
+      benchProcessorCost({ rounds: Number(values.rounds ?? 20), checkout: otherCheckout(), what: values.what ?? null }),
+  ],
 ])
+
+const otherCheckout = (): string => {
+  if (checkout !== null) return checkout
+  console.error('Cannot compare: name the other checkout with --with FOLDER')
+  process.exit(64)
+}
 
 for (const name of positionals) {
   if (parts.has(name)) continue
@@ -65,8 +77,8 @@ for (const name of positionals) {
   process.exit(64)
 }
 console.log(`${new Date().toISOString()}, ${machine}`)
-// All of it is all that needs no server beside it, unless one is named.
-const isWanted = (name: string): boolean =>
-  positionals.includes(name) ||
-  (positionals.length === 0 && (!name.startsWith('eventstoredb') || values.url !== undefined))
+// All of it is all that needs nothing beside it, unless that is named.
+const needsMore = (name: string): boolean =>
+  (name.startsWith('eventstoredb') && values.url === undefined) || (name === 'compare' && checkout === null)
+const isWanted = (name: string): boolean => positionals.includes(name) || (positionals.length === 0 && !needsMore(name))
 for (const [name, part] of parts) if (isWanted(name)) await part()

@@ -41,6 +41,7 @@ const alwaysTried: readonly (readonly [name: string, sentAs: string])[] = [
   ['deep: 1,048,000 times [', 'gzip'],
   ['invalid: 1 valid, 999 × invalid_body', 'plain, key'],
   ['junk: a valid reading and 1 MiB of 2-byte characters', 'gzip'],
+  ['valid: 1,000 readings with junk up to 1 MiB', 'plain'],
 ]
 const worstTried = 2
 
@@ -105,8 +106,8 @@ const measure = async (neighbour: Neighbour, seconds: number, options: ServiceOp
     const startMs = Date.now() + 500
     const endMs = startMs + aloneMs + seconds * 1_000
     const [shown, bad, seen] = await Promise.all([
-      good.devices.run({ startMs, endMs }),
-      good.badDevices?.run({ startMs: startMs + aloneMs, endMs }) ?? null,
+      good.devices.askOnce({ startMs, endMs }),
+      good.badDevices?.askOnce({ startMs: startMs + aloneMs, endMs }) ?? null,
       prepared.run({ startMs: startMs + aloneMs, endMs }),
     ])
     const beside = bad === null ? seen : { perSecond: '10', answers: bad.answers, note: '' }
@@ -117,8 +118,8 @@ const measure = async (neighbour: Neighbour, seconds: number, options: ServiceOp
 }
 
 type GoodDevices = {
-  readonly devices: StartedLoad<PacedDevicesResult>
-  readonly badDevices: StartedLoad<PacedDevicesResult> | null
+  readonly devices: StartedLoad<Times, PacedDevicesResult>
+  readonly badDevices: StartedLoad<Times, PacedDevicesResult> | null
 }
 
 /** Of a fleet of which 5% are bad, these send a twentieth of the requests. */
@@ -128,8 +129,8 @@ const startGoodDevices = async (url: string, key: string, hasBadDevices: boolean
     timestamp: string,
     perSecond: number,
     latencyFromMs: number,
-  ): Promise<StartedLoad<PacedDevicesResult>> =>
-    startLoad<PacedDevices, PacedDevicesResult>('paced-devices.ts', {
+  ): Promise<StartedLoad<Times, PacedDevicesResult>> =>
+    startLoad<PacedDevices, Times, PacedDevicesResult>('paced-devices.ts', {
       url,
       requests: Array.from({ length: 64 }, (_, rack) => ({
         key,
@@ -212,10 +213,10 @@ const startFlood = async ({ url }: EmptyService, request: WorstRequest, key: str
 }
 
 const flooding = async (flood: Flood) => {
-  const load = await startLoad<Flood, FloodResult>('flood.ts', flood)
+  const load = await startLoad<Flood, Times, FloodResult>('flood.ts', flood)
   return {
     run: async (times: Times): Promise<Seen> => {
-      const { perSecond, answers } = await load.run(times)
+      const { perSecond, answers } = await load.askOnce(times)
       return { perSecond: perSecond.toFixed(0), answers, note: '' }
     },
   }
@@ -242,7 +243,7 @@ const floodOfWrongKeys = async (service: EmptyService) => {
 
 const stallBodies = async (service: EmptyService) => {
   const key = await createKey(service, worstCellar, keyLimitDefault)
-  const load = await startLoad<StalledBodies, StalledBodiesResult>('stalled-bodies.ts', {
+  const load = await startLoad<StalledBodies, Times, StalledBodiesResult>('stalled-bodies.ts', {
     url: service.url,
     key,
     connections: 200,
@@ -250,7 +251,7 @@ const stallBodies = async (service: EmptyService) => {
   })
   return {
     run: async (times: Times): Promise<Seen> => {
-      const { openAtEnd, answers } = await load.run(times)
+      const { openAtEnd, answers } = await load.askOnce(times)
       return { perSecond: '', answers, note: `${openAtEnd} open at the end` }
     },
   }
@@ -284,13 +285,13 @@ const watchLivePages = async (service: EmptyService) => {
     links.push({ url: line.value.url, email })
   }
   const paths = Array.from({ length: liveSessions }, (_, session) => livePaths(session))
-  const viewers = await startLoad<LiveViewers, LiveViewersResult>('live-viewers.ts', {
+  const viewers = await startLoad<LiveViewers, Times, LiveViewersResult>('live-viewers.ts', {
     url,
     links,
     sessions: liveSessions,
     paths,
   })
-  const devices = await startLoad<PacedDevices, PacedDevicesResult>('paced-devices.ts', {
+  const devices = await startLoad<PacedDevices, Times, PacedDevicesResult>('paced-devices.ts', {
     url,
     requests,
     perSecond: liveReadingsPerSecond * liveCellars,
@@ -299,7 +300,7 @@ const watchLivePages = async (service: EmptyService) => {
   })
   return {
     run: async (times: Times): Promise<Seen> => {
-      const [seen] = await Promise.all([viewers.run(times), devices.run(times)])
+      const [seen] = await Promise.all([viewers.askOnce(times), devices.askOnce(times)])
       const { openAtEnd, answers, pushesPerSecond, mebibytesPerSecond } = seen
       const note = `${openAtEnd} open at the end, ${pushesPerSecond.toFixed(0)} pushes/s, ${mebibytesPerSecond.toFixed(1)} MiB/s`
       return { perSecond: '', answers, note }

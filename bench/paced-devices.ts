@@ -118,4 +118,4 @@ const requestBytes = ({ key, path, body }: PacedDevices['requests'][number]): Bu
   return Buffer.from(`${head.join('\r\n')}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
 }
 
-await serveLoad<PacedDevices, PacedDevicesResult>(async (load) => (times) => run(load, times))
+await serveLoad<PacedDevices, Times, PacedDevicesResult>(async (load) => (times) => run(load, times))

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 /** Hundredths of a second, on every Linux that is in use. */
 const ticksPerSecond = 100
@@ -19,3 +19,29 @@ export const mebibytesOf = (processId: number): { readonly rss: number; readonly
 /** Bytes that a process has handed to the kernel to be written, to files and sockets alike. */
 export const writtenBytesOf = (processId: number): number =>
   Number(/^wchar: (\d+)$/m.exec(readFileSync(`/proc/${processId}/io`, 'utf8'))?.[1])
+
+/**
+ * Nanoseconds of processor that each thread of a process has used: finer than `busySecondsOf`. The kernel counts a thread that
+ * runs at the moment only now and then, so both looks of a difference need a process at rest.
+ */
+export const busyNanosecondsOf = (processId: number): ReadonlyMap<string, number> => {
+  const threads = new Map<string, number>()
+  for (const thread of readdirSync(`/proc/${processId}/task`)) {
+    try {
+      threads.set(thread, Number(readFileSync(`/proc/${processId}/task/${thread}/schedstat`, 'utf8').split(' ')[0]))
+    } catch {
+      // It has ended since the folder was read.
+    }
+  }
+  return threads
+}
+
+/** What was used between two looks, µs; a thread that ended in between is missing. */
+export const busyMicrosecondsBetween = (
+  before: ReadonlyMap<string, number>,
+  after: ReadonlyMap<string, number>,
+): number => {
+  let nanoseconds = 0
+  for (const [thread, used] of after) nanoseconds += used - (before.get(thread) ?? 0)
+  return nanoseconds / 1_000
+}

@@ -58,4 +58,4 @@ const run = async (load: StalledBodies, { startMs, endMs }: Times): Promise<Stal
   return { openAtEnd: stalled.size, answers }
 }
 
-await serveLoad<StalledBodies, StalledBodiesResult>(async (load) => (times) => run(load, times))
+await serveLoad<StalledBodies, Times, StalledBodiesResult>(async (load) => (times) => run(load, times))
