@@ -36,12 +36,9 @@ export const busyNanosecondsOf = (processId: number): ReadonlyMap<string, number
   return threads
 }
 
-/** What was used between two looks, µs; a thread that ended in between is missing. */
+/** What each thread used between two looks, µs; a thread that ended in between is missing. */
 export const busyMicrosecondsBetween = (
   before: ReadonlyMap<string, number>,
   after: ReadonlyMap<string, number>,
-): number => {
-  let nanoseconds = 0
-  for (const [thread, used] of after) nanoseconds += used - (before.get(thread) ?? 0)
-  return nanoseconds / 1_000
-}
+): ReadonlyMap<string, number> =>
+  new Map([...after].map(([thread, used]) => [thread, (used - (before.get(thread) ?? 0)) / 1_000]))

@@ -27,8 +27,11 @@ const shapes: readonly Shape[] = [
   { what: 'batch', name: 'batches of 1,000', batchReadings: 1_000, connections: 16, requests: 48 },
 ]
 
-/** Bursts of each of the two in a round. They take turns, so that whatever disturbs the machine disturbs both. */
-const burstsPerRound = 10
+/**
+ * Of a round. In a pair the two follow each other at once, so that whatever disturbs the machine disturbs both; the median of their
+ * ratios varied less from round to round than the ratio of medians, of means or of lower quartiles.
+ */
+const pairsPerRound = 20
 /** A process has its own luck with memory and compiled code, so there are new ones after so many rounds. */
 const roundsPerProcess = 4
 /** Bursts until the engine has compiled what is hot. */
@@ -37,8 +40,11 @@ const warmUpBursts = 20
 const settleMs = 20
 const cellar = 'wine-berlin1'
 
-/** Processor time of a request, µs: this checkout, the other one, and this one by the other one. */
-type Round = { readonly ours: number; readonly theirs: number; readonly ratio: number }
+/** Processor time of a request, µs: of all threads of the service, and of the one with the event loop. */
+type Cost = { readonly all: number; readonly loop: number }
+/** One burst of this checkout, and one of the other. */
+type Pair = { readonly ours: Cost; readonly theirs: Cost }
+type Round = readonly Pair[]
 
 /**
  * What a request costs of processor in this checkout, and in another version of the project: all threads of the service, kernel
@@ -53,9 +59,11 @@ export const benchProcessorCost = async ({ rounds, checkout, what }: ProcessorCo
     while (measured.length < rounds) {
       measured.push(...(await measurePair(shape, checkout, Math.min(roundsPerProcess, rounds - measured.length))))
     }
-    rows.push(rowOf(shape, measured))
+    rows.push(...rowsOf(shape, measured))
   }
-  console.log(`\nProcessor time of a request, this checkout by ${checkout}; ${rounds} rounds in turn\n`)
+  console.log(
+    `\nProcessor time of a request, this checkout by ${checkout}; ${rounds} rounds of ${pairsPerRound} pairs of bursts\n`,
+  )
   const head = [
     '',
     'this, µs',
@@ -89,41 +97,48 @@ const measurePair = async (shape: Shape, checkout: string, rounds: number): Prom
     for (const { load } of [ours, theirs]) await load.ask(shape.requests)
   }
   const measured: Round[] = []
-  for (let round = 0; round < rounds; round += 1) {
-    const costs: Costs = { ours: [], theirs: [] }
-    for (let burst = 0; burst < burstsPerRound; burst += 1) {
-      // ABBA: neither of the two is always the first.
-      if (burst % 2 === 0) costs.ours.push(await costOf(ours, shape))
-      costs.theirs.push(await costOf(theirs, shape))
-      if (burst % 2 === 1) costs.ours.push(await costOf(ours, shape))
-    }
-    measured.push(roundOf(costs))
-  }
+  while (measured.length < rounds) measured.push(await measureRound(shape, { ours, theirs }))
   return measured
 }
 
-type Costs = { readonly ours: number[]; readonly theirs: number[] }
-
-const roundOf = ({ ours, theirs }: Costs): Round => ({
-  ours: median(ours),
-  theirs: median(theirs),
-  ratio: median(ours) / median(theirs),
-})
-
-const costOf = async ({ service, load }: Measured, { requests }: Shape): Promise<number> => {
-  const before = busyNanosecondsOf(service.processId)
-  await load.ask(requests)
-  await Bun.sleep(settleMs)
-  return busyMicrosecondsBetween(before, busyNanosecondsOf(service.processId)) / requests
+/** ABBA: neither of the two is always the first. */
+const measureRound = async (
+  shape: Shape,
+  { ours, theirs }: { readonly ours: Measured; readonly theirs: Measured },
+): Promise<Round> => {
+  const pairs: Pair[] = []
+  while (pairs.length < pairsPerRound) {
+    const first = await costOf(ours, shape)
+    pairs.push({ ours: first, theirs: await costOf(theirs, shape) })
+    const second = await costOf(theirs, shape)
+    pairs.push({ ours: await costOf(ours, shape), theirs: second })
+  }
+  return pairs
 }
 
-const rowOf = ({ name }: Shape, rounds: readonly Round[]): string[] => {
-  const ratios = rounds.map(({ ratio }) => ratio).toSorted((a, b) => a - b)
+const costOf = async ({ service: { processId }, load }: Measured, { requests }: Shape): Promise<Cost> => {
+  const before = busyNanosecondsOf(processId)
+  await load.ask(requests)
+  await Bun.sleep(settleMs)
+  const used = busyMicrosecondsBetween(before, busyNanosecondsOf(processId))
+  const loop = used.get(String(processId)) ?? 0
+  return { all: [...used.values()].reduce((sum, one) => sum + one, 0) / requests, loop: loop / requests }
+}
+
+const rowsOf = ({ name }: Shape, rounds: readonly Round[]): string[][] => [
+  [name, ...figuresOf(rounds, ({ all }) => all)],
+  [`${name}, the event loop alone`, ...figuresOf(rounds, ({ loop }) => loop)],
+]
+
+const figuresOf = (rounds: readonly Round[], figure: (cost: Cost) => number): string[] => {
+  const pairs = rounds.flat()
+  const ratios = rounds
+    .map((round) => median(round.map(({ ours, theirs }) => figure(ours) / figure(theirs))))
+    .toSorted((a, b) => a - b)
   const [low, high] = medianInterval(ratios)
   return [
-    name,
-    median(rounds.map(({ ours }) => ours)).toFixed(1),
-    median(rounds.map(({ theirs }) => theirs)).toFixed(1),
+    median(pairs.map(({ ours }) => figure(ours))).toFixed(1),
+    median(pairs.map(({ theirs }) => figure(theirs))).toFixed(1),
     median(ratios).toFixed(3),
     `${low.toFixed(3)} and ${high.toFixed(3)}`,
     `${percentile(ratios, 25).toFixed(3)} to ${percentile(ratios, 75).toFixed(3)}`,
