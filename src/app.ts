@@ -1,5 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Core } from './actors/core.ts'
+import type { Schedule } from './actors/schedule.ts'
+import { BodiesInFlight } from './http/bodies-in-flight.ts'
 import { cameFrom } from './http/client-address.ts'
 import type { LivePages } from './http/dashboard/live-pages.ts'
 import type { WebConfig } from './http/dashboard/origin.ts'
@@ -26,17 +28,21 @@ export type AppDeps = {
   readonly refusalLines: RefusalLines
   /** Counts what requests of devices made the service do. Default: nobody looks at it. */
   readonly work?: IngestWork
+  /** When unfinished bodies are looked at. Default: by the process's own timers. */
+  readonly bodySchedule?: Schedule
 }
 
 /**
  * Every route in one visible order; no listen (`http/serve.ts`). The hook for errors comes first, since one that is
  * registered after a route does not cover it. No path is without a route: the dashboard ends with one for all the others.
  */
-export const createApp = ({ core, lines, isReady, web, live, refusalLines, work = noWork() }: AppDeps): App => {
+export const createApp = (deps: AppDeps): App => {
+  const { core, lines, isReady, web, live, refusalLines, work = noWork(), bodySchedule } = deps
   const lastRefusals = new LastRefusals()
   const addressOf = (request: Request): string =>
     cameFrom(request.headers, routes.server?.requestIP(request)?.address ?? null, web.trustedProxies).address
-  const api = { core, lastRefusals, costBudgets: new CostBudgets(), work, lines, refusalLines, addressOf }
+  const bodies = new BodiesInFlight(bodySchedule)
+  const api = { core, lastRefusals, costBudgets: new CostBudgets(), work, lines, refusalLines, addressOf, bodies }
   const ingest = ingestHandlers(api)
   const routes = new Elysia({ strictPath: true })
     .onError(({ error }) => {
@@ -45,6 +51,6 @@ export const createApp = ({ core, lines, isReady, web, live, refusalLines, work 
     })
     .use(opsRoutes(isReady))
     .use(apiRoutes(api, ingest))
-    .use(dashboardRoutes({ core, lastRefusals, lines, web, live }))
-  return { routes, straight: { [ingestPath]: { POST: ingest.reading }, [batchPath]: { POST: ingest.batch } } }
+    .use(dashboardRoutes({ core, lastRefusals, lines, web, live, bodies }))
+  return { routes, bodies, straight: { [ingestPath]: { POST: ingest.reading }, [batchPath]: { POST: ingest.batch } } }
 }

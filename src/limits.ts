@@ -62,6 +62,27 @@ export const idempotencyStartMsMax = 5_000
 /** Keys that count no more are taken out of the file with each change, beside as many as came in. */
 export const idempotencyForgottenAtOnceMax = 2_000
 
+// Bodies in flight (decisions, "Decided in the second round"): what unfinished bodies reserve, `http/bodies-in-flight.ts`.
+export const keyBodiesBytesMax = 16 * 1024 * 1024
+export const deviceBodiesBytesMax = 64 * 1024 * 1024
+/** Forms of one operator, and of all who are signed in. */
+export const operatorFormsBytesMax = 1024 * 1024
+export const operatorsFormsBytesMax = 16 * 1024 * 1024
+/** Forms of one address (IPv6: of one /64) and of all who are not signed in: two of the largest, and 32 such addresses. */
+export const visitorAddressFormsBytesMax = 128 * 1024
+export const visitorsFormsBytesMax = 4 * 1024 * 1024
+/** What the shortest body reserves: about what its connection and request take. */
+export const bodyReservedBytesMin = 1024
+/** A body that comes slower than this after its first 30 s is given up. */
+export const bodyBytesPerSecondMin = 1024
+export const bodyGraceMs = 30_000
+/** How often unfinished bodies are looked at; well below `connectionIdleSecondsMax`, since each look renews that time. */
+export const bodyHeartbeatMs = 5_000
+/** Up to this size a body is read in one piece: it is given up by its declared size, and not by what has come of it. */
+export const bodyInOnePieceBytesMax = 16 * 1024
+/** Keys, operators and addresses that are remembered until the next heartbeat without a body in flight. */
+export const bodyHoldersKeptMax = 10_000
+
 // Keys (decisions, "Keys" and "Rate limiting").
 export const keyLimitDefault = { readings: 6_000, windowMs: 60_000 } as const
 export const keyLimitReadingsMax = 10_000_000

@@ -5,6 +5,8 @@ export type PageProblem =
   | 'forbidden'
   | 'form_expired'
   | 'form_too_large'
+  | 'form_too_slow'
+  | 'too_many_forms'
   | 'no_cookie'
   | 'not_found'
   | 'too_many_attempts'
@@ -64,6 +66,17 @@ const words: Readonly<
     title: 'This form is too large',
     changed: 'Nothing was changed.',
     advice: 'Something in it is far longer than any of its fields may be. Go back and shorten it.',
+  },
+  form_too_slow: {
+    title: 'This form took too long',
+    changed: 'Nothing was changed.',
+    advice: 'The connection was too slow, and the form did not arrive. Go back and send it again.',
+  },
+  too_many_forms: {
+    title: 'Too busy to read this form',
+    changed: 'Nothing was changed.',
+    advice:
+      'Too many unfinished forms are on their way, perhaps from the same address as yours. Wait a moment, then go back and try again.',
   },
   no_cookie: {
     title: 'Your browser kept no cookie',

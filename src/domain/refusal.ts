@@ -36,6 +36,8 @@ export type ReadingRefusal =
   | { readonly kind: 'store_unavailable' }
   | { readonly kind: 'storage_full' }
   | { readonly kind: 'overloaded' }
+  /** The body came too slowly, and was given up. */
+  | { readonly kind: 'request_timeout' }
   | { readonly kind: 'internal_error' }
 
 /** What can be wrong with a reading by itself: it stays so, however often it is sent. */

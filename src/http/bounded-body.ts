@@ -1,34 +1,72 @@
-/** Over the bound; or the client went away, and nobody waits for an answer. */
-export type BodyFault = 'too_large' | 'client_gone'
+import { bodyInOnePieceBytesMax } from '../limits.ts'
+import type { BodiesInFlight, BodyHolder, BodyInFlight } from './bodies-in-flight.ts'
 
 /**
- * The whole body, or why not. What declares its length is refused before a byte is read; what does not is counted while it
- * streams, and cut off at the bound. The server itself sets no bound (see `server-options.ts`): every route that reads a
- * body reads it here. No `async` on the way that every reading takes.
+ * Over the route's bound; over what unfinished bodies may take; given up because it came too slowly; or the client went
+ * away, and nobody waits for an answer.
  */
-export const readBody = (request: Request, bytesMax: number): Promise<Uint8Array | BodyFault> => {
+export type BodyFault = 'too_large' | 'overloaded' | 'too_slow' | 'client_gone'
+
+/**
+ * The whole body, or why not. A declared length over the bound, or one that has no room beside other unfinished bodies, is
+ * refused before a byte is read. A body without a declared length is counted while it streams, and cut off at the bound.
+ * The server itself sets no bound (see `server-options.ts`): every route that reads a body reads it here.
+ */
+export const readBody = (
+  bodies: BodiesInFlight,
+  request: Request,
+  { bytesMax, ...holder }: BodyHolder & { readonly bytesMax: number },
+): Promise<Uint8Array | BodyFault> => {
   const declared = request.headers.get('content-length')
-  if (declared === null) return counted(request.body, bytesMax).catch(clientGone)
-  return Number(declared) > bytesMax ? tooLarge : request.bytes().catch(clientGone)
+  if (declared === null && request.body === null) return empty
+  const bytes = declared === null ? bytesMax : Number(declared)
+  if (bytes > bytesMax) return tooLarge
+  const body = bodies.begin(request, holder, bytes)
+  if (body === null) return overloaded
+  // Reading a stream takes twice as long as `bytes()`, but only a stream tells how much has come.
+  if (declared === null || bytes > bodyInOnePieceBytesMax) return settled(bodies, body, counted(body, bytesMax))
+  body.receivedBytes = bytes
+  return settled(bodies, body, request.bytes())
 }
 
+const empty = Promise.resolve(new Uint8Array())
 const tooLarge = Promise.resolve('too_large' as const)
+const overloaded = Promise.resolve('overloaded' as const)
 
-const clientGone = (thrown: unknown): 'client_gone' => {
-  if (thrown instanceof DOMException && thrown.name === 'AbortError') return 'client_gone'
-  throw thrown
-}
+/** However the reading ends, the reservation ends first. */
+const settled = (
+  bodies: BodiesInFlight,
+  body: BodyInFlight,
+  reading: Promise<Uint8Array | BodyFault>,
+): Promise<Uint8Array | BodyFault> =>
+  new Promise((resolve, reject) => {
+    body.onTooSlow = () => resolve('too_slow')
+    reading.then(
+      (read) => {
+        bodies.end(body)
+        resolve(read)
+      },
+      (thrown: unknown) => {
+        bodies.end(body)
+        if (isClientGone(thrown)) resolve('client_gone')
+        else reject(thrown)
+      },
+    )
+  })
 
-const counted = async (
-  body: ReadableStream<Uint8Array> | null,
-  bytesMax: number,
-): Promise<Uint8Array | 'too_large'> => {
+const isClientGone = (thrown: unknown): boolean => thrown instanceof DOMException && thrown.name === 'AbortError'
+
+const counted = async (body: BodyInFlight, bytesMax: number): Promise<Uint8Array | 'too_large'> => {
   const chunks: Uint8Array[] = []
   let bytes = 0
-  for await (const chunk of body ?? []) {
+  for await (const chunk of body.request.body ?? []) {
     bytes += chunk.byteLength
     if (bytes > bytesMax) return 'too_large'
+    body.receivedBytes = bytes
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks, bytes)
+  const [first = noBytes] = chunks
+  return chunks.length > 1 ? Buffer.concat(chunks, bytes) : first
 }
+
+const noBytes = new Uint8Array()

@@ -17,6 +17,8 @@ import {
 import {
   batchReadingsMax,
   batchStructuralCharsMax,
+  bodyBytesPerSecondMin,
+  bodyGraceMs,
   idempotencyKeyCharsMax,
   jsonNestingMax,
   nameCodePointsMax,
@@ -40,6 +42,8 @@ export const jsonContentType = 'application/json; charset=utf-8'
 
 const noHeaders: Problem['headers'] = {}
 const challenge: Problem['headers'] = { 'WWW-Authenticate': 'ApiKey realm="cellarbook"' }
+/** The rest of the body would be read as the next request. */
+const closeConnection: Problem['headers'] = { Connection: 'close' }
 const retrySoon: Problem['headers'] = { 'Retry-After': String(unavailableRetryAfterSeconds) }
 
 export const problemOf = (refusal: ReadingRefusal): Problem => {
@@ -71,6 +75,8 @@ export const problemOf = (refusal: ReadingRefusal): Problem => {
       return problem(404, refusal)
     case 'method_not_allowed':
       return problem(405, refusal, { Allow: refusal.allow.join(', ') })
+    case 'request_timeout':
+      return problem(408, refusal, closeConnection)
     case 'idempotency_in_progress':
       return problem(409, refusal)
     case 'idempotency_key_reused':
@@ -200,6 +206,8 @@ const readingWords = (refusal: CodedRefusal): string => {
       return `store is unavailable, and nothing is confirmed: send it again after ${soon}.`
     case 'storage_full':
       return `store is full, and nothing was stored: send it again after ${soon}, then less and less often.`
+    case 'request_timeout':
+      return `body must arrive at ${bodyBytesPerSecondMin} bytes a second or more after its first ${durationWords(bodyGraceMs)}: send it again, in smaller batches or over a better link.`
     case 'overloaded':
       return `service is overloaded, and nothing was stored: send it again after ${soon}.`
     default:

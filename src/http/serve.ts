@@ -1,4 +1,5 @@
 import type { AnyElysia } from 'elysia'
+import type { BodiesInFlight } from './bodies-in-flight.ts'
 import { problemOf, problemResponse } from './problem.ts'
 import { serverOptions } from './server-options.ts'
 
@@ -10,6 +11,8 @@ export type Address = {
 }
 
 export type App = {
+  /** What its routes read bodies with. */
+  readonly bodies: BodiesInFlight
   /** Every route there is. */
   readonly routes: AnyElysia
   /**
@@ -24,7 +27,7 @@ export type App = {
  * leaves a listener on the process for every server.
  * @throws when the address can't be had; the error's `code` says why (`EADDRINUSE`).
  */
-export const serve = ({ routes, straight }: App, address: Address): Bun.Server<unknown> => {
+export const serve = ({ routes, straight, bodies }: App, address: Address): Bun.Server<unknown> => {
   const server = Bun.serve({
     ...serverOptions,
     ...address,
@@ -33,6 +36,7 @@ export const serve = ({ routes, straight }: App, address: Address): Bun.Server<u
     error: answerToBug,
   })
   routes.server = server
+  bodies.servedBy(server)
   return server
 }
 

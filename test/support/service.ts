@@ -2,6 +2,7 @@ import type { Asker, Core, NewKey } from '../../src/actors/core.ts'
 import { openCore } from '../../src/actors/open-core.ts'
 import { type Schedule, systemSchedule } from '../../src/actors/schedule.ts'
 import { createApp } from '../../src/app.ts'
+import type { BodiesInFlight } from '../../src/http/bodies-in-flight.ts'
 import { LivePages } from '../../src/http/dashboard/live-pages.ts'
 import type { WebConfig } from '../../src/http/dashboard/origin.ts'
 import { boundErrorLines } from '../../src/http/error-lines.ts'
@@ -45,6 +46,8 @@ export type ServiceOptions = {
   readonly liveSchedule?: Schedule
   /** When sums of refusals and of errors are written. Default: by the process's own timers. */
   readonly lineSchedule?: Schedule
+  /** When unfinished bodies are looked at. Default: by the process's own timers. */
+  readonly bodySchedule?: Schedule
   /** Default: whichever is free. */
   readonly port?: number
   /** Default: plain http. */
@@ -63,6 +66,8 @@ export type Service = {
   readonly live: LivePages
   /** What the requests of devices have made it do. */
   readonly work: Readonly<IngestWork>
+  readonly bodies: BodiesInFlight
+  readonly server: Bun.Server<unknown>
   /** Makes the cellar too, if it is not there. */
   createKey(options?: Partial<NewKey>): Promise<{ readonly key: string; readonly keyId: string }>
   /** Posts a reading; a string goes out as it is. `headers` add to and override the usual ones. */
@@ -103,6 +108,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     live,
     work,
     refusalLines,
+    ...(options.bodySchedule !== undefined && { bodySchedule: options.bodySchedule }),
   })
   const tls = options.tls === undefined ? {} : { tls: options.tls }
   const server = serve(app, { hostname: '127.0.0.1', port: options.port ?? 0, ...tls })
@@ -115,6 +121,8 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     lines,
     live,
     work,
+    bodies: app.bodies,
+    server,
     createKey: (key) => createKey(core, key),
     post: (body, key, headers) =>
       fetch(`${url}/api/v1/ingest`, requestOf(isRaw(body) ? body : JSON.stringify(body), key, headers)),

@@ -802,6 +802,8 @@ const problems: readonly PageProblem[] = [
   'no_cookie',
   'not_found',
   'too_many_attempts',
+  'form_too_slow',
+  'too_many_forms',
   'busy',
   'not_confirmed',
   'store_unavailable',

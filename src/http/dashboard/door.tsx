@@ -1,7 +1,11 @@
 import { InsecurePage } from '../../../views/insecure.tsx'
 import { paths } from '../../../views/paths.ts'
+import type { PageProblem } from '../../../views/problem.tsx'
 import { base62 } from '../../domain/base62.ts'
+import { unavailableRetryAfterSeconds } from '../../limits.ts'
 import { Outage } from '../../log/event-log.ts'
+import type { BodyHolder } from '../bodies-in-flight.ts'
+import { networkOf } from '../client-address.ts'
 import { thrownError } from '../request-lines.ts'
 import { htmlPage, notFound, problemPage, seeOther } from './answers.tsx'
 import { csrfMatches, csrfToken, isCrossSite } from './csrf.ts'
@@ -64,7 +68,7 @@ const enter = async (deps: DashboardDeps, route: Route, visit: Visit): Promise<R
 /** Whoever sends a form decides how long that takes, and may be signed out, demoted or removed before its last byte. */
 const enterWithForm = async (deps: DashboardDeps, action: Action, asked: Visit): Promise<Response> => {
   const { request, origin } = asked
-  const form = await readForm(request)
+  const form = await readForm(deps.bodies, request, holderOf(asked))
   const visit: Visit = { ...asked, ...presentOf(deps, asked) }
   const allowed = allow(deps, action, visit)
   if (allowed instanceof Response || allowed instanceof Promise) return allowed
@@ -74,6 +78,11 @@ const enterWithForm = async (deps: DashboardDeps, action: Action, asked: Visit):
   if (!csrfMatches(form('_csrf'), cookieSecret)) return formExpired(visit)
   return allowed({ ...visit, form })
 }
+
+const holderOf = ({ session, origin }: Visit): BodyHolder =>
+  session === null
+    ? { pool: 'visitors', holder: networkOf(origin.clientAddress) }
+    : { pool: 'operators', holder: session.email }
 
 /** The action as something that can be done, if this visitor may; else the answer that says why not. */
 const allow = (deps: DashboardDeps, action: Action, visit: Visit): Answer | ((visit: Visit) => Answer) => {
@@ -162,13 +171,27 @@ const portOf = ({ request }: Visit): number => Number(new URL(request.url).port)
 
 const formExpired = (visit: Visit): Promise<Response> => problemPage(visit, { problem: 'form_expired', status: 403 })
 
-const formFaults = {
+type FormProblem = {
+  readonly problem: PageProblem
+  readonly status: number
+  readonly header?: readonly [string, string]
+}
+
+const formFaults: Readonly<Record<FormFault, FormProblem>> = {
   too_large: { problem: 'form_too_large', status: 413 },
   not_a_form: { problem: 'form_expired', status: 415 },
   client_gone: { problem: 'form_expired', status: 400 },
-} as const
+  overloaded: { problem: 'too_many_forms', status: 503, header: ['Retry-After', String(unavailableRetryAfterSeconds)] },
+  // The rest of the form would be read as the next request.
+  too_slow: { problem: 'form_too_slow', status: 408, header: ['Connection', 'close'] },
+}
 
-const unreadableForm = (visit: Visit, fault: FormFault): Promise<Response> => problemPage(visit, formFaults[fault])
+const unreadableForm = async (visit: Visit, fault: FormFault): Promise<Response> => {
+  const { header, ...page } = formFaults[fault]
+  const answer = await problemPage(visit, page)
+  if (header !== undefined) answer.headers.set(...header)
+  return answer
+}
 
 const methodNotAllowed = async (visit: Visit, route: Route): Promise<Response> => {
   const answer = await problemPage(visit, { problem: 'not_found', status: 405 })

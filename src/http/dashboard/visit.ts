@@ -1,5 +1,6 @@
 import type { AssetUrls, Shell } from '../../../views/types.ts'
 import type { Core, Session } from '../../actors/core.ts'
+import type { BodiesInFlight } from '../bodies-in-flight.ts'
 import type { LastRefusals } from '../ingest/last-refusals.ts'
 import type { RequestLines } from '../request-lines.ts'
 import type { FormFields } from './form-fields.ts'
@@ -16,6 +17,7 @@ export type DashboardDeps = {
   readonly live: LivePages
   readonly assets: AssetUrls
   readonly throttle: SignInThrottle
+  readonly bodies: BodiesInFlight
 }
 
 /** A request that has come through the door (`door.tsx`): whatever its route asks for has been checked. */

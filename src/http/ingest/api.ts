@@ -1,6 +1,7 @@
 import type { Accepted, Core, Usage } from '../../actors/core.ts'
 import type { KeyState } from '../../domain/key.ts'
 import type { Outcome, ReadingRefusal } from '../../domain/refusal.ts'
+import type { BodiesInFlight } from '../bodies-in-flight.ts'
 import { problemOf, problemResponse } from '../problem.ts'
 import { type RequestLines, thrownError } from '../request-lines.ts'
 import { acceptedHeaders, addKeyHeaders, plainHeaders, replayedHeader } from './answer-headers.ts'
@@ -22,6 +23,7 @@ export type ApiDeps = {
   readonly refusalLines: RefusalLines
   /** Who sent a request. It costs a microsecond, so only refused requests without a valid key ask. */
   readonly addressOf: (request: Request) => string
+  readonly bodies: BodiesInFlight
 }
 
 /** A request whose key is valid. */

@@ -72,7 +72,8 @@ export const ingestRoute = (deps: ApiDeps, bound: BodyBound, judge: JudgeBody): 
       return refused<ReadingRefusal>({ kind: 'unsupported_media_type', what: 'content_encoding' })
     }
     work.bodiesRead += 1
-    return readBody(request, bound.bytesMax).then((sent) => {
+    const holder = { pool: 'devices', holder: key.keyId, bytesMax: bound.bytesMax } as const
+    return readBody(deps.bodies, request, holder).then((sent) => {
       const tooCostly = costRefusal(deps, key)
       if (tooCostly !== null) return refused(tooCostly)
       const body = encoding === 'plain' ? sent : unpacked(sent)
@@ -91,12 +92,14 @@ export const ingestRoute = (deps: ApiDeps, bound: BodyBound, judge: JudgeBody): 
   const bytesOf = (body: Body, sent: Uint8Array | BodyFault, headers: Headers): number => {
     if (typeof body !== 'string') return body.byteLength
     if (typeof sent !== 'string') return Math.min(bound.bytesMax, sent.byteLength * deflateRatioMax)
-    return sent === 'client_gone' || headers.has('content-length') ? 0 : bound.bytesMax
+    return sent === 'too_large' && !headers.has('content-length') ? bound.bytesMax : 0
   }
 
   const parse = (visit: Visit, body: Body, keyed: Keyed | null): ApiResult | Promise<ApiResult> => {
     if (body === 'client_gone') return body
     if (body === 'too_large') return refused({ kind: 'payload_too_large', ...bound })
+    if (body === 'overloaded') return refused({ kind: 'overloaded' })
+    if (body === 'too_slow') return refused({ kind: 'request_timeout' })
     if (body === 'not_gzip') return refused({ kind: 'malformed_json', fault: 'not_gzip' })
     const json = parseJson(body, bound.what, work)
     return json.ok ? judge(visit, json.value, keyed) : json

@@ -228,6 +228,7 @@ test('only a refused request without a valid key asks for the address', async ()
     lastRefusals: new LastRefusals(),
     costBudgets: new CostBudgets(),
     work: noWork(),
+    bodies: service.bodies,
     lines,
     refusalLines: new RefusalLines(lines, schedule),
     addressOf,

@@ -1,0 +1,161 @@
+import { type Schedule, systemSchedule } from '../actors/schedule.ts'
+import {
+  bodyBytesPerSecondMin,
+  bodyGraceMs,
+  bodyHeartbeatMs,
+  bodyHoldersKeptMax,
+  bodyReservedBytesMin,
+  connectionIdleSecondsMax,
+  deviceBodiesBytesMax,
+  keyBodiesBytesMax,
+  operatorFormsBytesMax,
+  operatorsFormsBytesMax,
+  visitorAddressFormsBytesMax,
+  visitorsFormsBytesMax,
+} from '../limits.ts'
+
+/** Who shares memory for unfinished bodies: the devices' keys, people who are signed in, and people who are not. */
+export type BodyPool = 'devices' | 'operators' | 'visitors'
+
+/** Whom a body is charged to: a key's id, an operator's e-mail or a network address. */
+export type BodyHolder = { readonly pool: BodyPool; readonly holder: string }
+
+type Sum = { bytes: number }
+
+type Pool = Sum & {
+  readonly bytesMax: number
+  readonly holderBytesMax: number
+  readonly holders: Map<string, Sum>
+}
+
+/** One unfinished body. */
+export type BodyInFlight = {
+  readonly request: Request
+  readonly pool: Pool
+  readonly holder: Sum
+  readonly holderName: string
+  readonly reservedBytes: number
+  /** What the slowness rule counts as received. A body that comes as one piece has its declared size from the start. */
+  receivedBytes: number
+  beats: number
+  /** Called at most once, when the body is given up. The reservation has ended by then. */
+  onTooSlow: () => void
+}
+
+/** What of Bun's server is needed here. */
+export type ConnectionTimer = { timeout(request: Request, seconds: number): void }
+
+/**
+ * The memory that unfinished bodies may take. Each body reserves its declared size, or the greatest possible one, until it
+ * is whole, refused, given up or its client is gone.
+ *
+ * One heartbeat looks at all unfinished bodies. It gives up those that are slower than `bodyBytesPerSecondMin`, and renews
+ * Bun's idle timer for the others: Bun does so itself only after 16 KB for each second of its timer, and would cut off a
+ * slow body without an answer. Age is counted in heartbeats, so a clock that leaps gives up nothing.
+ */
+export class BodiesInFlight {
+  readonly #schedule: Schedule
+  readonly #pools: Readonly<Record<BodyPool, Pool>> = {
+    devices: newPool(deviceBodiesBytesMax, keyBodiesBytesMax),
+    operators: newPool(operatorsFormsBytesMax, operatorFormsBytesMax),
+    visitors: newPool(visitorsFormsBytesMax, visitorAddressFormsBytesMax),
+  }
+  readonly #bodies = new Set<BodyInFlight>()
+  #timer: ConnectionTimer | null = null
+  #isBeating = false
+
+  constructor(schedule: Schedule = systemSchedule) {
+    this.#schedule = schedule
+  }
+
+  /** The server whose connections stay open while their bodies come. */
+  servedBy(timer: ConnectionTimer): void {
+    this.#timer = timer
+  }
+
+  get count(): number {
+    return this.#bodies.size
+  }
+
+  reservedBytes(pool: BodyPool): number {
+    return this.#pools[pool].bytes
+  }
+
+  /** Holders that are remembered, most of them without a body in flight until the next heartbeat. */
+  holders(pool: BodyPool): number {
+    return this.#pools[pool].holders.size
+  }
+
+  /** Reserves that many bytes; `null` if the holder or its pool would have too many. */
+  begin(request: Request, { pool: poolName, holder: holderName }: BodyHolder, bytes: number): BodyInFlight | null {
+    const pool = this.#pools[poolName]
+    // A connection and its request take memory too, however short the body is.
+    const reservedBytes = Math.max(bytes, bodyReservedBytesMin)
+    if (pool.bytes + reservedBytes > pool.bytesMax) return null
+    const holder = holderIn(pool, holderName)
+    if (holder.bytes + reservedBytes > pool.holderBytesMax) return null
+    pool.bytes += reservedBytes
+    holder.bytes += reservedBytes
+    const body = { request, pool, holder, holderName, reservedBytes, receivedBytes: 0, beats: 0, onTooSlow: nothing }
+    this.#bodies.add(body)
+    if (!this.#isBeating) this.#beatLater()
+    return body
+  }
+
+  /** Ends the reservation. A second call does nothing. */
+  end(body: BodyInFlight): void {
+    if (!this.#bodies.delete(body)) return
+    const { pool, holder, reservedBytes } = body
+    pool.bytes -= reservedBytes
+    holder.bytes -= reservedBytes
+    // Otherwise the holder stays until the next heartbeat, so that a busy key is not forgotten after each reading.
+    if (holder.bytes === 0 && pool.holders.size > bodyHoldersKeptMax) pool.holders.delete(body.holderName)
+  }
+
+  #beatLater(): void {
+    this.#isBeating = true
+    this.#schedule.after(bodyHeartbeatMs, () => {
+      this.#isBeating = false
+      for (const body of this.#bodies) this.#look(body)
+      for (const pool of Object.values(this.#pools)) forgetIdle(pool)
+      if (this.#bodies.size > 0) this.#beatLater()
+    })
+  }
+
+  #look(body: BodyInFlight): void {
+    body.beats += 1
+    if (body.receivedBytes >= bytesDue(body.beats)) {
+      this.#timer?.timeout(body.request, connectionIdleSecondsMax)
+      return
+    }
+    this.end(body)
+    body.onTooSlow()
+  }
+}
+
+/** What must have come by a body's nth heartbeat. Its first one may come at once, so it is not counted as time. */
+const bytesDue = (beats: number): number => {
+  const ms = (beats - 1) * bodyHeartbeatMs - bodyGraceMs
+  return ms <= 0 ? 0 : (ms * bodyBytesPerSecondMin) / 1_000
+}
+
+const newPool = (bytesMax: number, holderBytesMax: number): Pool => ({
+  bytes: 0,
+  bytesMax,
+  holderBytesMax,
+  holders: new Map(),
+})
+
+const holderIn = ({ holders }: Pool, name: string): Sum => {
+  const known = holders.get(name)
+  if (known !== undefined) return known
+  const added = { bytes: 0 }
+  holders.set(name, added)
+  return added
+}
+
+const forgetIdle = ({ holders }: Pool): void => {
+  for (const [name, { bytes }] of holders) if (bytes === 0) holders.delete(name)
+}
+
+const nothing = (): void => {}

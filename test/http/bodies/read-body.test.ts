@@ -1,0 +1,278 @@
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { BodiesInFlight } from '../../../src/http/bodies-in-flight.ts'
+import { type BodyFault, readBody } from '../../../src/http/bounded-body.ts'
+import {
+  batchBodyBytesMax,
+  bodyBytesPerSecondMin,
+  bodyGraceMs,
+  bodyHeartbeatMs,
+  bodyHoldersKeptMax,
+  bodyInOnePieceBytesMax,
+  bodyReservedBytesMin,
+  connectionIdleSecondsMax,
+  deviceBodiesBytesMax,
+  keyBodiesBytesMax,
+} from '../../../src/limits.ts'
+import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
+
+let schedule: DrivenSchedule
+let bodies: BodiesInFlight
+beforeEach(() => {
+  schedule = drivenSchedule()
+  bodies = new BodiesInFlight(schedule)
+})
+
+type Sender = {
+  readonly request: Request
+  send(bytes: number): Promise<void>
+  finish(): Promise<void>
+  fail(thrown: unknown): void
+}
+
+/** A request whose body comes when the test says so. */
+const sender = (declared: number | null): Sender => {
+  let controller: ReadableStreamDefaultController<Uint8Array> | null = null
+  const body = new ReadableStream<Uint8Array>({
+    start: (started) => {
+      controller = started
+    },
+  })
+  const headers = new Headers(declared === null ? [] : [['Content-Length', String(declared)]])
+  const request = new Request('http://127.0.0.1/', { method: 'POST', headers, body })
+  return {
+    request,
+    send: (bytes) => {
+      controller?.enqueue(new Uint8Array(bytes))
+      return schedule.quiet()
+    },
+    finish: () => {
+      controller?.close()
+      return schedule.quiet()
+    },
+    fail: (thrown) => controller?.error(thrown),
+  }
+}
+
+const device = (holder = 'key-1', bytesMax = batchBodyBytesMax) => ({ pool: 'devices', holder, bytesMax }) as const
+
+type Read = { state: 'unfinished' | number | BodyFault }
+
+const reading = ({ request }: Sender, as = device()): Read => {
+  const read: Read = { state: 'unfinished' }
+  readBody(bodies, request, as).then((body) => {
+    read.state = typeof body === 'string' ? body : body.byteLength
+  })
+  return read
+}
+
+const beat = (): Promise<void> => schedule.advance(bodyHeartbeatMs)
+const beats = async (count: number): Promise<void> => {
+  for (let passed = 0; passed < count; passed += 1) await beat()
+}
+/** At this many heartbeats a body has had its first 30 s, and nothing is due yet. */
+const graceBeats = 1 + bodyGraceMs / bodyHeartbeatMs
+const dueBytesPerBeat = (bodyHeartbeatMs / 1_000) * bodyBytesPerSecondMin
+
+const expectNothingHeld = (): void => {
+  expect([bodies.count, bodies.reservedBytes('devices')]).toEqual([0, 0])
+}
+
+describe('BodiesInFlight reserves', () => {
+  const fill = (holder: string, bytes: number, count: number): number =>
+    Array.from({ length: count }, () => bodies.begin(sender(null).request, { pool: 'devices', holder }, bytes)).filter(
+      (body) => body !== null,
+    ).length
+
+  test('at most 16 MiB for one key, and not a byte more', () => {
+    expect(fill('key-1', keyBodiesBytesMax - batchBodyBytesMax, 1)).toBe(1)
+    expect(fill('key-1', batchBodyBytesMax + 1, 1)).toBe(0)
+    expect(fill('key-1', batchBodyBytesMax, 1)).toBe(1)
+    expect(fill('key-1', 1, 1)).toBe(0)
+    expect(bodies.reservedBytes('devices')).toBe(keyBodiesBytesMax)
+  })
+
+  test('at most 64 MiB for all keys, and not a byte more', () => {
+    for (const key of ['key-1', 'key-2', 'key-3']) expect(fill(key, batchBodyBytesMax, 16)).toBe(16)
+    expect(fill('key-4', batchBodyBytesMax, 15)).toBe(15)
+    expect(fill('key-5', batchBodyBytesMax + 1, 1)).toBe(0)
+    expect(fill('key-5', batchBodyBytesMax, 1)).toBe(1)
+    expect(fill('key-6', 1, 1)).toBe(0)
+    expect(bodies.reservedBytes('devices')).toBe(deviceBodiesBytesMax)
+  })
+
+  test('1 KiB for the shortest body, so their number is bounded too', () => {
+    const countMax = keyBodiesBytesMax / bodyReservedBytesMin
+    expect(fill('key-1', 0, countMax)).toBe(countMax)
+    expect(fill('key-1', 0, 1)).toBe(0)
+  })
+
+  test('nothing for a holder without a body, who is forgotten with the next heartbeat', async () => {
+    const body = bodies.begin(sender(null).request, { pool: 'devices', holder: 'key-1' }, 1)
+    if (body === null) throw new Error('not reserved')
+    bodies.end(body)
+    bodies.end(body)
+    expectNothingHeld()
+    expect(bodies.holders('devices')).toBe(1)
+    await beat()
+    expect(bodies.holders('devices')).toBe(0)
+  })
+
+  test('nothing for more than 10,000 holders without a body', () => {
+    for (let holder = 0; holder <= bodyHoldersKeptMax; holder += 1) {
+      const body = bodies.begin(sender(null).request, { pool: 'visitors', holder: `address ${holder}` }, 1)
+      if (body !== null) bodies.end(body)
+    }
+    expect(bodies.holders('visitors')).toBe(bodyHoldersKeptMax)
+  })
+})
+
+describe('readBody() ends the reservation', () => {
+  test('when a body is whole, in one piece or as a stream', async () => {
+    for (const bytes of [bodyInOnePieceBytesMax, bodyInOnePieceBytesMax + 1]) {
+      const from = sender(bytes)
+      const read = reading(from)
+      expect(bodies.reservedBytes('devices')).toBe(bytes)
+      await from.send(bytes - 1)
+      await from.send(1)
+      expect([read.state, bodies.count]).toEqual(['unfinished', 1])
+      await from.finish()
+      expect(read.state).toBe(bytes)
+      expectNothingHeld()
+    }
+  })
+
+  test('when a body of unknown length is whole, or one byte over the bound', async () => {
+    for (const [bytes, state] of [
+      [1_000, 1_000],
+      [1_001, 'too_large'],
+    ] as const) {
+      const from = sender(null)
+      const read = reading(from, device('key-1', 1_000))
+      expect(bodies.reservedBytes('devices')).toBe(bodyReservedBytesMin)
+      await from.send(bytes)
+      if (state !== 'too_large') await from.finish()
+      expect(read.state).toBe(state)
+      expectNothingHeld()
+    }
+  })
+
+  test('when its client goes away', async () => {
+    for (const declared of [100, 100_000, null]) {
+      const from = sender(declared)
+      const read = reading(from)
+      from.fail(new DOMException('gone', 'AbortError'))
+      await schedule.quiet()
+      expect(read.state).toBe('client_gone')
+      expectNothingHeld()
+    }
+  })
+
+  test('when a bug breaks the reading, which is thrown on', async () => {
+    for (const declared of [100, 100_000, null]) {
+      const from = sender(declared)
+      const read = readBody(bodies, from.request, device())
+      from.fail(new TypeError('a bug'))
+      await expect(read).rejects.toThrow('a bug')
+      expectNothingHeld()
+    }
+  })
+
+  test('and reserves nothing for what is declared too large, or has no body', async () => {
+    expect(reading(sender(batchBodyBytesMax + 1)).state).toBe('unfinished')
+    expectNothingHeld()
+    const read = await readBody(bodies, new Request('http://127.0.0.1/', { method: 'POST' }), device())
+    expect(read).toEqual(new Uint8Array())
+    expectNothingHeld()
+  })
+})
+
+describe('readBody() gives up', () => {
+  test('a stalled body with the first heartbeat after its 30 s', async () => {
+    const from = sender(null)
+    const read = reading(from)
+    await beats(graceBeats)
+    expect(read.state).toBe('unfinished')
+    await beat()
+    expect(read.state).toBe('too_slow')
+    expectNothingHeld()
+    // What comes later, or fails later, changes nothing.
+    from.fail(new DOMException('gone', 'AbortError'))
+    await schedule.quiet()
+    expect(read.state).toBe('too_slow')
+    expectNothingHeld()
+  })
+
+  test('a stream one byte behind 1 KiB a second, and not one in time', async () => {
+    const behind = sender(batchBodyBytesMax)
+    const inTime = sender(batchBodyBytesMax)
+    const reads = [reading(behind), reading(inTime)]
+    await behind.send(2 * dueBytesPerBeat - 1)
+    await inTime.send(2 * dueBytesPerBeat)
+    await beats(graceBeats + 1)
+    expect(reads.map(({ state }) => state)).toEqual(['unfinished', 'unfinished'])
+    await beat()
+    expect(reads.map(({ state }) => state)).toEqual(['too_slow', 'unfinished'])
+  })
+
+  test('no stream at 1 KiB a second, until it is whole', async () => {
+    const bytes = 20 * dueBytesPerBeat
+    const from = sender(bytes)
+    const read = reading(from)
+    await beats(graceBeats)
+    for (let sent = 0; sent < bytes; sent += dueBytesPerBeat) {
+      await from.send(dueBytesPerBeat)
+      await beat()
+      expect(read.state).toBe('unfinished')
+    }
+    await from.finish()
+    expect(read.state).toBe(bytes)
+  })
+
+  test('a body in one piece by its declared size', async () => {
+    const read = reading(sender(dueBytesPerBeat))
+    await beats(graceBeats + 1)
+    expect(read.state).toBe('unfinished')
+    await beat()
+    expect(read.state).toBe('too_slow')
+  })
+})
+
+describe('BodiesInFlight keeps connections open', () => {
+  test('by renewing the timer of each unfinished body with each heartbeat', async () => {
+    const renewed: (readonly [Request, number])[] = []
+    bodies.servedBy({ timeout: (request, seconds) => renewed.push([request, seconds]) })
+    const from = sender(200)
+    const other = sender(300)
+    reading(from)
+    reading(other)
+    expect(renewed).toEqual([])
+    await beat()
+    expect(renewed).toEqual([
+      [from.request, connectionIdleSecondsMax],
+      [other.request, connectionIdleSecondsMax],
+    ])
+    await from.finish()
+    await beat()
+    expect(renewed.slice(2)).toEqual([[other.request, connectionIdleSecondsMax]])
+    await other.finish()
+    await beats(3)
+    expect(renewed.length).toBe(3)
+  })
+
+  test('with one timer for all bodies, and none without a body', async () => {
+    let timers = 0
+    const after = (ms: number, run: () => void): (() => void) => {
+      timers += 1
+      return schedule.after(ms, run)
+    }
+    bodies = new BodiesInFlight({ ...schedule, after })
+    const senders = Array.from({ length: 10 }, () => sender(100))
+    for (const from of senders) reading(from)
+    expect(timers).toBe(1)
+    await beats(2)
+    expect(timers).toBe(3)
+    for (const from of senders) await from.finish()
+    await beats(5)
+    expect(timers).toBe(3)
+  })
+})

@@ -1,0 +1,264 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { BodyPool } from '../../../src/http/bodies-in-flight.ts'
+import {
+  batchBodyBytesMax,
+  bodyGraceMs,
+  bodyHeartbeatMs,
+  deviceBodiesBytesMax,
+  keyBodiesBytesMax,
+  readingBodyBytesMax,
+} from '../../../src/limits.ts'
+import { acceptedReadings, answerOf, expectRefusal } from '../../support/answers.ts'
+import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
+import { type RawAnswer, type RawConnection, rawConnect } from '../../support/raw-http.ts'
+import { type Service, startService, validReading } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
+
+let schedule: DrivenSchedule
+let service: Service
+let key: string
+let connections: RawConnection[]
+beforeEach(async () => {
+  schedule = drivenSchedule()
+  service = await startService({ bodySchedule: schedule })
+  key = (await service.createKey()).key
+  connections = []
+})
+afterEach(async () => {
+  for (const connection of connections) connection.drop()
+  await service.stop()
+})
+
+const readingPath = '/api/v1/ingest'
+const batchPath = '/api/v1/ingest/batch'
+const chunked = 'Transfer-Encoding: chunked'
+const declared = (bytes: number): string => `Content-Length: ${bytes}`
+
+const head = (path: string, line: string, withKey = key): string =>
+  `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-Key: ${withKey}\r\nContent-Type: application/json\r\n${line}\r\n\r\n`
+
+/** Sends no more than this, on a connection of its own. */
+const stall = async (text: string): Promise<RawConnection> => {
+  const connection = await rawConnect(service.url)
+  connections.push(connection)
+  await connection.send(text)
+  return connection
+}
+
+const stallMany = (count: number, text: string): Promise<readonly RawConnection[]> =>
+  Promise.all(Array.from({ length: count }, () => stall(text)))
+
+const onlyAnswer = async (connection: RawConnection): Promise<RawAnswer> => {
+  const [answer] = await connection.answers(1)
+  if (answer === undefined) throw new Error('closed without an answer')
+  return answer
+}
+
+const expectOverloaded = (answer: RawAnswer): void => {
+  expect(answer.status).toBe(503)
+  expect(JSON.parse(answer.body).code).toBe('OVERLOADED')
+  expect(answer.headers.get('retry-after')).toBe('1')
+}
+
+const reserved = (pool: BodyPool = 'devices'): number => service.bodies.reservedBytes(pool)
+const untilInFlight = (count: number): Promise<void> => until(() => service.bodies.count === count)
+
+/** Whatever was sent before has been read once this is answered: it comes after it on the same event loop. */
+const untilRead = async (): Promise<void> => {
+  await (await fetch(`${service.url}/livez`)).text()
+  await schedule.quiet()
+}
+
+describe('200 stalled batches of one key', () => {
+  test('are bounded to 16 MiB, and another key’s reading is answered', async () => {
+    const other = (await service.createKey()).key
+    let refusals = 0
+    const stalled = await stallMany(200, head(batchPath, declared(batchBodyBytesMax)))
+    for (const connection of stalled) {
+      connection.answers(1).then(([answer]) => {
+        if (answer === undefined) return
+        expectOverloaded(answer)
+        refusals += 1
+      })
+    }
+    const held = keyBodiesBytesMax / batchBodyBytesMax
+    await until(() => refusals === 200 - held)
+    expect([service.bodies.count, reserved()]).toEqual([held, keyBodiesBytesMax])
+    expect((await service.post(validReading, other)).status).toBe(200)
+    const refused = await answerOf(await service.post(validReading, key))
+    expectRefusal(refused, 503, 'OVERLOADED')
+
+    for (const connection of stalled) connection.drop()
+    await untilInFlight(0)
+    expect(reserved()).toBe(0)
+    expect((await service.post(validReading, key)).status).toBe(200)
+  })
+
+  test('that declare no length reserve the most that they may be', async () => {
+    const held = keyBodiesBytesMax / batchBodyBytesMax
+    await stallMany(held, `${head(batchPath, chunked)}1\r\n{\r\n`)
+    await untilInFlight(held)
+    expect(reserved()).toBe(keyBodiesBytesMax)
+    expectOverloaded(await onlyAnswer(await stall(head(batchPath, chunked))))
+    expectOverloaded(await onlyAnswer(await stall(head(readingPath, chunked))))
+  })
+
+  test('of four keys leave no room for a fifth, until one of them goes', async () => {
+    for (let keys = 0; keys < deviceBodiesBytesMax / keyBodiesBytesMax; keys += 1) {
+      const leaked = (await service.createKey()).key
+      await stallMany(keyBodiesBytesMax / batchBodyBytesMax, head(batchPath, declared(batchBodyBytesMax), leaked))
+    }
+    await until(() => reserved() === deviceBodiesBytesMax)
+    expect((await service.post(validReading, key)).status).toBe(503)
+    connections[0]?.drop()
+    await until(() => reserved() === deviceBodiesBytesMax - batchBodyBytesMax)
+    expect((await service.post(validReading, key)).status).toBe(200)
+  })
+})
+
+describe('the reservation is back at 0', () => {
+  const json = JSON.stringify(validReading)
+  const cases: readonly { readonly what: string; readonly text: () => string; readonly status: number }[] = [
+    { what: 'a reading', text: () => head(readingPath, declared(json.length)) + json, status: 200 },
+    {
+      what: 'a reading in chunks',
+      text: () => `${head(readingPath, chunked)}${json.length.toString(16)}\r\n${json}\r\n0\r\n\r\n`,
+      status: 200,
+    },
+    {
+      what: 'a large batch',
+      text: () => head(batchPath, declared(20_000)) + `{"readings":[${json}]}`.padEnd(20_000),
+      status: 200,
+    },
+    { what: 'what is not JSON', text: () => `${head(readingPath, declared(1))}{`, status: 400 },
+    {
+      what: 'a chunked body over the bound',
+      text: () => `${head(readingPath, chunked)}4001\r\n${' '.repeat(readingBodyBytesMax + 1)}\r\n`,
+      status: 413,
+    },
+    {
+      what: 'a declared length over the bound',
+      text: () => head(readingPath, declared(readingBodyBytesMax + 1)),
+      status: 413,
+    },
+    {
+      what: 'a body that is not gzip',
+      text: () => `${head(readingPath, `Content-Encoding: gzip\r\n${declared(4)}`)}gzip`,
+      status: 400,
+    },
+  ]
+  test.each(cases)('after $what', async ({ text, status }) => {
+    expect((await onlyAnswer(await stall(text()))).status).toBe(status)
+    expect([service.bodies.count, reserved()]).toEqual([0, 0])
+  })
+
+  test('after a bug behind the body', async () => {
+    const broken = await startService({
+      wrapCore: (core) => ({
+        ...core,
+        keys: {
+          ...core.keys,
+          accept: () => {
+            throw new Error('a bug')
+          },
+        },
+      }),
+    })
+    expect((await broken.post(validReading, (await broken.createKey()).key)).status).toBe(500)
+    expect([broken.bodies.count, broken.bodies.reservedBytes('devices')]).toEqual([0, 0])
+    await broken.stop()
+  })
+
+  test('after clients that go away in the middle', async () => {
+    for (const text of [
+      `${head(readingPath, declared(100))}{`,
+      `${head(batchPath, declared(100_000))}{`,
+      `${head(batchPath, chunked)}1\r\n{\r\n`,
+    ]) {
+      const connection = await stall(text)
+      await untilInFlight(1)
+      connection.drop()
+      await untilInFlight(0)
+      expect(reserved()).toBe(0)
+    }
+  })
+})
+
+describe('a request without a valid key', () => {
+  test('reserves nothing for what it declares, and is answered 401 before its body', async () => {
+    for (const line of [declared(batchBodyBytesMax), declared(99_999_999_999), chunked]) {
+      const connection = await stall(head(batchPath, line, `${key}x`))
+      expect((await onlyAnswer(connection)).status).toBe(401)
+      expect([service.bodies.count, service.bodies.holders('devices')]).toEqual([0, 0])
+    }
+  })
+
+  test('reserves nothing while its body goes on coming', async () => {
+    const connection = await stall(head(batchPath, declared(batchBodyBytesMax), `${key}x`))
+    await onlyAnswer(connection)
+    await connection.send(' '.repeat(batchBodyBytesMax / 2))
+    await untilRead()
+    expect([service.bodies.count, reserved()]).toEqual([0, 0])
+  })
+})
+
+describe('a slow body', () => {
+  /** The heartbeats of the first 30 s, after the one that may come at once. */
+  const graceMs = bodyGraceMs + bodyHeartbeatMs
+
+  test.each([
+    ['a reading', readingPath, declared(100), '{'],
+    ['a large batch', batchPath, declared(100_000), '{'],
+    ['a batch in chunks', batchPath, chunked, '1\r\n{\r\n'],
+  ])('that stalls, %s, is answered 408 and its connection closed', async (_, path, line, part) => {
+    const connection = await stall(head(path, line) + part)
+    await untilInFlight(1)
+    await schedule.advance(graceMs)
+    expect(service.bodies.count).toBe(1)
+    await schedule.advance(bodyHeartbeatMs)
+    const answer = await onlyAnswer(connection)
+    await connection.closed
+    expect(answer.headers.get('connection')).toBe('close')
+    const refusal = {
+      status: answer.status,
+      body: answer.body,
+      header: (name: string) => answer.headers.get(name.toLowerCase()) ?? null,
+    }
+    expect(expectRefusal(refusal, 408, 'REQUEST_TIMEOUT')).toBe(
+      'body must arrive at 1024 bytes a second or more after its first 30 seconds: send it again, in smaller batches or over a better link.',
+    )
+    expect([service.bodies.count, reserved()]).toEqual([0, 0])
+    expect(service.lines.filter(({ level }) => level === 'error')).toEqual([])
+  })
+
+  test('at 1 KiB a second is taken to its end', async () => {
+    const body = JSON.stringify({ readings: [validReading] }).padEnd(100_000)
+    const connection = await stall(head(batchPath, declared(body.length)))
+    await untilInFlight(1)
+    await schedule.advance(graceMs)
+    const piece = (bodyHeartbeatMs / 1_000) * 1024
+    for (let sent = 0; sent < body.length; sent += piece) {
+      expect(service.bodies.count).toBe(1)
+      await connection.send(body.slice(sent, sent + piece))
+      await untilRead()
+      await schedule.advance(bodyHeartbeatMs)
+    }
+    expect((await onlyAnswer(connection)).status).toBe(200)
+    expect((await acceptedReadings(service.log)).length).toBe(1)
+    expect(reserved()).toBe(0)
+  })
+
+  test('has its connection’s idle timer renewed by the server that it came to', async () => {
+    const renewed: number[] = []
+    const server = service.server
+    const { timeout } = server
+    server.timeout = (request, seconds) => {
+      renewed.push(seconds)
+      timeout.call(server, request, seconds)
+    }
+    await stall(`${head(batchPath, declared(100_000))}{`)
+    await untilInFlight(1)
+    await schedule.advance(2 * bodyHeartbeatMs)
+    expect(renewed).toEqual([30, 30])
+  })
+})
