@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { BodiesInFlight } from '../../../src/http/bodies-in-flight.ts'
+import { BodiesInFlight, type BodyHolder, type BodyPool } from '../../../src/http/bodies-in-flight.ts'
 import { type BodyFault, readBody } from '../../../src/http/bounded-body.ts'
 import {
   batchBodyBytesMax,
@@ -11,7 +11,12 @@ import {
   bodyReservedBytesMin,
   connectionIdleSecondsMax,
   deviceBodiesBytesMax,
+  formBodyBytesMax,
   keyBodiesBytesMax,
+  operatorFormsBytesMax,
+  operatorsFormsBytesMax,
+  visitorAddressFormsBytesMax,
+  visitorsFormsBytesMax,
 } from '../../../src/limits.ts'
 import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
 
@@ -78,32 +83,39 @@ const expectNothingHeld = (): void => {
 }
 
 describe('BodiesInFlight reserves', () => {
-  const fill = (holder: string, bytes: number, count: number): number =>
-    Array.from({ length: count }, () => bodies.begin(sender(null).request, { pool: 'devices', holder }, bytes)).filter(
-      (body) => body !== null,
-    ).length
+  const fill = (as: BodyHolder, bytes: number, count: number): number =>
+    Array.from({ length: count }, () => bodies.begin(sender(null).request, as, bytes)).filter((body) => body !== null)
+      .length
 
-  test('at most 16 MiB for one key, and not a byte more', () => {
-    expect(fill('key-1', keyBodiesBytesMax - batchBodyBytesMax, 1)).toBe(1)
-    expect(fill('key-1', batchBodyBytesMax + 1, 1)).toBe(0)
-    expect(fill('key-1', batchBodyBytesMax, 1)).toBe(1)
-    expect(fill('key-1', 1, 1)).toBe(0)
-    expect(bodies.reservedBytes('devices')).toBe(keyBodiesBytesMax)
+  const bounds: readonly { readonly pool: BodyPool; readonly each: number; readonly all: number }[] = [
+    { pool: 'devices', each: keyBodiesBytesMax, all: deviceBodiesBytesMax },
+    { pool: 'operators', each: operatorFormsBytesMax, all: operatorsFormsBytesMax },
+    { pool: 'visitors', each: visitorAddressFormsBytesMax, all: visitorsFormsBytesMax },
+  ]
+  const half = formBodyBytesMax / 2
+
+  test.each(bounds)('at most $each bytes for one of the $pool, and not a byte more', ({ pool, each }) => {
+    const as = { pool, holder: 'one' }
+    expect(fill(as, each - half, 1)).toBe(1)
+    expect(fill(as, half + 1, 1)).toBe(0)
+    expect(fill(as, half, 1)).toBe(1)
+    expect(fill(as, 1, 1)).toBe(0)
+    expect(bodies.reservedBytes(pool)).toBe(each)
   })
 
-  test('at most 64 MiB for all keys, and not a byte more', () => {
-    for (const key of ['key-1', 'key-2', 'key-3']) expect(fill(key, batchBodyBytesMax, 16)).toBe(16)
-    expect(fill('key-4', batchBodyBytesMax, 15)).toBe(15)
-    expect(fill('key-5', batchBodyBytesMax + 1, 1)).toBe(0)
-    expect(fill('key-5', batchBodyBytesMax, 1)).toBe(1)
-    expect(fill('key-6', 1, 1)).toBe(0)
-    expect(bodies.reservedBytes('devices')).toBe(deviceBodiesBytesMax)
+  test.each(bounds)('at most $all bytes for all $pool, and not a byte more', ({ pool, each, all }) => {
+    for (let holder = 1; holder < all / each; holder += 1) expect(fill({ pool, holder: `${holder}` }, each, 1)).toBe(1)
+    expect(fill({ pool, holder: 'last' }, each - half, 1)).toBe(1)
+    expect(fill({ pool, holder: 'another' }, half + 1, 1)).toBe(0)
+    expect(fill({ pool, holder: 'another' }, half, 1)).toBe(1)
+    expect(fill({ pool, holder: 'too many' }, 1, 1)).toBe(0)
+    expect(bodies.reservedBytes(pool)).toBe(all)
   })
 
   test('1 KiB for the shortest body, so their number is bounded too', () => {
     const countMax = keyBodiesBytesMax / bodyReservedBytesMin
-    expect(fill('key-1', 0, countMax)).toBe(countMax)
-    expect(fill('key-1', 0, 1)).toBe(0)
+    expect(fill({ pool: 'devices', holder: 'one' }, 0, countMax)).toBe(countMax)
+    expect(fill({ pool: 'devices', holder: 'one' }, 0, 1)).toBe(0)
   })
 
   test('nothing for a holder without a body, who is forgotten with the next heartbeat', async () => {

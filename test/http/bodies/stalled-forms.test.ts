@@ -1,0 +1,146 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import {
+  bodyGraceMs,
+  bodyHeartbeatMs,
+  formBodyBytesMax,
+  operatorFormsBytesMax,
+  operatorsFormsBytesMax,
+  visitorAddressFormsBytesMax,
+  visitorsFormsBytesMax,
+} from '../../../src/limits.ts'
+import { paths } from '../../../views/paths.ts'
+import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
+import { type RawAnswer, type RawConnection, rawConnect } from '../../support/raw-http.ts'
+import type { Service } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
+import { signedIn, startWithOperators, type Visitor, visitor } from '../dashboard/visitor.ts'
+
+let schedule: DrivenSchedule
+let service: Service
+let connections: RawConnection[]
+beforeEach(async () => {
+  schedule = drivenSchedule()
+  service = await startWithOperators({ bodySchedule: schedule, web: { trustedProxies: ['127.0.0.1'] } })
+  connections = []
+})
+afterEach(async () => {
+  for (const connection of connections) connection.drop()
+  await service.stop()
+})
+
+type Form = { readonly address?: string; readonly person?: Visitor; readonly line?: string }
+
+/** The head of a form of the largest size, and nothing of the form. */
+const stall = async ({ address, person, line }: Form = {}): Promise<RawConnection> => {
+  const cookies = [...(person?.cookies ?? [])].map(([name, value]) => `${name}=${value}`).join('; ')
+  const head = [
+    `POST ${person === undefined ? paths.signIn : paths.cellars} HTTP/1.1`,
+    `Host: ${new URL(service.url).host}`,
+    'Content-Type: application/x-www-form-urlencoded',
+    ...(cookies === '' ? [] : [`Cookie: ${cookies}`]),
+    ...(address === undefined ? [] : [`X-Forwarded-For: ${address}`, 'X-Forwarded-Proto: https']),
+    line ?? `Content-Length: ${formBodyBytesMax}`,
+  ]
+  const connection = await rawConnect(service.url)
+  connections.push(connection)
+  await connection.send(`${head.join('\r\n')}\r\n\r\n`)
+  return connection
+}
+
+const onlyAnswer = async (connection: RawConnection): Promise<RawAnswer> => {
+  const [answer] = await connection.answers(1)
+  if (answer === undefined) throw new Error('closed without an answer')
+  return answer
+}
+
+const expectTooMany = (answer: RawAnswer): void => {
+  expect(answer.status).toBe(503)
+  expect(answer.headers.get('retry-after')).toBe('1')
+  expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  expect(answer.body).toContain('Too busy to read this form')
+  expect(answer.body).toContain('Wait a moment, then go back and try again.')
+}
+
+const untilInFlight = (count: number): Promise<void> => until(() => service.bodies.count === count)
+
+/** Fills the share of an address, and waits until it is reserved. */
+const fillAddress = async (address: string): Promise<void> => {
+  const count = service.bodies.count + visitorAddressFormsBytesMax / formBodyBytesMax
+  for (let forms = 0; forms < visitorAddressFormsBytesMax / formBodyBytesMax; forms += 1) await stall({ address })
+  await untilInFlight(count)
+}
+
+const trySignIn = async (address: string): Promise<number> => {
+  const person = visitor(service.url)
+  const headers = { 'X-Forwarded-For': address, 'X-Forwarded-Proto': 'https' }
+  await person.get(paths.signIn, headers)
+  const seen = await person.post(paths.signIn, { email: 'eve@example.org', password: 'wrong', next: '' }, headers)
+  return seen.status
+}
+
+describe('stalled forms of people who are not signed in', () => {
+  test('are bounded for each address, and another address is answered', async () => {
+    await fillAddress('192.0.2.1')
+    expect(service.bodies.reservedBytes('visitors')).toBe(visitorAddressFormsBytesMax)
+    expectTooMany(await onlyAnswer(await stall({ address: '192.0.2.1' })))
+    expect(await trySignIn('192.0.2.1')).toBe(503)
+    expect(await trySignIn('192.0.2.2')).toBe(401)
+  })
+
+  test('are bounded for each IPv6 network, whichever of its addresses they come from', async () => {
+    await fillAddress('2001:db8:0:1::1')
+    expectTooMany(await onlyAnswer(await stall({ address: '2001:db8:0:1:ffff::2' })))
+    expect(await trySignIn('2001:db8:0:2::1')).toBe(401)
+  })
+
+  test('share 4 MiB, and leave people who are signed in alone', async () => {
+    const ada = await signedIn(service, 'admin')
+    for (let host = 0; host < visitorsFormsBytesMax / visitorAddressFormsBytesMax; host += 1) {
+      await fillAddress(`192.0.2.${host}`)
+    }
+    expect(service.bodies.reservedBytes('visitors')).toBe(visitorsFormsBytesMax)
+    expect(await trySignIn('198.51.100.1')).toBe(503)
+    expect((await ada.post(paths.cellars, { cellar: 'afterwards', title: '' })).status).toBe(303)
+
+    connections[0]?.drop()
+    await until(() => service.bodies.reservedBytes('visitors') < visitorsFormsBytesMax)
+    expect(await trySignIn('198.51.100.1')).toBe(401)
+  })
+
+  test('reserve the largest form when they declare no length', async () => {
+    await stall({ line: 'Transfer-Encoding: chunked' })
+    await untilInFlight(1)
+    expect(service.bodies.reservedBytes('visitors')).toBe(formBodyBytesMax)
+  })
+})
+
+describe('stalled forms of people who are signed in', () => {
+  test('are bounded for each of them, and another person is answered', async () => {
+    const ada = await signedIn(service, 'admin')
+    const bob = await signedIn(service, 'auditor')
+    const held = operatorFormsBytesMax / formBodyBytesMax
+    for (let forms = 0; forms < held; forms += 1) await stall({ person: ada })
+    await untilInFlight(held)
+    expect(service.bodies.reservedBytes('operators')).toBe(operatorFormsBytesMax)
+    expect(operatorFormsBytesMax).toBeLessThan(operatorsFormsBytesMax)
+    expectTooMany(await onlyAnswer(await stall({ person: ada })))
+    expect((await bob.post(paths.signOut, {})).status).toBe(303)
+    expect(service.bodies.reservedBytes('visitors')).toBe(0)
+  })
+})
+
+describe('a slow form', () => {
+  test('is answered with a page and 408, and its connection closed', async () => {
+    const ada = await signedIn(service, 'admin')
+    for (const from of [{}, { person: ada }]) {
+      const form = await stall(from)
+      await untilInFlight(1)
+      await schedule.advance(bodyGraceMs + 2 * bodyHeartbeatMs)
+      const answer = await onlyAnswer(form)
+      await form.closed
+      expect([answer.status, answer.headers.get('connection')]).toEqual([408, 'close'])
+      expect(answer.body).toContain('This form took too long')
+    }
+    expect(service.bodies.count).toBe(0)
+  })
+})
