@@ -15,13 +15,14 @@ export type BodyFault = 'too_large' | 'overloaded' | 'too_slow' | 'client_gone'
 export const readBody = (
   bodies: BodiesInFlight,
   request: Request,
-  { bytesMax, ...holder }: BodyHolder & { readonly bytesMax: number },
+  bound: BodyHolder & { readonly bytesMax: number },
 ): Promise<Uint8Array | BodyFault> => {
+  const { bytesMax } = bound
   const declared = request.headers.get('content-length')
   if (declared === null && request.body === null) return empty
   const bytes = declared === null ? bytesMax : Number(declared)
   if (bytes > bytesMax) return tooLarge
-  const body = bodies.begin(request, holder, bytes)
+  const body = bodies.begin(request, bound, bytes)
   if (body === null) return overloaded
   // Reading a stream takes twice as long as `bytes()`, but only a stream tells how much has come.
   if (declared === null || bytes > bodyInOnePieceBytesMax) return settled(bodies, body, counted(body, bytesMax))
