@@ -3,10 +3,12 @@ import { connectionIdleSecondsMax } from '../limits.ts'
 /** What the server is started with, in a test as in earnest (`serve.ts` adds the address). */
 export const serverOptions = {
   /**
-   * No bound of the server's own: it would answer a longer body by itself, without a body, before the key is asked for.
-   * Every route bounds what it reads (`bounded-body.ts`); what nobody reads is discarded as it comes, not kept.
+   * The server has no bound of its own: it would answer a longer body by itself, without a body, before the key is asked for.
+   * Every route bounds what it reads (`bounded-body.ts`). Bun discards the body of a request that was answered. While nobody
+   * reads the body of one that was not, Bun stops taking bytes from its connection after about a megabyte.
    */
   maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+  /** Bun renews this only when 16 KB have come for each second of it; `bodies-in-flight.ts` does so for slow bodies. */
   idleTimeout: connectionIdleSecondsMax,
   /** Otherwise a second service on the same port starts without a word, and the two share the devices between them. */
   reusePort: false,

@@ -118,6 +118,27 @@ describe('BodiesInFlight reserves', () => {
     expect(fill({ pool: 'devices', holder: 'one' }, 0, 1)).toBe(0)
   })
 
+  test('nothing for bodies that end, in whatever order, and keeps the others', async () => {
+    const renewed: Request[] = []
+    bodies.servedBy({ timeout: (request) => renewed.push(request) })
+    const begun = Array.from({ length: 4 }, (_, holder) =>
+      bodies.begin(sender(null).request, { pool: 'devices', holder: `${holder}` }, batchBodyBytesMax),
+    ).filter((body) => body !== null)
+    for (const [place, left] of [
+      [0, [1, 2, 3]],
+      [3, [1, 2]],
+      [1, [2]],
+      [2, []],
+    ] as const) {
+      const body = begun[place]
+      if (body !== undefined) bodies.end(body)
+      expect([bodies.count, bodies.reservedBytes('devices')]).toEqual([left.length, left.length * batchBodyBytesMax])
+      renewed.length = 0
+      await beat()
+      expect(new Set(renewed)).toEqual(new Set(left.flatMap((other) => begun[other]?.request ?? [])))
+    }
+  })
+
   test('nothing for a holder without a body, who is forgotten with the next heartbeat', async () => {
     const body = bodies.begin(sender(null).request, { pool: 'devices', holder: 'key-1' }, 1)
     if (body === null) throw new Error('not reserved')
