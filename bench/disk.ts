@@ -2,10 +2,12 @@ import { rmSync } from 'node:fs'
 import type { NewEvent } from '../src/domain/events.ts'
 import { readingsStream } from '../src/domain/streams.ts'
 import { systemEntropy } from '../src/entropy.ts'
+import { batchPath } from '../src/http/ingest/routes.ts'
+import { batchReadingsMax } from '../src/limits.ts'
 import type { EventLog } from '../src/log/event-log.ts'
 import { openSqliteLog } from '../src/log/sqlite/sqlite-log.ts'
 import { folderBytes, table } from './figures.ts'
-import { benchFolder } from './servers.ts'
+import { benchFolder, startService } from './servers.ts'
 
 const keys = 100
 
@@ -66,3 +68,51 @@ const reading = (key: number, index: number): NewEvent<'ReadingAccepted'> => {
     metadata: { by: { kind: 'key', keyId: keyId(key) }, requestId: id, correlationId: id, causationId: id },
   }
 }
+
+/**
+ * Bytes on disk for each request of the kind that stores least and is refused most: a batch of one valid item and 999 invalid
+ * ones, each with an `Idempotency-Key` of its own. Over all files of the data folder once the service has ended, since that
+ * copies what its WALs hold; an empty service's files are not subtracted.
+ */
+export const benchRefusedOnDisk = async (requests: number): Promise<void> => {
+  const service = await startService(1)
+  try {
+    const valid = { cellar: service.cellar, rack: 'r', keg: 'k', value: 1, timestamp: '2026-03-01T12:00:00Z' }
+    const json = JSON.stringify({ readings: [valid, ...new Array<number>(batchReadingsMax - 1).fill(0)] })
+    const body = Bun.gzipSync(json, { level: 9 })
+    const headers = {
+      'Content-Type': 'application/json',
+      'Content-Encoding': 'gzip',
+      'X-API-Key': service.keys[0] ?? '',
+    }
+    let sent = 0
+    const worker = async (): Promise<void> => {
+      while (sent < requests) {
+        sent += 1
+        const answer = await fetch(`${service.url}${batchPath}`, {
+          method: 'POST',
+          headers: { ...headers, 'Idempotency-Key': systemEntropy.uuid() },
+          body,
+        })
+        if (answer.status !== 207) throw new Error(`Cannot measure: a batch was answered with ${answer.status}`)
+        await answer.arrayBuffer()
+      }
+    }
+    await Promise.all(Array.from({ length: requestsAtOnce }, worker))
+    await service.end()
+    const bytes = folderBytes(service.dataDir)
+    console.log(
+      `\nDisk, ${requests} batches of ${body.length} bytes with 999 refused items, each with an Idempotency-Key\n`,
+    )
+    console.log(
+      table([
+        ['bytes', 'bytes per request'],
+        [String(bytes), (bytes / requests).toFixed(1)],
+      ]),
+    )
+  } finally {
+    await service.stop()
+  }
+}
+
+const requestsAtOnce = 32

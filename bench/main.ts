@@ -5,7 +5,7 @@
 import { cpus } from 'node:os'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { benchDisk } from './disk.ts'
+import { benchDisk, benchRefusedOnDisk } from './disk.ts'
 import { benchEventStore } from './eventstoredb.ts'
 import { benchEventStoreStart } from './eventstoredb-start.ts'
 import { benchGrowth } from './growth.ts'
@@ -47,6 +47,7 @@ const parts = new Map<string, () => Promise<void>>([
   ['peers', () => benchPeers(rounds, machine)],
   ['picture', drawPicture],
   ['disk', () => benchDisk(Number(values.readings ?? 1_000_000))],
+  ['disk-refused', () => benchRefusedOnDisk(Number(values.readings ?? 10_000))],
   ['replay', () => benchReplay(Number(values.readings ?? 1_000_000), rounds.rounds)],
   ['start', () => benchStart(Number(values.readings ?? 10_000_000), rounds.rounds)],
   ['memory', () => benchMemory(Number(values.readings ?? 10_000_000), Number(values.minutes))],

@@ -28,7 +28,10 @@ export const startScript = async (file: string, env: Readonly<Record<string, str
 /** Beside the project and not in the system's temporary folder, which is memory on many machines: fsync costs nothing there. */
 export const benchFolder = (): string => mkdtempSync(join(root, 'bench-data-'))
 
-export type BenchService = BenchServer & { readonly cellar: string; readonly keys: readonly string[] }
+export type BenchService = EmptyService & {
+  readonly cellar: string
+  readonly keys: readonly string[]
+}
 
 /** Where a service comes from and what it is told, if that differs from the usual. */
 export type ServiceOptions = {
@@ -40,6 +43,9 @@ export type ServiceOptions = {
 /** A service in an empty data folder. `ask` does what the command line would, and answers its lines. */
 export type EmptyService = BenchServer & {
   readonly processId: number
+  readonly dataDir: string
+  /** Ends it and leaves what it stored; `stop` removes that. */
+  end(): Promise<void>
   ask(operation: Operation): Promise<readonly Line[]>
 }
 
@@ -49,6 +55,8 @@ export const startEmptyService = async (options: ServiceOptions = {}): Promise<E
   return {
     url,
     processId: child.pid,
+    dataDir,
+    end: () => end(child),
     ask: (operation) => ask(dataDir, operation),
     stop: async () => {
       await end(child)
@@ -81,7 +89,7 @@ export const startService = async (
   await service.ask({ op: 'create_cellar', cellar, title: '' })
   const keys: string[] = []
   for (let count = 0; count < keyCount; count++) keys.push(await createKey(service, cellar))
-  return { url: service.url, cellar, keys, stop: () => service.stop() }
+  return { ...service, cellar, keys }
 }
 
 /** What `bun start` of that checkout sets for the engine's heap. */

@@ -46,11 +46,16 @@ export const idempotencyKeyCharsMax = 255
 export const idempotencyMs = 24 * 3_600_000
 /** Clocks of several nodes differ: what was recorded this much earlier is surely forgotten by all of them. */
 export const idempotencyMarginMs = 3_600_000
-/** Keys that wait to be written to the index's file, each refused item of a batch counted as one: about 300 bytes each. */
+/**
+ * Keys that wait to be written to the index's file: about 600 bytes each. A batch that the first version stored counts each
+ * of its refused items too.
+ */
 export const idempotencyWaitingMax = 65_536
-/** What a key takes in an append as JSON, and each refused item of its batch: 210 and 101 at the most. */
-export const encodedIdempotencyBytes = 220
-export const encodedKeptItemBytes = 105
+/**
+ * What a key takes in an append as JSON: 406 at the most. It comes on top of a batch's own bound and still fits: a batch near
+ * that bound has 490 readings or more, and each takes 40 bytes less than `encodedReadingBytesBesideData` counts.
+ */
+export const encodedIdempotencyBytes = 410
 /** So many waiting are written at once; fewer with the next heartbeat. */
 export const idempotencyWrittenAtOnce = 4_096
 /** How often the index's file is told how far the log was folded when no key came: a start reads what came since then. */

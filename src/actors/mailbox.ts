@@ -1,7 +1,7 @@
 import { isBatch, type Readings } from '../domain/reading.ts'
-import { encodedBytesAtMost, encodedIdempotencyBytesAtMost, sumOf } from '../domain/reading-size.ts'
+import { encodedBytesAtMost, sumOf } from '../domain/reading-size.ts'
 import { type CommandRefusal, type Outcome, type ReadingRefusal, refused } from '../domain/refusal.ts'
-import { mailboxCommandsMax, mailboxReadingsMax, mailboxRequestsMax } from '../limits.ts'
+import { encodedIdempotencyBytes, mailboxCommandsMax, mailboxReadingsMax, mailboxRequestsMax } from '../limits.ts'
 import { Outage } from '../log/event-log.ts'
 import type { Accepted, KeyedRequest } from './core.ts'
 import { commandRefusalOf } from './outage.ts'
@@ -287,4 +287,4 @@ const placesOf = (asks: readonly ReadingAsk[]): number => asks.reduce((places, a
 
 const bytesAtMost = ({ readings, keyed }: ReadingAsk): number =>
   (isBatch(readings) ? sumOf(readings, encodedBytesAtMost) : encodedBytesAtMost(readings)) +
-  (keyed === null ? 0 : encodedIdempotencyBytesAtMost(keyed.idempotency))
+  (keyed === null ? 0 : encodedIdempotencyBytes)

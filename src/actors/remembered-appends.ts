@@ -299,5 +299,6 @@ const laterOf = (a: KeyedAppend | null, b: KeyedAppend | null): KeyedAppend | nu
 
 const nameOf = (stream: string, keyHash: string): string => `${stream} ${keyHash}`
 
-/** What it takes of memory: itself, and the refused items of its batch. */
-const weightOf = ({ idempotency }: KeyedAppend): number => 1 + (idempotency.batch?.rejected.length ?? 0)
+/** What it takes of memory: one, and one more for each verdict that the first version stored with it. */
+const weightOf = ({ idempotency: { batch } }: KeyedAppend): number =>
+  batch?.refusals?.kind === 'verdicts' ? 1 + batch.refusals.items.length : 1

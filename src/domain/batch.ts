@@ -1,6 +1,12 @@
 import { batchReadingsMax } from '../limits.ts'
-import type { CellarPolicy } from './events.ts'
-import { cellarRefusal, type ParsedReading, parseReading, policyRefusal, type Reading } from './reading.ts'
+import {
+  cellarRefusal,
+  type ParsedReading,
+  parseReading,
+  policyRefusal,
+  type Reading,
+  type TimestampPolicy,
+} from './reading.ts'
 import { done, type ItemRefusal, type Outcome, type ReadingRefusal, type RejectedItem, refused } from './refusal.ts'
 
 /** A batch of which each item was judged alone: the valid ones in their order, and why each of the others is none. */
@@ -19,24 +25,38 @@ export const parseBatch = (json: unknown): Outcome<readonly unknown[], ReadingRe
 const noBatch = refused<ReadingRefusal>({ kind: 'invalid_body', what: 'batch' })
 
 /** What a reading has to fit: the key's cellar, that cellar's bounds (`null`: not known here), at `now` (ms). */
-export type BatchPlace = { readonly cellar: string; readonly policy: CellarPolicy | null; readonly now: number }
+export type BatchPlace = { readonly cellar: string; readonly policy: TimestampPolicy | null; readonly now: number }
 
-export const judgeBatch = (items: readonly unknown[], place: BatchPlace): JudgedBatch => {
+export const judgeBatch = (items: readonly unknown[], place: BatchPlace): JudgedBatch =>
+  judgeItems(parseItems(items, place.cellar), place)
+
+/** An item as it is at any time: its reading, or what is wrong with it. */
+export type ParsedItem = Outcome<ParsedReading, ItemRefusal>
+
+export const parseItems = (items: readonly unknown[], cellar: string): readonly ParsedItem[] =>
+  items.map((item) => parseItem(item, cellar))
+
+export const judgeItems = (items: readonly ParsedItem[], { policy, now }: Omit<BatchPlace, 'cellar'>): JudgedBatch => {
   const readings: Reading[] = []
   const rejected: RejectedItem[] = []
   let index = 0
   for (const item of items) {
-    const parsed = parseReading(item)
-    const refusal = parsed.ok ? refusalAt(parsed.value, place) : asItem(parsed.refusal)
+    const refusal = item.ok ? timeRefusal(item.value.timestampMs, policy, now) : item.refusal
     if (refusal !== null) rejected.push({ index, refusal })
-    else if (parsed.ok) readings.push(parsed.value.reading)
+    else if (item.ok) readings.push(item.value.reading)
     index += 1
   }
   return { readings, rejected }
 }
 
-const refusalAt = (parsed: ParsedReading, { cellar, policy, now }: BatchPlace): ItemRefusal | null =>
-  cellarRefusal(parsed.reading, cellar) ?? (policy === null ? null : policyRefusal(parsed.timestampMs, policy, now))
+const parseItem = (item: unknown, cellar: string): ParsedItem => {
+  const parsed = parseReading(item)
+  if (!parsed.ok) return parsed.refusal.kind === 'invalid_body' ? notAnObject : parsed
+  const mismatch = cellarRefusal(parsed.value.reading, cellar)
+  return mismatch === null ? parsed : refused(mismatch)
+}
 
-const asItem = (refusal: ItemRefusal): ItemRefusal =>
-  refusal.kind === 'invalid_body' ? { kind: 'invalid_body', what: 'item' } : refusal
+const notAnObject = refused<ItemRefusal>({ kind: 'invalid_body', what: 'item' })
+
+const timeRefusal = (timestampMs: number, policy: TimestampPolicy | null, now: number): ItemRefusal | null =>
+  policy === null ? null : policyRefusal(timestampMs, policy, now)

@@ -4,22 +4,28 @@
  */
 import { type Static, Type } from '@sinclair/typebox'
 import { idempotencyKeyCharsMax, idempotencyMs } from '../limits.ts'
+import { Refusals } from './batch-repeat.ts'
 import type { RecordedEvent } from './events.ts'
-import { KeptItem } from './rejected-item.ts'
 
 const strict = { additionalProperties: false } as const
 const sha256 = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256, 64 lower-case hex digits' })
 
-/** In the metadata of the first event that a request with an `Idempotency-Key` stored. */
+/**
+ * In the metadata of the first event that a request with an `Idempotency-Key` stored. Its stored form has a version of its
+ * own: `log/codec/stored-idempotency.ts`.
+ */
 export const Idempotency = Type.Object(
   {
     /** Of the header's text. Never the text itself: a careless device puts its API key there. */
     keyHash: sha256,
     /** Of the body's bytes as they are after decompression, so that a retry may come through another encoder. */
     bodyHash: sha256,
-    /** What became of its items; `null` if it was a single reading, which another endpoint takes. */
+    /**
+     * How many of its items were accepted, and what a repeat needs to name the refused ones; `null` if it was a single
+     * reading, which another endpoint takes.
+     */
     batch: Type.Union([
-      Type.Object({ accepted: Type.Integer({ minimum: 1 }), rejected: Type.Array(KeptItem) }, strict),
+      Type.Object({ accepted: Type.Integer({ minimum: 1 }), refusals: Type.Union([Refusals, Type.Null()]) }, strict),
       Type.Null(),
     ]),
   },

@@ -1,5 +1,4 @@
-import { encodedIdempotencyBytes, encodedKeptItemBytes, encodedReadingBytesBesideData } from '../limits.ts'
-import type { Idempotency } from './idempotency.ts'
+import { encodedReadingBytesBesideData } from '../limits.ts'
 import type { Reading } from './reading.ts'
 
 /**
@@ -19,13 +18,6 @@ export const encodedBytesAtMost = ({ cellar, rack, keg, timestamp }: Reading): n
   24 +
   fieldNameBytes +
   encodedReadingBytesBesideData
-
-/**
- * It comes on top of a batch's own bound, and fits into what EventStoreDB takes all the same: events reach
- * `batchEncodedBytesMax` with 490 readings at the least, and then at most 510 items of the batch were refused.
- */
-export const encodedIdempotencyBytesAtMost = ({ batch }: Idempotency): number =>
-  encodedIdempotencyBytes + (batch?.rejected.length ?? 0) * encodedKeptItemBytes
 
 const fieldNameBytes = '{"cellar":"","rack":"","keg":"","value":,"timestamp":""}'.length
 

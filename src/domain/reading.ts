@@ -72,8 +72,11 @@ export const parseReading = (json: unknown): Outcome<ParsedReading, ItemRefusal>
 export const cellarRefusal = (reading: Reading, cellar: string): ItemRefusal | null =>
   reading.cellar === cellar ? null : { kind: 'cellar_mismatch', cellar }
 
+/** What of a cellar's policy concerns the timestamps of its readings. */
+export type TimestampPolicy = Pick<CellarPolicy, 'readingAgeMsMax' | 'readingAheadMsMax' | 'retentionMs'>
+
 /** The bounds that a cellar sets for its readings' timestamps, at `now` (ms); by itself the service sets none. */
-export const policyRefusal = (timestampMs: number, policy: CellarPolicy, now: number): ItemRefusal | null => {
+export const policyRefusal = (timestampMs: number, policy: TimestampPolicy, now: number): ItemRefusal | null => {
   const { readingAgeMsMax, readingAheadMsMax, retentionMs } = policy
   // What is older than anything that is kept is refused too, never accepted and dropped.
   const ageMsMax = Math.min(readingAgeMsMax ?? Number.POSITIVE_INFINITY, retentionMs ?? Number.POSITIVE_INFINITY)

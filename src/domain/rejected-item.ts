@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import type { ItemRefusal, RejectedItem } from './refusal.ts'
+import type { RejectedItem } from './refusal.ts'
 
 const strict = { additionalProperties: false } as const
 const ms = Type.Integer({ minimum: 0, description: 'milliseconds' })
@@ -15,8 +15,8 @@ const nameFault = Type.Union([
 ])
 
 /**
- * Why an item of a batch was refused, as it is kept for a repeat of that batch: without what the key and the endpoint say
- * anyway, so that it takes at most `encodedKeptItemBytes`, whatever the cellar is called.
+ * Why an item of a batch was refused, as the first version stored it for a repeat: without what the key and the endpoint say
+ * anyway. Only read now; `batch-repeat.ts` has what is stored instead.
  */
 const KeptRefusal = Type.Union([
   Type.Object({ kind: kind('invalid_body') }, strict),
@@ -35,24 +35,9 @@ const KeptRefusal = Type.Union([
   Type.Object({ kind: kind('timestamp_in_future'), aheadMsMax: ms }, strict),
   Type.Object({ kind: kind('cellar_mismatch') }, strict),
 ])
-type KeptRefusal = Static<typeof KeptRefusal>
 
 export const KeptItem = Type.Object({ index: Type.Integer({ minimum: 0 }), refusal: KeptRefusal }, strict)
 export type KeptItem = Static<typeof KeptItem>
-
-export const keepItem = ({ index, refusal }: RejectedItem): KeptItem => ({ index, refusal: keep(refusal) })
-
-const keep = (refusal: ItemRefusal): KeptRefusal => {
-  switch (refusal.kind) {
-    case 'invalid_body':
-    case 'cellar_mismatch':
-      return { kind: refusal.kind }
-    case 'missing_field':
-      return { kind: refusal.kind, fields: [...refusal.fields] }
-    default:
-      return refusal
-  }
-}
 
 /** `cellar`: the one that the key belongs to, which never changes. */
 export const restoreItem = ({ index, refusal }: KeptItem, cellar: string): RejectedItem => {

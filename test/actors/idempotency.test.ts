@@ -33,11 +33,12 @@ const sent = (at: Sent, key = 'one', body = 'body') => at.node.schedule.until(se
 
 const sendBatch = ({ cluster, node, keyId }: Sent, count: number, rejected: number) => {
   const request = keyed(cluster, 'one')
-  const items = Array.from({ length: rejected }, (_, index) => ({
-    index,
-    refusal: { kind: 'invalid_value' as const },
-  }))
-  const idempotency = { ...request.idempotency, batch: { accepted: count, rejected: items } }
+  const bounds = { readingAgeMsMax: null, readingAheadMsMax: null, retentionMs: null }
+  const judgement = { kind: 'judgement' as const, rejected, rules: 1, atMs: cluster.clock.now(), bounds }
+  const idempotency = {
+    ...request.idempotency,
+    batch: { accepted: count, refusals: rejected === 0 ? null : judgement },
+  }
   const readings = Array.from({ length: count }, () => reading)
   return node.schedule.until(node.core.keys.acceptKeyed(keyId, readings, { ...request, idempotency }))
 }
@@ -77,7 +78,7 @@ describe('a request with an Idempotency-Key that is sent again', () => {
     const again = await sendBatch(at, 3, 0)
     expectRepeat(again, first)
     expect(again).toMatchObject({
-      value: { repeats: { batch: { accepted: 3, rejected: [{ index: 0 }, { index: 1 }] } } },
+      value: { repeats: { batch: { accepted: 3, refusals: { kind: 'judgement', rejected: 2 } } } },
     })
     expect(await stored(at)).toBe(4)
   })

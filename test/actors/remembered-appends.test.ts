@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { openCore } from '../../src/actors/open-core.ts'
-import type { RecordedEvent } from '../../src/domain/events.ts'
+import type { Refusals } from '../../src/domain/batch-repeat.ts'
+import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
 import type { FoldedTo } from '../../src/domain/folded-to.ts'
-import { bodyHash, idempotencyKeyHash } from '../../src/domain/idempotency.ts'
+import { bodyHash, type Idempotency, idempotencyKeyHash } from '../../src/domain/idempotency.ts'
 import { readingsStream } from '../../src/domain/streams.ts'
 import {
   heartbeatMs,
@@ -30,16 +31,47 @@ import { Cluster, makeTestKey, reading, type TestNode } from './nodes.ts'
 
 const bytes = new TextEncoder().encode('body')
 
-const send = async (node: TestNode, cluster: Cluster, keyId: string, key = 'one', rejected = 0) => {
-  const items = Array.from({ length: rejected }, (_, index) => ({
-    index,
-    refusal: { kind: 'invalid_value' as const },
-  }))
-  const idempotency = {
-    keyHash: idempotencyKeyHash(key) ?? '',
-    bodyHash: bodyHash(bytes),
-    batch: { accepted: 1, rejected: items },
-  }
+const idempotencyOf = (key: string, refusals: Refusals | null = null): Idempotency => ({
+  keyHash: idempotencyKeyHash(key) ?? '',
+  bodyHash: bodyHash(bytes),
+  batch: { accepted: 1, refusals },
+})
+
+const bounds = { readingAgeMsMax: null, readingAheadMsMax: null, retentionMs: null }
+const judgement: Refusals = { kind: 'judgement', rejected: 999, rules: 1, atMs: 0, bounds }
+const verdicts: Refusals = {
+  kind: 'verdicts',
+  items: Array.from({ length: 999 }, (_, index) => ({ index, refusal: { kind: 'invalid_value' } })),
+}
+
+/** So many of these are as much as may wait. */
+const verdictsMax = Math.floor(idempotencyWaitingMax / 1_000)
+
+/** Appends so many keyed readings, each of a key of its own, as another node would: no node knows of them before it hears. */
+const appendElsewhere = async (
+  cluster: Cluster,
+  keyId: string,
+  { keys, refusals }: { readonly keys: readonly string[]; readonly refusals: Refusals | null },
+): Promise<void> => {
+  const stream = readingsStream(keyId)
+  const [last] = await cluster.log.read(stream, { direction: 'backwards', limit: 1 })
+  const events = keys.map((key): NewEvent<'ReadingAccepted'> => {
+    const id = cluster.newId()
+    const by = { kind: 'key', keyId } as const
+    const metadata = {
+      by,
+      requestId: id,
+      correlationId: id,
+      causationId: id,
+      idempotency: idempotencyOf(key, refusals),
+    }
+    return { id, type: 'ReadingAccepted', recordedAt: cluster.clock.now(), data: reading, metadata }
+  })
+  await cluster.log.append(stream, last?.revision ?? 'none', events)
+}
+
+const send = async (node: TestNode, cluster: Cluster, keyId: string, key = 'one') => {
+  const idempotency = idempotencyOf(key)
   const request = { requestId: cluster.newId(), idempotency, refusal: null }
   const answer = await node.schedule.until(node.core.keys.acceptKeyed(keyId, [reading], request))
   return answer.ok ? (answer.value.repeats === null ? 'stored' : 'repeated') : answer.refusal.kind
@@ -86,11 +118,11 @@ class FaultyIndex implements IdempotencyIndex {
   }
 }
 
-const opened = async () => {
+const opened = async (options: Parameters<typeof makeTestKey>[1] = {}) => {
   const cluster = new Cluster()
   const index = new FaultyIndex()
   const node = await cluster.open({ idempotency: index })
-  return { cluster, index, node, keyId: await makeTestKey(node) }
+  return { cluster, index, node, keyId: await makeTestKey(node, options) }
 }
 
 describe('what a node remembers of Idempotency-Keys', () => {
@@ -228,23 +260,36 @@ describe('what a node remembers of Idempotency-Keys', () => {
     expect(await send(restarted, cluster, keyId)).toBe('repeated')
   })
 
-  test('is bounded in memory: with a disk that stands still requests with a key are refused, others are not', async () => {
-    const { cluster, index, node, keyId } = await opened()
-    const released = Promise.withResolvers<void>()
-    index.held = released.promise
-    const answers: string[] = []
-    for (let count = 0; count < Math.ceil(idempotencyWaitingMax / 1_000) + 2; count += 1) {
-      answers.push(await send(node, cluster, keyId, `key ${count}`, 999))
-    }
-    expect(answers.filter((answer) => answer === 'stored')).toHaveLength(Math.ceil(idempotencyWaitingMax / 1_000))
-    expect(answers.at(-1)).toBe('store_unavailable')
-    expect((await node.post(keyId))[0]).toMatchObject({ ok: true })
-    released.resolve()
-    await node.schedule.advance(2 * storeRetryPauseMsMax)
-    expect(await send(node, cluster, keyId, 'key 0')).toBe('repeated')
-    expect(await send(node, cluster, keyId, answers.length.toString())).toBe('stored')
-    expect(node.bugs).toEqual([])
-  })
+  const bounded: [title: string, ...full: { readonly count: number; readonly refusals: Refusals | null }[]][] = [
+    ['a batch counts one, whatever was refused of it', { count: idempotencyWaitingMax, refusals: judgement }],
+    [
+      'a batch of the first version counts its verdicts too',
+      { count: verdictsMax, refusals: verdicts },
+      { count: idempotencyWaitingMax % 1_000, refusals: null },
+    ],
+  ]
+  for (const [title, ...full] of bounded) {
+    test(`is bounded in memory while the disk stands still: ${title}`, async () => {
+      const { cluster, index, node, keyId } = await opened({ limit: { readings: 1_000_000, windowMs: 60_000 } })
+      const released = Promise.withResolvers<void>()
+      index.held = released.promise
+      for (const [at, { count, refusals }] of full.entries()) {
+        const keys = Array.from({ length: count }, (_, number) => `key ${at} ${number}`)
+        await appendElsewhere(cluster, keyId, { keys, refusals })
+      }
+      node.late.deliver()
+      expect(await send(node, cluster, keyId, 'key 0 0')).toBe('repeated')
+      await appendElsewhere(cluster, keyId, { keys: ['one more'], refusals: null })
+      node.late.deliver()
+      expect(await send(node, cluster, keyId, 'key 0 0')).toBe('store_unavailable')
+      expect((await node.post(keyId))[0]).toMatchObject({ ok: true })
+      released.resolve()
+      await node.schedule.advance(2 * storeRetryPauseMsMax)
+      expect(await send(node, cluster, keyId, 'one more')).toBe('repeated')
+      expect(await send(node, cluster, keyId, 'new')).toBe('stored')
+      expect(node.bugs).toEqual([])
+    })
+  }
 
   /** The cluster after a start, a loss of what `lost` wrote, and whatever is done before the index is opened again. */
   const putBack = async (lost: (node: TestNode, cluster: Cluster, keyId: string) => Promise<void>) => {
@@ -304,11 +349,7 @@ describe('what a node remembers of Idempotency-Keys', () => {
   test('leaves the place of the next append alone when its stream has no event', async () => {
     const { cluster, index, node, keyId } = await opened()
     await node.core.drain()
-    const idempotency = {
-      keyHash: idempotencyKeyHash('one') ?? '',
-      bodyHash: bodyHash(bytes),
-      batch: { accepted: 1, rejected: [] },
-    }
+    const idempotency = idempotencyOf('one')
     const phantom = { stream: readingsStream(keyId), revision: 0, recordedAt: cluster.clock.now(), idempotency }
     await index.inner.write({ appends: [phantom], foldedTo: null, forgetBeforeMs: 0 })
     const expected: ExpectedRevision[] = []
@@ -429,9 +470,10 @@ describe('a start', () => {
 
   test('that folds more keys than its index can take reads them back once it has folded all, and only then', async () => {
     const { cluster, node, keyId } = await opened()
-    const batches = Math.ceil(idempotencyWaitingMax / 1_000) + 1
     for (const half of ['one', 'two']) {
-      for (let count = 0; count < batches; count += 1) await send(node, cluster, keyId, `${half} ${count}`, 999)
+      const keys = Array.from({ length: verdictsMax + 2 }, (_, count) => `${half} ${count}`)
+      await appendElsewhere(cluster, keyId, { keys, refusals: verdicts })
+      node.late.deliver()
       for (let count = 0; count < 3; count += 1) await node.post(keyId, 1_000)
     }
     const pages: ReadAllOptions[] = []

@@ -8,9 +8,12 @@ import { ensureLogCreated } from '../../src/log/log-identity.ts'
 import { createMemoryLog } from '../../src/log/memory.ts'
 import { openSqliteLog } from '../../src/log/sqlite/sqlite-log.ts'
 import { newFolder } from '../support/cellarbook.ts'
+import { storeUrl } from '../support/engine.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { passingLog } from '../support/passing-log.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
+import { openAt } from './event-store-log.ts'
+import { appendByFirstVersion } from './first-version.ts'
 import {
   cellarRenamed,
   freshCellarStream,
@@ -142,11 +145,12 @@ describe('copyLog()', () => {
 
   test('appends no more at once than an engine takes, whatever lies behind the revisions that are gone', async () => {
     const gone = 2 * copyAppendEventsMax + 1
-    const rejected = Array.from({ length: batchReadingsMax - 1 }, (_, index) => ({
+    const items = Array.from({ length: batchReadingsMax - 1 }, (_, index) => ({
       index,
       refusal: { kind: 'invalid_value' as const },
     }))
-    const idempotency = { keyHash: 'ab'.repeat(32), bodyHash: 'cd'.repeat(32), batch: { accepted: 1, rejected } }
+    const batch = { accepted: 1, refusals: { kind: 'verdicts' as const, items } }
+    const idempotency = { keyHash: 'ab'.repeat(32), bodyHash: 'cd'.repeat(32), batch }
     const keyed = (more: Partial<NewEvent['metadata']>): NewEvent => {
       const event = reading(one)
       return { ...event, metadata: { ...event.metadata, ...more } }
@@ -177,6 +181,33 @@ describe('copyLog()', () => {
       expect(vacant.some(({ metadata: { idempotency } }) => idempotency !== undefined)).toBe(false)
       expect(streamsOf(await everything(target))).toEqual(streamsOf(await everything(source)))
     }
+  })
+
+  test('of batches with refused items, as either version stored them, is the same on every engine', async () => {
+    const folder = newFolder()
+    folders.push(folder)
+    const before = openSqliteLog({ dataDir: folder.path })
+    await fill(before)
+    const bounds = { readingAgeMsMax: 5, readingAheadMsMax: null, retentionMs: null }
+    const refusals = { kind: 'judgement' as const, rejected: 999, rules: 1, atMs: 7, bounds }
+    const hashes = { keyHash: 'ab'.repeat(32), bodyHash: 'cd'.repeat(32) }
+    const stream = 'readings-cccccccc'
+    const keyed = reading(stream)
+    const metadata = { ...keyed.metadata, idempotency: { ...hashes, batch: { accepted: 1, refusals } } }
+    await before.append(stream, 'none', [{ ...keyed, metadata }])
+    await before.close()
+    const rejected = [{ index: 2, refusal: { kind: 'invalid_value' as const } }]
+    const first = { stream: 'readings-dddddddd', ...hashes, rejected }
+    appendByFirstVersion(folder.path, { ...first, readings: [reading(first.stream)] })
+    const source = openSqliteLog({ dataDir: folder.path })
+    open.push(source)
+    const ofFirst = { ...hashes, batch: { accepted: 1, refusals: { kind: 'verdicts', items: rejected } } }
+    expect(await source.read(first.stream, { limit: 1 })).toMatchObject([{ metadata: { idempotency: ofFirst } }])
+    const eventStore = await openAt(await storeUrl())
+    open.push(eventStore)
+    const digests = [await copy(source, sqlite()), await copy(source, eventStore), await copy(eventStore, sqlite())]
+    expect(new Set(digests.map(({ digest }) => digest)).size).toBe(1)
+    expect(await eventStore.read(first.stream, { limit: 1 })).toMatchObject([{ metadata: { idempotency: ofFirst } }])
   })
 
   test('goes on where it was cut off, at whichever append, and writes nothing twice', async () => {

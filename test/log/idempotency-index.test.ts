@@ -8,7 +8,8 @@ import { openIdempotencyFile } from '../../src/log/idempotency/file.ts'
 import { createMemoryIndex } from '../../src/log/idempotency/memory.ts'
 import { isPassing } from '../../src/log/idempotency/passing.ts'
 import { type IdempotencyIndex, IndexBusy, IndexUnusable } from '../../src/log/idempotency-index.ts'
-import { startMs } from './sample-events.ts'
+import { idempotencyOf, indexOfFirstVersion } from './first-version.ts'
+import { reading, startMs } from './sample-events.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 const keyHash = (number: number): string => number.toString(16).padStart(64, '0')
@@ -32,6 +33,16 @@ const change = (appends: readonly KeyedAppend[], foldedTo: number | null = null,
   forgetBeforeMs,
 })
 
+const bounds = { readingAgeMsMax: 5, readingAheadMsMax: null, retentionMs: 7 }
+const refusalsOfEachKind = [
+  null,
+  { kind: 'judgement' as const, rejected: 999, rules: 1, atMs: startMs, bounds },
+  {
+    kind: 'verdicts' as const,
+    items: [{ index: 3, refusal: { kind: 'missing_field' as const, fields: ['rack' as const] } }],
+  },
+]
+
 type Opened = { readonly index: IdempotencyIndex; dispose(): Promise<void> }
 
 const openInMemory = async (): Promise<Opened> => ({ index: createMemoryIndex(), dispose: async () => {} })
@@ -52,15 +63,16 @@ for (const [name, open] of [
   describe(`the index of Idempotency-Keys ${name}`, () => {
     test('finds what was written, in its stream only, with every detail', async () => {
       const { index, dispose } = await open()
-      const rejected = [{ index: 3, refusal: { kind: 'missing_field' as const, fields: ['rack' as const] } }]
-      const { idempotency } = appendOf(2)
-      const batch = appendOf(2, { idempotency: { ...idempotency, batch: { accepted: 7, rejected } } })
+      const batches = refusalsOfEachKind.map((refusals, at) => {
+        const { idempotency, ...append } = appendOf(2 + at)
+        return { ...append, idempotency: { ...idempotency, batch: { accepted: 7, refusals } } }
+      })
       expect(index.foldedTo).toBeNull()
-      await index.write(change([appendOf(1), batch], 90))
+      await index.write(change([appendOf(1), ...batches], 90))
       expect(index.find('readings-one', keyHash(1))).toEqual(appendOf(1))
-      expect(index.find('readings-one', keyHash(2))).toEqual(batch)
+      for (const batch of batches) expect(index.find('readings-one', batch.idempotency.keyHash)).toEqual(batch)
       expect(index.find('readings-two', keyHash(1))).toBeNull()
-      expect(index.find('readings-one', keyHash(3))).toBeNull()
+      expect(index.find('readings-one', keyHash(9))).toBeNull()
       expect(index.foldedTo).toEqual(at(90))
       await dispose()
     })
@@ -122,6 +134,36 @@ describe('the file of the index', () => {
     folder.remove()
   })
 
+  test('of the first version is read on, and takes appends of this one', async () => {
+    const folder = temporaryFolder()
+    const stream = 'readings-one'
+    const rejected = [{ index: 3, refusal: { kind: 'invalid_value' as const } }]
+    const first = { stream, readings: [reading(stream)], keyHash: keyHash(1), bodyHash: 'b0'.repeat(32), rejected }
+    indexOfFirstVersion(folder.path, first, { logId: 'a log', position: 9, stream, eventId: 'event 9' })
+    const then = { stream, revision: 0, recordedAt: startMs, idempotency: idempotencyOf(first) }
+    for (const life of [1, 2]) {
+      const index = openIdempotencyFile({ dataDir: folder.path, logId: 'a log' })
+      expect(index.foldedTo).toMatchObject({ id: life === 1 ? 'event 9' : 'event 90' })
+      expect(index.find(stream, keyHash(1))).toEqual(then)
+      await index.write(change([appendOf(2)], 90))
+      expect(index.find(stream, keyHash(2))).toEqual(appendOf(2))
+      await index.close()
+    }
+    folder.remove()
+  })
+
+  test('is given up when an append in it is of a newer version', async () => {
+    const folder = temporaryFolder()
+    await closed(folder.path)
+    const database = new Database(join(folder.path, 'idempotency.db'))
+    database.run('UPDATE appends SET version = 3')
+    database.close()
+    const index = openIdempotencyFile({ dataDir: folder.path, logId: 'a log' })
+    expect(() => index.find('readings-one', keyHash(1))).toThrow(IndexUnusable)
+    await index.close()
+    folder.remove()
+  })
+
   test('shrinks by more than it grew with each change', async () => {
     const folder = temporaryFolder()
     const index = openIdempotencyFile({ dataDir: folder.path, logId: 'a log' })
@@ -141,7 +183,7 @@ describe('the file of the index', () => {
   const damage: [title: string, harm: (file: string) => void][] = [
     ['is no database', (file) => writeFileSync(file, 'once there was a file')],
     ['ends too early', (file) => writeFileSync(file, readFileSync(file).subarray(0, 4_096))],
-    ...[1, 3].map((version): (typeof damage)[number] => [
+    ...[1, 2, 4].map((version): (typeof damage)[number] => [
       `is of version ${version}`,
       (file) => {
         const database = new Database(file)

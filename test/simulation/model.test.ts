@@ -149,7 +149,7 @@ const postKeyed = async (system: System, at: KeyedPost & { readonly keyId: strin
   const { keyId, count } = at
   const requestId = cluster.newId()
   const keyHash = hashOf(at.name)
-  const batch = at.payload === 'batch' ? { accepted: count, rejected: [] } : null
+  const batch = at.payload === 'batch' ? { accepted: count, refusals: null } : null
   const idempotency = { keyHash, bodyHash: hashOf(`${at.payload} of ${count}`), batch }
   const readings = batch === null ? reading : Array.from({ length: count }, () => reading)
   const isTaken = promised.revoked.has(keyId) || promised.suspended.has(keyId)

@@ -1,14 +1,13 @@
 import type { Accepted } from '../../actors/core.ts'
-import { judgeBatch, parseBatch } from '../../domain/batch.ts'
-import type { KeyState } from '../../domain/key.ts'
+import { type BatchPlace, judgeBatch, judgeItems, type ParsedItem, parseBatch, parseItems } from '../../domain/batch.ts'
+import { type RepeatedBatch, refusalsOf, rejectedThen, timelessItems } from '../../domain/batch-repeat.ts'
 import type { Reading } from '../../domain/reading.ts'
 import { encodedBytesExceed } from '../../domain/reading-size.ts'
-import { done, type ReadingRefusal, type RejectedItem, refused } from '../../domain/refusal.ts'
-import { keepItem, restoreItem } from '../../domain/rejected-item.ts'
+import { done, type Outcome, type ReadingRefusal, type RejectedItem, refused } from '../../domain/refusal.ts'
 import { batchBodyBytesMax, batchEncodedBytesMax } from '../../limits.ts'
-import type { ApiDeps, ApiRoute } from './api.ts'
+import type { ApiDeps, ApiResult, ApiRoute, Visit } from './api.ts'
 import type { AcceptedBatch } from './batch-body.ts'
-import { acceptKeyed, ingestRoute } from './ingest-route.ts'
+import { acceptKeyed, ingestRoute, type Keyed } from './ingest-route.ts'
 
 const bound = { what: 'batch', bytesMax: batchBodyBytesMax } as const
 
@@ -18,27 +17,50 @@ const bound = { what: 'batch', bytesMax: batchBodyBytesMax } as const
  */
 export const ingestBatch = (deps: ApiDeps): ApiRoute => {
   const { core } = deps
+  const judgeKeyed = judgeKeyedBatch(deps)
   return ingestRoute(deps, bound, (visit, json, keyed) => {
     const { requestId, key } = visit
     const items = parseBatch(json)
     if (!items.ok) return items
-    const now = core.clock.now()
     const policy = core.projections.cellars.get(key.cellar)?.policy ?? null
-    const { readings, rejected } = judgeBatch(items.value, { cellar: key.cellar, policy, now })
-    const refusal = batchRefusal(readings, rejected, now)
-    if (keyed !== null) {
-      const { keyHash, bodyHash } = keyed
-      const batch = { accepted: readings.length, rejected: rejected.map(keepItem) }
-      const idempotency = { keyHash, bodyHash, batch }
-      return acceptKeyed(deps, visit, { readings, idempotency, refusal: keyed.refusal ?? refusal }).then((answer) =>
-        answer.ok ? done(asThen(answer.value, rejected, key)) : answer,
-      )
-    }
+    const place = { cellar: key.cellar, policy, now: core.clock.now() }
+    if (keyed !== null) return judgeKeyed(visit, keyed, { items: parseItems(items.value, key.cellar), place })
+    const { readings, rejected } = judgeBatch(items.value, place)
+    const refusal = batchRefusal(readings, rejected, place.now)
     if (refusal !== null) return refused(refusal)
     return core.keys
       .accept(key.keyId, readings, requestId)
       .then((answer) => (answer.ok ? done({ accepted: answer.value, rejected }) : answer))
   })
+}
+
+type KeyedBatch = { readonly items: readonly ParsedItem[]; readonly place: BatchPlace }
+
+/** With an `Idempotency-Key`: a repeat is told what the first one was told, whatever would be refused now. */
+const judgeKeyedBatch =
+  (deps: ApiDeps) =>
+  (visit: Visit, keyed: Keyed, { items, place }: KeyedBatch): Promise<ApiResult> => {
+    const judged = judgeItems(items, place)
+    const { readings, rejected } = judged
+    const { keyHash, bodyHash } = keyed
+    const batch = { accepted: readings.length, refusals: refusalsOf(judged, place) }
+    const idempotency = { keyHash, bodyHash, batch }
+    const refusal = keyed.refusal ?? batchRefusal(readings, rejected, place.now)
+    // What waits for the answer must not hold the items: see `timelessItems`.
+    const asked = { items: timelessItems(items), cellar: place.cellar }
+    return acceptKeyed(deps, visit, { readings, idempotency, refusal }).then((answer) =>
+      answer.ok ? acceptedOrRepeated(answer.value, rejected, asked) : answer,
+    )
+  }
+
+const acceptedOrRepeated = (
+  accepted: Accepted,
+  rejected: readonly RejectedItem[],
+  asked: RepeatedBatch,
+): Outcome<AcceptedBatch, ReadingRefusal> => {
+  if (accepted.repeats === null) return done({ accepted, rejected })
+  const then = rejectedThen(accepted.repeats.batch?.refusals ?? null, asked)
+  return then.ok ? done({ accepted, rejected: then.value }) : then
 }
 
 const batchRefusal = (
@@ -49,10 +71,4 @@ const batchRefusal = (
   if (readings.length === 0) return { kind: 'batch_rejected', rejected, atMs }
   if (!encodedBytesExceed(readings, batchEncodedBytesMax)) return null
   return { kind: 'payload_too_large', what: 'events', bytesMax: batchEncodedBytesMax }
-}
-
-/** A repeat tells what was refused of the first, whatever would be now. */
-const asThen = (accepted: Accepted, rejected: readonly RejectedItem[], { cellar }: KeyState): AcceptedBatch => {
-  const kept = accepted.repeats?.batch?.rejected
-  return { accepted, rejected: kept === undefined ? rejected : kept.map((item) => restoreItem(item, cellar)) }
 }

@@ -4,7 +4,7 @@
  *
  * Here the stored text becomes typed: the only place where a type is asserted, after the schema has checked it.
  */
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import {
   type EventType,
@@ -16,6 +16,7 @@ import {
 } from '../../domain/events.ts'
 import { UndecodableEvent } from '../event-log.ts'
 import { type Part, packReadings, unpackReadings } from './packed-readings.ts'
+import { newestMetadata, storedMetadata } from './stored-idempotency.ts'
 import { type Upcast, upcasts } from './upcast.ts'
 
 /** What is known of each event type. A parameter, so that a test can have a version that never was. */
@@ -70,7 +71,6 @@ const StoredEvent = Type.Object({
   data: Type.Unknown(),
   metadata: Metadata,
 })
-type StoredEvent = Static<typeof StoredEvent>
 
 const storedEventCheck = TypeCompiler.Compile(StoredEvent)
 const metadataCheck = TypeCompiler.Compile(Metadata)
@@ -117,13 +117,13 @@ const encodeReadings = (stream: string, readings: readonly NewEvent<'ReadingAcce
 
 const encodeRun = (registry: EventRegistry, stream: string, run: Run): NewRow => {
   if (run.isReadings) return encodeReadings(stream, run.events.filter(isReading))
-  const stored: StoredEvent[] = run.events.map(({ id, type, recordedAt, data, metadata }) => ({
+  const stored = run.events.map(({ id, type, recordedAt, data, metadata }) => ({
     id,
     type,
     schemaVersion: versionOf(registry, type),
     recordedAt,
     data,
-    metadata,
+    metadata: storedMetadata(metadata),
   }))
   const body = JSON.stringify(stored)
   const recordedAt = run.events[0]?.recordedAt ?? 0
@@ -147,7 +147,8 @@ const decodeJson = (known: Known, { row, body, part }: PartOf<string>): readonly
   return decoded
 }
 
-const decodeStored = (known: Known, at: EventPlace, event: unknown): RecordedEvent => {
+const decodeStored = (known: Known, at: EventPlace, stored: unknown): RecordedEvent => {
+  const event = withNewestMetadata(at, stored)
   if (!storedEventCheck.Check(event)) {
     throw new UndecodableEvent(at.stream, at.revision, typeOf(event), 'it is not as events are stored')
   }
@@ -156,6 +157,17 @@ const decodeStored = (known: Known, at: EventPlace, event: unknown): RecordedEve
   const { stream, revision, position } = at
   // Named one by one: a replay decodes a million of them, and copying the place by `...` costs as much as the rest here.
   return { id, type, recordedAt, data, metadata, stream, revision, position } as RecordedEvent
+}
+
+const withNewestMetadata = (at: EventPlace, event: unknown): unknown => {
+  if (typeof event !== 'object' || event === null || !('metadata' in event)) return event
+  try {
+    const metadata = newestMetadata(event.metadata)
+    return metadata === event.metadata ? event : { ...event, metadata }
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause
+    throw new UndecodableEvent(at.stream, at.revision, typeOf(event), cause.message, { cause })
+  }
 }
 
 const parseBody = (row: StoredRow, body: string): readonly unknown[] => {
@@ -241,6 +253,7 @@ const parseMetadata = (json: string): Metadata => {
   } catch (cause) {
     throw new RangeError('metadata in it are not JSON', { cause })
   }
+  metadata = newestMetadata(metadata)
   if (metadataCheck.Check(metadata)) return metadata
   throw new RangeError('metadata in it are not as their schema says')
 }

@@ -1,34 +1,94 @@
 /**
  * What a request's `Idempotency-Key` needs, behind the first reading that it stored:
  *
+ *   varint    version: 2. The first version begins without one
  *   32 bytes  hash of the key
  *   32 bytes  hash of the body
  *   varint    how many readings of a batch were accepted; 0: a single reading
- *   text      of a batch: its refused items as JSON; empty if there are none
+ *   then, of a batch:
+ *     varint    how many of its items were refused; 0: none, and nothing follows
+ *     varint    the number of the rules that judged them; 0: a text follows, their verdicts as JSON
+ *     varint    else when they were judged, ms
+ *     3 varints   and the cellar's bounds then, ms and one more: age, time ahead, retention; 0: none
+ *
+ * The first version, of which the log may hold rows:
+ *
+ *   32 bytes, 32 bytes, varint   as above
+ *   text      of a batch: the verdicts of its refused items as JSON; empty if there are none
  */
-import { Type } from '@sinclair/typebox'
-import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { ByteReader, ByteWriter } from '../../bytes/bytes.ts'
 import { readText, writeText } from '../../bytes/packed-text.ts'
+import type { Refusals } from '../../domain/batch-repeat.ts'
 import type { Idempotency } from '../../domain/idempotency.ts'
-import { KeptItem } from '../../domain/rejected-item.ts'
+import { newestIdempotency } from './stored-idempotency.ts'
+import { idempotencyVersion } from './upcast.ts'
 
 const hashBytes = 32
-const keptItemsCheck = TypeCompiler.Compile(Type.Array(KeptItem))
+const verdictsFollow = 0
 
 export const writeIdempotency = (writer: ByteWriter, { keyHash, bodyHash, batch }: Idempotency): void => {
+  writer.varint(idempotencyVersion)
   writer.bytes(hashBytesOf(keyHash))
   writer.bytes(hashBytesOf(bodyHash))
   writer.varint(batch?.accepted ?? 0)
-  if (batch !== null) writeText(writer, batch.rejected.length === 0 ? '' : JSON.stringify(batch.rejected))
+  if (batch === null) return
+  if (batch.refusals === null) writer.varint(0)
+  else writeRefusals(writer, batch.refusals)
+}
+
+const writeRefusals = (writer: ByteWriter, refusals: Refusals): void => {
+  if (refusals.kind === 'verdicts') {
+    writer.varint(refusals.items.length)
+    writer.varint(verdictsFollow)
+    writeText(writer, JSON.stringify(refusals.items))
+    return
+  }
+  const { rejected, rules, atMs, bounds } = refusals
+  for (const number of [rejected, rules, atMs]) writer.varint(number)
+  for (const bound of [bounds.readingAgeMsMax, bounds.readingAheadMsMax, bounds.retentionMs]) {
+    writer.varint(bound === null ? 0 : bound + 1)
+  }
 }
 
 /** @throws RangeError if the bytes are no such thing. */
 export const readIdempotency = (reader: ByteReader): Idempotency => {
-  const keyHash = readHash(reader)
-  const bodyHash = readHash(reader)
+  const version = reader.varint()
+  if (version !== idempotencyVersion) {
+    throw new RangeError(
+      `what an Idempotency-Key needs has version ${version} in it, and ${idempotencyVersion} is known`,
+    )
+  }
+  const hashes = readHashes(reader)
   const accepted = reader.varint()
-  return { keyHash, bodyHash, batch: accepted === 0 ? null : { accepted, rejected: keptItems(readText(reader)) } }
+  const batch = accepted === 0 ? null : { accepted, refusals: readRefusals(reader) }
+  return newestIdempotency(version, { ...hashes, batch })
+}
+
+const readRefusals = (reader: ByteReader): unknown => {
+  const rejected = reader.varint()
+  if (rejected === 0) return null
+  const rules = reader.varint()
+  if (rules === verdictsFollow) return { kind: 'verdicts', items: parseVerdicts(readText(reader)) }
+  const atMs = reader.varint()
+  const bounds = {
+    readingAgeMsMax: readBound(reader),
+    readingAheadMsMax: readBound(reader),
+    retentionMs: readBound(reader),
+  }
+  return { kind: 'judgement', rejected, rules, atMs, bounds }
+}
+
+const readBound = (reader: ByteReader): number | null => {
+  const number = reader.varint()
+  return number === 0 ? null : number - 1
+}
+
+/** Of the first version. @throws RangeError if the bytes are no such thing. */
+export const readFirstIdempotency = (reader: ByteReader): Idempotency => {
+  const hashes = readHashes(reader)
+  const accepted = reader.varint()
+  const batch = accepted === 0 ? null : { accepted, rejected: parseVerdicts(readText(reader)) }
+  return newestIdempotency(1, { ...hashes, batch })
 }
 
 export const hashBytesOf = (hex: string): Uint8Array => {
@@ -37,19 +97,18 @@ export const hashBytesOf = (hex: string): Uint8Array => {
   return bytes
 }
 
+const readHashes = (reader: ByteReader) => ({ keyHash: readHash(reader), bodyHash: readHash(reader) })
+
 const readHash = (reader: ByteReader): string => {
   const from = reader.skip(hashBytes)
   return reader.bytes.subarray(from, from + hashBytes).toHex()
 }
 
-const keptItems = (json: string): KeptItem[] => {
+const parseVerdicts = (json: string): unknown => {
   if (json === '') return []
-  let items: unknown
   try {
-    items = JSON.parse(json)
+    return JSON.parse(json)
   } catch (cause) {
-    throw new RangeError('refused items in it are not JSON', { cause })
+    throw new RangeError('verdicts of refused items in it are not JSON', { cause })
   }
-  if (keptItemsCheck.Check(items)) return items
-  throw new RangeError('refused items in it are not as their schema says')
 }

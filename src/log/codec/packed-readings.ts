@@ -14,7 +14,8 @@
  *     varint    timestamp, seconds after recordedAt; a text if `timestampIsText`, because only the contract's own form
  *               can be made again from its seconds
  *     text      if `hasMetadata`: its metadata as JSON. Else they follow from key and request, see `usualMetadata`.
- *     bytes     if `isKeyed`: what its request's `Idempotency-Key` needs (`packed-idempotency.ts`)
+ *     bytes     if `isKeyed`: what its request's `Idempotency-Key` needs (`packed-idempotency.ts`), in its first version;
+ *               if `isKeyedAtVersion`: the same, with its version before it
  *
  * Stream, revision, position and the first recordedAt are columns of the row.
  */
@@ -22,15 +23,25 @@
 import { ByteReader, ByteWriter } from '../../bytes/bytes.ts'
 import { readName, readText, type WrittenTexts, writeName, writeText } from '../../bytes/packed-text.ts'
 import type { EventData, Metadata, RecordedEvent } from '../../domain/events.ts'
+import type { Idempotency } from '../../domain/idempotency.ts'
 import { readingId } from '../../domain/reading-id.ts'
 import { parseTimestamp } from '../../domain/timestamp.ts'
-import { readIdempotency, writeIdempotency } from './packed-idempotency.ts'
+import { readFirstIdempotency, readIdempotency, writeIdempotency } from './packed-idempotency.ts'
+import { storedMetadata } from './stored-idempotency.ts'
 import { timestampText } from './timestamp-text.ts'
 import { uuidBytes, uuidText } from './uuid-bytes.ts'
 
 const format = 1
-const flags = { movedOn: 1, idIsText: 2, timestampIsText: 4, hasMetadata: 8, isOfBatch: 16, isKeyed: 32 } as const
-const knownFlags = 63
+const flags = {
+  movedOn: 1,
+  idIsText: 2,
+  timestampIsText: 4,
+  hasMetadata: 8,
+  isOfBatch: 16,
+  isKeyed: 32,
+  isKeyedAtVersion: 64,
+} as const
+const knownFlags = 127
 
 const readingsPrefix = 'readings-'
 const contractTimestampChars = 20
@@ -82,7 +93,7 @@ const pack = (reading: Reading, row: Row): void => {
       (typeof instantMs === 'string' ? flags.timestampIsText : 0) |
       (isUsual ? 0 : flags.hasMetadata) |
       (isOfBatch ? flags.isOfBatch : 0) |
-      (keyed === undefined ? 0 : flags.isKeyed),
+      (keyed === undefined ? 0 : flags.isKeyedAtVersion),
   )
   if (movedOnMs !== 0) writer.signedVarint(movedOnMs)
   if (id !== null) writer.bytes(id)
@@ -93,7 +104,7 @@ const pack = (reading: Reading, row: Row): void => {
   writer.float64(data.value)
   if (typeof instantMs === 'string') writeText(writer, data.timestamp)
   else writer.signedVarint(instantMs / 1_000 - secondsOf(reading.recordedAt))
-  if (!isUsual) writeText(writer, JSON.stringify(metadata))
+  if (!isUsual) writeText(writer, JSON.stringify(storedMetadata(metadata)))
   if (keyed !== undefined) writeIdempotency(writer, keyed)
   row.recordedAt = reading.recordedAt
   if (isOfBatch) row.ofRequest += 1
@@ -174,12 +185,13 @@ export const unpackReadings = (
     const { id } = ids
     const data = unpackData(reader, names, { recordedAt, isText: (flagBits & flags.timestampIsText) !== 0 })
     const metadata = (flagBits & flags.hasMetadata) === 0 ? ids.usualMetadata() : metadataOf(readText(reader))
+    const idempotency = unpackIdempotency(reader, flagBits)
     readings.push({
       id,
       type: 'ReadingAccepted',
       recordedAt,
       data,
-      metadata: (flagBits & flags.isKeyed) === 0 ? metadata : { ...metadata, idempotency: readIdempotency(reader) },
+      metadata: idempotency === null ? metadata : { ...metadata, idempotency },
       stream: row.stream,
       revision: row.revision + index,
       position: row.position + index,
@@ -238,7 +250,12 @@ const passOver = (reader: ByteReader, names: string[], flagBits: number): void =
   if ((flagBits & flags.timestampIsText) === 0) reader.varint()
   else readText(reader)
   if ((flagBits & flags.hasMetadata) !== 0) readText(reader)
-  if ((flagBits & flags.isKeyed) !== 0) readIdempotency(reader)
+  unpackIdempotency(reader, flagBits)
+}
+
+const unpackIdempotency = (reader: ByteReader, flagBits: number): Idempotency | null => {
+  if ((flagBits & (flags.isKeyed | flags.isKeyedAtVersion)) === 0) return null
+  return (flagBits & flags.isKeyed) === 0 ? readIdempotency(reader) : readFirstIdempotency(reader)
 }
 
 const unpackData = (

@@ -18,6 +18,29 @@ export const upcasts: { readonly [T in EventType]?: { readonly [fromVersion: num
   },
 }
 
+/** The newest version of the stored form of `metadata.idempotency`. Forms without a version are of version 1. */
+export const idempotencyVersion = 2
+
+/** For that form, by the version it begins at. */
+export const idempotencyUpcasts: { readonly [fromVersion: number]: Upcast } = {
+  // The first version stored a verdict for each refused item, in `rejected`.
+  1: (form) => {
+    if (!hasVerdicts(form)) return form
+    const { rejected: items, ...batch } = form.batch
+    const refusals = items.length === 0 ? null : { kind: 'verdicts', items }
+    return { ...form, batch: { ...batch, refusals } }
+  },
+}
+
+const hasVerdicts = (form: unknown): form is { readonly batch: { readonly rejected: readonly unknown[] } } =>
+  typeof form === 'object' &&
+  form !== null &&
+  'batch' in form &&
+  typeof form.batch === 'object' &&
+  form.batch !== null &&
+  'rejected' in form.batch &&
+  Array.isArray(form.batch.rejected)
+
 /** What has none fails at the schema, which says so. */
 const hasPolicy = (data: unknown): data is { readonly policy: object } =>
   typeof data === 'object' &&

@@ -6,6 +6,7 @@
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import { readingsStream } from '../../domain/streams.ts'
 import type { Codec } from '../codec/codec.ts'
+import { storedMetadata } from '../codec/stored-idempotency.ts'
 import { UndecodableEvent } from '../event-log.ts'
 
 /** What the server hands out of one event. */
@@ -56,7 +57,7 @@ const metadataText = (stream: string, event: NewEvent, schemaVersion: number): s
   const { id, recordedAt, metadata } = event
   const head = `{"schemaVersion":${schemaVersion},"recordedAt":${recordedAt}`
   const ownId = uuidPattern.test(id) ? '' : `,"id":${JSON.stringify(id)}`
-  if (!isUsual(stream, event)) return `${head}${ownId},${JSON.stringify(metadata).slice(1)}`
+  if (!isUsual(stream, event)) return `${head}${ownId},${JSON.stringify(storedMetadata(metadata)).slice(1)}`
   const request = metadata.requestId === id ? '' : `,"requestId":${JSON.stringify(metadata.requestId)}`
   return `${head}${ownId}${request}}`
 }

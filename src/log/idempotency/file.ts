@@ -1,17 +1,19 @@
 import { Database, SQLiteError } from 'bun:sqlite'
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { FoldedTo } from '../../domain/folded-to.ts'
-import { Idempotency, type KeyedAppend } from '../../domain/idempotency.ts'
+import type { Idempotency, KeyedAppend } from '../../domain/idempotency.ts'
 import { storeBusyMsMax } from '../../limits.ts'
 import { hashBytesOf } from '../codec/packed-idempotency.ts'
+import { newestIdempotency } from '../codec/stored-idempotency.ts'
 import { type IdempotencyIndex, type IndexChange, IndexUnusable } from '../idempotency-index.ts'
 import { type IdempotencyWriter, writeOnThread } from './writer.ts'
 
 const fileName = 'idempotency.db'
-/** A file of another version is folded anew. */
-const formatVersion = 2
+/** A file of another format is folded anew, but for one of `unversioned`. */
+const formatVersion = 3
+/** The format before rows had a version: all its rows are of the first one, and stay so. */
+const unversioned = 2
 const fileMode = 0o600
 
 const tables = `
@@ -22,6 +24,7 @@ const tables = `
     recorded_at INTEGER NOT NULL,
     body_hash BLOB NOT NULL CHECK (length(body_hash) = 32),
     batch TEXT,
+    version INTEGER NOT NULL,
     PRIMARY KEY (key_hash, stream)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX appends_by_time ON appends (recorded_at);
@@ -113,10 +116,7 @@ class Reads {
   find(stream: string, keyHash: string): KeyedAppend | null {
     const row = this.#find.get(hashBytesOf(keyHash), stream)
     if (row === null) return null
-    const batch: unknown = row.batch === null ? null : JSON.parse(row.batch)
-    const idempotency: unknown = { keyHash, bodyHash: row.body_hash.toHex(), batch }
-    if (!idempotencyCheck.Check(idempotency)) throw new IndexUnusable(`Cannot use what lies at "${stream}"`)
-    return { stream, revision: row.revision, recordedAt: row.recorded_at, idempotency }
+    return { stream, revision: row.revision, recordedAt: row.recorded_at, idempotency: idempotencyOf(keyHash, row) }
   }
 
   close(): void {
@@ -125,19 +125,25 @@ class Reads {
   }
 }
 
-const idempotencyCheck = TypeCompiler.Compile(Idempotency)
+/** `version` is that of the stored form (`codec/stored-idempotency.ts`); `batch` is JSON. */
+type Row = { revision: number; recorded_at: number; body_hash: Uint8Array; batch: string | null; version: number }
 
-type Row = { revision: number; recorded_at: number; body_hash: Uint8Array; batch: string | null }
+const idempotencyOf = (keyHash: string, { body_hash, batch, version }: Row): Idempotency =>
+  newestIdempotency(version, {
+    keyHash,
+    bodyHash: body_hash.toHex(),
+    batch: batch === null ? null : JSON.parse(batch),
+  })
 
 const prepareFind = (database: Database) =>
   database.prepare<Row, [Uint8Array, string]>(
-    'SELECT revision, recorded_at, body_hash, batch FROM appends WHERE key_hash = ? AND stream = ?',
+    'SELECT revision, recorded_at, body_hash, batch, version FROM appends WHERE key_hash = ? AND stream = ?',
   )
 
 type Folded = { log_id: string } & (Record<'position' | 'stream' | 'revision' | 'event_id', null> | FoldedRow)
 type FoldedRow = { position: number; stream: string; revision: number; event_id: string }
 
-/** Gives an empty file its form, and says how far the log was folded into one that has it. @throws if it is another's. */
+/** Gives an empty file its form, and one of the format before its new column; says how far the log was folded into one that has it. @throws if it is another's. */
 const settleForm = (database: Database, logId: string): FoldedTo | null => {
   database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
   database.run('PRAGMA journal_mode = WAL')
@@ -146,6 +152,11 @@ const settleForm = (database: Database, logId: string): FoldedTo | null => {
     database.run('BEGIN IMMEDIATE')
     database.run(tables)
     database.run('INSERT INTO folded (log_id) VALUES (?)', [logId])
+    database.run(`PRAGMA user_version = ${formatVersion}`)
+    database.run('COMMIT')
+  } else if (version === unversioned) {
+    database.run('BEGIN IMMEDIATE')
+    database.run('ALTER TABLE appends ADD COLUMN version INTEGER NOT NULL DEFAULT 1')
     database.run(`PRAGMA user_version = ${formatVersion}`)
     database.run('COMMIT')
   } else if (version !== formatVersion) throw new IndexUnusable(`Cannot use a file of format ${version}`)
@@ -170,13 +181,17 @@ const orNull = <T>(open: () => T): T | null => {
   }
 }
 
-/** SQLite, the file system and JSON name what is wrong with the file each in its own way. */
+/** SQLite, the file system, JSON and the codec name what is wrong with the file each in its own way. */
 const orUnusable = <T>(use: () => T): T => {
   try {
     return use()
   } catch (cause) {
     if (cause instanceof IndexUnusable) throw cause
-    const isOfFile = cause instanceof SQLiteError || cause instanceof SyntaxError || isSystemError(cause)
+    const isOfFile =
+      cause instanceof SQLiteError ||
+      cause instanceof SyntaxError ||
+      cause instanceof RangeError ||
+      isSystemError(cause)
     if (!isOfFile) throw cause
     throw new IndexUnusable(`Cannot use the index of Idempotency-Keys: ${cause.message}`, { cause })
   }

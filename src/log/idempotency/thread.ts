@@ -5,6 +5,7 @@
 import { Database, SQLiteError } from 'bun:sqlite'
 import { idempotencyForgottenAtOnceMax, storeBusyMsMax } from '../../limits.ts'
 import { hashBytesOf } from '../codec/packed-idempotency.ts'
+import { idempotencyVersion } from '../codec/upcast.ts'
 import type { IndexChange } from '../idempotency-index.ts'
 import { isPassing } from './passing.ts'
 import type { FromIdempotencyThread, ToIdempotencyThread, WriteFault } from './writer.ts'
@@ -34,10 +35,11 @@ const open = (path: string) => {
   database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
   database.run('PRAGMA synchronous = NORMAL')
   const insert = database.prepare(`
-    INSERT INTO appends (key_hash, stream, revision, recorded_at, body_hash, batch) VALUES (?, ?, ?, ?, ?, ?)
+    INSERT INTO appends (key_hash, stream, revision, recorded_at, body_hash, batch, version)
+      VALUES (?, ?, ?, ?, ?, ?, ${idempotencyVersion})
       ON CONFLICT (key_hash, stream) DO UPDATE
         SET revision = excluded.revision, recorded_at = excluded.recorded_at,
-            body_hash = excluded.body_hash, batch = excluded.batch
+            body_hash = excluded.body_hash, batch = excluded.batch, version = excluded.version
         WHERE excluded.revision > revision
   `)
   const forget = database.prepare(`

@@ -7,6 +7,7 @@ import type { Upcast } from '../../../src/log/codec/upcast.ts'
 import { UndecodableEvent } from '../../../src/log/event-log.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { caughtUp, collect, dropped } from '../collector.ts'
+import { packedByFirstVersion } from '../first-version.ts'
 import { cellarRenamed, hostileTimestamps, keySuspended, keySuspensions, reading, startMs } from '../sample-events.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
@@ -59,23 +60,35 @@ const anyBy = fc.oneof(
 )
 const by = { kind: 'key' as const, keyId: 'one' }
 const anyHash = fc.uuid().map((id) => id.replaceAll('-', '').repeat(2))
+const anyBound = fc.option(fc.oneof(fc.constantFrom(0, Number.MAX_SAFE_INTEGER - 1), fc.nat()))
+const anyJudgement = fc.record({
+  kind: fc.constant('judgement' as const),
+  rejected: fc.integer({ min: 1, max: 999 }),
+  rules: fc.integer({ min: 1 }),
+  atMs: fc.integer({ min: 0, max: 253_402_300_799_999 }),
+  bounds: fc.record({ readingAgeMsMax: anyBound, readingAheadMsMax: anyBound, retentionMs: anyBound }),
+})
+const anyVerdicts = fc.record({
+  kind: fc.constant('verdicts' as const),
+  items: fc.array(
+    fc.record({
+      index: fc.nat({ max: 999 }),
+      refusal: fc.constantFrom(
+        { kind: 'invalid_body' as const },
+        { kind: 'invalid_name' as const, field: 'rack' as const, fault: 'blank' as const },
+        { kind: 'timestamp_too_old' as const, ageMsMax: 86_400_000 },
+      ),
+    }),
+    { minLength: 1, maxLength: 3 },
+  ),
+})
 const anyIdempotency = fc.record({
   keyHash: anyHash,
   bodyHash: anyHash,
   batch: fc.option(
     fc.record({
       accepted: fc.integer({ min: 1, max: 1_000 }),
-      rejected: fc.array(
-        fc.record({
-          index: fc.nat({ max: 999 }),
-          refusal: fc.constantFrom(
-            { kind: 'invalid_body' as const },
-            { kind: 'invalid_name' as const, field: 'rack' as const, fault: 'blank' as const },
-            { kind: 'timestamp_too_old' as const, ageMsMax: 86_400_000 },
-          ),
-        }),
-        { maxLength: 3 },
-      ),
+      refusals: fc.option(fc.oneof(anyJudgement, anyVerdicts)),
     }),
   ),
 })
@@ -228,12 +241,14 @@ describe('the codec', () => {
     )
   })
 
-  // And these.
-  test('reads the first keyed batch ever stored, and still writes it so: 65 bytes more, and its refused items', () => {
+  // And these, which a later version writes in another form.
+  test('reads the first keyed batch ever stored, with the verdicts of its refused items', () => {
     const requestId = '00112233-4455-6677-8899-aabbccddefff'
     const usual = { by, requestId, correlationId: requestId, causationId: requestId }
     const rejected = [{ index: 2, refusal: { kind: 'invalid_value' as const } }]
-    const idempotency = { keyHash: '0a'.repeat(32), bodyHash: 'b0'.repeat(32), batch: { accepted: 2, rejected } }
+    const hashes = { keyHash: '0a'.repeat(32), bodyHash: 'b0'.repeat(32) }
+    const refusals = { kind: 'verdicts' as const, items: rejected }
+    const idempotency = { ...hashes, batch: { accepted: 2, refusals } }
     const [first, second] = [0, 1].map((index) => {
       const metadata = index === 0 ? { ...usual, idempotency } : usual
       return { ...reading('readings-one'), id: readingId(requestId, index), metadata }
@@ -250,21 +265,49 @@ describe('the codec', () => {
     ]
     const body = new Uint8Array(Buffer.from(hex.join('').replaceAll(' ', ''), 'hex'))
     const row = { stream: 'readings-one', ...place, count: 2, recordedAt: startMs, body }
-    expect(codec.encode(row.stream, [first, second])).toEqual([
-      { count: 2, recordedAt: startMs, body, bytes: body.length },
-    ])
-    expect(codec.decode(row)).toEqual([
+    const expected = [
       { ...first, stream: row.stream, revision: 5, position: 90 },
       { ...second, stream: row.stream, revision: 6, position: 91 },
-    ])
+    ]
+    expect(codec.decode(row)).toEqual(expected)
+    expect(codec.decode(row, { first: 1, end: 2 })).toEqual(expected.slice(1))
+    expect(rowsOf(row.stream, [first, second]).flatMap((again) => codec.decode(again))).toEqual(expected)
+    const readings = [0, 1].map((index) => ({
+      ...reading('readings-one'),
+      id: readingId(requestId, index),
+      metadata: usual,
+    }))
+    expect(packedByFirstVersion({ stream: row.stream, readings, ...hashes, rejected })).toEqual(body)
     for (const [from, to, why] of [
-      ['invalid_value', 'invalid_valve', 'not as their schema says'],
+      ['invalid_value', 'invalid_valve', 'not as its schema says'],
       ['{"index"', '{,index"', 'not JSON'],
     ] as const) {
       const text = Buffer.from(body).toString('latin1').replace(from, to)
       const damaged = new Uint8Array(Buffer.from(text, 'latin1'))
       expect(decodeFault({ ...row, body: damaged }).message).toContain(why)
     }
+  })
+
+  test('reads the first batch with a judgement ever stored, and still writes it so', () => {
+    const requestId = '00112233-4455-6677-8899-aabbccddefff'
+    const bounds = { readingAgeMsMax: null, readingAheadMsMax: 0, retentionMs: 86_400_000 }
+    const refusals = { kind: 'judgement' as const, rejected: 999, rules: 1, atMs: startMs, bounds }
+    const idempotency = { keyHash: '0a'.repeat(32), bodyHash: 'b0'.repeat(32), batch: { accepted: 1, refusals } }
+    const usual = { by, requestId, correlationId: requestId, causationId: requestId }
+    const first = { ...reading('readings-one'), id: requestId, metadata: { ...usual, idempotency } }
+    const hex = [
+      '0100',
+      '40 00112233445566778899aabbccddefff',
+      '30 77696e652d6265726c696e31 24 7261636b2d31303432 2c 74656d7065726174757265',
+      '0000000000803540 03',
+      `02 ${'0a'.repeat(32)} ${'b0'.repeat(32)} 01 e707 01 809494caca33 00 01 81b89929`,
+    ]
+    const body = new Uint8Array(Buffer.from(hex.join('').replaceAll(' ', ''), 'hex'))
+    const row = { stream: 'readings-one', ...place, count: 1, recordedAt: startMs, body }
+    expect(codec.encode(row.stream, [first])).toEqual([{ count: 1, recordedAt: startMs, body, bytes: body.length }])
+    expect(codec.decode(row)).toEqual([{ ...first, stream: row.stream, revision: 5, position: 90 }])
+    const version = Buffer.from(body).indexOf('0a'.repeat(32), 'hex') - 1
+    expect(decodeFault({ ...row, body: body.with(version, 3) }).message).toContain('version 3')
   })
 
   test('looks at nothing behind the part of a row that is asked for, and makes nothing of what lies before it', () => {
@@ -289,16 +332,18 @@ describe('the codec', () => {
     expect(codec.decode(row, { first: 1, end: 3 })).toEqual(codec.decode(row).slice(1, 3))
   })
 
-  test('takes 65 bytes more for a single reading with a key, and nothing for one without', () => {
+  test('takes 66 bytes more for a single reading with a key, and nothing for one without', () => {
     const single = reading('readings-one')
     const idempotency = { keyHash: '0a'.repeat(32), bodyHash: 'b0'.repeat(32), batch: null }
     const keyed = { ...single, metadata: { ...single.metadata, idempotency } }
-    expect([single, keyed].map((event) => codec.encode('readings-one', [event])[0]?.bytes)).toEqual([63, 63 + 65])
+    expect([single, keyed].map((event) => codec.encode('readings-one', [event])[0]?.bytes)).toEqual([63, 63 + 66])
   })
 
   test('refuses every row of readings that was cut short, or lengthened, by a byte', () => {
     const plain = reading('readings-one')
-    const batch = { accepted: 1, rejected: [] }
+    const bounds = { readingAgeMsMax: null, readingAheadMsMax: 7, retentionMs: 86_400_000 }
+    const refusals = { kind: 'judgement' as const, rejected: 999, rules: 1, atMs: startMs, bounds }
+    const batch = { accepted: 1, refusals }
     const idempotency = { keyHash: '0a'.repeat(32), bodyHash: 'b0'.repeat(32), batch }
     const keyed = { ...plain, metadata: { ...plain.metadata, idempotency } }
     const [row] = rowsOf('readings-one', [keyed, reading('readings-one', { timestamp: 'noon' })])
@@ -316,7 +361,7 @@ describe('the codec', () => {
   const damages = [
     { title: 'a newer packed format', at: 0, byte: 2, why: 'packed in format 2' },
     { title: 'a flag of the row that came later', at: 1, byte: 1, why: 'flags that this version does not know' },
-    { title: 'a flag of a reading that came later', at: 2, byte: 64, why: 'flags that this version does not know' },
+    { title: 'a flag of a reading that came later', at: 2, byte: 128, why: 'flags that this version does not know' },
     { title: 'a further one of a batch without the first', at: 2, byte: 16, why: 'a batch that has no first one' },
     { title: 'a text of an unknown kind', at: 19, byte: 0x33, why: 'unknown kind' },
     { title: 'a name that points nowhere', at: 19, byte: 0x31, why: 'points nowhere' },
@@ -332,6 +377,7 @@ describe('the codec', () => {
     })
   }
 
+  const singleHashes = { keyHash: '0a'.repeat(32), bodyHash: 'b0'.repeat(32) }
   const stored = (change: object): string => {
     const [row] = rowsOf('key-one', keySuspensions(2))
     const events = JSON.parse(String(row?.body))
@@ -361,6 +407,25 @@ describe('the codec', () => {
     {
       title: 'half of what an Idempotency-Key needs',
       body: stored({ metadata: { ...keySuspended().metadata, idempotency: { keyHash: '0a'.repeat(32) } } }),
+      type: 'KeySuspended',
+      why: 'as events are stored',
+    },
+    {
+      title: 'a newer version of what an Idempotency-Key needs',
+      body: stored({
+        metadata: { ...keySuspended().metadata, idempotency: { version: 3, ...singleHashes, batch: null } },
+      }),
+      type: 'KeySuspended',
+      why: 'version 3, and this version knows up to 2',
+    },
+    {
+      title: 'verdicts that are none',
+      body: stored({
+        metadata: {
+          ...keySuspended().metadata,
+          idempotency: { ...singleHashes, batch: { accepted: 1, rejected: [7] } },
+        },
+      }),
       type: 'KeySuspended',
       why: 'as events are stored',
     },

@@ -3,10 +3,11 @@ import { BatchAppendReq } from '@eventstore/db-client/generated/streams_pb'
 import type { NewEvent } from '../../../src/domain/events.ts'
 import { readingId } from '../../../src/domain/reading-id.ts'
 import { encodedBytesExceed } from '../../../src/domain/reading-size.ts'
+import { batchEncodedBytesMax, encodedIdempotencyBytes, eventStoreAppendBytesMax } from '../../../src/limits.ts'
 import { createCodec } from '../../../src/log/codec/codec.ts'
 import { messageOf, recordedEventOf } from '../../../src/log/eventstoredb/events.ts'
 import { encodeAppend, encodeRun } from '../../../src/log/eventstoredb/wire.ts'
-import { freshKeyStream, freshReadingsStream, hostileTexts, keySuspended, reading } from '../sample-events.ts'
+import { freshKeyStream, freshReadingsStream, hostileTexts, keySuspended, reading, startMs } from '../sample-events.ts'
 
 const codec = createCodec()
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString()
@@ -89,6 +90,69 @@ describe('an event in EventStoreDB', () => {
     for (const broken of ['', 'null', '{}', '{"schemaVersion":1']) {
       expect(() => recordedEventOf(codec, 'key-a', { ...stored, metadata: broken })).toThrow('revision 3 of "key-a"')
     }
+  })
+
+  test('of the first version is read with the verdicts it held, and written with a version', () => {
+    const stream = freshReadingsStream()
+    const hashes = { keyHash: '0a'.repeat(32), bodyHash: 'b0'.repeat(32) }
+    const rejected = [{ index: 2, refusal: { kind: 'invalid_value' as const } }]
+    const event = reading(stream)
+    const { id, metadata } = event
+    const first = {
+      schemaVersion: 1,
+      recordedAt: 7,
+      ...metadata,
+      idempotency: { ...hashes, batch: { accepted: 1, rejected } },
+    }
+    const stored = {
+      id,
+      type: event.type,
+      streamName: stream,
+      revision: 0,
+      position: 1,
+      data: JSON.stringify(event.data),
+    }
+    const read = recordedEventOf(codec, stream, { ...stored, metadata: JSON.stringify(first) })
+    const idempotency = { ...hashes, batch: { accepted: 1, refusals: { kind: 'verdicts' as const, items: rejected } } }
+    expect(read.metadata).toEqual({ ...metadata, idempotency })
+    const again = messageOf(stream, { ...event, metadata: { ...metadata, idempotency } }, 1).metadata
+    expect(JSON.parse(again)).toMatchObject({ idempotency: { version: 2, ...idempotency } })
+    expect(recordedEventOf(codec, stream, { ...stored, metadata: again }).metadata).toEqual(read.metadata)
+    const newer = JSON.stringify({ ...first, idempotency: { version: 3 } })
+    expect(() => recordedEventOf(codec, stream, { ...stored, metadata: newer })).toThrow('has version 3')
+  })
+
+  test('takes no more for a key than is counted for it, and fits with the largest batch', () => {
+    const stream = freshReadingsStream()
+    const most = Number.MAX_SAFE_INTEGER
+    const bounds = { readingAgeMsMax: most, readingAheadMsMax: most, retentionMs: most }
+    const refusals = { kind: 'judgement' as const, rejected: 1_000, rules: 99, atMs: most, bounds }
+    const idempotency = { keyHash: '0a'.repeat(32), bodyHash: 'b0'.repeat(32), batch: { accepted: 1_000, refusals } }
+    const names = '🍷'.repeat(128)
+    const data = { cellar: names, rack: names, keg: names, value: -2.2250738585072014e-308 }
+    const readings: NewEvent<'ReadingAccepted'>[] = []
+    const requestId = reading(stream).id
+    const ids = { requestId, correlationId: requestId, causationId: requestId }
+    while (
+      !encodedBytesExceed(
+        readings.map((one) => one.data),
+        batchEncodedBytesMax,
+      )
+    ) {
+      const event = reading(stream, { ...data, timestamp: '2026-03-01T12:00:00.123456789+00:00' })
+      readings.push({ ...event, id: readingId(requestId, readings.length), metadata: { ...event.metadata, ...ids } })
+    }
+    readings.pop()
+    const keyed = readings.map((event, at) =>
+      at === 0 ? { ...event, metadata: { ...event.metadata, idempotency } } : event,
+    )
+    const textOf = (events: readonly NewEvent[]): number =>
+      messageOf(stream, events[0] ?? keySuspended(), 1).metadata.length
+    const unkeyedInFull = JSON.stringify({ schemaVersion: 1, recordedAt: startMs, ...readings[0]?.metadata }).length
+    const more = textOf(keyed) - unkeyedInFull
+    expect(more).toBeLessThanOrEqual(encodedIdempotencyBytes)
+    expect(more).toBeGreaterThan(encodedIdempotencyBytes - 10)
+    expect(encoded(stream, keyed).length).toBeLessThanOrEqual(eventStoreAppendBytesMax)
   })
 
   test('takes no more for a batch than batches are measured by, so that what is let in is taken by this engine too', () => {

@@ -1,0 +1,43 @@
+/**
+ * `metadata.idempotency` as JSON. Metadata has no version, so this part of it carries its own: without one it is of the first.
+ * It is upcast when it is read, as events are, and what is stored stays as it was written.
+ */
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import type { Metadata } from '../../domain/events.ts'
+import { Idempotency } from '../../domain/idempotency.ts'
+import { idempotencyUpcasts, idempotencyVersion } from './upcast.ts'
+
+const idempotencyCheck = TypeCompiler.Compile(Idempotency)
+
+/** Metadata as they are written. */
+export const storedMetadata = (metadata: Metadata): object =>
+  metadata.idempotency === undefined
+    ? metadata
+    : { ...metadata, idempotency: { version: idempotencyVersion, ...metadata.idempotency } }
+
+/** Metadata that were read, at the newest version; the schema is not checked here. @throws RangeError if they are of a newer one. */
+export const newestMetadata = (stored: unknown): unknown => {
+  if (typeof stored !== 'object' || stored === null || !('idempotency' in stored)) return stored
+  const { idempotency } = stored
+  if (typeof idempotency !== 'object' || idempotency === null) return stored
+  if (!('version' in idempotency)) return { ...stored, idempotency: upcast(1, idempotency) }
+  const { version, ...form } = idempotency
+  return { ...stored, idempotency: upcast(version, form) }
+}
+
+/** A form of that version as the newest. @throws RangeError if it is of a newer version, or not as its schema says. */
+export const newestIdempotency = (version: unknown, form: unknown): Idempotency => {
+  const newest = upcast(version, form)
+  if (idempotencyCheck.Check(newest)) return newest
+  throw new RangeError('what its Idempotency-Key needs is not as its schema says')
+}
+
+const upcast = (version: unknown, form: unknown): unknown => {
+  if (typeof version !== 'number' || !Number.isInteger(version) || version < 1 || version > idempotencyVersion) {
+    const known = `this version knows up to ${idempotencyVersion}`
+    throw new RangeError(`what its Idempotency-Key needs has version ${String(version)}, and ${known}`)
+  }
+  let newest = form
+  for (let at = version; at < idempotencyVersion; at += 1) newest = idempotencyUpcasts[at]?.(newest)
+  return newest
+}
