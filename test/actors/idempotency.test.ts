@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import type { KeyedRequest } from '../../src/actors/core.ts'
 import { bodyHash, idempotencyKeyHash } from '../../src/domain/idempotency.ts'
-import { clockStandMs, heartbeatMs, idempotencyMs, readPageEventsMax, requestWaitMsMax } from '../../src/limits.ts'
+import { encodedBytesAtMost } from '../../src/domain/reading-size.ts'
+import {
+  appendBytesMax,
+  clockStandMs,
+  encodedIdempotencyBytes,
+  heartbeatMs,
+  idempotencyMs,
+  readPageEventsMax,
+  requestWaitMsMax,
+} from '../../src/limits.ts'
 import { createMemoryIndex } from '../../src/log/idempotency/memory.ts'
 import type { AppendFault } from '../support/faulty-log.ts'
 import { asker, Cluster, makeTestKey, reading, type TestNode } from './nodes.ts'
@@ -253,6 +262,22 @@ describe('a request with an Idempotency-Key that is sent again', () => {
     expect((await node.schedule.until(Promise.all(unloaded))).map(({ ok }) => ok)).toEqual([false, true])
     expect(await stored(at)).toBe(1)
   })
+})
+
+test('an append of many keyed readings counts what each Idempotency-Key takes', async () => {
+  const at = await opened()
+  expect(await sent(at)).toMatchObject({ ok: true })
+  const sizes: number[] = []
+  const append = at.cluster.log.append.bind(at.cluster.log)
+  at.cluster.log.append = (stream, expected, events) => {
+    sizes.push(events.length)
+    return append(stream, expected, events)
+  }
+  const each = encodedBytesAtMost(reading) + encodedIdempotencyBytes
+  const most = Math.floor(appendBytesMax / each)
+  const answers = Array.from({ length: most + 1 }, (_, number) => send(at, `key ${number}`))
+  expect((await at.node.schedule.until(Promise.all(answers))).every(({ ok }) => ok)).toBe(true)
+  expect(sizes).toEqual([most, 1])
 })
 
 describe('on another node', () => {
