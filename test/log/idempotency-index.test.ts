@@ -149,8 +149,19 @@ describe('the file of the index', () => {
       expect(index.find(stream, keyHash(2))).toEqual(appendOf(2))
       await index.close()
     }
+    const index = openIdempotencyFile({ dataDir: folder.path, logId: 'a log' })
+    expect(versions(folder.path)).toEqual([1, 2])
+    await index.write(change([appendOf(1, { revision: 8 })]))
+    await index.close()
+    expect(versions(folder.path)).toEqual([2, 2])
     folder.remove()
   })
+  const versions = (path: string): readonly number[] => {
+    const database = new Database(join(path, 'idempotency.db'), { readonly: true })
+    const rows = database.query<{ version: number }, []>('SELECT version FROM appends ORDER BY version').all()
+    database.close()
+    return rows.map(({ version }) => version)
+  }
 
   test('is given up when an append in it is of a newer version', async () => {
     const folder = temporaryFolder()
