@@ -5,7 +5,7 @@ import { BodiesInFlight } from './http/bodies-in-flight.ts'
 import { cameFrom } from './http/client-address.ts'
 import type { LivePages } from './http/dashboard/live-pages.ts'
 import type { WebConfig } from './http/dashboard/origin.ts'
-import { dashboardRoutes } from './http/dashboard/routes.tsx'
+import { type DashboardParts, dashboardRoutes } from './http/dashboard/routes.tsx'
 import { CostBudgets } from './http/ingest/cost-budgets.ts'
 import { LastRefusals } from './http/ingest/last-refusals.ts'
 import type { RefusalLines } from './http/ingest/refusal-lines.ts'
@@ -19,8 +19,10 @@ import type { App } from './http/serve.ts'
 export type AppDeps = {
   readonly core: Core
   readonly lines: RequestLines
-  /** Whether it takes readings: false while it drains or its log is away. */
+  /** Whether it takes readings of every kind: false while it drains, or refuses some. */
   readonly isReady: () => boolean
+  /** What people who are signed in are told of the node's health. */
+  readonly reasons: DashboardParts['reasons']
   readonly web: WebConfig
   /** Closed by whoever stops the server, which would otherwise wait for pages that are watched. */
   readonly live: LivePages
@@ -37,7 +39,7 @@ export type AppDeps = {
  * registered after a route does not cover it. No path is without a route: the dashboard ends with one for all the others.
  */
 export const createApp = (deps: AppDeps): App => {
-  const { core, lines, isReady, web, live, refusalLines, work = noWork(), bodySchedule } = deps
+  const { core, lines, isReady, reasons, web, live, refusalLines, work = noWork(), bodySchedule } = deps
   const lastRefusals = new LastRefusals()
   const addressOf = (request: Request): string =>
     cameFrom(request.headers, routes.server?.requestIP(request)?.address ?? null, web.trustedProxies).address
@@ -51,6 +53,6 @@ export const createApp = (deps: AppDeps): App => {
     })
     .use(opsRoutes(isReady))
     .use(apiRoutes(api, ingest))
-    .use(dashboardRoutes({ core, lastRefusals, lines, web, live, bodies }))
+    .use(dashboardRoutes({ core, lastRefusals, lines, reasons, web, live, bodies }))
   return { routes, bodies, straight: { [ingestPath]: { POST: ingest.reading }, [batchPath]: { POST: ingest.batch } } }
 }

@@ -4,6 +4,7 @@
  */
 import { isIP } from 'node:net'
 import { type EventStoreSettings, parseEventStore } from './eventstore-url.ts'
+import { diskReserveBytesDefault, diskReserveBytesMin } from './limits.ts'
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
@@ -13,6 +14,8 @@ export type Config = {
   /** 0: any free port. */
   readonly port: number
   readonly dataDir: string
+  /** Below so much free space the embedded log refuses readings. */
+  readonly diskReserveBytes: number
   /** `null`: the embedded log in the data folder. */
   readonly eventStore: EventStoreSettings | null
   /** Origin without a trailing slash; `null`: whatever address the service listens on. */
@@ -48,6 +51,7 @@ export const parseConfig = (environment: Environment): ParsedConfig => {
     host: take(parseHost(text('HOST') ?? '127.0.0.1'), ''),
     port: take(parsePort(text('PORT') ?? '3000'), 0),
     dataDir: take(parseDataDir(text('DATA_DIR') ?? dataDirDefault), ''),
+    diskReserveBytes: take(parseDiskReserve(text('DISK_RESERVE')), diskReserveBytesDefault),
     eventStore: take(parseEventStoreSettings(text('EVENTSTORE_URL'), text('EVENTSTORE_PREFIX')), null),
     publicUrl: take(parsePublicUrl(text('PUBLIC_URL')), null),
     trustedProxies: take(parseTrustedProxies(text('TRUSTED_PROXIES')), []),
@@ -79,6 +83,18 @@ export const dataDirDefault = './data'
 const parseDataDir = (value: string): Parsed<string> => {
   if (value.trim() !== '' && !value.includes('\0')) return { value }
   return wrong('DATA_DIR', value, 'it must be the path of a folder')
+}
+
+const bytesPerUnit = { '': 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 } as const
+
+const parseDiskReserve = (value: string | null): Parsed<number> => {
+  if (value === null) return { value: diskReserveBytesDefault }
+  const [, digits, unit = ''] = /^(\d{1,15})(KiB|MiB|GiB|TiB)?$/.exec(value) ?? []
+  const scale = Object.entries(bytesPerUnit).find(([name]) => name === unit)?.[1] ?? Number.NaN
+  const bytes = Number(digits) * scale
+  if (bytes >= diskReserveBytesMin && Number.isSafeInteger(bytes)) return { value: bytes }
+  const least = `${diskReserveBytesMin / bytesPerUnit.MiB}MiB`
+  return wrong('DISK_RESERVE', value, `it must be a size of at least ${least}, like 256MiB, 1GiB or 268435456 (bytes)`)
 }
 
 const parseEventStoreSettings = (url: string | null, prefix: string | null): Parsed<EventStoreSettings | null> => {

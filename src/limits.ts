@@ -60,6 +60,8 @@ export const encodedIdempotencyBytes = 410
 export const idempotencyWrittenAtOnce = 4_096
 /** How often the index's file is told how far the log was folded when no key came: a start reads what came since then. */
 export const idempotencyMarkMs = 5_000
+/** So many writes in a row that found the file locked, or its disk full, are told; one alone is a moment's trouble. */
+export const idempotencyBusyWritesMin = 2
 /** What a start reads of the log for the index before it serves; the rest, after the file was lost, while it serves. */
 export const idempotencyStartPagesMax = 200
 /** The same for a log in which the events of others have to be looked past. */
@@ -226,6 +228,33 @@ export const storeBusyMsMax = 250
 /** Names of racks and kegs that a replay recognises without decoding them. */
 export const internedNamesMax = 8_192
 export const internedNameBytesMax = 512
+
+// A disk that fills up (the embedded log).
+/** `DISK_RESERVE`: below this, free space and SQLite's free pages together, readings are refused. */
+export const diskReserveBytesDefault = 256 * 1024 * 1024
+export const diskReserveBytesMin = 64 * 1024 * 1024
+/**
+ * The same for the free space alone. What is still written needs it: the write-ahead log (`storeWalBytesMax`), key changes,
+ * the index of idempotency keys, and the temporary file of a checkpoint.
+ */
+export const diskFreeBytesMin = 64 * 1024 * 1024
+/** Readings are taken again when both are this far above their bounds, so that they don't stop and go. */
+export const diskRecoveryBytes = 16 * 1024 * 1024
+/** How often the free space is looked at while there is plenty of it. */
+export const diskLookMs = 1_000
+/** And when it is nearly used up. */
+export const diskLookMsMin = 50
+/** More than the log was ever seen to write in a second; so much is left when the next look comes. */
+export const diskBytesPerSecondMax = 128 * 1024 * 1024
+
+// Troubles of a log, counted in looks (`log/trouble.ts`).
+export const troubleLookMs = 1_000
+/** A full queue is told when readings were refused for it in so many looks in a row. */
+export const overloadedLooksMin = 5
+/** A trouble that success can't end is over after so many looks without it. */
+export const troubleCalmLooks = 10
+/** A failed fsync that was survived is shown for an hour. */
+export const survivedFsyncLooks = 3_600
 
 // Copying a log.
 /** An append of a copy, counted in its largest stored form: below what any engine refuses. */

@@ -23,7 +23,7 @@ import { ensureLogCreated, type Naming, NotACopy, NotOurLog, UnfinishedCopy } fr
 import { openSqliteLog } from './log/sqlite/sqlite-log.ts'
 
 /** Where the log lies. */
-export type LogConfig = Pick<Config, 'dataDir' | 'eventStore'>
+export type LogConfig = Pick<Config, 'dataDir' | 'eventStore' | 'diskReserveBytes'>
 
 /** The log, named if it is new. Throws what `inOneSentence` knows, and closes what it had opened. */
 export const openLog = async (config: LogConfig, clock: Clock, entropy: Entropy): Promise<EventLog> => {
@@ -51,8 +51,8 @@ const nameLog = async (log: EventLog, { clock, entropy }: Naming, waitMsMax: num
   }
 }
 
-const openEngine = async ({ dataDir, eventStore }: LogConfig): Promise<EventLog> => {
-  if (eventStore === null) return openSqliteLog({ dataDir })
+const openEngine = async ({ dataDir, eventStore, diskReserveBytes }: LogConfig): Promise<EventLog> => {
+  if (eventStore === null) return openSqliteLog({ dataDir, diskReserveBytes })
   // It holds no log then, and is still one node's own: its socket is there.
   const folder = holdDataFolder(dataDir, { hasLog: false })
   try {
@@ -76,7 +76,10 @@ export type LogPlace = { readonly place: string; readonly role: 'from' | 'to' }
  * A log as it lies there, named or not, for a copy. An address is not taken from the command line: it may hold a password.
  * @throws CommandFailed
  */
-export const openLogPlace = async ({ place, role }: LogPlace, { eventStore }: LogConfig): Promise<EventLog> => {
+export const openLogPlace = async (
+  { place, role }: LogPlace,
+  { eventStore, diskReserveBytes }: LogConfig,
+): Promise<EventLog> => {
   if (place === eventStorePlace) {
     if (eventStore !== null) return openEventStore({ settings: eventStore })
     throw new CommandFailed(`--${role} is "${place}", but EVENTSTORE_URL is not set`, exitCodes.usage)
@@ -89,7 +92,7 @@ export const openLogPlace = async ({ place, role }: LogPlace, { eventStore }: Lo
   if (role === 'from' && !existsSync(logPathIn(dataDir))) {
     throw new CommandFailed(`There is no log in "${place}"`, exitCodes.configuration)
   }
-  return openSqliteLog({ dataDir })
+  return openSqliteLog({ dataDir, diskReserveBytes })
 }
 
 const eventStorePlace = 'eventstore'

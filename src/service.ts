@@ -10,6 +10,7 @@ import type { CheckpointParts } from './actors/checkpoints.ts'
 import type { TimesTold } from './actors/clock-watch.ts'
 import type { Core } from './actors/core.ts'
 import { openCore } from './actors/open-core.ts'
+import type { IndexTrouble } from './actors/remembered-appends.ts'
 import { systemSchedule } from './actors/schedule.ts'
 import { createApp } from './app.ts'
 import { checkpointFile } from './checkpoints/checkpoint-file.ts'
@@ -21,6 +22,7 @@ import type { MachineClock } from './clock.ts'
 import { baseUrlOf, type Config, dataDirDefault, localUrlOf } from './config.ts'
 import { assertNever } from './domain/refusal.ts'
 import type { Entropy } from './entropy.ts'
+import { isReady, reasonsOf } from './health.ts'
 import { watchHealth } from './health-watch.ts'
 import { LivePages } from './http/dashboard/live-pages.ts'
 import { boundErrorLines } from './http/error-lines.ts'
@@ -67,7 +69,9 @@ const start = async (
   const tls = readTls(config)
   const log = await openLog(config, clock, entropy)
   started.defer(() => log.close())
-  started.defer(watchHealth(log, lines, systemSchedule))
+  let indexTrouble: () => IndexTrouble | null = () => null
+  const reasons = () => reasonsOf({ log, indexTrouble: () => indexTrouble() })
+  started.defer(watchHealth(reasons, lines, systemSchedule))
 
   const idempotency = await openIdempotencyIndex(config.dataDir, log, { clock, entropy })
   started.defer(() => idempotency.close())
@@ -77,14 +81,16 @@ const start = async (
   const checkpoints = checkpointsOf(config, lines)
   const core = await openCore({ log, clock, entropy, idempotency, onBug, onTimes, checkpoints })
   started.defer(() => core.drain())
+  indexTrouble = core.indexTrouble
 
   const readiness = { isDraining: false }
   const requestLines = boundErrorLines(lines, systemSchedule)
   const live = new LivePages(core, requestLines)
-  const isReady = (): boolean => !readiness.isDraining && log.health().ok
+  const mayTakeReadings = (): boolean => !readiness.isDraining && isReady(reasons())
   const refusalLines = new RefusalLines(requestLines, systemSchedule)
   started.defer(() => refusalLines.close())
-  const app = createApp({ core, lines: requestLines, isReady, web: config, live, refusalLines })
+  const parts = { core, lines: requestLines, reasons, web: config, live, refusalLines }
+  const app = createApp({ ...parts, isReady: mayTakeReadings })
   const server = listen(app, config, tls)
   const port = server.port ?? config.port
   started.defer(() => server.stop(true))

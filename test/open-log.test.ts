@@ -1,5 +1,6 @@
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { parseEventStore } from '../src/eventstore-url.ts'
+import { diskReserveBytesDefault } from '../src/limits.ts'
 import { openLog } from '../src/open-log.ts'
 import { freshPrefix } from './log/event-store-log.ts'
 import { type TemporaryFolder, temporaryFolder } from './log/temporary-folder.ts'
@@ -24,7 +25,8 @@ const openOn = async (server: LogServer) => {
   opened.push({ folder, server })
   const eventStore = parseEventStore(server.url, freshPrefix())
   if ('fault' in eventStore) throw new Error(eventStore.fault)
-  return openLog({ dataDir: folder.path, eventStore: eventStore.value }, manualClock(), seededEntropy())
+  const config = { dataDir: folder.path, eventStore: eventStore.value, diskReserveBytes: diskReserveBytesDefault }
+  return openLog(config, manualClock(), seededEntropy())
 }
 
 test('a store that answers reads and does not take appends yet is waited for, as it is just after an election', async () => {

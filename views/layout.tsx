@@ -55,7 +55,7 @@ import { Csrf } from './field.tsx'
 import { LiveState } from './live-state.tsx'
 import { Wordmark } from './logo.tsx'
 import { paths } from './paths.ts'
-import type { Shell } from './types.ts'
+import type { HealthReason, Shell } from './types.ts'
 
 export type Section = 'cellars' | 'operators' | 'guide'
 
@@ -97,6 +97,7 @@ export const Layout = (props: {
             Skip to content
           </a>
           {shell.insecureHttp ? <InsecureWarning /> : null}
+          {shell.reasons.length === 0 ? null : <HealthWarning reasons={shell.reasons} />}
           <Masthead shell={shell} section={props.section} />
           <main id="main" class={props.narrow ? 'narrow' : 'wide'} tabindex="-1">
             {shell.notice === null ? null : (
@@ -170,5 +171,15 @@ const InsecureWarning = (): JSX.Element => (
       and every new key. Set <code>TLS_CERT</code> and <code>TLS_KEY</code>, or put it behind https and set{' '}
       <code>PUBLIC_URL</code>; then remove <code>ALLOW_INSECURE_HTTP</code>.
     </p>
+  </aside>
+)
+
+const HealthWarning = (props: { readonly reasons: readonly HealthReason[] }): JSX.Element => (
+  <aside class="standing-warning" aria-label="Service health">
+    {props.reasons.map(({ what, meanwhile, remedy, why }) => (
+      <p>
+        <strong safe>{what}</strong> <span safe>{`${meanwhile} ${remedy}`}</span> <small safe>{`Cause: ${why}.`}</small>
+      </p>
+    ))}
   </aside>
 )

@@ -19,8 +19,20 @@ export type Shell = {
   readonly assets: AssetUrls
   /** Signing in over plain http from elsewhere was allowed by setting: a standing warning. */
   readonly insecureHttp: boolean
+  /** Why readings are refused now, or soon may be: standing warnings for whoever is signed in. */
+  readonly reasons: readonly HealthReason[]
   /** One sentence about what was just done, shown once. */
   readonly notice: string | null
+}
+
+/** Why this node refuses readings now, or soon may: plain sentences. */
+export type HealthReason = {
+  readonly what: string
+  /** What is refused meanwhile. */
+  readonly meanwhile: string
+  readonly remedy: string
+  /** The cause, in the words of the disk or the store. */
+  readonly why: string
 }
 
 export type AssetUrls = {

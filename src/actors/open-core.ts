@@ -14,7 +14,7 @@ import { Host } from './host.ts'
 import { createKeys } from './keys.ts'
 import { Node } from './node.ts'
 import { createOperators } from './operators.ts'
-import { RememberedAppends } from './remembered-appends.ts'
+import { type IndexTrouble, RememberedAppends } from './remembered-appends.ts'
 import { type Schedule, systemSchedule } from './schedule.ts'
 
 export type CoreParts = {
@@ -44,6 +44,8 @@ export type CoreParts = {
 export type OpenCore = Core & {
   /** What runs each minute: records expiries, finishes revocations and rotations that a node left half done, purges old readings. */
   sweep(): Promise<void>
+  /** Of the index of idempotency keys; `null`: none. */
+  indexTrouble(): IndexTrouble | null
 }
 
 /**
@@ -132,6 +134,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
       foldListeners.add(listener)
       return () => foldListeners.delete(listener)
     },
+    indexTrouble: () => host.remembered?.trouble ?? null,
     sweep: async () => {
       await node.sweeps.run()
       await node.rotations.run()

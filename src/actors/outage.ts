@@ -1,6 +1,6 @@
 import type { CommandRefusal, ReadingRefusal } from '../domain/refusal.ts'
 import { assertNever } from '../domain/refusal.ts'
-import { Outage } from '../log/event-log.ts'
+import { type EventLog, Outage } from '../log/event-log.ts'
 
 /** What a device is told: nothing was acknowledged, and it may come again. */
 export const readingRefusalOf = (outage: Outage): ReadingRefusal => {
@@ -16,6 +16,12 @@ export const readingRefusalOf = (outage: Outage): ReadingRefusal => {
       return assertNever(outage.reason)
   }
 }
+
+const storageFull: ReadingRefusal = { kind: 'storage_full' }
+
+/** Asked before the work of a reading is begun that the log would refuse; `null`: it may be begun. */
+export const storageRefusal = (log: Pick<EventLog, 'refusesReadings'>): ReadingRefusal | null =>
+  log.refusesReadings === true ? storageFull : null
 
 /** The command has written already: should the store be away from now on, "nothing was changed" would be a lie. */
 export const havingWritten = async <T>(finish: () => Promise<T>): Promise<T> => {

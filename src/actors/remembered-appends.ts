@@ -3,6 +3,7 @@ import { type FoldedTo, foldedToOf } from '../domain/folded-to.ts'
 import { isForgotten, type KeyedAppend, keyedAppendAt } from '../domain/idempotency.ts'
 import {
   heartbeatMs,
+  idempotencyBusyWritesMin,
   idempotencyMarginMs,
   idempotencyMarkMs,
   idempotencyMs,
@@ -17,6 +18,12 @@ import { Outage, UndecodableEvent } from '../log/event-log.ts'
 import { type IdempotencyIndex, IndexBusy, IndexUnusable } from '../log/idempotency-index.ts'
 import { foldedEvent } from './folded-event.ts'
 import type { Host } from './host.ts'
+
+/**
+ * Why requests with an `Idempotency-Key` are refused, or may be soon. `folding`: the index is made anew from the log.
+ * `unusable`: its file can't be used. `unwritable`: its file can't be written now, and what it lacks waits in memory.
+ */
+export type IndexTrouble = { readonly kind: 'folding' | 'unusable' | 'unwritable'; readonly why: string }
 
 /** `unknown`: nobody can say at the moment. */
 export type Recollection = KeyedAppend | null | 'unknown'
@@ -55,6 +62,11 @@ export class RememberedAppends {
   #writing: Promise<void> | null = null
   #writtenBeat = 0
   #isStopped = false
+  /** Why the last try to use the index failed; `null`: it did not. */
+  #unusable: string | null = null
+  /** Writes in a row that found the file locked, or its disk full, and why the last one did. */
+  #busyWrites = 0
+  #busyWhy = ''
 
   constructor(host: Host, index: IdempotencyIndex) {
     this.#host = host
@@ -64,6 +76,14 @@ export class RememberedAppends {
   /** Everything in the log up to this position is known; -1 while that can't be said of any. */
   get foldedTo(): number {
     return this.#isWhole ? positionOf(this.#foldedTo) : -1
+  }
+
+  get trouble(): IndexTrouble | null {
+    const isUnwritable = this.#busyWrites >= idempotencyBusyWritesMin
+    if (this.#isWhole) return isUnwritable ? { kind: 'unwritable', why: this.#busyWhy } : null
+    const why = this.#unusable ?? (isUnwritable ? this.#busyWhy : null)
+    if (why !== null) return { kind: 'unusable', why }
+    return { kind: 'folding', why: 'it is read from the log' }
   }
 
   /** What that key has stored in the stream, as far as it still counts. */
@@ -184,10 +204,16 @@ export class RememberedAppends {
     const foldedTo = this.#isWhole ? this.#foldedTo : null
     try {
       await this.#index.write({ appends, foldedTo, forgetBeforeMs: this.#forgetBeforeMs })
+      this.#busyWrites = 0
     } catch (fault) {
-      if (!(fault instanceof IndexBusy)) this.#lose(fault)
+      if (!(fault instanceof IndexBusy)) {
+        this.#lose(fault)
+        return
+      }
+      this.#busyWrites += 1
+      this.#busyWhy = fault.message
       // What waits goes on waiting, and nothing else is tried meanwhile. A stop leaves it to the next start, which reads it.
-      else if (!this.#host.isStopping) await this.#host.pause(storeRetryPauseMsMax)
+      if (!this.#host.isStopping) await this.#host.pause(storeRetryPauseMsMax)
       return
     }
     for (const append of appends) {
@@ -201,6 +227,7 @@ export class RememberedAppends {
   /** From now on nobody can say, until all has been folded again. @throws what is a bug. */
   #lose(fault: unknown): void {
     if (!(fault instanceof IndexUnusable)) throw fault
+    this.#unusable = fault.message
     this.#mustStartAnew ||= fault !== overrun
     this.#losses += 1
     this.#isWhole = false
@@ -234,9 +261,11 @@ export class RememberedAppends {
         if (losses === this.#losses) {
           this.#foldedTo = positionOf(end) > positionOf(this.#heardTo) ? end : this.#heardTo
           this.#isWhole = true
+          this.#unusable = null
           return
         }
       } catch (fault) {
+        if (fault instanceof IndexUnusable || fault instanceof Outage) this.#unusable = fault.message
         if (fault instanceof IndexUnusable) this.#mustStartAnew = true
         // What can't be decoded is named by whoever follows the log; here it only means that nobody can say yet.
         else if (!(fault instanceof Outage || fault instanceof UndecodableEvent)) throw fault

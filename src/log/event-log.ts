@@ -51,7 +51,21 @@ export type SubscribeOptions = {
 
 export type Subscription = { unsubscribe(): void }
 
+/** Whether anything can be appended at all. */
 export type LogHealth = { readonly ok: true } | { readonly ok: false; readonly why: string }
+
+/** What is wrong with a log whose health is well. */
+export type LogTrouble = { readonly kind: LogTroubleKind /** In the engine's words. */; readonly why: string }
+
+export type LogTroubleKind =
+  /** Readings are refused for want of space; everything else is still written. */
+  | 'full'
+  | 'unreadable'
+  | 'unwritable'
+  | 'overloaded'
+  /** Nothing is refused. */
+  | 'space_unknown'
+  | 'survived_fsync'
 
 export interface EventLog {
   /**
@@ -82,6 +96,10 @@ export interface EventLog {
    */
   truncate(stream: string, before: number): Promise<void>
   health(): LogHealth
+  /** Default: none. */
+  troubles?(): readonly LogTrouble[]
+  /** Every append of readings is refused as `full` now, so whoever asks here first saves work. */
+  readonly refusesReadings?: boolean
   /** Waits for appends under way, refuses later ones, releases the store. */
   close(): Promise<void>
 }

@@ -18,6 +18,7 @@ describe('parseConfig()', () => {
       host: '127.0.0.1',
       port: 3000,
       dataDir: './data',
+      diskReserveBytes: 256 * 1024 * 1024,
       eventStore: null,
       publicUrl: null,
       trustedProxies: [],
@@ -35,6 +36,7 @@ describe('parseConfig()', () => {
         HOST: '::1',
         PORT: '0',
         DATA_DIR: '/var/lib/cellarbook',
+        DISK_RESERVE: '2GiB',
         EVENTSTORE_URL: 'esdb://anna:p%40ss@db.example:2114?tlsCaFile=/etc/ca.crt',
         EVENTSTORE_PREFIX: 'prod-',
         PUBLIC_URL: 'https://cellar.example/',
@@ -48,6 +50,7 @@ describe('parseConfig()', () => {
       host: '::1',
       port: 0,
       dataDir: '/var/lib/cellarbook',
+      diskReserveBytes: 2 * 1024 ** 3,
       eventStore: {
         endpoints: [{ host: 'db.example', port: 2114 }],
         discovers: false,
@@ -68,6 +71,7 @@ describe('parseConfig()', () => {
       HOST: 'http://nas',
       PORT: '65536',
       DATA_DIR: ' ',
+      DISK_RESERVE: '256MB',
       PUBLIC_URL: 'cellar.example',
       TRUSTED_PROXIES: '10.0.0.2,proxy',
       TLS_CERT: 'cert.pem',
@@ -79,6 +83,7 @@ describe('parseConfig()', () => {
       'HOST is "http://nas": it must be an IP address or a host name, without scheme or port',
       'PORT is "65536": it must be a whole number from 0 (any free port) to 65535',
       'DATA_DIR is " ": it must be the path of a folder',
+      'DISK_RESERVE is "256MB": it must be a size of at least 64MiB, like 256MiB, 1GiB or 268435456 (bytes)',
       'EVENTSTORE_URL (not shown): tls must be true or false',
       'PUBLIC_URL is "cellar.example": it must be an address like https://cellar.example, without path, query or user name',
       'TRUSTED_PROXIES is "10.0.0.2,proxy": it must be IP addresses with commas between them, like 10.0.0.2,10.0.0.3',
@@ -91,6 +96,23 @@ describe('parseConfig()', () => {
   test.each(['-1', '1.5', '0x50', '80 ', '1e3', '٣', '999999'])('refuses %p as a port', (PORT) => {
     expect(faultsOf({ PORT })).toHaveLength(1)
   })
+
+  test.each([
+    ['64MiB', 64 * 1024 ** 2],
+    ['67108864', 64 * 1024 ** 2],
+    ['65536KiB', 64 * 1024 ** 2],
+    ['1GiB', 1024 ** 3],
+    ['8191TiB', 8191 * 1024 ** 4],
+  ])('reads %p as a disk reserve', (DISK_RESERVE, bytes) => {
+    expect(configOf({ DISK_RESERVE }).diskReserveBytes).toBe(bytes)
+  })
+
+  test.each(['67108863', '63MiB', '8192TiB', '256 MiB', '0x10000000', '1.5GiB', '-1GiB', '256mib', 'MiB', '1e9'])(
+    'refuses %p as a disk reserve',
+    (DISK_RESERVE) => {
+      expect(faultsOf({ DISK_RESERVE })).toHaveLength(1)
+    },
+  )
 
   test.each([
     'https://user:secret@cellar.example',

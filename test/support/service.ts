@@ -2,6 +2,7 @@ import type { Asker, Core, NewKey } from '../../src/actors/core.ts'
 import { openCore } from '../../src/actors/open-core.ts'
 import { type Schedule, systemSchedule } from '../../src/actors/schedule.ts'
 import { createApp } from '../../src/app.ts'
+import { isReady, reasonsOf } from '../../src/health.ts'
 import type { BodiesInFlight } from '../../src/http/bodies-in-flight.ts'
 import { LivePages } from '../../src/http/dashboard/live-pages.ts'
 import type { WebConfig } from '../../src/http/dashboard/origin.ts'
@@ -100,10 +101,12 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const live = new LivePages(served, requestLines, options.liveSchedule)
   const work = noWork()
   const refusalLines = new RefusalLines(requestLines, lineSchedule)
+  const reasons = () => reasonsOf({ log, indexTrouble: core.indexTrouble })
   const app = createApp({
     core: served,
     lines: requestLines,
-    isReady: () => log.health().ok,
+    isReady: () => isReady(reasons()),
+    reasons,
     web: { publicUrl: null, trustedProxies: [], allowInsecureHttp: false, ...options.web },
     live,
     work,

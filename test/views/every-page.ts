@@ -104,6 +104,7 @@ const shellOf = (texts: Texts, role: 'admin' | 'auditor' | null): Shell => ({
     htmxSse: '/assets/hx-sse.min.js?v=1',
   },
   insecureHttp: false,
+  reasons: [],
   notice: null,
 })
 

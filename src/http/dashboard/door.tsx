@@ -151,6 +151,7 @@ const presentOf = (
       csrf: csrfToken(secret),
       assets: deps.assets,
       insecureHttp: trust === 'insecure_allowed',
+      reasons: session === null ? [] : deps.reasons(),
       notice: noticeText(notice),
     },
     cookies: known === null && trust !== 'insecure' ? [cookieText({ kind: 'visitor', value: secret }, trust)] : [],

@@ -21,7 +21,10 @@ import { signInRoutes } from './sign-in.tsx'
 import { SignInThrottle } from './sign-in-throttle.ts'
 import type { DashboardDeps, Route } from './visit.ts'
 
-export type DashboardParts = Pick<DashboardDeps, 'core' | 'lastRefusals' | 'lines' | 'web' | 'live' | 'bodies'>
+export type DashboardParts = Pick<
+  DashboardDeps,
+  'core' | 'lastRefusals' | 'lines' | 'reasons' | 'web' | 'live' | 'bodies'
+>
 
 /** Every route of the dashboard but the last, which is whatever is left. */
 export const dashboardTable = (

@@ -1,4 +1,4 @@
-import type { AssetUrls, Shell } from '../../../views/types.ts'
+import type { AssetUrls, HealthReason, Shell } from '../../../views/types.ts'
 import type { Core, Session } from '../../actors/core.ts'
 import type { BodiesInFlight } from '../bodies-in-flight.ts'
 import type { LastRefusals } from '../ingest/last-refusals.ts'
@@ -13,6 +13,7 @@ export type DashboardDeps = {
   readonly core: Core
   readonly lastRefusals: LastRefusals
   readonly lines: RequestLines
+  readonly reasons: () => readonly HealthReason[]
   readonly web: WebConfig
   readonly live: LivePages
   readonly assets: AssetUrls

@@ -5,7 +5,8 @@ import { SqliteCheckpoints } from './checkpoints.ts'
 
 /** What became of a batch. */
 export type Verdict =
-  | { readonly kind: 'written' }
+  /** `survived`: why its first fsync had failed, and the second had not. */
+  | { readonly kind: 'written'; readonly survived?: string }
   /** Nothing was written, and the next batch may fare better. */
   | { readonly kind: 'not_written'; readonly reason: 'full' | 'unavailable'; readonly why: string }
   /** Nothing was written: somebody else's rows lie there. */
@@ -118,7 +119,7 @@ export class SqliteCommits {
       if (this.#isVisible(transaction)) this.#stop('a commit that had failed took effect')
       else {
         const second = this.#try(transaction)
-        if (second === null) return { kind: 'written' }
+        if (second === null) return { kind: 'written', survived: messageOf(first.cause) }
         this.#stop(messageOf(second.cause))
       }
     }

@@ -45,6 +45,12 @@ export class SqliteReads {
     return { nextPosition: ends?.next_position ?? 1, nextStreamId: ends?.next_stream ?? 1 }
   }
 
+  /** Of pages in the file that hold nothing, and take the next rows. */
+  freePageBytes(): number {
+    const { freePages, pageSize } = this.#statements
+    return (freePages.get()?.freelist_count ?? 0) * (pageSize.get()?.page_size ?? 0)
+  }
+
   read(stream: string, { from, direction, limit }: ReadOptions): readonly RecordedEvent[] {
     const id = this.#statements.streamId.get(stream)?.id
     if (id === undefined) return []
@@ -155,6 +161,8 @@ export class SqliteReads {
 }
 
 const prepare = (database: Database) => ({
+  freePages: database.prepare<{ freelist_count: number }, []>('PRAGMA freelist_count'),
+  pageSize: database.prepare<{ page_size: number }, []>('PRAGMA page_size'),
   ends: database.prepare<{ next_position: number | null; next_stream: number | null }, []>(`
     SELECT (SELECT position + count FROM events ORDER BY position DESC LIMIT 1) AS next_position,
            (SELECT max(id) + 1 FROM streams) AS next_stream

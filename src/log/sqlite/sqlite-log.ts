@@ -1,4 +1,6 @@
 import { SQLiteError } from 'bun:sqlite'
+import { statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import { groupsUnderWayMax, overlapRetriesMax, readPageEventsMax } from '../../limits.ts'
 import { type Codec, createCodec } from '../codec/codec.ts'
@@ -8,6 +10,7 @@ import {
   type EventLog,
   type ExpectedRevision,
   type LogHealth,
+  type LogTrouble,
   Outage,
   type ReadAllOptions,
   type ReadOptions,
@@ -15,13 +18,15 @@ import {
   type Subscriber,
   type Subscription,
 } from '../event-log.ts'
-import { areReadings, QueueRoom } from '../queue-room.ts'
+import { areReadings, QueueRoom, type Share } from '../queue-room.ts'
 import { assertPage, assertStorable, assertTruncatable } from '../storable.ts'
 import { Subscriptions } from '../subscriptions.ts'
 import { type Commits, stoppedText, type Verdict } from './commits.ts'
+import { DiskSpace, type Later } from './disk-space.ts'
 import { FairReads } from './fair-reads.ts'
 import { openForReading } from './file.ts'
 import { SqliteReads } from './reads.ts'
+import { SqliteTroubles } from './sqlite-troubles.ts'
 import { type Append, type Fate, SqliteStaging, type Staged } from './staging.ts'
 import { commitOnThread } from './threaded-commits.ts'
 
@@ -30,6 +35,24 @@ export type SqliteLogOptions = {
   readonly codec?: Codec
   /** Where the file is written. Default: on a thread of its own. */
   readonly commits?: (path: string) => Commits
+  /** Below so much free space readings are refused. Default: nobody looks at the disk. */
+  readonly diskReserveBytes?: number
+  /** What is free on the disk of that folder. Default: what the operating system says. */
+  readonly freeBytes?: (folder: string) => Promise<number>
+  /** When the disk and the log's troubles are looked at. Default: the process's own timers. */
+  readonly later?: Later
+}
+
+const freeBytesOf = async (folder: string): Promise<number> => {
+  const { bavail, bsize } = await statfs(folder)
+  return bavail * bsize
+}
+
+/** Keeps no process alive. */
+const laterByTimer: Later = (ms, run) => {
+  const timer = setTimeout(run, ms)
+  timer.unref()
+  return () => clearTimeout(timer)
 }
 
 /**
@@ -47,9 +70,13 @@ export const openSqliteLog = (options: SqliteLogOptions): EventLog => {
 }
 
 type Waiting = Append & {
+  readonly isReadings: boolean
   resolve(result: AppendResult): void
   reject(cause: unknown): void
 }
+
+/** Appends of one transaction. */
+type Group = { appends: readonly Waiting[] }
 
 class SqliteLog implements EventLog {
   readonly #folder: DataFolder
@@ -60,6 +87,8 @@ class SqliteLog implements EventLog {
   readonly #staging: SqliteStaging
   readonly #commits: Commits
   readonly #subscriptions: Subscriptions
+  readonly #troubles: SqliteTroubles
+  readonly #space: DiskSpace | null
   #queue: Waiting[] = []
   #room = new QueueRoom()
   /** Groups that are being committed. */
@@ -82,8 +111,11 @@ class SqliteLog implements EventLog {
     this.#staging = new SqliteStaging(this.#reads)
     this.#publishedTo = this.#staging.nextPosition - 1
     this.#commits = (options.commits ?? commitOnThread)(folder.logPath)
+    const later = options.later ?? laterByTimer
+    this.#troubles = new SqliteTroubles(later, () => this.#reads.ends())
+    this.#space = this.#watchSpace(options, later)
     this.#subscriptions = new Subscriptions((after, wants) =>
-      reading('the log', () =>
+      this.#reading('the log', () =>
         this.#reads.scan(after, wants, { limit: readPageEventsMax, publishedTo: this.#publishedTo }),
       ),
     )
@@ -93,10 +125,12 @@ class SqliteLog implements EventLog {
     return new Promise((resolve, reject) => {
       this.#assertOpen(`append to "${stream}"`)
       assertStorable(stream, events)
+      const isReadings = areReadings(events)
+      if (isReadings) this.#assertSpace(stream)
       const rows = this.#codec.encode(stream, events)
       const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
-      this.#room.take(stream, { events: events.length, bytes, isReadings: areReadings(events) })
-      this.#enqueue({ stream, expected, events, rows, resolve, reject })
+      this.#takeRoom(stream, { events: events.length, bytes, isReadings })
+      this.#enqueue({ stream, expected, events, rows, isReadings, resolve, reject })
     })
   }
 
@@ -117,7 +151,7 @@ class SqliteLog implements EventLog {
 
   async truncate(stream: string, before: number): Promise<void> {
     this.#assertOpen(`truncate "${stream}"`)
-    const head = reading(`"${stream}"`, () => this.#reads.head(stream))
+    const head = this.#reading(`"${stream}"`, () => this.#reads.head(stream))
     assertTruncatable(stream, before, head?.nextRevision ?? 0)
     if (head === null) return
     // One after the other: deleting rows is nobody's hurry.
@@ -131,9 +165,21 @@ class SqliteLog implements EventLog {
     return why === null ? { ok: true } : { ok: false, why }
   }
 
+  troubles(): readonly LogTrouble[] {
+    const shortage = this.#space?.shortage ?? null
+    const spaceFault = this.#space?.fault ?? null
+    return this.#troubles.list({ full: shortage, space_unknown: spaceFault })
+  }
+
+  get refusesReadings(): boolean {
+    return this.#space !== null && this.#space.shortage !== null
+  }
+
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
+    this.#space?.stop()
+    this.#troubles.stop()
     this.#writeNext()
     while (this.#underWay > 0) await this.#lastGroup
     await this.#truncations
@@ -147,8 +193,33 @@ class SqliteLog implements EventLog {
   #read(what: string, read: () => readonly RecordedEvent[]): Promise<readonly RecordedEvent[]> {
     return this.#fairReads.read(() => {
       this.#assertOpen(`read ${what}`)
-      return reading(what, read)
+      return this.#reading(what, read)
     })
+  }
+
+  #watchSpace({ diskReserveBytes, freeBytes = freeBytesOf }: SqliteLogOptions, later: Later): DiskSpace | null {
+    if (diskReserveBytes === undefined) return null
+    const folder = dirname(this.#folder.logPath)
+    return new DiskSpace({
+      reserveBytes: diskReserveBytes,
+      freeBytes: () => freeBytes(folder),
+      freePageBytes: () => this.#reads.freePageBytes(),
+      later,
+    })
+  }
+
+  #assertSpace(stream: string): void {
+    const shortage = this.#space?.shortage ?? null
+    if (shortage !== null) throw new Outage(`Cannot append to "${stream}": ${shortage}`, 'not_written', 'full')
+  }
+
+  #takeRoom(stream: string, share: Share): void {
+    try {
+      this.#room.take(stream, share)
+    } catch (cause) {
+      if (cause instanceof Outage) this.#troubles.overloaded.note(cause.message)
+      throw cause
+    }
   }
 
   #enqueue(append: Waiting): void {
@@ -170,36 +241,42 @@ class SqliteLog implements EventLog {
     this.#queue = []
     this.#room = new QueueRoom()
     this.#underWay += 1
-    this.#lastGroup = this.#write(group, this.#lastGroup).then(() => {
+    this.#lastGroup = this.#write({ appends: group }, this.#lastGroup).then(() => {
       this.#underWay -= 1
       this.#writeNext()
     })
   }
 
   /** Never rejects: each append hears of its own fate, in the order of the groups. */
-  async #write(group: readonly Waiting[], before: Promise<void>): Promise<void> {
+  async #write(group: Group, before: Promise<void>): Promise<void> {
     try {
-      for (const [index, fate] of (await this.#commit(group, before)).entries()) answer(group[index], fate)
+      for (const [index, fate] of (await this.#commit(group, before)).entries()) answer(group.appends[index], fate)
     } catch (cause) {
       // It may have failed before it was handed over, while the one before it is still under way.
       await before
-      for (const append of group) append.reject(cause)
+      for (const append of group.appends) append.reject(cause)
     }
   }
 
   /** @throws Outage when the group is not written, or nobody can say. */
-  async #commit(group: readonly Append[], before: Promise<void>): Promise<readonly Fate[]> {
+  async #commit(group: Group, before: Promise<void>): Promise<readonly Fate[]> {
     if (this.#stoppedBy !== null) throw stopped(this.#stoppedBy)
     for (let tries = 1; ; tries += 1) {
-      const staged = reading('where streams end', () => this.#staging.stage(group))
+      const staged = this.#reading('where streams end', () => this.#staging.stage(group.appends))
       // One that is staged anew leaves those behind it numbered on what is gone: they come before anything new.
       if (tries === 1 || this.#underWay === 1) this.#stagedEpoch = staged.epoch
       const verdict = await this.#verdictOn(staged, before)
-      if (verdict.kind === 'written') return this.#publish(staged)
+      if (verdict.kind === 'written') {
+        if (staged.batch !== null && group.appends.some(({ isReadings }) => isReadings))
+          this.#troubles.readingsWritten()
+        return this.#publish(staged)
+      }
       if (verdict.kind === 'superseded') continue
       this.#staging.forget()
       // Another program's rows are taken note of by the next try.
-      if (verdict.kind !== 'overlaps' || tries > overlapRetriesMax) throw this.#outageOf(verdict)
+      if (verdict.kind === 'overlaps' && tries <= overlapRetriesMax) continue
+      const outage = this.#outageOf(verdict)
+      if (outage.reason !== 'full' || !refuseReadings(group, outage)) throw outage
     }
   }
 
@@ -207,7 +284,11 @@ class SqliteLog implements EventLog {
   async #verdictOn({ batch, epoch }: Staged, before: Promise<void>): Promise<Verdict> {
     const verdict = batch === null ? null : this.#commits.commit(batch)
     await before
-    if (verdict !== null) return verdict
+    if (verdict !== null) {
+      const settled = await verdict
+      if (settled.kind === 'written') this.#troubles.written(settled)
+      return settled
+    }
     return { kind: epoch === this.#staging.epoch ? 'written' : 'superseded' }
   }
 
@@ -226,11 +307,11 @@ class SqliteLog implements EventLog {
    */
   async #truncate(id: number, keptFrom: number): Promise<void> {
     this.#assertOpen('truncate')
-    if (reading('the log', () => this.#reads.keptFrom(id)) < keptFrom) {
+    if (this.#reading('the log', () => this.#reads.keptFrom(id)) < keptFrom) {
       this.#assertWritten(await this.#commits.truncate({ stream: id, keptFrom }))
       this.#reads.truncated(id)
     }
-    while (!this.#isClosed && reading('the log', () => this.#reads.hasRowsToTrim(id))) {
+    while (!this.#isClosed && this.#reading('the log', () => this.#reads.hasRowsToTrim(id))) {
       this.#assertWritten(await this.#commits.trim(id))
     }
   }
@@ -238,12 +319,15 @@ class SqliteLog implements EventLog {
   #assertWritten(verdict: Verdict): void {
     if (verdict.kind === 'superseded') throw new Error('Cannot happen: a truncation is numbered on nothing')
     if (verdict.kind !== 'written') throw this.#outageOf(verdict)
+    this.#troubles.written(verdict)
   }
 
   #outageOf(verdict: Exclude<Verdict, { kind: 'written' | 'superseded' }>): Outage {
     const { kind, why } = verdict
     if (kind === 'not_written' || kind === 'overlaps') {
       const reason = kind === 'overlaps' ? 'unavailable' : verdict.reason
+      if (reason === 'full') this.#space?.ranOut(why)
+      this.#troubles.notWritten(reason, why)
       return new Outage(`Cannot write to the log: ${why}`, 'not_written', reason)
     }
     this.#stoppedBy ??= stoppedText(why)
@@ -251,19 +335,32 @@ class SqliteLog implements EventLog {
     return new Outage(`Cannot say whether it was written: ${why}`, 'unknown', 'unavailable')
   }
 
+  /** @throws Outage where SQLite can't read its file: that is no bug, and nothing was written by it. */
+  #reading<T>(what: string, read: () => T): T {
+    try {
+      return read()
+    } catch (cause) {
+      if (!(cause instanceof SQLiteError)) throw cause
+      this.#troubles.unreadable.note(cause.message)
+      throw new Outage(`Cannot read ${what}: ${cause.message}`, 'not_written', 'unavailable', { cause })
+    }
+  }
+
   #assertOpen(action: string): void {
     if (this.#isClosed) throw new Outage(`Cannot ${action}: the log is closed`, 'not_written', 'closed')
   }
 }
 
-/** @throws Outage where SQLite can't read its file: that is no bug, and nothing was written by it. */
-const reading = <T>(what: string, read: () => T): T => {
-  try {
-    return read()
-  } catch (cause) {
-    if (!(cause instanceof SQLiteError)) throw cause
-    throw new Outage(`Cannot read ${what}: ${cause.message}`, 'not_written', 'unavailable', { cause })
-  }
+/**
+ * Refuses the readings of a group that had no room, and keeps the rest to be tried again: a revocation may fit without them.
+ * Returns false if that leaves the group as it was, or empty.
+ */
+const refuseReadings = (group: Group, full: Outage): boolean => {
+  const changes = group.appends.filter(({ isReadings }) => !isReadings)
+  if (changes.length === 0 || changes.length === group.appends.length) return false
+  for (const append of group.appends) if (append.isReadings) append.reject(full)
+  group.appends = changes
+  return true
 }
 
 const stopped = (why: string): Outage => new Outage(why, 'not_written', 'unavailable')

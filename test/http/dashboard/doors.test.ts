@@ -28,7 +28,8 @@ const mountedPaths = (): readonly string[] => {
   const web = { publicUrl: null, trustedProxies: [], allowInsecureHttp: false }
   const lines = { debug: () => {}, info: () => {}, error: () => {} }
   const refusalLines = new RefusalLines(lines, systemSchedule)
-  const app = createApp({ core: service.core, lines, isReady: () => true, web, live: service.live, refusalLines })
+  const parts = { core: service.core, lines, reasons: () => [], web, live: service.live, refusalLines }
+  const app = createApp({ ...parts, isReady: () => true })
   return app.routes.routes
     .map(({ path }) => path)
     .filter((path) => !path.startsWith('/api') && path !== '/livez' && path !== '/readyz')

@@ -1,0 +1,95 @@
+/** What is wrong with this node, as a list: the one place that `/readyz`, the lines and the dashboard's banner ask. */
+import type { HealthReason } from '../views/types.ts'
+import type { IndexTrouble } from './actors/remembered-appends.ts'
+import type { EventLog, LogTroubleKind } from './log/event-log.ts'
+
+export type ReasonKind = 'log_away' | LogTroubleKind | `index_${IndexTrouble['kind']}`
+
+export type Reason = HealthReason & {
+  readonly kind: ReasonKind
+  /** `nothing`: it is a warning, and the node stays ready. */
+  readonly refuses: 'readings' | 'keyed readings' | 'nothing'
+}
+
+export type HealthParts = {
+  readonly log: Pick<EventLog, 'health' | 'troubles'>
+  readonly indexTrouble: () => IndexTrouble | null
+}
+
+export const reasonsOf = ({ log, indexTrouble }: HealthParts): readonly Reason[] => {
+  const health = log.health()
+  const index = indexTrouble()
+  return [
+    ...(health.ok ? [] : [reason('log_away', health.why)]),
+    ...(log.troubles?.() ?? []).map(({ kind, why }) => reason(kind, why)),
+    ...(index === null ? [] : [reason(`index_${index.kind}`, index.why)]),
+  ]
+}
+
+/** Whether a balancer may send readings of every kind here. */
+export const isReady = (reasons: readonly Reason[]): boolean => reasons.every(({ refuses }) => refuses === 'nothing')
+
+const reason = (kind: ReasonKind, why: string): Reason => ({ kind, why, ...words[kind] })
+
+const words: Readonly<Record<ReasonKind, Omit<Reason, 'kind' | 'why'>>> = {
+  log_away: {
+    refuses: 'readings',
+    what: "The event log can't be written.",
+    meanwhile: 'Readings are refused with 503, and changes may fail.',
+    remedy: 'Mend the disk or the store. If the cause says so, start the service again then.',
+  },
+  full: {
+    refuses: 'readings',
+    what: 'The disk is almost full.',
+    meanwhile: 'Readings are refused with 503 STORAGE_FULL. Signing in, revoking keys and settings still work.',
+    remedy: 'Free space on the disk, or keep readings for fewer days. Readings go on by themselves.',
+  },
+  unreadable: {
+    refuses: 'readings',
+    what: "The event log can't be read.",
+    meanwhile: 'Readings whose key is not in memory are refused with 503, and pages may be missing.',
+    remedy: 'Check the disk. Readings go on by themselves when reads succeed.',
+  },
+  unwritable: {
+    refuses: 'readings',
+    what: 'Writes to the event log fail.',
+    meanwhile: 'Readings and changes are refused with 503.',
+    remedy: 'Check the disk or the store, and whether another program has locked it. Readings go on by themselves.',
+  },
+  overloaded: {
+    refuses: 'readings',
+    what: 'More readings come than the event log can store.',
+    meanwhile: 'Some readings are refused with 503 OVERLOADED. Changes still work.',
+    remedy: 'Look for a device that sends too much, and for a slow disk. Readings go on by themselves.',
+  },
+  space_unknown: {
+    refuses: 'nothing',
+    what: "The free space on the disk can't be told.",
+    meanwhile: "Nothing is refused, and DISK_RESERVE can't protect the disk.",
+    remedy: 'Check the disk of DATA_DIR.',
+  },
+  survived_fsync: {
+    refuses: 'nothing',
+    what: 'The disk failed to write, and succeeded when the write was repeated.',
+    meanwhile: 'Nothing is refused, and nothing was lost.',
+    remedy: 'Check the disk, and back up the log. This warning ends after an hour without another failure.',
+  },
+  index_folding: {
+    refuses: 'keyed readings',
+    what: 'The index of idempotency keys is being made anew from the event log.',
+    meanwhile: 'Readings with an Idempotency-Key are refused with 503. Others are stored.',
+    remedy: 'Wait: it ends by itself.',
+  },
+  index_unusable: {
+    refuses: 'keyed readings',
+    what: "The index of idempotency keys can't be used.",
+    meanwhile: 'Readings with an Idempotency-Key are refused with 503. Others are stored.',
+    remedy: 'Check the disk of DATA_DIR. The index is made anew by itself.',
+  },
+  index_unwritable: {
+    refuses: 'nothing',
+    what: "The index of idempotency keys can't be written.",
+    meanwhile: 'Nothing is refused yet. Readings with an Idempotency-Key are refused once too many wait in memory.',
+    remedy: 'Free space on the disk of DATA_DIR, and let no other program lock idempotency.db.',
+  },
+}

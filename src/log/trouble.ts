@@ -1,0 +1,50 @@
+export type TroubleBounds = {
+  /** Told when it was noted in so many looks in a row. 0: at once. */
+  readonly beginsAfterLooks: number
+  /** Over after so many looks without it. */
+  readonly endsAfterLooks: number
+}
+
+/** A trouble that is noted when something fails, and is over after a success or some calm time, counted in looks. */
+export class Trouble {
+  #why: string | null = null
+  readonly #bounds: TroubleBounds
+  #noted: string | null = null
+  #looksWith = 0
+  #looksWithout = 0
+
+  constructor(bounds: TroubleBounds) {
+    this.#bounds = bounds
+  }
+
+  /** Its last cause while it is told, else `null`. */
+  get why(): string | null {
+    return this.#why
+  }
+
+  note(why: string): void {
+    this.#noted = why
+    if (this.#why !== null || this.#bounds.beginsAfterLooks === 0) this.#why = why
+  }
+
+  /** It is over: what failed has succeeded. */
+  end(): void {
+    this.#why = null
+    this.#noted = null
+    this.#looksWith = 0
+    this.#looksWithout = 0
+  }
+
+  look(): void {
+    if (this.#noted === null) {
+      this.#looksWith = 0
+      this.#looksWithout += 1
+      if (this.#looksWithout >= this.#bounds.endsAfterLooks) this.#why = null
+      return
+    }
+    this.#looksWith += 1
+    this.#looksWithout = 0
+    if (this.#looksWith >= this.#bounds.beginsAfterLooks) this.#why = this.#noted
+    this.#noted = null
+  }
+}
