@@ -251,6 +251,8 @@ export const diskBytesPerSecondMax = 128 * 1024 * 1024
 export const troubleLookMs = 1_000
 /** A full queue is told when readings were refused for it in so many looks in a row. */
 export const overloadedLooksMin = 5
+/** Writes to EventStoreDB fail when they do in so many looks in a row: less is an election. */
+export const storeWritesFailLooks = 3
 /** A trouble that success can't end is over after so many looks without it. */
 export const troubleCalmLooks = 10
 /** A failed fsync that was survived is shown for an hour. */

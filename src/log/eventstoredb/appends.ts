@@ -1,6 +1,7 @@
-import { eventStoreAppendsOutMax, eventStoreLookMs } from '../../limits.ts'
+import { eventStoreAppendsOutMax, eventStoreLookMs, troubleLookMs } from '../../limits.ts'
 import { type ExpectedRevision, Outage } from '../event-log.ts'
-import { QueueRoom } from '../queue-room.ts'
+import type { LogTroubles } from '../log-troubles.ts'
+import { QueueRoom, type Share } from '../queue-room.ts'
 import { BatchStream, type Verdict } from './batch.ts'
 import type { Connection } from './connection.ts'
 import type { Link } from './link.ts'
@@ -43,9 +44,12 @@ export class Appends {
   #seen = -1
   #drained: (() => void) | null = null
   readonly #timer: ReturnType<typeof setInterval>
+  readonly #troubles: LogTroubles
+  #looks = 0
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, troubles: LogTroubles) {
     this.#connection = connection
+    this.#troubles = troubles
     connection.listen({ onUp: (link) => this.#begin(link), onAway: (why) => this.#stop(why) })
     if (connection.link !== null) this.#begin(connection.link)
     this.#timer = setInterval(() => this.#look(), eventStoreLookMs)
@@ -63,7 +67,7 @@ export class Appends {
         throw new Outage(`Cannot append: the store is away: ${this.#connection.why}`, 'not_written', 'unavailable')
       }
       const { streamName, events, isReadings, run } = append
-      this.#room.take(streamName, { events, bytes: run.length, isReadings })
+      this.#takeRoom(streamName, { events, bytes: run.length, isReadings })
       const waiting = { ...append, seenBefore: -1, resolve, reject }
       const behind = this.#behind.get(streamName)
       if (behind !== undefined) behind.push(waiting)
@@ -73,6 +77,15 @@ export class Appends {
         this.#sendReady()
       }
     })
+  }
+
+  #takeRoom(streamName: string, share: Share): void {
+    try {
+      this.#room.take(streamName, share)
+    } catch (cause) {
+      if (cause instanceof Outage) this.#troubles.appendFailed(cause.reason, cause.message)
+      throw cause
+    }
   }
 
   /** Resolves when nothing is out or waits any more. */
@@ -110,6 +123,8 @@ export class Appends {
   #look(): void {
     const { link } = this.#connection
     if (this.#batch?.expire() === true && link !== null) this.#connection.lose(link, 'it does not answer')
+    this.#looks += 1
+    if (this.#looks % (troubleLookMs / eventStoreLookMs) === 0) this.#troubles.look()
   }
 
   #sendReady(): void {
@@ -133,6 +148,7 @@ export class Appends {
     const { link } = this.#connection
     if (verdict.kind === 'turned_away' && link !== null) this.#connection.lose(link, verdict.why)
     if (verdict.kind === 'denied' && link !== null) void this.#connection.check(link)
+    this.#note(append, verdict)
     this.#answer(append, verdict)
     if (verdict.kind === 'stored') this.#answerBeaten(append)
     this.#next(append.streamName)
@@ -154,6 +170,12 @@ export class Appends {
     )
   }
 
+  #note({ isReadings }: Waiting, verdict: Verdict): void {
+    if (verdict.kind === 'stored') this.#troubles.written({ hasReadings: isReadings })
+    else if (verdict.kind === 'full') this.#troubles.appendFailed('full', verdict.why)
+    else if (verdict.kind !== 'conflict') this.#troubles.appendFailed('unavailable', verdict.why)
+  }
+
   #answer(append: Waiting, verdict: Verdict): void {
     switch (verdict.kind) {
       case 'stored': {
@@ -169,6 +191,9 @@ export class Appends {
       case 'turned_away':
       case 'denied':
         append.reject(new Outage(`Cannot append: ${verdict.why}`, 'not_written', 'unavailable'))
+        return
+      case 'full':
+        append.reject(new Outage(`Cannot append: ${verdict.why}`, 'not_written', 'full'))
         return
       case 'failed':
         append.reject(new Outage(`Cannot append: ${verdict.why}`, verdict.outcome, 'unavailable'))

@@ -15,6 +15,8 @@ export type Verdict =
   | { readonly kind: 'stored'; readonly position: number | null }
   | { readonly kind: 'conflict'; readonly currentRevision: number | null }
   | { readonly kind: 'failed'; readonly outcome: 'not_written' | 'unknown'; readonly why: string }
+  /** Not written: the store has no space. */
+  | { readonly kind: 'full'; readonly why: string }
   /** Not written, and no other append would be: the node does not lead now. */
   | { readonly kind: 'turned_away'; readonly why: string }
   /** Not written: this user may not, or not any more. */
@@ -142,6 +144,7 @@ const unpacked = <T>(unpack: () => T | null | undefined): T | null => {
 
 /** What was not taken on was not written; after anything else, a timeout on the server say, it may still be. */
 const failureOf = (why: string): Verdict => {
+  if (/no space left|not enough space|disk (is )?full/i.test(why)) return { kind: 'full', why }
   if (why.includes('Server Is Busy')) return { kind: 'failed', outcome: 'not_written', why }
   const isTurnedAway = why.includes('Server Is Not Ready') || why.includes('No leader info')
   return isTurnedAway ? { kind: 'turned_away', why } : { kind: 'failed', outcome: 'unknown', why }

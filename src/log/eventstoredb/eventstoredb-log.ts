@@ -1,13 +1,20 @@
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import { logStream } from '../../domain/streams.ts'
 import type { EventStoreSettings } from '../../eventstore-url.ts'
-import { eventStoreAppendBytesMax, eventStoreReadMsMax, eventStoreShowMs, readPageEventsMax } from '../../limits.ts'
+import {
+  eventStoreAppendBytesMax,
+  eventStoreReadMsMax,
+  eventStoreShowMs,
+  readPageEventsMax,
+  storeWritesFailLooks,
+} from '../../limits.ts'
 import { type Codec, createCodec } from '../codec/codec.ts'
 import {
   type AppendResult,
   type EventLog,
   type ExpectedRevision,
   type LogHealth,
+  type LogTrouble,
   Outage,
   type ReadAllOptions,
   type ReadOptions,
@@ -16,6 +23,7 @@ import {
   type Subscription,
   UndecodableEvent,
 } from '../event-log.ts'
+import { LogTroubles } from '../log-troubles.ts'
 import { areReadings } from '../queue-room.ts'
 import { assertPage, assertStorable, assertTruncatable, recordRun } from '../storable.ts'
 import { Appends } from './appends.ts'
@@ -59,6 +67,7 @@ class EventStoreLog implements EventLog {
   readonly #onClosed: () => void
   readonly #followings = new Set<Following>()
   readonly #named = new NamedRevisions()
+  readonly #troubles = new LogTroubles({ writesFailForLooks: storeWritesFailLooks })
   #undecodable: string | null = null
   #isClosed = false
 
@@ -67,8 +76,8 @@ class EventStoreLog implements EventLog {
     this.#onClosed = onClosed
     this.#codec = codec
     this.#names = new StreamNames(settings.prefix)
-    this.#appends = new Appends(connection)
-    connection.listen({ onUp: () => {}, onAway: () => this.#named.forgetAll() })
+    this.#appends = new Appends(connection, this.#troubles)
+    connection.listen({ onUp: () => this.#troubles.cameBack(), onAway: () => this.#named.forgetAll() })
     this.#reads = createReads(connection, this.#names, (stored) => this.#decode(stored))
   }
 
@@ -111,6 +120,10 @@ class EventStoreLog implements EventLog {
   async read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]> {
     this.#assertOpen(`read "${stream}"`)
     assertPage(options.limit)
+    return this.#noting(this.#readShown(stream, options))
+  }
+
+  async #readShown(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]> {
     for (let waitedMs = 0; waitedMs <= eventStoreReadMsMax; waitedMs += eventStoreShowMs) {
       const events = await this.#reads.read(stream, options)
       const revisions = events.map(({ revision }) => revision)
@@ -128,7 +141,16 @@ class EventStoreLog implements EventLog {
   async readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]> {
     this.#assertOpen('read')
     assertPage(options.limit)
-    return this.#reads.readAll(options)
+    return this.#noting(this.#reads.readAll(options))
+  }
+
+  async #noting<T>(reading: Promise<T>): Promise<T> {
+    try {
+      return await reading
+    } catch (cause) {
+      if (cause instanceof Outage) this.#troubles.readFailed(cause.message)
+      throw cause
+    }
   }
 
   subscribe({ after, categories }: SubscribeOptions, subscriber: Subscriber): Subscription {
@@ -164,6 +186,10 @@ class EventStoreLog implements EventLog {
     if (this.#connection.link === null) return { ok: false, why: `EventStoreDB is away: ${this.#connection.why}` }
     const why = this.#undecodable ?? this.#followings.values().find(({ fault }) => fault !== null)?.fault ?? null
     return why === null ? { ok: true } : { ok: false, why }
+  }
+
+  troubles(): readonly LogTrouble[] {
+    return this.#connection.link === null ? [] : this.#troubles.list()
   }
 
   async close(): Promise<void> {

@@ -1,14 +1,23 @@
+import { statfs } from 'node:fs/promises'
 import { diskBytesPerSecondMax, diskFreeBytesMin, diskLookMs, diskLookMsMin, diskRecoveryBytes } from '../../limits.ts'
 
-/** When something is done later, as a parameter. */
+/** When something is done later, as a parameter. Returns what forgets it. */
 export type Later = (ms: number, run: () => void) => () => void
+
+/** What of the log's file is not yet what it will be. */
+export type FileRoom = {
+  /** Pages that hold nothing, and take the next rows. */
+  readonly freeBytes: number
+  /** By so much the file still grows when the write-ahead log is copied into it. */
+  readonly owedBytes: number
+}
 
 export type DiskSpaceParts = {
   readonly reserveBytes: number
   /** Of the disk that holds the log. May fail. */
   readonly freeBytes: () => Promise<number>
-  /** Pages of the log's file that hold nothing, and take the next rows. May fail. */
-  readonly freePageBytes: () => number
+  /** May fail. */
+  readonly fileRoom: () => FileRoom
   readonly later: Later
 }
 
@@ -58,7 +67,7 @@ export class DiskSpace {
     try {
       const free = await this.#parts.freeBytes()
       if (this.#isStopped) return
-      nextMs = this.#judge(free, this.#parts.freePageBytes())
+      nextMs = this.#judge(free, this.#parts.fileRoom())
       this.#fault = null
     } catch (cause) {
       this.#fault = cause instanceof Error ? cause.message : String(cause)
@@ -68,11 +77,12 @@ export class DiskSpace {
   }
 
   /** Returns in how many ms to look again. */
-  #judge(free: number, freePages: number): number {
+  #judge(onDisk: number, file: FileRoom): number {
     const { reserveBytes } = this.#parts
-    const above = Math.min(free + freePages - reserveBytes, free - diskFreeBytesMin)
+    const free = onDisk - file.owedBytes
+    const above = Math.min(free + file.freeBytes - reserveBytes, free - diskFreeBytesMin)
     const isShort = above < (this.#shortage === null ? 0 : diskRecoveryBytes)
-    this.#shortage = isShort ? shortageOf(free, freePages, reserveBytes) : null
+    this.#shortage = isShort ? shortageOf(onDisk, file, reserveBytes) : null
     if (isShort) return diskLookMs
     const secondsLeft = above / diskBytesPerSecondMax
     return Math.min(diskLookMs, Math.max(diskLookMsMin, Math.floor(secondsLeft * 1_000)))
@@ -83,7 +93,21 @@ export class DiskSpace {
   }
 }
 
-const shortageOf = (free: number, freePages: number, reserve: number): string =>
-  `the disk has ${mebibytes(free)} MiB free and the log ${mebibytes(freePages)} MiB of free pages; DISK_RESERVE is ${mebibytes(reserve)} MiB`
+const shortageOf = (onDisk: number, file: FileRoom, reserve: number): string => {
+  const free = `the disk has ${mebibytes(onDisk)} MiB free, of which the log still needs ${mebibytes(file.owedBytes)}`
+  return `${free}; in the log ${mebibytes(file.freeBytes)} MiB are free; DISK_RESERVE is ${mebibytes(reserve)} MiB`
+}
 
 const mebibytes = (bytes: number): number => Math.floor(bytes / 1024 ** 2)
+
+export const freeBytesOf = async (folder: string): Promise<number> => {
+  const { bavail, bsize } = await statfs(folder)
+  return bavail * bsize
+}
+
+/** Keeps no process alive. */
+export const laterByTimer: Later = (ms, run) => {
+  const timer = setTimeout(run, ms)
+  timer.unref()
+  return () => clearTimeout(timer)
+}

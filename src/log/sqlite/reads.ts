@@ -45,10 +45,11 @@ export class SqliteReads {
     return { nextPosition: ends?.next_position ?? 1, nextStreamId: ends?.next_stream ?? 1 }
   }
 
-  /** Of pages in the file that hold nothing, and take the next rows. */
-  freePageBytes(): number {
-    const { freePages, pageSize } = this.#statements
-    return (freePages.get()?.freelist_count ?? 0) * (pageSize.get()?.page_size ?? 0)
+  /** Of the file as the last commit left it, wherever its pages lie now. */
+  fileBytes(): { readonly all: number; readonly free: number } {
+    const { pages, freePages, pageSize } = this.#statements
+    const size = pageSize.get()?.page_size ?? 0
+    return { all: size * (pages.get()?.page_count ?? 0), free: size * (freePages.get()?.freelist_count ?? 0) }
   }
 
   read(stream: string, { from, direction, limit }: ReadOptions): readonly RecordedEvent[] {
@@ -161,6 +162,7 @@ export class SqliteReads {
 }
 
 const prepare = (database: Database) => ({
+  pages: database.prepare<{ page_count: number }, []>('PRAGMA page_count'),
   freePages: database.prepare<{ freelist_count: number }, []>('PRAGMA freelist_count'),
   pageSize: database.prepare<{ page_size: number }, []>('PRAGMA page_size'),
   ends: database.prepare<{ next_position: number | null; next_stream: number | null }, []>(`

@@ -1,8 +1,8 @@
 import { SQLiteError } from 'bun:sqlite'
-import { statfs } from 'node:fs/promises'
+import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
-import { groupsUnderWayMax, overlapRetriesMax, readPageEventsMax } from '../../limits.ts'
+import { groupsUnderWayMax, overlapRetriesMax, readPageEventsMax, troubleLookMs } from '../../limits.ts'
 import { type Codec, createCodec } from '../codec/codec.ts'
 import { type DataFolder, holdDataFolder } from '../data-folder.ts'
 import {
@@ -18,15 +18,15 @@ import {
   type Subscriber,
   type Subscription,
 } from '../event-log.ts'
+import { LogTroubles } from '../log-troubles.ts'
 import { areReadings, QueueRoom, type Share } from '../queue-room.ts'
 import { assertPage, assertStorable, assertTruncatable } from '../storable.ts'
 import { Subscriptions } from '../subscriptions.ts'
 import { type Commits, stoppedText, type Verdict } from './commits.ts'
-import { DiskSpace, type Later } from './disk-space.ts'
+import { DiskSpace, freeBytesOf, type Later, laterByTimer } from './disk-space.ts'
 import { FairReads } from './fair-reads.ts'
 import { openForReading } from './file.ts'
 import { SqliteReads } from './reads.ts'
-import { SqliteTroubles } from './sqlite-troubles.ts'
 import { type Append, type Fate, SqliteStaging, type Staged } from './staging.ts'
 import { commitOnThread } from './threaded-commits.ts'
 
@@ -41,18 +41,6 @@ export type SqliteLogOptions = {
   readonly freeBytes?: (folder: string) => Promise<number>
   /** When the disk and the log's troubles are looked at. Default: the process's own timers. */
   readonly later?: Later
-}
-
-const freeBytesOf = async (folder: string): Promise<number> => {
-  const { bavail, bsize } = await statfs(folder)
-  return bavail * bsize
-}
-
-/** Keeps no process alive. */
-const laterByTimer: Later = (ms, run) => {
-  const timer = setTimeout(run, ms)
-  timer.unref()
-  return () => clearTimeout(timer)
 }
 
 /**
@@ -87,7 +75,9 @@ class SqliteLog implements EventLog {
   readonly #staging: SqliteStaging
   readonly #commits: Commits
   readonly #subscriptions: Subscriptions
-  readonly #troubles: SqliteTroubles
+  readonly #troubles = new LogTroubles({ writesFailForLooks: 0 })
+  readonly #later: Later
+  #forgetLook = (): void => {}
   readonly #space: DiskSpace | null
   #queue: Waiting[] = []
   #room = new QueueRoom()
@@ -111,9 +101,9 @@ class SqliteLog implements EventLog {
     this.#staging = new SqliteStaging(this.#reads)
     this.#publishedTo = this.#staging.nextPosition - 1
     this.#commits = (options.commits ?? commitOnThread)(folder.logPath)
-    const later = options.later ?? laterByTimer
-    this.#troubles = new SqliteTroubles(later, () => this.#reads.ends())
-    this.#space = this.#watchSpace(options, later)
+    this.#later = options.later ?? laterByTimer
+    this.#space = this.#watchSpace(options)
+    this.#lookLater()
     this.#subscriptions = new Subscriptions((after, wants) =>
       this.#reading('the log', () =>
         this.#reads.scan(after, wants, { limit: readPageEventsMax, publishedTo: this.#publishedTo }),
@@ -179,7 +169,7 @@ class SqliteLog implements EventLog {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#space?.stop()
-    this.#troubles.stop()
+    this.#forgetLook()
     this.#writeNext()
     while (this.#underWay > 0) await this.#lastGroup
     await this.#truncations
@@ -197,15 +187,36 @@ class SqliteLog implements EventLog {
     })
   }
 
-  #watchSpace({ diskReserveBytes, freeBytes = freeBytesOf }: SqliteLogOptions, later: Later): DiskSpace | null {
+  #watchSpace({ diskReserveBytes, freeBytes = freeBytesOf }: SqliteLogOptions): DiskSpace | null {
     if (diskReserveBytes === undefined) return null
     const folder = dirname(this.#folder.logPath)
     return new DiskSpace({
       reserveBytes: diskReserveBytes,
       freeBytes: () => freeBytes(folder),
-      freePageBytes: () => this.#reads.freePageBytes(),
-      later,
+      fileRoom: () => {
+        const { all, free } = this.#reads.fileBytes()
+        return { freeBytes: free, owedBytes: Math.max(0, all - statSync(this.#folder.logPath).size) }
+      },
+      later: this.#later,
     })
+  }
+
+  #lookLater(): void {
+    this.#forgetLook = this.#later(troubleLookMs, () => {
+      if (this.#troubles.isUnreadable) this.#tryToRead()
+      this.#troubles.look()
+      this.#lookLater()
+    })
+  }
+
+  /** A disk that can't be read is not well because nobody reads. */
+  #tryToRead(): void {
+    try {
+      this.#reads.ends()
+    } catch (cause) {
+      if (!(cause instanceof SQLiteError)) throw cause
+      this.#troubles.readFailed(cause.message)
+    }
   }
 
   #assertSpace(stream: string): void {
@@ -217,7 +228,7 @@ class SqliteLog implements EventLog {
     try {
       this.#room.take(stream, share)
     } catch (cause) {
-      if (cause instanceof Outage) this.#troubles.overloaded.note(cause.message)
+      if (cause instanceof Outage) this.#troubles.appendFailed(cause.reason, cause.message)
       throw cause
     }
   }
@@ -267,8 +278,7 @@ class SqliteLog implements EventLog {
       if (tries === 1 || this.#underWay === 1) this.#stagedEpoch = staged.epoch
       const verdict = await this.#verdictOn(staged, before)
       if (verdict.kind === 'written') {
-        if (staged.batch !== null && group.appends.some(({ isReadings }) => isReadings))
-          this.#troubles.readingsWritten()
+        if (staged.batch !== null) this.#tellWritten(verdict, group)
         return this.#publish(staged)
       }
       if (verdict.kind === 'superseded') continue
@@ -284,11 +294,7 @@ class SqliteLog implements EventLog {
   async #verdictOn({ batch, epoch }: Staged, before: Promise<void>): Promise<Verdict> {
     const verdict = batch === null ? null : this.#commits.commit(batch)
     await before
-    if (verdict !== null) {
-      const settled = await verdict
-      if (settled.kind === 'written') this.#troubles.written(settled)
-      return settled
-    }
+    if (verdict !== null) return verdict
     return { kind: epoch === this.#staging.epoch ? 'written' : 'superseded' }
   }
 
@@ -319,7 +325,12 @@ class SqliteLog implements EventLog {
   #assertWritten(verdict: Verdict): void {
     if (verdict.kind === 'superseded') throw new Error('Cannot happen: a truncation is numbered on nothing')
     if (verdict.kind !== 'written') throw this.#outageOf(verdict)
-    this.#troubles.written(verdict)
+    this.#troubles.written({ hasReadings: false })
+  }
+
+  #tellWritten({ survived }: Extract<Verdict, { kind: 'written' }>, { appends }: Group): void {
+    this.#troubles.written({ hasReadings: appends.some(({ isReadings }) => isReadings) })
+    if (survived !== undefined) this.#troubles.survivedFsync(survived)
   }
 
   #outageOf(verdict: Exclude<Verdict, { kind: 'written' | 'superseded' }>): Outage {
@@ -327,7 +338,7 @@ class SqliteLog implements EventLog {
     if (kind === 'not_written' || kind === 'overlaps') {
       const reason = kind === 'overlaps' ? 'unavailable' : verdict.reason
       if (reason === 'full') this.#space?.ranOut(why)
-      this.#troubles.notWritten(reason, why)
+      this.#troubles.appendFailed(reason, why)
       return new Outage(`Cannot write to the log: ${why}`, 'not_written', reason)
     }
     this.#stoppedBy ??= stoppedText(why)
@@ -341,7 +352,7 @@ class SqliteLog implements EventLog {
       return read()
     } catch (cause) {
       if (!(cause instanceof SQLiteError)) throw cause
-      this.#troubles.unreadable.note(cause.message)
+      this.#troubles.readFailed(cause.message)
       throw new Outage(`Cannot read ${what}: ${cause.message}`, 'not_written', 'unavailable', { cause })
     }
   }

@@ -6,6 +6,7 @@ import {
   appendTooLarge,
   identifierOf,
   nameOf,
+  noSpace,
   notReady,
   positionOf,
   proposedEvent,
@@ -45,6 +46,7 @@ export const serveBatchAppend =
       if (verdict.outcome === 'clean_end') call.end()
       else if (verdict.outcome === 'not_ready') call.write(response(append, notReady()))
       else if (verdict.outcome === 'timeout') call.write(response(append, timedOut()))
+      else if (verdict.outcome === 'no_space') call.write(response(append, noSpace()))
       else call.write(response(append, verdict))
     })
     call.on('end', () => call.end())

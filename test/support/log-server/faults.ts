@@ -11,6 +11,8 @@ export type AppendFault = {
     | 'clean_end'
     /** The server answers that it gave up waiting for its own log. */
     | 'timeout'
+    /** The server answers that its disk is full. */
+    | 'no_space'
 }
 
 /** How one server misbehaves. A test sets it at any time. */

@@ -77,6 +77,8 @@ export const checkpointResponse = (position: number): ReadResp => {
 /** The refusals of one append on a stream of appends: the others on it go on. */
 export const notReady = (): Status => status('Server Is Not Ready', 'google.protobuf.Empty', new Empty())
 export const accessDenied = (): Status => status('AccessDenied', 'event_store.client.AccessDenied', new AccessDenied())
+export const noSpace = (): Status => status('No space left on device', 'event_store.client.Unknown', new Empty())
+
 export const timedOut = (): Status => status('Timeout', 'event_store.client.Timeout', new Timeout())
 
 export const appendTooLarge = (bytesMax: number): Status => {

@@ -6,6 +6,7 @@ export type Verdict =
   | Judgement
   | { readonly outcome: 'not_ready' }
   | { readonly outcome: 'timeout' }
+  | { readonly outcome: 'no_space' }
   | { readonly outcome: 'clean_end' }
   | null
 

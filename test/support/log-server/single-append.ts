@@ -27,6 +27,7 @@ export const serveSingleAppend =
       if (verdict === null || call.cancelled) return
       if (verdict.outcome === 'not_ready') return reply(notReadyError())
       if (verdict.outcome === 'timeout') return reply(callError(status.ABORTED, 'Operation timed out: '))
+      if (verdict.outcome === 'no_space') return reply(callError(status.UNKNOWN, 'No space left on device'))
       if (verdict.outcome === 'clean_end') return reply(callError(status.CANCELLED, 'Cancelled'))
       reply(null, response(append.expected, verdict))
     })

@@ -1,0 +1,69 @@
+import { overloadedLooksMin, survivedFsyncLooks, troubleCalmLooks } from '../limits.ts'
+import type { LogTrouble, LogTroubleKind, Outage } from './event-log.ts'
+import { Trouble } from './trouble.ts'
+
+/** What goes wrong with a log while it goes on, as its adapter notes it. */
+export class LogTroubles {
+  readonly #full = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: troubleCalmLooks })
+  readonly #unreadable = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: troubleCalmLooks })
+  readonly #unwritable: Trouble
+  readonly #overloaded = new Trouble({ beginsAfterLooks: overloadedLooksMin, endsAfterLooks: overloadedLooksMin })
+  readonly #survivedFsync = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: survivedFsyncLooks })
+
+  /** `writesFailForLooks`: failing writes are told after so many looks in a row with them. 0: at once. */
+  constructor({ writesFailForLooks }: { readonly writesFailForLooks: number }) {
+    this.#unwritable = new Trouble({ beginsAfterLooks: writesFailForLooks, endsAfterLooks: troubleCalmLooks })
+  }
+
+  /** `more`: what the adapter knows by itself. */
+  list(more: Readonly<Partial<Record<LogTroubleKind, string | null>>> = {}): readonly LogTrouble[] {
+    const reasons: readonly (readonly [LogTroubleKind, string | null])[] = [
+      ['full', more.full ?? this.#full.why],
+      ['unreadable', this.#unreadable.why],
+      ['unwritable', this.#unwritable.why],
+      ['overloaded', this.#overloaded.why],
+      ['space_unknown', more.space_unknown ?? null],
+      ['survived_fsync', this.#survivedFsync.why],
+    ]
+    return reasons.flatMap(([kind, why]) => (why === null ? [] : [{ kind, why }]))
+  }
+
+  get isUnreadable(): boolean {
+    return this.#unreadable.why !== null
+  }
+
+  /** An append was refused, or nobody can say what became of it. */
+  appendFailed(reason: Outage['reason'], why: string): void {
+    if (reason === 'full') this.#full.note(why)
+    if (reason === 'unavailable') this.#unwritable.note(why)
+    if (reason === 'overloaded') this.#overloaded.note(why)
+  }
+
+  written({ hasReadings }: { readonly hasReadings: boolean }): void {
+    this.#unwritable.end()
+    if (hasReadings) this.#full.end()
+  }
+
+  survivedFsync(why: string): void {
+    this.#survivedFsync.note(why)
+  }
+
+  readFailed(why: string): void {
+    this.#unreadable.note(why)
+  }
+
+  /** The store is there again: what failed before says nothing of it. */
+  cameBack(): void {
+    this.#unwritable.end()
+    this.#unreadable.end()
+  }
+
+  /** Once each `troubleLookMs`. */
+  look(): void {
+    this.#full.look()
+    this.#unreadable.look()
+    this.#unwritable.look()
+    this.#overloaded.look()
+    this.#survivedFsync.look()
+  }
+}
