@@ -376,6 +376,54 @@ describe('a full disk', () => {
   })
 })
 
+describe('a group that has no room', () => {
+  test('refuses its readings, and writes what changes keys without them', async () => {
+    const revoked = keySuspended()
+    faults = [outOfSpace, () => {}]
+    const [first, change, second] = await Promise.all([
+      failureOf(log.append('readings-one', 'none', [reading('readings-one')])),
+      log.append('key-one', 'none', [revoked]),
+      failureOf(log.append('readings-two', 'none', [reading('readings-two')])),
+    ])
+    for (const refused of [first, second]) expect(refused).toMatchObject({ outcome: 'not_written', reason: 'full' })
+    expect(change).toMatchObject({ outcome: 'written' })
+    expect((await log.readAll({ limit: 10 })).map(({ id, position }) => [id, position])).toEqual([[revoked.id, 1]])
+    expect(await log.append('readings-one', 'none', [reading('readings-one')])).toMatchObject({ outcome: 'written' })
+  })
+
+  test('is refused whole when there is no room for its changes either', async () => {
+    faults = [outOfSpace, outOfSpace]
+    const failures = await Promise.all([
+      failureOf(log.append('readings-one', 'none', [reading('readings-one')])),
+      failureOf(log.append('key-one', 'none', [keySuspended()])),
+    ])
+    expect(failures).toMatchObject([{ reason: 'full' }, { reason: 'full' }])
+    expect(commits).toBe(2)
+    expect(await log.readAll({ limit: 10 })).toEqual([])
+  })
+
+  test('leaves the groups behind it in their order', async () => {
+    await log.append('key-one', 'none', [keySuspended()])
+    faults = [outOfSpace]
+    const first = [
+      failureOf(log.append('readings-one', 'none', [reading('readings-one')])),
+      log.append('key-one', 0, [keySuspended()]),
+    ]
+    await Promise.resolve()
+    const behind = [log.append('key-one', 1, [keySuspended()]), log.append('key-two', 'none', [keySuspended()])]
+    await Promise.resolve()
+    const last = log.append('key-one', 2, [keySuspended()])
+    const results = await Promise.all([...first, ...behind, last])
+    expect(results.slice(1).map((result) => Reflect.get(Object(result), 'outcome'))).toEqual(Array(4).fill('written'))
+    const key = await log.read('key-one', { limit: 10 })
+    expect(key.map(({ revision }) => revision)).toEqual([0, 1, 2, 3])
+  })
+
+  const outOfSpace = (): never => {
+    throw Object.assign(new Error('database or disk is full'), { name: 'SQLiteError', code: 'SQLITE_FULL' })
+  }
+})
+
 describe('a group that was undone', () => {
   test('leaves nothing behind of the streams it would have begun', async () => {
     const lost = keySuspended()

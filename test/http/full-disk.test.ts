@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { diskLookMs, diskReserveBytesDefault } from '../../src/limits.ts'
+import type { EventLog } from '../../src/log/event-log.ts'
+import { openSqliteLog } from '../../src/log/sqlite/sqlite-log.ts'
+import { paths } from '../../views/paths.ts'
+import { type TemporaryFolder, temporaryFolder } from '../log/temporary-folder.ts'
+import { answerOf, expectRefusal, expectUnauthorized } from '../support/answers.ts'
+import { type DrivenSchedule, drivenSchedule } from '../support/driven-schedule.ts'
+import { type Service, testCellar, validReading } from '../support/service.ts'
+import { signedIn, startWithOperators } from './dashboard/visitor.ts'
+
+setDefaultTimeout(60_000)
+
+const plenty = 10 * diskReserveBytesDefault
+
+let folder: TemporaryFolder
+let log: EventLog
+let service: Service
+let schedule: DrivenSchedule
+let freeBytes: number
+let key: string
+let keyId: string
+
+beforeEach(async () => {
+  folder = temporaryFolder()
+  schedule = drivenSchedule()
+  freeBytes = plenty
+  log = openSqliteLog({
+    dataDir: folder.path,
+    diskReserveBytes: diskReserveBytesDefault,
+    freeBytes: async () => freeBytes,
+    later: schedule.after,
+  })
+  service = await startWithOperators({ log })
+  ;({ key, keyId } = await service.createKey())
+})
+afterEach(async () => {
+  await service.stop()
+  await log.close()
+  folder.remove()
+})
+
+const spaceBecomes = async (bytes: number): Promise<void> => {
+  freeBytes = bytes
+  await schedule.advance(diskLookMs)
+}
+
+const post = async (headers: Readonly<Record<string, string>> = {}) =>
+  answerOf(await service.post(validReading, key, headers))
+
+const readyStatus = async (): Promise<number> => (await fetch(`${service.url}/readyz`)).status
+
+describe('while the disk is almost full', () => {
+  test('readings and batches are refused as STORAGE_FULL with Retry-After, and are not stored', async () => {
+    await spaceBecomes(diskReserveBytesDefault - 1)
+    for (const answer of [await post(), await answerOf(await service.postBatch([validReading], key))]) {
+      expectRefusal(answer, 503, 'STORAGE_FULL')
+      expect(answer.header('Retry-After')).toBe('1')
+    }
+    expect(await log.read(`readings-${keyId}`, { limit: 1 })).toEqual([])
+  })
+
+  test('a repeat is still answered as the first request was, and a new idempotency key is refused', async () => {
+    const first = await post({ 'Idempotency-Key': 'one' })
+    await spaceBecomes(0)
+    const repeat = await post({ 'Idempotency-Key': 'one' })
+    expect([repeat.status, repeat.body]).toEqual([200, first.body])
+    expect(repeat.header('Idempotent-Replayed')).toBe('true')
+    expectRefusal(await post({ 'Idempotency-Key': 'two' }), 503, 'STORAGE_FULL')
+  })
+
+  test('signing in, suspending, settings and revoking a key that has readings still work', async () => {
+    expect((await post()).status).toBe(200)
+    await spaceBecomes(0)
+    const admin = await signedIn(service, 'admin')
+    expect((await admin.post(paths.suspendKey(keyId), { reason: 'x' })).status).toBe(303)
+    expect((await admin.post(paths.resumeKey(keyId), { reason: 'x' })).status).toBe(303)
+    expect((await admin.post(paths.rename(testCellar), { title: 'Other' })).status).toBe(303)
+    expect((await admin.post(paths.revokeKey(keyId), { reason: 'lost' })).status).toBe(303)
+    expectUnauthorized(await post(), 'Invalid API key')
+  })
+
+  test('/readyz says no, and every page says why to whoever is signed in, and to nobody else', async () => {
+    const auditor = await signedIn(service, 'auditor')
+    await spaceBecomes(0)
+    expect(await readyStatus()).toBe(503)
+    expect((await auditor.get('/cellars')).body).toContain('The disk is almost full.')
+    expect((await auditor.get(paths.key(keyId))).body).toContain('DISK_RESERVE is 256 MiB')
+    expect(await (await fetch(`${service.url}/sign-in`)).text()).not.toContain('almost full')
+    await spaceBecomes(plenty)
+    expect(await readyStatus()).toBe(200)
+    expect((await auditor.get('/cellars')).body).not.toContain('almost full')
+  })
+})
+
+test('readings go on by themselves when there is space again', async () => {
+  await spaceBecomes(diskReserveBytesDefault - 1)
+  expectRefusal(await post(), 503, 'STORAGE_FULL')
+  await spaceBecomes(plenty)
+  expect((await post()).status).toBe(200)
+})

@@ -1,0 +1,159 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import {
+  diskBytesPerSecondMax,
+  diskFreeBytesMin,
+  diskLookMs,
+  diskLookMsMin,
+  diskRecoveryBytes,
+  diskReserveBytesDefault,
+  storeWalBytesMax,
+  trimEventsMax,
+} from '../../../src/limits.ts'
+import { DiskSpace, type FileRoom } from '../../../src/log/sqlite/disk-space.ts'
+import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
+import { drivenSchedule } from '../../support/driven-schedule.ts'
+import { reading } from '../sample-events.ts'
+import { type TemporaryFolder, temporaryFolder } from '../temporary-folder.ts'
+
+const reserveBytes = diskReserveBytesDefault
+
+const watched = async (given: { free: number; fault?: Error; room?: FileRoom; reserveBytes?: number }) => {
+  const schedule = drivenSchedule()
+  const disk = { looks: 0, room: { freeBytes: 0, owedBytes: 0 }, ...given }
+  const space = new DiskSpace({
+    reserveBytes: given.reserveBytes ?? reserveBytes,
+    freeBytes: async () => {
+      disk.looks += 1
+      if (disk.fault !== undefined) throw disk.fault
+      return disk.free
+    },
+    fileRoom: () => disk.room,
+    later: schedule.after,
+  })
+  await schedule.quiet()
+  return { schedule, disk, space }
+}
+
+const isShort = async (given: Parameters<typeof watched>[0]): Promise<boolean> =>
+  (await watched(given)).space.shortage !== null
+
+describe('DiskSpace', () => {
+  test('has no room for readings one byte below the reserve', async () => {
+    expect(await isShort({ free: reserveBytes })).toBe(false)
+    expect(await isShort({ free: reserveBytes - 1 })).toBe(true)
+  })
+
+  test('counts free pages of the file with the free space', async () => {
+    const room = { freeBytes: 2_048, owedBytes: 0 }
+    expect(await isShort({ free: reserveBytes - 2_048, room })).toBe(false)
+    expect(await isShort({ free: reserveBytes - 2_049, room })).toBe(true)
+  })
+
+  test('has no room below the least free space, however many pages are free', async () => {
+    const room = { freeBytes: 10 * reserveBytes, owedBytes: 0 }
+    expect(await isShort({ free: diskFreeBytesMin, room })).toBe(false)
+    expect(await isShort({ free: diskFreeBytesMin - 1, room })).toBe(true)
+  })
+
+  test('takes off what the file still grows by when the write-ahead log is copied', async () => {
+    const room = { freeBytes: 0, owedBytes: storeWalBytesMax }
+    expect(await isShort({ free: reserveBytes + storeWalBytesMax, room })).toBe(false)
+    expect(await isShort({ free: reserveBytes + storeWalBytesMax - 1, room })).toBe(true)
+  })
+
+  test('has room again only when there is some more than the bound', async () => {
+    const { schedule, disk, space } = await watched({ free: 0 })
+    disk.free = reserveBytes + diskRecoveryBytes - 1
+    await schedule.advance(diskLookMs)
+    expect(space.shortage).toContain('the disk has 271 MiB free')
+    disk.free += 1
+    await schedule.advance(diskLookMs)
+    expect(space.shortage).toBeNull()
+  })
+
+  test('looks more often the less there is to write, so that nothing can use it up between two looks', async () => {
+    for (const [above, ms] of [
+      [10 * diskBytesPerSecondMax, diskLookMs],
+      [diskBytesPerSecondMax, diskLookMs],
+      [diskBytesPerSecondMax / 2, diskLookMs / 2],
+      [diskBytesPerSecondMax / 10, diskLookMs / 10],
+      [1, diskLookMsMin],
+    ] as const) {
+      const { schedule, disk } = await watched({ free: reserveBytes + above })
+      await schedule.advance(ms - 1)
+      expect({ above, looks: disk.looks }).toEqual({ above, looks: 1 })
+      await schedule.advance(1)
+      expect({ above, looks: disk.looks }).toEqual({ above, looks: 2 })
+    }
+  })
+
+  test('leaves half of the least free space when the disk fills at its fastest between two looks', () => {
+    const betweenLooks = (diskBytesPerSecondMax * diskLookMsMin) / 1_000
+    expect(betweenLooks).toBeLessThan(diskFreeBytesMin / 2)
+  })
+
+  test('holds on to what it knew when the disk does not say, and tells why', async () => {
+    const { schedule, disk, space } = await watched({ free: 0 })
+    disk.fault = new Error('ENOSYS')
+    await schedule.advance(diskLookMs)
+    expect([space.shortage !== null, space.fault]).toEqual([true, 'ENOSYS'])
+    delete disk.fault
+    disk.free = 2 * reserveBytes
+    await schedule.advance(diskLookMs)
+    expect([space.shortage, space.fault]).toEqual([null, null])
+  })
+
+  test('of a commit that ran out holds until the next look', async () => {
+    const { schedule, space } = await watched({ free: 10 * reserveBytes })
+    space.ranOut('database or disk is full')
+    expect(space.shortage).toBe('database or disk is full')
+    await schedule.advance(diskLookMs)
+    expect(space.shortage).toBeNull()
+  })
+
+  test('is not looked at after it was stopped', async () => {
+    const { schedule, disk, space } = await watched({ free: 0 })
+    space.stop()
+    await schedule.advance(10 * diskLookMs)
+    expect(disk.looks).toBe(1)
+  })
+})
+
+describe('the embedded log on a disk that is almost full', () => {
+  let folder: TemporaryFolder
+  beforeEach(() => {
+    folder = temporaryFolder()
+  })
+  afterEach(() => folder.remove())
+
+  test('takes readings again once a truncation has given back the pages they need', async () => {
+    const schedule = drivenSchedule()
+    let freeBytes = 10 * reserveBytes
+    const open = () =>
+      openSqliteLog({
+        dataDir: folder.path,
+        diskReserveBytes: reserveBytes,
+        freeBytes: async () => freeBytes,
+        later: schedule.after,
+      })
+    const first = open()
+    const stream = 'readings-one'
+    for (let append = 0; append < 40; append += 1) {
+      const events = Array.from({ length: trimEventsMax }, () => reading(stream))
+      await first.append(stream, append === 0 ? 'none' : append * trimEventsMax - 1, events)
+    }
+    await first.close()
+
+    freeBytes = reserveBytes - 2_048
+    const log = open()
+    await schedule.quiet()
+    const last = 40 * trimEventsMax - 1
+    expect(log.refusesReadings).toBe(true)
+    await log.truncate(stream, last)
+    freeBytes += diskRecoveryBytes
+    await schedule.advance(diskLookMs)
+    expect(log.refusesReadings).toBe(false)
+    expect(await log.append(stream, last, [reading(stream)])).toMatchObject({ outcome: 'written' })
+    await log.close()
+  })
+})
