@@ -2,7 +2,7 @@ import type { Asker, Core, NewKey } from '../../src/actors/core.ts'
 import { openCore } from '../../src/actors/open-core.ts'
 import { type Schedule, systemSchedule } from '../../src/actors/schedule.ts'
 import { createApp } from '../../src/app.ts'
-import { isReady, reasonsOf } from '../../src/health.ts'
+import { isReady, type Reason, reasonsOf } from '../../src/health.ts'
 import type { BodiesInFlight } from '../../src/http/bodies-in-flight.ts'
 import { LivePages } from '../../src/http/dashboard/live-pages.ts'
 import type { WebConfig } from '../../src/http/dashboard/origin.ts'
@@ -43,6 +43,8 @@ export type ServiceOptions = {
   readonly wrapCore?: (core: Core) => Core
   /** How browsers reach it. Default: straight, and by loopback only. */
   readonly web?: Partial<WebConfig>
+  /** When actors do what is deferred. Default: by the process's own timers. */
+  readonly schedule?: Schedule
   /** When live pages are pushed. Default: by the process's own timers. */
   readonly liveSchedule?: Schedule
   /** When sums of refusals and of errors are written. Default: by the process's own timers. */
@@ -69,6 +71,8 @@ export type Service = {
   readonly work: Readonly<IngestWork>
   readonly bodies: BodiesInFlight
   readonly server: Bun.Server<unknown>
+  /** Why it refuses readings, or soon may. */
+  reasons(): readonly Reason[]
   /** Makes the cellar too, if it is not there. */
   createKey(options?: Partial<NewKey>): Promise<{ readonly key: string; readonly keyId: string }>
   /** Posts a reading; a string goes out as it is. `headers` add to and override the usual ones. */
@@ -88,7 +92,8 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const clock = options.clock ?? manualClock()
   const log = options.log ?? (await openFreshLog())
   const idempotency = options.idempotency ?? createMemoryIndex()
-  const core = await openCore({ log, clock, entropy: seededEntropy(options.seed), idempotency })
+  const schedule = options.schedule === undefined ? {} : { schedule: options.schedule }
+  const core = await openCore({ log, clock, entropy: seededEntropy(options.seed), idempotency, ...schedule })
   const lines: LoggedLine[] = []
   const sink: RequestLines = {
     debug: (what, facts) => lines.push({ level: 'debug', what, facts }),
@@ -126,6 +131,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     work,
     bodies: app.bodies,
     server,
+    reasons,
     createKey: (key) => createKey(core, key),
     post: (body, key, headers) =>
       fetch(`${url}/api/v1/ingest`, requestOf(isRaw(body) ? body : JSON.stringify(body), key, headers)),

@@ -1,0 +1,240 @@
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { watchHealth } from '../../../src/health-watch.ts'
+import {
+  diskLookMs,
+  diskReserveBytesDefault,
+  heartbeatMs,
+  idempotencyBusyWritesMin,
+  logQueueReadingsMax,
+  overloadedLooksMin,
+  storeRetryPauseMsMax,
+  survivedFsyncLooks,
+  troubleCalmLooks,
+  troubleLookMs,
+} from '../../../src/limits.ts'
+import type { EventLog } from '../../../src/log/event-log.ts'
+import { createMemoryIndex } from '../../../src/log/idempotency/memory.ts'
+import { type IdempotencyIndex, IndexBusy, IndexUnusable } from '../../../src/log/idempotency-index.ts'
+import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
+import { reading } from '../../log/sample-events.ts'
+import { commitsHere } from '../../log/sqlite/commits-here.ts'
+import { type TemporaryFolder, temporaryFolder } from '../../log/temporary-folder.ts'
+import { answerOf, expectRefusal } from '../../support/answers.ts'
+import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
+import { type Service, testAsker, validReading } from '../../support/service.ts'
+import { signedIn, startWithOperators } from '../dashboard/visitor.ts'
+
+setDefaultTimeout(60_000)
+
+let folder: TemporaryFolder
+let schedule: DrivenSchedule
+let log: EventLog
+let service: Service
+let key: string
+let keyId: string
+/** What the disk does at the coming commits, the next one first. */
+let faults: ((database: Database) => void)[]
+let diskFault: Error | null
+let lines: [level: string, what: string, reason: unknown][]
+/** What the file of the index does. */
+let index: { isBusy: boolean; isDamaged: boolean; isGone: boolean }
+
+beforeEach(async () => {
+  folder = temporaryFolder()
+  schedule = drivenSchedule()
+  faults = []
+  diskFault = null
+  lines = []
+  index = { isBusy: false, isDamaged: false, isGone: false }
+  log = openSqliteLog({
+    dataDir: folder.path,
+    commits: commitsHere((database) => faults.shift()?.(database)),
+    diskReserveBytes: diskReserveBytesDefault,
+    freeBytes: async () => {
+      if (diskFault !== null) throw diskFault
+      return 10 * diskReserveBytesDefault
+    },
+    later: schedule.after,
+  })
+  service = await startWithOperators({ log, schedule, idempotency: faultyIndex() })
+  ;({ key, keyId } = await service.createKey())
+  const line = (level: string) => (what: string, facts?: { readonly reason?: unknown }) => {
+    lines.push([level, what, facts?.reason])
+  }
+  const sink = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
+  watchHealth(service.reasons, sink, schedule)
+})
+afterEach(async () => {
+  await service.stop()
+  await log.close()
+  folder.remove()
+})
+
+const faultyIndex = (): IdempotencyIndex => {
+  const inner = createMemoryIndex()
+  const look = (): void => {
+    if (index.isDamaged || index.isGone) throw new IndexUnusable('the page is torn')
+  }
+  return {
+    get foldedTo() {
+      return inner.foldedTo
+    },
+    find: (stream, keyHash) => {
+      look()
+      return inner.find(stream, keyHash)
+    },
+    write: async (change) => {
+      look()
+      if (index.isBusy) throw new IndexBusy('database or disk is full')
+      await inner.write(change)
+    },
+    startAnew: async () => {
+      if (index.isGone) throw new IndexUnusable('it may not be made')
+      index.isDamaged = false
+      await inner.startAnew()
+    },
+    close: () => inner.close(),
+  }
+}
+
+const readyStatus = async (): Promise<number> => (await fetch(`${service.url}/readyz`)).status
+const kinds = (): readonly string[] => service.reasons().map(({ kind }) => kind)
+const post = async (headers: Readonly<Record<string, string>> = {}) =>
+  answerOf(await service.post(validReading, key, headers))
+const sqliteFault = (code: string, message: string): Error =>
+  Object.assign(new Error(message), { name: 'SQLiteError', code })
+const alter = (statement: string): void => {
+  const other = new Database(join(folder.path, 'log.db'))
+  other.run(statement)
+  other.close()
+}
+
+describe('a reason to refuse readings', () => {
+  test('is one line when it begins, and one when it ends, however often it is seen', async () => {
+    faults = [outOfSpace]
+    expectRefusal(await post(), 503, 'STORAGE_FULL')
+    await schedule.advance(4 * heartbeatMs)
+    expect(lines).toEqual([['error', 'The disk is almost full. Not ready.', 'full']])
+    expect((await post()).status).toBe(200)
+    await schedule.advance(4 * heartbeatMs)
+    expect(lines.slice(1)).toEqual([['info', 'It is over: The disk is almost full.', 'full']])
+  })
+
+  test('by a commit that ran out of space holds off readings until the next look, and changes go on', async () => {
+    faults = [outOfSpace]
+    expectRefusal(await post(), 503, 'STORAGE_FULL')
+    expectRefusal(await post(), 503, 'STORAGE_FULL')
+    expect(await service.core.keys.suspend(keyId, '', testAsker)).toMatchObject({ ok: true })
+    expect(await service.core.keys.resume(keyId, '', testAsker)).toMatchObject({ ok: true })
+    expect([kinds(), await readyStatus()]).toEqual([['full'], 503])
+    await schedule.advance(diskLookMs)
+    expect((await post()).status).toBe(200)
+    expect([kinds(), await readyStatus()]).toEqual([[], 200])
+  })
+
+  test('can be reads that fail, until they have not for a while', async () => {
+    expect((await post()).status).toBe(200)
+    alter('ALTER TABLE streams RENAME TO gone')
+    await log.read('readings-other', { limit: 1 }).catch(() => {})
+    expect([kinds(), await readyStatus()]).toEqual([['unreadable'], 503])
+    // Nobody reads, and the disk is as bad as before.
+    await schedule.advance(3 * troubleCalmLooks * troubleLookMs)
+    expect(kinds()).toEqual(['unreadable'])
+    alter('ALTER TABLE gone RENAME TO streams')
+    await schedule.advance((troubleCalmLooks + 1) * troubleLookMs)
+    expect([kinds(), await readyStatus()]).toEqual([[], 200])
+    expect(lines.map(([level]) => level)).toEqual(['error', 'info'])
+  })
+
+  test('can be writes that fail, until one succeeds', async () => {
+    const other = new Database(join(folder.path, 'log.db'))
+    other.run('BEGIN IMMEDIATE')
+    expectRefusal(await post(), 503, 'STORE_UNAVAILABLE')
+    expect([kinds(), await readyStatus()]).toEqual([['unwritable'], 503])
+    other.run('ROLLBACK')
+    other.close()
+    expect((await post()).status).toBe(200)
+    expect([kinds(), await readyStatus()]).toEqual([[], 200])
+  })
+
+  test('can be a full queue, but only one that is full for a while', async () => {
+    for (let looks = 1; looks <= overloadedLooksMin; looks += 1) {
+      expect([looks, kinds()]).toEqual([looks, []])
+      await overfill()
+      await schedule.advance(troubleLookMs)
+    }
+    expect([kinds(), await readyStatus()]).toEqual([['overloaded'], 503])
+    await schedule.advance(overloadedLooksMin * troubleLookMs)
+    expect([kinds(), await readyStatus()]).toEqual([[], 200])
+  })
+})
+
+describe('a warning', () => {
+  test('of a failed fsync that was survived is a line, and leaves the service ready', async () => {
+    const admin = await signedIn(service, 'admin')
+    faults = [
+      (database) => {
+        database.run('ROLLBACK')
+        throw sqliteFault('SQLITE_IOERR_FSYNC', 'disk I/O error')
+      },
+    ]
+    expect((await post()).status).toBe(200)
+    await schedule.advance(heartbeatMs)
+    expect(lines).toEqual([
+      ['warn', 'The disk failed to write, and succeeded when the write was repeated.', 'survived_fsync'],
+    ])
+    expect(await readyStatus()).toBe(200)
+    expect((await admin.get('/cellars')).body).toContain('Cause: disk I/O error.')
+    await schedule.advance((survivedFsyncLooks + 1) * troubleLookMs)
+    expect(kinds()).toEqual([])
+  })
+
+  test('of a disk that does not say what is free leaves readings alone', async () => {
+    diskFault = new Error('ENOSYS')
+    await schedule.advance(diskLookMs)
+    expect([kinds(), await readyStatus(), (await post()).status]).toEqual([['space_unknown'], 200, 200])
+  })
+
+  test('of an index that is locked comes with the second write, and ends with one that succeeds', async () => {
+    index.isBusy = true
+    expect((await post({ 'Idempotency-Key': 'one' })).status).toBe(200)
+    await schedule.advance(heartbeatMs)
+    expect(kinds()).toEqual([])
+    await schedule.advance((idempotencyBusyWritesMin - 1) * (storeRetryPauseMsMax + heartbeatMs))
+    expect([kinds(), await readyStatus()]).toEqual([['index_unwritable'], 200])
+    expect((await post({ 'Idempotency-Key': 'two' })).status).toBe(200)
+    index.isBusy = false
+    await schedule.advance(storeRetryPauseMsMax + heartbeatMs)
+    expect(kinds()).toEqual([])
+  })
+})
+
+describe('an index of idempotency keys that can not be used', () => {
+  test('makes the service not ready while it refuses keyed readings, and others are stored', async () => {
+    index.isGone = true
+    expectRefusal(await post({ 'Idempotency-Key': 'one' }), 503, 'STORE_UNAVAILABLE')
+    expect([kinds(), await readyStatus(), (await post()).status]).toEqual([['index_unusable'], 503, 200])
+    await schedule.advance(heartbeatMs)
+    expect(lines).toEqual([['error', "The index of idempotency keys can't be used. Not ready.", 'index_unusable']])
+    index.isGone = false
+    await schedule.advance(2 * storeRetryPauseMsMax)
+    expect([kinds(), await readyStatus()]).toEqual([[], 200])
+    expect((await post({ 'Idempotency-Key': 'one' })).status).toBe(200)
+  })
+})
+
+const outOfSpace = (): never => {
+  throw sqliteFault('SQLITE_FULL', 'database or disk is full')
+}
+
+/** Appends in one turn as many readings as the queue takes, and one more. */
+const overfill = async (): Promise<void> => {
+  const stream = `readings-${crypto.randomUUID()}`
+  const event = reading(stream)
+  const many = Array.from({ length: logQueueReadingsMax / 16 }, () => event)
+  const appends = Array.from({ length: 17 }, (_, part) => log.append(`${stream}${part}`, 'none', many))
+  const results = await Promise.allSettled(appends)
+  expect(results.map(({ status }) => status)).toContain('rejected')
+}
