@@ -463,9 +463,11 @@ describe('a start', () => {
     )
     const node = { ...(await cluster.open()), core, schedule }
     expect(await send(node, cluster, keyId, 'new')).toBe('store_unavailable')
+    expect(core.indexTrouble()).toEqual({ kind: 'folding', why: 'it is read from the log' })
     page.resolve(await cluster.log.readAll({ direction: 'backwards', limit: 9 }))
     await schedule.quiet()
     expect(await send(node, cluster, keyId, 'new')).toBe('stored')
+    expect(core.indexTrouble()).toBeNull()
   })
 
   test('that folds more keys than its index can take reads them back once it has folded all, and only then', async () => {

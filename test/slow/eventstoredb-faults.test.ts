@@ -55,6 +55,23 @@ const untilKnown = async <T>(append: () => Promise<T>): Promise<T> => {
   }
 }
 
+test(
+  'a store whose disk is full refuses appends as full and unwritten, and is told of until it stores readings again',
+  async () => {
+    const { server, log } = await opened()
+    server.faults.ofAppend = () => ({ isWritten: false, ends: 'no_space' })
+    const stream = freshReadingsStream()
+    const append = () => log.append(stream, 'none', [reading(stream)])
+    expect(await outageOf(append())).toMatchObject({ outcome: 'not_written', reason: 'full' })
+    expect(log.troubles?.()).toEqual([{ kind: 'full', why: 'No space left on device' }])
+    expect(log.health()).toEqual({ ok: true })
+    server.faults.ofAppend = () => null
+    expect(await append()).toMatchObject({ outcome: 'written' })
+    expect(log.troubles?.()).toEqual([])
+  },
+  slowMs,
+)
+
 describe('an append whose answer is lost', () => {
   for (const how of ['cut', 'clean_end', 'silence', 'timeout'] as const) {
     for (const isWritten of [true, false]) {

@@ -22,6 +22,7 @@ import { SignInPage } from '../../views/sign-in.tsx'
 import type {
   CellarView,
   Form,
+  HealthReason,
   KegListView,
   KeyView,
   NewKeyField,
@@ -107,6 +108,20 @@ const shellOf = (texts: Texts, role: 'admin' | 'auditor' | null): Shell => ({
   reasons: [],
   notice: null,
 })
+
+const almostFull: HealthReason = {
+  what: 'The disk is almost full.',
+  meanwhile: 'Readings are refused with 503 STORAGE_FULL. Signing in, revoking keys and settings still work.',
+  remedy: 'Free space on the disk, or keep readings for fewer days. Readings go on by themselves.',
+  why: 'the disk has 250 MiB free, of which the log still needs 12; in the log 0 MiB are free; DISK_RESERVE is 256 MiB',
+}
+
+const indexUnusable: HealthReason = {
+  what: 'The index of idempotency keys can’t be used.',
+  meanwhile: 'Readings with an Idempotency-Key are refused with 503. Others are stored.',
+  remedy: 'Check the disk of DATA_DIR. The index is made anew by itself.',
+  why: 'Cannot use the index of Idempotency-Keys: <disk I/O error> & "database disk image is malformed"',
+}
 
 const form = <Values, Faults = Record<never, string>>(
   values: Values,
@@ -229,7 +244,7 @@ const cellarPages = (texts: Texts): readonly Page[] => {
     {
       name: 'cellars',
       html: CellarsPage({
-        shell: { ...admin, notice: texts('notice'), insecureHttp: true },
+        shell: { ...admin, notice: texts('notice'), insecureHttp: true, reasons: [almostFull, indexUnusable] },
         cellars: [row, { ...row, activeKeys: 0, keys: 0, accepted: 0, lately: null, lastReadingAt: null }],
         page: 2,
         pages: 3,
