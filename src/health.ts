@@ -34,7 +34,7 @@ const reason = (kind: ReasonKind, why: string): Reason => ({ kind, why, ...words
 const words: Readonly<Record<ReasonKind, Omit<Reason, 'kind' | 'why'>>> = {
   log_away: {
     refuses: 'readings',
-    what: "The event log can't be written.",
+    what: 'The event log cannot be written.',
     meanwhile: 'Readings are refused with 503, and changes may fail.',
     remedy: 'Mend the disk or the store. If the cause says so, start the service again then.',
   },
@@ -46,7 +46,7 @@ const words: Readonly<Record<ReasonKind, Omit<Reason, 'kind' | 'why'>>> = {
   },
   unreadable: {
     refuses: 'readings',
-    what: "The event log can't be read.",
+    what: 'The event log cannot be read.',
     meanwhile: 'Readings whose key is not in memory are refused with 503, and pages may be missing.',
     remedy: 'Check the disk. Readings go on by themselves when reads succeed.',
   },
@@ -64,8 +64,8 @@ const words: Readonly<Record<ReasonKind, Omit<Reason, 'kind' | 'why'>>> = {
   },
   space_unknown: {
     refuses: 'nothing',
-    what: "The free space on the disk can't be told.",
-    meanwhile: "Nothing is refused, and DISK_RESERVE can't protect the disk.",
+    what: 'The free space on the disk cannot be told.',
+    meanwhile: 'Nothing is refused, and DISK_RESERVE cannot protect the disk.',
     remedy: 'Check the disk of DATA_DIR.',
   },
   survived_fsync: {
@@ -82,13 +82,13 @@ const words: Readonly<Record<ReasonKind, Omit<Reason, 'kind' | 'why'>>> = {
   },
   index_unusable: {
     refuses: 'keyed readings',
-    what: "The index of idempotency keys can't be used.",
+    what: 'The index of idempotency keys cannot be used.',
     meanwhile: 'Readings with an Idempotency-Key are refused with 503. Others are stored.',
     remedy: 'Check the disk of DATA_DIR. The index is made anew by itself.',
   },
   index_unwritable: {
     refuses: 'nothing',
-    what: "The index of idempotency keys can't be written.",
+    what: 'The index of idempotency keys cannot be written.',
     meanwhile: 'Nothing is refused yet. Readings with an Idempotency-Key are refused once too many wait in memory.',
     remedy: 'Free space on the disk of DATA_DIR, and let no other program lock idempotency.db.',
   },

@@ -17,12 +17,12 @@ afterAll(async () => {
 test('a service that is not ready says once why, and once that it is ready again', async () => {
   service = await startProcess(folder.path, { environment: { EVENTSTORE_URL: server.url } })
   await server.kill()
-  const said = await service.untilStdout(/\{.*"msg":"The event log can't be written\. Not ready\."\}/)
+  const said = await service.untilStdout(/\{.*"msg":"The event log cannot be written\. Not ready\."\}/)
   const expected = { level: 'error', reason: 'log_away', why: expect.stringContaining('127.0.0.1') }
   expect(JSON.parse(said?.[0] ?? '{}')).toMatchObject(expected)
   expect((await fetch(`${service.url}/readyz`)).status).toBe(503)
   await server.restart()
-  expect(await service.untilStdout(/"msg":"It is over: The event log can't be written\."/)).not.toBeNull()
+  expect(await service.untilStdout(/"msg":"It is over: The event log cannot be written\."/)).not.toBeNull()
   expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
   expect(service.stdout().match(/Not ready/g)).toHaveLength(1)
 })

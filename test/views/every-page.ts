@@ -117,7 +117,7 @@ const almostFull: HealthReason = {
 }
 
 const indexUnusable: HealthReason = {
-  what: 'The index of idempotency keys can’t be used.',
+  what: 'The index of idempotency keys cannot be used.',
   meanwhile: 'Readings with an Idempotency-Key are refused with 503. Others are stored.',
   remedy: 'Check the disk of DATA_DIR. The index is made anew by itself.',
   why: 'Cannot use the index of Idempotency-Keys: <disk I/O error> & "database disk image is malformed"',

@@ -94,8 +94,9 @@ export class DiskSpace {
 }
 
 const shortageOf = (onDisk: number, file: FileRoom, reserve: number): string => {
-  const free = `the disk has ${mebibytes(onDisk)} MiB free, of which the log still needs ${mebibytes(file.owedBytes)}`
-  return `${free}; in the log ${mebibytes(file.freeBytes)} MiB are free; DISK_RESERVE is ${mebibytes(reserve)} MiB`
+  const needed = file.owedBytes === 0 ? '' : `, of which the log still needs ${mebibytes(file.owedBytes)} MiB`
+  const inFile = `free pages of the log take ${mebibytes(file.freeBytes)} MiB`
+  return `the disk has ${mebibytes(onDisk)} MiB free${needed}; ${inFile}; DISK_RESERVE is ${mebibytes(reserve)} MiB`
 }
 
 const mebibytes = (bytes: number): number => Math.floor(bytes / 1024 ** 2)

@@ -217,7 +217,7 @@ describe('an index of idempotency keys that can not be used', () => {
     expectRefusal(await post({ 'Idempotency-Key': 'one' }), 503, 'STORE_UNAVAILABLE')
     expect([kinds(), await readyStatus(), (await post()).status]).toEqual([['index_unusable'], 503, 200])
     await schedule.advance(heartbeatMs)
-    expect(lines).toEqual([['error', "The index of idempotency keys can't be used. Not ready.", 'index_unusable']])
+    expect(lines).toEqual([['error', 'The index of idempotency keys cannot be used. Not ready.', 'index_unusable']])
     index.isGone = false
     await schedule.advance(2 * storeRetryPauseMsMax)
     expect([kinds(), await readyStatus()]).toEqual([[], 200])
