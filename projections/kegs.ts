@@ -1,8 +1,9 @@
-import { kegsPerCellarMax } from '../src/limits.ts'
+import { kegsOrderedPerPiece, kegsPerCellarMax } from '../src/limits.ts'
 import { Keg } from './keg.ts'
 import type { KegMemory } from './keg-memory.ts'
 import type { KegSaving } from './keg-saving.ts'
-import type { KegLatest, KegName } from './queries.ts'
+import { KegSearches } from './keg-searches.ts'
+import type { FoundKegs, KegLatest, KegName } from './queries.ts'
 import { Rack } from './rack.ts'
 
 /** What the kegs of all cellars have in common. */
@@ -22,11 +23,11 @@ export class Kegs {
   #newest: Keg | null = null
   /** Where a checkpoint goes on. */
   #nextUnsaved: Keg | null = null
-  /** By name, as of so many changes; empty as long as nobody has asked. */
-  #ordered: readonly Keg[] = []
-  #orderedAt = 0
-  /** How often a keg was made or forgotten. */
-  #changes = 0
+  /** By name; what came and went since then is in the two sets. `null` as long as nobody has asked. */
+  #ordered: readonly Keg[] | null = null
+  readonly #unordered = new Set<Keg>()
+  readonly #forgotten = new Set<Keg>()
+  readonly #searches = new KegSearches()
 
   constructor(cellar: { readonly name: string; readonly number: number }, shared: SharedByKegs) {
     this.#cellar = cellar
@@ -53,9 +54,12 @@ export class Kegs {
   }
 
   /** Those with anything to show that was accepted at `keptFromMs` or later, by rack, then keg. */
-  names(keptFromMs: number): readonly KegName[] {
-    this.#order()
-    return this.#ordered.filter((keg) => keg.hasLatest(keptFromMs))
+  *find(words: readonly string[], keptFromMs: number): Generator<void, FoundKegs> {
+    const ordered = yield* this.#order()
+    const all = ordered.filter((keg) => keg.hasLatest(keptFromMs))
+    if (words.length === 0) return { found: all, all: all.length }
+    const found = yield* this.#searches.search(ordered, words)
+    return { found: found.filter((keg) => keg.hasLatest(keptFromMs)), all: all.length }
   }
 
   /** What of that keg was accepted at `keptFromMs` or later; `null` if there is nothing. */
@@ -83,20 +87,37 @@ export class Kegs {
   }
 
   /**
-   * Names are compared by the rules of a language, and pages ask for all of them twice a second: so only those are that have
-   * come since they were asked for last, and most of the time none has.
+   * Comparing names by the rules of a language is slow, and pages ask twice a second. So only kegs that came since the last
+   * time are compared, in pieces; the state is whole between them, so that several pages may do it at once.
    */
-  #order(): void {
-    if (this.#orderedAt === this.#changes) return
-    const added = new Set<Keg>()
-    for (let keg = this.#oldest; keg !== null; keg = keg.newer) added.add(keg)
-    const kept = this.#ordered.filter((keg) => added.delete(keg))
-    this.#ordered = merged(kept, [...added].sort(byName))
-    this.#orderedAt = this.#changes
+  *#order(): Generator<void, readonly Keg[]> {
+    if (this.#ordered === null) {
+      this.#ordered = []
+      for (let keg = this.#oldest; keg !== null; keg = keg.newer) this.#unordered.add(keg)
+    }
+    // Kegs that come while this goes on can't keep it going for ever.
+    for (let piece = 0; piece < kegsPerCellarMax / kegsOrderedPerPiece && this.#unordered.size > 0; piece += 1) {
+      this.#orderSome(this.#ordered)
+      yield
+    }
+    if (this.#forgotten.size > 0) this.#orderSome(this.#ordered)
+    return this.#ordered
+  }
+
+  #orderSome(ordered: readonly Keg[]): void {
+    const kept = this.#forgotten.size === 0 ? ordered : ordered.filter((keg) => !this.#forgotten.has(keg))
+    this.#forgotten.clear()
+    const added: Keg[] = []
+    for (const keg of this.#unordered) {
+      if (added.length === kegsOrderedPerPiece) break
+      this.#unordered.delete(keg)
+      added.push(keg)
+    }
+    this.#ordered = merged(kept, added.sort(byName))
   }
 
   #make(keg: Keg): Keg {
-    this.#changes += 1
+    if (this.#ordered !== null) this.#unordered.add(keg)
     keg.savedIn = this.#saving.checkpoint
     const rack = this.#racks.get(keg.rack) ?? new Rack()
     if (rack.isEmpty) this.#racks.set(keg.rack, rack)
@@ -108,7 +129,7 @@ export class Kegs {
   #forget(keg: Keg): void {
     if (keg.savedIn !== this.#saving.checkpoint) this.#saving.saveFirst(this.#cellar.number, keg)
     this.#unlink(keg)
-    this.#changes += 1
+    if (this.#ordered !== null && !this.#unordered.delete(keg)) this.#forgotten.add(keg)
     const rack = this.#racks.get(keg.rack)
     rack?.delete(keg)
     if (rack?.isEmpty) this.#racks.delete(keg.rack)

@@ -14,8 +14,8 @@ export class KeyDirectory implements KeyQueries {
   readonly #cellars: CellarQueries
   readonly #byStream = new Map<string, Entry>()
   readonly #byId = new Map<string, Entry>()
-  /** Ids in order of folding, which is nearly the order of creation. */
-  readonly #idsOfCellar = new Map<string, string[]>()
+  /** A page asks for all keys of a cellar twice a second, so they are sorted only after one was added. */
+  readonly #ofCellar = new Map<string, { readonly entries: Entry[]; isSorted: boolean }>()
 
   constructor(cellars: CellarQueries) {
     this.#cellars = cellars
@@ -33,12 +33,11 @@ export class KeyDirectory implements KeyQueries {
   }
 
   ofCellar(cellar: string): readonly KeyState[] {
-    const keys: KeyState[] = []
-    for (const id of this.#idsOfCellar.get(cellar) ?? []) {
-      const key = this.get(id)
-      if (key !== null) keys.push(key)
-    }
-    return keys.sort(newestFirst)
+    const keys = this.#ofCellar.get(cellar)
+    if (keys === undefined) return []
+    if (!keys.isSorted) keys.entries.sort((a, b) => newestFirst(a.key, b.key))
+    keys.isSorted = true
+    return keys.entries.map(({ key }) => key)
   }
 
   list(): readonly KeyState[] {
@@ -66,9 +65,13 @@ export class KeyDirectory implements KeyQueries {
     const entry = { stream, key }
     this.#byStream.set(stream, entry)
     this.#byId.set(key.keyId, entry)
-    const ids = this.#idsOfCellar.get(key.cellar)
-    if (ids === undefined) this.#idsOfCellar.set(key.cellar, [key.keyId])
-    else ids.push(key.keyId)
+    const keys = this.#ofCellar.get(key.cellar)
+    if (keys === undefined) {
+      this.#ofCellar.set(key.cellar, { entries: [entry], isSorted: true })
+      return
+    }
+    keys.entries.push(entry)
+    keys.isSorted = false
   }
 }
 

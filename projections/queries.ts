@@ -67,6 +67,9 @@ export type AcceptedReading = {
 
 export type KegName = { readonly rack: string; readonly keg: string }
 
+/** What was found, and how many there are in all. */
+export type FoundKegs = { readonly found: readonly KegName[]; readonly all: number }
+
 export type KegLatest = KegName & {
   readonly latest: AcceptedReading
   /** Of the last accepted ones in order of acceptance, oldest first, at most `pointsPerKegMax`. */
@@ -76,8 +79,11 @@ export type KegLatest = KegName & {
 export type ReadingQueries = {
   /** Newest accepted first, at most `latestReadingsPerCellarMax`, none of a time from which readings were purged. */
   latest(cellar: string): readonly AcceptedReading[]
-  /** Kegs with anything to show, by rack, then keg. There may be `kegsPerCellarMax`, so a page asks for `kegs` of a few of them. */
-  kegNames(cellar: string): readonly KegName[]
+  /**
+   * Kegs with anything to show in whose names every word occurs, by rack, then keg. The words are lower case, without white
+   * space. There may be `kegsPerCellarMax` kegs: it yields after each piece of work, and a page asks for `kegs` of a few.
+   */
+  findKegs(cellar: string, words: readonly string[]): Generator<void, FoundKegs>
   /** Those of these that have anything to show, in their order. "Latest" is by the reading's own timestamp, not by arrival. */
   kegs(cellar: string, names: readonly KegName[]): readonly KegLatest[]
   /** Time of the last accepted reading of that key, ms, and how many there were; `null` before the first. */

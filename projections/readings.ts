@@ -8,7 +8,7 @@ import { KegMemory } from './keg-memory.ts'
 import { KegSaving } from './keg-saving.ts'
 import { Kegs } from './kegs.ts'
 import { readPurged, writePurged } from './purge-record.ts'
-import type { AcceptedReading, Barrier, KegLatest, KegName, Purged, ReadingQueries } from './queries.ts'
+import type { AcceptedReading, Barrier, FoundKegs, KegLatest, KegName, Purged, ReadingQueries } from './queries.ts'
 import { kinds, type RecordReader, type RecordWriter } from './records.ts'
 import { Ring } from './ring.ts'
 
@@ -112,9 +112,9 @@ export class ReadingsFold implements ReadingQueries {
     return kept.reverse().map((reading) => shownSince(keptFromMs, reading))
   }
 
-  kegNames(name: string): readonly KegName[] {
+  *findKegs(name: string, words: readonly string[]): Generator<void, FoundKegs> {
     const cellar = this.#cellarNamed.get(name)
-    return cellar?.kegs.names(cellar.keptFromMs) ?? []
+    return cellar === undefined ? { found: [], all: 0 } : yield* cellar.kegs.find(words, cellar.keptFromMs)
   }
 
   kegs(name: string, names: readonly KegName[]): readonly KegLatest[] {

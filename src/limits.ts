@@ -348,6 +348,20 @@ export const liveHeartbeatMs = 10_000
 export const livePushMs = 500
 /** What may wait for a browser that reads slowly: past it, pushes are skipped, not queued. */
 export const liveBytesWaitingMax = 256 * 1024
+/** Of one session. Only pages that are looked at have a stream, so this is many windows. The oldest makes way. */
+export const liveStreamsPerSessionMax = 8
+/** Time for rendering in each `livePushMs`; the piece under way when it is spent is finished. */
+export const liveRenderMsPerTick = 60
+/** A page that took so long to render is left alone for this many times as long, at most `liveHeartbeatMs`. */
+export const liveRestFactor = 50
+/** What is sent to the watchers of a page before requests get a turn. */
+export const liveSentPerPiece = 32
+export const liveSentBytesPerPiece = 1024 * 1024
+/** Keys counted for a page, and kegs searched for one, before requests get a turn: about a millisecond each. */
+export const keysCountedPerPiece = 500
+export const kegsSearchedPerPiece = 500
+/** New kegs put in order before requests get a turn. Names are compared by the rules of a language, so it takes longer. */
+export const kegsOrderedPerPiece = 250
 
 // Pages and their forms.
 /** Keys on one page of a list: rendering them, again with every live push, must not hold up readings. */
@@ -360,6 +374,10 @@ export const kegsPerPageMax = 100
 export const historyRowsPerPageMax = 100
 /** What may be looked for among their names: a rack's, a space and a keg's. */
 export const kegFilterCharsMax = 257
+/** Words looked for at once; more are ignored, and the page says so. */
+export const kegFilterWordsMax = 8
+/** Kegs in the remembered results of a cellar's searches: 128 KiB. */
+export const kegsFoundRememberedMax = 65_536
 
 // The process.
 export const drainMsMax = 10_000

@@ -12,6 +12,21 @@ export const LiveState = (): JSX.Element => (
       </b>{' '}
       The service does not answer: what you see may be old. This page goes on asking.
     </p>
+    <p data-live="full" hidden>
+      <b>
+        Not live since <time></time>.
+      </b>{' '}
+      Too many pages are open on this service: what you see may be old. This page goes on asking.
+    </p>
+    <p data-live="crowded" hidden>
+      <b>
+        Not live since <time></time>.
+      </b>{' '}
+      You have opened newer pages, and only so many are live at once: what you see may be old.{' '}
+      <button type="button" class="plain" data-live-again>
+        Make this page live
+      </button>
+    </p>
     <p data-live="ended" hidden>
       <b>
         Not live since <time></time>.

@@ -11,14 +11,22 @@ export const ReadingsPage = (props: {
   readonly shell: Shell
   readonly cellar: CellarView
   readonly kegs: KegListView
+  /** What was looked for, as it was typed, and the words of it that were too many. */
+  readonly typed: string
+  readonly ignoredWords: readonly string[]
   /** Newest accepted first. */
   readonly readings: readonly ReadingView[]
-  /** Whether there is a key that could send one. */
-  readonly activeKeys: number
+  /** Whether there is a key that could send one; matters only while there is no reading. */
+  readonly hasActiveKey: boolean
 }): JSX.Element => (
   <CellarFrame shell={props.shell} cellar={props.cellar} tab="readings" title="Readings">
-    {props.kegs.find !== '' || props.kegs.pages > 1 ? (
-      <FindKegs cellar={props.cellar.cellar} find={props.kegs.find} />
+    {props.typed !== '' || props.kegs.pages > 1 ? (
+      <FindKegs
+        cellar={props.cellar.cellar}
+        typed={props.typed}
+        find={props.kegs.find}
+        ignoredWords={props.ignoredWords}
+      />
     ) : null}
     <div
       hx-sse:connect={attribute(paths.liveReadings(props.cellar.cellar, props.kegs.find, props.kegs.page))}
@@ -30,7 +38,7 @@ export const ReadingsPage = (props: {
         cellar={props.cellar.cellar}
         kegs={props.kegs}
         readings={props.readings}
-        activeKeys={props.activeKeys}
+        hasActiveKey={props.hasActiveKey}
         nowMs={props.shell.nowMs}
         isAdmin={props.shell.operator?.role === 'admin'}
       />
@@ -42,13 +50,13 @@ export const CellarReadings = (props: {
   readonly cellar: string
   readonly kegs: KegListView
   readonly readings: readonly ReadingView[]
-  readonly activeKeys: number
+  readonly hasActiveKey: boolean
   readonly nowMs: number
   readonly isAdmin: boolean
 }): JSX.Element => (
   <div id="cellar-readings">
     {props.readings.length === 0 ? (
-      <NoReadings cellar={props.cellar} activeKeys={props.activeKeys} isAdmin={props.isAdmin} />
+      <NoReadings cellar={props.cellar} hasActiveKey={props.hasActiveKey} isAdmin={props.isAdmin} />
     ) : (
       <>
         <Kegs cellar={props.cellar} {...props.kegs} />
@@ -60,12 +68,12 @@ export const CellarReadings = (props: {
 
 const NoReadings = (props: {
   readonly cellar: string
-  readonly activeKeys: number
+  readonly hasActiveKey: boolean
   readonly isAdmin: boolean
 }): JSX.Element => (
   <div class="empty">
     <h2>No reading yet</h2>
-    {props.activeKeys > 0 ? (
+    {props.hasActiveKey ? (
       <p>
         This cellar has an active key. As soon as a device posts with it, the reading is here without a reload; what
         came of a refused one is on the key’s own page.
@@ -73,7 +81,7 @@ const NoReadings = (props: {
     ) : (
       <p>A device needs a key of this cellar to send one.</p>
     )}
-    {props.isAdmin && props.activeKeys === 0 ? (
+    {props.isAdmin && !props.hasActiveKey ? (
       <a class="button" href={paths.newKey(props.cellar)}>
         Create New Key
       </a>
@@ -84,7 +92,12 @@ const NoReadings = (props: {
 )
 
 /** By a plain GET, so that what is found has an address; beside what is live, so that no push disturbs who types. */
-const FindKegs = (props: { readonly cellar: string; readonly find: string }): JSX.Element => (
+const FindKegs = (props: {
+  readonly cellar: string
+  readonly typed: string
+  readonly find: string
+  readonly ignoredWords: readonly string[]
+}): JSX.Element => (
   <search>
     <form method="get" action={paths.cellar(props.cellar)} class="ask toolbar">
       <label for="field-find">Find kegs</label>
@@ -94,14 +107,20 @@ const FindKegs = (props: { readonly cellar: string; readonly find: string }): JS
         type="search"
         autocomplete="off"
         spellcheck="false"
-        value={attribute(props.find)}
+        value={attribute(props.typed)}
         placeholder="words of rack and keg"
       />
       <button type="submit" class="secondary">
         Find
       </button>
-      {props.find === '' ? null : <a href={paths.cellar(props.cellar)}>Show all</a>}
+      {props.typed === '' ? null : <a href={paths.cellar(props.cellar)}>Show all</a>}
     </form>
+    {props.ignoredWords.length === 0 ? null : (
+      <p class="quiet" role="status">
+        <span safe>{`Only the first ${props.find.split(' ').length} words are looked for. Ignored:`}</span>{' '}
+        <bdi safe>{props.ignoredWords.join(' ')}</bdi>
+      </p>
+    )}
   </search>
 )
 

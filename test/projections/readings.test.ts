@@ -10,7 +10,7 @@ import {
   latestReadingsPerCellarMax,
   pointsPerKegMax,
 } from '../../src/limits.ts'
-import { kegsOf } from '../support/kegs-of.ts'
+import { kegNamesOf, kegsOf } from '../support/kegs-of.ts'
 import { Recorder } from '../support/recorder.ts'
 
 const noon = Date.UTC(2026, 2, 1, 12)
@@ -177,7 +177,7 @@ describe('the kegs of a cellar', () => {
 
   test('are in the same order whether they were asked for now and then or never before, with those that came and went', () => {
     const [watched, unwatched] = [scene(), scene()]
-    const names = (projections: Projections) => projections.readings.kegNames('c').map(({ rack, keg }) => [rack, keg])
+    const names = (projections: Projections) => kegNamesOf(projections, 'c').map(({ rack, keg }) => [rack, keg])
     for (let number = 0; number < kegsPerCellarMax + 2_000; number += 1) {
       // Each step is prime to the count, so they come in no order at all.
       const reading = { rack: `rack ${(number * 37) % 11}`, keg: `k${(number * 4_001) % 20_011}` }
@@ -195,7 +195,7 @@ describe('the kegs of a cellar', () => {
     post({ keg: 'a' })
     post({ keg: 'b' })
     const { readings } = projections
-    expect(readings.kegNames('c').map(({ keg }) => keg)).toEqual(['a', 'b'])
+    expect(kegNamesOf(projections, 'c').map(({ keg }) => keg)).toEqual(['a', 'b'])
     const asked = ['b', 'ahead', 'a', 'unknown'].map((keg) => ({ rack: 'r', keg }))
     expect(readings.kegs('c', asked).map(({ keg }) => keg)).toEqual(['b', 'a'])
   })

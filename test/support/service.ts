@@ -51,6 +51,8 @@ export type ServiceOptions = {
   readonly lineSchedule?: Schedule
   /** When unfinished bodies are looked at. Default: by the process's own timers. */
   readonly bodySchedule?: Schedule
+  /** By which the rendering of live pages is measured. Default: the manual clock, so that rendering takes no time. */
+  readonly livePassedMs?: () => number
   /** Default: whichever is free. */
   readonly port?: number
   /** Default: plain http. */
@@ -103,7 +105,8 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const lineSchedule = options.lineSchedule ?? systemSchedule
   const requestLines = boundErrorLines(sink, lineSchedule)
   const served = options.wrapCore?.(core) ?? core
-  const live = new LivePages(served, requestLines, options.liveSchedule)
+  const timing = { schedule: options.liveSchedule ?? systemSchedule, passedMs: options.livePassedMs ?? clock.passedMs }
+  const live = new LivePages(served, requestLines, timing)
   const work = noWork()
   const refusalLines = new RefusalLines(requestLines, lineSchedule)
   const reasons = () => reasonsOf({ log, indexTrouble: core.indexTrouble })

@@ -228,6 +228,8 @@ const cellarPages = (texts: Texts): readonly Page[] => {
   const allKegs: KegListView = { kegs, find: '', found: kegs.length, all: kegs.length, page: 1, pages: 1 }
   const manyKegs: KegListView = { ...allKegs, found: 9_803, all: 9_803, pages: 99 }
   const foundKegs = { find: texts('typed'), found: 203, pages: 3 }
+  const unsearched = { typed: '', ignoredWords: [] }
+  const searched = { typed: texts('typed'), ignoredWords: [texts('typed')] }
   const noKegs: KegListView = { ...allKegs, kegs: [], found: 0, all: 0 }
   const policy = editForm(texts, { limit_readings: '', limit_seconds: '', age_max: '30d', ahead_max: '' })
   const settings = {
@@ -261,14 +263,31 @@ const cellarPages = (texts: Texts): readonly Page[] => {
         ),
       }),
     },
-    { name: 'readings', html: ReadingsPage({ shell: admin, cellar, kegs: allKegs, readings, activeKeys: 3 }) },
+    {
+      name: 'readings',
+      html: ReadingsPage({ shell: admin, cellar, kegs: allKegs, readings, ...unsearched, hasActiveKey: true }),
+    },
     {
       name: 'readings-page',
-      html: ReadingsPage({ shell: admin, cellar, kegs: { ...manyKegs, page: 2 }, readings, activeKeys: 3 }),
+      html: ReadingsPage({
+        shell: admin,
+        cellar,
+        kegs: { ...manyKegs, page: 2 },
+        readings,
+        ...unsearched,
+        hasActiveKey: true,
+      }),
     },
     {
       name: 'readings-found',
-      html: ReadingsPage({ shell: admin, cellar, kegs: { ...manyKegs, ...foundKegs }, readings, activeKeys: 3 }),
+      html: ReadingsPage({
+        shell: admin,
+        cellar,
+        kegs: { ...manyKegs, ...foundKegs },
+        readings,
+        ...searched,
+        hasActiveKey: true,
+      }),
     },
     {
       name: 'readings-not-found',
@@ -277,13 +296,17 @@ const cellarPages = (texts: Texts): readonly Page[] => {
         cellar,
         kegs: { ...manyKegs, ...foundKegs, kegs: [], found: 0, pages: 1 },
         readings,
-        activeKeys: 3,
+        ...searched,
+        hasActiveKey: true,
       }),
     },
-    { name: 'readings-empty', html: ReadingsPage({ shell: admin, cellar, kegs: noKegs, readings: [], activeKeys: 0 }) },
+    {
+      name: 'readings-empty',
+      html: ReadingsPage({ shell: admin, cellar, kegs: noKegs, readings: [], ...unsearched, hasActiveKey: false }),
+    },
     {
       name: 'readings-waiting',
-      html: ReadingsPage({ shell: auditor, cellar, kegs: noKegs, readings: [], activeKeys: 1 }),
+      html: ReadingsPage({ shell: auditor, cellar, kegs: noKegs, readings: [], ...unsearched, hasActiveKey: true }),
     },
     { name: 'settings', html: SettingsPage({ shell: admin, ...settings }) },
     { name: 'settings-auditor', html: SettingsPage({ shell: auditor, ...settings }) },

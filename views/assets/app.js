@@ -93,10 +93,13 @@
   const liveState = document.getElementById('live-state')
   let lostTimer
   let lostAtMs = null
+  let shownState = 'live'
 
-  /** `live`, `lost` or `ended`, as `live-state.tsx` has it. */
+  /** `live`, or why the page is not: the states of `live-state.tsx`. */
   const showLiveState = (state) => {
     clearTimeout(lostTimer)
+    if (state === shownState) return
+    shownState = state
     if (state === 'live') lostAtMs = null
     else lostAtMs ??= Date.now() + clockOffsetMs
     for (const words of liveState?.children ?? []) {
@@ -113,18 +116,28 @@
     for (const link of words.querySelectorAll('a')) link.search = `?next=${next}`
   }
 
-  const lose = () => {
-    if (lostAtMs !== null) return
-    lostAtMs = Date.now() + clockOffsetMs
-    lostTimer = setTimeout(showLiveState, toldAfterMs, 'lost')
+  /** By the status of an answer, if there was one. 429: too many pages are open. */
+  const lose = (status) => {
+    const nowMs = Date.now() + clockOffsetMs
+    lostAtMs ??= nowMs
+    clearTimeout(lostTimer)
+    lostTimer = setTimeout(showLiveState, lostAtMs + toldAfterMs - nowMs, status === 429 ? 'full' : 'lost')
+  }
+
+  const openStream = (element) => {
+    if (element.isConnected) htmx.ajax('GET', element.getAttribute('hx-sse:connect'), { source: element })
   }
 
   /** A stream that never began is not asked for again by the extension. */
   const loseFirst = (element) => {
     lose()
-    setTimeout(() => {
-      if (element.isConnected) htmx.ajax('GET', element.getAttribute('hx-sse:connect'), { source: element })
-    }, askAgainMs)
+    setTimeout(openStream, askAgainMs, element)
+  }
+
+  /** For a page that gave its place to newer ones. Its address is not loaded again: a new key is shown only once. */
+  const liveAgain = () => {
+    if (shownState !== 'crowded') return
+    for (const element of document.querySelectorAll('[hx-sse\\:connect]')) openStream(element)
   }
 
   const isLive = (element) => element instanceof Element && element.hasAttribute('hx-sse:connect')
@@ -135,13 +148,18 @@
    */
   document.addEventListener('htmx:sse:after:connection', ({ detail }) => {
     if (detail.connection.status === 200) showLiveState('live')
-    else lose()
+    else lose(detail.connection.status)
     // Once this event is over, the extension holds the stream that it is to close.
     if (document.hidden) queueMicrotask(() => document.dispatchEvent(new Event('visibilitychange')))
   })
-  document.addEventListener('htmx:sse:error', lose)
+  document.addEventListener('htmx:sse:error', ({ detail }) => lose(detail.status))
+  /** The word that came with `end`, or none. */
+  let endedFor = ''
+  document.addEventListener('htmx:sse:before:message', ({ detail }) => {
+    endedFor = detail.message.data
+  })
   document.addEventListener('htmx:sse:close', ({ detail }) => {
-    if (detail.reason === 'message') showLiveState('ended')
+    if (detail.reason === 'message') showLiveState(endedFor === 'crowded' ? 'crowded' : 'ended')
   })
   document.addEventListener('htmx:error', ({ target, detail }) => {
     if (isLive(target) && detail.ctx !== undefined) loseFirst(target)
@@ -158,6 +176,7 @@
     const target = event.target instanceof Element ? event.target : null
     const copyButton = target?.closest('button[data-copy]')
     if (copyButton) return void copy(copyButton)
+    if (target?.closest('button[data-live-again]')) return liveAgain()
 
     const plainClick = event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)
     const question = target?.closest('a[data-dialog]')
@@ -189,6 +208,9 @@
 
   document.addEventListener('htmx:after:swap', refreshTimes)
   document.addEventListener('visibilitychange', refreshTimes)
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden) liveAgain()
+  })
   setInterval(refreshTimes, tickMs)
   revealCopyButtons()
 })()

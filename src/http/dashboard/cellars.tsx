@@ -7,6 +7,7 @@ import { cellarListOf, cellarView } from './cellar-views.ts'
 import { noFaults, placedFaults } from './forms.ts'
 import { cellarOf } from './named.ts'
 import { askedPage } from './paging.ts'
+import { takeTurn } from './pause.ts'
 import { readingsOf, readingsQuery } from './reading-views.ts'
 import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from './visit.ts'
 
@@ -25,7 +26,8 @@ export const cellarRoutes = (deps: DashboardDeps): readonly Route[] => [
 ]
 
 const showCellars = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
-  const { cellars, page, pages } = await cellarListOf(deps, askedPage(visit.query), visit.nowMs)
+  const { nowMs } = visit
+  const { cellars, page, pages } = await cellarListOf(deps, askedPage(visit.query), { nowMs, pause: takeTurn })
   return htmlPage(visit, <CellarsPage shell={visit.shell} cellars={cellars} page={page} pages={pages} />)
 }
 
@@ -42,18 +44,20 @@ const newCellarPage = (visit: SignedInVisit, faults = noFaults): JSX.Element => 
   return <NewCellarPage shell={visit.shell} form={{ values, faults: placedFaults(values, faults) }} />
 }
 
-const showReadings = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+const showReadings = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const cellar = cellarOf(deps, visit)
   if (cellar === null) return notFound(visit)
-  const { kegs, readings, activeKeys } = readingsOf(deps, cellar.cellar, readingsQuery(visit.query), visit.nowMs)
+  const { words, page, typed, ignoredWords } = readingsQuery(visit.query)
+  const wanted = { cellar: cellar.cellar, words, page }
+  const { cellar: _, ...shown } = await readingsOf(deps, wanted, { nowMs: visit.nowMs, pause: takeTurn })
   return htmlPage(
     visit,
     <ReadingsPage
       shell={visit.shell}
       cellar={cellarView(cellar)}
-      kegs={kegs}
-      readings={readings}
-      activeKeys={activeKeys}
+      typed={typed}
+      ignoredWords={ignoredWords}
+      {...shown}
     />,
   )
 }

@@ -85,12 +85,22 @@ export const usedNow = async ({ core }: DashboardDeps, key: KeyState, nowMs: num
 
 export type KeyListQuery = { readonly status: KeyStatus; readonly page: number }
 
+/** How many keys of a cellar there are in each state, and those in one of them, newest first. */
+export const keysByStatus = ({ core }: DashboardDeps, cellar: string, nowMs: number) => {
+  const keys: Record<KeyStatus, KeyState[]> = { active: [], expired: [], suspended: [], revoked: [] }
+  for (const key of core.projections.keys.ofCellar(cellar)) keys[keyStatus(key, nowMs)].push(key)
+  return keys
+}
+
 /** One page of the keys of a cellar in that state, newest first, and how many there are in each state. */
 export const keyListOf = async (deps: DashboardDeps, cellar: string, query: KeyListQuery, nowMs: number) => {
-  const all = deps.core.projections.keys.ofCellar(cellar)
-  const counts = { active: 0, expired: 0, suspended: 0, revoked: 0 }
-  for (const key of all) counts[keyStatus(key, nowMs)] += 1
-  const wanted = all.filter((key) => keyStatus(key, nowMs) === query.status)
+  const { active, expired, suspended, revoked, [query.status]: wanted } = keysByStatus(deps, cellar, nowMs)
+  const counts = {
+    active: active.length,
+    expired: expired.length,
+    suspended: suspended.length,
+    revoked: revoked.length,
+  }
   const { shown, page, pages } = pageOf(wanted, query.page, keysPerPageMax)
   const keys = await Promise.all(shown.map((key) => keyViewOf(deps, key, nowMs)))
   return { cellar, status: query.status, counts: counts satisfies KeyCounts, keys, page, pages }

@@ -6,8 +6,13 @@ export const eventStreamType = { 'Content-Type': 'text/event-stream; charset=utf
 export const endOfStream = (): Response => new Response('event: end\ndata:\n\n', { headers: eventStreamType })
 
 /** For what may be otherwise in a moment. Without a message: the page goes on asking, less and less often. */
-export const askAgain = (): Response =>
+export const askAgain = (): Response => emptyStream(503)
+
+/** The status tells the page what to say; it goes on asking, too. */
+export const tooManyStreams = (): Response => emptyStream(429)
+
+const emptyStream = (status: number): Response =>
   new Response(null, {
-    status: 503,
+    status,
     headers: { ...eventStreamType, 'Retry-After': String(unavailableRetryAfterSeconds) },
   })

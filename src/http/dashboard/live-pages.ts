@@ -1,60 +1,101 @@
 import type { Core } from '../../actors/core.ts'
 import { type Schedule, systemSchedule } from '../../actors/schedule.ts'
+import { type MachineClock, systemClock } from '../../clock.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
-import { categoryOf, readingsStream } from '../../domain/streams.ts'
-import { liveBytesWaitingMax, liveHeartbeatMs, livePushMs, liveStreamsMax } from '../../limits.ts'
+import { categoryOf } from '../../domain/streams.ts'
+import {
+  liveHeartbeatMs,
+  livePushMs,
+  liveRestFactor,
+  liveSentBytesPerPiece,
+  liveSentPerPiece,
+  liveStreamsMax,
+  liveStreamsPerSessionMax,
+} from '../../limits.ts'
 import { type RequestLines, thrownError } from '../request-lines.ts'
-
-/** What a page shows changes with: the readings of all, of one cellar or of one key. Other events change every page. */
-export type Topic = { readonly cellar: string } | { readonly keyId: string } | 'all'
+import { LiveChanges, type Topic } from './live-changes.ts'
+import { endings, eventStream, heartbeat, messageOf, type Watcher } from './live-stream.ts'
+import type { Pause } from './pause.ts'
+import { RenderingTime } from './rendering-time.ts'
 
 export type LivePage = {
   /** Pages of the same name show the same, and are rendered once for all who watch. */
   readonly name: string
   readonly topic: Topic
-  /** `null`: nothing to show yet. */
-  readonly render: () => Promise<string | null>
+  /** `null`: nothing to show yet. Long work waits for `pause` between its pieces, one pause at a time. */
+  readonly render: (pause: Pause) => Promise<string | null>
+}
+
+export type Viewer = {
+  /** Streams of one session are counted together. */
+  readonly sessionSecret: string
+  /** The stream of the operator's events: any of them may end the session. */
+  readonly operatorStream: string
+  /** Whether the session is still open, and its role the same. */
+  readonly isAllowed: () => boolean
 }
 
 type Viewing = {
   readonly page: LivePage
-  /** Whether the session is still open, and its role the same. */
-  readonly isAllowed: () => boolean
+  readonly viewer: Viewer
   /** Aborted when the browser goes away. */
   readonly signal: AbortSignal
 }
 
-type Watcher = { readonly send: (text: string) => boolean; readonly end: () => void; readonly isAllowed: () => boolean }
+/** One open session. Its streams are in the order in which they were opened. */
+type Session = { readonly viewer: Viewer; readonly watchers: Set<Watcher> }
 
 type Watched = {
   readonly page: LivePage
   readonly watchers: Set<Watcher>
-  /** Came since the last push, or could not take it. */
+  /** Came since the last push, or had no room for it. */
   readonly behind: Set<Watcher>
-  isDirty: boolean
-  lastText: string | null
+  /** The topic's changes when it was rendered last; `null`: it must be rendered again in any case. */
+  renderedAt: number | null
+  /** Of what was pushed last. The text itself is not kept: it may be 300 KB. */
+  lastHash: number | bigint | null
+  isWaiting: boolean
+  restsUntilMs: number
 }
 
+export type LiveTiming = { readonly schedule: Schedule; readonly passedMs: MachineClock['passedMs'] }
+
+const systemTiming: LiveTiming = { schedule: systemSchedule, passedMs: systemClock.passedMs }
+
 /**
- * Everything that pages watch. Events do no more than mark what has changed, once the projections that pages are made of have
- * folded them, and only while somebody watches; twice a second what is marked is rendered, one page in each turn of the event
- * loop, so that readings never wait for pages. A page that a browser takes too slowly is skipped, not queued: each push is whole.
+ * Everything that pages watch. Readings must not wait for pages, so rendering is bounded. Every `livePushMs` a tick puts the
+ * pages that have changed behind those that still wait. The pages take turns: one page, or one piece of a slow one, in each
+ * turn of the event loop, until the tick's time for rendering is spent. The next tick goes on where this one stopped.
+ *
+ * A page that a browser takes too slowly is skipped, not queued: each push is whole.
  */
 export class LivePages {
   readonly #core: Core
   readonly #lines: RequestLines
   readonly #schedule: Schedule
+  readonly #passedMs: () => number
+  readonly #time: RenderingTime
+  readonly #changes = new LiveChanges()
   readonly #watched = new Map<string, Watched>()
+  readonly #sessions = new Map<string, Session>()
+  /** Pages whose turn comes, in this order. */
+  readonly #waiting: Watched[] = []
   #streams = 0
   #unfollow: (() => void) | null = null
   #isTicking = false
+  #isWorking = false
+  #isBeatDue = false
   #ticks = 0
   #isClosed = false
+  /** Ends the pause of work that waits for the next tick. */
+  #resume: () => void = () => {}
 
-  constructor(core: Core, lines: RequestLines, schedule: Schedule = systemSchedule) {
+  constructor(core: Core, lines: RequestLines, { schedule, passedMs } = systemTiming) {
     this.#core = core
     this.#lines = lines
     this.#schedule = schedule
+    this.#passedMs = passedMs
+    this.#time = new RenderingTime(passedMs)
   }
 
   /** How many streams are open. */
@@ -62,168 +103,218 @@ export class LivePages {
     return this.#streams
   }
 
-  /** A stream of that page's fragments; `null` if there are too many already, or the service is closing. */
-  open(viewing: Viewing): ReadableStream<Uint8Array> | null {
-    if (this.#isClosed || this.#streams >= liveStreamsMax) return null
+  /**
+   * A stream of that page's fragments. `full`: there are too many of all sessions. A session that has too many loses its
+   * oldest one instead, so that a connection whose browser is long gone keeps nobody out.
+   */
+  open({ page, viewer, signal }: Viewing): ReadableStream<Uint8Array> | 'closed' | 'full' {
+    if (this.#isClosed || signal.aborted) return 'closed'
+    const session = this.#sessions.get(viewer.sessionSecret) ?? { viewer, watchers: new Set() }
+    if (session.watchers.size >= liveStreamsPerSessionMax) endOldest(session)
+    if (this.#streams >= liveStreamsMax) return 'full'
     this.#streams += 1
-    const watched = this.#watchedAs(viewing.page)
-    const stream = eventStream(viewing, (watcher) => this.#leave(watched, watcher))
-    watched.watchers.add(stream.watcher)
+    const watched = this.#watchedAs(page)
+    const { body, watcher } = eventStream({ signal, isAllowed: viewer.isAllowed }, (gone) => {
+      this.#leave(watched, session, gone)
+    })
+    this.#sessions.set(viewer.sessionSecret, session)
+    session.watchers.add(watcher)
+    watched.watchers.add(watcher)
     // The page was made a moment ago, and something may have come since.
-    watched.behind.add(stream.watcher)
-    watched.isDirty = true
-    this.#unfollow ??= this.#core.onFolded((events) => this.#mark(events))
+    watched.behind.add(watcher)
+    this.#unfollow ??= this.#core.onFolded((events) => this.#note(events))
     if (!this.#isTicking) this.#tickLater()
-    return stream.body
+    return body
   }
 
   /** Ends every stream, so that the server can stop, and opens no more. The pages ask again when there is a service again. */
   close(): void {
     this.#isClosed = true
-    for (const { watchers } of this.#watched.values()) for (const watcher of watchers) watcher.end()
-    this.#rest()
+    for (const { watchers } of this.#sessions.values()) for (const watcher of watchers) watcher.end()
+    this.#unfollowAll()
   }
 
   #watchedAs(page: LivePage): Watched {
     const known = this.#watched.get(page.name)
     if (known !== undefined) return known
-    const watched: Watched = { page, watchers: new Set(), behind: new Set(), isDirty: true, lastText: null }
+    const watched: Watched = {
+      page,
+      watchers: new Set(),
+      behind: new Set(),
+      renderedAt: null,
+      lastHash: null,
+      isWaiting: false,
+      restsUntilMs: 0,
+    }
     this.#watched.set(page.name, watched)
+    this.#changes.watch(page.topic)
     return watched
   }
 
-  #leave(watched: Watched, watcher: Watcher): void {
+  #leave(watched: Watched, session: Session, watcher: Watcher): void {
     if (!watched.watchers.delete(watcher)) return
     watched.behind.delete(watcher)
+    session.watchers.delete(watcher)
     this.#streams -= 1
-    if (watched.watchers.size === 0) this.#watched.delete(watched.page.name)
+    if (session.watchers.size === 0) this.#sessions.delete(session.viewer.sessionSecret)
+    if (watched.watchers.size > 0) return
+    this.#watched.delete(watched.page.name)
+    this.#changes.unwatch(watched.page.topic)
   }
 
-  #rest(): void {
+  #unfollowAll(): void {
     this.#unfollow?.()
     this.#unfollow = null
   }
 
-  #mark(events: readonly RecordedEvent[]): void {
+  #note(events: readonly RecordedEvent[]): void {
     let previous = ''
     for (const event of events) {
       // Readings come in long runs of one stream; what they change is the same for all of them.
       if (event.type === 'ReadingAccepted' && event.stream === previous) continue
       previous = event.type === 'ReadingAccepted' ? event.stream : ''
-      if (categoryOf(event.stream) === 'operator') this.#endRefused()
-      else for (const watched of this.#watched.values()) if (concerns(event, watched.page.topic)) watched.isDirty = true
+      if (categoryOf(event.stream) === 'operator') this.#endRefused(event.stream)
+      else this.#changes.note(event)
     }
   }
 
-  /** At once, not at the next push: a session that has ended shows nothing more. */
-  #endRefused(): void {
-    for (const { watchers } of this.#watched.values()) {
-      for (const watcher of watchers) if (!watcher.isAllowed()) endForGood(watcher)
+  /** At once, not at the next push: a session that has ended shows nothing more. Asks only the sessions of that operator. */
+  #endRefused(operatorStream: string): void {
+    for (const { viewer, watchers } of this.#sessions.values()) {
+      if (viewer.operatorStream !== operatorStream || viewer.isAllowed()) continue
+      for (const watcher of watchers) endFor(watcher, 'over')
     }
   }
 
-  /** Goes on while somebody watches, whatever happens in a tick; a page that is left for the next one loses nothing. */
   #tickLater(): void {
     this.#isTicking = true
-    this.#schedule.after(livePushMs, () => {
-      this.#tick()
-        .catch((thrown) => this.#lines.error('live pages failed', { error: thrownError(thrown) }))
-        .finally(() => {
-          if (this.#streams > 0) return this.#tickLater()
-          this.#isTicking = false
-          this.#rest()
-        })
-    })
+    this.#schedule.after(livePushMs, () => this.#tick())
   }
 
-  async #tick(): Promise<void> {
-    this.#ticks += 1
-    const isBeat = this.#ticks % (liveHeartbeatMs / livePushMs) === 0
-    for (const watched of this.#watched.values()) {
-      if (!isBeat && !watched.isDirty && watched.behind.size === 0) continue
-      await this.#push(watched, isBeat)
-      await new Promise<void>((resolve) => this.#schedule.soon(resolve))
+  /** Goes on while somebody watches, or while a rendering still waits for its next piece. */
+  #tick(): void {
+    if (this.#streams === 0 && !this.#isWorking) {
+      this.#isTicking = false
+      this.#unfollowAll()
+      return
     }
+    this.#tickLater()
+    this.#time.beginTick()
+    this.#ticks += 1
+    if (this.#ticks % (liveHeartbeatMs / livePushMs) === 0) this.#beat()
+    for (const watched of this.#watched.values()) if (this.#isDue(watched)) this.#putInLine(watched)
+    this.#resume()
+    if (!this.#isWorking) void this.#work()
   }
 
   /** With each beat every page is rendered, since windows empty and keys expire without an event. */
-  async #push(watched: Watched, isBeat: boolean): Promise<void> {
-    const before = watched.lastText
-    if (isBeat || watched.isDirty) {
-      watched.isDirty = false
-      watched.lastText = await this.#render(watched.page)
+  #beat(): void {
+    this.#isBeatDue = true
+    for (const watched of this.#watched.values()) watched.renderedAt = null
+  }
+
+  #isDue(watched: Watched): boolean {
+    if (watched.isWaiting || this.#passedMs() < watched.restsUntilMs) return false
+    return watched.behind.size > 0 || watched.renderedAt !== this.#changes.of(watched.page.topic)
+  }
+
+  #putInLine(watched: Watched): void {
+    watched.isWaiting = true
+    this.#waiting.push(watched)
+  }
+
+  /** Never throws: what goes wrong is told, and the next tick goes on with the pages that are left. */
+  async #work(): Promise<void> {
+    this.#isWorking = true
+    this.#time.beginPiece()
+    try {
+      for (;;) {
+        if (this.#isBeatDue) await this.#sendHeartbeats()
+        const watched = this.#waiting.shift()
+        if (watched === undefined) break
+        watched.isWaiting = false
+        if (await this.#show(watched)) await this.#pause()
+      }
+    } catch (thrown) {
+      this.#lines.error('live pages failed', { error: thrownError(thrown) })
+    } finally {
+      this.#time.endPiece()
+      this.#isWorking = false
     }
-    const isNew = watched.lastText !== before
-    for (const watcher of watched.watchers) {
-      if (!watcher.isAllowed()) endForGood(watcher)
-      else if (watched.lastText !== null && (isNew || watched.behind.has(watcher))) {
-        if (watcher.send(watched.lastText)) watched.behind.delete(watcher)
-        else watched.behind.add(watcher)
-      } else if (isBeat) watcher.send(heartbeat)
+  }
+
+  /** Ends a piece of work. The next one begins in another turn of the event loop, or with the next tick. */
+  readonly #pause: Pause = async () => {
+    this.#time.endPiece()
+    await new Promise<void>((resolve) => {
+      if (this.#time.isSpent) this.#resume = resolve
+      else this.#schedule.soon(resolve)
+    })
+    this.#time.beginPiece()
+  }
+
+  async #sendHeartbeats(): Promise<void> {
+    this.#isBeatDue = false
+    const watchers = [...this.#sessions.values()].flatMap((session) => [...session.watchers])
+    for (const [index, watcher] of watchers.entries()) {
+      if (!watcher.isAllowed()) endFor(watcher, 'over')
+      else watcher.send(heartbeat)
+      if (index % liveSentPerPiece === liveSentPerPiece - 1) await this.#pause()
     }
+    await this.#pause()
+  }
+
+  /** Answers false if nothing was done: a page that nobody has room for is not rendered. */
+  async #show(watched: Watched): Promise<boolean> {
+    const { page, watchers, behind } = watched
+    const changes = this.#changes.of(page.topic)
+    const wanting = watched.renderedAt === changes ? behind : watchers
+    if (![...wanting].some((watcher) => watcher.hasRoom())) return false
+    const before = watched.lastHash
+    watched.renderedAt = changes
+    const beganMs = this.#time.totalMs
+    const html = await this.#render(page)
+    const tookMs = this.#time.totalMs - beganMs
+    watched.restsUntilMs = this.#passedMs() + Math.min(tookMs * liveRestFactor, liveHeartbeatMs)
+    if (html === null) {
+      // There is nothing to catch up with. What comes next is sent to all.
+      behind.clear()
+      watched.lastHash = null
+      return true
+    }
+    const bytes = messageOf(html)
+    watched.lastHash = Bun.hash(bytes)
+    if (watched.lastHash !== before) for (const watcher of watchers) behind.add(watcher)
+    await this.#send(bytes, watched)
+    return true
   }
 
   async #render(page: LivePage): Promise<string | null> {
     try {
-      const html = await page.render()
-      return html === null ? null : message(html)
+      return await page.render(this.#pause)
     } catch (thrown) {
       this.#lines.error('live page failed', { error: thrownError(thrown) })
       return null
     }
   }
+
+  /** To all who are behind. Many watchers, or a large page, take several pieces. */
+  async #send(bytes: Uint8Array, { behind }: Watched): Promise<void> {
+    const perPiece = Math.max(1, Math.min(liveSentPerPiece, Math.floor(liveSentBytesPerPiece / bytes.length)))
+    for (const [index, watcher] of [...behind].entries()) {
+      if (!watcher.isAllowed()) endFor(watcher, 'over')
+      else if (watcher.send(bytes)) behind.delete(watcher)
+      if (index % perPiece === perPiece - 1) await this.#pause()
+    }
+  }
 }
 
-const concerns = (event: RecordedEvent, topic: Topic): boolean => {
-  if (event.type !== 'ReadingAccepted' || topic === 'all') return true
-  return 'cellar' in topic ? event.data.cellar === topic.cellar : event.stream === readingsStream(topic.keyId)
-}
-
-/** A comment: a connection on which nothing comes is closed, by us and by what lies between. */
-const heartbeat = ': still here\n\n'
-
-const message = (html: string): string => `data: ${html.split(/\r\n|\r|\n/).join('\ndata: ')}\n\n`
-
-const endForGood = (watcher: Watcher): void => {
-  watcher.send('event: end\ndata:\n\n')
+const endFor = (watcher: Watcher, why: keyof typeof endings): void => {
+  watcher.send(endings[why])
   watcher.end()
 }
 
-/** `onEnd` is called once, whoever ends it. */
-const eventStream = (
-  { signal, isAllowed }: Viewing,
-  onEnd: (watcher: Watcher) => void,
-): { readonly body: ReadableStream<Uint8Array>; readonly watcher: Watcher } => {
-  const encoder = new TextEncoder()
-  let controller: ReadableStreamDefaultController<Uint8Array> | null = null
-  const leave = (): void => {
-    controller = null
-    signal.removeEventListener('abort', leave)
-    onEnd(watcher)
-  }
-  const watcher: Watcher = {
-    isAllowed,
-    send: (text) => {
-      if (controller === null || (controller.desiredSize ?? 0) <= 0) return false
-      controller.enqueue(encoder.encode(text))
-      return true
-    },
-    end: () => {
-      controller?.close()
-      leave()
-    },
-  }
-  // A browser that goes away shows in the signal; that the stream is cancelled as well is not to be relied on.
-  signal.addEventListener('abort', leave)
-  const body = new ReadableStream<Uint8Array>(
-    {
-      start: (started) => {
-        controller = started
-        started.enqueue(encoder.encode(heartbeat))
-      },
-      cancel: leave,
-    },
-    new ByteLengthQueuingStrategy({ highWaterMark: liveBytesWaitingMax }),
-  )
-  return { body, watcher }
+const endOldest = ({ watchers }: Session): void => {
+  const [oldest] = watchers
+  if (oldest !== undefined) endFor(oldest, 'crowded')
 }

@@ -4,95 +4,121 @@ import { KeyPush } from '../../../views/key.tsx'
 import { FirstReading } from '../../../views/key-created.tsx'
 import { KeyList } from '../../../views/keys.tsx'
 import { CellarReadings } from '../../../views/readings.tsx'
+import { readKeyEvents } from '../../actors/key-events.ts'
+import { operatorStream } from '../../domain/streams.ts'
+import { cellarsPerPageMax, kegsPerPageMax, keysPerPageMax } from '../../limits.ts'
 import { cellarListOf } from './cellar-views.ts'
-import { watchedHistory } from './key-history.ts'
-import { keyListOf, keyListQuery, keyViewOf } from './key-views.ts'
-import { askAgain, eventStreamType } from './live-answers.ts'
+import { historyPage, watchedHistory } from './key-history.ts'
+import { keyListOf, keyListQuery, keysByStatus, keyViewOf } from './key-views.ts'
+import { askAgain, eventStreamType, tooManyStreams } from './live-answers.ts'
 import type { LivePage } from './live-pages.ts'
 import { cellarOf, keyOf } from './named.ts'
-import { askedPage } from './paging.ts'
-import { readingsOf, readingsQuery, readingView } from './reading-views.ts'
+import { askedPage, pagesOf } from './paging.ts'
+import { takeTurn } from './pause.ts'
+import { foundKegs, type ReadingsWanted, readingsOf, readingsQuery, readingView } from './reading-views.ts'
 import type { DashboardDeps, Route, SignedInVisit } from './visit.ts'
+
+/** What a page shows, without the role that it is made for. The name has what was asked, as far as it makes a difference. */
+type RolelessPage = Omit<LivePage, 'name'> & { readonly name: readonly (string | number)[] }
+
+type PageOf = (visit: SignedInVisit) => RolelessPage | null | Promise<RolelessPage | null>
 
 /** Streams of fragments: each the same function as on its page, so that both always show the same. */
 export const liveRoutes = (deps: DashboardDeps): readonly Route[] => {
-  const { core } = deps
-  const now = (): number => core.clock.now()
-  const live = (pageOf: (visit: SignedInVisit) => Omit<LivePage, 'name'> | null) =>
-    ({ access: 'operator', answer: (visit: SignedInVisit) => watch(deps, visit, pageOf(visit)) }) as const
-
+  const live = (path: string, pageOf: PageOf): Route => ({
+    path,
+    get: { access: 'operator', answer: async (visit) => watch(deps, visit, await pageOf(visit)) },
+  })
   return [
-    {
-      path: '/live/cellars',
-      get: live((visit) => {
-        const page = askedPage(visit.query)
-        return {
-          topic: 'all',
-          render: async () => (
-            <CellarList {...(await cellarListOf(deps, page, now()))} nowMs={now()} isAdmin={isAdmin(visit)} />
-          ),
-        }
-      }),
-    },
-    {
-      path: '/live/cellars/:cellar/readings',
-      get: live((visit) => {
-        const cellar = cellarOf(deps, visit)?.cellar
-        if (cellar === undefined) return null
-        const query = readingsQuery(visit.query)
-        return {
-          topic: { cellar },
-          render: async () => (
-            <CellarReadings {...readingsOf(deps, cellar, query, now())} nowMs={now()} isAdmin={isAdmin(visit)} />
-          ),
-        }
-      }),
-    },
-    {
-      path: '/live/cellars/:cellar/keys',
-      get: live((visit) => {
-        const cellar = cellarOf(deps, visit)?.cellar
-        if (cellar === undefined) return null
-        const query = keyListQuery(visit.query)
-        return {
-          topic: { cellar },
-          render: async () => (
-            <KeyList {...(await keyListOf(deps, cellar, query, now()))} nowMs={now()} isAdmin={isAdmin(visit)} />
-          ),
-        }
-      }),
-    },
-    {
-      path: '/live/keys/:keyId',
-      get: live((visit) => {
-        const key = keyOf(deps, visit)
-        if (key === null) return null
-        const history = watchedHistory(core, key.keyId, askedPage(visit.query))
-        return {
-          topic: { keyId: key.keyId },
-          render: async () => {
-            const known = core.projections.keys.get(key.keyId) ?? key
-            const [apiKey, told] = [await keyViewOf(deps, known, now()), await history()]
-            return <KeyPush apiKey={apiKey} history={told} nowMs={now()} isAdmin={isAdmin(visit)} />
-          },
-        }
-      }),
-    },
-    {
-      path: '/live/keys/:keyId/first-reading',
-      get: live((visit) => {
-        const key = keyOf(deps, visit)
-        if (key === null) return null
-        return {
-          topic: { keyId: key.keyId },
-          render: async () => {
-            const reading = await firstReading(deps, key.keyId)
-            return reading === null ? null : <FirstReading keyId={key.keyId} reading={readingView(deps, reading)} />
-          },
-        }
-      }),
-    },
+    live('/live/cellars', (visit) => cellarsPage(deps, visit)),
+    live('/live/cellars/:cellar/readings', (visit) => readingsPage(deps, visit)),
+    live('/live/cellars/:cellar/keys', (visit) => keysPage(deps, visit)),
+    live('/live/keys/:keyId', (visit) => keyPage(deps, visit)),
+    live('/live/keys/:keyId/first-reading', (visit) => firstReadingPage(deps, visit)),
   ]
+}
+
+const cellarsPage = (deps: DashboardDeps, visit: SignedInVisit): RolelessPage => {
+  const { clock, projections } = deps.core
+  const page = Math.min(askedPage(visit.query), pagesOf(projections.cellars.list().length, cellarsPerPageMax))
+  return {
+    name: ['cellars', page],
+    topic: 'all',
+    render: async (pause) => {
+      const nowMs = clock.now()
+      return (
+        <CellarList {...(await cellarListOf(deps, page, { nowMs, pause }))} nowMs={nowMs} isAdmin={isAdmin(visit)} />
+      )
+    },
+  }
+}
+
+const readingsPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<RolelessPage | null> => {
+  const cellar = cellarOf(deps, visit)?.cellar
+  if (cellar === undefined) return null
+  const { words, page: asked } = readingsQuery(visit.query)
+  const wanted = { cellar, words, page: asked === 1 ? 1 : Math.min(asked, await lastPage(deps, { cellar, words })) }
+  return {
+    name: ['readings', cellar, words.join(' '), wanted.page],
+    topic: { cellar },
+    render: async (pause) => {
+      const nowMs = deps.core.clock.now()
+      const shown = await readingsOf(deps, wanted, { nowMs, pause })
+      return <CellarReadings {...shown} nowMs={nowMs} isAdmin={isAdmin(visit)} />
+    },
+  }
+}
+
+const lastPage = async (deps: DashboardDeps, wanted: Pick<ReadingsWanted, 'cellar' | 'words'>): Promise<number> =>
+  pagesOf((await foundKegs(deps, wanted, takeTurn)).found.length, kegsPerPageMax)
+
+const keysPage = (deps: DashboardDeps, visit: SignedInVisit): RolelessPage | null => {
+  const cellar = cellarOf(deps, visit)?.cellar
+  if (cellar === undefined) return null
+  const now = (): number => deps.core.clock.now()
+  const { status, page: asked } = keyListQuery(visit.query)
+  const page = Math.min(asked, pagesOf(keysByStatus(deps, cellar, now())[status].length, keysPerPageMax))
+  return {
+    name: ['keys', cellar, status, page],
+    topic: { cellar },
+    render: async () => {
+      const list = await keyListOf(deps, cellar, { status, page }, now())
+      return <KeyList {...list} nowMs={now()} isAdmin={isAdmin(visit)} />
+    },
+  }
+}
+
+const keyPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<RolelessPage | null> => {
+  const { core } = deps
+  const key = keyOf(deps, visit)
+  if (key === null) return null
+  const asked = askedPage(visit.query)
+  // The first page is there without a look at the log.
+  const page = asked === 1 ? 1 : historyPage(await readKeyEvents(core, key.keyId), asked).page
+  const history = watchedHistory(core, key.keyId, page)
+  return {
+    name: ['key', key.keyId, page],
+    topic: { keyId: key.keyId },
+    render: async () => {
+      const nowMs = core.clock.now()
+      const known = core.projections.keys.get(key.keyId) ?? key
+      const [apiKey, told] = [await keyViewOf(deps, known, nowMs), await history()]
+      return <KeyPush apiKey={apiKey} history={told} nowMs={nowMs} isAdmin={isAdmin(visit)} />
+    },
+  }
+}
+
+const firstReadingPage = (deps: DashboardDeps, visit: SignedInVisit): RolelessPage | null => {
+  const key = keyOf(deps, visit)
+  if (key === null) return null
+  return {
+    name: ['first-reading', key.keyId],
+    topic: { keyId: key.keyId },
+    render: async () => {
+      const reading = await firstReading(deps, key.keyId)
+      return reading === null ? null : <FirstReading keyId={key.keyId} reading={readingView(deps, reading)} />
+    },
+  }
 }
 
 /** From the log, since many can come before the next push; where a fence came first, the last one will do. */
@@ -108,15 +134,20 @@ const firstReading = async ({ core }: DashboardDeps, keyId: string): Promise<Acc
 const isAdmin = (visit: SignedInVisit): boolean => visit.session.role === 'admin'
 
 /** No cellar and no key is ever deleted: one that is not there may be one of another node's that this one has yet to hear of. */
-const watch = (deps: DashboardDeps, visit: SignedInVisit, page: Omit<LivePage, 'name'> | null): Response => {
+const watch = (deps: DashboardDeps, visit: SignedInVisit, page: RolelessPage | null): Response => {
   if (page === null) return askAgain()
   if (visit.request.method === 'HEAD') return new Response(null, { headers: eventStreamType })
-  const { secret, role } = visit.session
+  const { secret, role, email } = visit.session
   const body = deps.live.open({
-    page: { ...page, name: `${role} ${visit.path}?${visit.query}` },
-    // A page is made for a role: with another one it has to be opened again.
-    isAllowed: () => deps.core.operators.session(secret)?.role === role,
+    page: { ...page, name: JSON.stringify([role, ...page.name]) },
+    viewer: {
+      sessionSecret: secret,
+      operatorStream: operatorStream(email),
+      // A page is made for a role: with another one it has to be opened again.
+      isAllowed: () => deps.core.operators.session(secret)?.role === role,
+    },
     signal: visit.request.signal,
   })
-  return body === null ? askAgain() : new Response(body, { headers: eventStreamType })
+  if (body === 'full') return tooManyStreams()
+  return body === 'closed' ? askAgain() : new Response(body, { headers: eventStreamType })
 }

@@ -3,10 +3,12 @@ export type Paged<T> = { readonly shown: readonly T[]; readonly page: number; re
 
 /** A page that has emptied since its link was made is the last one there is. */
 export const pageOf = <T>(all: readonly T[], askedPage: number, perPageMax: number): Paged<T> => {
-  const pages = Math.max(1, Math.ceil(all.length / perPageMax))
+  const pages = pagesOf(all.length, perPageMax)
   const page = Math.min(askedPage, pages)
   return { shown: all.slice((page - 1) * perPageMax, page * perPageMax), page, pages }
 }
+
+export const pagesOf = (count: number, perPageMax: number): number => Math.max(1, Math.ceil(count / perPageMax))
 
 /** `?page=`, from 1; anything else is the first. */
 export const askedPage = (query: URLSearchParams): number => {

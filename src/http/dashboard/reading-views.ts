@@ -1,8 +1,9 @@
-import type { AcceptedReading, KegName } from '../../../projections/queries.ts'
+import type { AcceptedReading, FoundKegs } from '../../../projections/queries.ts'
 import type { KegListView, ReadingView } from '../../../views/types.ts'
-import { keyStatus } from '../../domain/key.ts'
-import { kegFilterCharsMax, kegsPerPageMax } from '../../limits.ts'
+import { type KeyState, keyStatus } from '../../domain/key.ts'
+import { kegFilterCharsMax, kegFilterWordsMax, kegsPerPageMax } from '../../limits.ts'
 import { askedPage, pageOf } from './paging.ts'
+import { type Pause, runInPieces } from './pause.ts'
 import type { DashboardDeps } from './visit.ts'
 
 /** A reading with the label of its key as it is now; without one, the id says which. */
@@ -11,40 +12,59 @@ export const readingView = ({ core }: DashboardDeps, reading: AcceptedReading): 
   keyLabel: core.projections.keys.get(reading.keyId)?.label ?? reading.keyId,
 })
 
-export type ReadingsQuery = { readonly find: string; readonly page: number }
+export type ReadingsQuery = {
+  /** As it stands in the field. */
+  readonly typed: string
+  /** What is looked for: lower case, each word once, the first `kegFilterWordsMax`. */
+  readonly words: readonly string[]
+  readonly ignoredWords: readonly string[]
+  readonly page: number
+}
 
 /** `?find=` and `?page=`. */
-export const readingsQuery = (query: URLSearchParams): ReadingsQuery => ({
-  find: [...(query.get('find') ?? '').trim()].slice(0, kegFilterCharsMax).join(''),
-  page: askedPage(query),
-})
+export const readingsQuery = (query: URLSearchParams): ReadingsQuery => {
+  const typed = [...(query.get('find') ?? '').trim()].slice(0, kegFilterCharsMax).join('')
+  const words = [...new Set(typed.toLowerCase().split(/\s+/))].filter((word) => word !== '')
+  return {
+    typed,
+    words: words.slice(0, kegFilterWordsMax),
+    ignoredWords: words.slice(kegFilterWordsMax),
+    page: askedPage(query),
+  }
+}
+
+export type ReadingsWanted = Pick<ReadingsQuery, 'words' | 'page'> & { readonly cellar: string }
 
 /** One page of the kegs that are looked for, and the latest readings of the whole cellar. */
-export const readingsOf = (deps: DashboardDeps, cellar: string, query: ReadingsQuery, nowMs: number) => {
+export const readingsOf = async (
+  deps: DashboardDeps,
+  wanted: ReadingsWanted,
+  { nowMs, pause }: { readonly nowMs: number; readonly pause: Pause },
+) => {
   const { keys, readings } = deps.core.projections
-  return {
-    cellar,
-    kegs: kegListOf(deps, cellar, query),
-    readings: readings.latest(cellar).map((reading) => readingView(deps, reading)),
-    activeKeys: keys.ofCellar(cellar).filter((key) => keyStatus(key, nowMs) === 'active').length,
-  }
+  const { cellar } = wanted
+  const kegs = kegListOf(deps, wanted, await foundKegs(deps, wanted, pause))
+  const latest = readings.latest(cellar).map((reading) => readingView(deps, reading))
+  const isActive = (key: KeyState): boolean => keyStatus(key, nowMs) === 'active'
+  // The page asks for keys only while it has no reading to show.
+  const hasActiveKey = latest.length === 0 && keys.ofCellar(cellar).some(isActive)
+  return { cellar, kegs, readings: latest, hasActiveKey }
 }
+
+export const foundKegs = (
+  { core }: DashboardDeps,
+  { cellar, words }: Pick<ReadingsWanted, 'cellar' | 'words'>,
+  pause: Pause,
+): Promise<FoundKegs> => runInPieces(core.projections.readings.findKegs(cellar, words), pause)
 
 /** All names are looked through, and only what the page shows is made. */
-const kegListOf = (deps: DashboardDeps, cellar: string, { find, page }: ReadingsQuery): KegListView => {
-  const { readings } = deps.core.projections
-  const names = readings.kegNames(cellar)
-  const found = find === '' ? names : names.filter(isFound(find))
-  const { shown, ...place } = pageOf(found, page, kegsPerPageMax)
-  const kegs = readings.kegs(cellar, shown).map((keg) => ({ ...keg, latest: readingView(deps, keg.latest) }))
-  return { kegs, find, found: found.length, all: names.length, ...place }
-}
-
-/** Whether every word is somewhere in the names of rack and keg, in capitals or not. */
-const isFound = (find: string): ((name: KegName) => boolean) => {
-  const words = find.toLowerCase().split(/\s+/)
-  return ({ rack, keg }) => {
-    const text = `${rack} ${keg}`.toLowerCase()
-    return words.every((word) => text.includes(word))
-  }
+const kegListOf = (
+  deps: DashboardDeps,
+  { cellar, words, page: asked }: ReadingsWanted,
+  { found, all }: FoundKegs,
+): KegListView => {
+  const { shown, ...place } = pageOf(found, asked, kegsPerPageMax)
+  const made = deps.core.projections.readings.kegs(cellar, shown)
+  const kegs = made.map((keg) => ({ ...keg, latest: readingView(deps, keg.latest) }))
+  return { kegs, find: words.join(' '), found: found.length, all, ...place }
 }
