@@ -98,7 +98,7 @@ export class Kegs {
     // Kegs that come while this goes on can't keep it going for ever.
     for (let piece = 0; piece < kegsPerCellarMax / kegsOrderedPerPiece && this.#unordered.size > 0; piece += 1) {
       this.#orderSome(this.#ordered)
-      yield
+      if (this.#unordered.size > 0) yield
     }
     if (this.#forgotten.size > 0) this.#orderSome(this.#ordered)
     return this.#ordered

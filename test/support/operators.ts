@@ -11,18 +11,23 @@ export const emailOf: Readonly<Record<Role, string>> = { admin: 'ada@example.org
  * second of a busy machine for each test.
  */
 export const addOperators = async (log: EventLog, nowMs: number): Promise<void> => {
-  for (const role of ['admin', 'auditor'] as const) {
-    const email = emailOf[role]
-    await log.append(operatorStream(email), 'none', [
-      {
-        id: crypto.randomUUID(),
-        type: 'OperatorAdded',
-        recordedAt: nowMs,
-        data: { email, role, passwordHash: await cheapHash },
-        metadata: { by: { kind: 'cli' }, requestId: 'test', correlationId: 'test', causationId: 'test' },
-      },
-    ])
-  }
+  for (const role of ['admin', 'auditor'] as const) await addOperator(log, nowMs, { email: emailOf[role], role })
+}
+
+export const addOperator = async (
+  log: EventLog,
+  nowMs: number,
+  { email, role }: { readonly email: string; readonly role: Role },
+): Promise<void> => {
+  await log.append(operatorStream(email), 'none', [
+    {
+      id: crypto.randomUUID(),
+      type: 'OperatorAdded',
+      recordedAt: nowMs,
+      data: { email, role, passwordHash: await cheapHash },
+      metadata: { by: { kind: 'cli' }, requestId: 'test', correlationId: 'test', causationId: 'test' },
+    },
+  ])
 }
 
 const cheapHash = Bun.password.hash(testPassword, { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 })

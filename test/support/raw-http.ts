@@ -17,6 +17,8 @@ export type RawConnection = {
   send(text: string | Uint8Array): Promise<void>
   /** Waits for so many answers in all, or fewer if the server closes first. */
   answers(count: number): Promise<readonly RawAnswer[]>
+  /** All that has come so far, for an answer that does not end. */
+  received(): string
   /** Resolves once the server has closed the connection. */
   readonly closed: Promise<void>
   /** Breaks the connection off. */
@@ -52,6 +54,7 @@ export const rawConnect = async (url: string): Promise<RawConnection> => {
         })
       }
     },
+    received: () => received.toString(),
     closed,
     drop: () => socket.destroy(),
   }

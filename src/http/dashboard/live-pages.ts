@@ -76,6 +76,7 @@ export class LivePages {
   readonly #passedMs: () => number
   readonly #time: RenderingTime
   readonly #changes = new LiveChanges()
+  /** By name. The one whose turn was longest ago is the first. */
   readonly #watched = new Map<string, Watched>()
   readonly #sessions = new Map<string, Session>()
   /** Pages whose turn comes, in this order. */
@@ -101,6 +102,11 @@ export class LivePages {
   /** How many streams are open. */
   get streams(): number {
     return this.#streams
+  }
+
+  /** How many different pages are watched: each is rendered once, however many streams show it. */
+  get pages(): number {
+    return this.#watched.size
   }
 
   /**
@@ -223,6 +229,14 @@ export class LivePages {
     this.#waiting.push(watched)
   }
 
+  /** Unless it was left meanwhile; another may be watched under its name since. */
+  #moveToEnd(watched: Watched): void {
+    const { name } = watched.page
+    if (this.#watched.get(name) !== watched) return
+    this.#watched.delete(name)
+    this.#watched.set(name, watched)
+  }
+
   /** Never throws: what goes wrong is told, and the next tick goes on with the pages that are left. */
   async #work(): Promise<void> {
     this.#isWorking = true
@@ -233,6 +247,7 @@ export class LivePages {
         const watched = this.#waiting.shift()
         if (watched === undefined) break
         watched.isWaiting = false
+        this.#moveToEnd(watched)
         if (await this.#show(watched)) await this.#pause()
       }
     } catch (thrown) {
