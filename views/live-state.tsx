@@ -16,13 +16,13 @@ export const LiveState = (): JSX.Element => (
       <b>
         Not live since <time></time>.
       </b>{' '}
-      Too many pages are open on this service: what you see may be old. This page goes on asking.
+      Too many pages are open on this service. What you see may be old. This page goes on asking.
     </p>
     <p data-live="crowded" hidden>
       <b>
         Not live since <time></time>.
       </b>{' '}
-      You have opened newer pages, and only so many are live at once: what you see may be old.{' '}
+      You opened newer pages, and too many are open to keep them all live. What you see may be old.{' '}
       <button type="button" class="plain" data-live-again>
         Make this page live
       </button>

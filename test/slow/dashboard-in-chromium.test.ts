@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { liveStreamsPerSessionMax } from '../../src/limits.ts'
 import { paths } from '../../views/paths.ts'
 import { startWithOperators } from '../http/dashboard/visitor.ts'
 import { launchChromium } from '../support/chromium.ts'
@@ -348,6 +349,46 @@ test('pages that are opened in the background hold no connection, and are live o
   await first?.evaluate('show()')
   await until(() => service.live.streams === 1)
   expect(await first?.locator('#live-state p:visible').count()).toBe(0)
+  await context.close()
+})
+
+test('a page that had to make way for newer ones says so, and is live again by a click', async () => {
+  const { context, page } = await newWindow()
+  await signIn(page)
+  await until(() => service.live.streams === 1)
+  const [session] = (await context.cookies()).filter(({ name }) => name === '__Host-cellarbook')
+  const headers = { Cookie: `${session?.name}=${session?.value}` }
+  const newer: AbortController[] = []
+  for (let stream = 0; stream < liveStreamsPerSessionMax; stream += 1) {
+    const abort = new AbortController()
+    newer.push(abort)
+    expect((await fetch(service.url + paths.liveCellars(), { headers, signal: abort.signal })).status).toBe(200)
+  }
+  await page.getByText(/^Not live since .* You opened newer pages/).waitFor()
+  expect(service.live.streams).toBe(liveStreamsPerSessionMax)
+  await page.setViewportSize({ width: 320, height: 800 })
+  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+  await page.getByRole('button', { name: 'Make this page live' }).click()
+  await page.getByText('You opened newer pages').waitFor({ state: 'hidden' })
+  expect(service.live.streams).toBe(liveStreamsPerSessionMax)
+  for (const abort of newer) abort.abort()
+  await context.close()
+})
+
+test('a page says that too many are open on the service, and is live once there is room', async () => {
+  const { context, page } = await newWindow()
+  await signIn(page)
+  const other = await context.newPage()
+  let asked = 0
+  await other.route('**/live/**', (route) => {
+    asked += 1
+    if (asked < 4) return route.fulfill({ status: 429, contentType: 'text/event-stream', body: '' })
+    return route.continue()
+  })
+  await other.goto(service.url + paths.cellars)
+  await other.getByText(/^Not live since .* Too many pages are open/).waitFor()
+  await other.getByText('Too many pages are open').waitFor({ state: 'hidden' })
+  expect(asked).toBe(4)
   await context.close()
 })
 
