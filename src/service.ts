@@ -85,7 +85,8 @@ const start = async (
 
   const readiness = { isDraining: false }
   const requestLines = boundErrorLines(lines, systemSchedule)
-  const live = new LivePages(core, requestLines)
+  const liveTiming = { schedule: systemSchedule, passedMs: () => clock.passedMs() }
+  const live = new LivePages(core, requestLines, liveTiming)
   const mayTakeReadings = (): boolean => !readiness.isDraining && isReady(reasons())
   const refusalLines = new RefusalLines(requestLines, systemSchedule)
   started.defer(() => refusalLines.close())

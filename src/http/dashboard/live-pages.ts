@@ -1,6 +1,5 @@
 import type { Core } from '../../actors/core.ts'
-import { type Schedule, systemSchedule } from '../../actors/schedule.ts'
-import { type MachineClock, systemClock } from '../../clock.ts'
+import type { Schedule } from '../../actors/schedule.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { categoryOf } from '../../domain/streams.ts'
 import {
@@ -58,9 +57,8 @@ type Watched = {
   restsUntilMs: number
 }
 
-export type LiveTiming = { readonly schedule: Schedule; readonly passedMs: MachineClock['passedMs'] }
-
-const systemTiming: LiveTiming = { schedule: systemSchedule, passedMs: systemClock.passedMs }
+/** `passedMs`: the ms since some instant, by which rendering is measured. */
+export type LiveTiming = { readonly schedule: Schedule; readonly passedMs: () => number }
 
 /**
  * Everything that pages watch. Readings must not wait for pages, so rendering is bounded. Every `livePushMs` a tick puts the
@@ -91,7 +89,7 @@ export class LivePages {
   /** Ends the pause of work that waits for the next tick. */
   #resume: () => void = () => {}
 
-  constructor(core: Core, lines: RequestLines, { schedule, passedMs } = systemTiming) {
+  constructor(core: Core, lines: RequestLines, { schedule, passedMs }: LiveTiming) {
     this.#core = core
     this.#lines = lines
     this.#schedule = schedule
