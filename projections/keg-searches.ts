@@ -61,5 +61,11 @@ const emptyResultKegs = 128
 
 const sizeOf = (found: Uint16Array | undefined): number => (found === undefined ? 0 : found.length + emptyResultKegs)
 
-const at = (kegs: readonly Keg[], places: Uint16Array): readonly Keg[] =>
-  Array.from(places, (place) => kegs[place]).filter((keg) => keg !== undefined)
+const at = (kegs: readonly Keg[], places: Uint16Array): readonly Keg[] => {
+  const found: Keg[] = []
+  for (const place of places) {
+    const keg = kegs[place]
+    if (keg !== undefined) found.push(keg)
+  }
+  return found
+}

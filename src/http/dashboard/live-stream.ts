@@ -15,8 +15,11 @@ const encoder = new TextEncoder()
 /** A comment. Without it, idle connections are closed by this service and by proxies. */
 export const heartbeat = encoder.encode(': still here\n\n')
 
-export const messageOf = (html: string): Uint8Array =>
-  encoder.encode(`data: ${html.split(/\r\n|\r|\n/).join('\ndata: ')}\n\n`)
+export const messageOf = (html: string): Uint8Array => encoder.encode(`data: ${dataLines(html)}\n\n`)
+
+/** Nearly no page has a line break, and splitting one of 250 KB takes 2 ms. */
+const dataLines = (html: string): string =>
+  html.includes('\n') || html.includes('\r') ? html.split(/\r\n|\r|\n/).join('\ndata: ') : html
 
 /** Why a page stops asking: its session is over, or has opened newer pages (`app.js` reads the word). */
 export const endings = {
