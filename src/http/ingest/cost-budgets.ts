@@ -12,7 +12,10 @@ import {
 /** What a request cost that stored nothing. `bytes`: of its body as it was unpacked. */
 export type Cost = { readonly requests: number; readonly bytes: number }
 
-/** What is left at `atMs`. Either may be below zero: the cost of a request is known when it has been judged. */
+/**
+ * What is left at `atMs`. Bytes may be below zero, since the cost of a body is known when it has been judged. Requests may
+ * not: a full window answers 429 without a look at the budget, and whoever goes on sending would never get out of the debt.
+ */
 type Budget = { requests: number; bytes: number; atMs: number }
 
 /**
@@ -47,7 +50,7 @@ export class CostBudgets {
     const rate = refillOf(limit)
     const budget = this.#byKey.get(keyId) ?? fullBudget(rate, now)
     refill(budget, rate, now)
-    budget.requests -= cost.requests
+    budget.requests = Math.max(0, budget.requests - cost.requests)
     budget.bytes -= cost.bytes
     this.#byKey.delete(keyId)
     this.#byKey.set(keyId, budget)

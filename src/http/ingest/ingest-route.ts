@@ -1,4 +1,5 @@
 import type { Accepted, KeyedRequest, Usage } from '../../actors/core.ts'
+import { storageRefusal } from '../../actors/outage.ts'
 import { bodyHash, type Idempotency, idempotencyKeyHash } from '../../domain/idempotency.ts'
 import type { Readings } from '../../domain/reading.ts'
 import { type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
@@ -35,7 +36,7 @@ export const ingestRoute = (deps: ApiDeps, bound: BodyBound, judge: JudgeBody): 
   const look = (visit: Visit, usage: Usage | null): ApiResult | Promise<ApiResult> => {
     const { headers } = visit.request
     if (usage === null) return refused({ kind: 'store_unavailable' })
-    const full = windowRefusal(usage)
+    const full = windowRefusal(usage) ?? storageRefusal(core.log)
     const early = full ?? costRefusal(deps, visit.key) ?? mediaTypeRefusal(headers)
     const keyText = headers.get('idempotency-key')
     if (keyText !== null) return lookKeyed(visit, keyText, { full, early })
@@ -43,8 +44,8 @@ export const ingestRoute = (deps: ApiDeps, bound: BodyBound, judge: JudgeBody): 
   }
 
   /**
-   * With an `Idempotency-Key`. A request that was stored before is answered although the window is full, so the key's actor
-   * looks the hash up first: an unknown one is refused before its body is read.
+   * With an `Idempotency-Key`. A request that was stored before is answered although the window or the disk is full, so the
+   * key's actor looks the hash up first: an unknown one is refused before its body is read.
    */
   const lookKeyed = (visit: Visit, keyText: string, { full, early }: Early): ApiResult | Promise<ApiResult> => {
     const keyHash = idempotencyKeyHash(keyText)

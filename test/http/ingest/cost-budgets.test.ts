@@ -26,6 +26,13 @@ describe('CostBudgets', () => {
     expect(budgets.refusal('a', limit, 1_000)).toBeNull()
   })
 
+  test('charges an empty budget no further requests, so that it is not empty for long', () => {
+    const budgets = new CostBudgets()
+    for (const requests of [6_000, 100_000]) budgets.charge('a', limit, 0, { requests, bytes: 0 })
+    expect(budgets.refusal('a', limit, 0)).toMatchObject(empty)
+    expect(budgets.refusal('a', limit, 11)).toBeNull()
+  })
+
   test('saves nothing beyond a minute', () => {
     const budgets = new CostBudgets()
     budgets.charge('a', limit, 0, { requests: 1, bytes: 0 })
