@@ -4,6 +4,7 @@ import {
   batchBodyBytesMax,
   bodyGraceMs,
   bodyHeartbeatMs,
+  bodyInOnePieceBytesMax,
   deviceBodiesBytesMax,
   keyBodiesBytesMax,
   readingBodyBytesMax,
@@ -31,6 +32,8 @@ afterEach(async () => {
 
 const readingPath = '/api/v1/ingest'
 const batchPath = '/api/v1/ingest/batch'
+/** Of a body that is read as a stream though it declares its length. */
+const largeBytes = bodyInOnePieceBytesMax + 20_000
 const chunked = 'Transfer-Encoding: chunked'
 const declared = (bytes: number): string => `Content-Length: ${bytes}`
 
@@ -127,7 +130,7 @@ describe('the reservation is back at 0', () => {
     },
     {
       what: 'a large batch',
-      text: () => head(batchPath, declared(20_000)) + `{"readings":[${json}]}`.padEnd(20_000),
+      text: () => head(batchPath, declared(largeBytes)) + `{"readings":[${json}]}`.padEnd(largeBytes),
       status: 200,
     },
     { what: 'what is not JSON', text: () => `${head(readingPath, declared(1))}{`, status: 400 },
@@ -172,7 +175,7 @@ describe('the reservation is back at 0', () => {
   test('after clients that go away in the middle', async () => {
     for (const text of [
       `${head(readingPath, declared(100))}{`,
-      `${head(batchPath, declared(100_000))}{`,
+      `${head(batchPath, declared(largeBytes))}{`,
       `${head(batchPath, chunked)}1\r\n{\r\n`,
     ]) {
       const connection = await stall(text)
@@ -208,7 +211,7 @@ describe('a slow body', () => {
 
   test.each([
     ['a reading', readingPath, declared(100), '{'],
-    ['a large batch', batchPath, declared(100_000), '{'],
+    ['a large batch', batchPath, declared(largeBytes), '{'],
     ['a batch in chunks', batchPath, chunked, '1\r\n{\r\n'],
   ])('that stalls, %s, is answered 408 and its connection closed', async (_, path, line, part) => {
     const connection = await stall(head(path, line) + part)
@@ -232,7 +235,7 @@ describe('a slow body', () => {
   })
 
   test('at 1 KiB a second is taken to its end', async () => {
-    const body = JSON.stringify({ readings: [validReading] }).padEnd(100_000)
+    const body = JSON.stringify({ readings: [validReading] }).padEnd(largeBytes)
     const connection = await stall(head(batchPath, declared(body.length)))
     await untilInFlight(1)
     await schedule.advance(graceMs)
@@ -256,7 +259,7 @@ describe('a slow body', () => {
       renewed.push(seconds)
       timeout.call(server, request, seconds)
     }
-    await stall(`${head(batchPath, declared(100_000))}{`)
+    await stall(`${head(batchPath, declared(largeBytes))}{`)
     await untilInFlight(1)
     await schedule.advance(2 * bodyHeartbeatMs)
     expect(renewed).toEqual([30, 30])

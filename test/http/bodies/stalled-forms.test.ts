@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import {
+  bodyBytesPerSecondMin,
   bodyGraceMs,
   bodyHeartbeatMs,
   formBodyBytesMax,
@@ -130,12 +131,17 @@ describe('stalled forms of people who are signed in', () => {
 })
 
 describe('a slow form', () => {
+  /** When the last byte of the largest form is due. */
+  const dueMs = bodyGraceMs + (formBodyBytesMax / bodyBytesPerSecondMin) * 1_000
+
   test('is answered with a page and 408, and its connection closed', async () => {
     const ada = await signedIn(service, 'admin')
     for (const from of [{}, { person: ada }]) {
       const form = await stall(from)
       await untilInFlight(1)
-      await schedule.advance(bodyGraceMs + 2 * bodyHeartbeatMs)
+      await schedule.advance(dueMs)
+      expect(service.bodies.count).toBe(1)
+      await schedule.advance(2 * bodyHeartbeatMs)
       const answer = await onlyAnswer(form)
       await form.closed
       expect([answer.status, answer.headers.get('connection')]).toEqual([408, 'close'])
