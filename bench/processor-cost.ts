@@ -33,7 +33,7 @@ const shapes: readonly Shape[] = [
  */
 const pairsPerRound = 20
 /** A process has its own luck with memory and compiled code, so there are new ones after so many rounds. */
-const roundsPerProcess = 4
+const roundsPerProcess = 2
 /** Bursts until the engine has compiled what is hot. */
 const warmUpBursts = 20
 /** What is done behind the last answer belongs to the burst. */
@@ -56,8 +56,11 @@ export const benchProcessorCost = async ({ rounds, checkout, what }: ProcessorCo
   const rows: string[][] = []
   for (const shape of wanted) {
     const measured: Round[] = []
+    let isOursFirst = true
     while (measured.length < rounds) {
-      measured.push(...(await measurePair(shape, checkout, Math.min(roundsPerProcess, rounds - measured.length))))
+      const options = { checkout, rounds: Math.min(roundsPerProcess, rounds - measured.length), isOursFirst }
+      measured.push(...(await measurePair(shape, options)))
+      isOursFirst = !isOursFirst
     }
     rows.push(...rowsOf(shape, measured))
   }
@@ -78,7 +81,14 @@ export const benchProcessorCost = async ({ rounds, checkout, what }: ProcessorCo
 
 type Measured = { readonly service: EmptyService; readonly load: StartedLoad<Burst, null> }
 
-const measurePair = async (shape: Shape, checkout: string, rounds: number): Promise<readonly Round[]> => {
+type PairOptions = {
+  readonly checkout: string
+  readonly rounds: number
+  /** Started first. They take turns in that too. */
+  readonly isOursFirst: boolean
+}
+
+const measurePair = async (shape: Shape, { checkout, rounds, isOursFirst }: PairOptions): Promise<readonly Round[]> => {
   await using started = new AsyncDisposableStack()
   const start = async (options: { readonly checkout?: string }): Promise<Measured> => {
     const service = await startEmptyService(options)
@@ -91,8 +101,9 @@ const measurePair = async (shape: Shape, checkout: string, rounds: number): Prom
     started.defer(() => load.stop())
     return { service, load }
   }
-  const ours = await start({})
-  const theirs = await start({ checkout })
+  const first = await start(isOursFirst ? {} : { checkout })
+  const second = await start(isOursFirst ? { checkout } : {})
+  const [ours, theirs] = isOursFirst ? [first, second] : [second, first]
   for (let burst = 0; burst < warmUpBursts; burst += 1) {
     for (const { load } of [ours, theirs]) await load.ask(shape.requests)
   }
