@@ -143,7 +143,8 @@ export const judgeText = (path: string, text: string): readonly string[] => {
     if (/\b(?:TO|FIX)(?:DO|ME)\b|\bX{3}\b/.test(line)) found.push(`${path}:${index + 1} leaves work undone`)
   }
   const count = lines.length - 1
-  if (/^(src|projections|views)\//.test(path) && count > linesMax) {
+  // `limits.ts` is a list: it holds every bound there is.
+  if (/^(src|projections|views)\//.test(path) && path !== 'src/limits.ts' && count > linesMax) {
     found.push(`${path}:1 has ${count} lines: the most is ${linesMax}`)
   }
   return found
