@@ -114,15 +114,28 @@ const ruleOf = (fault: NameFault, codePointsMax: number): string => {
   }
 }
 
+/** One pass by code units: names of a batch may hold half a million, and an iterator makes a text of each code point. */
 const unicodeFault = (text: string, codePointsMax: number): NameFault | null => {
-  if (text.trim() === '') return 'blank'
-  if (controlCharacter.test(text)) return 'control_character'
-  if (!text.isWellFormed()) return 'lone_surrogate'
-  if (text.trim() !== text) return 'outer_space'
-  return codePoints(text) > codePointsMax ? 'too_long' : null
+  const trimmed = text.trim()
+  if (trimmed === '') return 'blank'
+  let pairs = 0
+  let isWellFormed = true
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code < 0x20 || (code > 0x7e && code < 0xa0)) return 'control_character'
+    if (!isSurrogate(code)) continue
+    if (isPair(code, text.charCodeAt(at + 1))) {
+      pairs += 1
+      at += 1
+    } else isWellFormed = false
+  }
+  if (!isWellFormed) return 'lone_surrogate'
+  if (trimmed.length !== text.length) return 'outer_space'
+  return text.length - pairs > codePointsMax ? 'too_long' : null
 }
 
-const controlCharacter = /\p{Cc}/u
+const isSurrogate = (code: number): boolean => (code & 0xf800) === 0xd800
+const isPair = (high: number, low: number): boolean => (high & 0xfc00) === 0xd800 && (low & 0xfc00) === 0xdc00
 
 const codePoints = (text: string): number => {
   let count = 0
