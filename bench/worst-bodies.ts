@@ -3,7 +3,14 @@
  * with one valid key may send any of them. Names say the shape; `bench/loop-holds.ts` measures each, plain and packed with gzip.
  */
 import { gzipSync } from 'node:zlib'
-import { batchBodyBytesMax, batchReadingsMax, nameCodePointsMax, readingBodyBytesMax } from '../src/limits.ts'
+import {
+  batchBodyBytesMax,
+  batchReadingsMax,
+  batchStructuralCharsMax,
+  jsonNestingMax,
+  nameCodePointsMax,
+  readingBodyBytesMax,
+} from '../src/limits.ts'
 
 export type WorstBody = {
   readonly name: string
@@ -16,10 +23,6 @@ export type WorstBody = {
   /** True if it also keeps the bounds on nesting and on structural characters. */
   readonly isWithinStructure: boolean
 }
-
-/** Levels of nesting, and structural characters (`{}[]:,` outside strings), that a body may have. */
-export const nestingLevelsMax = 32
-export const structuralCharsMax = { reading: 32, batch: 32_000 } as const
 
 /**
  * `cellar` is the one of the key. Readings are refused for their age, or for being ahead, only where the cellar sets bounds for both
@@ -122,14 +125,14 @@ function* deepBodies(cellar: string): Generator<WorstBody> {
     isValid: true,
   })
   const within = { isWithinStructure: true }
-  yield batch('deep: 32 levels, 32,000 structural characters', atLevels(nestingLevelsMax), within)
+  yield batch('deep: 32 levels, 32,000 structural characters', atLevels(jsonNestingMax), within)
   yield batch('deep: 33 levels', items('['.repeat(31) + ']'.repeat(31)))
 }
 
 /** The most items that nest to the deepest level, within the structural characters, and strings up to the size limit. */
 const atLevels = (levels: number): string => {
   const open = levels - 2
-  const count = Math.floor((structuralCharsMax.batch - 5) / (2 * open + 1))
+  const count = Math.floor((batchStructuralCharsMax - 5) / (2 * open + 1))
   const text = 'x'.repeat(Math.floor((batchBodyBytesMax - 20) / count) - 2 * open - 3)
   return items(
     Array<string>(count)
@@ -155,10 +158,10 @@ function* flatBodies(cellar: string): Generator<WorstBody> {
     isValid: true,
   })
   const within = { isValid: true, isWithinStructure: true }
-  const left = structuralCharsMax.batch - structuralCharsOf(withJunk(cellar, '[]'))
+  const left = batchStructuralCharsMax - structuralCharsOf(withJunk(cellar, '[]'))
   yield batch('flat: 32,000 structural characters, numbers', withJunk(cellar, longNumbers(left + 1, junk)), within)
   yield batch('flat: 32,000 structural characters, objects', withJunk(cellar, emptyObjects(left)), within)
-  yield batch('flat: one structural character more', items(`${'0,'.repeat(structuralCharsMax.batch - 4)}0`))
+  yield batch('flat: one structural character more', items(`${'0,'.repeat(batchStructuralCharsMax - 4)}0`))
 }
 
 const longNumbers = (count: number, bytes: number): string => {
@@ -177,7 +180,7 @@ function* nameBodies(cellar: string): Generator<WorstBody> {
   const valid = { isValid: true }
   const within = { isValid: true, isWithinStructure: true }
   // A name takes a colon and a comma.
-  const count = Math.floor((structuralCharsMax.batch - structuralCharsOf(withJunk(cellar, '{}'))) / 2)
+  const count = Math.floor((batchStructuralCharsMax - structuralCharsOf(withJunk(cellar, '{}'))) / 2)
   const long = 'n'.repeat(Math.floor(junk / count) - 12)
   const object = (name: (index: number) => string, most?: number): string =>
     withJunk(cellar, `{${listed((index) => `"${name(index)}":0`, junk - 2, most)}}`)
@@ -314,7 +317,7 @@ function* numberBodies(cellar: string): Generator<WorstBody> {
   })
   const junk = junkBytes(cellar)
   yield batch('numbers: 1 MiB of 1e400', withJunk(cellar, `[${listed(() => '1e400', junk - 2)}]`), { isValid: true })
-  const left = structuralCharsMax.batch - structuralCharsOf(withJunk(cellar, '[]'))
+  const left = batchStructuralCharsMax - structuralCharsOf(withJunk(cellar, '[]'))
   const each = Math.floor(junk / (left + 1)) - 2
   yield batch(
     'numbers: 32,000 half-way of 30 digits',

@@ -1,19 +1,22 @@
 import { expect, test } from 'bun:test'
 import { gunzipSync } from 'node:zlib'
-import {
-  nestingLevelsMax,
-  structuralCharsMax,
-  structuralCharsOf,
-  type WorstBody,
-  worstBodies,
-} from '../../bench/worst-bodies.ts'
+import { structuralCharsOf, type WorstBody, worstBodies } from '../../bench/worst-bodies.ts'
 import { judgeBatch, parseBatch } from '../../src/domain/batch.ts'
 import { parseReading } from '../../src/domain/reading.ts'
 import { encodedBytesExceed } from '../../src/domain/reading-size.ts'
-import { batchBodyBytesMax, batchEncodedBytesMax, durationMsMax, readingBodyBytesMax } from '../../src/limits.ts'
+import {
+  batchBodyBytesMax,
+  batchEncodedBytesMax,
+  batchStructuralCharsMax,
+  durationMsMax,
+  jsonNestingMax,
+  readingBodyBytesMax,
+  readingStructuralCharsMax,
+} from '../../src/limits.ts'
 
 const cellar = 'wine-berlin'
 const bytesMax = { reading: readingBodyBytesMax, batch: batchBodyBytesMax } as const
+const structuralCharsMax = { reading: readingStructuralCharsMax, batch: batchStructuralCharsMax } as const
 const policy = { limit: null, readingAgeMsMax: durationMsMax, readingAheadMsMax: durationMsMax, retentionMs: null }
 const now = Date.UTC(2026, 2, 1, 12)
 
@@ -63,11 +66,11 @@ test('worst bodies that claim to keep the bounds on structure keep them', () => 
     if (bytes === null) continue
     const text = new TextDecoder().decode(bytes)
     const chars = structuralCharsOf(text)
-    const isWithin = chars <= structuralCharsMax[body.kind] && nestingLevelsOf(text) <= nestingLevelsMax
+    const isWithin = chars <= structuralCharsMax[body.kind] && nestingLevelsOf(text) <= jsonNestingMax
     expect(isWithin, body.name).toBe(body.isWithinStructure)
     if (isWithin) most = Math.max(most, chars)
   }
-  expect(most).toBe(structuralCharsMax.batch)
+  expect(most).toBe(batchStructuralCharsMax)
 }, 60_000)
 
 const nestingLevelsOf = (text: string): number => {
