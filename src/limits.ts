@@ -354,7 +354,7 @@ export const liveBytesWaitingMax = 256 * 1024
 /** Of one session. Only pages that are looked at have a stream, so this is many windows. The oldest makes way. */
 export const liveStreamsPerSessionMax = 8
 /** Time for rendering in each `livePushMs`; the piece under way when it is spent is finished. */
-export const liveRenderMsPerTick = 60
+export const liveRenderMsPerTick = 100
 /** A page that took so long to render is left alone for this many times as long, at most `liveHeartbeatMs`. */
 export const liveRestFactor = 50
 /** What is sent to the watchers of a page before requests get a turn. */

@@ -353,6 +353,8 @@ test('pages that are opened in the background hold no connection, and are live o
 })
 
 test('a page that had to make way for newer ones says so, and is live again by a click', async () => {
+  // Those of the tests before may not have ended yet.
+  await until(() => service.live.streams === 0)
   const { context, page } = await newWindow()
   await signIn(page)
   await until(() => service.live.streams === 1)
