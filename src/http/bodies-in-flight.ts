@@ -66,6 +66,7 @@ export class BodiesInFlight {
   readonly #bodies: BodyInFlight[] = []
   #timer: ConnectionTimer | null = null
   #isBeating = false
+  #lastTurn: Promise<void> = Promise.resolve()
 
   constructor(schedule: Schedule = systemSchedule) {
     this.#schedule = schedule
@@ -130,6 +131,12 @@ export class BodiesInFlight {
     holder.bytes -= reservedBytes
     // Otherwise the holder stays until the next heartbeat, so that a busy key is not forgotten after each reading.
     if (holder.bytes === 0 && pool.holders.size > bodyHoldersKeptMax) pool.holders.delete(body.holderName)
+  }
+
+  /** Resolves in a turn of the event loop that no other call resolves in. */
+  nextTurn(): Promise<void> {
+    this.#lastTurn = this.#lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)))
+    return this.#lastTurn
   }
 
   #beatLater(): void {

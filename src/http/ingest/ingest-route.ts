@@ -73,11 +73,12 @@ export const ingestRoute = (deps: ApiDeps, bound: BodyBound, judge: JudgeBody): 
       return refused<ReadingRefusal>({ kind: 'unsupported_media_type', what: 'content_encoding' })
     }
     work.bodiesRead += 1
-    const holder = { pool: 'devices', holder: key.keyId, bytesMax: bound.bytesMax } as const
-    return readBody(deps.bodies, request, holder).then((sent) => {
+    const isPacked = encoding === 'gzip'
+    const sender = { pool: 'devices', holder: key.keyId, bytesMax: bound.bytesMax, isPacked } as const
+    return readBody(deps.bodies, request, sender).then((sent) => {
       const tooCostly = costRefusal(deps, key)
       if (tooCostly !== null) return refused(tooCostly)
-      const body = encoding === 'plain' ? sent : unpacked(sent)
+      const body = isPacked ? unpacked(sent) : sent
       visit.bodyBytes = bytesOf(body, sent, request.headers)
       return next(body)
     })
