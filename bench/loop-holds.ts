@@ -33,7 +33,7 @@ export type WorstRequest = {
 }
 
 export const worstCellar = 'wine-berlin1'
-export const holdTargetMs = 10
+const holdTargetMs = 10
 
 const warmUps = 2
 /** What is done behind the answer belongs to the request. */

@@ -78,7 +78,7 @@ function* everyRequest(): Generator<WorstRequest> {
 }
 
 const neighboursOf = (requests: readonly WorstRequest[]): readonly Neighbour[] => [
-  { name: 'nobody', prepare: async () => ({ run: async () => ({ perSecond: '', answers: {}, note: '' }) }) },
+  { name: 'nobody', prepare: async () => ({ run: async () => noFigures }) },
   ...requests.map((request) => ({
     name: `4 connections: ${request.name} (${sentAs(request)})`,
     prepare: (service: EmptyService) => floodOfOneKey(service, request),

@@ -16,7 +16,6 @@ export type PacedDevices = {
 }
 
 export type PacedDevicesResult = {
-  readonly measured: number
   readonly p50Ms: number
   readonly p99Ms: number
   readonly maxMs: number
@@ -99,7 +98,6 @@ const run = async (load: PacedDevices, { startMs, endMs }: Times): Promise<Paced
   // What has no answer yet has waited at least until now.
   for (let number = answered; number < total; number += 1) latencies.push(nowMs() - dueOf(number))
   return {
-    measured: latencies.length,
     p50Ms: percentile(latencies, 50),
     p99Ms: percentile(latencies, 99),
     maxMs: percentile(latencies, 100),
