@@ -1,5 +1,6 @@
 import { overloadedLooksMin, survivedFsyncLooks, troubleCalmLooks } from '../limits.ts'
-import type { LogTrouble, LogTroubleKind, Outage } from './event-log.ts'
+import { type LogTrouble, type LogTroubleKind, Outage } from './event-log.ts'
+import type { QueueRoom, Share } from './queue-room.ts'
 import { Trouble } from './trouble.ts'
 
 /** What goes wrong with a log while it goes on, as its adapter notes it. */
@@ -37,6 +38,16 @@ export class LogTroubles {
     if (reason === 'full') this.#full.note(why)
     if (reason === 'unavailable') this.#unwritable.note(why)
     if (reason === 'overloaded') this.#overloaded.note(why)
+  }
+
+  /** Takes room for an append, and notes if there is none. @throws Outage, as `take` does. */
+  takeRoom(room: QueueRoom, stream: string, share: Share): void {
+    try {
+      room.take(stream, share)
+    } catch (cause) {
+      if (cause instanceof Outage) this.appendFailed(cause.reason, cause.message)
+      throw cause
+    }
   }
 
   written({ hasReadings }: { readonly hasReadings: boolean }): void {

@@ -1,7 +1,7 @@
 import { eventStoreAppendsOutMax, eventStoreLookMs, troubleLookMs } from '../../limits.ts'
 import { type ExpectedRevision, Outage } from '../event-log.ts'
 import type { LogTroubles } from '../log-troubles.ts'
-import { QueueRoom, type Share } from '../queue-room.ts'
+import { QueueRoom } from '../queue-room.ts'
 import { BatchStream, type Verdict } from './batch.ts'
 import type { Connection } from './connection.ts'
 import type { Link } from './link.ts'
@@ -67,7 +67,7 @@ export class Appends {
         throw new Outage(`Cannot append: the store is away: ${this.#connection.why}`, 'not_written', 'unavailable')
       }
       const { streamName, events, isReadings, run } = append
-      this.#takeRoom(streamName, { events, bytes: run.length, isReadings })
+      this.#troubles.takeRoom(this.#room, streamName, { events, bytes: run.length, isReadings })
       const waiting = { ...append, seenBefore: -1, resolve, reject }
       const behind = this.#behind.get(streamName)
       if (behind !== undefined) behind.push(waiting)
@@ -77,15 +77,6 @@ export class Appends {
         this.#sendReady()
       }
     })
-  }
-
-  #takeRoom(streamName: string, share: Share): void {
-    try {
-      this.#room.take(streamName, share)
-    } catch (cause) {
-      if (cause instanceof Outage) this.#troubles.appendFailed(cause.reason, cause.message)
-      throw cause
-    }
   }
 
   /** Resolves when nothing is out or waits any more. */

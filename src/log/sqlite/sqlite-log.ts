@@ -19,7 +19,7 @@ import {
   type Subscription,
 } from '../event-log.ts'
 import { LogTroubles } from '../log-troubles.ts'
-import { areReadings, QueueRoom, type Share } from '../queue-room.ts'
+import { areReadings, QueueRoom } from '../queue-room.ts'
 import { assertPage, assertStorable, assertTruncatable } from '../storable.ts'
 import { Subscriptions } from '../subscriptions.ts'
 import { type Commits, stoppedText, type Verdict } from './commits.ts'
@@ -119,7 +119,7 @@ class SqliteLog implements EventLog {
       if (isReadings) this.#assertSpace(stream)
       const rows = this.#codec.encode(stream, events)
       const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
-      this.#takeRoom(stream, { events: events.length, bytes, isReadings })
+      this.#troubles.takeRoom(this.#room, stream, { events: events.length, bytes, isReadings })
       this.#enqueue({ stream, expected, events, rows, isReadings, resolve, reject })
     })
   }
@@ -222,15 +222,6 @@ class SqliteLog implements EventLog {
   #assertSpace(stream: string): void {
     const shortage = this.#space?.shortage ?? null
     if (shortage !== null) throw new Outage(`Cannot append to "${stream}": ${shortage}`, 'not_written', 'full')
-  }
-
-  #takeRoom(stream: string, share: Share): void {
-    try {
-      this.#room.take(stream, share)
-    } catch (cause) {
-      if (cause instanceof Outage) this.#troubles.appendFailed(cause.reason, cause.message)
-      throw cause
-    }
   }
 
   #enqueue(append: Waiting): void {
