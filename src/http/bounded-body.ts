@@ -43,7 +43,8 @@ const inItsTurn = async <T>(bodies: BodiesInFlight, reading: Promise<T>): Promis
   return read
 }
 
-const empty = Promise.resolve(new Uint8Array())
+const noBytes = new Uint8Array()
+const empty = Promise.resolve(noBytes)
 const tooLarge = Promise.resolve('too_large' as const)
 const overloaded = Promise.resolve('overloaded' as const)
 
@@ -82,5 +83,3 @@ const counted = async (body: BodyInFlight, bytesMax: number): Promise<Uint8Array
   const [first = noBytes] = chunks
   return chunks.length > 1 ? Buffer.concat(chunks, bytes) : first
 }
-
-const noBytes = new Uint8Array()

@@ -42,9 +42,9 @@ export const jsonContentType = 'application/json; charset=utf-8'
 
 const noHeaders: Problem['headers'] = {}
 const challenge: Problem['headers'] = { 'WWW-Authenticate': 'ApiKey realm="cellarbook"' }
-/** The rest of the body would be read as the next request. */
-const closeConnection: Problem['headers'] = { Connection: 'close' }
-const retrySoon: Problem['headers'] = { 'Retry-After': String(unavailableRetryAfterSeconds) }
+/** For a body that was given up: the rest of it would be read as the next request. */
+export const closeConnection: Problem['headers'] = { Connection: 'close' }
+export const retrySoon: Problem['headers'] = { 'Retry-After': String(unavailableRetryAfterSeconds) }
 
 export const problemOf = (refusal: ReadingRefusal): Problem => {
   switch (refusal.kind) {

@@ -2,10 +2,10 @@ import { InsecurePage } from '../../../views/insecure.tsx'
 import { paths } from '../../../views/paths.ts'
 import type { PageProblem } from '../../../views/problem.tsx'
 import { base62 } from '../../domain/base62.ts'
-import { unavailableRetryAfterSeconds } from '../../limits.ts'
 import { Outage } from '../../log/event-log.ts'
 import type { BodyHolder } from '../bodies-in-flight.ts'
 import { networkOf } from '../client-address.ts'
+import { closeConnection, retrySoon } from '../problem.ts'
 import { thrownError } from '../request-lines.ts'
 import { htmlPage, notFound, problemPage, seeOther } from './answers.tsx'
 import { csrfMatches, csrfToken, isCrossSite } from './csrf.ts'
@@ -175,22 +175,21 @@ const formExpired = (visit: Visit): Promise<Response> => problemPage(visit, { pr
 type FormProblem = {
   readonly problem: PageProblem
   readonly status: number
-  readonly header?: readonly [string, string]
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 const formFaults: Readonly<Record<FormFault, FormProblem>> = {
   too_large: { problem: 'form_too_large', status: 413 },
   not_a_form: { problem: 'form_expired', status: 415 },
   client_gone: { problem: 'form_expired', status: 400 },
-  overloaded: { problem: 'too_many_forms', status: 503, header: ['Retry-After', String(unavailableRetryAfterSeconds)] },
-  // The rest of the form would be read as the next request.
-  too_slow: { problem: 'form_too_slow', status: 408, header: ['Connection', 'close'] },
+  overloaded: { problem: 'too_many_forms', status: 503, headers: retrySoon },
+  too_slow: { problem: 'form_too_slow', status: 408, headers: closeConnection },
 }
 
 const unreadableForm = async (visit: Visit, fault: FormFault): Promise<Response> => {
-  const { header, ...page } = formFaults[fault]
+  const { headers = {}, ...page } = formFaults[fault]
   const answer = await problemPage(visit, page)
-  if (header !== undefined) answer.headers.set(...header)
+  for (const [name, value] of Object.entries(headers)) answer.headers.set(name, value)
   return answer
 }
 

@@ -7,7 +7,7 @@ import { type RequestLines, thrownError } from '../request-lines.ts'
 import { acceptedHeaders, addKeyHeaders, plainHeaders, replayedHeader } from './answer-headers.ts'
 import { authenticate } from './authenticate.ts'
 import { type AcceptedBatch, batchBody } from './batch-body.ts'
-import { charge, costOfBatch, costOfRefusal, costOfRepeat } from './charge.ts'
+import { charge, costOfBatch, costOfRefusal, costOfRepeat, oneRequest } from './charge.ts'
 import type { CostBudgets } from './cost-budgets.ts'
 import type { LastRefusals } from './last-refusals.ts'
 import type { RefusalLines } from './refusal-lines.ts'
@@ -80,7 +80,7 @@ const answerOrBug = (deps: ApiDeps, visit: Visit, result: ApiResult): Response |
 
 const answer = (deps: ApiDeps, visit: Visit, result: ApiResult): Response | Promise<Response> => {
   if (result === 'client_gone') {
-    charge(deps, visit, { requests: 1, bytes: visit.bodyBytes })
+    charge(deps, visit, oneRequest)
     // Were somebody there all the same, this acknowledges nothing and asks to try again.
     return problemResponse(problemOf(internalError), plainHeaders(visit.requestId))
   }

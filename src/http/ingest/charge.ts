@@ -25,7 +25,7 @@ export const costOfRefusal = (refusal: ReadingRefusal, { bodyBytes }: Visit): Co
     case 'store_unavailable':
     case 'storage_full':
     case 'overloaded':
-      return { requests: 1, bytes: 0 }
+      return oneRequest
     case 'batch_rejected':
       return { requests: requestsFor(refusal.rejected.length), bytes: bodyBytes }
     default:
@@ -43,5 +43,8 @@ export const costOfBatch = ({ accepted, rejected }: AcceptedBatch, { bodyBytes }
 }
 
 const nothing: Cost = { requests: 0, bytes: 0 }
+
+/** An outage, or a client that went away before its body was whole. */
+export const oneRequest: Cost = { requests: 1, bytes: 0 }
 
 const requestsFor = (items: number): number => Math.ceil(items / costItemsPerRequest)

@@ -51,10 +51,11 @@ const endOfString = (body: Uint8Array, from: number): number => {
   let at = from
   for (; at < length; at += 1) {
     const byte = body[at]
-    if (byte === 0x22) return at
+    if (byte === quoteMark) return at
     if (byte === backslash) at += 1
   }
   return at
 }
 
+const quoteMark = 0x22
 const backslash = 0x5c
