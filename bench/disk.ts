@@ -70,9 +70,9 @@ const reading = (key: number, index: number): NewEvent<'ReadingAccepted'> => {
 }
 
 /**
- * Bytes on disk for each request of the kind that stores least and is refused most: a batch of one valid item and 999 invalid
- * ones, each with an `Idempotency-Key` of its own. Over all files of the data folder once the service has ended, since that
- * copies what its WALs hold; an empty service's files are not subtracted.
+ * Bytes on disk for a batch of one valid item and 999 invalid ones, each with an `Idempotency-Key` of its own. No request
+ * stores less and is refused more. Counts all files of the data folder after the service has ended, since its WALs are copied
+ * then. The files of an empty service are not subtracted.
  */
 export const benchRefusedOnDisk = async (requests: number): Promise<void> => {
   const service = await startService(1)

@@ -1,6 +1,6 @@
 /**
- * Loaded into the service before its own modules (`bun --preload`): measures for how long single turns of the event loop last, and
- * says so at `BENCH_HOLD_PORT`. The service itself has no code for it. While it measures, the loop never rests: each turn ends
+ * Loaded into the service before its own modules (`bun --preload`). It measures how long single turns of the event loop last, and
+ * answers at `BENCH_HOLD_PORT`. The service itself has no code for it. While it measures, the loop never rests: each turn ends
  * with a callback of ours, so the time between two of them is one turn.
  */
 import { dlopen, FFIType, ptr } from 'bun:ffi'

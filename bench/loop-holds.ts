@@ -41,8 +41,8 @@ const settleMs = 5
 const rowsPrinted = 25
 
 /**
- * For how long one request holds the event loop, for each body of the corpus: the real service in a process of its own, one
- * request at a time, each body with an API key of its own, whose limit is as high as it can be.
+ * How long one request holds the event loop, for each body of the corpus. The real service runs in a process of its own and
+ * gets one request at a time. Each body has an API key of its own, with the highest possible limit.
  */
 export const benchLoopHolds = async (rounds: number, options: ServiceOptions): Promise<readonly HeldLoop[]> => {
   const port = await freePort()

@@ -28,8 +28,8 @@ const shapes: readonly Shape[] = [
 ]
 
 /**
- * Of a round. In a pair the two follow each other at once, so that whatever disturbs the machine disturbs both; the median of their
- * ratios varied less from round to round than the ratio of medians, of means or of lower quartiles.
+ * Of a round. The two bursts of a pair follow each other at once, so a disturbance of the machine disturbs both. The median of
+ * their ratios varied less between rounds than a ratio of medians, of means or of lower quartiles.
  */
 const pairsPerRound = 20
 /** A process has its own luck with memory and compiled code, so there are new ones after so many rounds. */
@@ -47,8 +47,8 @@ type Pair = { readonly ours: Cost; readonly theirs: Cost }
 type Round = readonly Pair[]
 
 /**
- * What a request costs of processor in this checkout, and in another version of the project: all threads of the service, kernel
- * included, and nothing of the load. Both services run, and only one is asked at a time.
+ * The processor time of a request in this checkout and in another version of the project. It counts all threads of the service,
+ * with the kernel, and nothing of the load. Both services run, and only one is asked at a time.
  */
 export const benchProcessorCost = async ({ rounds, checkout, what }: ProcessorCost): Promise<void> => {
   const wanted = shapes.filter((shape) => what === null || shape.what === what)
@@ -157,7 +157,7 @@ const figuresOf = (rounds: readonly Round[], figure: (cost: Cost) => number): st
   ]
 }
 
-/** Of an even number the middle between both middle values: to take the lower one would favour this checkout by a hundredth. */
+/** Of an even number the mean of both middle values: the lower one would favour this checkout by a hundredth. */
 const medianRatio = (ratios: readonly number[]): number => {
   const sorted = ratios.toSorted((a, b) => a - b)
   const lower = sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN

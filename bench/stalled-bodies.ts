@@ -1,4 +1,4 @@
-/** Connections that declare a long body, send a few bytes of it, and then nothing. One that is refused comes back after a second. */
+/** Connections that declare a long body, send a few bytes of it, and stop. A refused one comes back after a second. */
 import { AnswerReader, type Answers, serveLoad, type Times, untilInstant } from './load-process.ts'
 
 export type StalledBodies = {

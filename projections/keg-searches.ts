@@ -3,8 +3,8 @@ import type { Keg } from './keg.ts'
 
 /**
  * Searches among the kegs of one cellar. A search of 10,000 names takes 20 ms, and a page that shows it is made again twice a
- * second. So results are remembered until a keg comes or goes, as places in the list that was searched: 20 KB at most
- * each, and they keep no forgotten keg in memory.
+ * second. So results are remembered until a keg comes or goes. A result holds places in the list that was searched: 20 KB at
+ * most, and no forgotten keg stays in memory.
  */
 export class KegSearches {
   #kegs: readonly Keg[] = []
@@ -23,7 +23,7 @@ export class KegSearches {
 
   /** Kegs in whose names of rack and keg every word occurs, in any case. The words are lower case, without white space. */
   *search(kegs: readonly Keg[], words: readonly string[]): Generator<void, readonly Keg[]> {
-    // Of the same words in another order the result is the same; no word has a space.
+    // The same words in another order have the same result. No word has a space.
     const name = words.toSorted().join(' ')
     const known = this.#recall(kegs, name)
     if (known !== null) return at(kegs, known)
@@ -56,7 +56,7 @@ export class KegSearches {
   }
 }
 
-/** A result without a keg takes memory too: about as much as so many places. */
+/** An empty result takes memory too: about as much as this many places. */
 const emptyResultKegs = 128
 
 const sizeOf = (found: Uint16Array | undefined): number => (found === undefined ? 0 : found.length + emptyResultKegs)

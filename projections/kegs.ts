@@ -23,7 +23,7 @@ export class Kegs {
   #newest: Keg | null = null
   /** Where a checkpoint goes on. */
   #nextUnsaved: Keg | null = null
-  /** By name; what came and went since then is in the two sets. `null` as long as nobody has asked. */
+  /** By name; `null` until somebody asks. The two sets hold the kegs that came and went since then. */
   #ordered: readonly Keg[] | null = null
   readonly #unordered = new Set<Keg>()
   readonly #forgotten = new Set<Keg>()
@@ -53,7 +53,7 @@ export class Kegs {
     while (this.#oldest !== null && this.#oldest.acceptedAt < keptFromMs) this.#forget(this.#oldest)
   }
 
-  /** Those with anything to show that was accepted at `keptFromMs` or later, by rack, then keg. */
+  /** Kegs with anything to show that was accepted at `keptFromMs` or later, and in whose names every word occurs. */
   *find(words: readonly string[], keptFromMs: number): Generator<void, FoundKegs> {
     const ordered = yield* this.#order()
     const all = ordered.filter((keg) => keg.hasLatest(keptFromMs))
@@ -88,7 +88,7 @@ export class Kegs {
 
   /**
    * Comparing names by the rules of a language is slow, and pages ask twice a second. So only kegs that came since the last
-   * time are compared, in pieces; the state is whole between them, so that several pages may do it at once.
+   * time are compared, in pieces. Between two pieces the state is whole, so several pages may do this at once.
    */
   *#order(): Generator<void, readonly Keg[]> {
     if (this.#ordered === null) {

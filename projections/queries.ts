@@ -67,7 +67,7 @@ export type AcceptedReading = {
 
 export type KegName = { readonly rack: string; readonly keg: string }
 
-/** What was found, and how many there are in all. */
+/** The kegs that were found, and how many the cellar has in all. */
 export type FoundKegs = { readonly found: readonly KegName[]; readonly all: number }
 
 export type KegLatest = KegName & {

@@ -36,7 +36,7 @@ const words: Readonly<Record<ReasonKind, Omit<Reason, 'kind' | 'why'>>> = {
     refuses: 'readings',
     what: 'The event log cannot be written.',
     meanwhile: 'Readings are refused with 503, and changes may fail.',
-    remedy: 'Mend the disk or the store. If the cause says so, start the service again then.',
+    remedy: 'Repair the disk or the store. Then start the service again, if the cause says so.',
   },
   full: {
     refuses: 'readings',
@@ -64,27 +64,27 @@ const words: Readonly<Record<ReasonKind, Omit<Reason, 'kind' | 'why'>>> = {
   },
   space_unknown: {
     refuses: 'nothing',
-    what: 'The free space on the disk cannot be told.',
+    what: 'The free space on the disk is unknown.',
     meanwhile: 'Nothing is refused, and DISK_RESERVE cannot protect the disk.',
     remedy: 'Check the disk of DATA_DIR.',
   },
   survived_fsync: {
     refuses: 'nothing',
-    what: 'The disk failed to write, and succeeded when the write was repeated.',
+    what: 'A write to the disk failed, and succeeded when it was repeated.',
     meanwhile: 'Nothing is refused, and nothing was lost.',
     remedy: 'Check the disk, and back up the log. This warning ends after an hour without another failure.',
   },
   index_folding: {
     refuses: 'keyed readings',
-    what: 'The index of idempotency keys is being made anew from the event log.',
+    what: 'The index of idempotency keys is being rebuilt from the event log.',
     meanwhile: 'Readings with an Idempotency-Key are refused with 503. Others are stored.',
-    remedy: 'Wait: it ends by itself.',
+    remedy: 'Wait until it is rebuilt. Nothing needs to be done.',
   },
   index_unusable: {
     refuses: 'keyed readings',
     what: 'The index of idempotency keys cannot be used.',
     meanwhile: 'Readings with an Idempotency-Key are refused with 503. Others are stored.',
-    remedy: 'Check the disk of DATA_DIR. The index is made anew by itself.',
+    remedy: 'Check the disk of DATA_DIR. The index is rebuilt by itself.',
   },
   index_unwritable: {
     refuses: 'nothing',

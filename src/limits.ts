@@ -52,7 +52,7 @@ export const idempotencyMarginMs = 3_600_000
  */
 export const idempotencyWaitingMax = 65_536
 /**
- * What a key takes in an append as JSON: 406 at the most. It comes on top of a batch's own bound and still fits: a batch near
+ * What a key takes in an append as JSON: 406 at the most. It comes on top of a batch's own bound and still fits. A batch near
  * that bound has 490 readings or more, and each takes 40 bytes less than `encodedReadingBytesBesideData` counts.
  */
 export const encodedIdempotencyBytes = 410
@@ -60,7 +60,7 @@ export const encodedIdempotencyBytes = 410
 export const idempotencyWrittenAtOnce = 4_096
 /** How often the index's file is told how far the log was folded when no key came: a start reads what came since then. */
 export const idempotencyMarkMs = 5_000
-/** So many writes in a row that found the file locked, or its disk full, are told; one alone is a moment's trouble. */
+/** After this many writes in a row that found the file locked, or its disk full, the node tells it. One may be chance. */
 export const idempotencyBusyWritesMin = 2
 /** What a start reads of the log for the index before it serves; the rest, after the file was lost, while it serves. */
 export const idempotencyStartPagesMax = 200
@@ -86,8 +86,8 @@ export const bodyGraceMs = 30_000
 /** How often unfinished bodies are looked at; well below `connectionIdleSecondsMax`, since each look renews that time. */
 export const bodyHeartbeatMs = 5_000
 /**
- * Up to this size a body is read in one piece, and is given up by its declared size: 30 s and a second for each KiB. A full
- * batch has about 105 KB. Read as a stream it cost 0.1 ms more.
+ * Up to this size a body is read in one piece, and given up by its declared size: after 30 s and a second for each KiB. A
+ * full batch has about 105 KB; reading it as a stream costs 0.1 ms more.
  */
 export const bodyInOnePieceBytesMax = 128 * 1024
 /** Keys, operators and addresses that are remembered until the next heartbeat without a body in flight. */
@@ -245,18 +245,18 @@ export const diskFreeBytesMin = 64 * 1024 * 1024
 export const diskRecoveryBytes = 16 * 1024 * 1024
 /** How often the free space is looked at while there is plenty of it. */
 export const diskLookMs = 1_000
-/** And when it is nearly used up. */
+/** How often when it is nearly used up. */
 export const diskLookMsMin = 50
-/** More than the log was ever seen to write in a second; so much is left when the next look comes. */
+/** More than the log was ever seen to write in a second. The next look comes before that rate uses up what is left. */
 export const diskBytesPerSecondMax = 128 * 1024 * 1024
 
 // Troubles of a log, counted in looks (`log/trouble.ts`).
 export const troubleLookMs = 1_000
-/** A full queue is told when readings were refused for it in so many looks in a row. */
+/** A full queue is told after this many looks in a row that saw readings refused for it. */
 export const overloadedLooksMin = 5
-/** Writes to EventStoreDB fail when they do in so many looks in a row: less is an election. */
+/** Failing writes to EventStoreDB are told after this many looks in a row that saw one: less is an election. */
 export const storeWritesFailLooks = 3
-/** A trouble that success can't end is over after so many looks without it. */
+/** A trouble that no success ends is over after this many looks without it. */
 export const troubleCalmLooks = 10
 /** A failed fsync that was survived is shown for an hour. */
 export const survivedFsyncLooks = 3_600
@@ -351,19 +351,19 @@ export const liveHeartbeatMs = 10_000
 export const livePushMs = 500
 /** What may wait for a browser that reads slowly: past it, pushes are skipped, not queued. */
 export const liveBytesWaitingMax = 256 * 1024
-/** Of one session. Only pages that are looked at have a stream, so this is many windows. The oldest makes way. */
+/** Streams of one session. Only visible pages have one, so these are many windows. The oldest stream gives way. */
 export const liveStreamsPerSessionMax = 8
 /** Time for rendering in each `livePushMs`; the piece under way when it is spent is finished. */
 export const liveRenderMsPerTick = 100
-/** A page that took so long to render is left alone for this many times as long, at most `liveHeartbeatMs`. */
+/** After a rendering, a page rests for this many times as long as that took, at most `liveHeartbeatMs`. */
 export const liveRestFactor = 50
-/** What is sent to the watchers of a page before requests get a turn. */
+/** Watchers of a page, and bytes, that are served before requests get a turn. */
 export const liveSentPerPiece = 32
 export const liveSentBytesPerPiece = 1024 * 1024
 /** Keys counted for a page, and kegs searched for one, before requests get a turn: about a millisecond each. */
 export const keysCountedPerPiece = 500
 export const kegsSearchedPerPiece = 500
-/** New kegs put in order before requests get a turn. Names are compared by the rules of a language, so it takes longer. */
+/** New kegs put in order before requests get a turn: fewer, since names are compared by the rules of a language. */
 export const kegsOrderedPerPiece = 250
 
 // Pages and their forms.

@@ -5,7 +5,7 @@ import type { KeyView, PredecessorView } from './types.ts'
 
 /**
  * When the old key ends, and what to do until then. Offers nothing to send: the first reading with the new key starts the old
- * key's end, and with no overlap it stops every device that has the old key.
+ * key's end. With no overlap, that reading stops every device that has the old key.
  */
 export const AfterRotation = (props: {
   readonly apiKey: KeyView

@@ -133,7 +133,7 @@ export type KeyView = {
 export type RefusalView = {
   readonly at: number
   readonly code: string
-  /** Whether its cost budget was empty, and what was refused before it was. */
+  /** Whether the key's cost budget was empty; `cause` is the code of the last refusal before that. */
   readonly isCost: boolean
   readonly cause: string | null
 }

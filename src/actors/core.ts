@@ -78,7 +78,7 @@ export type Keys = {
   acceptKeyed(keyId: string, readings: Readings, request: KeyedRequest): Promise<Outcome<Accepted, ReadingRefusal>>
   /**
    * Whether this node knows of a request with that `Idempotency-Key` (its hash) which is under way or has stored something.
-   * `false` also while nobody can say.
+   * `false` also while the index of idempotency keys cannot say.
    */
   knowsIdempotencyKey(keyId: string, keyHash: string): boolean
   /**

@@ -44,7 +44,7 @@ export type CoreParts = {
 export type OpenCore = Core & {
   /** What runs each minute: records expiries, finishes revocations and rotations that a node left half done, purges old readings. */
   sweep(): Promise<void>
-  /** Of the index of idempotency keys; `null`: none. */
+  /** What is wrong with the index of idempotency keys; `null`: nothing. */
   indexTrouble(): IndexTrouble | null
 }
 

@@ -19,7 +19,7 @@ export const readingRefusalOf = (outage: Outage): ReadingRefusal => {
 
 const storageFull: ReadingRefusal = { kind: 'storage_full' }
 
-/** Asked before the work of a reading is begun that the log would refuse; `null`: it may be begun. */
+/** What the log would refuse a reading for now; `null`: nothing. Asked first, so that no work is done in vain. */
 export const storageRefusal = (log: Pick<EventLog, 'refusesReadings'>): ReadingRefusal | null =>
   log.refusesReadings === true ? storageFull : null
 

@@ -20,7 +20,7 @@ import { foldedEvent } from './folded-event.ts'
 import type { Host } from './host.ts'
 
 /**
- * Why requests with an `Idempotency-Key` are refused, or may be soon. `folding`: the index is made anew from the log.
+ * Why requests with an `Idempotency-Key` are refused, or may be soon. `folding`: the index is being rebuilt from the log.
  * `unusable`: its file can't be used. `unwritable`: its file can't be written now, and what it lacks waits in memory.
  */
 export type IndexTrouble = { readonly kind: 'folding' | 'unusable' | 'unwritable'; readonly why: string }

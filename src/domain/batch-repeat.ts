@@ -1,6 +1,6 @@
 /**
- * What a repeat of a batch is told of its refused items. The log keeps no verdicts: a repeat has the same bytes, so its own
- * items are judged again, by the clock and the bounds of the first time. Verdicts took 50 KB of the log for 999 items.
+ * The refused items that a repeat of a batch is told. The log keeps no verdicts: they took 50 KB for 999 items. A repeat has
+ * the same bytes, so its own items are judged again, by the clock and the bounds of the first time.
  */
 import { type Static, Type } from '@sinclair/typebox'
 import type { BatchPlace, JudgedBatch, ParsedItem } from './batch.ts'
@@ -39,8 +39,8 @@ export const Refusals = Type.Union([Judgement, KeptVerdicts])
 export type Refusals = Static<typeof Refusals>
 
 /**
- * The number of the rules in `reading.ts` and `batch.ts`. Whoever changes which items are valid, or why one is not, raises
- * it, and keeps the old rules callable for `idempotencyMs`: a repeat must not change its answer with an update.
+ * The number of the rules in `reading.ts` and `batch.ts`. A change of which items are valid, or why one is not, raises this
+ * number. The old rules stay callable for `idempotencyMs`: a repeat must not change its answer with an update.
  */
 export const judgementRules = 1
 
@@ -52,12 +52,12 @@ export const refusalsOf = ({ rejected }: JudgedBatch, { policy, now }: BatchPlac
   return { kind: 'judgement', rejected: rejected.length, rules: judgementRules, atMs: now, bounds }
 }
 
-/** An item as it is at any time: why it is refused, or the instant of its timestamp (ms), which a cellar's bounds judge. */
+/** An item without the clock: why it is refused at any time, or the instant of its timestamp (ms). */
 export type TimelessItem = ItemRefusal | number
 
 /**
- * What is held of a batch until the actor knows whether it is a repeat. Not the items themselves: they may be a mebibyte for
- * each request that waits.
+ * Held in memory until the actor knows whether a batch is a repeat. The items themselves are not held: they may be a mebibyte
+ * for each request that waits.
  */
 export const timelessItems = (items: readonly ParsedItem[]): readonly TimelessItem[] =>
   items.map((item) => (item.ok ? item.value.timestampMs : item.refusal))
@@ -66,8 +66,8 @@ export const timelessItems = (items: readonly ParsedItem[]): readonly TimelessIt
 export type RepeatedBatch = { readonly items: readonly TimelessItem[]; readonly cellar: string }
 
 /**
- * The refused items, as the first answer named them. Refused as unavailable if they were judged by rules that only a newer
- * version knows: that version has the answer.
+ * The refused items, as the first answer named them. `store_unavailable` if they were judged by rules that this version does
+ * not know: a newer one has the answer.
  * @throws Error if the same bytes are judged differently now: a wrong answer would look like the first one.
  */
 export const rejectedThen = (

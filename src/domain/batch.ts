@@ -30,7 +30,7 @@ export type BatchPlace = { readonly cellar: string; readonly policy: TimestampPo
 export const judgeBatch = (items: readonly unknown[], place: BatchPlace): JudgedBatch =>
   judgeItems(parseItems(items, place.cellar), place)
 
-/** An item as it is at any time: its reading, or what is wrong with it. */
+/** An item without the clock: its reading, or why it is refused at any time. */
 export type ParsedItem = Outcome<ParsedReading, ItemRefusal>
 
 export const parseItems = (items: readonly unknown[], cellar: string): readonly ParsedItem[] =>

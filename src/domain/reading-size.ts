@@ -21,7 +21,7 @@ export const encodedBytesAtMost = ({ cellar, rack, keg, timestamp }: Reading): n
 
 const fieldNameBytes = '{"cellar":"","rack":"","keg":"","value":,"timestamp":""}'.length
 
-/** Counted and not written out: to write a megabyte of names as JSON holds the event loop for 26 ms. */
+/** Counts without writing: writing a megabyte of names as JSON holds the event loop for 26 ms. */
 const encodedBytes = ({ cellar, rack, keg, value, timestamp }: Reading): number =>
   jsonBytes(cellar) +
   jsonBytes(rack) +

@@ -72,7 +72,7 @@ export const parseReading = (json: unknown): Outcome<ParsedReading, ItemRefusal>
 export const cellarRefusal = (reading: Reading, cellar: string): ItemRefusal | null =>
   reading.cellar === cellar ? null : { kind: 'cellar_mismatch', cellar }
 
-/** What of a cellar's policy concerns the timestamps of its readings. */
+/** The part of a cellar's policy that concerns the timestamps of its readings. */
 export type TimestampPolicy = Pick<CellarPolicy, 'readingAgeMsMax' | 'readingAheadMsMax' | 'retentionMs'>
 
 /** The bounds that a cellar sets for its readings' timestamps, at `now` (ms); by itself the service sets none. */

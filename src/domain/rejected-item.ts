@@ -15,8 +15,8 @@ const nameFault = Type.Union([
 ])
 
 /**
- * Why an item of a batch was refused, as the first version stored it for a repeat: without what the key and the endpoint say
- * anyway. Only read now; `batch-repeat.ts` has what is stored instead.
+ * Why an item of a batch was refused, as the first version stored it for a repeat. The cellar and the endpoint are left out,
+ * since the repeat has both. Only read now: `batch-repeat.ts` says what is stored instead.
  */
 const KeptRefusal = Type.Union([
   Type.Object({ kind: kind('invalid_body') }, strict),

@@ -44,7 +44,7 @@ export type BodyInFlight = {
   onTooSlow: () => void
 }
 
-/** What of Bun's server is needed here. */
+/** The part of Bun's server that is needed here. */
 export type ConnectionTimer = { timeout(request: Request, seconds: number): void }
 
 /**
@@ -161,7 +161,7 @@ export class BodiesInFlight {
   }
 }
 
-/** What must have come by a body's nth heartbeat. Its first one may come at once, so it is not counted as time. */
+/** Bytes that must have come by a body's nth heartbeat. The first may come at once, so it counts as no time. */
 const bytesDue = (beats: number): number => {
   const ms = (beats - 1) * bodyHeartbeatMs - bodyGraceMs
   return ms <= 0 ? 0 : (ms * bodyBytesPerSecondMin) / 1_000

@@ -2,8 +2,8 @@ import { bodyInOnePieceBytesMax } from '../limits.ts'
 import type { BodiesInFlight, BodyHolder, BodyInFlight } from './bodies-in-flight.ts'
 
 /**
- * Over the route's bound; over what unfinished bodies may take; given up because it came too slowly; or the client went
- * away, and nobody waits for an answer.
+ * Over the route's bound; no room beside other unfinished bodies; given up because it came too slowly; or the client went
+ * away. In the last case nobody waits for an answer.
  */
 export type BodyFault = 'too_large' | 'overloaded' | 'too_slow' | 'client_gone'
 

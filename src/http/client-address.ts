@@ -10,9 +10,9 @@ export type CameFrom = {
 }
 
 /**
- * Who sent a request. `peerAddress` holds the other end of the connection; `null` if that is not known. Forwarded headers are
- * believed only from `trustedProxies` (IP addresses). Each proxy adds at the end, so only the last values are the trusted
- * one's own; anyone can send what stands before.
+ * Who sent a request. `peerAddress` is the other end of the connection; `null` if it is not known. Forwarded headers are
+ * believed only from `trustedProxies` (IP addresses). Each proxy adds its value at the end, so only the last values come from
+ * the trusted proxy. Any client can send the values before them.
  */
 export const cameFrom = (headers: Headers, peerAddress: string | null, trustedProxies: readonly string[]): CameFrom => {
   const peer = plainAddress(peerAddress ?? '')
@@ -34,12 +34,12 @@ const lastOf = (values: string | null): string | null => values?.split(',').at(-
 /** An IPv4 address that came over an IPv6 socket is the same client. */
 const plainAddress = (address: string): string => (address.startsWith('::ffff:') ? address.slice(7) : address)
 
-/** `fe80::1%eth0` names an interface of whoever sent it, and may be any text. */
+/** In `fe80::1%eth0` the zone `eth0` is an interface of the sender, and may be any text. */
 const withoutZone = (address: string): string => address.split('%', 1)[0] ?? ''
 
 /**
- * What counts as one client: an IPv4 address, or the /64 network of an IPv6 address, since whoever has one address of it
- * has all 2^64. The text is made anew from the numbers, so it is short and holds nothing else that was sent.
+ * One client: an IPv4 address, or the /64 network of an IPv6 address, since its owner has all of its 2^64 addresses. The text
+ * is made anew from the numbers, so it is short and holds nothing else that was sent.
  */
 export const networkOf = (address: string): string => {
   if (!isIPv6(address)) return address

@@ -3,14 +3,14 @@ import { errorLineMs, errorLinesMax } from '../limits.ts'
 import type { RequestLines } from './request-lines.ts'
 
 /**
- * The same lines, with a bound on those about errors: a request that meets a bug, or a store that is away, writes a stack,
- * and whoever found such a request can send it again and again. The first errors are written whole, the rest as their number.
+ * The same lines, with a bound on those about errors. A request that meets a bug, or a store that is away, writes a stack, and
+ * a client can send such a request again and again. The first errors are written whole, the rest only as a number.
  */
 export const boundErrorLines = (lines: RequestLines, schedule: Schedule): RequestLines => {
   let written = 0
   let leftOut = 0
   const startAnew = (): void => {
-    if (leftOut > 0) lines.error('more errors, of which only the number is told', { errors: leftOut })
+    if (leftOut > 0) lines.error('more errors were left out', { errors: leftOut })
     written = 0
     leftOut = 0
   }

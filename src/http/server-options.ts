@@ -4,8 +4,8 @@ import { connectionIdleSecondsMax } from '../limits.ts'
 export const serverOptions = {
   /**
    * The server has no bound of its own: it would answer a longer body by itself, without a body, before the key is asked for.
-   * Every route bounds what it reads (`bounded-body.ts`). Bun discards the body of a request that was answered. While nobody
-   * reads the body of one that was not, Bun stops taking bytes from its connection after about a megabyte.
+   * Every route bounds what it reads (`bounded-body.ts`). Bun discards the body of a request that was answered. Of an
+   * unanswered request whose body nobody reads, Bun takes about a megabyte and then stops.
    */
   maxRequestBodySize: Number.MAX_SAFE_INTEGER,
   /** Bun renews this only when 16 KB have come for each second of it; `bodies-in-flight.ts` does so for slow bodies. */

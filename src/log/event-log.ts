@@ -54,7 +54,7 @@ export type Subscription = { unsubscribe(): void }
 /** Whether anything can be appended at all. */
 export type LogHealth = { readonly ok: true } | { readonly ok: false; readonly why: string }
 
-/** What is wrong with a log whose health is well. */
+/** A trouble of a log that can still append something. */
 export type LogTrouble = { readonly kind: LogTroubleKind /** In the engine's words. */; readonly why: string }
 
 export type LogTroubleKind =
@@ -98,7 +98,7 @@ export interface EventLog {
   health(): LogHealth
   /** Default: none. */
   troubles?(): readonly LogTrouble[]
-  /** Every append of readings is refused as `full` now, so whoever asks here first saves work. */
+  /** Whether every append of readings is refused as `full` now. Asking here first saves the work before an append. */
   readonly refusesReadings?: boolean
   /** Waits for appends under way, refuses later ones, releases the store. */
   close(): Promise<void>

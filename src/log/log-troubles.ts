@@ -3,7 +3,7 @@ import { type LogTrouble, type LogTroubleKind, Outage } from './event-log.ts'
 import type { QueueRoom, Share } from './queue-room.ts'
 import { Trouble } from './trouble.ts'
 
-/** What goes wrong with a log while it goes on, as its adapter notes it. */
+/** The troubles of a log that goes on working, as its adapter notes them. */
 export class LogTroubles {
   readonly #full = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: troubleCalmLooks })
   readonly #unreadable = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: troubleCalmLooks })
@@ -11,12 +11,12 @@ export class LogTroubles {
   readonly #overloaded = new Trouble({ beginsAfterLooks: overloadedLooksMin, endsAfterLooks: overloadedLooksMin })
   readonly #survivedFsync = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: survivedFsyncLooks })
 
-  /** `writesFailForLooks`: failing writes are told after so many looks in a row with them. 0: at once. */
+  /** `writesFailForLooks`: failing writes are told after this many looks in a row that saw one. 0: at once. */
   constructor({ writesFailForLooks }: { readonly writesFailForLooks: number }) {
     this.#unwritable = new Trouble({ beginsAfterLooks: writesFailForLooks, endsAfterLooks: troubleCalmLooks })
   }
 
-  /** `more`: what the adapter knows by itself. */
+  /** `more`: troubles that the adapter itself knows. */
   list(more: Readonly<Partial<Record<LogTroubleKind, string | null>>> = {}): readonly LogTrouble[] {
     const reasons: readonly (readonly [LogTroubleKind, string | null])[] = [
       ['full', more.full ?? this.#full.why],
@@ -63,7 +63,7 @@ export class LogTroubles {
     this.#unreadable.note(why)
   }
 
-  /** The store is there again: what failed before says nothing of it. */
+  /** The store is there again. Earlier failures say nothing about it. */
   cameBack(): void {
     this.#unwritable.end()
     this.#unreadable.end()

@@ -1,7 +1,7 @@
 export type TroubleBounds = {
-  /** Told when it was noted in so many looks in a row. 0: at once. */
+  /** Told when this many looks in a row saw it. 0: at once. */
   readonly beginsAfterLooks: number
-  /** Over after so many looks without it. */
+  /** Over after this many looks without it. */
   readonly endsAfterLooks: number
 }
 

@@ -32,7 +32,7 @@ test('a bug that many requests meet writes its bound of stacks a second, then a 
   await post(errorLinesMax + 7)
   expect(errors()).toHaveLength(2 * errorLinesMax)
   await schedule.advance(errorLineMs)
-  expect(errors().at(-1)).toEqual({ what: 'more errors, of which only the number is told', errors: 7 })
+  expect(errors().at(-1)).toEqual({ what: 'more errors were left out', errors: 7 })
   expect(errors()).toHaveLength(2 * errorLinesMax + 1)
 
   await schedule.advance(10 * errorLineMs)

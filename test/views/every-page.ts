@@ -113,13 +113,13 @@ const almostFull: HealthReason = {
   what: 'The disk is almost full.',
   meanwhile: 'Readings are refused with 503 STORAGE_FULL. Signing in, revoking keys and settings still work.',
   remedy: 'Free space on the disk, or keep readings for fewer days. Readings go on by themselves.',
-  why: 'the disk has 250 MiB free, of which the log still needs 12; in the log 0 MiB are free; DISK_RESERVE is 256 MiB',
+  why: 'the disk has 250 MiB free, of which the log still needs 12 MiB; free pages of the log take 0 MiB; DISK_RESERVE is 256 MiB',
 }
 
 const indexUnusable: HealthReason = {
   what: 'The index of idempotency keys cannot be used.',
   meanwhile: 'Readings with an Idempotency-Key are refused with 503. Others are stored.',
-  remedy: 'Check the disk of DATA_DIR. The index is made anew by itself.',
+  remedy: 'Check the disk of DATA_DIR. The index is rebuilt by itself.',
   why: 'Cannot use the index of Idempotency-Keys: <disk I/O error> & "database disk image is malformed"',
 }
 

@@ -26,7 +26,7 @@ export const cellarListOf = async (deps: DashboardDeps, asked: number, now: Now)
   return { cellars, page, pages }
 }
 
-/** Pauses at every call of so many. */
+/** Pauses once in so many calls. */
 const everySoMany = (count: number, pause: Pause): (() => Promise<void> | null) => {
   let calls = 0
   return () => {

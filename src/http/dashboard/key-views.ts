@@ -85,7 +85,7 @@ export const usedNow = async ({ core }: DashboardDeps, key: KeyState, nowMs: num
 
 export type KeyListQuery = { readonly status: KeyStatus; readonly page: number }
 
-/** How many keys of a cellar there are in each state, and those in one of them, newest first. */
+/** The keys of a cellar by their state, newest first. */
 export const keysByStatus = ({ core }: DashboardDeps, cellar: string, nowMs: number) => {
   const keys: Record<KeyStatus, KeyState[]> = { active: [], expired: [], suspended: [], revoked: [] }
   for (const key of core.projections.keys.ofCellar(cellar)) keys[keyStatus(key, nowMs)].push(key)

@@ -62,8 +62,8 @@ export type LiveTiming = { readonly schedule: Schedule; readonly passedMs: () =>
 
 /**
  * Everything that pages watch. Readings must not wait for pages, so rendering is bounded. Every `livePushMs` a tick puts the
- * pages that have changed behind those that still wait. The pages take turns: one page, or one piece of a slow one, in each
- * turn of the event loop, until the tick's time for rendering is spent. The next tick goes on where this one stopped.
+ * pages that have changed behind those that still wait. Each turn of the event loop renders one page, or one piece of a slow
+ * one, until the tick's time for rendering is spent. The next tick goes on where this one stopped.
  *
  * A page that a browser takes too slowly is skipped, not queued: each push is whole.
  */
@@ -227,7 +227,7 @@ export class LivePages {
     this.#waiting.push(watched)
   }
 
-  /** Unless it was left meanwhile; another may be watched under its name since. */
+  /** Does nothing if the page was left meanwhile: another one may have its name since. */
   #moveToEnd(watched: Watched): void {
     const { name } = watched.page
     if (this.#watched.get(name) !== watched) return

@@ -18,7 +18,7 @@ import { takeTurn } from './pause.ts'
 import { foundKegs, type ReadingsWanted, readingsOf, readingsQuery, readingView } from './reading-views.ts'
 import type { DashboardDeps, Route, SignedInVisit } from './visit.ts'
 
-/** What a page shows, without the role that it is made for. The name has what was asked, as far as it makes a difference. */
+/** A page without the role that it is made for. Its name has only those parts of the query that make a difference. */
 type RolelessPage = Omit<LivePage, 'name'> & { readonly name: readonly (string | number)[] }
 
 type PageOf = (visit: SignedInVisit) => RolelessPage | null | Promise<RolelessPage | null>

@@ -3,7 +3,7 @@ import { liveBytesWaitingMax } from '../../limits.ts'
 /** One browser that watches a page. */
 export type Watcher = {
   readonly isAllowed: () => boolean
-  /** Whether it has taken enough of what was sent. */
+  /** Whether the browser has taken enough of the earlier pushes. */
   readonly hasRoom: () => boolean
   /** False if it has no room, or is gone. */
   readonly send: (bytes: Uint8Array) => boolean

@@ -1,9 +1,9 @@
 import { systemSchedule } from '../../actors/schedule.ts'
 
-/** Waited for between two pieces of a long piece of work, so that requests are answered in between. */
+/** Long work waits for this between two pieces, so that requests are answered meanwhile. */
 export type Pause = () => Promise<void>
 
-/** For work that a visitor waits for: the event loop takes a turn. */
+/** For work that a visitor waits for: goes on in the next turn of the event loop. */
 export const takeTurn: Pause = () => new Promise((resolve) => systemSchedule.soon(resolve))
 
 /** Runs work that yields after each piece. */

@@ -13,9 +13,9 @@ export const readingView = ({ core }: DashboardDeps, reading: AcceptedReading): 
 })
 
 export type ReadingsQuery = {
-  /** As it stands in the field. */
+  /** The text in the field. */
   readonly typed: string
-  /** What is looked for: lower case, each word once, the first `kegFilterWordsMax`. */
+  /** The words that are looked for: lower case, each once, at most `kegFilterWordsMax`. */
   readonly words: readonly string[]
   readonly ignoredWords: readonly string[]
   readonly page: number
@@ -57,7 +57,7 @@ export const foundKegs = (
   pause: Pause,
 ): Promise<FoundKegs> => runInPieces(core.projections.readings.findKegs(cellar, words), pause)
 
-/** All names are looked through, and only what the page shows is made. */
+/** Thousands of kegs may be found; only those of the page are made. */
 const kegListOf = (
   deps: DashboardDeps,
   { cellar, words, page: asked }: ReadingsWanted,

@@ -81,7 +81,7 @@ const answerOrBug = (deps: ApiDeps, visit: Visit, result: ApiResult): Response |
 const answer = (deps: ApiDeps, visit: Visit, result: ApiResult): Response | Promise<Response> => {
   if (result === 'client_gone') {
     charge(deps, visit, oneRequest)
-    // Were somebody there all the same, this acknowledges nothing and asks to try again.
+    // If somebody is there all the same, this acknowledges nothing and asks to try again.
     return problemResponse(problemOf(internalError), plainHeaders(visit.requestId))
   }
   return result.ok ? accept(deps, visit, result.value) : refuse(deps, visit, result.refusal)
@@ -112,7 +112,7 @@ const acceptBatch = (deps: ApiDeps, visit: Visit, batch: AcceptedBatch): Respons
 
 type Refused = Pick<Visit, 'request' | 'requestId'> & { readonly key: KeyState | null }
 
-/** The key itself is refused: nothing but that is told, and nothing is charged. */
+/** The key itself is refused. The answer tells nothing else, and nothing is charged. */
 const refuseKey = (deps: ApiDeps, { request, requestId, key }: Refused, refusal: ReadingRefusal): Response => {
   const problem = problemOf(refusal)
   const { status, code } = problem

@@ -14,7 +14,7 @@ export type Cost = { readonly requests: number; readonly bytes: number }
 
 /**
  * What is left at `atMs`. Bytes may be below zero, since the cost of a body is known when it has been judged. Requests may
- * not: a full window answers 429 without a look at the budget, and whoever goes on sending would never get out of the debt.
+ * not: a full window answers 429 without a look at the budget, so a device that goes on sending would stay in debt.
  */
 type Budget = { requests: number; bytes: number; atMs: number }
 

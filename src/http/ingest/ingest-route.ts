@@ -44,8 +44,8 @@ export const ingestRoute = (deps: ApiDeps, bound: BodyBound, judge: JudgeBody): 
   }
 
   /**
-   * With an `Idempotency-Key`. A request that was stored before is answered although the window or the disk is full, so the
-   * key's actor looks the hash up first: an unknown one is refused before its body is read.
+   * With an `Idempotency-Key`. A request that was stored before is answered even if the window or the disk is full. So the
+   * key's actor looks the hash up first, and an unknown one is refused before its body is read.
    */
   const lookKeyed = (visit: Visit, keyText: string, { full, early }: Early): ApiResult | Promise<ApiResult> => {
     const keyHash = idempotencyKeyHash(keyText)
@@ -90,7 +90,7 @@ export const ingestRoute = (deps: ApiDeps, bound: BodyBound, judge: JudgeBody): 
     return gunzip(packed, bound.bytesMax)
   }
 
-  /** After a fault nobody knows how much was read or unpacked, so the most that can have been counts. */
+  /** After a fault nobody knows how much was read or unpacked, so the largest possible number counts. */
   const bytesOf = (body: Body, sent: Uint8Array | BodyFault, headers: Headers): number => {
     if (typeof body !== 'string') return body.byteLength
     if (typeof sent !== 'string') return Math.min(bound.bytesMax, sent.byteLength * deflateRatioMax)
@@ -124,7 +124,7 @@ export const acceptKeyed = (
   visit: Visit,
   { readings, ...keyed }: Pick<KeyedRequest, 'idempotency' | 'refusal'> & { readonly readings: Readings },
 ): Promise<Outcome<Accepted, ReadingRefusal>> => {
-  // It is refused or a repeat, and both cost the same. The answer may take a while, in which others would cost nothing.
+  // It is refused or a repeat, and both are charged. Until the answer comes, other requests would cost nothing.
   if (keyed.refusal !== null) charge(deps, visit, costOfRefusal(keyed.refusal, visit))
   return deps.core.keys.acceptKeyed(visit.key.keyId, readings, { requestId: visit.requestId, ...keyed })
 }

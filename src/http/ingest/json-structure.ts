@@ -4,8 +4,8 @@ export type StructureFault = 'too_deep' | 'too_many'
 
 /**
  * Counts the structure of a JSON body, byte by byte: levels of nesting, and the characters `{}[]:,` outside strings.
- * `JSON.parse` needs up to 290 ms for a megabyte of opening brackets, so no body reaches it unlooked at (decisions, "Cost
- * is bounded, not only count"). The look stops at the first fault.
+ * `JSON.parse` needs up to 290 ms for a megabyte of opening brackets, so every body is looked at first (decisions, "Cost is
+ * bounded, not only count"). The look stops at the first fault.
  *
  * The answer is the number of bytes looked at, or what is wrong. Whether the body is valid JSON is left to `JSON.parse`.
  */

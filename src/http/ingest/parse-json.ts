@@ -59,7 +59,7 @@ const [quote, backslash, letterN, letterI] = [0x22, 0x5c, 0x4e, 0x49]
 const nan = Buffer.from('NaN')
 const infinity = Buffer.from('Infinity')
 
-/** By hand: a megabyte of such letters makes a million calls. */
+/** Without a call of the library: a megabyte of such letters would make a million calls. */
 const isBareNaN = (body: Uint8Array, from: number): boolean => {
   const word = body[from] === letterN ? nan : infinity
   for (let at = 1; at < word.length; at += 1) if (body[from + at] !== word[at]) return false

@@ -11,8 +11,9 @@ export type RefusedRequest = { readonly requestId: string; readonly status: numb
 )
 
 /**
- * Log lines about refused requests. Anyone can cause refusals, so one line a second sums them up: all requests, each code, the
- * keys with the most and, for requests without a valid key, the addresses with the most. Debug lines tell each one.
+ * Log lines about refused requests. Anyone can cause refusals, so one line a second sums them up. It has the number of all
+ * requests and of each code, and the keys with the most. Requests without a valid key are counted by address. Debug lines tell
+ * each request.
  */
 export class RefusalLines {
   readonly #lines: RequestLines

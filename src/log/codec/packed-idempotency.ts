@@ -1,17 +1,17 @@
 /**
  * What a request's `Idempotency-Key` needs, behind the first reading that it stored:
  *
- *   varint    version: 2. The first version begins without one
+ *   varint    version: 2. The first version has none
  *   32 bytes  hash of the key
  *   32 bytes  hash of the body
  *   varint    how many readings of a batch were accepted; 0: a single reading
  *   then, of a batch:
  *     varint    how many of its items were refused; 0: none, and nothing follows
- *     varint    the number of the rules that judged them; 0: a text follows, their verdicts as JSON
- *     varint    else when they were judged, ms
- *     3 varints   and the cellar's bounds then, ms and one more: age, time ahead, retention; 0: none
+ *     varint    the number of the rules that judged them; 0: only a text follows, their verdicts as JSON
+ *     varint    when they were judged, ms
+ *     3 varints   the cellar's bounds then, ms plus 1: age, time ahead, retention; 0: no bound
  *
- * The first version, of which the log may hold rows:
+ * The first version, which the log may still hold:
  *
  *   32 bytes, 32 bytes, varint   as above
  *   text      of a batch: the verdicts of its refused items as JSON; empty if there are none

@@ -1,6 +1,6 @@
 /**
- * `metadata.idempotency` as JSON. Metadata has no version, so this part of it carries its own: without one it is of the first.
- * It is upcast when it is read, as events are, and what is stored stays as it was written.
+ * `metadata.idempotency` as JSON. Metadata has no version, so this part has its own; a form without one is of the first
+ * version. It is upcast when it is read, as events are, and stays in the log as it was written.
  */
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Metadata } from '../../domain/events.ts'
@@ -15,7 +15,7 @@ export const storedMetadata = (metadata: Metadata): object =>
     ? metadata
     : { ...metadata, idempotency: { version: idempotencyVersion, ...metadata.idempotency } }
 
-/** Metadata that were read, at the newest version; the schema is not checked here. @throws RangeError if they are of a newer one. */
+/** Metadata that were read, at the newest version. Does not check the schema. @throws RangeError if they are of a newer one. */
 export const newestMetadata = (stored: unknown): unknown => {
   if (typeof stored !== 'object' || stored === null || !('idempotency' in stored)) return stored
   const { idempotency } = stored

@@ -10,7 +10,7 @@ import { type IdempotencyIndex, type IndexChange, IndexUnusable } from '../idemp
 import { type IdempotencyWriter, writeOnThread } from './writer.ts'
 
 const fileName = 'idempotency.db'
-/** A file of another format is folded anew, but for one of `unversioned`. */
+/** A file of another format is folded anew, except one of the format `unversioned`. */
 const formatVersion = 3
 /** The format before rows had a version: all its rows are of the first one, and stay so. */
 const unversioned = 2
@@ -143,7 +143,10 @@ const prepareFind = (database: Database) =>
 type Folded = { log_id: string } & (Record<'position' | 'stream' | 'revision' | 'event_id', null> | FoldedRow)
 type FoldedRow = { position: number; stream: string; revision: number; event_id: string }
 
-/** Gives an empty file its form, and one of the format before its new column; says how far the log was folded into one that has it. @throws if it is another's. */
+/**
+ * Makes the tables in an empty file, and adds the new column to a file of the format before. Returns how far the log was folded
+ * into the file. @throws if it is of another format or of another log.
+ */
 const settleForm = (database: Database, logId: string): FoldedTo | null => {
   database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
   database.run('PRAGMA journal_mode = WAL')

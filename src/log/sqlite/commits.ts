@@ -5,7 +5,7 @@ import { SqliteCheckpoints } from './checkpoints.ts'
 
 /** What became of a batch. */
 export type Verdict =
-  /** `survived`: why its first fsync had failed, and the second had not. */
+  /** `survived`: why the first fsync failed, if the second one succeeded. */
   | { readonly kind: 'written'; readonly survived?: string }
   /** Nothing was written, and the next batch may fare better. */
   | { readonly kind: 'not_written'; readonly reason: 'full' | 'unavailable'; readonly why: string }

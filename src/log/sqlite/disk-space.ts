@@ -1,14 +1,14 @@
 import { statfs } from 'node:fs/promises'
 import { diskBytesPerSecondMax, diskFreeBytesMin, diskLookMs, diskLookMsMin, diskRecoveryBytes } from '../../limits.ts'
 
-/** When something is done later, as a parameter. Returns what forgets it. */
+/** Runs something later, by a clock that a test can drive. Returns a function that cancels it. */
 export type Later = (ms: number, run: () => void) => () => void
 
-/** What of the log's file is not yet what it will be. */
+/** Room in the log's file, and room that it still needs. */
 export type FileRoom = {
   /** Pages that hold nothing, and take the next rows. */
   readonly freeBytes: number
-  /** By so much the file still grows when the write-ahead log is copied into it. */
+  /** The file still grows by this much when the write-ahead log is copied into it. */
   readonly owedBytes: number
 }
 
@@ -22,8 +22,8 @@ export type DiskSpaceParts = {
 }
 
 /**
- * Whether the log's disk has room for readings. Asked of the disk now and then, never for a request: often enough that the
- * log can't write all that is left between two looks.
+ * Whether the log's disk has room for readings. A timer looks at the disk, and no request does. It looks so often that the log
+ * can't write all that is left between two looks.
  */
 export class DiskSpace {
   readonly #parts: DiskSpaceParts

@@ -45,7 +45,7 @@ export class SqliteReads {
     return { nextPosition: ends?.next_position ?? 1, nextStreamId: ends?.next_stream ?? 1 }
   }
 
-  /** Of the file as the last commit left it, wherever its pages lie now. */
+  /** Of the file as the last commit left it, with pages that are still in the write-ahead log. */
   fileBytes(): { readonly all: number; readonly free: number } {
     const { pages, freePages, pageSize } = this.#statements
     const size = pageSize.get()?.page_size ?? 0

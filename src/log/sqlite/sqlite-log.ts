@@ -209,7 +209,7 @@ class SqliteLog implements EventLog {
     })
   }
 
-  /** A disk that can't be read is not well because nobody reads. */
+  /** Without this, a broken disk would count as well as soon as nobody reads. */
   #tryToRead(): void {
     try {
       this.#reads.ends()
@@ -354,8 +354,8 @@ class SqliteLog implements EventLog {
 }
 
 /**
- * Refuses the readings of a group that had no room, and keeps the rest to be tried again: a revocation may fit without them.
- * Returns false if that leaves the group as it was, or empty.
+ * Refuses the readings of a group that had no room, and keeps the rest for another try: a revocation may fit without them.
+ * Returns false if the group has nothing but readings, or none.
  */
 const refuseReadings = (group: Group, full: Outage): boolean => {
   const changes = group.appends.filter(({ isReadings }) => !isReadings)
