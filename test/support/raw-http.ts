@@ -104,3 +104,10 @@ const parseAnswers = (bytes: Buffer): readonly RawAnswer[] => {
   }
   return answers
 }
+
+/** The first answer of a connection. @throws if the server closes before it. */
+export const onlyAnswer = async (connection: RawConnection): Promise<RawAnswer> => {
+  const [answer] = await connection.answers(1)
+  if (answer === undefined) throw new Error('closed without an answer')
+  return answer
+}

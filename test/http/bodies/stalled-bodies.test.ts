@@ -11,7 +11,7 @@ import {
 } from '../../../src/limits.ts'
 import { acceptedReadings, answerOf, expectRefusal } from '../../support/answers.ts'
 import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
-import { type RawAnswer, type RawConnection, rawConnect } from '../../support/raw-http.ts'
+import { onlyAnswer, type RawAnswer, type RawConnection, rawConnect } from '../../support/raw-http.ts'
 import { type Service, startService, validReading } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
@@ -50,12 +50,6 @@ const stall = async (text: string): Promise<RawConnection> => {
 
 const stallMany = (count: number, text: string): Promise<readonly RawConnection[]> =>
   Promise.all(Array.from({ length: count }, () => stall(text)))
-
-const onlyAnswer = async (connection: RawConnection): Promise<RawAnswer> => {
-  const [answer] = await connection.answers(1)
-  if (answer === undefined) throw new Error('closed without an answer')
-  return answer
-}
 
 const expectOverloaded = (answer: RawAnswer): void => {
   expect(answer.status).toBe(503)

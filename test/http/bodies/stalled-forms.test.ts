@@ -11,7 +11,7 @@ import {
 } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
 import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
-import { type RawAnswer, type RawConnection, rawConnect } from '../../support/raw-http.ts'
+import { onlyAnswer, type RawAnswer, type RawConnection, rawConnect } from '../../support/raw-http.ts'
 import type { Service } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 import { signedIn, startWithOperators, type Visitor, visitor } from '../dashboard/visitor.ts'
@@ -46,12 +46,6 @@ const stall = async ({ address, person, line }: Form = {}): Promise<RawConnectio
   connections.push(connection)
   await connection.send(`${head.join('\r\n')}\r\n\r\n`)
   return connection
-}
-
-const onlyAnswer = async (connection: RawConnection): Promise<RawAnswer> => {
-  const [answer] = await connection.answers(1)
-  if (answer === undefined) throw new Error('closed without an answer')
-  return answer
 }
 
 const expectTooMany = (answer: RawAnswer): void => {

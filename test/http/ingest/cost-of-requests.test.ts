@@ -140,8 +140,6 @@ describe('requests that store nothing', () => {
     const other = await startService({
       wrapCore: (core) => ({
         ...core,
-        onFolded: (listener) => core.onFolded(listener),
-        drain: () => core.drain(),
         keys: { ...core.keys, accept: async () => ({ ok: false, refusal: { kind: 'store_unavailable' } }) },
       }),
     })
@@ -160,8 +158,6 @@ describe('requests with an Idempotency-Key that are refused', () => {
     const other = await startService({
       wrapCore: (core) => ({
         ...core,
-        onFolded: (listener) => core.onFolded(listener),
-        drain: () => core.drain(),
         keys: {
           ...core.keys,
           acceptKeyed: async (_, __, { refusal }) => {

@@ -19,7 +19,7 @@ import { createMemoryIndex } from '../../../src/log/idempotency/memory.ts'
 import { type IdempotencyIndex, IndexBusy, IndexUnusable } from '../../../src/log/idempotency-index.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { reading } from '../../log/sample-events.ts'
-import { commitsHere } from '../../log/sqlite/commits-here.ts'
+import { commitsHere, failedFsync, outOfSpace } from '../../log/sqlite/commits-here.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../log/temporary-folder.ts'
 import { answerOf, expectRefusal } from '../../support/answers.ts'
 import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
@@ -103,8 +103,6 @@ const readyStatus = async (): Promise<number> => (await fetch(`${service.url}/re
 const kinds = (): readonly string[] => service.reasons().map(({ kind }) => kind)
 const post = async (headers: Readonly<Record<string, string>> = {}) =>
   answerOf(await service.post(validReading, key, headers))
-const sqliteFault = (code: string, message: string): Error =>
-  Object.assign(new Error(message), { name: 'SQLiteError', code })
 const alter = (statement: string): void => {
   const other = new Database(join(folder.path, 'log.db'))
   other.run(statement)
@@ -174,12 +172,7 @@ describe('a reason to refuse readings', () => {
 describe('a warning', () => {
   test('of a failed fsync that was survived is a line, and leaves the service ready', async () => {
     const admin = await signedIn(service, 'admin')
-    faults = [
-      (database) => {
-        database.run('ROLLBACK')
-        throw sqliteFault('SQLITE_IOERR_FSYNC', 'disk I/O error')
-      },
-    ]
+    faults = [failedFsync]
     expect((await post()).status).toBe(200)
     await schedule.advance(heartbeatMs)
     expect(lines).toEqual([
@@ -224,10 +217,6 @@ describe('an index of idempotency keys that can not be used', () => {
     expect((await post({ 'Idempotency-Key': 'one' })).status).toBe(200)
   })
 })
-
-const outOfSpace = (): never => {
-  throw sqliteFault('SQLITE_FULL', 'database or disk is full')
-}
 
 /** Appends in one turn as many readings as the queue takes, and one more. */
 const overfill = async (): Promise<void> => {

@@ -22,3 +22,17 @@ export const commitsHere =
       close: async () => database.close(true),
     }
   }
+
+const diskFault = (code: string, message: string): Error =>
+  Object.assign(new Error(message), { name: 'SQLiteError', code })
+
+/** For `beforeCommit`: the commit fails, and may be tried again. */
+export const failedFsync = (database: Database): void => {
+  database.run('ROLLBACK')
+  throw diskFault('SQLITE_IOERR_FSYNC', 'disk I/O error')
+}
+
+/** For `beforeCommit`: the commit finds no room. */
+export const outOfSpace = (): never => {
+  throw diskFault('SQLITE_FULL', 'database or disk is full')
+}

@@ -16,7 +16,7 @@ import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { caughtUp, collect } from '../collector.ts'
 import { keySuspended, keySuspensions, reading } from '../sample-events.ts'
 import { type TemporaryFolder, temporaryFolder } from '../temporary-folder.ts'
-import { commitsHere } from './commits-here.ts'
+import { commitsHere, failedFsync, outOfSpace } from './commits-here.ts'
 
 // A busy machine needs longer than the 5 s that a plain `bun test` gives.
 setDefaultTimeout(60_000)
@@ -51,11 +51,6 @@ const failureOf = (answer: Promise<unknown>): Promise<unknown> =>
   )
 
 /** As SQLite answers a failed fsync: it has rolled back by itself, and can't say what is on disk. */
-const failedFsync = (database: Database): void => {
-  database.run('ROLLBACK')
-  throw Object.assign(new Error('disk I/O error'), { name: 'SQLiteError', code: 'SQLITE_IOERR_FSYNC' })
-}
-
 describe('group commit', () => {
   test('writes all that was appended in one turn of the event loop in one commit', async () => {
     const appends = Array.from({ length: 500 }, (_, index) => log.append(`key-${index}`, 'none', [keySuspended()]))
@@ -241,10 +236,7 @@ describe('a truncation', () => {
 
   test('that ended between its mark and its rows hides them over a restart, and is finished by the next', async () => {
     await fill(3)
-    const full = (): void => {
-      throw Object.assign(new Error('database or disk is full'), { name: 'SQLiteError', code: 'SQLITE_FULL' })
-    }
-    faults = [() => {}, full]
+    faults = [() => {}, outOfSpace]
     expect(await failureOf(log.truncate('readings-one', 2))).toMatchObject({ name: 'Outage', outcome: 'not_written' })
     expect(rows()).toBe(3)
     expect(await firstRevision()).toBe(2)
@@ -418,10 +410,6 @@ describe('a group that has no room', () => {
     const key = await log.read('key-one', { limit: 10 })
     expect(key.map(({ revision }) => revision)).toEqual([0, 1, 2, 3])
   })
-
-  const outOfSpace = (): never => {
-    throw Object.assign(new Error('database or disk is full'), { name: 'SQLiteError', code: 'SQLITE_FULL' })
-  }
 })
 
 describe('a group that was undone', () => {
