@@ -4,7 +4,7 @@ import { errorLineMs, errorLinesMax } from '../../src/limits.ts'
 import { drivenSchedule } from '../support/driven-schedule.ts'
 import { startService, validReading } from '../support/service.ts'
 
-test('a bug that many requests meet writes its bound of stacks a second, then a number', async () => {
+test('a bug that many requests meet writes a bounded number of stacks a second', async () => {
   const schedule = drivenSchedule()
   const service = await startService({
     lineSchedule: schedule,

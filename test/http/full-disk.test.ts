@@ -60,7 +60,7 @@ describe('while the disk is almost full', () => {
     expect(await log.read(`readings-${keyId}`, { limit: 1 })).toEqual([])
   })
 
-  test('a repeat is still answered as the first request was, and a new idempotency key is refused', async () => {
+  test('a repeat gets its first answer, and a new idempotency key is refused', async () => {
     const first = await post({ 'Idempotency-Key': 'one' })
     await spaceBecomes(0)
     const repeat = await post({ 'Idempotency-Key': 'one' })
@@ -80,7 +80,7 @@ describe('while the disk is almost full', () => {
     expectUnauthorized(await post(), 'Invalid API key')
   })
 
-  test('/readyz says no, and every page says why to whoever is signed in, and to nobody else', async () => {
+  test('/readyz says no, and every page tells signed-in people why', async () => {
     const auditor = await signedIn(service, 'auditor')
     await spaceBecomes(0)
     expect(await readyStatus()).toBe(503)

@@ -183,7 +183,7 @@ describe('copyLog()', () => {
     }
   })
 
-  test('of batches with refused items, as either version stored them, is the same on every engine', async () => {
+  test('of batches with refused items, of both versions, is the same on every engine', async () => {
     const folder = newFolder()
     folders.push(folder)
     const before = openSqliteLog({ dataDir: folder.path })

@@ -352,7 +352,7 @@ test('pages that are opened in the background hold no connection, and are live o
   await context.close()
 })
 
-test('a page that had to make way for newer ones says so, and is live again by a click', async () => {
+test('a page that gave way to newer ones says so, and a click makes it live', async () => {
   // Those of the tests before may not have ended yet.
   await until(() => service.live.streams === 0)
   const { context, page } = await newWindow()
@@ -377,7 +377,7 @@ test('a page that had to make way for newer ones says so, and is live again by a
   await context.close()
 })
 
-test('a page says that too many are open on the service, and is live once there is room', async () => {
+test('a page says that too many are open, and is live once there is room', async () => {
   const { context, page } = await newWindow()
   await signIn(page)
   const other = await context.newPage()

@@ -56,7 +56,7 @@ const untilKnown = async <T>(append: () => Promise<T>): Promise<T> => {
 }
 
 test(
-  'a store whose disk is full refuses appends as full and unwritten, and is told of until it stores readings again',
+  'a full store refuses appends as full, and is told until it stores readings again',
   async () => {
     const { server, log } = await opened()
     server.faults.ofAppend = () => ({ isWritten: false, ends: 'no_space' })

@@ -132,7 +132,7 @@ const tick = async (): Promise<void> => {
 }
 
 describe('the streams of one session', () => {
-  test(`are at most ${liveStreamsPerSessionMax}: the next one takes the place of the oldest, which says why`, async () => {
+  test(`are at most ${liveStreamsPerSessionMax}: the next one ends the oldest, which says why`, async () => {
     const [mine, other] = [await signIn(0), await signIn(1)]
     const theirs = await open(paths.liveCellars(), other)
     const first = await open(paths.liveCellars(), mine)
@@ -153,7 +153,7 @@ describe(`${liveStreamsMax} streams of 64 sessions`, () => {
     return `${paths.liveReadings(testCellar)}?${queries[number % queries.length]}`
   }
 
-  test('that show the same are one rendering in a tick, sent in pieces; past them the answer is 429', async () => {
+  test('of the same page are rendered once a tick; the next one gets 429', async () => {
     const { key, keyId } = await service.createKey()
     const cookies = await sessions(64)
     const addresses = Array.from({ length: liveStreamsMax }, (_, number) => sameAddress(number))
@@ -221,7 +221,7 @@ describe('addresses of live pages', () => {
 })
 
 describe('the rendering of live pages', () => {
-  test('stops when the time of a tick is spent, and the next tick goes on there, so that each page has its turn', async () => {
+  test('stops when its tick has no time left, and goes on there in the next', async () => {
     const cellars = await createCellars(20)
     costMsOf = () => 9
     await openAll(
@@ -244,7 +244,7 @@ describe('the rendering of live pages', () => {
     }
   })
 
-  test('takes a piece longer than the time of a tick when one page alone is so slow', async () => {
+  test('finishes one page that takes all the time of its tick', async () => {
     const cellars = await createCellars(3)
     costMsOf = () => liveRenderMsPerTick
     await openAll(
@@ -257,7 +257,7 @@ describe('the rendering of live pages', () => {
     }
   })
 
-  test('leaves a slow page alone for a while, and shows a fast one with each tick', async () => {
+  test('lets a slow page rest, and shows a fast one with each tick', async () => {
     const [slow = '', fast = ''] = await createCellars(2)
     costMsOf = (cellar) => (cellar === slow ? 40 : 0)
     await openAll([paths.liveReadings(slow), paths.liveReadings(fast)], [await signIn()])

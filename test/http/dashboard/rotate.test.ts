@@ -86,7 +86,7 @@ describe('the form that rotates a key', () => {
     ['1h', 'starts the end of the old key: it works for 1 hour more, then it stops. A test reading counts, too.'],
     ['24h', 'starts the end of the old key: it works for 24 hours more, then it stops. A test reading counts, too.'],
     ['7d', 'starts the end of the old key: it works for 7 days more, then it stops. A test reading counts, too.'],
-  ])('says after a rotation with overlap %s when the old key ends, and what starts that', async (overlap, words) => {
+  ])('says after overlap %s when the old key ends, and what starts that', async (overlap, words) => {
     const { answer } = await rotate(overlap)
     expect(plainText(answer)).toContain(words)
     expect(plainText(answer)).toContain('Until that first reading, nothing changes.')
@@ -97,7 +97,7 @@ describe('the form that rotates a key', () => {
     expect(answer.body.includes(`href="${paths.rotateKey(old.keyId)}"`)).toBe(overlap === '0')
   })
 
-  test('says that the old key ends with its own expiry at the latest, and that it is suspended', async () => {
+  test('says that the old key keeps its own expiry, and that it is suspended', async () => {
     await service.core.keys.setExpiry(old.keyId, service.clock.now() + 3_600_000, testAsker)
     await service.core.keys.suspend(old.keyId, '', testAsker)
     const words = plainText((await rotate('24h')).answer)

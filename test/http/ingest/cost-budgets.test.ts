@@ -17,7 +17,7 @@ describe('CostBudgets', () => {
     expect(budgets.refusal('b', limit, 0)).toBeNull()
   })
 
-  test('lets a key spend a minute of 64,000 bytes a second, and refuses the next request', () => {
+  test('lets a key spend a minute of 64,000 bytes a second, and no more', () => {
     const budgets = new CostBudgets()
     budgets.charge('a', limit, 0, { requests: 1, bytes: 3_839_999 })
     expect(budgets.refusal('a', limit, 0)).toBeNull()
@@ -60,7 +60,7 @@ describe('CostBudgets', () => {
     expect(budgets.refusal('c', limit, 0)).toMatchObject(empty)
   })
 
-  test('refill nothing while a clock that was set back has not come to its time again', () => {
+  test('refill nothing until a clock that was set back reaches its old time', () => {
     const budgets = new CostBudgets()
     budgets.charge('a', limit, 60_000, { requests: 6_000, bytes: 0 })
     expect(budgets.refusal('a', limit, 0)).toMatchObject(empty)

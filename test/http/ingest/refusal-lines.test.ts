@@ -160,7 +160,7 @@ describe('RefusalLines', () => {
   }
   const wrong = { requestId: 'r', status: 401, code: 'KEY_UNKNOWN', keyId: null }
 
-  test('keeps its bound of counters with 100,000 addresses and keys, and names who sends the most', async () => {
+  test('bounds its counters with 100,000 addresses and keys, and names the most frequent', async () => {
     await start()
     const { lines, facts } = written()
     for (let at = 0; at < 100_000; at += 1) {
@@ -205,7 +205,7 @@ describe('RefusalLines', () => {
     }
   })
 
-  test('says of a peer that is gone that it is unknown', async () => {
+  test('names the address of a peer that is gone `unknown`', async () => {
     await start()
     const { lines, facts } = written()
     lines.note({ ...wrong, address: '' })

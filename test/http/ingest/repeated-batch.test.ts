@@ -180,7 +180,7 @@ const storedBatch = (keyId: string, key: string) => {
   return { stream, readings, keyHash: idempotencyKeyHash(key) ?? '', bodyHash: bodyHash(body) }
 }
 
-test('a batch that newer rules judged is told to come again, and stored no second time', async () => {
+test('a batch that newer rules judged gets a 503, and is not stored again', async () => {
   const { key, keyId } = await service.createKey()
   await setPolicy(policy)
   const { stream, readings, ...hashes } = storedBatch(keyId, 'one')
@@ -240,7 +240,7 @@ describe('on the embedded log', () => {
     },
   )
 
-  test('a batch with 999 refused items and a new Idempotency-Key takes at most a kibibyte of all files', async () => {
+  test('a batch with 999 refused items and an Idempotency-Key takes at most 1 KiB', async () => {
     const folder = temporaryFolder()
     const opened = await open(folder.path, 1)
     const { key } = await opened.service.createKey({ limit: { readings: 10_000_000, windowMs: 60_000 } })

@@ -110,7 +110,7 @@ const alter = (statement: string): void => {
 }
 
 describe('a reason to refuse readings', () => {
-  test('is one line when it begins, and one when it ends, however often it is seen', async () => {
+  test('writes one line when it begins, and one when it ends', async () => {
     faults = [outOfSpace]
     expectRefusal(await post(), 503, 'STORAGE_FULL')
     await schedule.advance(4 * heartbeatMs)
@@ -120,7 +120,7 @@ describe('a reason to refuse readings', () => {
     expect(lines.slice(1)).toEqual([['info', 'It is over: The disk is almost full.', 'full']])
   })
 
-  test('by a commit that ran out of space holds off readings until the next look, and changes go on', async () => {
+  test('can be a commit without space: readings wait for the next look, changes go on', async () => {
     faults = [outOfSpace]
     expectRefusal(await post(), 503, 'STORAGE_FULL')
     expectRefusal(await post(), 503, 'STORAGE_FULL')
@@ -132,7 +132,7 @@ describe('a reason to refuse readings', () => {
     expect([kinds(), await readyStatus()]).toEqual([[], 200])
   })
 
-  test('can be reads that fail, until they have not for a while', async () => {
+  test('can be reads that fail, and ends after a while without failure', async () => {
     expect((await post()).status).toBe(200)
     alter('ALTER TABLE streams RENAME TO gone')
     await log.read('readings-other', { limit: 1 }).catch(() => {})
@@ -190,7 +190,7 @@ describe('a warning', () => {
     expect([kinds(), await readyStatus(), (await post()).status]).toEqual([['space_unknown'], 200, 200])
   })
 
-  test('of an index that is locked comes with the second write, and ends with one that succeeds', async () => {
+  test('of a locked index begins at the second write, and ends with a success', async () => {
     index.isBusy = true
     expect((await post({ 'Idempotency-Key': 'one' })).status).toBe(200)
     await schedule.advance(heartbeatMs)

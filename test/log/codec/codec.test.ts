@@ -334,7 +334,7 @@ describe('the codec', () => {
     expect(codec.decode(row, { first: 1, end: 3 })).toEqual(codec.decode(row).slice(1, 3))
   })
 
-  test('takes 66 bytes more for a single reading with a key, and nothing for one without', () => {
+  test('takes 66 bytes more for a reading with a key, and none without', () => {
     const single = reading('readings-one')
     const idempotency = { keyHash: '0a'.repeat(32), bodyHash: 'b0'.repeat(32), batch: null }
     const keyed = { ...single, metadata: { ...single.metadata, idempotency } }

@@ -92,7 +92,7 @@ describe('an event in EventStoreDB', () => {
     }
   })
 
-  test('of the first version is read with the verdicts it held, and written with a version', () => {
+  test('of the first version is read with its verdicts, and written with a version', () => {
     const stream = freshReadingsStream()
     const hashes = { keyHash: '0a'.repeat(32), bodyHash: 'b0'.repeat(32) }
     const rejected = [{ index: 2, refusal: { kind: 'invalid_value' as const } }]
@@ -122,7 +122,7 @@ describe('an event in EventStoreDB', () => {
     expect(() => recordedEventOf(codec, stream, { ...stored, metadata: newer })).toThrow('has version 3')
   })
 
-  test('takes no more for a key than is counted for it, and fits with the largest batch', () => {
+  test('takes no more for a key than is counted, and fits the largest batch', () => {
     const stream = freshReadingsStream()
     const most = Number.MAX_SAFE_INTEGER
     const bounds = { readingAgeMsMax: most, readingAheadMsMax: most, retentionMs: most }

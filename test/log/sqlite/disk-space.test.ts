@@ -71,7 +71,7 @@ describe('DiskSpace', () => {
     expect(space.shortage).toBeNull()
   })
 
-  test('looks more often the less there is to write, so that nothing can use it up between two looks', async () => {
+  test('looks more often the less space is left', async () => {
     for (const [above, ms] of [
       [10 * diskBytesPerSecondMax, diskLookMs],
       [diskBytesPerSecondMax, diskLookMs],
@@ -87,7 +87,7 @@ describe('DiskSpace', () => {
     }
   })
 
-  test('leaves half of the least free space when the disk fills at its fastest between two looks', () => {
+  test('keeps half of the least free space between two looks at the fastest rate', () => {
     const betweenLooks = (diskBytesPerSecondMax * diskLookMsMin) / 1_000
     expect(betweenLooks).toBeLessThan(diskFreeBytesMin / 2)
   })
