@@ -185,7 +185,7 @@ const replacedNote = (keyId: string): string =>
 
 const oldKeyEnds = (overlapMs: number): string =>
   overlapMs === 0
-    ? 'The old one stops at once with the first reading with the new one.'
+    ? 'The first reading with the new one stops the old one at once.'
     : `The old one ends ${overlapTyped(overlapMs)} after the first reading with the new one, and never later than its own expiry.`
 
 const copyNow = 'Copy the key now: it is shown only this once.'

@@ -57,6 +57,7 @@ const environmentHelp = `The commands work on the data folder, whether or not th
 
 Environment:
   DATA_DIR             the data folder (./data)
+  DISK_RESERVE         with less free disk space the embedded log takes no readings (256MiB)
   EVENTSTORE_URL       esdb://…: the log is on EventStoreDB, for several nodes; DATA_DIR holds none then
   EVENTSTORE_PREFIX    before the name of every stream there (none)
   PORT, HOST           where the service listens (3000, 127.0.0.1)

@@ -9,6 +9,7 @@ import { startControlServer } from '../../src/cli/control-server.ts'
 import { CommandFailed } from '../../src/cli/exit-codes.ts'
 import { type Place, performAnywhere } from '../../src/cli/perform-anywhere.ts'
 import { createProgress } from '../../src/cli/progress.ts'
+import { parseConfig } from '../../src/config.ts'
 import { heldRetryMs, heldWaitMsMax, operationBytesMax, progressLineMs, progressRedrawMs } from '../../src/limits.ts'
 import { createMemoryLog } from '../../src/log/memory.ts'
 import { cellarbook, environmentOf, newFolder } from '../support/cellarbook.ts'
@@ -70,6 +71,15 @@ describe('the command line', () => {
     expect([ran.exitCode, ran.stderr]).toEqual([0, ''])
     expect(ran.stdout).toStartWith('Usage: cellarbook')
     expect(ran.stdout).not.toContain('undefined')
+  })
+
+  test('names in its help every environment variable that is read', async () => {
+    const asked = new Set<string>()
+    const watched = new Proxy<Record<string, string>>({}, { get: (_, name) => void asked.add(String(name)) })
+    expect(parseConfig(watched).ok).toBe(true)
+    expect(asked.size).toBeGreaterThan(10)
+    const { stdout } = await cellarbook(['--help'], inFolder)
+    for (const name of asked) expect(stdout).toContain(name)
   })
 
   test.each([

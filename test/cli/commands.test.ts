@@ -150,7 +150,7 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
       'The old one ends 24h after the first reading with the new one, and never later than its own expiry. A test reading counts, too.',
     )
     expect((await run('key', 'rotate', old, '--overlap', '0')).stderr).toContain(
-      'The old one stops at once with the first reading with the new one. A test reading counts, too.',
+      'The first reading with the new one stops the old one at once. A test reading counts, too.',
     )
     const replaced = `clr_${id} was made to follow the old one, and has not been used. The new key takes its place; if its text is lost, revoke it.`
     expect(shown.stderr.split('\n').filter((line) => line.startsWith('clr_'))).toEqual([replaced])
