@@ -12,6 +12,8 @@ import type { StalledBodies, StalledBodiesResult } from './stalled-bodies.ts'
 import { worstBodies } from './worst-bodies.ts'
 
 const goodPerSecond = 200
+/** Of a fleet of which 5% are bad. */
+const badPerSecond = goodPerSecond / 20
 /** What the good key may post, so that 200 a second are a fifth of it. */
 const goodLimit = { readings: 60_000, windowMs: 60_000 }
 const goodConnections = 64
@@ -110,7 +112,7 @@ const measure = async (neighbour: Neighbour, seconds: number, options: ServiceOp
       good.badDevices?.askOnce({ startMs: startMs + aloneMs, endMs }) ?? null,
       prepared.run({ startMs: startMs + aloneMs, endMs }),
     ])
-    const beside = bad === null ? seen : { perSecond: '10', answers: bad.answers, note: '' }
+    const beside = bad === null ? seen : { perSecond: String(badPerSecond), answers: bad.answers, note: '' }
     return rowOf(neighbour.name, shown, beside)
   } finally {
     await service.stop()
@@ -122,9 +124,7 @@ type GoodDevices = {
   readonly badDevices: StartedLoad<Times, PacedDevicesResult> | null
 }
 
-/** Of a fleet of which 5% are bad, these send a twentieth of the requests. */
 const startGoodDevices = async (url: string, key: string, hasBadDevices: boolean): Promise<GoodDevices> => {
-  const badPerSecond = hasBadDevices ? goodPerSecond / 20 : 0
   const paced = (
     timestamp: string,
     perSecond: number,
@@ -148,7 +148,11 @@ const startGoodDevices = async (url: string, key: string, hasBadDevices: boolean
       latencyFromMs,
     })
   return {
-    devices: await paced('2026-03-01T12:00:00Z', goodPerSecond - badPerSecond, aloneMs + settledMs),
+    devices: await paced(
+      '2026-03-01T12:00:00Z',
+      goodPerSecond - (hasBadDevices ? badPerSecond : 0),
+      aloneMs + settledMs,
+    ),
     badDevices: hasBadDevices ? await paced('yesterday', badPerSecond, 0) : null,
   }
 }

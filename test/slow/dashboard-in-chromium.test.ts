@@ -352,7 +352,7 @@ test('pages that are opened in the background hold no connection, and are live o
   await context.close()
 })
 
-test('a page that gave way to newer ones says so, and a click makes it live', async () => {
+test('a page that gave way to newer ones says so, and a click revives it', async () => {
   // Those of the tests before may not have ended yet.
   await until(() => service.live.streams === 0)
   const { context, page } = await newWindow()

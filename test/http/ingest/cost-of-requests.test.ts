@@ -46,7 +46,7 @@ const unknownPath = async (): Promise<Answer> =>
   answerOf(await fetch(`${service.url}/api/v1/readings`, { method: 'POST', headers: { 'X-API-Key': key } }))
 
 describe('requests that store nothing', () => {
-  test('get a 429 before their body is read once the bytes of the key are spent', async () => {
+  test('get a 429 before their body is read once the bytes are spent', async () => {
     await emptyBudget()
     const before = { ...service.work }
     const refused = await postBatch(megabyte)
