@@ -5,6 +5,7 @@
 import { gzipSync } from 'node:zlib'
 import {
   batchBodyBytesMax,
+  batchNamesMax,
   batchReadingsMax,
   batchStructuralCharsMax,
   jsonNestingMax,
@@ -175,6 +176,15 @@ const emptyObjects = (structuralChars: number): string => {
   return `[${Array<string>(count).fill('{}').join(',')}${',0'.repeat(structuralChars - (3 * count - 1))}]`
 }
 
+/**
+ * Texts of ten characters that the engine hashes to the same number: four of them are a constant of its hash, and cancel what
+ * came before.
+ */
+const ofOneHash = (index: number): string => {
+  const digits = index.toString(36).padStart(6, '0')
+  return `${digits.slice(0, 2)}\uacc9\u962e\u4b93\u8bb8${digits.slice(2)}`
+}
+
 function* nameBodies(cellar: string): Generator<WorstBody> {
   const junk = junkBytes(cellar)
   const valid = { isValid: true }
@@ -204,6 +214,17 @@ function* nameBodies(cellar: string): Generator<WorstBody> {
     object((index) => `${'🍷'.repeat(12)}${index}`, count),
     within,
   )
+  yield batch('names: 16,000 of one hash', object(ofOneHash, count), within)
+  yield batch(
+    'texts: 16,000 of one hash',
+    withJunk(cellar, `[${listed((index) => `"${ofOneHash(index)}"`, junk - 2, count)}]`),
+    within,
+  )
+  yield batch(
+    'names: 3,000 racks of one hash beside a valid reading',
+    withJunk(cellar, `[${listed((index) => `{"rack":"${ofOneHash(index)}"}`, junk - 2, batchNamesMax - 3)}]`),
+    within,
+  )
   yield batch(
     'names: 100,000 that are whole numbers, far apart',
     object((index) => `${4_294_000_000 - index * 37_171}`),
@@ -223,6 +244,11 @@ function* nameBodies(cellar: string): Generator<WorstBody> {
     `${letter.repeat(nameCodePointsMax - 4)}${String(index).padStart(4, '0')}`
   const each = (fields: (index: number) => Fields, most: number = batchReadingsMax): string =>
     items(listed((index) => item(fields(index)), batchBodyBytesMax - 20, most))
+  yield batch(
+    'names: 1,000 racks and kegs of one hash',
+    each((index) => ({ cellar, rack: ofOneHash(index), keg: ofOneHash(index + batchReadingsMax) })),
+    within,
+  )
   yield batch(
     'names: 1,000 racks and kegs of 128 characters',
     each((index) => ({ cellar, rack: name(index, 'r'), keg: name(index, 'k') })),

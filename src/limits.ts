@@ -23,6 +23,8 @@ export const jsonNestingMax = 32
 /** Characters `{}[]:,` outside strings. A reading with the five fields has 11. */
 export const readingStructuralCharsMax = 32
 export const batchStructuralCharsMax = 32_000
+/** Names of a cellar, a rack or a keg in a batch: three for each of its readings. */
+export const batchNamesMax = 3_000
 
 // The cost budget of a key: for requests that store nothing (decisions, "Decided in the second round").
 /** Requests a second are this part of the readings a second that the key's limit allows, within the two bounds. */

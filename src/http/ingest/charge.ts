@@ -13,19 +13,19 @@ export const charge = ({ core, costBudgets }: ApiDeps, visit: Visit, cost: Cost)
 }
 
 /**
- * A refusal costs one request and the bytes of its body. A fault of ours costs no bytes, since the device may have to send
- * the same body again. The 429 of an empty budget costs nothing: otherwise a device that goes on sending never gets out of it.
+ * A refusal costs one request and the bytes of its body. A fault of ours costs nothing: after an outage the key's devices
+ * would be refused for what they did not cause. Nor does the 429 of an empty budget: a device that goes on sending would
+ * never get out of it.
  */
 export const costOfRefusal = (refusal: ReadingRefusal, { bodyBytes }: Visit): Cost => {
   switch (refusal.kind) {
     case 'internal_error':
-      return nothing
-    case 'rate_limited':
-      return refusal.window === 'cost' ? nothing : { requests: 1, bytes: bodyBytes }
     case 'store_unavailable':
     case 'storage_full':
     case 'overloaded':
-      return oneRequest
+      return nothing
+    case 'rate_limited':
+      return refusal.window === 'cost' ? nothing : { requests: 1, bytes: bodyBytes }
     case 'batch_rejected':
       return { requests: requestsFor(refusal.rejected.length), bytes: bodyBytes }
     default:
@@ -44,7 +44,7 @@ export const costOfBatch = ({ accepted, rejected }: AcceptedBatch, { bodyBytes }
 
 const nothing: Cost = { requests: 0, bytes: 0 }
 
-/** An outage, or a client that went away before its body was whole. */
+/** A client that went away before its body was whole. */
 export const oneRequest: Cost = { requests: 1, bytes: 0 }
 
 const requestsFor = (items: number): number => Math.ceil(items / costItemsPerRequest)

@@ -78,10 +78,10 @@ const fullBudget = (rate: Cost, atMs: number): Budget => ({
   atMs,
 })
 
-/** A clock that was set back refills nothing until it has come to that time again. */
+/** A clock that was set back refills nothing at that moment, and goes on from there. */
 const refill = (budget: Budget, rate: Cost, now: number): void => {
   const seconds = Math.max(0, now - budget.atMs) / 1_000
   budget.requests = Math.min(rate.requests * savedSeconds, budget.requests + seconds * rate.requests)
   budget.bytes = Math.min(rate.bytes * savedSeconds, budget.bytes + seconds * rate.bytes)
-  budget.atMs = Math.max(now, budget.atMs)
+  budget.atMs = now
 }

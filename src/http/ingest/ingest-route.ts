@@ -124,19 +124,24 @@ export const acceptKeyed = (
   visit: Visit,
   { readings, ...keyed }: Pick<KeyedRequest, 'idempotency' | 'refusal'> & { readonly readings: Readings },
 ): Promise<Outcome<Accepted, ReadingRefusal>> => {
-  // It is refused or a repeat, and both are charged. Until the answer comes, other requests would cost nothing.
+  // It is refused or a repeat, and both are charged now: until the answer comes, other requests would cost nothing.
   if (keyed.refusal !== null) charge(deps, visit, costOfRefusal(keyed.refusal, visit))
   return deps.core.keys.acceptKeyed(visit.key.keyId, readings, { requestId: visit.requestId, ...keyed })
 }
 
 type Body = Uint8Array | BodyFault | 'not_gzip'
 
-/** What was refused at once was so before the actor was asked, and comes after the look at the window. */
+/**
+ * A full window or disk comes before whatever is wrong with the body. But a body that did not come is told so: the answer
+ * to a slow one closes its connection.
+ */
 const fullFirst = (
   full: ReadingRefusal | null,
   result: ApiResult | Promise<ApiResult>,
-): ApiResult | Promise<ApiResult> =>
-  full === null || result instanceof Promise || result === 'client_gone' || result.ok ? result : refused(full)
+): ApiResult | Promise<ApiResult> => {
+  if (full === null || result instanceof Promise || result === 'client_gone' || result.ok) return result
+  return result.refusal.kind === 'request_timeout' ? result : refused(full)
+}
 
 const windowRefusal = ({ limit, used, retryAfterMs }: Usage): ReadingRefusal | null =>
   used < limit.readings ? null : { kind: 'rate_limited', limit, retryAfterMs, window: 'readings' }

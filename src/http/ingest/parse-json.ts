@@ -1,18 +1,21 @@
 import { done, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
 import { batchReadingsMax, batchStructuralCharsMax, readingStructuralCharsMax } from '../../limits.ts'
-import { lookAtStructure } from './json-structure.ts'
+import { limitStructure } from './json-structure.ts'
 import type { IngestWork } from './work.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** The body as JSON. A byte order mark is allowed (RFC 8259, section 8.1); of a name given twice the last one counts. */
+/**
+ * The body as JSON, with fields and texts overwritten that no reading uses. A byte order mark is allowed (RFC 8259, section 8.1); of a
+ * name given twice the last one counts.
+ */
 export const parseJson = (
   body: Uint8Array,
   what: 'reading' | 'batch',
   work: IngestWork,
 ): Outcome<unknown, ReadingRefusal> => {
   if (body.byteLength === 0) return malformed('empty')
-  const structure = lookAtStructure(body, structuralCharsMax[what])
+  const structure = limitStructure(body, structuralCharsMax[what])
   if (typeof structure === 'string') return structure === 'too_deep' ? tooDeep : tooManyChars[what]
   work.bytesLookedAt += structure
   let text: string

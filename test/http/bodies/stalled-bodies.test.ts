@@ -228,6 +228,19 @@ describe('a slow body', () => {
     expect(service.lines.filter(({ level }) => level === 'error')).toEqual([])
   })
 
+  test('of a repeat is answered 408 and its connection closed, although the window is full', async () => {
+    const limited = await service.createKey({ limit: { readings: 1, windowMs: 60_000 } })
+    const first = await service.post(validReading, limited.key, { 'Idempotency-Key': 'first' })
+    expect(first.status).toBe(200)
+    const lines = `Idempotency-Key: first\r\n${declared(100)}`
+    const connection = await stall(`${head(readingPath, lines, limited.key)}{`)
+    await untilInFlight(1)
+    await schedule.advance(graceMs + bodyHeartbeatMs)
+    const answer = await onlyAnswer(connection)
+    await connection.closed
+    expect([answer.status, answer.headers.get('connection')]).toEqual([408, 'close'])
+  })
+
   test('at 1 KiB a second is taken to its end', async () => {
     const body = JSON.stringify({ readings: [validReading] }).padEnd(largeBytes)
     const connection = await stall(head(batchPath, declared(body.length)))

@@ -34,16 +34,16 @@ const emptyBudget = async (): Promise<void> => {
 }
 
 /** How many requests on unknown paths, a hundred at once, are answered 404 before the budget is empty. */
-const requestsLeft = async (): Promise<number> => {
+const requestsLeft = async (asked = service): Promise<number> => {
   for (let left = 0; ; left += 100) {
-    const answers = await Promise.all(Array.from({ length: 100 }, unknownPath))
+    const answers = await Promise.all(Array.from({ length: 100 }, () => unknownPath(asked)))
     const refused = answers.filter((answer) => answer.status === 429).length
     if (refused > 0) return left + 100 - refused
   }
 }
 
-const unknownPath = async (): Promise<Answer> =>
-  answerOf(await fetch(`${service.url}/api/v1/readings`, { method: 'POST', headers: { 'X-API-Key': key } }))
+const unknownPath = async (asked = service): Promise<Answer> =>
+  answerOf(await fetch(`${asked.url}/api/v1/readings`, { method: 'POST', headers: { 'X-API-Key': key } }))
 
 describe('requests that store nothing', () => {
   test('get a 429 before their body is read once the bytes are spent', async () => {
@@ -136,18 +136,19 @@ describe('requests that store nothing', () => {
     expectRefusal(await postBatch(body(4_096)), 429, code)
   })
 
-  test('cost no bytes where the store is at fault', async () => {
+  test('cost nothing where the store is at fault', async () => {
     const other = await startService({
       wrapCore: (core) => ({
         ...core,
         keys: { ...core.keys, accept: async () => ({ ok: false, refusal: { kind: 'store_unavailable' } }) },
       }),
     })
-    const created = await other.createKey()
+    ;({ key } = await other.createKey())
     const body = JSON.stringify({ readings: [validReading] }).padEnd(1_000_000)
     for (let sent = 0; sent < 6; sent += 1) {
-      expectRefusal(await answerOf(await other.postBatch(body, created.key)), 503, 'STORE_UNAVAILABLE')
+      expectRefusal(await answerOf(await other.postBatch(body, key)), 503, 'STORE_UNAVAILABLE')
     }
+    expect(await requestsLeft(other)).toBe(6_000)
     await other.stop()
   })
 })
@@ -182,6 +183,27 @@ describe('requests with an Idempotency-Key that are refused', () => {
   })
 })
 
+describe('a full disk and an Idempotency-Key', () => {
+  test('charge a repeat with the bytes of its body, and an unknown one nothing', async () => {
+    let isFull = false
+    const other = await startService({
+      wrapCore: (core) => ({ ...core, log: Object.create(core.log, { refusesReadings: { get: () => isFull } }) }),
+    })
+    ;({ key } = await other.createKey())
+    const body = JSON.stringify({ readings: [validReading] }).padEnd(1_000_000)
+    const send = async (name: string) => answerOf(await other.postBatch(body, key, { 'Idempotency-Key': name }))
+    expectBatch(await send('first'), 200)
+    isFull = true
+    const before = other.work.bodiesRead
+    for (let sent = 0; sent < 5; sent += 1) expectRefusal(await send('new'), 503, 'STORAGE_FULL')
+    expect(other.work.bodiesRead).toBe(before)
+    for (let sent = 0; sent < 3; sent += 1) expectBatch(await send('first'), 200)
+    expectRefusal(await send('first'), 503, 'STORAGE_FULL')
+    expect(other.work.bodiesRead).toBe(before + 3)
+    await other.stop()
+  })
+})
+
 describe('a fleet behind one key, at a fifth of its limit', () => {
   test('loses no good reading when 5% of its devices send bad ones', async () => {
     for (let second = 0; second < 120; second += 1) {
@@ -207,6 +229,16 @@ describe('a full window and an Idempotency-Key', () => {
   test('answer 429 before the body is read if nothing is known of that Idempotency-Key', async () => {
     const before = { ...service.work }
     for (const name of ['second', 'third']) expectRefusal(await post(validReading, keyed(name)), 429, code)
+    expect(service.work).toEqual(before)
+  })
+
+  test('answer 429 before the body of a repeat is read when the cost budget is empty', async () => {
+    for (let sent = 0; sent < 4; sent += 1) {
+      await postBatch(megabyte)
+      await postBatch(megabyte, keyed('first'))
+    }
+    const before = { ...service.work }
+    expectRefusal(await post(validReading, keyed('first')), 429, code)
     expect(service.work).toEqual(before)
   })
 

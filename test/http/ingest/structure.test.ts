@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
+import { limitStructure } from '../../../src/http/ingest/json-structure.ts'
 import { batchBodyBytesMax } from '../../../src/limits.ts'
 import { answerOf, expectAccepted, expectBatch, expectRefusal } from '../../support/answers.ts'
 import { type Service, startService, validReading } from '../../support/service.ts'
@@ -20,6 +21,13 @@ const gzip = { 'Content-Encoding': 'gzip' }
 const post = async (body: unknown) => answerOf(await service.post(body, key))
 const postBatch = async (body: string) => answerOf(await service.postBatch(body, key))
 const postPacked = async (body: string) => answerOf(await service.postBatch(new Uint8Array(gzipSync(body)), key, gzip))
+
+/** What reaches `JSON.parse`. */
+const limited = (text: string | Uint8Array): string => {
+  const body = typeof text === 'string' ? Buffer.from(text) : text
+  expect(limitStructure(body, 32_000)).toBe(body.byteLength)
+  return Buffer.from(body).toString()
+}
 
 const nested = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`
 const json = JSON.stringify(validReading)
@@ -78,8 +86,16 @@ describe('the structure of a batch', () => {
     expectBatch(await postBatch(batchWith(zeros(most))), 200)
     const refused = async () =>
       expect(expectRefusal(await postBatch(batchWith(zeros(most + 1))), 400, 'BATCH_TOO_LARGE')).toBe(
-        'readings must have at most 32000 of the characters {}[]:, outside strings in one batch: send them in several.',
+        'readings must have at most 32000 of the characters {}[]:, outside strings, and 3000 names of cellars, racks and kegs, in one batch: send them in several.',
       )
+    expect(await parsedBy(refused)).toBe(0)
+  })
+
+  test('may have 3,000 names of cellars, racks and kegs; one more is too large, and is not parsed', async () => {
+    const full = `{"readings":[${Array(1_000).fill(json).join(',')}]}`
+    expectBatch(await postBatch(full), 200)
+    const refused = async () =>
+      expectRefusal(await postBatch(full.replace('"rack"', '"rack":"a","rack"')), 400, 'BATCH_TOO_LARGE')
     expect(await parsedBy(refused)).toBe(0)
   })
 
@@ -90,11 +106,51 @@ describe('the structure of a batch', () => {
     expect(service.work.bytesLookedAt - before).toBe(body.length)
   })
 
+  test('is looked at no further than to the second of two strings side by side', async () => {
+    const before = service.work.bytesLookedAt
+    expectRefusal(await postBatch('"'.repeat(batchBodyBytesMax)), 400, 'MALFORMED_JSON')
+    expect(service.work.bytesLookedAt - before).toBe(2)
+  })
+
   test('of a megabyte of packed brackets is refused at the 33rd, unparsed', async () => {
     const before = { ...service.work }
     expectRefusal(await postPacked('['.repeat(batchBodyBytesMax)), 400, 'INVALID_BODY')
     expectRefusal(await postPacked('{"a":'.repeat(batchBodyBytesMax / 5)), 400, 'INVALID_BODY')
     expect(service.work.bodiesParsed).toBe(before.bodiesParsed)
     expect(service.work.bytesLookedAt).toBe(before.bytesLookedAt)
+  })
+})
+
+describe('texts that no reading uses', () => {
+  test('are overwritten before the body is parsed: names, values, and short timestamps', () => {
+    const body = `{"unit" : "°C", "value":"21.5","timestamp":"soon","rack":"r","keg":["a",{"b":"c"}],"g\\u00fc":"\\n"}`
+    expect(limited(body)).toBe(
+      '{"xxxx" : "xxx", "value":"xxxx","timestamp":"xxxx","rack":"r","keg":["x",{"x":"x"}],"xxxxxxx":"xx"}',
+    )
+  })
+
+  test('are none of the five fields, however their names are spaced and escaped', () => {
+    for (const body of [json, json.replaceAll(':"', ' \n: "'), json.replace('cellar', 'c\\u0065ll\\u0061r')]) {
+      expect(limited(body)).toBe(body)
+    }
+  })
+
+  test('stay as they are where they are not valid JSON, which is refused as before', async () => {
+    for (const text of ['a\\x', 'a\\u00g0', 'a\nb', '\\']) {
+      const body = withField(`"${text}"`)
+      expect(limited(body)).toEndWith(`:"${text}"}`)
+      expectRefusal(await post(body), 400, 'MALFORMED_JSON')
+    }
+    const [before = '', after = ''] = withField('"?"').split('?')
+    const latin1 = Buffer.concat([Buffer.from(before), Buffer.from([0xe9]), Buffer.from(after)])
+    expect(expectRefusal(await post(latin1), 400, 'MALFORMED_JSON')).toStartWith('body must be UTF-8')
+  })
+
+  test('change nothing of what is stored', async () => {
+    const escaped = json.replace('cellar', 'c\\u0065llar').replace('rack-17', '\\u0072ack-17')
+    expectAccepted(await post(withField('{"größe":"ü","rack":"other","\\u0072ack":1}')))
+    expectAccepted(await post(escaped))
+    const stored = await service.log.readAll({ direction: 'backwards', limit: 2 })
+    expect(stored.map(({ data }) => data)).toEqual([validReading, validReading])
   })
 })
