@@ -1,27 +1,29 @@
 /** What is wrong with this node, as a list: the one place that `/readyz`, the lines and the dashboard's banner ask. */
 import type { HealthReason } from '../views/types.ts'
 import type { IndexTrouble } from './actors/remembered-appends.ts'
+import type { BodyTrouble, RefusedKind } from './http/refused-bodies.ts'
 import type { EventLog, LogTroubleKind } from './log/event-log.ts'
 
-export type ReasonKind = 'log_away' | LogTroubleKind | `index_${IndexTrouble['kind']}`
+export type ReasonKind = 'log_away' | LogTroubleKind | RefusedKind | `index_${IndexTrouble['kind']}`
 
 export type Reason = HealthReason & {
   readonly kind: ReasonKind
   /** `nothing`: it is a warning, and the node stays ready. */
-  readonly refuses: 'readings' | 'keyed readings' | 'nothing'
+  readonly refuses: 'readings' | 'batches' | 'keyed readings' | 'nothing'
 }
 
 export type HealthParts = {
   readonly log: Pick<EventLog, 'health' | 'troubles'>
   readonly indexTrouble: () => IndexTrouble | null
+  readonly bodyTroubles: () => readonly BodyTrouble[]
 }
 
-export const reasonsOf = ({ log, indexTrouble }: HealthParts): readonly Reason[] => {
+export const reasonsOf = ({ log, indexTrouble, bodyTroubles }: HealthParts): readonly Reason[] => {
   const health = log.health()
   const index = indexTrouble()
   return [
     ...(health.ok ? [] : [reason('log_away', health.why)]),
-    ...(log.troubles?.() ?? []).map(({ kind, why }) => reason(kind, why)),
+    ...[...(log.troubles?.() ?? []), ...bodyTroubles()].map(({ kind, why }) => reason(kind, why)),
     ...(index === null ? [] : [reason(`index_${index.kind}`, index.why)]),
   ]
 }
@@ -61,6 +63,19 @@ const words: Readonly<Record<ReasonKind, Omit<Reason, 'kind' | 'why'>>> = {
     what: 'More readings come than the event log can store.',
     meanwhile: 'Some readings are refused with 503 OVERLOADED. Changes still work.',
     remedy: 'Look for a device that sends too much, and for a slow disk. Readings go on by themselves.',
+  },
+  bodies: {
+    refuses: 'readings',
+    what: 'Unfinished request bodies take all the memory that they may.',
+    meanwhile: 'Some readings are refused with 503 OVERLOADED. Changes still work.',
+    remedy: 'Suspend or revoke the keys that the cause names, if they are leaked. Readings go on by themselves.',
+  },
+  batches: {
+    refuses: 'batches',
+    what: 'Unfinished request bodies take all the memory that batches may.',
+    meanwhile:
+      'Bodies over 16 KiB are refused with 503 OVERLOADED: only batches are so large. Single readings are stored.',
+    remedy: 'Suspend or revoke the keys that the cause names, if they are leaked. Batches go on by themselves.',
   },
   space_unknown: {
     refuses: 'nothing',

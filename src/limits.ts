@@ -74,6 +74,12 @@ export const idempotencyForgottenAtOnceMax = 2_000
 // Bodies in flight (decisions, "Decided in the second round"): what unfinished bodies reserve, `http/bodies-in-flight.ts`.
 export const keyBodiesBytesMax = 16 * 1024 * 1024
 export const deviceBodiesBytesMax = 64 * 1024 * 1024
+/** Of these, bodies larger than `readingBodyBytesMax`: single readings find room beside stalled batches. */
+export const deviceLargeBodiesBytesMax = 56 * 1024 * 1024
+/** A trouble of the pool names keys that hold this much or more. */
+export const bodyHolderToldBytesMin = 1024 * 1024
+/** And at most so many of them. */
+export const bodyHoldersToldMax = 5
 /** Forms of one operator, and of all who are signed in. */
 export const operatorFormsBytesMax = 1024 * 1024
 export const operatorsFormsBytesMax = 16 * 1024 * 1024
@@ -252,9 +258,9 @@ export const diskLookMsMin = 50
 /** More than the log was ever seen to write in a second. The next look comes before that rate uses up what is left. */
 export const diskBytesPerSecondMax = 128 * 1024 * 1024
 
-// Troubles of a log, counted in looks (`log/trouble.ts`).
+// Troubles, counted in looks (`domain/trouble.ts`).
 export const troubleLookMs = 1_000
-/** A full queue is told after this many looks in a row that saw readings refused for it. */
+/** A full queue, or full memory for bodies, is told after this many looks in a row that saw something refused for it. */
 export const overloadedLooksMin = 5
 /** Failing writes to EventStoreDB are told after this many looks in a row that saw one: less is an election. */
 export const storeWritesFailLooks = 3

@@ -27,6 +27,7 @@ import { watchHealth } from './health-watch.ts'
 import { LivePages } from './http/dashboard/live-pages.ts'
 import { boundErrorLines } from './http/error-lines.ts'
 import { RefusalLines } from './http/ingest/refusal-lines.ts'
+import type { BodyTrouble } from './http/refused-bodies.ts'
 import { type App, letGoOfConnections, serve } from './http/serve.ts'
 import { drainMsMax, drainNoticeMs } from './limits.ts'
 import { listenFault } from './listen-fault.ts'
@@ -70,7 +71,8 @@ const start = async (
   const log = await openLog(config, clock, entropy)
   started.defer(() => log.close())
   let indexTrouble: () => IndexTrouble | null = () => null
-  const reasons = () => reasonsOf({ log, indexTrouble: () => indexTrouble() })
+  let bodyTroubles: () => readonly BodyTrouble[] = () => []
+  const reasons = () => reasonsOf({ log, indexTrouble: () => indexTrouble(), bodyTroubles: () => bodyTroubles() })
   started.defer(watchHealth(reasons, lines, systemSchedule))
 
   const idempotency = await openIdempotencyIndex(config.dataDir, log, { clock, entropy })
@@ -92,6 +94,7 @@ const start = async (
   started.defer(() => refusalLines.close())
   const parts = { core, lines: requestLines, reasons, web: config, live, refusalLines }
   const app = createApp({ ...parts, isReady: mayTakeReadings })
+  bodyTroubles = () => app.bodies.troubles()
   const server = listen(app, config, tls)
   const port = server.port ?? config.port
   started.defer(() => server.stop(true))

@@ -7,12 +7,15 @@ import {
   bodyReservedBytesMin,
   connectionIdleSecondsMax,
   deviceBodiesBytesMax,
+  deviceLargeBodiesBytesMax,
   keyBodiesBytesMax,
   operatorFormsBytesMax,
   operatorsFormsBytesMax,
+  readingBodyBytesMax,
   visitorAddressFormsBytesMax,
   visitorsFormsBytesMax,
 } from '../limits.ts'
+import { type BodyTrouble, RefusedBodies } from './refused-bodies.ts'
 
 /** Who shares memory for unfinished bodies: the devices' keys, people who are signed in, and people who are not. */
 export type BodyPool = 'devices' | 'operators' | 'visitors'
@@ -24,8 +27,13 @@ type Sum = { bytes: number }
 
 type Pool = Sum & {
   readonly bytesMax: number
+  /** Of `bytes`, what bodies over `readingBodyBytesMax` have. */
+  largeBytes: number
+  readonly largeBytesMax: number
   readonly holderBytesMax: number
   readonly holders: Map<string, Sum>
+  /** Only refused bodies of devices are a trouble of the node. */
+  readonly refused: RefusedBodies | null
 }
 
 /** One unfinished body. */
@@ -57,11 +65,8 @@ export type ConnectionTimer = { timeout(request: Request, seconds: number): void
  */
 export class BodiesInFlight {
   readonly #schedule: Schedule
-  readonly #pools: Readonly<Record<BodyPool, Pool>> = {
-    devices: newPool(deviceBodiesBytesMax, keyBodiesBytesMax),
-    operators: newPool(operatorsFormsBytesMax, operatorFormsBytesMax),
-    visitors: newPool(visitorsFormsBytesMax, visitorAddressFormsBytesMax),
-  }
+  readonly #refused: RefusedBodies
+  readonly #pools: Readonly<Record<BodyPool, Pool>>
   /** Each at its own `index`: a set would double what this costs a reading. */
   readonly #bodies: BodyInFlight[] = []
   #timer: ConnectionTimer | null = null
@@ -70,6 +75,18 @@ export class BodiesInFlight {
 
   constructor(schedule: Schedule = systemSchedule) {
     this.#schedule = schedule
+    this.#refused = new RefusedBodies(schedule, () => this.#pools.devices)
+    const forms = { refused: null, largeBytesMax: Number.POSITIVE_INFINITY }
+    this.#pools = {
+      devices: newPool({
+        bytesMax: deviceBodiesBytesMax,
+        largeBytesMax: deviceLargeBodiesBytesMax,
+        holderBytesMax: keyBodiesBytesMax,
+        refused: this.#refused,
+      }),
+      operators: newPool({ bytesMax: operatorsFormsBytesMax, holderBytesMax: operatorFormsBytesMax, ...forms }),
+      visitors: newPool({ bytesMax: visitorsFormsBytesMax, holderBytesMax: visitorAddressFormsBytesMax, ...forms }),
+    }
   }
 
   /** The server whose connections stay open while their bodies come. */
@@ -85,6 +102,11 @@ export class BodiesInFlight {
     return this.#pools[pool].bytes
   }
 
+  /** What the devices' pool, and not a key's own share of it, has refused for a while. */
+  troubles(): readonly BodyTrouble[] {
+    return this.#refused.troubles()
+  }
+
   /** Holders that are remembered, most of them without a body in flight until the next heartbeat. */
   holders(pool: BodyPool): number {
     return this.#pools[pool].holders.size
@@ -95,10 +117,19 @@ export class BodiesInFlight {
     const pool = this.#pools[poolName]
     // A connection and its request take memory too, however short the body is.
     const reservedBytes = Math.max(bytes, bodyReservedBytesMin)
-    if (pool.bytes + reservedBytes > pool.bytesMax) return null
-    const holder = holderIn(pool, holderName)
-    if (holder.bytes + reservedBytes > pool.holderBytesMax) return null
+    const isLarge = reservedBytes > readingBodyBytesMax
+    const known = pool.holders.get(holderName)
+    if ((known?.bytes ?? 0) + reservedBytes > pool.holderBytesMax) return null
+    if (
+      pool.bytes + reservedBytes > pool.bytesMax ||
+      (isLarge && pool.largeBytes + reservedBytes > pool.largeBytesMax)
+    ) {
+      pool.refused?.note(isLarge ? 'batches' : 'bodies')
+      return null
+    }
+    const holder = known ?? newHolder(pool, holderName)
     pool.bytes += reservedBytes
+    if (isLarge) pool.largeBytes += reservedBytes
     holder.bytes += reservedBytes
     const index = this.#bodies.length
     const body = {
@@ -128,6 +159,7 @@ export class BodiesInFlight {
     body.index = ended
     const { pool, holder, reservedBytes } = body
     pool.bytes -= reservedBytes
+    if (reservedBytes > readingBodyBytesMax) pool.largeBytes -= reservedBytes
     holder.bytes -= reservedBytes
     // Otherwise the holder stays until the next heartbeat, so that a busy key is not forgotten after each reading.
     if (holder.bytes === 0 && pool.holders.size > bodyHoldersKeptMax) pool.holders.delete(body.holderName)
@@ -167,16 +199,14 @@ const bytesDue = (beats: number): number => {
   return ms <= 0 ? 0 : (ms * bodyBytesPerSecondMin) / 1_000
 }
 
-const newPool = (bytesMax: number, holderBytesMax: number): Pool => ({
+const newPool = (bounds: Omit<Pool, 'bytes' | 'largeBytes' | 'holders'>): Pool => ({
   bytes: 0,
-  bytesMax,
-  holderBytesMax,
+  largeBytes: 0,
   holders: new Map(),
+  ...bounds,
 })
 
-const holderIn = ({ holders }: Pool, name: string): Sum => {
-  const known = holders.get(name)
-  if (known !== undefined) return known
+const newHolder = ({ holders }: Pool, name: string): Sum => {
   const added = { bytes: 0 }
   holders.set(name, added)
   return added

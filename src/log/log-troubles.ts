@@ -1,7 +1,7 @@
+import { Trouble } from '../domain/trouble.ts'
 import { overloadedLooksMin, survivedFsyncLooks, troubleCalmLooks } from '../limits.ts'
 import { type LogTrouble, type LogTroubleKind, Outage } from './event-log.ts'
 import type { QueueRoom, Share } from './queue-room.ts'
-import { Trouble } from './trouble.ts'
 
 /** The troubles of a log that goes on working, as its adapter notes them. */
 export class LogTroubles {

@@ -109,7 +109,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const live = new LivePages(served, requestLines, timing)
   const work = noWork()
   const refusalLines = new RefusalLines(requestLines, lineSchedule)
-  const reasons = () => reasonsOf({ log, indexTrouble: core.indexTrouble })
+  const reasons = () => reasonsOf({ log, indexTrouble: core.indexTrouble, bodyTroubles: () => app.bodies.troubles() })
   const app = createApp({
     core: served,
     lines: requestLines,

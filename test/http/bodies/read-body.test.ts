@@ -11,10 +11,11 @@ import {
   bodyReservedBytesMin,
   connectionIdleSecondsMax,
   deviceBodiesBytesMax,
-  formBodyBytesMax,
+  deviceLargeBodiesBytesMax,
   keyBodiesBytesMax,
   operatorFormsBytesMax,
   operatorsFormsBytesMax,
+  readingBodyBytesMax,
   visitorAddressFormsBytesMax,
   visitorsFormsBytesMax,
 } from '../../../src/limits.ts'
@@ -92,7 +93,7 @@ describe('BodiesInFlight reserves', () => {
     { pool: 'operators', each: operatorFormsBytesMax, all: operatorsFormsBytesMax },
     { pool: 'visitors', each: visitorAddressFormsBytesMax, all: visitorsFormsBytesMax },
   ]
-  const half = formBodyBytesMax / 2
+  const half = readingBodyBytesMax / 2
 
   test.each(bounds)('at most $each bytes for one of the $pool, and not a byte more', ({ pool, each }) => {
     const as = { pool, holder: 'one' }
@@ -104,12 +105,38 @@ describe('BodiesInFlight reserves', () => {
   })
 
   test.each(bounds)('at most $all bytes for all $pool, and not a byte more', ({ pool, each, all }) => {
-    for (let holder = 1; holder < all / each; holder += 1) expect(fill({ pool, holder: `${holder}` }, each, 1)).toBe(1)
-    expect(fill({ pool, holder: 'last' }, each - half, 1)).toBe(1)
+    for (let holder = 1; holder < all / each; holder += 1) {
+      expect(fill({ pool, holder: `${holder}` }, half, each / half)).toBe(each / half)
+    }
+    expect(fill({ pool, holder: 'last' }, half, each / half - 1)).toBe(each / half - 1)
     expect(fill({ pool, holder: 'another' }, half + 1, 1)).toBe(0)
     expect(fill({ pool, holder: 'another' }, half, 1)).toBe(1)
     expect(fill({ pool, holder: 'too many' }, 1, 1)).toBe(0)
     expect(bodies.reservedBytes(pool)).toBe(all)
+  })
+
+  test('at most 56 MiB for bodies larger than a reading, and the rest for readings', () => {
+    for (let held = batchBodyBytesMax; held < deviceLargeBodiesBytesMax; held += batchBodyBytesMax) {
+      expect(fill({ pool: 'devices', holder: `${held}` }, batchBodyBytesMax, 1)).toBe(1)
+    }
+    const other = { pool: 'devices', holder: 'other' } as const
+    expect(fill(other, batchBodyBytesMax + 1, 1)).toBe(0)
+    expect(fill(other, batchBodyBytesMax, 1)).toBe(1)
+    expect(fill(other, readingBodyBytesMax + 1, 1)).toBe(0)
+    const beside = (deviceBodiesBytesMax - deviceLargeBodiesBytesMax) / readingBodyBytesMax
+    expect(fill(other, readingBodyBytesMax, beside + 1)).toBe(beside)
+    expect(bodies.reservedBytes('devices')).toBe(deviceBodiesBytesMax)
+  })
+
+  test('room for large bodies again when some have ended', () => {
+    const begun = Array.from({ length: deviceLargeBodiesBytesMax / batchBodyBytesMax }, (_, holder) =>
+      bodies.begin(sender(null).request, { pool: 'devices', holder: `${holder}` }, batchBodyBytesMax),
+    )
+    const [first] = begun
+    if (first === null || first === undefined) throw new Error('not reserved')
+    expect(fill({ pool: 'devices', holder: 'another' }, batchBodyBytesMax, 1)).toBe(0)
+    bodies.end(first)
+    expect(fill({ pool: 'devices', holder: 'another' }, batchBodyBytesMax, 2)).toBe(1)
   })
 
   test('1 KiB for the shortest body, so their number is bounded too', () => {

@@ -22,6 +22,11 @@ export class Trouble {
     return this.#why
   }
 
+  /** Nothing is told, and looks would change nothing. */
+  get isOver(): boolean {
+    return this.#why === null && this.#noted === null && this.#looksWith === 0
+  }
+
   note(why: string): void {
     this.#noted = why
     if (this.#why !== null || this.#bounds.beginsAfterLooks === 0) this.#why = why

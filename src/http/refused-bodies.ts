@@ -1,0 +1,73 @@
+import type { Schedule } from '../actors/schedule.ts'
+import { Trouble } from '../domain/trouble.ts'
+import { bodyHoldersToldMax, bodyHolderToldBytesMin, overloadedLooksMin, troubleLookMs } from '../limits.ts'
+
+/** `bodies`: single readings are refused too. `batches`: bodies that are larger than any single reading. */
+export type RefusedKind = 'bodies' | 'batches'
+
+export type BodyTrouble = { readonly kind: RefusedKind; readonly why: string }
+
+/** What is reserved now, and by whom. */
+export type Reserved = { readonly bytes: number; readonly holders: ReadonlyMap<string, { readonly bytes: number }> }
+
+/**
+ * Tells of bodies that the devices' pool has refused for a while. The looks begin with a refusal, and end when nothing is
+ * told any more: a service that refuses nothing has no timer for it.
+ */
+export class RefusedBodies {
+  readonly #schedule: Schedule
+  readonly #reserved: () => Reserved
+  readonly #troubles = { bodies: new Trouble(bounds), batches: new Trouble(bounds) }
+  readonly #noted = { bodies: false, batches: false }
+  #isLooking = false
+
+  constructor(schedule: Schedule, reserved: () => Reserved) {
+    this.#schedule = schedule
+    this.#reserved = reserved
+  }
+
+  troubles(): readonly BodyTrouble[] {
+    return kinds.flatMap((kind) => {
+      const { why } = this.#troubles[kind]
+      return why === null ? [] : [{ kind, why }]
+    })
+  }
+
+  /** Costs a refusal next to nothing: the cause is put in words once for each look. */
+  note(kind: RefusedKind): void {
+    this.#noted[kind] = true
+    if (!this.#isLooking) this.#lookLater()
+  }
+
+  #lookLater(): void {
+    this.#isLooking = true
+    this.#schedule.after(troubleLookMs, () => {
+      for (const kind of kinds) this.#look(kind)
+      this.#isLooking = false
+      if (kinds.some((kind) => !this.#troubles[kind].isOver)) this.#lookLater()
+    })
+  }
+
+  #look(kind: RefusedKind): void {
+    const trouble = this.#troubles[kind]
+    if (this.#noted[kind]) trouble.note(whoHolds(this.#reserved()))
+    this.#noted[kind] = false
+    trouble.look()
+  }
+}
+
+const kinds = ['bodies', 'batches'] as const
+
+const bounds = { beginsAfterLooks: overloadedLooksMin, endsAfterLooks: overloadedLooksMin }
+
+const whoHolds = ({ bytes, holders }: Reserved): string => {
+  const most = [...holders]
+    .filter(([, held]) => held.bytes >= bodyHolderToldBytesMin)
+    .sort(([, a], [, b]) => b.bytes - a.bytes)
+    .slice(0, bodyHoldersToldMax)
+    .map(([key, held]) => `${key} (${mebibytes(held.bytes)} MiB)`)
+  const keys = most.length === 0 ? 'no key has much of it' : `the keys with the most are ${most.join(', ')}`
+  return `unfinished bodies have reserved ${mebibytes(bytes)} MiB; ${keys}`
+}
+
+const mebibytes = (bytes: number): number => Math.floor(bytes / 1024 ** 2)

@@ -1,0 +1,150 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { watchHealth } from '../../../src/health-watch.ts'
+import {
+  batchBodyBytesMax,
+  deviceBodiesBytesMax,
+  deviceLargeBodiesBytesMax,
+  heartbeatMs,
+  keyBodiesBytesMax,
+  overloadedLooksMin,
+  readingBodyBytesMax,
+  troubleLookMs,
+} from '../../../src/limits.ts'
+import { answerOf, expectRefusal } from '../../support/answers.ts'
+import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
+import { type RawConnection, rawConnect } from '../../support/raw-http.ts'
+import { type Service, validReading } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
+import { signedIn, startWithOperators } from '../dashboard/visitor.ts'
+
+let schedule: DrivenSchedule
+let service: Service
+let key: string
+let connections: RawConnection[]
+let lines: [level: string, what: string, reason: unknown][]
+beforeEach(async () => {
+  schedule = drivenSchedule()
+  service = await startWithOperators({ bodySchedule: schedule })
+  key = (await service.createKey()).key
+  connections = []
+  lines = []
+  const line = (level: string) => (what: string, facts?: { readonly reason?: unknown }) => {
+    lines.push([level, what, facts?.reason])
+  }
+  watchHealth(
+    service.reasons,
+    { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') },
+    schedule,
+  )
+})
+afterEach(async () => {
+  for (const connection of connections) connection.drop()
+  await service.stop()
+})
+
+type Leaked = { readonly key: string; readonly keyId: string }
+
+type Bodies = { readonly path: string; readonly leaked: string; readonly count: number }
+
+/** So many bodies of one key, each of which begins, reserves the most that it may be, and never ends. */
+const stall = async ({ path, leaked, count }: Bodies): Promise<void> => {
+  const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-Key: ${leaked}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`
+  const stalled = service.bodies.count + count
+  const one = async (): Promise<void> => {
+    const connection = await rawConnect(service.url)
+    connections.push(connection)
+    await connection.send(head)
+  }
+  await Promise.all(Array.from({ length: count }, one))
+  await until(() => service.bodies.count === stalled)
+}
+
+/** As many keys as it takes stall all batches that there is room for. Returns these keys. */
+const stallBatches = async (): Promise<readonly Leaked[]> => {
+  const keys: Leaked[] = []
+  for (let left = deviceLargeBodiesBytesMax; left > 0; left -= keyBodiesBytesMax) {
+    const leaked = await service.createKey()
+    const count = Math.min(left, keyBodiesBytesMax) / batchBodyBytesMax
+    await stall({ path: '/api/v1/ingest/batch', leaked: leaked.key, count })
+    keys.push(leaked)
+  }
+  return keys
+}
+
+/** And beside them single readings, until nothing is left. */
+const stallReadings = async (): Promise<void> => {
+  const { key: leaked } = await service.createKey()
+  const count = (deviceBodiesBytesMax - deviceLargeBodiesBytesMax) / readingBodyBytesMax
+  await stall({ path: '/api/v1/ingest', leaked, count })
+}
+
+const aLargeBatch = JSON.stringify({ readings: [validReading] }).padEnd(readingBodyBytesMax + 1)
+const postBatch = async () => answerOf(await service.postBatch(aLargeBatch, key))
+const postReading = async () => answerOf(await service.post(validReading, key))
+
+const kinds = (): readonly string[] => service.reasons().map(({ kind }) => kind)
+const readyStatus = async (): Promise<number> => (await fetch(`${service.url}/readyz`)).status
+
+/** Each second of so many, one is refused. */
+const refusedFor = async (looks: number, refuse: () => Promise<unknown>): Promise<void> => {
+  for (let look = 0; look < looks; look += 1) {
+    await refuse()
+    await schedule.advance(troubleLookMs)
+  }
+}
+
+describe('stalled batches of four leaked keys', () => {
+  test('leave room for single readings and small batches of another key', async () => {
+    await stallBatches()
+    expect(service.bodies.reservedBytes('devices')).toBe(deviceLargeBodiesBytesMax)
+    expectRefusal(await postBatch(), 503, 'OVERLOADED')
+    expect((await postReading()).status).toBe(200)
+    expect((await service.postBatch([validReading], key)).status).toBe(200)
+    const [first] = connections
+    first?.drop()
+    await until(() => service.bodies.reservedBytes('devices') < deviceLargeBodiesBytesMax)
+    expect((await postBatch()).status).toBe(200)
+  })
+
+  test('are a reason after 5 s, until 5 s after the last refusal', async () => {
+    const auditor = await signedIn(service, 'auditor')
+    const [first] = await stallBatches()
+    await refusedFor(overloadedLooksMin - 1, postBatch)
+    expect([kinds(), await readyStatus()]).toEqual([[], 200])
+    await refusedFor(1, postBatch)
+    expect([kinds(), await readyStatus()]).toEqual([['batches'], 503])
+    await schedule.advance(heartbeatMs)
+    const what = 'Unfinished request bodies take all the memory that batches may.'
+    expect(lines).toEqual([['error', `${what} Not ready.`, 'batches']])
+    const page = (await auditor.get('/cellars')).body
+    for (const told of [what, 'Single readings are stored.', `${first?.keyId} (16 MiB)`]) expect(page).toContain(told)
+
+    await schedule.advance((overloadedLooksMin - 1) * troubleLookMs - heartbeatMs)
+    expect(kinds()).toEqual(['batches'])
+    await schedule.advance(troubleLookMs)
+    expect([kinds(), await readyStatus()]).toEqual([[], 200])
+    await schedule.advance(heartbeatMs)
+    expect(lines.slice(1)).toEqual([['info', `It is over: ${what}`, 'batches']])
+  })
+
+  test('are no reason while a key is refused for its own share alone', async () => {
+    const [leaked] = await stallBatches()
+    await refusedFor(2 * overloadedLooksMin, async () => {
+      expectRefusal(await answerOf(await service.postBatch(aLargeBatch, leaked?.key ?? '')), 503, 'OVERLOADED')
+    })
+    expect(kinds()).toEqual([])
+  })
+})
+
+test('a pool without room for a single reading is the reason `bodies`', async () => {
+  await stallBatches()
+  await stallReadings()
+  expect(service.bodies.reservedBytes('devices')).toBe(deviceBodiesBytesMax)
+  await refusedFor(overloadedLooksMin, async () => expectRefusal(await postReading(), 503, 'OVERLOADED'))
+  expect([kinds(), await readyStatus()]).toEqual([['bodies'], 503])
+  for (const connection of connections) connection.drop()
+  await until(() => service.bodies.count === 0)
+  expect((await postReading()).status).toBe(200)
+  await schedule.advance(overloadedLooksMin * troubleLookMs)
+  expect([kinds(), await readyStatus()]).toEqual([[], 200])
+})
