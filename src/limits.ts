@@ -83,9 +83,11 @@ export const bodyHoldersToldMax = 5
 /** Forms of one operator, and of all who are signed in. */
 export const operatorFormsBytesMax = 1024 * 1024
 export const operatorsFormsBytesMax = 16 * 1024 * 1024
-/** Forms of one address (IPv6: of one /64) and of all who are not signed in: two of the largest, and 32 such addresses. */
+/** Forms of one address (IPv6: of one /64) and of all who are not signed in: 16 of the largest, and 32 such addresses. */
 export const visitorAddressFormsBytesMax = 128 * 1024
 export const visitorsFormsBytesMax = 4 * 1024 * 1024
+/** A form of somebody who is not signed in. A sign-in form has a few hundred bytes, and about 7.5 KB with the longest fields. */
+export const visitorFormBodyBytesMax = 8 * 1024
 /** What the shortest body reserves: about what its connection and request take. */
 export const bodyReservedBytesMin = 1024
 /** A body that comes slower than this after its first 30 s is given up. */

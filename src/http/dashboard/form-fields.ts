@@ -1,4 +1,4 @@
-import { formBodyBytesMax } from '../../limits.ts'
+import { formBodyBytesMax, visitorFormBodyBytesMax } from '../../limits.ts'
 import type { BodiesInFlight, BodyHolder } from '../bodies-in-flight.ts'
 import { type BodyFault, readBody } from '../bounded-body.ts'
 
@@ -15,7 +15,8 @@ export const readForm = async (
 ): Promise<FormFields | FormFault> => {
   const mediaType = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
   if (mediaType !== 'application/x-www-form-urlencoded') return 'not_a_form'
-  const body = await readBody(bodies, request, { ...holder, bytesMax: formBodyBytesMax })
+  const bytesMax = holder.pool === 'visitors' ? visitorFormBodyBytesMax : formBodyBytesMax
+  const body = await readBody(bodies, request, { ...holder, bytesMax })
   if (typeof body === 'string') return body
   const fields = new URLSearchParams(new TextDecoder().decode(body))
   return (name) => fields.get(name) ?? ''

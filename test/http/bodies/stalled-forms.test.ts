@@ -7,6 +7,7 @@ import {
   operatorFormsBytesMax,
   operatorsFormsBytesMax,
   visitorAddressFormsBytesMax,
+  visitorFormBodyBytesMax,
   visitorsFormsBytesMax,
 } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
@@ -40,7 +41,7 @@ const stall = async ({ address, person, line }: Form = {}): Promise<RawConnectio
     'Content-Type: application/x-www-form-urlencoded',
     ...(cookies === '' ? [] : [`Cookie: ${cookies}`]),
     ...(address === undefined ? [] : [`X-Forwarded-For: ${address}`, 'X-Forwarded-Proto: https']),
-    line ?? `Content-Length: ${formBodyBytesMax}`,
+    line ?? `Content-Length: ${person === undefined ? visitorFormBodyBytesMax : formBodyBytesMax}`,
   ]
   const connection = await rawConnect(service.url)
   connections.push(connection)
@@ -60,8 +61,9 @@ const untilInFlight = (count: number): Promise<void> => until(() => service.bodi
 
 /** Fills the share of an address, and waits until it is reserved. */
 const fillAddress = async (address: string): Promise<void> => {
-  const count = service.bodies.count + visitorAddressFormsBytesMax / formBodyBytesMax
-  for (let forms = 0; forms < visitorAddressFormsBytesMax / formBodyBytesMax; forms += 1) await stall({ address })
+  const forms = visitorAddressFormsBytesMax / visitorFormBodyBytesMax
+  const count = service.bodies.count + forms
+  await Promise.all(Array.from({ length: forms }, () => stall({ address })))
   await untilInFlight(count)
 }
 
@@ -105,7 +107,15 @@ describe('stalled forms of people who are not signed in', () => {
   test('reserve the largest form when they declare no length', async () => {
     await stall({ line: 'Transfer-Encoding: chunked' })
     await untilInFlight(1)
-    expect(service.bodies.reservedBytes('visitors')).toBe(formBodyBytesMax)
+    expect(service.bodies.reservedBytes('visitors')).toBe(visitorFormBodyBytesMax)
+  })
+
+  test('leave room to sign in beside 64 of the old bound from 32 addresses', async () => {
+    const line = `Content-Length: ${formBodyBytesMax}`
+    const stalled = Array.from({ length: 64 }, (_, form) => stall({ address: `192.0.2.${form % 32}`, line }))
+    for (const connection of await Promise.all(stalled)) expect((await onlyAnswer(connection)).status).toBe(413)
+    expect(service.bodies.reservedBytes('visitors')).toBe(0)
+    expect(await trySignIn('192.0.2.1')).toBe(401)
   })
 })
 
@@ -126,14 +136,17 @@ describe('stalled forms of people who are signed in', () => {
 
 describe('a slow form', () => {
   /** When the last byte of the largest form is due. */
-  const dueMs = bodyGraceMs + (formBodyBytesMax / bodyBytesPerSecondMin) * 1_000
+  const dueMs = (formBytes: number): number => bodyGraceMs + (formBytes / bodyBytesPerSecondMin) * 1_000
 
   test('is answered with a page and 408, and its connection closed', async () => {
     const ada = await signedIn(service, 'admin')
-    for (const from of [{}, { person: ada }]) {
+    for (const [from, formBytes] of [
+      [{}, visitorFormBodyBytesMax],
+      [{ person: ada }, formBodyBytesMax],
+    ] as const) {
       const form = await stall(from)
       await untilInFlight(1)
-      await schedule.advance(dueMs)
+      await schedule.advance(dueMs(formBytes))
       expect(service.bodies.count).toBe(1)
       await schedule.advance(2 * bodyHeartbeatMs)
       const answer = await onlyAnswer(form)

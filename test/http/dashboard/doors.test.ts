@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { systemSchedule } from '../../../src/actors/schedule.ts'
 import { createApp } from '../../../src/app.ts'
 import { RefusalLines } from '../../../src/http/ingest/refusal-lines.ts'
-import { formBodyBytesMax } from '../../../src/limits.ts'
+import { formBodyBytesMax, visitorFormBodyBytesMax } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
 import { selfSigned } from '../../support/certificate.ts'
 import { emailOf } from '../../support/operators.ts'
@@ -207,6 +207,16 @@ describe('the door', () => {
     expect(pastIt.status).toBe(413)
   })
 
+  test('reads a form of a stranger up to a lower bound of its own', async () => {
+    const stranger = visitor(service.url)
+    const token = /name="_csrf" value="([^"]*)"/.exec((await stranger.get('/sign-in')).body)?.[1] ?? ''
+    const head = `_csrf=${token}&email=eve@example.org&next=&password=`
+    const sent = async (bytes: number) => sendForm(head.padEnd(bytes, 'x'), stranger, '/sign-in')
+    expect((await sent(visitorFormBodyBytesMax)).status).toBe(401)
+    const pastIt = await sent(visitorFormBodyBytesMax + 1)
+    expect([pastIt.status, await pastIt.text()]).toEqual([413, expect.stringContaining('This form is too large')])
+  })
+
   test('takes nothing but a form for a form', async () => {
     await admin.get('/cellars/new')
     for (const type of ['application/json', 'text/plain', 'multipart/form-data; boundary=x']) {
@@ -295,13 +305,13 @@ const expectStrict = ({ headers }: Seen): void => {
   expect(headers.get('cache-control')).not.toBeNull()
 }
 
-const sendForm = (body: string): Promise<Response> =>
-  fetch(`${service.url}/cellars`, {
+const sendForm = (body: string, sender = admin, path = '/cellars'): Promise<Response> =>
+  fetch(service.url + path, {
     method: 'POST',
     redirect: 'manual',
     headers: {
       'Content-Type': 'application/x-www-form-urlencoded',
-      Cookie: [...admin.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+      Cookie: [...sender.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
     },
     body,
   })
