@@ -251,12 +251,14 @@ export const diskReserveBytesMin = 64 * 1024 * 1024
  * the index of idempotency keys, and the temporary file of a checkpoint.
  */
 export const diskFreeBytesMin = 64 * 1024 * 1024
-/** Readings are taken again when both are this far above their bounds, so that they don't stop and go. */
+/** Readings are taken again when both were this far above their bounds in `troubleCalmLooks` looks in a row. */
 export const diskRecoveryBytes = 16 * 1024 * 1024
 /** How often the free space is looked at while there is plenty of it. */
 export const diskLookMs = 1_000
 /** How often when it is nearly used up. */
 export const diskLookMsMin = 50
+/** A look that has no answer after this time has failed. The next look waits for the same answer. */
+export const diskAnswerMsMax = 5_000
 /** More than the log was ever seen to write in a second. The next look comes before that rate uses up what is left. */
 export const diskBytesPerSecondMax = 128 * 1024 * 1024
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { diskLookMs, diskReserveBytesDefault } from '../../src/limits.ts'
+import { diskAnswerMsMax, diskLookMs, diskReserveBytesDefault, troubleCalmLooks } from '../../src/limits.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
 import { openSqliteLog } from '../../src/log/sqlite/sqlite-log.ts'
 import { paths } from '../../views/paths.ts'
@@ -17,7 +17,7 @@ let folder: TemporaryFolder
 let log: EventLog
 let service: Service
 let schedule: DrivenSchedule
-let freeBytes: number
+let freeBytes: number | Promise<number>
 let key: string
 let keyId: string
 
@@ -39,6 +39,11 @@ afterEach(async () => {
   await log.close()
   folder.remove()
 })
+
+const spaceIsBack = async (): Promise<void> => {
+  await spaceBecomes(plenty)
+  await schedule.advance((troubleCalmLooks - 1) * diskLookMs)
+}
 
 const spaceBecomes = async (bytes: number): Promise<void> => {
   freeBytes = bytes
@@ -87,7 +92,7 @@ describe('while the disk is almost full', () => {
     expect((await auditor.get('/cellars')).body).toContain('The disk is almost full.')
     expect((await auditor.get(paths.key(keyId))).body).toContain('DISK_RESERVE is 256 MiB')
     expect(await (await fetch(`${service.url}/sign-in`)).text()).not.toContain('almost full')
-    await spaceBecomes(plenty)
+    await spaceIsBack()
     expect(await readyStatus()).toBe(200)
     expect((await auditor.get('/cellars')).body).not.toContain('almost full')
   })
@@ -96,6 +101,23 @@ describe('while the disk is almost full', () => {
 test('readings go on by themselves when there is space again', async () => {
   await spaceBecomes(diskReserveBytesDefault - 1)
   expectRefusal(await post(), 503, 'STORAGE_FULL')
-  await spaceBecomes(plenty)
+  await spaceIsBack()
   expect((await post()).status).toBe(200)
+})
+
+test('a temporary file near the bound makes one reason and one recovery, not many', async () => {
+  for (let times = 0; times < 5; times += 1) {
+    await spaceBecomes(diskReserveBytesDefault - 1)
+    await spaceBecomes(plenty)
+    expect([await readyStatus(), (await post()).status]).toEqual([503, 503])
+  }
+  await spaceIsBack()
+  expect([await readyStatus(), (await post()).status]).toEqual([200, 200])
+})
+
+test('a disk that never answers is a warning, and readings go on', async () => {
+  freeBytes = new Promise(() => {})
+  await schedule.advance(diskLookMs + diskAnswerMsMax)
+  expect(service.reasons().map(({ kind }) => kind)).toEqual(['space_unknown'])
+  expect([await readyStatus(), (await post()).status]).toEqual([200, 200])
 })

@@ -1,5 +1,14 @@
 import { statfs } from 'node:fs/promises'
-import { diskBytesPerSecondMax, diskFreeBytesMin, diskLookMs, diskLookMsMin, diskRecoveryBytes } from '../../limits.ts'
+import { Trouble } from '../../domain/trouble.ts'
+import {
+  diskAnswerMsMax,
+  diskBytesPerSecondMax,
+  diskFreeBytesMin,
+  diskLookMs,
+  diskLookMsMin,
+  diskRecoveryBytes,
+  troubleCalmLooks,
+} from '../../limits.ts'
 
 /** Runs something later, by a clock that a test can drive. Returns a function that cancels it. */
 export type Later = (ms: number, run: () => void) => () => void
@@ -14,7 +23,7 @@ export type FileRoom = {
 
 export type DiskSpaceParts = {
   readonly reserveBytes: number
-  /** Of the disk that holds the log. May fail. */
+  /** Of the disk that holds the log. May fail, or never answer. */
   readonly freeBytes: () => Promise<number>
   /** May fail. */
   readonly fileRoom: () => FileRoom
@@ -27,7 +36,10 @@ export type DiskSpaceParts = {
  */
 export class DiskSpace {
   readonly #parts: DiskSpaceParts
-  #shortage: string | null = null
+  readonly #short = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: troubleCalmLooks })
+  #ranOut: string | null = null
+  /** The question that the disk has not answered yet. */
+  #asked: Promise<number> | null = null
   #fault: string | null = null
   #isLooking = false
   #isStopped = false
@@ -40,7 +52,7 @@ export class DiskSpace {
 
   /** Why there is no room for readings; `null`: there is. */
   get shortage(): string | null {
-    return this.#shortage
+    return this.#short.why ?? this.#ranOut
   }
 
   /** Why the last look failed. Then the one before it holds. */
@@ -50,7 +62,7 @@ export class DiskSpace {
 
   /** A commit was refused for want of space, as by a quota. Readings wait for the next look, and are then tried again. */
   ranOut(why: string): void {
-    this.#shortage = why
+    this.#ranOut = why
     if (this.#isLooking) return
     this.#forget()
     this.#lookIn(diskLookMs)
@@ -65,15 +77,33 @@ export class DiskSpace {
     this.#isLooking = true
     let nextMs = diskLookMs
     try {
-      const free = await this.#parts.freeBytes()
+      const free = await this.#freeBytes()
       if (this.#isStopped) return
       nextMs = this.#judge(free, this.#parts.fileRoom())
       this.#fault = null
     } catch (cause) {
       this.#fault = cause instanceof Error ? cause.message : String(cause)
     }
+    this.#ranOut = null
     this.#isLooking = false
     if (!this.#isStopped) this.#lookIn(nextMs)
+  }
+
+  /**
+   * A disk that hangs may never answer, and each open question keeps a thread of Bun's pool from all other work: with two
+   * cores two of them stop it. So no second question is asked while one is open; a look waits for the open one.
+   */
+  #freeBytes(): Promise<number> {
+    const { freeBytes, later } = this.#parts
+    this.#asked ??= freeBytes().finally(() => {
+      this.#asked = null
+    })
+    const answer = this.#asked
+    return new Promise((resolve, reject) => {
+      const forget = later(diskAnswerMsMax, () => reject(new Error(noAnswer)))
+      this.#forget = forget
+      answer.finally(forget).then(resolve, reject)
+    })
   }
 
   /** Returns in how many ms to look again. */
@@ -81,9 +111,10 @@ export class DiskSpace {
     const { reserveBytes } = this.#parts
     const free = onDisk - file.owedBytes
     const above = Math.min(free + file.freeBytes - reserveBytes, free - diskFreeBytesMin)
-    const isShort = above < (this.#shortage === null ? 0 : diskRecoveryBytes)
-    this.#shortage = isShort ? shortageOf(onDisk, file, reserveBytes) : null
-    if (isShort) return diskLookMs
+    const isShort = above < (this.#short.why === null ? 0 : diskRecoveryBytes)
+    if (isShort) this.#short.note(shortageOf(onDisk, file, reserveBytes))
+    this.#short.look()
+    if (this.#short.why !== null) return diskLookMs
     const secondsLeft = above / diskBytesPerSecondMax
     return Math.min(diskLookMs, Math.max(diskLookMsMin, Math.floor(secondsLeft * 1_000)))
   }
@@ -92,6 +123,8 @@ export class DiskSpace {
     this.#forget = this.#parts.later(ms, () => void this.#look())
   }
 }
+
+const noAnswer = `the disk has not said within ${diskAnswerMsMax / 1_000} s how much is free`
 
 const shortageOf = (onDisk: number, file: FileRoom, reserve: number): string => {
   const needed = file.owedBytes === 0 ? '' : `, of which the log still needs ${mebibytes(file.owedBytes)} MiB`

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import {
+  diskAnswerMsMax,
   diskBytesPerSecondMax,
   diskFreeBytesMin,
   diskLookMs,
@@ -8,6 +9,7 @@ import {
   diskReserveBytesDefault,
   storeWalBytesMax,
   trimEventsMax,
+  troubleCalmLooks,
 } from '../../../src/limits.ts'
 import { DiskSpace, type FileRoom } from '../../../src/log/sqlite/disk-space.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
@@ -16,8 +18,16 @@ import { reading } from '../sample-events.ts'
 import { type TemporaryFolder, temporaryFolder } from '../temporary-folder.ts'
 
 const reserveBytes = diskReserveBytesDefault
+const plenty = 10 * reserveBytes
+const calmMs = troubleCalmLooks * diskLookMs
 
-const watched = async (given: { free: number; fault?: Error; room?: FileRoom; reserveBytes?: number }) => {
+const watched = async (given: {
+  free: number
+  fault?: Error
+  answer?: Promise<number>
+  room?: FileRoom
+  reserveBytes?: number
+}) => {
   const schedule = drivenSchedule()
   const disk = { looks: 0, room: { freeBytes: 0, owedBytes: 0 }, ...given }
   const space = new DiskSpace({
@@ -25,7 +35,7 @@ const watched = async (given: { free: number; fault?: Error; room?: FileRoom; re
     freeBytes: async () => {
       disk.looks += 1
       if (disk.fault !== undefined) throw disk.fault
-      return disk.free
+      return disk.answer ?? disk.free
     },
     fileRoom: () => disk.room,
     later: schedule.after,
@@ -64,11 +74,53 @@ describe('DiskSpace', () => {
   test('has room again only when there is some more than the bound', async () => {
     const { schedule, disk, space } = await watched({ free: 0 })
     disk.free = reserveBytes + diskRecoveryBytes - 1
-    await schedule.advance(diskLookMs)
+    await schedule.advance(2 * calmMs)
     expect(space.shortage).toContain('the disk has 271 MiB free')
     disk.free += 1
+    await schedule.advance(calmMs)
+    expect(space.shortage).toBeNull()
+  })
+
+  test('has room again only after 10 looks in a row that found some', async () => {
+    const { schedule, disk, space } = await watched({ free: 0 })
+    for (const free of [plenty, reserveBytes, plenty]) {
+      disk.free = free
+      await schedule.advance(calmMs - diskLookMs)
+      expect(space.shortage).not.toBeNull()
+    }
     await schedule.advance(diskLookMs)
     expect(space.shortage).toBeNull()
+  })
+
+  test('fails a look without an answer after 5 s, and asks no second question', async () => {
+    const { schedule, disk, space } = await watched({ free: 0 })
+    let answer = (_free: number): void => {}
+    disk.answer = new Promise((resolve) => {
+      answer = resolve
+    })
+    await schedule.advance(diskLookMs + diskAnswerMsMax - 1)
+    expect([disk.looks, space.fault]).toEqual([2, null])
+    await schedule.advance(1)
+    expect(space.fault).toBe('the disk has not said within 5 s how much is free')
+    expect(space.shortage).toContain('the disk has 0 MiB free')
+
+    // Each open question holds a thread of the runtime, so there is never a second one.
+    await schedule.advance(20 * (diskLookMs + diskAnswerMsMax))
+    expect([disk.looks, space.fault === null]).toEqual([2, false])
+    delete disk.answer
+    disk.free = plenty
+    answer(plenty)
+    await schedule.advance(diskLookMs + calmMs)
+    expect([space.shortage, space.fault]).toEqual([null, null])
+  })
+
+  test('waits for no answer any more after it was stopped', async () => {
+    const { schedule, disk, space } = await watched({ free: plenty })
+    disk.answer = new Promise(() => {})
+    await schedule.advance(diskLookMs)
+    space.stop()
+    await schedule.advance(20 * diskAnswerMsMax)
+    expect([disk.looks, space.fault]).toEqual([2, null])
   })
 
   test('looks more often the less space is left', async () => {
@@ -98,17 +150,25 @@ describe('DiskSpace', () => {
     await schedule.advance(diskLookMs)
     expect([space.shortage !== null, space.fault]).toEqual([true, 'ENOSYS'])
     delete disk.fault
-    disk.free = 2 * reserveBytes
-    await schedule.advance(diskLookMs)
+    disk.free = plenty
+    await schedule.advance(calmMs)
     expect([space.shortage, space.fault]).toEqual([null, null])
   })
 
   test('of a commit that ran out holds until the next look', async () => {
-    const { schedule, space } = await watched({ free: 10 * reserveBytes })
+    const { schedule, space } = await watched({ free: plenty })
     space.ranOut('database or disk is full')
     expect(space.shortage).toBe('database or disk is full')
     await schedule.advance(diskLookMs)
     expect(space.shortage).toBeNull()
+  })
+
+  test('of a commit that ran out holds until the next look, though that fails', async () => {
+    const { schedule, disk, space } = await watched({ free: plenty })
+    disk.fault = new Error('ENOSYS')
+    space.ranOut('database or disk is full')
+    await schedule.advance(diskLookMs)
+    expect([space.shortage, space.fault]).toEqual([null, 'ENOSYS'])
   })
 
   test('is not looked at after it was stopped', async () => {
@@ -151,7 +211,7 @@ describe('the embedded log on a disk that is almost full', () => {
     expect(log.refusesReadings).toBe(true)
     await log.truncate(stream, last)
     freeBytes += diskRecoveryBytes
-    await schedule.advance(diskLookMs)
+    await schedule.advance(calmMs)
     expect(log.refusesReadings).toBe(false)
     expect(await log.append(stream, last, [reading(stream)])).toMatchObject({ outcome: 'written' })
     await log.close()
