@@ -9,7 +9,7 @@ export type ReasonKind = 'log_away' | LogTroubleKind | RefusedKind | `index_${In
 export type Reason = HealthReason & {
   readonly kind: ReasonKind
   /** `nothing`: it is a warning, and the node stays ready. */
-  readonly refuses: 'readings' | 'batches' | 'keyed readings' | 'nothing'
+  readonly refuses: 'readings' | 'keyed readings' | 'nothing'
 }
 
 export type HealthParts = {
@@ -71,7 +71,8 @@ const words: Readonly<Record<ReasonKind, Omit<Reason, 'kind' | 'why'>>> = {
     remedy: 'Suspend or revoke the keys that the cause names, if they are leaked. Readings go on by themselves.',
   },
   batches: {
-    refuses: 'batches',
+    // A few leaked keys can cause it. They must not take the node away from the single readings that it still stores.
+    refuses: 'nothing',
     what: 'Unfinished request bodies take all the memory that batches may.',
     meanwhile:
       'Bodies over 16 KiB are refused with 503 OVERLOADED: only batches are so large. Single readings are stored.',
