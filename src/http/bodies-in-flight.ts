@@ -15,6 +15,7 @@ import {
   visitorAddressFormsBytesMax,
   visitorsFormsBytesMax,
 } from '../limits.ts'
+import { ownTurns } from './own-turns.ts'
 import { type BodyTrouble, RefusedBodies } from './refused-bodies.ts'
 
 /** Who shares memory for unfinished bodies: the devices' keys, people who are signed in, and people who are not. */
@@ -69,9 +70,10 @@ export class BodiesInFlight {
   readonly #pools: Readonly<Record<BodyPool, Pool>>
   /** Each at its own `index`: a set would double what this costs a reading. */
   readonly #bodies: BodyInFlight[] = []
+  /** The turns of large bodies. */
+  readonly nextTurn = ownTurns()
   #timer: ConnectionTimer | null = null
   #isBeating = false
-  #lastTurn: Promise<void> = Promise.resolve()
 
   constructor(schedule: Schedule = systemSchedule) {
     this.#schedule = schedule
@@ -163,12 +165,6 @@ export class BodiesInFlight {
     holder.bytes -= reservedBytes
     // Otherwise the holder stays until the next heartbeat, so that a busy key is not forgotten after each reading.
     if (holder.bytes === 0 && pool.holders.size > bodyHoldersKeptMax) pool.holders.delete(body.holderName)
-  }
-
-  /** Resolves in a turn of the event loop that no other call resolves in. */
-  nextTurn(): Promise<void> {
-    this.#lastTurn = this.#lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)))
-    return this.#lastTurn
   }
 
   #beatLater(): void {

@@ -28,6 +28,7 @@ export const cellarRoutes = (deps: DashboardDeps): readonly Route[] => [
 const showCellars = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const { nowMs } = visit
   const { cellars, page, pages } = await cellarListOf(deps, askedPage(visit.query), { nowMs, pause: takeTurn })
+  await takeTurn()
   return htmlPage(visit, <CellarsPage shell={visit.shell} cellars={cellars} page={page} pages={pages} />)
 }
 

@@ -13,6 +13,7 @@ import { type FormFault, noFields, readForm } from './form-fields.ts'
 import { askAgain, endOfStream } from './live-answers.ts'
 import { noticeNamed, noticeText } from './notice.ts'
 import { type Origin, originOf } from './origin.ts'
+import { takeTurn } from './pause.ts'
 import { secured } from './security-headers.ts'
 import { cookieText, readCookie } from './session-cookie.ts'
 import type { Action, Answer, DashboardDeps, OpenSession, Route, SignedInVisit, Visit } from './visit.ts'
@@ -62,7 +63,16 @@ const enter = async (deps: DashboardDeps, route: Route, visit: Visit): Promise<R
 
   const allowed = allow(deps, action, visit)
   if (allowed instanceof Response || allowed instanceof Promise) return allowed
-  return isPost ? enterWithForm(deps, action, visit) : allowed(visit)
+  if (isPost) return enterWithForm(deps, action, visit)
+  return action.access === 'public' ? allowed(visit) : enterInTurn(deps, action, visit)
+}
+
+/** Pages are made one after the other. The session may end while the page waits for its turn. */
+const enterInTurn = async (deps: DashboardDeps, action: Action, asked: Visit): Promise<Response> => {
+  await takeTurn()
+  const visit: Visit = { ...asked, ...presentOf(deps, asked) }
+  const allowed = allow(deps, action, visit)
+  return allowed instanceof Response || allowed instanceof Promise ? allowed : allowed(visit)
 }
 
 /** Whoever sends a form decides how long that takes, and may be signed out, demoted or removed before its last byte. */

@@ -23,6 +23,7 @@ import { typedLimit } from './limit-fields.ts'
 import { keyOf } from './named.ts'
 import type { NoticeName } from './notice.ts'
 import { askedPage } from './paging.ts'
+import { takeTurn } from './pause.ts'
 import { isTypedOver, shownBy, shownText } from './shown-fields.ts'
 import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from './visit.ts'
 
@@ -42,6 +43,8 @@ const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respo
   const key = keyOf(deps, visit)
   if (key === null) return notFound(visit)
   const events = await readKeyEvents(deps.core, key.keyId)
+  const apiKey = await keyViewOf(deps, key, visit.nowMs)
+  await takeTurn()
   const typed = visit.query.get('at')
   const asked = (text: string): StateAt => {
     const instant = askedInstant(text)
@@ -56,7 +59,7 @@ const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respo
     <KeyPage
       shell={{ ...visit.shell, notice: alreadySoText(visit.notice, key) ?? visit.shell.notice }}
       cellar={cellarView(cellarOfKey(deps, key))}
-      apiKey={await keyViewOf(deps, key, visit.nowMs)}
+      apiKey={apiKey}
       history={historyPage(events, askedPage(visit.query))}
       stateAt={then}
     />,

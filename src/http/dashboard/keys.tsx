@@ -14,6 +14,7 @@ import { drawKeyId, keyShownOnce, sentKeyId } from './key-shown-once.tsx'
 import { keyListOf, keyListQuery } from './key-views.ts'
 import { typedLimit } from './limit-fields.ts'
 import { cellarOf } from './named.ts'
+import { takeTurn } from './pause.ts'
 import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from './visit.ts'
 
 export const keyListRoutes = (deps: DashboardDeps): readonly Route[] => [
@@ -30,6 +31,7 @@ const showKeys = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Resp
   if (cellar === null) return notFound(visit)
   const { cellar: _, ...list } = await keyListOf(deps, cellar.cellar, keyListQuery(visit.query), visit.nowMs)
   const { baseUrl } = visit.origin
+  await takeTurn()
   return htmlPage(visit, <KeysPage shell={visit.shell} cellar={cellarView(cellar)} {...list} baseUrl={baseUrl} />)
 }
 

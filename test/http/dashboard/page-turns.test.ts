@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
+import { paths } from '../../../views/paths.ts'
+import { type Service, testCellar, validReading } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
+import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
+
+const count = 24
+
+let service: Service
+let admin: Visitor
+let keyId: string
+/** Pages begun, and pieces of searches. */
+let pieces = 0
+
+beforeAll(async () => {
+  service = await startWithOperators()
+  admin = await signedIn(service, 'admin')
+  const created = await service.createKey()
+  keyId = created.keyId
+  await service.post(validReading, created.key)
+  await service.untilFolded(keyId, 1)
+  // Its connections are open from then on, so that the requests of a test come together.
+  await load(paths.cellars)
+})
+afterAll(async () => {
+  await service.stop()
+})
+
+/** The most pieces between two looks. A turn has one look and one piece, in either order: two at most. */
+const piecesInOneTurn = async (answers: Promise<unknown>): Promise<number> => {
+  let most = 0
+  let before = pieces
+  let isAnswered = false
+  const look = (): void => {
+    most = Math.max(most, pieces - before)
+    before = pieces
+    if (!isAnswered) setImmediate(look)
+  }
+  setImmediate(look)
+  await answers
+  isAnswered = true
+  return Math.max(most, pieces - before)
+}
+
+const load = async (path: string): Promise<void> => {
+  const loads = Array.from({ length: count }, () => admin.get(path))
+  for (const { status } of await Promise.all(loads)) expect(status).toBe(200)
+}
+
+/** Counts how often pages show the cellar. */
+const countShown = () => {
+  const { cellars } = service.core.projections
+  const get = cellars.get.bind(cellars)
+  return spyOn(cellars, 'get').mockImplementation((name) => {
+    const cellar = get(name)
+    return cellar === null
+      ? null
+      : {
+          ...cellar,
+          get createdBy() {
+            pieces += 1
+            return cellar.createdBy
+          },
+        }
+  })
+}
+
+describe(`${count} loads at once`, () => {
+  test('of a cellar’s readings are rendered in turns of their own', async () => {
+    using _shown = countShown()
+    const before = pieces
+    expect(await piecesInOneTurn(load(paths.cellar(testCellar)))).toBeLessThanOrEqual(2)
+    expect(pieces - before).toBe(count)
+  })
+
+  test('of all cellars are counted in turns of their own', async () => {
+    const { cellars } = service.core.projections
+    const list = cellars.list.bind(cellars)
+    using _list = spyOn(cellars, 'list').mockImplementation(() => {
+      pieces += 1
+      return list()
+    })
+    const before = pieces
+    expect(await piecesInOneTurn(load(paths.cellars))).toBeLessThanOrEqual(2)
+    expect(pieces - before).toBe(count)
+  })
+
+  test.each([
+    ['a key', () => paths.key(keyId)],
+    ['a cellar’s keys', () => paths.keys(testCellar)],
+  ])('of %s are rendered in turns of their own when the store answers all of them at once', async (_, path) => {
+    using _shown = countShown()
+    let waiting = 0
+    const { promise, resolve } = Promise.withResolvers<null>()
+    using _usage = spyOn(service.core.keys, 'usage').mockImplementation(() => {
+      waiting += 1
+      return promise
+    })
+    const before = pieces
+    const answers = load(path())
+    await until(() => waiting === count)
+    resolve(null)
+    expect(await piecesInOneTurn(answers)).toBeLessThanOrEqual(2)
+    expect(pieces - before).toBe(count)
+  })
+
+  test('of a search share one line for the pieces of all', async () => {
+    const { readings } = service.core.projections
+    const findKegs = readings.findKegs.bind(readings)
+    const piecesPerSearch = 5
+    using _find = spyOn(readings, 'findKegs').mockImplementation(function* (cellar, words) {
+      for (let piece = 1; piece < piecesPerSearch; piece += 1) {
+        pieces += 1
+        yield
+      }
+      pieces += 1
+      return yield* findKegs(cellar, words)
+    })
+    const before = pieces
+    expect(await piecesInOneTurn(load(paths.cellar(testCellar, 'rack')))).toBeLessThanOrEqual(2)
+    expect(pieces - before).toBeGreaterThanOrEqual(count * piecesPerSearch)
+  })
+})
+
+test('a page is not shown when its session ends while the page waits for its turn', async () => {
+  const { operators } = service.core
+  const session = operators.session.bind(operators)
+  using _session = spyOn(operators, 'session')
+    .mockImplementation(() => null)
+    .mockImplementationOnce(session)
+  expect((await admin.get(paths.cellars)).location).toStartWith('/sign-in')
+})
