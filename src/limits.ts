@@ -369,6 +369,8 @@ export const liveStreamsPerSessionMax = 8
 export const liveRenderMsPerTick = 100
 /** After a rendering, a page rests for this many times as long as that took, at most `liveHeartbeatMs`. */
 export const liveRestFactor = 50
+/** Renderings that wait for the store at once. Beyond it, only pages that never read the store are begun. */
+export const liveStoreWaitsMax = 32
 /** Watchers of a page, and bytes, that are served before requests get a turn. */
 export const liveSentPerPiece = 32
 export const liveSentBytesPerPiece = 1024 * 1024

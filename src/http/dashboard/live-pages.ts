@@ -8,20 +8,23 @@ import {
   liveRestFactor,
   liveSentBytesPerPiece,
   liveSentPerPiece,
+  liveStoreWaitsMax,
   liveStreamsMax,
   liveStreamsPerSessionMax,
 } from '../../limits.ts'
 import { type RequestLines, thrownError } from '../request-lines.ts'
 import { LiveChanges, type Topic } from './live-changes.ts'
+import { LiveRenderings, type NextRendering, type RenderingTurns } from './live-renderings.ts'
 import { endings, eventStream, heartbeat, messageOf, type Watcher } from './live-stream.ts'
 import type { Pause } from './pause.ts'
-import { RenderingTime } from './rendering-time.ts'
 
 export type LivePage = {
   /** Pages of the same name show the same, and are rendered once for all who watch. */
   readonly name: string
   readonly topic: Topic
-  /** `null`: nothing to show yet. Long work waits for `pause` between its pieces, one pause at a time. */
+  /** Whether a rendering may wait for the store. */
+  readonly readsStore: boolean
+  /** `null`: nothing to show yet. Long work waits for `pause` between its pieces, and after the store has answered; one pause at a time. */
   readonly render: (pause: Pause) => Promise<string | null>
 }
 
@@ -62,8 +65,8 @@ export type LiveTiming = { readonly schedule: Schedule; readonly passedMs: () =>
 
 /**
  * Everything that pages watch. Readings must not wait for pages, so rendering is bounded. Every `livePushMs` a tick puts the
- * pages that have changed behind those that still wait. Each turn of the event loop renders one page, or one piece of a slow
- * one, until the tick's time for rendering is spent. The next tick goes on where this one stopped.
+ * pages that have changed behind those that still wait. They are rendered in this order (`live-renderings.ts`) until the tick's
+ * time is spent. The next tick goes on where this one stopped.
  *
  * A page that a browser takes too slowly is skipped, not queued: each push is whole.
  */
@@ -72,29 +75,27 @@ export class LivePages {
   readonly #lines: RequestLines
   readonly #schedule: Schedule
   readonly #passedMs: () => number
-  readonly #time: RenderingTime
+  readonly #renderings: LiveRenderings
   readonly #changes = new LiveChanges()
   /** By name. The one whose turn was longest ago is the first. */
   readonly #watched = new Map<string, Watched>()
   readonly #sessions = new Map<string, Session>()
   /** Pages whose turn comes, in this order. */
   readonly #waiting: Watched[] = []
+  /** Names of the pages that are being rendered: none is rendered twice at once. */
+  readonly #underWay = new Set<string>()
   #streams = 0
   #unfollow: (() => void) | null = null
   #isTicking = false
-  #isWorking = false
-  #isBeatDue = false
   #ticks = 0
   #isClosed = false
-  /** Ends the pause of work that waits for the next tick. */
-  #resume: () => void = () => {}
 
   constructor(core: Core, lines: RequestLines, { schedule, passedMs }: LiveTiming) {
     this.#core = core
     this.#lines = lines
     this.#schedule = schedule
     this.#passedMs = passedMs
-    this.#time = new RenderingTime(passedMs)
+    this.#renderings = new LiveRenderings({ schedule, passedMs }, this.#next)
   }
 
   /** How many streams are open. */
@@ -197,28 +198,29 @@ export class LivePages {
 
   /** Goes on while somebody watches, or while a rendering still waits for its next piece. */
   #tick(): void {
-    if (this.#streams === 0 && !this.#isWorking) {
+    if (this.#streams === 0 && this.#renderings.isIdle) {
       this.#isTicking = false
       this.#unfollowAll()
       return
     }
     this.#tickLater()
-    this.#time.beginTick()
     this.#ticks += 1
     if (this.#ticks % (liveHeartbeatMs / livePushMs) === 0) this.#beat()
     for (const watched of this.#watched.values()) if (this.#isDue(watched)) this.#putInLine(watched)
-    this.#resume()
-    if (!this.#isWorking) void this.#work()
+    this.#renderings.beginTick()
   }
 
   /** With each beat every page is rendered, since windows empty and keys expire without an event. */
   #beat(): void {
-    this.#isBeatDue = true
+    this.#sendHeartbeats().catch((thrown) => {
+      this.#lines.error('live heartbeats failed', { error: thrownError(thrown) })
+    })
     for (const watched of this.#watched.values()) watched.renderedAt = null
   }
 
   #isDue(watched: Watched): boolean {
-    if (watched.isWaiting || this.#passedMs() < watched.restsUntilMs) return false
+    if (watched.isWaiting || this.#underWay.has(watched.page.name)) return false
+    if (this.#passedMs() < watched.restsUntilMs) return false
     return watched.behind.size > 0 || watched.renderedAt !== this.#changes.of(watched.page.topic)
   }
 
@@ -235,76 +237,65 @@ export class LivePages {
     this.#watched.set(name, watched)
   }
 
-  /** Never throws: what goes wrong is told, and the next tick goes on with the pages that are left. */
-  async #work(): Promise<void> {
-    this.#isWorking = true
-    this.#time.beginPiece()
-    try {
-      for (;;) {
-        if (this.#isBeatDue) await this.#sendHeartbeats()
-        const watched = this.#waiting.shift()
-        if (watched === undefined) break
-        watched.isWaiting = false
-        this.#moveToEnd(watched)
-        if (await this.#show(watched)) await this.#pause()
-      }
-    } catch (thrown) {
-      this.#lines.error('live pages failed', { error: thrownError(thrown) })
-    } finally {
-      this.#time.endPiece()
-      this.#isWorking = false
+  /** The page whose turn it is. One that nobody has room for is not rendered. */
+  readonly #next = (): ReturnType<NextRendering> => {
+    for (;;) {
+      const areTooManyAside = this.#renderings.aside >= liveStoreWaitsMax
+      const index = this.#waiting.findIndex(({ page }) => !(page.readsStore && areTooManyAside))
+      const [watched] = index === -1 ? [] : this.#waiting.splice(index, 1)
+      if (watched === undefined) return null
+      watched.isWaiting = false
+      this.#moveToEnd(watched)
+      const wanting = watched.renderedAt === this.#changes.of(watched.page.topic) ? watched.behind : watched.watchers
+      if ([...wanting].some((watcher) => watcher.hasRoom())) return (turns) => this.#show(watched, turns)
     }
   }
 
-  /** Ends a piece of work. The next one begins in another turn of the event loop, or with the next tick. */
-  readonly #pause: Pause = async () => {
-    this.#time.endPiece()
-    await new Promise<void>((resolve) => {
-      if (this.#time.isSpent) this.#resume = resolve
-      else this.#schedule.soon(resolve)
-    })
-    this.#time.beginPiece()
-  }
-
   async #sendHeartbeats(): Promise<void> {
-    this.#isBeatDue = false
     const watchers = [...this.#sessions.values()].flatMap((session) => [...session.watchers])
     for (const [index, watcher] of watchers.entries()) {
       if (!watcher.isAllowed()) endFor(watcher, 'over')
       else watcher.send(heartbeat)
-      if (index % liveSentPerPiece === liveSentPerPiece - 1) await this.#pause()
+      if (index % liveSentPerPiece === liveSentPerPiece - 1) {
+        await new Promise<void>((resolve) => this.#schedule.soon(resolve))
+      }
     }
-    await this.#pause()
   }
 
-  /** Answers false if nothing was done: a page that nobody has room for is not rendered. */
-  async #show(watched: Watched): Promise<boolean> {
+  /** Never throws: what goes wrong is logged, and the other pages go on. */
+  async #show(watched: Watched, turns: RenderingTurns): Promise<void> {
+    const { name } = watched.page
+    this.#underWay.add(name)
+    try {
+      await this.#push(watched, turns)
+    } catch (thrown) {
+      this.#lines.error('live page failed', { error: thrownError(thrown) })
+    } finally {
+      this.#underWay.delete(name)
+    }
+  }
+
+  async #push(watched: Watched, turns: RenderingTurns): Promise<void> {
     const { page, watchers, behind } = watched
-    const changes = this.#changes.of(page.topic)
-    const wanting = watched.renderedAt === changes ? behind : watchers
-    if (![...wanting].some((watcher) => watcher.hasRoom())) return false
     const before = watched.lastHash
-    watched.renderedAt = changes
-    const beganMs = this.#time.totalMs
-    const html = await this.#render(page)
-    const tookMs = this.#time.totalMs - beganMs
-    watched.restsUntilMs = this.#passedMs() + Math.min(tookMs * liveRestFactor, liveHeartbeatMs)
+    watched.renderedAt = this.#changes.of(page.topic)
+    const html = await this.#render(page, turns.pause)
+    watched.restsUntilMs = this.#passedMs() + Math.min(turns.tookMs() * liveRestFactor, liveHeartbeatMs)
     if (html === null) {
       // There is nothing to catch up with. What comes next is sent to all.
       behind.clear()
       watched.lastHash = null
-      return true
+      return
     }
     const bytes = messageOf(html)
     watched.lastHash = Bun.hash(bytes)
     if (watched.lastHash !== before) for (const watcher of watchers) behind.add(watcher)
-    await this.#send(bytes, watched)
-    return true
+    await this.#send(bytes, watched, turns.pause)
   }
 
-  async #render(page: LivePage): Promise<string | null> {
+  async #render(page: LivePage, pause: Pause): Promise<string | null> {
     try {
-      return await page.render(this.#pause)
+      return await page.render(pause)
     } catch (thrown) {
       this.#lines.error('live page failed', { error: thrownError(thrown) })
       return null
@@ -312,12 +303,12 @@ export class LivePages {
   }
 
   /** To all who are behind. Many watchers, or a large page, take several pieces. */
-  async #send(bytes: Uint8Array, { behind }: Watched): Promise<void> {
+  async #send(bytes: Uint8Array, { behind }: Watched, pause: Pause): Promise<void> {
     const perPiece = Math.max(1, Math.min(liveSentPerPiece, Math.floor(liveSentBytesPerPiece / bytes.length)))
     for (const [index, watcher] of [...behind].entries()) {
       if (!watcher.isAllowed()) endFor(watcher, 'over')
       else if (watcher.send(bytes)) behind.delete(watcher)
-      if (index % perPiece === perPiece - 1) await this.#pause()
+      if (index % perPiece === perPiece - 1) await pause()
     }
   }
 }

@@ -44,11 +44,12 @@ const cellarsPage = (deps: DashboardDeps, visit: SignedInVisit): RolelessPage =>
   return {
     name: ['cellars', page],
     topic: 'all',
+    readsStore: true,
     render: async (pause) => {
       const nowMs = clock.now()
-      return (
-        <CellarList {...(await cellarListOf(deps, page, { nowMs, pause }))} nowMs={nowMs} isAdmin={isAdmin(visit)} />
-      )
+      const list = await cellarListOf(deps, page, { nowMs, pause })
+      await pause()
+      return <CellarList {...list} nowMs={nowMs} isAdmin={isAdmin(visit)} />
     },
   }
 }
@@ -61,6 +62,7 @@ const readingsPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<
   return {
     name: ['readings', cellar, words.join(' '), wanted.page],
     topic: { cellar },
+    readsStore: false,
     render: async (pause) => {
       const nowMs = deps.core.clock.now()
       const shown = await readingsOf(deps, wanted, { nowMs, pause })
@@ -81,8 +83,10 @@ const keysPage = (deps: DashboardDeps, visit: SignedInVisit): RolelessPage | nul
   return {
     name: ['keys', cellar, status, page],
     topic: { cellar },
-    render: async () => {
+    readsStore: true,
+    render: async (pause) => {
       const list = await keyListOf(deps, cellar, { status, page }, now())
+      await pause()
       return <KeyList {...list} nowMs={now()} isAdmin={isAdmin(visit)} />
     },
   }
@@ -99,10 +103,12 @@ const keyPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Rolel
   return {
     name: ['key', key.keyId, page],
     topic: { keyId: key.keyId },
-    render: async () => {
+    readsStore: true,
+    render: async (pause) => {
       const nowMs = core.clock.now()
       const known = core.projections.keys.get(key.keyId) ?? key
       const [apiKey, told] = [await keyViewOf(deps, known, nowMs), await history()]
+      await pause()
       return <KeyPush apiKey={apiKey} history={told} nowMs={nowMs} isAdmin={isAdmin(visit)} />
     },
   }
@@ -114,8 +120,10 @@ const firstReadingPage = (deps: DashboardDeps, visit: SignedInVisit): RolelessPa
   return {
     name: ['first-reading', key.keyId],
     topic: { keyId: key.keyId },
-    render: async () => {
+    readsStore: true,
+    render: async (pause) => {
       const reading = await firstReading(deps, key.keyId)
+      await pause()
       return reading === null ? null : <FirstReading keyId={key.keyId} reading={readingView(deps, reading)} />
     },
   }

@@ -290,6 +290,7 @@ describe('the rendering of live pages', () => {
       page: {
         name: 'large',
         topic: 'all',
+        readsStore: false,
         render: async () => {
           renderings += 1
           return `${renderings}${'x'.repeat(300 * 1024)}`
