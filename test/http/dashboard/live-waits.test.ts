@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { readingsStream } from '../../../src/domain/streams.ts'
 import { liveHeartbeatMs, livePushMs, liveStoreWaitsMax, liveStreamsPerSessionMax } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
 import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
+import { mostInOneTurn } from '../../support/most-in-one-turn.ts'
 import { passingLog } from '../../support/passing-log.ts'
 import { type RawConnection, rawConnect } from '../../support/raw-http.ts'
 import { type Service, testAsker, testCellar, validReading } from '../../support/service.ts'
@@ -128,8 +129,18 @@ describe('a live page that waits for the store', () => {
         .toSorted(),
     )
     await until(() => pushes(readings) === 1)
+    // Each rendering asks for its key once.
+    const { keys: known } = service.core.projections
+    const get = known.get.bind(known)
+    let rendered = 0
+    using _get = spyOn(known, 'get').mockImplementation((keyId) => {
+      rendered += 1
+      return get(keyId)
+    })
     answerReads()
-    for (const connection of watching.slice(0, -1)) await until(() => pushes(connection) >= 1)
+    const arePushed = until(() => watching.slice(0, -1).every((connection) => pushes(connection) >= 1))
+    expect(await mostInOneTurn(() => rendered, arePushed)).toBeLessThanOrEqual(2)
+    expect(rendered).toBe(liveStoreWaitsMax)
     await schedule.advance(livePushMs)
     await until(() => watching.every((connection) => pushes(connection) >= 1))
   })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { paths } from '../../../views/paths.ts'
+import { mostInOneTurn } from '../../support/most-in-one-turn.ts'
 import { type Service, testCellar, validReading } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
@@ -25,22 +26,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.stop()
 })
-
-/** The most pieces between two looks. A turn has one look and one piece, in either order: two at most. */
-const piecesInOneTurn = async (answers: Promise<unknown>): Promise<number> => {
-  let most = 0
-  let before = pieces
-  let isAnswered = false
-  const look = (): void => {
-    most = Math.max(most, pieces - before)
-    before = pieces
-    if (!isAnswered) setImmediate(look)
-  }
-  setImmediate(look)
-  await answers
-  isAnswered = true
-  return Math.max(most, pieces - before)
-}
 
 const load = async (path: string): Promise<void> => {
   const loads = Array.from({ length: count }, () => admin.get(path))
@@ -69,7 +54,7 @@ describe(`${count} loads at once`, () => {
   test('of a cellar’s readings are rendered in turns of their own', async () => {
     using _shown = countShown()
     const before = pieces
-    expect(await piecesInOneTurn(load(paths.cellar(testCellar)))).toBeLessThanOrEqual(2)
+    expect(await mostInOneTurn(() => pieces, load(paths.cellar(testCellar)))).toBeLessThanOrEqual(2)
     expect(pieces - before).toBe(count)
   })
 
@@ -81,7 +66,7 @@ describe(`${count} loads at once`, () => {
       return list()
     })
     const before = pieces
-    expect(await piecesInOneTurn(load(paths.cellars))).toBeLessThanOrEqual(2)
+    expect(await mostInOneTurn(() => pieces, load(paths.cellars))).toBeLessThanOrEqual(2)
     expect(pieces - before).toBe(count)
   })
 
@@ -100,7 +85,7 @@ describe(`${count} loads at once`, () => {
     const answers = load(path())
     await until(() => waiting === count)
     resolve(null)
-    expect(await piecesInOneTurn(answers)).toBeLessThanOrEqual(2)
+    expect(await mostInOneTurn(() => pieces, answers)).toBeLessThanOrEqual(2)
     expect(pieces - before).toBe(count)
   })
 
@@ -117,7 +102,7 @@ describe(`${count} loads at once`, () => {
       return yield* findKegs(cellar, words)
     })
     const before = pieces
-    expect(await piecesInOneTurn(load(paths.cellar(testCellar, 'rack')))).toBeLessThanOrEqual(2)
+    expect(await mostInOneTurn(() => pieces, load(paths.cellar(testCellar, 'rack')))).toBeLessThanOrEqual(2)
     expect(pieces - before).toBeGreaterThanOrEqual(count * piecesPerSearch)
   })
 })
