@@ -15,7 +15,6 @@ import {
   type RejectedItem,
 } from '../domain/refusal.ts'
 import {
-  batchNamesMax,
   batchReadingsMax,
   batchStructuralCharsMax,
   bodyBytesPerSecondMin,
@@ -230,7 +229,7 @@ const batchTooLargeWords = {
   key: (readingsMax: number) =>
     `readings must be at most ${readingsMax} in one batch, the limit of this key: send them in several.`,
   structure: () =>
-    `readings must have at most ${batchStructuralCharsMax} of the characters {}[]:, outside strings, and ${batchNamesMax} names of cellars, racks and kegs, in one batch: send them in several.`,
+    `readings must have at most ${batchStructuralCharsMax} of the characters {}[]:, outside strings in one batch: send them in several.`,
 } as const
 
 const jsonWords = {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { batchNamesMax, jsonNestingMax } from '../../limits.ts'
 
-export type StructureFault = 'too_deep' | 'too_many'
+export type StructureFault = 'too_deep' | 'too_many' | 'too_many_names'
 
 /**
  * Bounds what `JSON.parse` may cost, in one pass over the bytes of a body (decisions, "Cost is bounded, not only count").
@@ -34,7 +34,7 @@ export const limitStructure = (body: Uint8Array, structuralCharsMax: number): nu
         if (field === unused) overwrite(body, from, at)
       } else if (field === name) {
         names += 1
-        if (names > batchNamesMax) return 'too_many'
+        if (names > batchNamesMax) return 'too_many_names'
       } else if (field !== timestamp || at - from < timestampBytesMin) overwrite(body, from, at)
       continue
     }

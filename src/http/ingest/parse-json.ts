@@ -16,7 +16,7 @@ export const parseJson = (
 ): Outcome<unknown, ReadingRefusal> => {
   if (body.byteLength === 0) return malformed('empty')
   const structure = limitStructure(body, structuralCharsMax[what])
-  if (typeof structure === 'string') return structure === 'too_deep' ? tooDeep : tooManyChars[what]
+  if (typeof structure === 'string') return refusals[what][structure]
   work.bytesLookedAt += structure
   let text: string
   try {
@@ -35,10 +35,14 @@ export const parseJson = (
 const structuralCharsMax = { reading: readingStructuralCharsMax, batch: batchStructuralCharsMax } as const
 
 const tooDeep = refused<ReadingRefusal>({ kind: 'invalid_body', what: 'nesting' })
+const tooMuch = refused<ReadingRefusal>({ kind: 'invalid_body', what: 'structure' })
+const tooLarge = (bound: 'batch' | 'structure') =>
+  refused<ReadingRefusal>({ kind: 'batch_too_large', readingsMax: batchReadingsMax, bound })
 
-const tooManyChars = {
-  reading: refused<ReadingRefusal>({ kind: 'invalid_body', what: 'structure' }),
-  batch: refused<ReadingRefusal>({ kind: 'batch_too_large', readingsMax: batchReadingsMax, bound: 'structure' }),
+const refusals = {
+  reading: { too_deep: tooDeep, too_many: tooMuch, too_many_names: tooMuch },
+  // A batch of 1,000 readings has no more names than that.
+  batch: { too_deep: tooDeep, too_many: tooLarge('structure'), too_many_names: tooLarge('batch') },
 } as const
 
 const malformed = (fault: 'empty' | 'not_utf8' | 'not_json' | 'bare_nan') =>
