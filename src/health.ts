@@ -67,7 +67,7 @@ const words: Readonly<Record<ReasonKind, Omit<Reason, 'kind' | 'why'>>> = {
   bodies: {
     refuses: 'readings',
     what: 'Unfinished request bodies take all the memory that they may.',
-    meanwhile: 'Some readings are refused with 503 OVERLOADED. Changes still work.',
+    meanwhile: 'Bodies over 1 KiB are refused with 503 OVERLOADED. Shorter readings are stored, and changes work.',
     remedy: 'Suspend or revoke the keys that the cause names, if they are leaked. Readings go on by themselves.',
   },
   batches: {

@@ -88,7 +88,7 @@ export const visitorAddressFormsBytesMax = 128 * 1024
 export const visitorsFormsBytesMax = 4 * 1024 * 1024
 /** A form of somebody who is not signed in. A sign-in form has a few hundred bytes, and about 7.5 KB with the longest fields. */
 export const visitorFormBodyBytesMax = 8 * 1024
-/** What the shortest body reserves: about what its connection and request take. */
+/** A plain body of that declared size or less reserves nothing: it takes no more than its connection. A packed one reserves that much. */
 export const bodyReservedBytesMin = 1024
 /** A body that comes slower than this after its first 30 s is given up. */
 export const bodyBytesPerSecondMin = 1024

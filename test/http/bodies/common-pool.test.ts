@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { watchHealth } from '../../../src/health-watch.ts'
 import {
   batchBodyBytesMax,
+  bodyReservedBytesMin,
   deviceBodiesBytesMax,
   deviceLargeBodiesBytesMax,
   heartbeatMs,
@@ -140,7 +141,10 @@ test('a pool without room for a single reading is the reason `bodies`', async ()
   await stallBatches()
   await stallReadings()
   expect(service.bodies.reservedBytes('devices')).toBe(deviceBodiesBytesMax)
-  await refusedFor(overloadedLooksMin, async () => expectRefusal(await postReading(), 503, 'OVERLOADED'))
+  const long = JSON.stringify(validReading).padEnd(bodyReservedBytesMin + 1)
+  const postLong = async () => answerOf(await service.post(long, key))
+  await refusedFor(overloadedLooksMin, async () => expectRefusal(await postLong(), 503, 'OVERLOADED'))
+  expect((await postReading()).status).toBe(200)
   expect([kinds(), await readyStatus()]).toEqual([['bodies'], 503])
   for (const connection of connections) connection.drop()
   await until(() => service.bodies.count === 0)

@@ -304,8 +304,8 @@ describe('BodiesInFlight keeps connections open', () => {
   test('by renewing the timer of each unfinished body with each heartbeat', async () => {
     const renewed: (readonly [Request, number])[] = []
     bodies.servedBy({ timeout: (request, seconds) => renewed.push([request, seconds]) })
-    const from = sender(200)
-    const other = sender(300)
+    const from = sender(2_000)
+    const other = sender(3_000)
     reading(from)
     reading(other)
     expect(renewed).toEqual([])
@@ -329,7 +329,7 @@ describe('BodiesInFlight keeps connections open', () => {
       return schedule.after(ms, run)
     }
     bodies = new BodiesInFlight({ ...schedule, after })
-    const senders = Array.from({ length: 10 }, () => sender(100))
+    const senders = Array.from({ length: 10 }, () => sender(2_000))
     for (const from of senders) reading(from)
     expect(timers).toBe(1)
     await beats(2)

@@ -5,6 +5,7 @@ import {
   bodyGraceMs,
   bodyHeartbeatMs,
   bodyInOnePieceBytesMax,
+  bodyReservedBytesMin,
   keyBodiesBytesMax,
   readingBodyBytesMax,
 } from '../../../src/limits.ts'
@@ -33,6 +34,8 @@ const readingPath = '/api/v1/ingest'
 const batchPath = '/api/v1/ingest/batch'
 /** Of a body that is read as a stream though it declares its length. */
 const largeBytes = bodyInOnePieceBytesMax + 20_000
+/** Of a reading that is not too short to reserve anything. */
+const longBytes = bodyReservedBytesMin + 1
 const chunked = 'Transfer-Encoding: chunked'
 const declared = (bytes: number): string => `Content-Length: ${bytes}`
 
@@ -81,8 +84,10 @@ describe('200 stalled batches of one key', () => {
     await until(() => refusals === 200 - held)
     expect([service.bodies.count, reserved()]).toEqual([held, keyBodiesBytesMax])
     expect((await service.post(validReading, other)).status).toBe(200)
-    const refused = await answerOf(await service.post(validReading, key))
-    expectRefusal(refused, 503, 'OVERLOADED')
+    const json = JSON.stringify(validReading)
+    expectRefusal(await answerOf(await service.post(json.padEnd(longBytes), key)), 503, 'OVERLOADED')
+    // A short body takes no more than its connection.
+    expect((await service.post(json.padEnd(bodyReservedBytesMin), key)).status).toBe(200)
 
     for (const connection of stalled) connection.drop()
     await untilInFlight(0)
@@ -103,7 +108,12 @@ describe('200 stalled batches of one key', () => {
 describe('the reservation is back at 0', () => {
   const json = JSON.stringify(validReading)
   const cases: readonly { readonly what: string; readonly text: () => string; readonly status: number }[] = [
-    { what: 'a reading', text: () => head(readingPath, declared(json.length)) + json, status: 200 },
+    { what: 'a short reading', text: () => head(readingPath, declared(json.length)) + json, status: 200 },
+    {
+      what: 'a long reading',
+      text: () => head(readingPath, declared(longBytes)) + json.padEnd(longBytes),
+      status: 200,
+    },
     {
       what: 'a reading in chunks',
       text: () => `${head(readingPath, chunked)}${json.length.toString(16)}\r\n${json}\r\n0\r\n\r\n`,
@@ -148,14 +158,15 @@ describe('the reservation is back at 0', () => {
         },
       }),
     })
-    expect((await broken.post(validReading, (await broken.createKey()).key)).status).toBe(500)
+    const body = JSON.stringify(validReading).padEnd(longBytes)
+    expect((await broken.post(body, (await broken.createKey()).key)).status).toBe(500)
     expect([broken.bodies.count, broken.bodies.reservedBytes('devices')]).toEqual([0, 0])
     await broken.stop()
   })
 
   test('after clients that go away in the middle', async () => {
     for (const text of [
-      `${head(readingPath, declared(100))}{`,
+      `${head(readingPath, declared(longBytes))}{`,
       `${head(batchPath, declared(largeBytes))}{`,
       `${head(batchPath, chunked)}1\r\n{\r\n`,
     ]) {
@@ -191,7 +202,7 @@ describe('a slow body', () => {
   const graceMs = bodyGraceMs + bodyHeartbeatMs
 
   test.each([
-    ['a reading', readingPath, declared(100), '{'],
+    ['a reading', readingPath, declared(longBytes), '{'],
     ['a large batch', batchPath, declared(largeBytes), '{'],
     ['a batch in chunks', batchPath, chunked, '1\r\n{\r\n'],
   ])('that stalls, %s, is answered 408 and its connection closed', async (_, path, line, part) => {
@@ -219,7 +230,7 @@ describe('a slow body', () => {
     const limited = await service.createKey({ limit: { readings: 1, windowMs: 60_000 } })
     const first = await service.post(validReading, limited.key, { 'Idempotency-Key': 'first' })
     expect(first.status).toBe(200)
-    const lines = `Idempotency-Key: first\r\n${declared(100)}`
+    const lines = `Idempotency-Key: first\r\n${declared(longBytes)}`
     const connection = await stall(`${head(readingPath, lines, limited.key)}{`)
     await untilInFlight(1)
     await schedule.advance(graceMs + bodyHeartbeatMs)

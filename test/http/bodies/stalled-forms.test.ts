@@ -3,6 +3,7 @@ import {
   bodyBytesPerSecondMin,
   bodyGraceMs,
   bodyHeartbeatMs,
+  bodyReservedBytesMin,
   formBodyBytesMax,
   operatorFormsBytesMax,
   operatorsFormsBytesMax,
@@ -71,7 +72,8 @@ const trySignIn = async (address: string): Promise<number> => {
   const person = visitor(service.url)
   const headers = { 'X-Forwarded-For': address, 'X-Forwarded-Proto': 'https' }
   await person.get(paths.signIn, headers)
-  const seen = await person.post(paths.signIn, { email: 'eve@example.org', password: 'wrong', next: '' }, headers)
+  const fields = { email: 'eve@example.org', password: 'wrong', next: '', padding: 'x'.repeat(bodyReservedBytesMin) }
+  const seen = await person.post(paths.signIn, fields, headers)
   return seen.status
 }
 
