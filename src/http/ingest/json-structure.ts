@@ -89,6 +89,7 @@ const endOfString = (body: Uint8Array, from: number): number => {
 /** Whether the string that ends there is the name of a field: a colon follows. */
 const isName = (body: Uint8Array, end: number): boolean => {
   let at = end + 1
+  if (roles[body[at] ?? 0] === colon) return true
   for (let byte = body[at]; byte === space || (byte !== undefined && byte >= 0x09 && byte <= 0x0d); byte = body[at])
     at += 1
   return roles[body[at] ?? 0] === colon
@@ -126,7 +127,7 @@ const fieldNamed = (body: Uint8Array, from: number, end: number): number => {
 
 /** `"c\u0065llar"` is a way to write `"cellar"`. */
 const fieldEscaped = (body: Uint8Array, from: number, end: number): number => {
-  if (end - from > escapedNameBytesMax) return unused
+  if (end - from > escapedNameBytesMax || !hasEscape(body, from, end)) return unused
   let text = ''
   for (let at = from; at < end; at += 1) {
     let code = body[at] ?? 0
@@ -138,6 +139,11 @@ const fieldEscaped = (body: Uint8Array, from: number, end: number): number => {
     text += String.fromCharCode(code)
   }
   return fields.get(text) ?? unused
+}
+
+const hasEscape = (body: Uint8Array, from: number, end: number): boolean => {
+  for (let at = from; at < end; at += 1) if (body[at] === backslash) return true
+  return false
 }
 
 /** The longest known name, each of its characters as `\u0074`. */
