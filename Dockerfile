@@ -1,14 +1,16 @@
 # The service in a container: not root, and nothing to write to but /data.
 #   docker build -t cellarbook .
 #   docker run --read-only --tmpfs /tmp -v cellarbook:/data -p 127.0.0.1:3000:3000 cellarbook
-FROM oven/bun:1.4.5-slim AS install
+# compose.cluster.yaml gives it with its digest.
+ARG BUN_IMAGE=oven/bun:1.4.5-slim
+FROM ${BUN_IMAGE} AS install
 WORKDIR /app
 COPY package.json bun.lock ./
 # The image brings the Bun that the package would bring itself.
 RUN bun install --frozen-lockfile --production --ignore-scripts \
   && rm -rf node_modules/bun node_modules/@oven
 
-FROM oven/bun:1.4.5-slim
+FROM ${BUN_IMAGE}
 WORKDIR /app
 COPY --from=install /app/node_modules node_modules
 COPY package.json bun.lock bunfig.toml tsconfig.json ./

@@ -25,7 +25,7 @@ type Parsed = { readonly value: EventStoreSettings } | { readonly fault: string 
 
 const portDefault = 2113
 const shape = /^(esdb(?:\+discover)?):\/\/(?:([^@/?]*)@)?([^@/?]+)\/?(?:\?(.*))?$/
-const example = 'it must be like esdb://admin:password@cluster.example:2113?tlsCaFile=/etc/cellarbook/ca.crt'
+const example = 'it must be like esdb://cellarbook:password@cluster.example:2113?tlsCaFile=/etc/cellarbook/ca.crt'
 
 export const parseEventStore = (url: string, prefix: string): Parsed => {
   const match = shape.exec(url.trim())

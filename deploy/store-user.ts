@@ -1,0 +1,133 @@
+/**
+ * Makes the EventStoreDB user that the service signs in as. compose.cluster.yaml runs it once the store is up; it can be
+ * run again. The user is in no group, so it cannot manage users or read system streams. It may read `$all`, over which the
+ * service follows its log; what else the service needs, every user may do (the store's default ACL).
+ *
+ *   EVENTSTORE_ADMIN_URL  esdb://admin:…@store-1:2113,store-2:2113?tls=true&tlsCaFile=…
+ *   STORE_USER            the name of the user
+ *   STORE_PASSWORD        its password; a user that is there already gets it
+ */
+import { readFileSync } from 'node:fs'
+import { EventStoreDBClient } from '@eventstore/db-client'
+import { type EventStoreSettings, parseEventStore } from '../src/eventstore-url.ts'
+
+export type StoreUser = { readonly name: string; readonly password: string }
+
+/** Where the store takes requests of admins over HTTP. */
+export type ManagedStore = {
+  readonly urls: readonly string[]
+  /** `name:password`. */
+  readonly admin: string
+  /** PEM; `null`: what the system trusts. */
+  readonly ca: string | null
+}
+
+const triesMax = 60
+const pauseMs = 2_000
+const answerMsMax = 5_000
+
+/**
+ * Asks one node after the other, since only the one that leads makes users.
+ * @throws Error with what each node said, if none did it.
+ */
+export const makeUser = async (store: ManagedStore, user: StoreUser): Promise<void> => {
+  const said: string[] = []
+  for (const url of store.urls) {
+    const made = await post(store, `${url}/users`, {
+      LoginName: user.name,
+      FullName: 'Cellarbook',
+      Groups: [],
+      Password: user.password,
+    })
+    if (made === 201) return
+    if (made === 409) {
+      const path = `/users/${encodeURIComponent(user.name)}/command/reset-password`
+      const reset = await post(store, url + path, { NewPassword: user.password })
+      if (reset === 200) return
+      said.push(`${url}: ${reset} to the new password`)
+    } else said.push(`${url}: ${made}`)
+  }
+  throw new Error(`Cannot make the user "${user.name}": ${said.join(', ')}`)
+}
+
+/** The status, or why there is none. A redirect is not followed: the next node is asked anyway. */
+const post = async ({ admin, ca }: ManagedStore, url: string, body: object): Promise<number | string> => {
+  const headers = {
+    Authorization: `Basic ${Buffer.from(admin).toString('base64')}`,
+    'Content-Type': 'application/json',
+    Accept: 'application/json',
+  }
+  try {
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+      redirect: 'manual',
+
+      signal: AbortSignal.timeout(answerMsMax),
+      ...(ca === null ? {} : { tls: { ca } }),
+    })
+    await answer.body?.cancel()
+    return answer.status
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+/** Adds the user to those who may read `$all`, and leaves what else is set there. */
+export const letReadAll = async (client: EventStoreDBClient, name: string): Promise<void> => {
+  const { metadata = {} } = await client.getStreamMetadata('$all')
+  const acl = typeof metadata.acl === 'object' ? metadata.acl : {}
+  const readers = acl.readRoles ?? ['$admins']
+  if (readers.includes(name)) return
+  await client.setStreamMetadata('$all', { ...metadata, acl: { ...acl, readRoles: [...readers, name] } })
+}
+
+const managedStoreOf = (settings: EventStoreSettings): ManagedStore => {
+  const { endpoints, tls, credentials } = settings
+  const scheme = tls === null ? 'http' : 'https'
+  return {
+    urls: endpoints.map(({ host, port }) => `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`),
+    admin: `${credentials?.username ?? ''}:${credentials?.password ?? ''}`,
+    ca: tls?.caPath ? readFileSync(tls.caPath, 'utf8') : null,
+  }
+}
+
+const settingOf = (name: string): string => {
+  const value = process.env[name]
+  if (value) return value
+  throw new Error(`${name} is not set`)
+}
+
+const main = async (): Promise<void> => {
+  const url = settingOf('EVENTSTORE_ADMIN_URL')
+  const user = { name: settingOf('STORE_USER'), password: settingOf('STORE_PASSWORD') }
+  const parsed = parseEventStore(url, '')
+  if ('fault' in parsed) throw new Error(parsed.fault.replace('EVENTSTORE_URL', 'EVENTSTORE_ADMIN_URL'))
+  const store = managedStoreOf(parsed.value)
+  for (let left = triesMax; ; left -= 1) {
+    const client = EventStoreDBClient.connectionString(url)
+    try {
+      await makeUser(store, user)
+      await letReadAll(client, user.name)
+      return
+    } catch (error) {
+      // A store that has just started takes a while to choose its leader.
+      if (left <= 1) throw error
+      await Bun.sleep(pauseMs)
+    } finally {
+      await client.dispose()
+    }
+  }
+}
+
+if (import.meta.main) {
+  try {
+    await main()
+    process.stdout.write('The store user is there, and may read $all.\n')
+    process.exit(0)
+  } catch (error) {
+    process.stderr.write(`store-user: ${JSON.stringify(error instanceof Error ? error.message : String(error))}\n`)
+    process.exit(1)
+  }
+}

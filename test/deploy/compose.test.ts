@@ -1,0 +1,69 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { newFolder, root } from '../support/cellarbook.ts'
+
+const folder = newFolder()
+afterAll(() => folder.remove())
+
+const composeText = readFileSync(join(root, 'compose.cluster.yaml'), 'utf8')
+const lines = composeText.split('\n').filter((line) => !/^\s*#/.test(line))
+
+/** What an image is, and the variable without which it is not used. */
+const images = lines.flatMap((line) => {
+  const [, image] = /^\s*(?:image|BUN_IMAGE): (.*)$/.exec(line) ?? []
+  return image === undefined ? [] : [image]
+})
+const pinned = /^([a-z/-]+:[\w.-]+)@sha256:\$\{([A-Z]+_DIGEST):\?[^}]+\}$/
+
+describe('compose.cluster.yaml', () => {
+  test('uses no image without a digest but the one that is built here', () => {
+    expect(images.length).toBeGreaterThanOrEqual(5)
+    expect(images.filter((image) => !pinned.test(image))).toEqual(['cellarbook', 'cellarbook'])
+    const base = readFileSync(join(root, 'Dockerfile'), 'utf8').match(/^FROM .*$/gm)
+    expect(base).toEqual([`FROM \${BUN_IMAGE} AS install`, `FROM \${BUN_IMAGE}`])
+  })
+
+  test('gives the password of the store’s admin to the store and to store-user alone', () => {
+    const uses = lines.filter((line) => line.includes('{EVENTSTORE_ADMIN_PASSWORD'))
+    expect(uses.map((line) => line.trim().split(':')[0])).toEqual([
+      'EVENTSTORE_DEFAULT_ADMIN_PASSWORD',
+      'EVENTSTORE_DEFAULT_OPS_PASSWORD',
+      'EVENTSTORE_ADMIN_URL',
+    ])
+    const users = lines.flatMap((line) => /(EVENTSTORE_\w*URL): esdb:\/\/(\w+):/.exec(line)?.slice(1) ?? [])
+    expect(users).toEqual(['EVENTSTORE_URL', 'cellarbook', 'EVENTSTORE_ADMIN_URL', 'admin'])
+  })
+})
+
+describe('deploy/pin-images', () => {
+  /** Runs it with a `docker` that answers so. */
+  const pinImages = async (docker: string) => {
+    const bin = join(folder.path, crypto.randomUUID())
+    mkdirSync(bin)
+    writeFileSync(join(bin, 'docker'), `#!/bin/sh\n${docker}\n`)
+    chmodSync(join(bin, 'docker'), 0o755)
+    const env = { PATH: `${bin}:${process.env['PATH'] ?? ''}` }
+    const child = Bun.spawn(['sh', 'deploy/pin-images'], { cwd: root, env, stdout: 'pipe', stderr: 'pipe' })
+    const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+    return { exitCode: await child.exited, stdout, stderr }
+  }
+
+  test('prints a digest for every variable that the compose file requires', async () => {
+    // The last word is the image that is asked for.
+    const ran = await pinImages(`for word; do :; done; printf 'sha256:%s\\n' "of-$word"`)
+    expect([ran.exitCode, ran.stderr]).toEqual([0, ''])
+    const expected = images.flatMap((image) => {
+      const [, name, variable] = pinned.exec(image) ?? []
+      return name === undefined ? [] : [`${variable}=of-${name}`]
+    })
+    const settings = ran.stdout.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+    expect(settings.sort()).toEqual(expected.sort())
+  })
+
+  test('fails where there is no digest', async () => {
+    const ran = await pinImages('echo "manifest unknown"')
+    expect([ran.exitCode, ran.stdout]).toEqual([1, ''])
+    expect(ran.stderr).toStartWith('Cannot find the digest of ')
+  })
+})
