@@ -5,6 +5,7 @@
 import type { Writable } from 'node:stream'
 import pino from 'pino'
 import type { LogLevel } from './config.ts'
+import { escapeHidden } from './hidden-characters.ts'
 import { logLinesBytesMax } from './limits.ts'
 
 type Facts = { readonly [name: string]: string | number | boolean | null | Error | Counts }
@@ -49,7 +50,9 @@ const boundedLines = (stream: Writable): pino.DestinationStream => {
   })
   return {
     write: (line) => {
-      if (!isGone && stream.writableLength < logLinesBytesMax) stream.write(line)
+      if (isGone || stream.writableLength >= logLinesBytesMax) return
+      // JSON leaves C1 and direction characters as they are, and a terminal obeys them.
+      stream.write(`${escapeHidden(line.trimEnd())}\n`)
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { Children } from '@kitajs/html'
 import { Layout } from './layout.tsx'
+import { Name } from './name.tsx'
 import { paths } from './paths.ts'
 import type { CellarView, Shell } from './types.ts'
 
@@ -17,10 +18,13 @@ export const CellarFrame = (props: {
       <Breadcrumbs cellar={null} />
       <div class="heading">
         <h1>
-          <bdi safe>{cellar.title}</bdi>
+          <Name text={cellar.title} />
         </h1>
         <p class="identifier">
-          <span class="quiet">Devices send</span> <code safe>{cellar.cellar}</code>
+          <span class="quiet">Devices send</span>{' '}
+          <code>
+            <Name text={cellar.cellar} />
+          </code>
         </p>
       </div>
       <nav class="tabs" aria-label="In this cellar">
@@ -61,7 +65,7 @@ export const Breadcrumbs = (props: {
         <>
           <li>
             <a href={paths.cellar(props.cellar.cellar)}>
-              <bdi safe>{props.cellar.title}</bdi>
+              <Name text={props.cellar.title} />
             </a>
           </li>
           <li>
@@ -72,7 +76,7 @@ export const Breadcrumbs = (props: {
       {props.apiKey === undefined ? null : (
         <li>
           <a href={paths.key(props.apiKey.keyId)}>
-            <bdi safe>{props.apiKey.label}</bdi>
+            <Name text={props.apiKey.label} />
           </a>
         </li>
       )}

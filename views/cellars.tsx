@@ -1,4 +1,5 @@
 import { Layout } from './layout.tsx'
+import { Name } from './name.tsx'
 import { PageLinks } from './page-links.tsx'
 import { paths } from './paths.ts'
 import { countText } from './quantity.ts'
@@ -88,10 +89,10 @@ const CellarLine = (props: { readonly row: CellarRow; readonly nowMs: number }):
     <tr>
       <th scope="row">
         <a class="row-name" href={paths.cellar(row.cellar)}>
-          <bdi safe>{row.title}</bdi>
+          <Name text={row.title} />
         </a>
-        <code class="under" safe>
-          {row.cellar}
+        <code class="under">
+          <Name text={row.cellar} />
         </code>
       </th>
       <td class="number" data-label="Active keys">

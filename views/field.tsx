@@ -1,5 +1,6 @@
 import type { Children } from '@kitajs/html'
 import { attribute } from './attribute.ts'
+import { Name } from './name.tsx'
 import type { Form } from './types.ts'
 
 /** In every form. */
@@ -25,8 +26,8 @@ export const FormFault = (props: { readonly fault: string | undefined }): JSX.El
   props.fault === undefined ? (
     ''
   ) : (
-    <p class="fault-box" role="alert" safe>
-      {props.fault}
+    <p class="fault-box" role="alert">
+      <Name text={props.fault} />
     </p>
   )
 
@@ -150,7 +151,7 @@ export const FieldFault = (props: { readonly name: string; readonly fault: strin
   props.fault === undefined ? (
     ''
   ) : (
-    <p class="fault" id={`fault-${props.name}`} safe>
-      {props.fault}
+    <p class="fault" id={`fault-${props.name}`}>
+      <Name text={props.fault} />
     </p>
   )

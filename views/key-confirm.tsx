@@ -2,6 +2,7 @@ import { Breadcrumbs } from './cellar-frame.tsx'
 import { ConfirmCard } from './confirm-card.tsx'
 import { TextField } from './field.tsx'
 import { Layout } from './layout.tsx'
+import { Name } from './name.tsx'
 import { paths } from './paths.ts'
 import { countText } from './quantity.ts'
 import { Ago } from './time.tsx'
@@ -29,7 +30,7 @@ export const ConfirmPage = (props: {
       <ConfirmCard
         title={
           <>
-            <span safe>{titles[action]}</span> <bdi safe>{apiKey.label}</bdi>?
+            <span safe>{titles[action]}</span> <Name text={apiKey.label} />?
           </>
         }
         csrf={props.shell.csrf}

@@ -3,6 +3,7 @@ import { ByWhom } from './by.tsx'
 import { Breadcrumbs } from './cellar-frame.tsx'
 import { Copyable } from './copyable.tsx'
 import { Layout } from './layout.tsx'
+import { Name } from './name.tsx'
 import { paths } from './paths.ts'
 import { limitText } from './quantity.ts'
 import { ReadingSnippets } from './reading-snippets.tsx'
@@ -34,11 +35,11 @@ export const KeyCreatedPage = (props: {
       <h1>
         {apiKey.predecessor === null ? (
           <>
-            <bdi safe>{apiKey.label}</bdi> is ready
+            <Name text={apiKey.label} /> is ready
           </>
         ) : (
           <>
-            New key for <bdi safe>{apiKey.label}</bdi>
+            New key for <Name text={apiKey.label} />
           </>
         )}
       </h1>
@@ -140,7 +141,7 @@ export const FirstReading = (props: { readonly keyId: string; readonly reading: 
         <b>It works: the first reading has come.</b>
       </p>
       <p>
-        <bdi safe>{reading.rack}</bdi> / <bdi safe>{reading.keg}</bdi> = <b class="value">{reading.value}</b>, accepted{' '}
+        <Name text={reading.rack} /> / <Name text={reading.keg} /> = <b class="value">{reading.value}</b>, accepted{' '}
         <Instant at={reading.recordedAt} />
       </p>
       <p class="quiet">

@@ -2,6 +2,7 @@ import type { Limit } from '../src/domain/events.ts'
 import { Breadcrumbs } from './cellar-frame.tsx'
 import { Csrf, FieldFault, FormFault, NoteField, Shown, TextField } from './field.tsx'
 import { Layout } from './layout.tsx'
+import { Name } from './name.tsx'
 import { paths } from './paths.ts'
 import { limitText } from './quantity.ts'
 import { Instant } from './time.tsx'
@@ -46,7 +47,7 @@ export const EditKeyPage = (props: {
     <Layout shell={props.shell} title={`Edit ${apiKey.label}`} section="cellars" narrow>
       <Breadcrumbs cellar={props.cellar} apiKey={apiKey} />
       <h1>
-        Edit <bdi safe>{apiKey.label}</bdi>
+        Edit <Name text={apiKey.label} />
       </h1>
       <form method="post" action={paths.editKey(apiKey.keyId)} class="card" autocomplete="off">
         <Csrf token={props.shell.csrf} />

@@ -1,6 +1,7 @@
 import { Breadcrumbs } from './cellar-frame.tsx'
 import { Csrf, FieldFault, FormFault } from './field.tsx'
 import { Layout } from './layout.tsx'
+import { Name } from './name.tsx'
 import { paths } from './paths.ts'
 import { KeyLink } from './rotation.tsx'
 import { Instant } from './time.tsx'
@@ -25,7 +26,7 @@ export const RotateKeyPage = (props: {
     <Layout shell={props.shell} title={`Rotate ${apiKey.label}`} section="cellars" narrow>
       <Breadcrumbs cellar={props.cellar} apiKey={apiKey} />
       <h1>
-        Rotate <bdi safe>{apiKey.label}</bdi>
+        Rotate <Name text={apiKey.label} />
       </h1>
       <form method="post" action={paths.rotateKey(apiKey.keyId)} class="card">
         <Csrf token={props.shell.csrf} />

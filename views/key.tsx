@@ -5,6 +5,7 @@ import { StatusPill, statusMeaning } from './key-status.tsx'
 import { KeyActions, LastRefusal } from './keys.tsx'
 import { Layout } from './layout.tsx'
 import { UsageMeter } from './meter.tsx'
+import { Name } from './name.tsx'
 import { paths } from './paths.ts'
 import { countText, limitText } from './quantity.ts'
 import { RotationFacts } from './rotation.tsx'
@@ -64,7 +65,7 @@ const KeyNow = (props: {
       <div class="heading with-action">
         <div>
           <h1>
-            <bdi safe>{apiKey.label}</bdi>
+            <Name text={apiKey.label} />
           </h1>
           <p class="identifier">
             <code safe>{`clr_${apiKey.keyId}_…`}</code>
@@ -108,7 +109,7 @@ const KeyFacts = (props: { readonly apiKey: KeyView; readonly nowMs: number }): 
             <>
               :{' '}
               <q>
-                <bdi safe>{mark.reason}</bdi>
+                <Name text={mark.reason} />
               </q>
             </>
           )}
@@ -172,8 +173,8 @@ const KeyFacts = (props: { readonly apiKey: KeyView; readonly nowMs: number }): 
         {apiKey.note === '' ? null : (
           <div class="wide-fact">
             <dt>Note</dt>
-            <dd class="note" safe>
-              {apiKey.note}
+            <dd class="note">
+              <Name text={apiKey.note} />
             </dd>
           </div>
         )}

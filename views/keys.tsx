@@ -2,6 +2,7 @@ import type { KeyStatus } from '../src/domain/key.ts'
 import { ByWhom } from './by.tsx'
 import { CellarFrame } from './cellar-frame.tsx'
 import { UsageMeter } from './meter.tsx'
+import { Name } from './name.tsx'
 import { PageLinks } from './page-links.tsx'
 import { paths } from './paths.ts'
 import { countText, limitText } from './quantity.ts'
@@ -193,7 +194,7 @@ const KeyLine = (props: {
     <tr id={`key-${key.keyId}`}>
       <th scope="row">
         <a class="row-name" href={paths.key(key.keyId)}>
-          <bdi safe>{key.label}</bdi>
+          <Name text={key.label} />
         </a>
         <code class="under" safe>{`clr_${key.keyId}_…`}</code>
       </th>
@@ -258,7 +259,7 @@ const Ending = (props: { readonly apiKey: KeyView; readonly nowMs: number }): JS
         </span>
         {mark.reason === '' ? null : (
           <q>
-            <bdi safe>{mark.reason}</bdi>
+            <Name text={mark.reason} />
           </q>
         )}
       </span>
@@ -305,7 +306,7 @@ const Action = (props: {
   <li>
     <a class={props.danger ? 'action danger' : 'action'} href={props.href} data-dialog>
       <span safe>{props.words}</span>
-      <bdi class="visually-hidden" safe>{` ${props.label}`}</bdi>
+      <Name class="visually-hidden" text={` ${props.label}`} />
     </a>
   </li>
 )

@@ -50,10 +50,12 @@
  * |                                 | its own subscription by replacing the element             |
  */
 import type { Children } from '@kitajs/html'
+import { plainName } from '../src/hidden-characters.ts'
 import { attribute } from './attribute.ts'
 import { Csrf } from './field.tsx'
 import { LiveState } from './live-state.tsx'
 import { Wordmark } from './logo.tsx'
+import { Name } from './name.tsx'
 import { paths } from './paths.ts'
 import type { HealthReason, Shell } from './types.ts'
 
@@ -80,7 +82,7 @@ export const Layout = (props: {
       <html lang="en">
         <head>
           <meta charset="utf-8" />
-          <title safe>{`${props.title} · Cellarbook`}</title>
+          <title safe>{plainName(`${props.title} · Cellarbook`)}</title>
           <meta name="viewport" content="width=device-width, initial-scale=1" />
           <meta name="color-scheme" content="light dark" />
           <meta name="htmx-config" content={htmxConfig} />
@@ -101,8 +103,8 @@ export const Layout = (props: {
           <Masthead shell={shell} section={props.section} />
           <main id="main" class={props.narrow ? 'narrow' : 'wide'} tabindex="-1">
             {shell.notice === null ? null : (
-              <p class="notice" role="status" safe>
-                {shell.notice}
+              <p class="notice" role="status">
+                <Name text={shell.notice} />
               </p>
             )}
             {props.children}
@@ -139,9 +141,9 @@ const Masthead = (props: { readonly shell: Shell; readonly section: Section | un
             </nav>
             <div class="who">
               <span class="who-name">
-                <bdi title={attribute(operator.email)} safe>
-                  {operator.email}
-                </bdi>
+                <span title={attribute(plainName(operator.email))}>
+                  <Name text={operator.email} />
+                </span>
                 {operator.role === 'auditor' ? <span class="role">auditor</span> : null}
               </span>
               <form method="post" action={paths.signOut}>
@@ -178,7 +180,10 @@ const HealthWarning = (props: { readonly reasons: readonly HealthReason[] }): JS
   <aside class="standing-warning" aria-label="Service health">
     {props.reasons.map(({ what, meanwhile, remedy, why }) => (
       <p>
-        <strong safe>{what}</strong> <span safe>{`${meanwhile} ${remedy}`}</span> <small safe>{`Cause: ${why}.`}</small>
+        <strong safe>{what}</strong> <span safe>{`${meanwhile} ${remedy}`}</span>{' '}
+        <small>
+          <Name text={`Cause: ${why}.`} />
+        </small>
       </p>
     ))}
   </aside>

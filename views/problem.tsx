@@ -1,4 +1,5 @@
 import { Layout } from './layout.tsx'
+import { Name } from './name.tsx'
 import type { Shell } from './types.ts'
 
 export type PageProblem =
@@ -36,8 +37,8 @@ export const ProblemPage = (props: {
         </p>
         <p safe>{advice}</p>
         <p>
-          <a class="button" href={props.back.href} safe>
-            {props.back.words}
+          <a class="button" href={props.back.href}>
+            <Name text={props.back.words} />
           </a>
         </p>
       </div>
@@ -98,7 +99,7 @@ const words: Readonly<
   busy: {
     title: 'Busy',
     changed: 'Nothing was changed.',
-    advice: 'Too many changes wait for the same key or cellar. Try again in a moment.',
+    advice: 'Too much waits for the same key or cellar, or to sign in. Try again in a moment.',
   },
   not_confirmed: {
     title: 'Not confirmed yet',

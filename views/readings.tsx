@@ -1,5 +1,6 @@
 import { attribute } from './attribute.ts'
 import { CellarFrame } from './cellar-frame.tsx'
+import { Name } from './name.tsx'
 import { PageLinks } from './page-links.tsx'
 import { paths } from './paths.ts'
 import { countOf, countText } from './quantity.ts'
@@ -118,7 +119,7 @@ const FindKegs = (props: {
     {props.ignoredWords.length === 0 ? null : (
       <p class="quiet" role="status">
         <span safe>{`Only the first ${props.find.split(' ').length} words are looked for. Ignored:`}</span>{' '}
-        <bdi safe>{props.ignoredWords.join(' ')}</bdi>
+        <Name text={props.ignoredWords.join(' ')} />
       </p>
     )}
   </search>
@@ -152,7 +153,7 @@ const NoKegs = (props: { readonly find: string }): JSX.Element => (
       <p>
         No keg has{' '}
         <q>
-          <bdi safe>{props.find}</bdi>
+          <Name text={props.find} />
         </q>{' '}
         in the names of its rack and itself.
       </p>
@@ -224,12 +225,8 @@ const ReadingTable = (props: { readonly readings: readonly ReadingView[]; readon
 
 const KegHeading = (props: { readonly rack: string; readonly keg: string }): JSX.Element => (
   <th scope="row">
-    <bdi class="under" safe>
-      {props.rack}
-    </bdi>
-    <bdi class="row-name" safe>
-      {props.keg}
-    </bdi>
+    <Name class="under" text={props.rack} />
+    <Name class="row-name" text={props.keg} />
   </th>
 )
 
@@ -249,7 +246,7 @@ const ReadingLine = (props: { readonly reading: ReadingView; readonly nowMs: num
       </td>
       <td data-label="Key">
         <a href={paths.key(reading.keyId)}>
-          <bdi safe>{reading.keyLabel}</bdi>
+          <Name text={reading.keyLabel} />
         </a>
       </td>
       <td data-label="Receipt">

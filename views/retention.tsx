@@ -3,6 +3,7 @@ import { Breadcrumbs } from './cellar-frame.tsx'
 import { ConfirmCard } from './confirm-card.tsx'
 import { FormFault, TextField } from './field.tsx'
 import { Layout } from './layout.tsx'
+import { Name } from './name.tsx'
 import { paths } from './paths.ts'
 import { countOf } from './quantity.ts'
 import { Instant } from './time.tsx'
@@ -60,7 +61,10 @@ export const ConfirmRetentionPage = (props: {
         cancel={paths.settings(cellar.cellar)}
       >
         <p class="identifier">
-          <bdi safe>{cellar.title}</bdi> <code safe>{cellar.cellar}</code>
+          <Name text={cellar.title} />{' '}
+          <code>
+            <Name text={cellar.cellar} />
+          </code>
         </p>
         <p>
           Now they are kept <b safe>{keptText(cellar.policy.retentionMs)}</b>.

@@ -1,3 +1,4 @@
+import { Name } from './name.tsx'
 import { paths } from './paths.ts'
 import { Instant } from './time.tsx'
 import { durationText } from './time-words.ts'
@@ -34,7 +35,7 @@ export const KeyLink = (props: { readonly keyId: string; readonly label: string 
     {props.label === null ? null : (
       <>
         <a href={paths.key(props.keyId)}>
-          <bdi safe>{props.label}</bdi>
+          <Name text={props.label} />
         </a>{' '}
       </>
     )}

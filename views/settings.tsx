@@ -3,6 +3,7 @@ import { ByWhom } from './by.tsx'
 import { CellarFrame } from './cellar-frame.tsx'
 import { Csrf, FormFault, Shown, TextField } from './field.tsx'
 import { LimitFields } from './key-form.tsx'
+import { Name } from './name.tsx'
 import { paths } from './paths.ts'
 import { limitText } from './quantity.ts'
 import { keptText, RetentionForm } from './retention.tsx'
@@ -48,7 +49,9 @@ const CellarFacts = (props: { readonly cellar: CellarView; readonly defaultLimit
         <div class="wide-fact">
           <dt>Identifier, which never changes</dt>
           <dd>
-            <code safe>{cellar.cellar}</code>
+            <code>
+              <Name text={cellar.cellar} />
+            </code>
           </dd>
         </div>
         <div>

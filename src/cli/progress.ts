@@ -1,4 +1,5 @@
 import { progressLineMs, progressRedrawMs } from '../limits.ts'
+import { visibleText } from './visible-text.ts'
 
 /** A line that says how far a long command is; on stderr, so that stdout stays the result's. */
 export type Progress = {
@@ -20,10 +21,10 @@ export const createProgress = (screen: Screen, now: () => number): Progress => {
     show: (line) => {
       if (now() - lastAt < everyMs) return
       lastAt = now()
-      screen.write(isTerminal ? clear + line : `${line}\n`)
+      screen.write(isTerminal ? clear + visibleText(line) : `${visibleText(line)}\n`)
     },
     end: (line) => {
-      screen.write(`${clear}${line}\n`)
+      screen.write(`${clear}${visibleText(line)}\n`)
     },
   }
 }

@@ -1,14 +1,14 @@
 /**
- * Labels, names and notes are whatever a person or device sent. On a terminal, control characters move the cursor, set
- * the title or rewrite lines above, and bidirectional overrides make text read as another. Both are shown, never obeyed.
+ * Labels, names, notes and messages are whatever a person, a device or a store sent. On a terminal, control characters
+ * move the cursor, set the title or rewrite lines above. So every text is escaped before it goes to stdout or stderr.
  */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that must not reach a terminal
-const unsafe = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g
-
-const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
+import { escapeHidden } from '../hidden-characters.ts'
 
 /** One line of text in which every such character is written as `\u001b`. */
-export const visibleText = (text: string): string => text.toWellFormed().replace(unsafe, escaped)
+export const visibleText = (text: string): string => escapeHidden(text.toWellFormed())
+
+/** The same for text that is several lines of our own making. Use it only where no line comes from outside. */
+export const visibleLines = (text: string): string => text.split('\n').map(visibleText).join('\n')
 
 /** JSON on one line. Inside JSON the same escapes are mere spelling: what is parsed from it is the value as it was. */
-export const visibleJson = (value: unknown): string => JSON.stringify(value).replace(unsafe, escaped)
+export const visibleJson = (value: unknown): string => escapeHidden(JSON.stringify(value))

@@ -12,9 +12,15 @@ describe('visibleText()', () => {
     expect(visibleText('Kühlraum 3 — 発酵 🍷')).toBe('Kühlraum 3 — 発酵 🍷')
   })
 
+  test('shows zero-width, tag and filler characters, and a mark without a letter', () => {
+    expect(visibleText('a\u200bb\u00ad\u3164\u{e0041}')).toBe('a\\u200bb\\u00ad\\u3164\\udb40\\udc41')
+    expect(visibleText('\u0301a \u0302b e\u0301')).toBe('\\u0301a \\u0302b e\u0301')
+    expect(visibleText('👩\u200d🔬 a\u200db')).toBe('👩\u200d🔬 a\\u200db')
+  })
+
   test('leaves no control character whatever it is given', () => {
     const everything = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code)).join('')
-    expect(visibleText(everything)).not.toMatch(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/u)
+    expect(visibleText(everything)).not.toMatch(/[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029]/u)
   })
 })
 
