@@ -18,6 +18,8 @@ const server = Bun.serve({
     return new Response(message, {
       headers: {
         'Content-Type': 'application/json; charset=utf-8',
+        'X-Content-Type-Options': 'nosniff',
+        'Cache-Control': 'no-store',
         'X-Request-Id': crypto.randomUUID(),
         'X-Receipt': 'readings-4fGh7kLm@1234567',
         'RateLimit-Policy': '"default";q=10000000;w=60',

@@ -7,6 +7,8 @@ const name = t.String({ minLength: 1, maxLength: 128 })
 const routes = new Elysia().post(
   '/api/v1/ingest',
   ({ set }) => {
+    set.headers['X-Content-Type-Options'] = 'nosniff'
+    set.headers['Cache-Control'] = 'no-store'
     set.headers['X-Request-Id'] = crypto.randomUUID()
     set.headers['X-Receipt'] = 'readings-4fGh7kLm@1234567'
     set.headers['RateLimit-Policy'] = '"default";q=10000000;w=60'

@@ -15,6 +15,7 @@ import { benchPeers } from './peers.ts'
 import { drawPicture } from './picture.ts'
 import { benchProcessorCost } from './processor-cost.ts'
 import { benchReplay } from './replay.ts'
+import { benchSignInFlood } from './sign-in-flood.ts'
 import { benchSingleReadings } from './single-readings.ts'
 import { benchStart } from './start.ts'
 import { benchWorstCase } from './worst-case.ts'
@@ -59,6 +60,7 @@ const parts = new Map<string, () => Promise<void>>([
     'worst-case',
     () => benchWorstCase({ ...roundsOr(7, 15), what: values.what ?? null }, checkout === null ? {} : { checkout }),
   ],
+  ['sign-in-flood', () => benchSignInFlood(Number(values.seconds ?? 15), checkout === null ? {} : { checkout })],
   [
     'compare',
     () =>

@@ -180,7 +180,7 @@ const markText = (mark: Mark | null): string => {
 export const byText = (by: By): string => {
   switch (by.kind) {
     case 'operator':
-      return by.email
+      return operatorText(by)
     case 'key':
       return `key ${by.keyId}`
     case 'cli':
@@ -191,6 +191,12 @@ export const byText = (by: By): string => {
       return assertNever(by)
   }
 }
+
+/** Whoever made the link may have been the one at the keyboard. */
+const operatorText = ({ email, session }: Extract<By, { readonly kind: 'operator' }>): string =>
+  session === undefined || session.linkMadeBy === null
+    ? email
+    : `${email} (password from a link by ${session.linkMadeBy})`
 
 const changesOf = (key: KeyState | null, event: AuditEvent): readonly Change[] => {
   switch (event.type) {

@@ -12,6 +12,10 @@ export const writeBy = (to: RecordWriter, by: By): void => {
   switch (by.kind) {
     case 'operator':
       to.name(by.email)
+      to.optional(by.session ?? null, ({ id, linkMadeBy }) => {
+        to.name(id)
+        to.optional(linkMadeBy, (email) => to.name(email))
+      })
       return
     case 'key':
       to.name(by.keyId)
@@ -28,7 +32,7 @@ export const readBy = (from: RecordReader): By => {
   const kind = from.byte()
   switch (kind) {
     case byKinds.operator:
-      return { kind: 'operator', email: from.name() }
+      return readByOperator(from)
     case byKinds.key:
       return { kind: 'key', keyId: from.name() }
     case byKinds.cli:
@@ -38,6 +42,12 @@ export const readBy = (from: RecordReader): By => {
     default:
       throw new RangeError(`nobody is of kind ${kind}`)
   }
+}
+
+const readByOperator = (from: RecordReader): By => {
+  const email = from.name()
+  const session = from.optional(() => ({ id: from.name(), linkMadeBy: from.optional(() => from.name()) }))
+  return session === null ? { kind: 'operator', email } : { kind: 'operator', email, session }
 }
 
 export const writeMark = (to: RecordWriter, { at, by, reason }: Mark): void => {
@@ -59,14 +69,16 @@ export const writeRole = (to: RecordWriter, role: Role): void => to.flag(role ==
 
 export const readRole = (from: RecordReader): Role => (from.flag() ? 'admin' : 'auditor')
 
-export const writeLink = (to: RecordWriter, { linkHash, role, expiresAt }: OperatorLink): void => {
+export const writeLink = (to: RecordWriter, { linkHash, role, expiresAt, madeBy }: OperatorLink): void => {
   to.text(linkHash)
   writeRole(to, role)
   to.whole(expiresAt)
+  to.name(madeBy)
 }
 
 export const readLink = (from: RecordReader): OperatorLink => ({
   linkHash: from.text(),
   role: readRole(from),
   expiresAt: from.whole(),
+  madeBy: from.name(),
 })

@@ -1,5 +1,12 @@
 import type { RecordedEvent } from '../src/domain/events.ts'
-import { evolveOperator, type OperatorEventType, type OperatorState } from '../src/domain/operator.ts'
+import {
+  evolveOperator,
+  type LinkFromOther,
+  type OperatorAccountState,
+  type OperatorEventType,
+  type OperatorSession,
+  type OperatorState,
+} from '../src/domain/operator.ts'
 import { evolveSetup, noSetup, type SetupEventType, type SetupState, setupLink } from '../src/domain/operator-setup.ts'
 import { setupStream } from '../src/domain/streams.ts'
 import { endedSessionsMax } from '../src/limits.ts'
@@ -57,7 +64,15 @@ export class OperatorsFold implements OperatorQueries {
     const operator = this.#byStream.get(this.#streamOfSession.get(sessionHash) ?? '')
     const session = operator?.sessions.find((one) => one.sessionHash === sessionHash)
     if (!operator?.account || session === undefined || now >= session.expiresAt) return null
-    return { email: operator.email, role: operator.account.role, expiresAt: session.expiresAt }
+    return { ...session, email: operator.email, role: operator.account.role }
+  }
+
+  isDevice(deviceHash: string): boolean {
+    return [...this.#byStream.values()].some(({ account }) => account?.devices.includes(deviceHash))
+  }
+
+  sessions(email: string, now: number): readonly OperatorSession[] {
+    return (this.#byEmail.get(email.toLowerCase())?.sessions ?? []).filter(({ expiresAt }) => now < expiresAt)
   }
 
   isSessionOver(sessionHash: string, now: number): boolean {
@@ -150,30 +165,79 @@ const writeOperator = (to: RecordWriter, operator: OperatorState): void => {
   const { email, wasAdded, account, links, sessions, revision } = operator
   to.text(email)
   to.flag(wasAdded)
-  to.optional(account, ({ role, passwordHash, addedAt }) => {
-    writeRole(to, role)
-    to.text(passwordHash)
-    to.whole(addedAt)
-  })
+  to.optional(account, (known) => writeAccount(to, known))
   to.list(links, (link) => writeLink(to, link))
-  to.list(sessions, ({ sessionHash, expiresAt }) => {
-    to.text(sessionHash)
-    to.whole(expiresAt)
-  })
+  to.list(sessions, (session) => writeSession(to, session))
   to.whole(revision)
 }
 
 const readOperator = (from: RecordReader): OperatorState => ({
   email: from.text(),
   wasAdded: from.flag(),
-  account: from.optional(() => ({ role: readRole(from), passwordHash: from.text(), addedAt: from.whole() })),
+  account: from.optional(() => readAccount(from)),
   links: from.list(() => readLink(from)),
-  sessions: from.list(() => ({ sessionHash: from.text(), expiresAt: from.whole() })),
+  sessions: from.list(() => readSession(from)),
   revision: from.whole(),
 })
 
+const writeAccount = (to: RecordWriter, account: OperatorAccountState): void => {
+  writeRole(to, account.role)
+  to.text(account.passwordHash)
+  to.whole(account.addedAt)
+  to.whole(account.passwordSetAt)
+  to.optional(account.passwordLinkMadeBy, (madeBy) => to.name(madeBy))
+  to.optional(account.lastSignedInAt, (at) => to.whole(at))
+  to.list(account.devices, (deviceHash) => to.text(deviceHash))
+  to.list(account.linksFromOthers, (made) => writeLinkFromOther(to, made))
+}
+
+const readAccount = (from: RecordReader): OperatorAccountState => ({
+  role: readRole(from),
+  passwordHash: from.text(),
+  addedAt: from.whole(),
+  passwordSetAt: from.whole(),
+  passwordLinkMadeBy: from.optional(() => from.name()),
+  lastSignedInAt: from.optional(() => from.whole()),
+  devices: from.list(() => from.text()),
+  linksFromOthers: from.list(() => readLinkFromOther(from)),
+})
+
+const writeLinkFromOther = (to: RecordWriter, { linkHash, madeBy, madeAt, usedAt }: LinkFromOther): void => {
+  to.text(linkHash)
+  to.name(madeBy)
+  to.whole(madeAt)
+  to.optional(usedAt, (at) => to.whole(at))
+}
+
+const readLinkFromOther = (from: RecordReader): LinkFromOther => ({
+  linkHash: from.text(),
+  madeBy: from.name(),
+  madeAt: from.whole(),
+  usedAt: from.optional(() => from.whole()),
+})
+
+const writeSession = (to: RecordWriter, session: OperatorSession): void => {
+  to.text(session.sessionHash)
+  to.whole(session.startedAt)
+  to.whole(session.expiresAt)
+  to.whole(session.idleAt)
+  to.optional(session.deviceHash, (deviceHash) => to.text(deviceHash))
+  to.optional(session.seenRevision, (revision) => to.whole(revision))
+  to.optional(session.linkMadeBy, (madeBy) => to.name(madeBy))
+}
+
+const readSession = (from: RecordReader): OperatorSession => ({
+  sessionHash: from.text(),
+  startedAt: from.whole(),
+  expiresAt: from.whole(),
+  idleAt: from.whole(),
+  deviceHash: from.optional(() => from.text()),
+  seenRevision: from.optional(() => from.whole()),
+  linkMadeBy: from.optional(() => from.name()),
+})
+
 const accountOf = ({ email, account, revision }: OperatorState): OperatorAccount | null =>
-  account === null ? null : { email, ...account, revision }
+  account === null ? null : { ...account, email, revision }
 
 const invitationOf = ({ email, account, links }: OperatorState, now: number): Invitation | null => {
   const open = links.filter((link) => now < link.expiresAt)

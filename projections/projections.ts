@@ -133,6 +133,7 @@ class FoldedProjections implements Projections {
       case 'OperatorRoleChanged':
       case 'OperatorRemoved':
       case 'OperatorSignedIn':
+      case 'OperatorSessionRenewed':
       case 'OperatorSignedOut':
         this.operators.fold(event)
         return
@@ -140,6 +141,11 @@ class FoldedProjections implements Projections {
       case 'LogCopyBegun':
       case 'LogCopyEnded':
       case 'RevisionVacant':
+      case 'SignInSeen':
+      case 'SignInsRefused':
+      case 'LogSchemaAccepted':
+      case 'RecordsPurged':
+      case 'RecordUnreadable':
         return
       default:
         assertNever(event)

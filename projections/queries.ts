@@ -7,6 +7,7 @@
 import type { CellarState } from '../src/domain/cellar.ts'
 import type { Limit, RecordedEvent, Role } from '../src/domain/events.ts'
 import type { KeyState } from '../src/domain/key.ts'
+import type { OperatorAccountState, OperatorSession } from '../src/domain/operator.ts'
 
 export type Projections = {
   /**
@@ -110,14 +111,8 @@ export type Purged = {
 /** Ends or fences the readings of a key (protocol, "Taking a right away"). */
 export type Barrier = RecordedEvent<'ReadingsSealed' | 'ReadingsFenced'>
 
-export type OperatorAccount = {
-  readonly email: string
-  readonly role: Role
-  /** argon2id, in its own text form. Shown nowhere. */
-  readonly passwordHash: string
-  readonly addedAt: number
-  readonly revision: number
-}
+/** `passwordHash` is argon2id, in its own text form. Shown nowhere. */
+export type OperatorAccount = OperatorAccountState & { readonly email: string; readonly revision: number }
 
 /** What an open link gives an e-mail that has no account. */
 export type Invitation = {
@@ -128,7 +123,7 @@ export type Invitation = {
   readonly expiresAt: number
 }
 
-export type OpenSession = { readonly email: string; readonly role: Role; readonly expiresAt: number }
+export type OpenSession = OperatorSession & { readonly email: string; readonly role: Role }
 
 export type IssuedLink = {
   readonly stream: string
@@ -143,10 +138,14 @@ export type OperatorQueries = {
   list(): readonly OperatorAccount[]
   /** Who may still join at `now`, by e-mail. A set-up link is nobody's, so it is not here. */
   invitations(now: number): readonly Invitation[]
+  /** Some operator has signed in from the browser with that hash, and has not changed the password since. */
+  isDevice(deviceHash: string): boolean
   /** There was an account, and access was taken away. */
   wasRemoved(email: string): boolean
-  /** Open at `now`, found by the hash of its secret. */
+  /** Not expired at `now`, found by the hash of its secret. Whether it ended unused is not judged here. */
   session(sessionHash: string, now: number): OpenSession | null
+  /** The sessions of an operator that have not expired at `now`. Oldest first. */
+  sessions(email: string, now: number): readonly OperatorSession[]
   /** Known to have ended before `now`, or to have expired by then; of those that ended, the last so many are known. */
   isSessionOver(sessionHash: string, now: number): boolean
   /** Unspent and unexpired at `now`, found by the hash of its secret. */

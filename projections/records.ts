@@ -9,7 +9,7 @@ import { checkpointPieceBytes } from '../src/limits.ts'
 export const kinds = { position: 1, cellar: 2, key: 3, operator: 4, setup: 5, stream: 6, latest: 7, keg: 8 } as const
 
 /** Of all records. A state that was saved in another is not read: it is folded from the log again. */
-export const savedFormat = 4
+export const savedFormat = 5
 
 /** Records side by side, cut into pieces that each can be read by themselves. */
 export class RecordWriter {

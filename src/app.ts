@@ -6,6 +6,7 @@ import { cameFrom } from './http/client-address.ts'
 import type { LivePages } from './http/dashboard/live-pages.ts'
 import type { WebConfig } from './http/dashboard/origin.ts'
 import { type DashboardParts, dashboardRoutes } from './http/dashboard/routes.tsx'
+import type { Traces } from './http/dashboard/traces.ts'
 import { CostBudgets } from './http/ingest/cost-budgets.ts'
 import { LastRefusals } from './http/ingest/last-refusals.ts'
 import type { RefusalLines } from './http/ingest/refusal-lines.ts'
@@ -28,6 +29,8 @@ export type AppDeps = {
   readonly live: LivePages
   /** Closed by whoever stops the server, once the last request has been answered. */
   readonly refusalLines: RefusalLines
+  /** Likewise. */
+  readonly traces: Traces
   /** Counts what requests of devices made the service do. Default: nobody looks at it. */
   readonly work?: IngestWork
   /** When unfinished bodies are looked at. Default: by the process's own timers. */
@@ -39,7 +42,7 @@ export type AppDeps = {
  * registered after a route does not cover it. No path is without a route: the dashboard ends with one for all the others.
  */
 export const createApp = (deps: AppDeps): App => {
-  const { core, lines, isReady, reasons, web, live, refusalLines, work = noWork(), bodySchedule } = deps
+  const { core, lines, isReady, reasons, web, live, refusalLines, traces, work = noWork(), bodySchedule } = deps
   const lastRefusals = new LastRefusals()
   const addressOf = (request: Request): string =>
     cameFrom(request.headers, routes.server?.requestIP(request)?.address ?? null, web.trustedProxies).address
@@ -53,6 +56,6 @@ export const createApp = (deps: AppDeps): App => {
     })
     .use(opsRoutes(isReady))
     .use(apiRoutes(api, ingest))
-    .use(dashboardRoutes({ core, lastRefusals, lines, reasons, web, live, bodies }))
+    .use(dashboardRoutes({ core, lastRefusals, lines, traces, reasons, web, live, bodies }))
   return { routes, bodies, straight: { [ingestPath]: { POST: ingest.reading }, [batchPath]: { POST: ingest.batch } } }
 }

@@ -3,8 +3,15 @@
  * be told at once and a test needs nothing but an object.
  */
 import { isIP } from 'node:net'
+import { durationTyped, parseDurationMs } from './domain/amounts.ts'
 import { type EventStoreSettings, parseEventStore } from './eventstore-url.ts'
-import { diskReserveBytesDefault, diskReserveBytesMin } from './limits.ts'
+import {
+  diskReserveBytesDefault,
+  diskReserveBytesMin,
+  sessionIdleMsDefault,
+  sessionIdleMsMin,
+  sessionMsMax,
+} from './limits.ts'
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
@@ -16,6 +23,8 @@ export type Config = {
   readonly dataDir: string
   /** Below so much free space the embedded log refuses readings. */
   readonly diskReserveBytes: number
+  /** A session that nobody uses for so long ends. */
+  readonly sessionIdleMs: number
   /** `null`: the embedded log in the data folder. */
   readonly eventStore: EventStoreSettings | null
   /** Origin without a trailing slash; `null`: whatever address the service listens on. */
@@ -26,6 +35,8 @@ export type Config = {
   readonly tls: { readonly certPath: string; readonly keyPath: string } | null
   readonly logLevel: LogLevel
   readonly allowInsecureHttp: boolean
+  /** Whether a data folder that other users can write is used all the same. */
+  readonly allowSharedDataDir: boolean
 }
 
 export type ParsedConfig =
@@ -53,11 +64,13 @@ export const parseConfig = (environment: Environment): ParsedConfig => {
     dataDir: take(parseDataDir(text('DATA_DIR') ?? dataDirDefault), ''),
     diskReserveBytes: take(parseDiskReserve(text('DISK_RESERVE')), diskReserveBytesDefault),
     eventStore: take(parseEventStoreSettings(text('EVENTSTORE_URL'), text('EVENTSTORE_PREFIX')), null),
+    sessionIdleMs: take(parseSessionIdle(text('SESSION_IDLE')), sessionIdleMsDefault),
     publicUrl: take(parsePublicUrl(text('PUBLIC_URL')), null),
     trustedProxies: take(parseTrustedProxies(text('TRUSTED_PROXIES')), []),
     tls: take(parseTls(text('TLS_CERT'), text('TLS_KEY')), null),
     logLevel: take(parseLogLevel(text('LOG_LEVEL') ?? 'info'), 'info'),
     allowInsecureHttp: take(parseSwitch('ALLOW_INSECURE_HTTP', text('ALLOW_INSECURE_HTTP')), false),
+    allowSharedDataDir: take(parseSwitch('ALLOW_SHARED_DATA_DIR', text('ALLOW_SHARED_DATA_DIR')), false),
   }
   return faults.length === 0 ? { ok: true, config } : { ok: false, faults }
 }
@@ -95,6 +108,14 @@ const parseDiskReserve = (value: string | null): Parsed<number> => {
   if (bytes >= diskReserveBytesMin && Number.isSafeInteger(bytes)) return { value: bytes }
   const least = `${diskReserveBytesMin / bytesPerUnit.MiB}MiB`
   return wrong('DISK_RESERVE', value, `it must be a size of at least ${least}, like 256MiB, 1GiB or 268435456 (bytes)`)
+}
+
+const parseSessionIdle = (value: string | null): Parsed<number> => {
+  if (value === null) return { value: sessionIdleMsDefault }
+  const parsed = parseDurationMs(value, 'SESSION_IDLE')
+  if (parsed.ok && parsed.value >= sessionIdleMsMin && parsed.value <= sessionMsMax) return { value: parsed.value }
+  const bounds = `${durationTyped(sessionIdleMsMin)} to ${durationTyped(sessionMsMax)}`
+  return wrong('SESSION_IDLE', value, `it must be a duration from ${bounds}, like 30m or 2h`)
 }
 
 const parseEventStoreSettings = (url: string | null, prefix: string | null): Parsed<EventStoreSettings | null> => {

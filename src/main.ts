@@ -11,29 +11,44 @@ import { type Place, performAnywhere } from './cli/perform-anywhere.ts'
 import { runProgram } from './cli/program.ts'
 import type { ProgramDeps } from './cli/runner.ts'
 import { untilStopped } from './cli/until-stopped.ts'
+import { visibleLines, visibleText } from './cli/visible-text.ts'
 import { systemClock } from './clock.ts'
 import { baseUrlOf, type Config } from './config.ts'
 import { systemEntropy } from './entropy.ts'
 import { copyLog } from './log/copy-log.ts'
-import { DataFolderHeld, logPathIn } from './log/data-folder.ts'
+import { checkDataFolder, DataFolderHeld, logPathIn } from './log/data-folder.ts'
 import { createLogLines } from './log-lines.ts'
-import { inOneSentence, openLog, openLogPlace } from './open-log.ts'
+import { inOneSentence, type LogPlace, openLog, openLogPlace } from './open-log.ts'
 import { errorOf, startService } from './service.ts'
 
 const output = createOutput(process.stdout)
+
+/** Bun would print the error itself, with every character as it came. */
+const tellBug = (thrown: unknown): void => {
+  const { message, stack = '' } = errorOf(thrown)
+  const frames = stack.slice(stack.indexOf('\n    at '))
+  process.stderr.write(`cellarbook: a bug ended the command: ${visibleText(message)}${visibleLines(frames)}\n`)
+}
+
+/** What happens after a bug that nobody waits for. The service says more of it. */
+let endAfterBug = async (thrown: unknown): Promise<never> => {
+  tellBug(thrown)
+  process.exit(exitCodes.refused)
+}
+process.on('uncaughtException', (thrown) => endAfterBug(thrown))
+process.on('unhandledRejection', (thrown) => endAfterBug(thrown))
 
 const serve: ProgramDeps['serve'] = async (config, options) => {
   const lines = createLogLines(process.stdout, config.logLevel)
   // A bug inside a request is answered and survived. One that nobody was waiting for leaves behind who knows what, and a
   // log that is judged by it could accept what it must not: the process ends, and the next one folds the log anew.
   // What was acknowledged is on disk.
-  const crash = async (thrown: unknown): Promise<never> => {
+  endAfterBug = async (thrown) => {
     lines.error('the service ends: a bug outside of any request', { error: errorOf(thrown) })
-    process.stderr.write(`cellarbook: a bug ended the service: ${errorOf(thrown).message}\n`)
+    process.stderr.write(`cellarbook: a bug ended the service: ${visibleText(errorOf(thrown).message)}\n`)
     await output.flush()
     process.exit(exitCodes.refused)
   }
-  process.on('uncaughtException', crash).on('unhandledRejection', crash)
 
   const stopped = untilStopped()
   const parts = { clock: systemClock, entropy: systemEntropy, lines, screen: process.stderr }
@@ -46,14 +61,27 @@ const serve: ProgramDeps['serve'] = async (config, options) => {
   return exitCodes.done
 }
 
-const perform: ProgramDeps['perform'] = (config, operation) => performAnywhere(operation, placeOf(config))
+const perform: ProgramDeps['perform'] = async (config, operation) => {
+  tellFolderWarnings(config)
+  return performAnywhere(operation, placeOf(config))
+}
+
+/** Before a command is sent to the socket in it: another user may have put the socket there. */
+const tellFolderWarnings = ({ dataDir, allowSharedDataDir: allowShared }: Config): void => {
+  try {
+    const warnings = checkDataFolder(dataDir, { allowShared })
+    for (const warning of warnings) process.stderr.write(`cellarbook: warning: ${visibleText(warning)}\n`)
+  } catch (error) {
+    throw inOneSentence(error)
+  }
+}
 
 const placeOf = (config: Config): Place => ({
   dataDir: config.dataDir,
   hasLog: () => config.eventStore !== null || existsSync(logPathIn(config.dataDir)),
   openLog: async () => {
     try {
-      return await openLog(config, systemClock, systemEntropy)
+      return await openLog(config, { clock: systemClock, entropy: systemEntropy })
     } catch (error) {
       if (error instanceof DataFolderHeld) return 'held'
       throw inOneSentence(error)
@@ -65,21 +93,27 @@ const placeOf = (config: Config): Place => ({
       clock: systemClock,
       entropy: systemEntropy,
       checkpoints: { store: checkpointFile(config.dataDir) },
+      onBug: tellBug,
     }),
   linkUrl: (secret) => baseUrlOf(config) + paths.link(secret),
   wait: (ms) => wait(ms),
 })
 
-const copyBetween: ProgramDeps['copyLog'] = async (config, { from, to, onProgress }) => {
+const copyBetween: ProgramDeps['copyLog'] = async (config, { from, to, acceptChangedSchema, onProgress }) => {
+  const accepted: string[] = []
+  const accepting = acceptChangedSchema
+    ? { acceptSchema: (differences: readonly string[]) => accepted.push(...differences) }
+    : {}
   const parts = { clock: systemClock, entropy: systemEntropy, wait: (ms: number) => wait(ms), onProgress }
   try {
     await using logs = new AsyncDisposableStack()
-    const opened = async (place: string, role: 'from' | 'to') => {
-      const log = await openLogPlace({ place, role }, config)
+    const opened = async (place: LogPlace) => {
+      const log = await openLogPlace(place, config)
       logs.defer(() => log.close())
       return log
     }
-    return await copyLog({ from: await opened(from, 'from'), to: await opened(to, 'to'), ...parts })
+    const source = await opened({ place: from, role: 'from', ...accepting })
+    return await copyLog({ from: source, to: await opened({ place: to, role: 'to' }), accepted, ...parts })
   } catch (error) {
     throw inOneSentence(error)
   }
@@ -94,5 +128,5 @@ const exitCode = await runProgram(process.argv.slice(2), {
   serve,
   perform,
   copyLog: copyBetween,
-})
+}).catch(endAfterBug)
 process.exit(exitCode)

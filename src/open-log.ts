@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { CommandFailed, type ExitCode, exitCodes } from './cli/exit-codes.ts'
-import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
-import type { Entropy } from './entropy.ts'
 import { eventStoreRetryPauseMs, eventStoreStartMsMax } from './limits.ts'
 import { CopyRefused } from './log/copy-log.ts'
 import {
+  ChangedSchema,
   DataFolderHeld,
+  DataFolderShared,
   DataFolderUnwritable,
   holdDataFolder,
   logPathIn,
@@ -19,17 +19,36 @@ import type { EventStoreLogOptions } from './log/eventstoredb/eventstoredb-log.t
 import { StoreMisfit, StoreUnreachable } from './log/eventstoredb/start-faults.ts'
 import { openIdempotencyFile } from './log/idempotency/file.ts'
 import { type IdempotencyIndex, IndexUnusable } from './log/idempotency-index.ts'
-import { ensureLogCreated, type Naming, NotACopy, NotOurLog, UnfinishedCopy } from './log/log-identity.ts'
+import {
+  ensureLogCreated,
+  type Naming,
+  NotACopy,
+  NotOurLog,
+  recordAcceptedSchema,
+  UnfinishedCopy,
+} from './log/log-identity.ts'
+import type { OpenOptions } from './log/sqlite/file.ts'
 import { openSqliteLog } from './log/sqlite/sqlite-log.ts'
 
 /** Where the log lies. */
-export type LogConfig = Pick<Config, 'dataDir' | 'eventStore' | 'diskReserveBytes'>
+export type LogConfig = Pick<Config, 'dataDir' | 'eventStore' | 'diskReserveBytes' | 'allowSharedDataDir'>
+
+export type OpeningParts = Naming & {
+  /** Told how the schema of the log's file differs from what it must be; the log records it. Default: refused. */
+  readonly acceptSchema?: ((differences: readonly string[]) => void) | undefined
+}
 
 /** The log, named if it is new. Throws what `inOneSentence` knows, and closes what it had opened. */
-export const openLog = async (config: LogConfig, clock: Clock, entropy: Entropy): Promise<EventLog> => {
-  const log = await openEngine(config)
+export const openLog = async (config: LogConfig, { acceptSchema, ...naming }: OpeningParts): Promise<EventLog> => {
+  const accepted: string[] = []
+  const accept = (differences: readonly string[]): void => {
+    accepted.push(...differences)
+    acceptSchema?.(differences)
+  }
+  const log = await openEngine(config, acceptSchema === undefined ? {} : { acceptSchema: accept })
   try {
-    await nameLog(log, { clock, entropy }, config.eventStore === null ? 0 : eventStoreStartMsMax)
+    await nameLog(log, naming, config.eventStore === null ? 0 : eventStoreStartMsMax)
+    if (accepted.length > 0) await recordAcceptedSchema(log, accepted, naming)
     return log
   } catch (error) {
     await log.close()
@@ -51,10 +70,12 @@ const nameLog = async (log: EventLog, { clock, entropy }: Naming, waitMsMax: num
   }
 }
 
-const openEngine = async ({ dataDir, eventStore, diskReserveBytes }: LogConfig): Promise<EventLog> => {
-  if (eventStore === null) return openSqliteLog({ dataDir, diskReserveBytes })
+const openEngine = async (config: LogConfig, options: OpenOptions): Promise<EventLog> => {
+  const { dataDir, eventStore, diskReserveBytes, allowSharedDataDir: allowShared } = config
+  if (eventStore === null)
+    return openSqliteLog({ dataDir, diskReserveBytes, allowSharedFolder: allowShared, ...options })
   // It holds no log then, and is still one node's own: its socket is there.
-  const folder = holdDataFolder(dataDir, { hasLog: false })
+  const folder = holdDataFolder(dataDir, { hasLog: false, allowShared })
   try {
     return await openEventStore({ settings: eventStore, onClosed: () => folder.release() })
   } catch (error) {
@@ -70,15 +91,15 @@ const openEventStore = async (options: EventStoreLogOptions): Promise<EventLog> 
 }
 
 /** Where a copy is read from or written to: a data folder, or `eventstore` for what EVENTSTORE_URL names. */
-export type LogPlace = { readonly place: string; readonly role: 'from' | 'to' }
+export type LogPlace = OpenOptions & { readonly place: string; readonly role: 'from' | 'to' }
 
 /**
  * A log as it lies there, named or not, for a copy. An address is not taken from the command line: it may hold a password.
  * @throws CommandFailed
  */
 export const openLogPlace = async (
-  { place, role }: LogPlace,
-  { eventStore, diskReserveBytes }: LogConfig,
+  { place, role, ...options }: LogPlace,
+  { eventStore, diskReserveBytes, allowSharedDataDir }: LogConfig,
 ): Promise<EventLog> => {
   if (place === eventStorePlace) {
     if (eventStore !== null) return openEventStore({ settings: eventStore })
@@ -92,7 +113,7 @@ export const openLogPlace = async (
   if (role === 'from' && !existsSync(logPathIn(dataDir))) {
     throw new CommandFailed(`There is no log in "${place}"`, exitCodes.configuration)
   }
-  return openSqliteLog({ dataDir, diskReserveBytes })
+  return openSqliteLog({ dataDir, diskReserveBytes, allowSharedFolder: allowSharedDataDir, ...options })
 }
 
 const eventStorePlace = 'eventstore'
@@ -120,9 +141,11 @@ const exitCodeOf = (error: Error): ExitCode | null => {
     error instanceof NotACopy ||
     error instanceof UnfinishedCopy ||
     error instanceof DataFolderHeld ||
+    error instanceof DataFolderShared ||
     error instanceof DataFolderUnwritable ||
     error instanceof NotACellarbookLog ||
     error instanceof NewerLogFormat ||
+    error instanceof ChangedSchema ||
     error instanceof IndexUnusable
   return isUnfit ? exitCodes.configuration : null
 }

@@ -18,6 +18,8 @@ import { startControlServer } from './cli/control-server.ts'
 import { startDemo } from './cli/demo.ts'
 import { CommandFailed, exitCodes } from './cli/exit-codes.ts'
 import type { Screen } from './cli/progress.ts'
+import type { ServeOptions } from './cli/runner.ts'
+import { visibleText } from './cli/visible-text.ts'
 import type { MachineClock } from './clock.ts'
 import { baseUrlOf, type Config, dataDirDefault, localUrlOf } from './config.ts'
 import { assertNever } from './domain/refusal.ts'
@@ -25,12 +27,14 @@ import type { Entropy } from './entropy.ts'
 import { isReady, reasonsOf } from './health.ts'
 import { watchHealth } from './health-watch.ts'
 import { LivePages } from './http/dashboard/live-pages.ts'
+import { Traces } from './http/dashboard/traces.ts'
 import { boundErrorLines } from './http/error-lines.ts'
 import { RefusalLines } from './http/ingest/refusal-lines.ts'
 import type { BodyTrouble } from './http/refused-bodies.ts'
 import { type App, letGoOfConnections, serve } from './http/serve.ts'
 import { drainMsMax, drainNoticeMs } from './limits.ts'
 import { listenFault } from './listen-fault.ts'
+import { checkDataFolder } from './log/data-folder.ts'
 import type { LogLines } from './log-lines.ts'
 import { inOneSentence, openIdempotencyIndex, openLog } from './open-log.ts'
 
@@ -50,7 +54,7 @@ export type RunningService = {
 /** @throws CommandFailed in one sentence if the folder, the log, the certificate or the address can't be used. */
 export const startService = async (
   config: Config,
-  options: { readonly demo: boolean },
+  options: ServeOptions,
   parts: ServiceParts,
 ): Promise<RunningService> => {
   try {
@@ -63,13 +67,16 @@ export const startService = async (
 /** What has been started is ended in the opposite order, by a drain as by a start that fails half-way. */
 const start = async (
   config: Config,
-  { demo }: { readonly demo: boolean },
+  { demo, acceptChangedSchema }: ServeOptions,
   { clock, entropy, lines, screen }: ServiceParts,
 ): Promise<RunningService> => {
   await using started = new AsyncDisposableStack()
   const tls = readTls(config)
-  const log = await openLog(config, clock, entropy)
+  const acceptSchema = acceptChangedSchema ? tellChangedSchema(lines) : undefined
+  const log = await openLog(config, { clock, entropy, acceptSchema })
   started.defer(() => log.close())
+  const { dataDir, allowSharedDataDir: allowShared } = config
+  for (const warning of checkDataFolder(dataDir, { allowShared })) lines.warn(warning)
   let indexTrouble: () => IndexTrouble | null = () => null
   let bodyTroubles: () => readonly BodyTrouble[] = () => []
   const reasons = () => reasonsOf({ log, indexTrouble: () => indexTrouble(), bodyTroubles: () => bodyTroubles() })
@@ -81,7 +88,8 @@ const start = async (
   const onBug = (bug: unknown): void => lines.error('bug', { error: errorOf(bug) })
   const onTimes = (told: TimesTold): void => tellTimes(told, lines)
   const checkpoints = checkpointsOf(config, lines)
-  const core = await openCore({ log, clock, entropy, idempotency, onBug, onTimes, checkpoints })
+  const { sessionIdleMs } = config
+  const core = await openCore({ log, clock, entropy, idempotency, onBug, onTimes, checkpoints, sessionIdleMs })
   started.defer(() => core.drain())
   indexTrouble = core.indexTrouble
 
@@ -92,7 +100,9 @@ const start = async (
   const mayTakeReadings = (): boolean => !readiness.isDraining && isReady(reasons())
   const refusalLines = new RefusalLines(requestLines, systemSchedule)
   started.defer(() => refusalLines.close())
-  const parts = { core, lines: requestLines, reasons, web: config, live, refusalLines }
+  const traces = new Traces(requestLines, systemSchedule, core.operators.signInRefused)
+  started.defer(() => traces.close())
+  const parts = { core, lines: requestLines, reasons, web: config, live, refusalLines, traces }
   const app = createApp({ ...parts, isReady: mayTakeReadings })
   bodyTroubles = () => app.bodies.troubles()
   const server = listen(app, config, tls)
@@ -124,6 +134,13 @@ const checkpointsOf = ({ dataDir }: Config, lines: LogLines): CheckpointParts =>
   onThrownAway: (why) => lines.warn('the checkpoint is thrown away, and the log is read from its beginning', { why }),
   onFailed: (cause) => lines.warn('a checkpoint could not be written', { error: errorOf(cause) }),
 })
+
+const tellChangedSchema =
+  (lines: LogLines) =>
+  (differences: readonly string[]): void =>
+    lines.warn("the schema of the log's file was changed by somebody, and the service was told to accept that", {
+      differences: differences.join(', '),
+    })
 
 const tellTimes = (told: TimesTold, lines: LogLines): void => {
   switch (told.kind) {
@@ -227,17 +244,18 @@ type Welcome = {
 
 /** The link makes whoever opens it an admin, so it goes to a terminal and nowhere else: stderr may be kept in a file. */
 const welcome = async ({ core, screen, dataDir, baseUrl, linkUrl }: Welcome): Promise<void> => {
-  screen.write(`Cellarbook listens on ${baseUrl}\n`)
+  screen.write(`Cellarbook listens on ${visibleText(baseUrl)}\n`)
   if (core.projections.operators.list().length > 0) return
   if (screen.isTTY !== true) {
     screen.write(
-      `Nobody can sign in yet. To make the link for the first admin, run: ${folderFor(dataDir)}bun run cellarbook operator link\n`,
+      `Nobody can sign in yet. To make the link for the first admin, run: ${visibleText(folderFor(dataDir))}bun run cellarbook operator link\n`,
     )
     return
   }
   const asker = { by: { kind: 'system' }, requestId: core.entropy.uuid() } as const
   const link = await core.operators.issueLink({ email: null, role: 'admin' }, asker)
-  if (link.ok) screen.write(`Open this link once to become its first admin:\n\n  ${linkUrl(link.value.secret)}\n\n`)
+  if (link.ok)
+    screen.write(`Open this link once to become its first admin:\n\n  ${visibleText(linkUrl(link.value.secret))}\n\n`)
 }
 
 /** By it a command in another shell reaches this service, and no log beside it. */

@@ -25,8 +25,9 @@ const openOn = async (server: LogServer) => {
   opened.push({ folder, server })
   const eventStore = parseEventStore(server.url, freshPrefix())
   if ('fault' in eventStore) throw new Error(eventStore.fault)
-  const config = { dataDir: folder.path, eventStore: eventStore.value, diskReserveBytes: diskReserveBytesDefault }
-  return openLog(config, manualClock(), seededEntropy())
+  const place = { dataDir: folder.path, allowSharedDataDir: false }
+  const config = { ...place, eventStore: eventStore.value, diskReserveBytes: diskReserveBytesDefault }
+  return openLog(config, { clock: manualClock(), entropy: seededEntropy() })
 }
 
 test('a store that answers reads and does not take appends yet is waited for, as it is just after an election', async () => {

@@ -3,6 +3,7 @@ import type { KeyStatus } from '../src/domain/key.ts'
 import { attribute } from './attribute.ts'
 import { ByWhom } from './by.tsx'
 import { StatusPill } from './key-status.tsx'
+import { Name } from './name.tsx'
 import { PageLinks } from './page-links.tsx'
 import { paths } from './paths.ts'
 import { countOf, limitText } from './quantity.ts'
@@ -73,9 +74,7 @@ const HistoryLine = (props: { readonly row: HistoryRow }): JSX.Element => {
       </td>
       <td data-label="State after it">
         <StatusPill status={row.statusAfter} />
-        <bdi class="under" safe>
-          {besidePill(row.statusAfter, row.stateAfter)}
-        </bdi>
+        <Name class="under" text={besidePill(row.statusAfter, row.stateAfter)} />
       </td>
       <td data-label="In the log" class="place">
         <code safe>{`${row.stream}@${row.revision}`}</code>
@@ -126,13 +125,13 @@ const ChangeLine = (props: { readonly change: Change }): JSX.Element => {
       {before === null ? null : (
         <>
           <del>
-            <bdi safe>{before}</bdi>
+            <Name text={before} />
           </del>{' '}
           <span aria-hidden="true">→</span>{' '}
         </>
       )}
       <ins>
-        <bdi safe>{after}</bdi>
+        <Name text={after} />
       </ins>
     </li>
   )
@@ -214,8 +213,8 @@ export const StateAtInstant = (props: {
         </button>
       </form>
       {fault === null ? null : (
-        <p class="fault" id="fault-at" safe>
-          {fault}
+        <p class="fault" id="fault-at">
+          <Name text={fault} />
         </p>
       )}
       {props.stateAt === null ? null : <StateAnswer answer={props.stateAt.answer} />}
@@ -232,9 +231,10 @@ const StateAnswer = (props: { readonly answer: StateAt['answer'] }): JSX.Element
         At <ExactInstant at={answer.at} />:
       </span>{' '}
       {answer.status === null ? null : <StatusPill status={answer.status} />}
-      <bdi class="answer-reason" safe>
-        {answer.status === null ? answer.reason : besidePill(answer.status, answer.reason)}
-      </bdi>
+      <Name
+        class="answer-reason"
+        text={answer.status === null ? answer.reason : besidePill(answer.status, answer.reason)}
+      />
     </p>
   )
 }

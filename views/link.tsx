@@ -2,6 +2,7 @@ import type { Role } from '../src/domain/events.ts'
 import { attribute } from './attribute.ts'
 import { Csrf, FormFault, PasswordField, TextField } from './field.tsx'
 import { Layout } from './layout.tsx'
+import { Name } from './name.tsx'
 import { paths } from './paths.ts'
 import type { Form, SetPasswordField, Shell } from './types.ts'
 
@@ -73,6 +74,9 @@ export const LinkPage = (props: {
 const GivenEmail = (props: { readonly email: string }): JSX.Element => (
   <div class="field">
     <label for="field-email">E-mail</label>
+    <p class="hint">
+      You sign in with <Name text={props.email} />
+    </p>
     <input id="field-email" name="email" type="email" value={attribute(props.email)} autocomplete="username" readonly />
   </div>
 )

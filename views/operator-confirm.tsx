@@ -2,6 +2,7 @@ import type { Role } from '../src/domain/events.ts'
 import { attribute } from './attribute.ts'
 import { ConfirmCard } from './confirm-card.tsx'
 import { Layout } from './layout.tsx'
+import { Name } from './name.tsx'
 import { paths } from './paths.ts'
 import type { OperatorRow, Shell } from './types.ts'
 
@@ -23,7 +24,7 @@ export const ConfirmAccessPage = (props: {
       <ConfirmCard
         title={
           <>
-            <span safe>{verb}</span> <bdi safe>{operator.email}</bdi>
+            <span safe>{verb}</span> <Name text={operator.email} />
             <span safe>{object}</span>
           </>
         }

@@ -1,6 +1,7 @@
 import { Copyable } from './copyable.tsx'
 import { Csrf, FormFault, TextField } from './field.tsx'
 import { Layout } from './layout.tsx'
+import { Name } from './name.tsx'
 import { paths } from './paths.ts'
 import { Day, Instant } from './time.tsx'
 import type { Form, InvitationRow, LinkField, OperatorRow, Shell } from './types.ts'
@@ -59,9 +60,7 @@ const OperatorLine = (props: { readonly operator: OperatorRow; readonly isAdmin:
   return (
     <tr>
       <th scope="row">
-        <bdi class="row-name" safe>
-          {operator.email}
-        </bdi>
+        <Name class="row-name" text={operator.email} />
         {operator.isYou ? <span class="mark you">you</span> : null}
       </th>
       <td data-label="Role">{operator.role}</td>
@@ -82,9 +81,7 @@ const InvitationLine = (props: { readonly invitation: InvitationRow; readonly is
   return (
     <tr>
       <th scope="row">
-        <bdi class="row-name" safe>
-          {email}
-        </bdi>
+        <Name class="row-name" text={email} />
       </th>
       <td data-label="Role">{role}</td>
       <td data-label="Added">
@@ -144,7 +141,7 @@ const AccessAction = (props: {
   <li>
     <a class={props.isDangerous ? 'action danger' : 'action'} href={props.href} data-dialog>
       <span safe>{props.verb}</span>
-      <bdi class="visually-hidden" safe>{` ${props.email}`}</bdi>
+      <Name class="visually-hidden" text={` ${props.email}`} />
     </a>
   </li>
 )
@@ -168,8 +165,8 @@ const RoleField = (props: { readonly form: Form<LinkField> }): JSX.Element => (
       ))}
     </div>
     {props.form.faults.role === undefined ? null : (
-      <p class="fault" safe>
-        {props.form.faults.role}
+      <p class="fault">
+        <Name text={props.form.faults.role} />
       </p>
     )}
   </fieldset>
@@ -188,7 +185,7 @@ export const OperatorLinkPage = (props: {
     <h1>One-time link</h1>
     <section class="card key-once" aria-labelledby="link-title">
       <h2 id="link-title">
-        For <bdi safe>{props.email}</bdi>
+        For <Name text={props.email} />
       </h2>
       <p>
         It is shown <strong>this once</strong>, works once, and until <Instant at={props.expiresAt} />. Whoever opens it

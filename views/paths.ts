@@ -47,11 +47,17 @@ export const paths = {
   suspendKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/suspend`,
   resumeKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/resume`,
   revokeKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/revoke`,
+  account: '/account',
+  accountPassword: '/account/password',
+  /** Ends the session that the form names, or all but this one. */
+  accountSessions: '/account/sessions',
   operators: '/operators',
   operatorLinks: '/operators/links',
   /** GET asks, POST does it: gives the role that is named, or takes access away. */
   operatorRole: (email: string) => `/operators/${encodeURIComponent(email)}/role`,
   removeOperator: (email: string) => `/operators/${encodeURIComponent(email)}/remove`,
+  /** GET asks, POST ends every session of the operator. */
+  operatorSessions: (email: string) => `/operators/${encodeURIComponent(email)}/sessions`,
   devicesGuide: '/docs/devices',
   liveCellars: (page = 1) => `/live/cellars${queryOf(pageQuery(page))}`,
   liveReadings: (cellar: string, find = '', page = 1) =>

@@ -14,6 +14,7 @@ import type { Readings } from '../domain/reading.ts'
 import type { CommandRefusal, Outcome, ReadingRefusal } from '../domain/refusal.ts'
 import type { Entropy } from '../entropy.ts'
 import type { EventLog } from '../log/event-log.ts'
+import type { RefusedSignIn } from './sign-in-records.ts'
 
 /** Who asks, and the request it came in with. */
 export type Asker = { readonly by: By; readonly requestId: string }
@@ -119,22 +120,143 @@ export type Usage = {
   readonly retryAfterMs: number
 }
 
-export type Session = { readonly email: string; readonly role: Role; readonly expiresAt: number }
+/** For whom a password is hashed. It decides whose turn it is (`passwords.ts`). */
+export type PasswordClient = {
+  /** An IPv4 address, or the /48 of an IPv6 address. */
+  readonly network: string
+  /** Whether it proved something before it sent a password: a browser known to the account, an open session, an unspent link. */
+  readonly isKnown: boolean
+  /** Aborted when the client has gone: then nothing is hashed for it. */
+  readonly signal?: AbortSignal
+}
 
-export type Operators = {
+export type Session = {
+  /** Names it in the log and on pages, and opens nothing. */
+  readonly id: string
+  readonly email: string
+  readonly role: Role
+  readonly startedAt: number
+  readonly expiresAt: number
+  /** The operator's password came from a link that this person made (an e-mail, or `cli`). */
+  readonly linkMadeBy: string | null
+  /** For `signInPlaces`. */
+  readonly seenRevision: number | null
+}
+
+/** Where a sign-in comes from. */
+export type SignInFrom = {
+  /** Default: nobody who is known. */
+  readonly client?: PasswordClient
+  readonly address: string
+  /** The browser and its system, in a few words. */
+  readonly browser: string
+  /** Secrets that the browser presents. */
+  readonly deviceSecret: string | null
+  readonly sessionSecret: string | null
+}
+
+export type SignedIn = {
+  readonly sessionSecret: string
+  /** By which the browser is known from now on, until the password is changed. */
+  readonly deviceSecret: string
+  readonly session: Session
+  /** In the last 30 days somebody else made a link to this account, or used it. */
+  readonly isToldOfLink: boolean
+}
+
+export type SignInPlace = { readonly address: string; readonly browser: string }
+
+/** One row of the history of an account. `at` is ms. */
+export type SignInRow =
+  | {
+      readonly kind: 'signed_in'
+      readonly at: number
+      readonly sessionId: string
+      readonly linkMadeBy: string | null
+      /** `null`: purged, or from before it was recorded. */
+      readonly place: SignInPlace | null
+    }
+  | { readonly kind: 'signed_out'; readonly at: number; readonly sessionId: string; readonly by: By }
+  | { readonly kind: 'link_made'; readonly at: number; readonly madeBy: string }
+  | {
+      readonly kind: 'password_set'
+      readonly at: number
+      readonly hasLink: boolean
+      readonly linkMadeBy: string | null
+    }
+  /** Sums of one node from `from` to `at`. */
+  | {
+      readonly kind: 'refused'
+      readonly at: number
+      readonly from: number
+      readonly failed: number
+      readonly throttled: number
+      readonly addresses: readonly string[]
+    }
+
+/** One session by its id, or all but the one with that secret. */
+export type EndingSessions = { readonly id: string } | { readonly allBut: string | null }
+
+/** What somebody who is signed in types again, to prove that the session was not stolen or left open. */
+export type OwnPassword = { readonly password: string; readonly client?: PasswordClient }
+
+export type SignIns = {
+  /**
+   * Checks the password and opens a session. Ends the session that the browser presents. `wrong_credentials` takes as long for
+   * an unknown e-mail as for a known one.
+   */
+  signIn(
+    input: { readonly email: string; readonly password: string },
+    from: SignInFrom,
+    requestId: string,
+  ): Answer<SignedIn>
+  /** Ends every session of the operator, and opens a new one. `wrong_own_password`: the old one was wrong. */
+  changePassword(
+    input: { readonly sessionSecret: string; readonly ownPassword: string; readonly newPassword: string },
+    from: SignInFrom,
+    requestId: string,
+  ): Answer<SignedIn>
+  /** The session of that secret, if it is open. */
+  session(sessionSecret: string): Session | null
+  /** Whether the session of that secret was open once and is no more. One that this node has not heard of yet is neither. */
+  isSessionOver(sessionSecret: string): boolean
+  /** The session is in use now, so that it does not end as an unused one. */
+  useSession(sessionSecret: string): void
+  signOut(sessionSecret: string, requestId: string): Answer<null>
+  /** The operator has signed in from the browser with that secret, and has not changed the password since. */
+  isKnownDevice(email: string, deviceSecret: string): boolean
+  /** Oldest first. `lastUsedAt` is `null` if this node has not seen it used. */
+  openSessions(email: string): readonly (Session & { readonly lastUsedAt: number | null })[]
+  endSessions(email: string, which: EndingSessions, asker: Asker): Answer<null>
+  /** Must be told of every sign-in that was refused. Sums of them reach the log. */
+  signInRefused(refused: RefusedSignIn): void
+  /** Newest first. @throws Outage */
+  signInHistory(email: string): Promise<readonly SignInRow[]>
+  /** Address and browser of sign-ins, by revision. Those that were purged have no entry. @throws Outage */
+  signInPlaces(revisions: readonly number[]): Promise<ReadonlyMap<number, SignInPlace>>
+}
+
+export type Operators = SignIns & {
   /**
    * Makes a one-time link's secret: for the first admin (`email` null), for a new operator with that role, or for a lost
-   * password. Only its hash is kept.
+   * password. Only its hash is kept. An operator who makes one for an account that exists, or existed, must give the own
+   * password: `own_password_needed` without it, `wrong_own_password` if it is wrong.
    */
   issueLink(
-    input: { readonly email: string | null; readonly role: Role },
+    input: { readonly email: string | null; readonly role: Role; readonly own?: OwnPassword },
     asker: Asker,
   ): Answer<{ readonly secret: string; readonly expiresAt: number }>
   /** What an unspent, unexpired link is for; `null` for any other text. */
   link(secret: string): { readonly email: string | null; readonly role: Role; readonly isNew: boolean } | null
   /** Spends the link: adds the operator, or sets the password and ends every session. */
   spendLink(
-    input: { readonly secret: string; readonly email: string; readonly password: string },
+    input: {
+      readonly secret: string
+      readonly email: string
+      readonly password: string
+      /** Default: a stranger. */
+      readonly client?: PasswordClient
+    },
     asker: Asker,
   ): Answer<{ readonly email: string }>
   /** Never of the last admin to an auditor. */
@@ -144,16 +266,6 @@ export type Operators = {
    * admin. Another node may serve a session until it has heard of it.
    */
   remove(email: string, asker: Asker): Answer<{ readonly email: string }>
-  /** Checks the password and opens a session. `wrong_credentials` takes as long for an unknown e-mail as for a known one. */
-  signIn(
-    input: { readonly email: string; readonly password: string },
-    requestId: string,
-  ): Answer<{ readonly sessionSecret: string; readonly session: Session }>
-  /** The session of that secret, if it is open. */
-  session(sessionSecret: string): Session | null
-  /** Whether the session of that secret was open once and is no more. One that this node has not heard of yet is neither. */
-  isSessionOver(sessionSecret: string): boolean
-  signOut(sessionSecret: string, requestId: string): Answer<null>
 }
 
 export type FoldListener = (events: readonly RecordedEvent[]) => void

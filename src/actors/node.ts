@@ -5,10 +5,11 @@ import { CellarActor } from './cellar-actor.ts'
 import type { Host } from './host.ts'
 import { KeyActor } from './key-actor.ts'
 import { OperatorActor, SetupActor } from './operator-actor.ts'
-import { Passwords } from './passwords.ts'
+import { type PasswordHasher, Passwords } from './passwords.ts'
 import { type Actor, Registry } from './registry.ts'
 import { type Purging, Retention } from './retention.ts'
 import { Rotations } from './rotations.ts'
+import { SignInRecords } from './sign-in-records.ts'
 import { Sweeps } from './sweeps.ts'
 
 /** All actors of one service node, and what happens to all of them at once. */
@@ -18,25 +19,27 @@ export class Node {
   readonly operators: Registry<OperatorActor>
   readonly setup: Registry<SetupActor>
   readonly passwords: Passwords
+  readonly signInRecords: SignInRecords
   readonly sweeps: Sweeps
   readonly retention: Retention
   readonly rotations: Rotations
   readonly #host: Host
 
-  constructor(host: Host, purging: Purging) {
+  constructor(host: Host, purging: Purging, hasher?: PasswordHasher) {
     this.#host = host
     this.keys = new Registry(host, (keyId) => new KeyActor(keyId, host))
     this.cellars = new Registry(host, (stream) => new CellarActor(stream, host))
     this.operators = new Registry(host, (stream) => new OperatorActor(stream, host))
     this.setup = new Registry(host, () => new SetupActor(host))
-    this.passwords = new Passwords(host)
+    this.passwords = new Passwords(host, hasher)
+    this.signInRecords = new SignInRecords(host)
     this.sweeps = new Sweeps(host, this.keys)
     this.rotations = new Rotations(host, this.keys)
     this.retention = new Retention(host, this.cellars, purging)
   }
 
   get isIdle(): boolean {
-    return this.passwords.isIdle && this.#registries.every((registry) => registry.isIdle)
+    return this.passwords.isIdle && this.signInRecords.isIdle && this.#registries.every((registry) => registry.isIdle)
   }
 
   /** An event that was written by this node or another. */
@@ -59,6 +62,8 @@ export class Node {
     this.#host.beat += 1
     const overdue = this.#host.beat - requestWaitMsMax / heartbeatMs
     for (const registry of this.#registries) registry.onBeat({ overdue })
+    this.passwords.answerOverdue(overdue)
+    this.signInRecords.onBeat(overdue)
     this.sweeps.onBeat()
     this.rotations.onBeat()
     this.#host.remembered?.onBeat()
@@ -73,6 +78,7 @@ export class Node {
     this.#host.gaveUp = true
     for (const registry of this.#registries) registry.stop()
     this.passwords.stop()
+    this.signInRecords.stop()
   }
 
   get #registries(): readonly Registry<Actor>[] {

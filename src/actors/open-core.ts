@@ -1,8 +1,8 @@
 import type { MachineClock } from '../clock.ts'
 import type { RecordedEvent } from '../domain/events.ts'
-import { lifecycleCategories } from '../domain/streams.ts'
+import { foldedCategories, lifecycleCategories } from '../domain/streams.ts'
 import type { Entropy } from '../entropy.ts'
-import { drainLookMs, drainMsMax, heartbeatMs } from '../limits.ts'
+import { drainLookMs, drainMsMax, heartbeatMs, sessionIdleMsDefault } from '../limits.ts'
 import type { EventLog } from '../log/event-log.ts'
 import type { IdempotencyIndex } from '../log/idempotency-index.ts'
 import { createCellars } from './cellars.ts'
@@ -14,8 +14,10 @@ import { Host } from './host.ts'
 import { createKeys } from './keys.ts'
 import { Node } from './node.ts'
 import { createOperators } from './operators.ts'
+import type { PasswordHasher } from './passwords.ts'
 import { type IndexTrouble, RememberedAppends } from './remembered-appends.ts'
 import { type Schedule, systemSchedule } from './schedule.ts'
+import { createSignIns } from './sign-ins.ts'
 
 export type CoreParts = {
   readonly log: EventLog
@@ -37,6 +39,10 @@ export type CoreParts = {
    * and when that is over. Default: nobody is told.
    */
   readonly onTimes?: (told: TimesTold) => void
+  /** A session that nobody uses for so long ends. Default: `sessionIdleMsDefault`. */
+  readonly sessionIdleMs?: number
+  /** Default: Argon2id. */
+  readonly passwordHasher?: PasswordHasher
   /** Default: the log is folded from its beginning at every start. */
   readonly checkpoints?: CheckpointParts
 }
@@ -63,7 +69,8 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   // From what is read anyway: in an EventStoreDB that others fill, looking for the newest event alone takes long.
   let newest = last
   let isCaughtUp = false
-  const node = new Node(host, { newestMs: () => newest?.recordedAt ?? host.clock.now(), onTimes })
+  const purging = { newestMs: () => newest?.recordedAt ?? host.clock.now(), onTimes }
+  const node = new Node(host, purging, parts.passwordHasher)
   node.sweeps.recall()
   node.rotations.recall()
   const checkpoints = new Checkpoints(host, checkpointParts, last)
@@ -83,6 +90,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   }
   const following = await follow(host, {
     after,
+    categories: foldedCategories,
     onEvents: (events) => {
       if (!isCaughtUp) newest = events.at(-1) ?? newest
       clockWatch.hear(events)
@@ -129,7 +137,10 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
     projections,
     cellars: createCellars(node.cellars),
     keys: createKeys(host, node),
-    operators: createOperators(host, node),
+    operators: {
+      ...createOperators(host, node),
+      ...createSignIns(host, node, parts.sessionIdleMs ?? sessionIdleMsDefault),
+    },
     onFolded: (listener) => {
       foldListeners.add(listener)
       return () => foldListeners.delete(listener)
@@ -142,6 +153,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
     },
     drain: async () => {
       host.isStopping = true
+      void node.signInRecords.tellRefused()
       for (let waitedMs = 0; waitedMs < drainMsMax && !node.isIdle; waitedMs += drainLookMs) {
         await host.pause(drainLookMs)
       }

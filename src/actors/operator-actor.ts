@@ -17,6 +17,7 @@ const operatorEvent = narrowTo(
   'OperatorRoleChanged',
   'OperatorRemoved',
   'OperatorSignedIn',
+  'OperatorSessionRenewed',
   'OperatorSignedOut',
 )
 const setupEvent = narrowTo('OperatorLinkIssued', 'OperatorLinkUsed')

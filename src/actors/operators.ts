@@ -1,13 +1,13 @@
-import { base62 } from '../domain/base62.ts'
 import type { Role } from '../domain/events.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../domain/refusal.ts'
 import { operatorStream, setupStream } from '../domain/streams.ts'
 import { parseEmail, parsePassword } from '../domain/text.ts'
-import { linkMsMax, sessionMsMax } from '../limits.ts'
+import { linkMsMax } from '../limits.ts'
 import { busy } from './cellars.ts'
-import type { Asker, Operators } from './core.ts'
+import type { Asker, Operators, OwnPassword, PasswordClient, SignIns } from './core.ts'
 import type { Host } from './host.ts'
 import type { OperatorActor, SetupActor } from './operator-actor.ts'
+import { hashOf, newSecret } from './operator-secrets.ts'
 import type { Passwords } from './passwords.ts'
 import type { Registry } from './registry.ts'
 
@@ -17,21 +17,25 @@ type Actors = {
   readonly passwords: Passwords
 }
 
-const secretBytes = 32
-const secretChars = 43
+type Spending = {
+  readonly linkHash: string
+  readonly email: string
+  readonly password: string
+  readonly client: PasswordClient | undefined
+}
 
-/** Links, accounts and sessions. The secrets of links and sessions are 256 bits; only their SHA-256 reaches the log. */
-export const createOperators = (host: Host, { operators, setup, passwords }: Actors): Operators => {
+/** Links and accounts. */
+export const createOperators = (
+  host: Host,
+  { operators, setup, passwords }: Actors,
+): Omit<Operators, keyof SignIns> => {
   const { clock, projections } = host
 
-  const spendSetupLink = async (
-    input: { readonly linkHash: string; readonly email: string; readonly password: string },
-    asker: Asker,
-  ): Promise<Outcome<unknown, CommandRefusal>> => {
-    const { linkHash, email, password } = input
+  const spendSetupLink = async (input: Spending, asker: Asker): Promise<Outcome<unknown, CommandRefusal>> => {
+    const { linkHash, email, password, client } = input
     if (projections.operators.get(email) !== null) return refused({ kind: 'operator_exists' })
     if (projections.operators.wasRemoved(email)) return refused({ kind: 'operator_was_removed' })
-    const hashed = await passwords.hash(password)
+    const hashed = await passwords.hash(password, client)
     if (!hashed.ok) return hashed
     const spent = await (setup.get(setupStream)?.perform({ type: 'SpendSetupLink', linkHash, email }, asker) ?? busy)
     if (!spent.ok) return spent
@@ -40,12 +44,9 @@ export const createOperators = (host: Host, { operators, setup, passwords }: Act
     return operators.get(operatorStream(email))?.perform(command, asker) ?? busy
   }
 
-  const spendOwnLink = async (
-    input: { readonly linkHash: string; readonly email: string; readonly password: string },
-    asker: Asker,
-  ): Promise<Outcome<unknown, CommandRefusal>> => {
-    const { linkHash, email, password } = input
-    const hashed = await passwords.hash(password)
+  const spendOwnLink = async (input: Spending, asker: Asker): Promise<Outcome<unknown, CommandRefusal>> => {
+    const { linkHash, email, password, client } = input
+    const hashed = await passwords.hash(password, client)
     if (!hashed.ok) return hashed
     const command = { type: 'SpendOperatorLink', email, linkHash, passwordHash: hashed.value } as const
     return operators.get(operatorStream(email))?.perform(command, asker) ?? busy
@@ -69,6 +70,21 @@ export const createOperators = (host: Host, { operators, setup, passwords }: Act
     return changed.ok ? done({ email: email.value }) : changed
   }
 
+  /** Whoever makes a link to an account can take it over. A session that was stolen or left open is not enough for that. */
+  const mayMakeLink = async (
+    email: string,
+    own: OwnPassword | undefined,
+    { by }: Asker,
+  ): Promise<Outcome<unknown, CommandRefusal>> => {
+    const isThere = projections.operators.get(email) !== null || projections.operators.wasRemoved(email)
+    if (by.kind !== 'operator' || !isThere) return done(null)
+    if (own === undefined) return refused({ kind: 'own_password_needed' })
+    const { passwordHash = null } = projections.operators.get(by.email) ?? {}
+    const isRight = await passwords.matches(own.password, passwordHash, own.client)
+    if (!isRight.ok) return isRight
+    return isRight.value ? done(null) : refused({ kind: 'wrong_own_password' })
+  }
+
   return {
     setRole: (email, role, asker) => changeAccess(email, { type: 'SetOperatorRole', role }, asker),
     remove: (email, asker) => changeAccess(email, { type: 'RemoveOperator' }, asker),
@@ -83,6 +99,8 @@ export const createOperators = (host: Host, { operators, setup, passwords }: Act
       }
       const email = parseEmail(input.email)
       if (!email.ok) return email
+      const mayMake = await mayMakeLink(email.value, input.own, asker)
+      if (!mayMake.ok) return mayMake
       const command = { type: 'IssueOperatorLink', email: email.value, ...link } as const
       const answer = await (operators.get(operatorStream(email.value))?.perform(command, asker) ?? busy)
       return answer.ok ? done(issued) : answer
@@ -104,47 +122,9 @@ export const createOperators = (host: Host, { operators, setup, passwords }: Act
       if (link.email !== null && link.email !== email.value) return refused({ kind: 'link_invalid' })
       const password = parsePassword(input.password)
       if (!password.ok) return password
-      const spending = { linkHash, email: email.value, password: password.value }
+      const spending = { linkHash, email: email.value, password: password.value, client: input.client }
       const spent = await (link.stream === setupStream ? spendSetupLink : spendOwnLink)(spending, asker)
       return spent.ok ? done({ email: email.value }) : spent
     },
-
-    signIn: async (input, requestId) => {
-      const email = parseEmail(input.email)
-      const account = email.ok ? projections.operators.get(email.value) : null
-      const isRight = await passwords.matches(input.password, account?.passwordHash ?? null)
-      if (!isRight.ok) return isRight
-      if (account === null || !isRight.value) return refused({ kind: 'wrong_credentials' })
-      const sessionSecret = newSecret(host)
-      const session = { email: account.email, role: account.role, expiresAt: clock.now() + sessionMsMax }
-      const command = {
-        type: 'SignIn',
-        passwordHash: account.passwordHash,
-        sessionHash: hashOf(sessionSecret),
-        expiresAt: session.expiresAt,
-      } as const
-      const asker: Asker = { by: { kind: 'operator', email: account.email }, requestId }
-      const answer = await (operators.get(operatorStream(account.email))?.perform(command, asker) ?? busy)
-      return answer.ok ? done({ sessionSecret, session }) : answer
-    },
-
-    session: (sessionSecret) => projections.operators.session(hashOf(sessionSecret), clock.now()),
-
-    isSessionOver: (sessionSecret) => projections.operators.isSessionOver(hashOf(sessionSecret), clock.now()),
-
-    signOut: async (sessionSecret, requestId) => {
-      const sessionHash = hashOf(sessionSecret)
-      const session = projections.operators.session(sessionHash, clock.now())
-      if (session === null) return done(null)
-      const asker: Asker = { by: { kind: 'operator', email: session.email }, requestId }
-      const answer = await (operators
-        .get(operatorStream(session.email))
-        ?.perform({ type: 'SignOut', sessionHash }, asker) ?? busy)
-      return answer.ok ? done(null) : answer
-    },
   }
 }
-
-const newSecret = (host: Host): string => base62(host.entropy.bytes(secretBytes), secretChars)
-
-const hashOf = (secret: string): string => Bun.SHA256.hash(secret, 'hex')

@@ -1,6 +1,7 @@
 import type { RecordedEvent } from '../domain/events.ts'
 import { type FoldedTo, foldedToOf } from '../domain/folded-to.ts'
 import { isForgotten, type KeyedAppend, keyedAppendAt } from '../domain/idempotency.ts'
+import { isRecordStream } from '../domain/streams.ts'
 import {
   heartbeatMs,
   idempotencyBusyWritesMin,
@@ -300,18 +301,21 @@ export class RememberedAppends {
     for (let pages = 0; !this.#isStopped; pages += 1) {
       const options = { direction: 'backwards', limit: readPageEventsMax } as const
       const page = await this.#host.log.readAll(before === null ? options : { ...options, from: before })
-      if (before === null && page[0] !== undefined) {
-        end = foldedToOf(page[0])
-        this.#find(page[0])
+      // A record may be of any time, and may be gone soon: the index goes by what the node folds.
+      const folded = page.filter(({ stream }) => !isRecordStream(stream))
+      if (end === null && folded[0] !== undefined) {
+        end = foldedToOf(folded[0])
+        this.#find(folded[0])
       }
-      for (const event of page) {
+      for (const event of folded) {
         this.learn([event])
         // One page can hold more than may wait.
         while (this.#weight >= idempotencyWrittenAtOnce && !this.#isStopped) await this.#write()
       }
       const oldest = page.at(-1)
+      const oldestFolded = folded.at(-1)
       if (oldest === undefined || page.length < readPageEventsMax) return end
-      if (oldest.position <= wholeTo || this.isPast(oldest)) return end
+      if (oldest.position <= wholeTo || (oldestFolded !== undefined && this.isPast(oldestFolded))) return end
       before = oldest.position
       if (pages === idempotencyStartPagesMax) onLong()
     }

@@ -9,6 +9,7 @@ import type { TimesTold } from './clock-watch.ts'
 import type { Host } from './host.ts'
 import { eventAt, firstSince } from './load-readings.ts'
 import { PurgeClock } from './purge-clock.ts'
+import { RecordRetention } from './record-retention.ts'
 import type { Registry } from './registry.ts'
 
 export type Purging = {
@@ -33,6 +34,7 @@ export class Retention {
   #gaps: ReadonlyMap<string, boolean> = new Map()
   #running: Promise<void> | null = null
   readonly #purging: Purging
+  readonly #records: RecordRetention
   #clock: PurgeClock | null = null
   #isDoubtTold = false
 
@@ -40,6 +42,7 @@ export class Retention {
     this.#host = host
     this.#cellars = cellars
     this.#purging = purging
+    this.#records = new RecordRetention(host)
   }
 
   hear(event: RecordedEvent): void {
@@ -65,7 +68,7 @@ export class Retention {
     }
   }
 
-  /** By one time for all cellars: it may take minutes, and the clock is looked at once. */
+  /** By one time for all cellars and records: it may take minutes, and the clock is looked at once. */
   async #purge(): Promise<void> {
     const now = this.#host.clock.now()
     this.#clock ??= new PurgeClock(this.#purging.newestMs())
@@ -74,6 +77,7 @@ export class Retention {
     this.#tellDoubt(cellars.length === 0 ? 0 : doubtedByMs)
     if (doubtedByMs > 0) return
     for (const { cellar } of cellars) await this.#purgeCellar(cellar, now)
+    await this.#records.run(now)
   }
 
   #tellDoubt(byMs: number): void {

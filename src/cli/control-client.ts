@@ -1,17 +1,50 @@
+import { lstatSync, type Stats } from 'node:fs'
 import { decodeFrame, encodeOperation, socketPathOf } from './control-protocol.ts'
 import { CommandFailed, exitCodes } from './exit-codes.ts'
 import type { Line } from './lines.ts'
 import type { End, Operation } from './operations.ts'
 
 /**
- * Has the running service do it. `null`: no service listens there.
+ * Has the running service do it. `null`: no service listens there. Nothing is sent to a socket that another user made: it
+ * would learn the command, and could answer anything.
  * @throws CommandFailed if the data folder can't be used; and if the answer breaks off, since what was asked for may have
  * been done or not.
  */
-export const askService = async (dataDir: string, operation: Operation): Promise<AsyncGenerator<Line, End> | null> => {
+export const askService = async (
+  dataDir: string,
+  operation: Operation,
+  look = lookAt,
+): Promise<AsyncGenerator<Line, End> | null> => {
+  assertOwnSocket(socketPathOf(dataDir), look)
   const response = await post(dataDir, encodeOperation(operation))
   if (response?.status === 413) throw tooLong()
   return response?.body ? answerOf(response.body) : null
+}
+
+type Look = (path: string) => Pick<Stats, 'uid' | 'isSocket'> | null
+
+const assertOwnSocket = (path: string, look: Look): void => {
+  const socket = look(path)
+  const userId = process.geteuid?.()
+  if (socket === null || userId === undefined) return
+  const untrusted = (why: string): CommandFailed =>
+    new CommandFailed(`Cannot trust "${path}", so nothing was sent: ${why}`, exitCodes.configuration)
+  if (!socket.isSocket()) throw untrusted('it is not a socket. Remove it')
+  if (socket.uid === userId || socket.uid === rootId) return
+  throw untrusted(
+    `it belongs to user ${socket.uid}, and this command runs as user ${userId}. Run it as user ${socket.uid}`,
+  )
+}
+
+const rootId = 0
+
+/** The name itself, not what a link leads to. What can't be looked at is told when it is opened. */
+const lookAt: Look = (path) => {
+  try {
+    return lstatSync(path)
+  } catch {
+    return null
+  }
 }
 
 const post = async (dataDir: string, body: string): Promise<Response | null> => {

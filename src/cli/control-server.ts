@@ -17,7 +17,10 @@ export type ControlServerOptions = {
   onBug(error: unknown): void
 }
 
-/** Answers operations on a socket that only the owner of the data folder can open. Whoever opens it is believed. */
+/**
+ * Answers operations on a socket that only the owner of the data folder can open. Whoever opens it is believed: Bun does not
+ * tell which user is at the other end, so the socket's mode (0600) and the folder's are what keeps others out.
+ */
 export const startControlServer = ({ dataDir, context, onBug }: ControlServerOptions): ControlServer => {
   const path = socketPathOf(dataDir)
   // The log's lock is ours, so a socket found here is what a killed process left behind.

@@ -2,13 +2,17 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { CopyProgress } from '../log/copy-log.ts'
 import { CommandFailed, exitCodes } from './exit-codes.ts'
-import { type JsonOption, jsonFlag } from './options.ts'
+import { acceptSchemaFlag, type JsonOption, jsonFlag } from './options.ts'
 import { createProgress } from './progress.ts'
 import type { Runner } from './runner.ts'
 import { formatFields } from './table.ts'
 import { visibleJson } from './visible-text.ts'
 
-type CopyOptions = JsonOption & { readonly from: string; readonly to: string }
+type CopyOptions = JsonOption & {
+  readonly from: string
+  readonly to: string
+  readonly acceptChangedSchema?: boolean
+}
 
 export const addLogCopyCommand = (log: Command, runner: Runner): void => {
   log
@@ -19,16 +23,18 @@ export const addLogCopyCommand = (log: Command, runner: Runner): void => {
     )
     .requiredOption('--from <place>', 'a data folder, or "eventstore" for what EVENTSTORE_URL names')
     .requiredOption('--to <place>', 'likewise; it must hold nothing, or a part of this copy')
+    .option(...acceptSchemaFlag)
     .option(...jsonFlag)
     .action((options: CopyOptions) => runCopy(runner, options))
 }
 
-const runCopy = async (runner: Runner, { from, to, json }: CopyOptions): Promise<void> => {
+const runCopy = async (runner: Runner, { from, to, acceptChangedSchema = false, json }: CopyOptions): Promise<void> => {
   const { deps } = runner
   if (resolve(from) === resolve(to)) throw new CommandFailed('--from and --to are the same', exitCodes.usage)
   const progress = createProgress(deps.screen, deps.now)
   const onProgress = (now: CopyProgress): void => progress.show(progressLine(now))
-  const { digest, events, streams } = await deps.copyLog(runner.config(), { from, to, onProgress })
+  const copy = { from, to, acceptChangedSchema, onProgress }
+  const { digest, events, streams } = await deps.copyLog(runner.config(), copy)
   progress.end('Both were read again: they hold the same.')
   const result = { events, streams: streams.size, digest }
   const text = json === true ? visibleJson(result) : formatFields(fieldsOf(result))

@@ -13,6 +13,11 @@ export const textOption = (flags: string, description: string, instead = 'none')
 export const jsonFlag = ['--json', 'print JSON lines on stdout, and nothing else'] as const
 export type JsonOption = { readonly json?: boolean }
 
+export const acceptSchemaFlag = [
+  '--accept-changed-schema',
+  "accept tables, indexes or triggers of the log's file that this program did not make, and record it in the log",
+] as const
+
 export const durationOption = (text: string): number => parsedValue(parseDurationMs(text, 'duration'))
 /** For what can be lifted by a word. It stays one until `orNull`: commander takes `null` for no value. */
 export const orNone =

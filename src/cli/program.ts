@@ -13,13 +13,14 @@ import { eventText, jsonText } from './render.ts'
 import type { Presentation, ProgramDeps, Runner } from './runner.ts'
 import { addServeCommand } from './serve-command.ts'
 import { addSimulateCommand } from './simulate-command.ts'
+import { visibleLines, visibleText } from './visible-text.ts'
 
 /** Runs one command line (without the program's own name) and answers its exit code. Throws only for a bug. */
 export const runProgram = async (words: readonly string[], deps: ProgramDeps): Promise<ExitCode> => {
   let exitCode: ExitCode = exitCodes.done
   const finish = (end: End): void => {
     exitCode = end.exitCode
-    if (end.message !== null) deps.screen.write(`cellarbook: ${end.message}\n`)
+    if (end.message !== null) deps.screen.write(`cellarbook: ${visibleText(end.message)}\n`)
   }
   try {
     await createProgram(createRunner(deps, finish)).parseAsync(words, { from: 'user' })
@@ -39,7 +40,7 @@ const createProgram = (runner: Runner): Command => {
     .description('Telemetry ingestion guarded by API keys, with every change and every reading in one append-only log.')
     .version(version, '--version', 'print the version')
     .exitOverride()
-    .configureOutput({ writeErr: (text) => screen.write(text) })
+    .configureOutput({ writeErr: (text) => screen.write(visibleLines(text)) })
     .showHelpAfterError('(--help shows what is possible)')
     .helpCommand(false)
     .addHelpText('after', `\n${environmentHelp}\n\n${exitCodesHelp}`)
@@ -64,6 +65,7 @@ Environment:
   PUBLIC_URL           the address that browsers and devices use, like https://cellar.example
   TRUSTED_PROXIES      IP addresses whose forwarded headers are believed
   TLS_CERT, TLS_KEY    PEM files: the service speaks https itself
+  ALLOW_SHARED_DATA_DIR  1: use a data folder that other users can write
   ALLOW_INSECURE_HTTP  1: the dashboard can be signed in to over plain http from elsewhere
   LOG_LEVEL            trace, debug, info, warn, error, fatal or silent (info)
   CELLARBOOK_KEY       the key that simulate posts with`
@@ -72,7 +74,9 @@ const createRunner = (deps: ProgramDeps, finish: (end: End) => void): Runner => 
   const config = (): Config => {
     const parsed = parseConfig(deps.environment)
     if (parsed.ok) return parsed.config
-    throw new CommandFailed(parsed.faults.join('\ncellarbook: '), exitCodes.configuration)
+    const exitCode = exitCodes.configuration
+    for (const fault of parsed.faults.slice(0, -1)) finish({ exitCode, message: fault })
+    throw new CommandFailed(parsed.faults.at(-1) ?? '', exitCode)
   }
   return {
     deps,
@@ -116,5 +120,5 @@ const showKept = async (
   const text = presentation.text(kept)
   if (text !== '') await deps.output.write(`${text}\n`)
   const note = presentation.note?.(kept) ?? null
-  if (note !== null) deps.screen.write(`${note}\n`)
+  if (note !== null) deps.screen.write(`${visibleLines(note)}\n`)
 }

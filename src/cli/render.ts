@@ -12,10 +12,10 @@ export const jsonText = (line: Line): string => visibleJson(line.value)
 /** An event of the log on one line: there is no widest column until the log ends, so this is no table. */
 export const eventText = (event: EventView): string =>
   [
-    event.position.padStart(8),
-    event.recordedAt,
+    visibleText(event.position).padStart(8),
+    visibleText(event.recordedAt),
     visibleText(`${event.stream}@${event.revision}`).padEnd(34),
-    event.type.padEnd(18),
+    visibleText(event.type).padEnd(18),
     visibleJson(event.data),
   ].join('  ')
 
@@ -100,7 +100,7 @@ export const linkText = (link: LinkView): string => visibleText(link.url)
 const byText = (by: By): string => {
   switch (by.kind) {
     case 'operator':
-      return by.email
+      return by.session?.linkMadeBy ? `${by.email} (password from a link by ${by.session.linkMadeBy})` : by.email
     case 'key':
       return `key ${by.keyId}`
     case 'cli':

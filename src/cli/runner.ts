@@ -16,16 +16,20 @@ export type ProgramDeps = {
   /** stderr: progress, notes and errors. */
   readonly screen: Screen
   readonly now: () => number
-  serve(config: Config, options: { readonly demo: boolean }): Promise<ExitCode>
+  serve(config: Config, options: ServeOptions): Promise<ExitCode>
   /** Has it done by the running service, else on the log itself. */
   perform(config: Config, operation: Operation): Promise<AsyncGenerator<Line, End>>
   copyLog(config: Config, copy: LogCopy): Promise<LogDigest>
 }
 
+export type ServeOptions = { readonly demo: boolean; readonly acceptChangedSchema: boolean }
+
 /** From where and to where: a data folder, or `eventstore`. */
 export type LogCopy = {
   readonly from: string
   readonly to: string
+  /** A source whose schema was changed is copied all the same. */
+  readonly acceptChangedSchema: boolean
   onProgress(progress: CopyProgress): void
 }
 

@@ -22,6 +22,13 @@ export type Limit = Static<typeof Limit>
 export const Role = Type.Union([Type.Literal('admin'), Type.Literal('auditor')])
 export type Role = Static<typeof Role>
 
+/** `set_up`: for the first admin. `invite`: for an e-mail without an account. `reset`: for an account that exists. */
+export const LinkPurpose = Type.Union([Type.Literal('set_up'), Type.Literal('invite'), Type.Literal('reset')])
+export type LinkPurpose = Static<typeof LinkPurpose>
+
+/** `failed`: the password was wrong. `throttled`: it was not looked at. */
+const refusedCounts = { failed: Type.Integer({ minimum: 0 }), throttled: Type.Integer({ minimum: 0 }) }
+
 /**
  * Bounds and defaults a cellar sets for its keys and readings; `null` is "none of its own". `retentionMs` is how long its
  * readings are kept: whole days, `null` for ever.
@@ -41,6 +48,25 @@ export const eventData = {
   LogCopyEnded: Type.Object({ digest: Type.String(), events: Type.Integer({ minimum: 0 }) }, strict),
   /** In a copy: keeps the place of a reading that retention had taken away, and is taken away like it. */
   RevisionVacant: Type.Object({}, strict),
+
+  /** The embedded log's file had another schema than this version makes, and whoever started the service accepted that. */
+  LogSchemaAccepted: Type.Object({ differences: Type.Array(Type.String()) }, strict),
+
+  /** In a stream of records: its events of these revisions, recorded before `recordedBefore`, are gone for good. */
+  RecordsPurged: Type.Object(
+    {
+      firstRevision: Type.Integer({ minimum: 0 }),
+      lastRevision: Type.Integer({ minimum: 0 }),
+      /** The beginning of a day, UTC. */
+      recordedBefore: Type.Integer({ minimum: 0, multipleOf: dayMs }),
+    },
+    strict,
+  ),
+  /**
+   * Never stored. A record that this version can't read is read as this: of a newer version, or damaged. `type` is what it
+   * is called; `recordedAt` is 0 if that can't be read either.
+   */
+  RecordUnreadable: Type.Object({ type: Type.String(), why: Type.String() }, strict),
 
   CellarCreated: Type.Object({ cellar: Type.String(), title: Type.String() }, strict),
   CellarRenamed: Type.Object({ title: Type.String() }, strict),
@@ -107,21 +133,70 @@ export const eventData = {
   /** Every node brings the key's stream up to this revision before its next append. */
   ReadingsFenced: Type.Object({ keyRevision: Type.Integer({ minimum: 0 }) }, strict),
 
-  /** A one-time link was made; only the hash of its secret is kept. In `operator-setup` it is for the first admin. */
+  /**
+   * A one-time link was made; only the hash of its secret is kept. `purpose` is `null` in events of version 1, which did not
+   * say whether the e-mail had an account.
+   */
   OperatorLinkIssued: Type.Object(
-    { email: orNull(Type.String()), role: Role, linkHash: Type.String(), expiresAt: ms },
+    {
+      email: orNull(Type.String()),
+      role: Role,
+      linkHash: Type.String(),
+      expiresAt: ms,
+      purpose: orNull(LinkPurpose),
+    },
     strict,
   ),
   /** In `operator-setup` only: the link was spent on this account. */
   OperatorLinkUsed: Type.Object({ linkHash: Type.String(), email: Type.String() }, strict),
   OperatorAdded: Type.Object({ email: Type.String(), role: Role, passwordHash: Type.String() }, strict),
-  /** `linkHash` is the link that allowed it. Every session of the operator ends with it. */
-  OperatorPasswordSet: Type.Object({ passwordHash: Type.String(), linkHash: Type.String() }, strict),
+  /**
+   * `linkHash` is the link that allowed it, and `linkMadeBy` who made that link: an e-mail, or `cli`. Both are `null` if the
+   * operator gave the old password. Ends every session of the operator, and forgets the browsers that are known.
+   */
+  OperatorPasswordSet: Type.Object(
+    { passwordHash: Type.String(), linkHash: orNull(Type.String()), linkMadeBy: orNull(Type.String()) },
+    strict,
+  ),
   OperatorRoleChanged: Type.Object({ role: Role }, strict),
   /** Takes the account, every session and every open link; also an invitation that nobody has taken up. */
   OperatorRemoved: Type.Object({}, strict),
-  OperatorSignedIn: Type.Object({ sessionHash: Type.String(), expiresAt: ms }, strict),
+  /**
+   * The session ends at `expiresAt`, or at `idleAt` if nobody has used it until then. `deviceHash` is the SHA-256 of the secret
+   * by which the browser is known again. `seenRevision` is the `SignInSeen` in `signins-node` that has address and browser.
+   */
+  OperatorSignedIn: Type.Object(
+    {
+      sessionHash: Type.String(),
+      expiresAt: ms,
+      idleAt: ms,
+      deviceHash: orNull(Type.String()),
+      seenRevision: orNull(Type.Integer({ minimum: 0 })),
+    },
+    strict,
+  ),
+  /** The session was used, so it ends at `idleAt` only. */
+  OperatorSessionRenewed: Type.Object({ sessionHash: Type.String(), idleAt: ms }, strict),
   OperatorSignedOut: Type.Object({ sessionHash: Type.String() }, strict),
+
+  /** In `signins-node`, which is purged: addresses and browsers are personal data. Before the `OperatorSignedIn` that refers to it. */
+  SignInSeen: Type.Object(
+    { email: Type.String(), sessionId: Type.String(), address: Type.String(), browser: Type.String() },
+    strict,
+  ),
+  /** In `signins-node`: sums of the sign-ins that a node refused from `from` to `to`. */
+  SignInsRefused: Type.Object(
+    {
+      from: ms,
+      to: ms,
+      accounts: Type.Array(
+        Type.Object({ email: Type.String(), ...refusedCounts, addresses: Type.Array(Type.String()) }, strict),
+      ),
+      /** For e-mails without an account, and for accounts that found no room in the list. */
+      others: Type.Object(refusedCounts, strict),
+    },
+    strict,
+  ),
 } as const
 
 export type EventType = keyof typeof eventData
@@ -132,11 +207,24 @@ export const schemaVersion = {
   ...(Object.fromEntries(Object.keys(eventData).map((type) => [type, 1])) as Record<EventType, number>),
   CellarPolicyChanged: 2,
   KeyCreated: 2,
+  OperatorLinkIssued: 2,
+  OperatorPasswordSet: 2,
+  OperatorSignedIn: 2,
 }
 
-/** Who did it. `cli` is whoever holds the data folder; `system` is the service itself (a sweep, a repair). */
+/**
+ * The session in which an operator did it. `id` is the beginning of its hash. `linkMadeBy`: the operator's password came from a
+ * link that this person made (an e-mail, or `cli`), who may have used it.
+ */
+export const BySession = Type.Object({ id: Type.String(), linkMadeBy: orNull(Type.String()) }, strict)
+export type BySession = Static<typeof BySession>
+
+/**
+ * Who did it. `cli` is whoever holds the data folder; `system` is the service itself (a sweep, a repair). An operator without a
+ * session spent a link, or the event is older than version 2 of `OperatorSignedIn`.
+ */
 export const By = Type.Union([
-  Type.Object({ kind: Type.Literal('operator'), email: Type.String() }, strict),
+  Type.Object({ kind: Type.Literal('operator'), email: Type.String(), session: Type.Optional(BySession) }, strict),
   Type.Object({ kind: Type.Literal('key'), keyId: Type.String() }, strict),
   Type.Object({ kind: Type.Literal('cli') }, strict),
   Type.Object({ kind: Type.Literal('system') }, strict),

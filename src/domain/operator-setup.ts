@@ -1,6 +1,6 @@
 import { linksOpenMax } from '../limits.ts'
 import type { Decided, RecordedEvent } from './events.ts'
-import type { OperatorLink } from './operator.ts'
+import { makerOf, type OperatorLink } from './operator.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
 /**
@@ -22,7 +22,7 @@ export type SetupState = {
 export const noSetup: SetupState = { links: [], spent: null, revision: null }
 
 export type SetupCommand =
-  | ({ readonly type: 'IssueSetupLink' } & OperatorLink)
+  | ({ readonly type: 'IssueSetupLink' } & Omit<OperatorLink, 'madeBy'>)
   | { readonly type: 'SpendSetupLink'; readonly linkHash: string; readonly email: string }
 
 export type SetupEventType = 'OperatorLinkIssued' | 'OperatorLinkUsed'
@@ -38,7 +38,7 @@ export const decideSetup = (
   switch (command.type) {
     case 'IssueSetupLink': {
       const { role, linkHash, expiresAt } = command
-      return done([{ type: 'OperatorLinkIssued', data: { email: null, role, linkHash, expiresAt } }])
+      return done([{ type: 'OperatorLinkIssued', data: { email: null, role, linkHash, expiresAt, purpose: 'set_up' } }])
     }
     case 'SpendSetupLink': {
       const { linkHash, email } = command
@@ -70,7 +70,11 @@ export const evolveSetup = (setup: SetupState, event: RecordedEvent<SetupEventTy
     case 'OperatorLinkIssued': {
       const { linkHash, role, expiresAt } = event.data
       const left = setup.links.filter((link) => event.recordedAt < link.expiresAt)
-      return { ...setup, links: [...left, { linkHash, role, expiresAt }].slice(-linksOpenMax), revision }
+      return {
+        ...setup,
+        links: [...left, { linkHash, role, expiresAt, madeBy: makerOf(event.metadata.by) }].slice(-linksOpenMax),
+        revision,
+      }
     }
     case 'OperatorLinkUsed': {
       const { linkHash, email } = event.data

@@ -1,11 +1,40 @@
-import { linksOpenMax, sessionsPerOperatorMax } from '../limits.ts'
-import type { Decided, RecordedEvent, Role } from './events.ts'
+import { devicesPerOperatorMax, linksOpenMax, linksToldMax, sessionIdChars, sessionsPerOperatorMax } from '../limits.ts'
+import type { By, Decided, RecordedEvent, Role } from './events.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
 /** Valid while `now < expiresAt`, for this account only, and spent by the first use of any of its links. */
-export type OperatorLink = { readonly linkHash: string; readonly role: Role; readonly expiresAt: number }
+export type OperatorLink = {
+  readonly linkHash: string
+  readonly role: Role
+  readonly expiresAt: number
+  /** Who made it: an e-mail, or `cli`. */
+  readonly madeBy: string
+}
 
-export type OperatorSession = { readonly sessionHash: string; readonly expiresAt: number }
+export type OperatorSession = {
+  readonly sessionHash: string
+  readonly startedAt: number
+  readonly expiresAt: number
+  /** Ends the session earlier, unless it is used. */
+  readonly idleAt: number
+  readonly deviceHash: string | null
+  /** Revision of the `SignInSeen` that has its address and browser. */
+  readonly seenRevision: number | null
+  /** The operator's password came from a link that this person made. */
+  readonly linkMadeBy: string | null
+}
+
+/** What the log and pages call a session: the beginning of its hash. */
+export const sessionIdOf = ({ sessionHash }: { readonly sessionHash: string }): string =>
+  sessionHash.slice(0, sessionIdChars)
+
+/** A link that another person made for this account. */
+export type LinkFromOther = {
+  readonly linkHash: string
+  readonly madeBy: string
+  readonly madeAt: number
+  readonly usedAt: number | null
+}
 
 /** One operator, folded from `operator-<digest>`. Without an account there is only an invitation. */
 export type OperatorState = {
@@ -21,7 +50,19 @@ export type OperatorState = {
   readonly revision: number
 }
 
-export type OperatorAccountState = { readonly role: Role; readonly passwordHash: string; readonly addedAt: number }
+export type OperatorAccountState = {
+  readonly role: Role
+  readonly passwordHash: string
+  readonly addedAt: number
+  /** When the password was set, and who made the link by which that was done; `null`: the operator set it. */
+  readonly passwordSetAt: number
+  readonly passwordLinkMadeBy: string | null
+  readonly lastSignedInAt: number | null
+  /** Hashes of the browsers that have signed in with this password. Oldest first. */
+  readonly devices: readonly string[]
+  /** Oldest first, the last few. */
+  readonly linksFromOthers: readonly LinkFromOther[]
+}
 
 /** What one operator's own stream does not say: how many admins there are besides. The last one stays. */
 type Remaining = { readonly otherAdmins: number }
@@ -47,14 +88,26 @@ export type OperatorCommand =
   | ({ readonly type: 'SetOperatorRole'; readonly role: Role } & Remaining)
   /** Or withdraws an invitation. The e-mail may be invited again. */
   | ({ readonly type: 'RemoveOperator' } & Remaining)
-  /** `passwordHash` is the one that the password was checked against. */
-  | {
+  /** `passwordHash` is the one that the password was checked against. Ends the session that the browser had before. */
+  | ({
       readonly type: 'SignIn'
       readonly passwordHash: string
-      readonly sessionHash: string
-      readonly expiresAt: number
-    }
+      readonly endsSessionHash: string | null
+    } & NewSession)
+  | { readonly type: 'RenewSession'; readonly sessionHash: string; readonly idleAt: number }
   | { readonly type: 'SignOut'; readonly sessionHash: string }
+  /** One session by its id, or all but one. */
+  | { readonly type: 'EndSessions'; readonly which: EndedSessions }
+  /** `oldPasswordHash` is the one that the old password was checked against. Opens a session in place of all others. */
+  | ({
+      readonly type: 'ChangePassword'
+      readonly oldPasswordHash: string
+      readonly passwordHash: string
+    } & NewSession)
+
+export type NewSession = Pick<OperatorSession, 'sessionHash' | 'expiresAt' | 'idleAt' | 'deviceHash' | 'seenRevision'>
+
+export type EndedSessions = { readonly id: string } | { readonly allBut: string | null }
 
 export type OperatorEventType =
   | 'OperatorLinkIssued'
@@ -63,6 +116,7 @@ export type OperatorEventType =
   | 'OperatorRoleChanged'
   | 'OperatorRemoved'
   | 'OperatorSignedIn'
+  | 'OperatorSessionRenewed'
   | 'OperatorSignedOut'
 
 export type DecidedOperator = Decided<OperatorEventType>
@@ -76,7 +130,8 @@ export const decideOperator = (operator: OperatorState | null, command: Operator
     case 'IssueOperatorLink': {
       const { email, linkHash, expiresAt } = command
       const role = account?.role ?? command.role
-      return done([{ type: 'OperatorLinkIssued', data: { email, role, linkHash, expiresAt } }])
+      const purpose = account === null ? 'invite' : 'reset'
+      return done([{ type: 'OperatorLinkIssued', data: { email, role, linkHash, expiresAt, purpose } }])
     }
     case 'SpendOperatorLink':
       return spendLink(operator, command, now)
@@ -96,9 +151,21 @@ export const decideOperator = (operator: OperatorState | null, command: Operator
       return remove(operator, command, now)
     case 'SignIn':
       return signIn(operator, command, now)
+    case 'RenewSession':
+      return renewSession(operator, command, now)
     case 'SignOut':
-      if (!operator?.sessions.some(({ sessionHash }) => sessionHash === command.sessionHash)) return done([])
-      return done([{ type: 'OperatorSignedOut', data: { sessionHash: command.sessionHash } }])
+      return done(signedOut(operator, ({ sessionHash }) => sessionHash === command.sessionHash))
+    case 'EndSessions': {
+      if (account === null) return refused({ kind: 'operator_not_found' })
+      const { which } = command
+      return done(
+        signedOut(operator, (session) =>
+          'id' in which ? sessionIdOf(session) === which.id : session.sessionHash !== which.allBut,
+        ),
+      )
+    }
+    case 'ChangePassword':
+      return changePassword(operator, command)
     default:
       return assertNever(command)
   }
@@ -112,7 +179,7 @@ const spendLink = (
   const link = operator?.links.find((one) => one.linkHash === linkHash)
   if (operator === null || link === undefined || now >= link.expiresAt) return refused({ kind: 'link_invalid' })
   if (operator.account !== null) {
-    return done([{ type: 'OperatorPasswordSet', data: { passwordHash, linkHash } }])
+    return done([{ type: 'OperatorPasswordSet', data: { passwordHash, linkHash, linkMadeBy: link.madeBy } }])
   }
   return done([{ type: 'OperatorAdded', data: { email, role: link.role, passwordHash } }])
 }
@@ -136,16 +203,56 @@ const isLastAdmin = ({ role }: OperatorAccountState, { otherAdmins }: Remaining)
  */
 const signIn = (
   operator: OperatorState | null,
-  { passwordHash, sessionHash, expiresAt }: Extract<OperatorCommand, { readonly type: 'SignIn' }>,
+  command: Extract<OperatorCommand, { readonly type: 'SignIn' }>,
   now: number,
 ): Decision => {
-  if (operator?.account?.passwordHash !== passwordHash) return refused({ kind: 'wrong_credentials' })
-  const open = operator.sessions.filter((session) => now < session.expiresAt)
-  const tooMany = Math.max(0, open.length + 1 - sessionsPerOperatorMax)
-  const ended = open
-    .slice(0, tooMany)
-    .map((session): DecidedOperator => ({ type: 'OperatorSignedOut', data: { sessionHash: session.sessionHash } }))
-  return done([...ended, { type: 'OperatorSignedIn', data: { sessionHash, expiresAt } }])
+  if (operator?.account?.passwordHash !== command.passwordHash) return refused({ kind: 'wrong_credentials' })
+  const left = operator.sessions.filter(
+    ({ sessionHash, expiresAt }) => now < expiresAt && sessionHash !== command.endsSessionHash,
+  )
+  const tooMany = new Set(left.slice(0, Math.max(0, left.length + 1 - sessionsPerOperatorMax)))
+  const ended = signedOut(
+    operator,
+    (session) => tooMany.has(session) || session.sessionHash === command.endsSessionHash,
+  )
+  return done([...ended, signedIn(command)])
+}
+
+const signedIn = ({ sessionHash, expiresAt, idleAt, deviceHash, seenRevision }: NewSession): DecidedOperator => ({
+  type: 'OperatorSignedIn',
+  data: { sessionHash, expiresAt, idleAt, deviceHash, seenRevision },
+})
+
+const signedOut = (
+  operator: OperatorState | null,
+  isEnded: (session: OperatorSession) => boolean,
+): readonly DecidedOperator[] =>
+  (operator?.sessions ?? [])
+    .filter(isEnded)
+    .map(({ sessionHash }) => ({ type: 'OperatorSignedOut', data: { sessionHash } }))
+
+const renewSession = (
+  operator: OperatorState | null,
+  { sessionHash, idleAt }: Extract<OperatorCommand, { readonly type: 'RenewSession' }>,
+  now: number,
+): Decision => {
+  const session = operator?.sessions.find((one) => one.sessionHash === sessionHash)
+  const isOpen = session !== undefined && now < session.expiresAt
+  if (!isOpen || idleAt <= session.idleAt) return done([])
+  return done([{ type: 'OperatorSessionRenewed', data: { sessionHash, idleAt } }])
+}
+
+/** As with a sign-in: whoever checked an older password than the present one changes nothing. */
+const changePassword = (
+  operator: OperatorState | null,
+  command: Extract<OperatorCommand, { readonly type: 'ChangePassword' }>,
+): Decision => {
+  if (operator?.account?.passwordHash !== command.oldPasswordHash) return refused({ kind: 'wrong_credentials' })
+  const { passwordHash } = command
+  return done([
+    { type: 'OperatorPasswordSet', data: { passwordHash, linkHash: null, linkMadeBy: null } },
+    signedIn(command),
+  ])
 }
 
 /** Folds one event of `operator-<digest>`. What has run out by the event's own time is forgotten, so nothing piles up. */
@@ -154,29 +261,13 @@ export const evolveOperator = (
   event: RecordedEvent<OperatorEventType>,
 ): OperatorState => {
   const { revision } = event
-  const isLeft = ({ expiresAt }: { readonly expiresAt: number }): boolean => event.recordedAt < expiresAt
   switch (event.type) {
-    case 'OperatorLinkIssued': {
-      const { email, role, linkHash, expiresAt } = event.data
-      if (email === null) throw new Error(`Cannot fold ${event.type} of "${event.stream}": it names no e-mail`)
-      const links = [...(operator?.links ?? []).filter(isLeft), { linkHash, role, expiresAt }].slice(-linksOpenMax)
-      return { account: null, sessions: [], wasAdded: false, ...operator, email, links, revision }
-    }
-    case 'OperatorAdded': {
-      const { email, role, passwordHash } = event.data
-      const account = { role, passwordHash, addedAt: event.recordedAt }
-      return { email, account, links: [], sessions: [], wasAdded: true, revision }
-    }
-    case 'OperatorPasswordSet': {
-      const { account, ...known } = withAccount(operator, event)
-      return {
-        ...known,
-        account: { ...account, passwordHash: event.data.passwordHash },
-        links: [],
-        sessions: [],
-        revision,
-      }
-    }
+    case 'OperatorLinkIssued':
+      return withLink(operator, event)
+    case 'OperatorAdded':
+      return withNewAccount(operator, event)
+    case 'OperatorPasswordSet':
+      return withPassword(withAccount(operator, event), event)
     case 'OperatorRoleChanged': {
       const { account, ...known } = withAccount(operator, event)
       return { ...known, account: { ...account, role: event.data.role }, revision }
@@ -184,10 +275,13 @@ export const evolveOperator = (
     case 'OperatorRemoved':
       if (operator === null) throw new Error(`Cannot fold ${event.type} of "${event.stream}": nobody was invited`)
       return { ...operator, account: null, links: [], sessions: [], revision }
-    case 'OperatorSignedIn': {
+    case 'OperatorSignedIn':
+      return withSession(withAccount(operator, event), event)
+    case 'OperatorSessionRenewed': {
       const known = withAccount(operator, event)
-      const { sessionHash, expiresAt } = event.data
-      return { ...known, sessions: [...known.sessions.filter(isLeft), { sessionHash, expiresAt }], revision }
+      const { sessionHash, idleAt } = event.data
+      const sessions = known.sessions.map((one) => (one.sessionHash === sessionHash ? { ...one, idleAt } : one))
+      return { ...known, sessions, revision }
     }
     case 'OperatorSignedOut': {
       const known = withAccount(operator, event)
@@ -199,10 +293,91 @@ export const evolveOperator = (
   }
 }
 
-const withAccount = (
+type Fold<T extends OperatorEventType> = RecordedEvent<T>
+type WithAccount = OperatorState & { readonly account: OperatorAccountState }
+
+const isLeftAt =
+  (now: number) =>
+  ({ expiresAt }: { readonly expiresAt: number }): boolean =>
+    now < expiresAt
+
+const withLink = (operator: OperatorState | null, event: Fold<'OperatorLinkIssued'>): OperatorState => {
+  const { revision, recordedAt } = event
+  const { email, role, linkHash, expiresAt } = event.data
+  if (email === null) throw new Error(`Cannot fold ${event.type} of "${event.stream}": it names no e-mail`)
+  const madeBy = makerOf(event.metadata.by)
+  const left = (operator?.links ?? []).filter(isLeftAt(recordedAt))
+  const links = [...left, { linkHash, role, expiresAt, madeBy }].slice(-linksOpenMax)
+  const known = { sessions: [], wasAdded: false, ...operator, email, links, revision }
+  const account = operator?.account ?? null
+  if (account === null || madeBy === email) return { ...known, account }
+  const made: LinkFromOther = { linkHash, madeBy, madeAt: recordedAt, usedAt: null }
+  return { ...known, account: { ...account, linksFromOthers: [...account.linksFromOthers, made].slice(-linksToldMax) } }
+}
+
+/** Who made a link, as the links of an operator name them. */
+export const makerOf = (by: By): string => (by.kind === 'operator' ? by.email : 'cli')
+
+const withNewAccount = (
   operator: OperatorState | null,
-  event: RecordedEvent<OperatorEventType>,
-): OperatorState & { readonly account: OperatorAccountState } => {
+  { data, revision, recordedAt }: Fold<'OperatorAdded'>,
+): OperatorState => {
+  const { email, role, passwordHash } = data
+  // Removing an operator and inviting the same e-mail again is another way to set the password of somebody else.
+  const links = operator?.wasAdded === true ? operator.links : []
+  const account: OperatorAccountState = {
+    role,
+    passwordHash,
+    addedAt: recordedAt,
+    passwordSetAt: recordedAt,
+    passwordLinkMadeBy: links.at(-1)?.madeBy ?? null,
+    lastSignedInAt: null,
+    devices: [],
+    linksFromOthers: links.slice(-linksToldMax).map(({ linkHash, madeBy }) => {
+      return { linkHash, madeBy, madeAt: recordedAt, usedAt: recordedAt }
+    }),
+  }
+  return { email, account, links: [], sessions: [], wasAdded: true, revision }
+}
+
+const withPassword = (
+  { account, ...known }: WithAccount,
+  { data, recordedAt, revision }: Fold<'OperatorPasswordSet'>,
+): OperatorState => {
+  // The event of version 1 does not name who made the link.
+  const link = known.links.find(({ linkHash }) => linkHash === data.linkHash)
+  const linkMadeBy = data.linkMadeBy ?? link?.madeBy ?? null
+  const linksFromOthers = account.linksFromOthers.map((made) =>
+    made.linkHash === data.linkHash ? { ...made, usedAt: recordedAt } : made,
+  )
+  const set: OperatorAccountState = {
+    ...account,
+    passwordHash: data.passwordHash,
+    passwordSetAt: recordedAt,
+    passwordLinkMadeBy: linkMadeBy === known.email ? null : linkMadeBy,
+    devices: [],
+    linksFromOthers,
+  }
+  return { ...known, account: set, links: [], sessions: [], revision }
+}
+
+const withSession = (
+  { account, ...known }: WithAccount,
+  { data, recordedAt, revision }: Fold<'OperatorSignedIn'>,
+): OperatorState => {
+  const { deviceHash } = data
+  const session = { ...data, startedAt: recordedAt, linkMadeBy: account.passwordLinkMadeBy }
+  const others = account.devices.filter((one) => one !== deviceHash)
+  const devices = deviceHash === null ? others : [...others, deviceHash].slice(-devicesPerOperatorMax)
+  return {
+    ...known,
+    account: { ...account, lastSignedInAt: recordedAt, devices },
+    sessions: [...known.sessions.filter(isLeftAt(recordedAt)), session],
+    revision,
+  }
+}
+
+const withAccount = (operator: OperatorState | null, event: RecordedEvent<OperatorEventType>): WithAccount => {
   if (operator === null || operator.account === null) {
     throw new Error(`Cannot fold ${event.type} of "${event.stream}": the operator was never added`)
   }

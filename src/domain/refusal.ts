@@ -31,6 +31,8 @@ export type ReadingRefusal =
   | { readonly kind: 'idempotency_in_progress' }
   /** That key has stored another payload. */
   | { readonly kind: 'idempotency_key_reused' }
+  /** The `Host` header was sent twice. */
+  | { readonly kind: 'ambiguous_host' }
   | { readonly kind: 'not_found' }
   | { readonly kind: 'method_not_allowed'; readonly allow: readonly string[] }
   | { readonly kind: 'store_unavailable' }
@@ -89,6 +91,9 @@ export type CommandRefusal =
   | { readonly kind: 'link_keeps_role'; readonly role: Role }
   | { readonly kind: 'link_invalid' }
   | { readonly kind: 'wrong_credentials' }
+  /** Somebody who is signed in must give the own password again. */
+  | { readonly kind: 'own_password_needed' }
+  | { readonly kind: 'wrong_own_password' }
   /** The mailbox of commands is full, or the actor is stopping. */
   | { readonly kind: 'busy' }
   /** The command may have taken effect: the store did not say. */

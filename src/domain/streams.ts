@@ -9,11 +9,22 @@ const digest = (text: string): string =>
 export const logStream = 'cellarbook-log'
 /** Links for the first admin: no e-mail is known yet. */
 export const setupStream = 'operator-setup'
+/** Where sign-ins came from, and which were refused: personal data, kept for `recordsKeptMs`. */
+export const signInsStream = 'signins-node'
 
 /** Of all streams, by what their events are for. Readings are the many; what decides over keys is the rest. */
 export const readingsCategory = 'readings'
 export const lifecycleCategories = ['cellarbook', 'cellar', 'key', 'operator'] as const
-export const categories: readonly string[] = [...lifecycleCategories, readingsCategory]
+/**
+ * Records tell of what happened, and decide nothing. No state is folded from them, so that an event which this version
+ * can't read stops nothing (ARCHITECTURE.md, "Records decide nothing and are purged").
+ */
+export const recordCategories = ['refusals', 'signins', 'exports', 'proofs'] as const
+/** What a node folds, and decides by. */
+export const foldedCategories: readonly string[] = [...lifecycleCategories, readingsCategory]
+/** Only streams of these may be truncated. SQLite's triggers have a list of their own, which a test compares with this one. */
+export const purgeableCategories: readonly string[] = [readingsCategory, ...recordCategories]
+export const categories: readonly string[] = [...foldedCategories, ...recordCategories]
 
 export const cellarStream = (cellar: string): string => `cellar-${digest(cellar)}`
 export const operatorStream = (email: string): string => `operator-${digest(email.toLowerCase())}`
@@ -25,3 +36,6 @@ export const keyIdOf = (stream: string): string => stream.slice(categoryOf(strea
 
 /** The part before the first `-`. */
 export const categoryOf = (stream: string): string => stream.slice(0, stream.indexOf('-'))
+
+const records: ReadonlySet<string> = new Set(recordCategories)
+export const isRecordStream = (stream: string): boolean => records.has(categoryOf(stream))

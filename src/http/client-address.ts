@@ -20,7 +20,7 @@ export const cameFrom = (headers: Headers, peerAddress: string | null, trustedPr
   const scheme = lastOf(headers.get('x-forwarded-proto'))
   const isForwarded = addresses !== null || scheme !== null
   if (!isForwarded || !trustedProxies.includes(peer)) return { address: peer, scheme: null, isForwarded }
-  const hops = (addresses ?? '').split(',').map((hop) => plainAddress(hop.trim()))
+  const hops = (addresses ?? '').split(',').map((hop) => plainAddress(withoutPort(hop.trim())))
   const client = hops.findLast((hop) => !trustedProxies.includes(hop)) ?? ''
   return {
     address: isIP(client) === 0 ? peer : withoutZone(client),
@@ -31,8 +31,12 @@ export const cameFrom = (headers: Headers, peerAddress: string | null, trustedPr
 
 const lastOf = (values: string | null): string | null => values?.split(',').at(-1)?.trim().toLowerCase() ?? null
 
+/** Some proxies add the client's port: `192.0.2.1:5678`, `[2001:db8::1]:5678`. Without brackets, IPv6 has no port. */
+const withoutPort = (hop: string): string =>
+  /^\[([^\]]*)\](:\d{1,5})?$/.exec(hop)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(hop)?.[1] ?? hop
+
 /** An IPv4 address that came over an IPv6 socket is the same client. */
-const plainAddress = (address: string): string => (address.startsWith('::ffff:') ? address.slice(7) : address)
+export const plainAddress = (address: string): string => (address.startsWith('::ffff:') ? address.slice(7) : address)
 
 /** In `fe80::1%eth0` the zone `eth0` is an interface of the sender, and may be any text. */
 const withoutZone = (address: string): string => address.split('%', 1)[0] ?? ''
@@ -41,13 +45,20 @@ const withoutZone = (address: string): string => address.split('%', 1)[0] ?? ''
  * One client: an IPv4 address, or the /64 network of an IPv6 address, since its owner has all of its 2^64 addresses. The text
  * is made anew from the numbers, so it is short and holds nothing else that was sent.
  */
-export const networkOf = (address: string): string => {
+export const networkOf = (address: string): string => prefixOf(address, 4)
+
+/** One customer of a provider: an IPv4 address, or the /48 network of an IPv6 address, which has 65,536 networks of /64. */
+export const siteOf = (address: string): string => prefixOf(address, 3)
+
+const prefixOf = (address: string, groupCount: number): string => {
   if (!isIPv6(address)) return address
   const [head = '', tail] = withoutZone(address).split('::')
   const [left, right] = [groupsOf(head), groupsOf(tail ?? '')]
   const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0')
-  const network = [...left, ...zeros, ...right].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16))
-  return `${network.join(':').replace(/(:0)+$/, '')}::/64`
+  const network = [...left, ...zeros, ...right]
+    .slice(0, groupCount)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+  return `${network.join(':').replace(/(:0)+$/, '')}::/${groupCount * 16}`
 }
 
 /** An IPv4 address at the end takes the place of two groups, which are never among the first four. */

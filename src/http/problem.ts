@@ -40,6 +40,13 @@ export type Problem = {
 
 export const jsonContentType = 'application/json; charset=utf-8'
 
+/** On every answer with a JSON body. No cache may keep one: it belongs to one key and one request. */
+export const jsonHeaders = {
+  'Content-Type': jsonContentType,
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-store',
+} as const
+
 const noHeaders: Problem['headers'] = {}
 const challenge: Problem['headers'] = { 'WWW-Authenticate': 'ApiKey realm="cellarbook"' }
 /** For a body that was given up: the rest of it would be read as the next request. */
@@ -66,6 +73,7 @@ export const problemOf = (refusal: ReadingRefusal): Problem => {
     case 'batch_empty':
     case 'batch_too_large':
     case 'invalid_idempotency_key':
+    case 'ambiguous_host':
       return problem(400, refusal)
     case 'batch_rejected':
       return batchProblem(refusal)
@@ -101,7 +109,7 @@ export const problemOf = (refusal: ReadingRefusal): Problem => {
 export const problemResponse = (problem: Problem, headers: Readonly<Record<string, string>> = noHeaders): Response =>
   new Response(problem.body, {
     status: problem.status,
-    headers: { 'Content-Type': jsonContentType, ...headers, ...problem.headers },
+    headers: { ...jsonHeaders, ...headers, ...problem.headers },
   })
 
 const keyInvalidCodes = { unknown: 'KEY_UNKNOWN', revoked: 'KEY_REVOKED', suspended: 'KEY_SUSPENDED' } as const
@@ -194,6 +202,8 @@ const readingWords = (refusal: CodedRefusal): string => {
         : 'Content-Encoding must be gzip, identity or absent: pack the body so, or not at all.'
     case 'invalid_idempotency_key':
       return `Idempotency-Key must be 1 to ${idempotencyKeyCharsMax} printable ASCII characters: send such a text, or leave the header out.`
+    case 'ambiguous_host':
+      return 'Host must name one host: send that header once.'
     case 'idempotency_in_progress':
       return `Idempotency-Key belongs to a request that is still running: send the request again after ${soon}.`
     case 'idempotency_key_reused':
@@ -320,6 +330,10 @@ export const commandProblemOf = (refusal: CommandRefusal): CommandProblem => {
         'role',
         `This operator is an ${refusal.role}, and a link leaves the role as it is. To change it: bun run cellarbook operator role`,
       )
+    case 'own_password_needed':
+      return atField(422, 'own_password', 'Enter your own password.')
+    case 'wrong_own_password':
+      return atField(422, 'own_password', 'This is not your password. Try again.')
     case 'link_invalid':
       return whole(
         410,

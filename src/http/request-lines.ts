@@ -2,6 +2,7 @@
 export type RequestLines = {
   debug(what: string, facts: { readonly [name: string]: string | number | null }): void
   info(what: string, facts: { readonly [name: string]: string | number | null | Counts }): void
+  warn(what: string, facts: { readonly [name: string]: string | number | null | Counts }): void
   error(what: string, facts: { readonly [name: string]: string | number | null | Error }): void
 }
 

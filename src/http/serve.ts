@@ -1,7 +1,8 @@
 import type { AnyElysia } from 'elysia'
 import type { BodiesInFlight } from './bodies-in-flight.ts'
+import { hasTwoHosts } from './host-header.ts'
 import { problemOf, problemResponse } from './problem.ts'
-import { serverOptions } from './server-options.ts'
+import { serverOptions, tlsOptions } from './server-options.ts'
 
 export type Address = {
   readonly hostname: string
@@ -27,13 +28,14 @@ export type App = {
  * leaves a listener on the process for every server.
  * @throws when the address can't be had; the error's `code` says why (`EADDRINUSE`).
  */
-export const serve = ({ routes, straight, bodies }: App, address: Address): Bun.Server<unknown> => {
+export const serve = ({ routes, straight, bodies }: App, { tls, ...address }: Address): Bun.Server<unknown> => {
+  const handlers = handlersOf((request) => routes.fetch(request))
   const server = Bun.serve({
     ...serverOptions,
     ...address,
-    routes: straight,
-    fetch: (request) => routes.fetch(withPlainUrl(request)),
-    error: answerToBug,
+    ...(tls !== undefined && { tls: { ...tls, ...tlsOptions } }),
+    ...handlers,
+    routes: { ...handlers.routes, ...straight },
   })
   routes.server = server
   bodies.servedBy(server)
@@ -45,17 +47,39 @@ export const serve = ({ routes, straight, bodies }: App, address: Address): Bun.
  * costs nothing before.
  */
 export const letGoOfConnections = (server: Bun.Server<unknown>, { routes }: App): void => {
-  server.reload({
-    ...serverOptions,
-    routes: {},
-    fetch: async (request) => {
-      const response = await routes.fetch(withPlainUrl(request))
-      response.headers.set('Connection', 'close')
-      return response
-    },
-    error: answerToBug,
-  })
+  const answer = async (request: Request): Promise<Response> => {
+    const response = await routes.fetch(request)
+    response.headers.set('Connection', 'close')
+    return response
+  }
+  server.reload({ ...serverOptions, ...handlersOf(answer) })
 }
+
+type Handler = (request: Request) => Response | Promise<Response>
+
+/**
+ * How Bun hands requests over. It knows some 35 methods, and closes the connection without an answer for any other, unless a
+ * route is `false`: then such a request comes to `fetch`, and says that its method is GET. So every GET has a route here,
+ * and a "GET" that comes to `fetch` is of an unknown method. A path that begins with `//` comes to `fetch`, too, and has no
+ * page either way.
+ */
+const handlersOf = (answer: Handler) => {
+  const guarded: Handler = (request) =>
+    hasTwoHosts(request.headers) ? problemResponse(twoHosts) : answer(withPlainUrl(request))
+  const look = { GET: guarded }
+  return {
+    routes: { '/*': toFetch, '/': look, '/:first': look, '/:first/*': look },
+    fetch: (request: Request) => guarded(request.method === 'GET' ? withUnknownMethod(request) : request),
+    error: answerToBug,
+  }
+}
+
+const toFetch: false = false
+
+/** No route has this method, so each gives the answer of a method that it does not take. */
+const withUnknownMethod = (request: Request): Request => Object.defineProperty(request, 'method', { value: 'UNKNOWN' })
+
+const twoHosts = problemOf({ kind: 'ambiguous_host' })
 
 const answerToBug = (): Response => problemResponse(problemOf({ kind: 'internal_error' }))
 
@@ -63,13 +87,18 @@ const answerToBug = (): Response => problemResponse(problemOf({ kind: 'internal_
  * Elysia takes the path of a request to begin at the first `/` from the twelfth character of its URL. With a short host and
  * no port (`http://nas/api/…`) that is the second one, and the device would get a 404; a request without a host (HTTP/1.0)
  * has no URL but its path. Here both get a URL that is read right. The `Host` header stays as it was sent.
+ * A CONNECT names a host and no path, and gets the path `/`.
  */
 const withPlainUrl = (request: Request): Request => {
   const { url } = request
   const hasHost = url.charCodeAt(0) !== slash
   if (hasHost && url.indexOf('/', pathFromMin) >= pathFromElysia) return request
-  const plain = hasHost ? withPort(url) : `http://localhost${url}`
-  return Object.defineProperty(request, 'url', { value: plain })
+  return Object.defineProperty(request, 'url', { value: plainUrl(url, hasHost) })
+}
+
+const plainUrl = (url: string, hasHost: boolean): string => {
+  if (!hasHost) return `http://localhost${url}`
+  return /^https?:\/\//.test(url) ? withPort(url) : 'http://localhost/'
 }
 
 const slash = 47

@@ -1,5 +1,21 @@
 import { connectionIdleSecondsMax } from '../limits.ts'
 
+/**
+ * TLS 1.2 with forward secrecy only: whoever gets the certificate's key later can't read what was recorded. Without this
+ * list Bun also takes suites that encrypt with the certificate's key. Bun refuses TLS 1.0 and 1.1 by itself, and this list
+ * does not affect TLS 1.3, whose suites all have forward secrecy.
+ */
+export const tlsOptions = {
+  ciphers: [
+    'ECDHE-ECDSA-AES128-GCM-SHA256',
+    'ECDHE-RSA-AES128-GCM-SHA256',
+    'ECDHE-ECDSA-AES256-GCM-SHA384',
+    'ECDHE-RSA-AES256-GCM-SHA384',
+    'ECDHE-ECDSA-CHACHA20-POLY1305',
+    'ECDHE-RSA-CHACHA20-POLY1305',
+  ].join(':'),
+} as const
+
 /** What the server is started with, in a test as in earnest (`serve.ts` adds the address). */
 export const serverOptions = {
   /**

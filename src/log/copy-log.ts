@@ -30,6 +30,8 @@ export type CopyProgress = {
 export type CopyParts = {
   readonly from: EventLog
   readonly to: EventLog
+  /** How the schema of the source's file differs from what it must be, if that was accepted: the copy records it. */
+  readonly accepted?: readonly string[]
   readonly clock: Clock
   readonly entropy: Entropy
   wait(ms: number): Promise<void>
@@ -41,7 +43,8 @@ export type CopyParts = {
  * cellar, operator and seal events are written in the order of the log, each after all that lies before it; readings between
  * two of those go in parallel, stream by stream. What lies in the target already, from a copy that was cut off, is not
  * written again. Ends by reading both logs and comparing them. Nobody may write to either meanwhile.
- * @throws CopyRefused when the target holds something else, or the two differ. Outage when a store is away for too long:
+ * @throws CopyRefused when the target holds something else, the source holds a record that this version can't read, or the
+ * two differ. Outage when a store is away for too long:
  * run it again, and it goes on.
  */
 export const copyLog = async (parts: CopyParts): Promise<LogDigest> => {
@@ -62,7 +65,7 @@ export const copyLog = async (parts: CopyParts): Promise<LogDigest> => {
   const source = await digestLog(from, (seen) => onProgress({ phase: 'verifying the source', ...seen }))
   const copy = await digestLog(to, (seen) => onProgress({ phase: 'verifying the copy', ...seen }))
   if (source.digest !== copy.digest) throw new CopyRefused(differenceOf(source, copy))
-  await endCopy(to, copy, parts)
+  await endCopy(to, { ...copy, accepted: parts.accepted ?? [] }, parts)
   return copy
 }
 
@@ -96,6 +99,7 @@ const copyPage = async (streams: TargetStreams, page: readonly RecordedEvent[]):
     await Promise.all(Array.from(runs, ([stream, run]) => streams.copy(stream, run)))
   }
   for (const event of page) {
+    if (event.type === 'RecordUnreadable') throw unreadable(event)
     const isBarrier = event.type !== 'ReadingAccepted'
     if (isBarrier) await flush()
     const run = waiting.get(event.stream)
@@ -105,6 +109,12 @@ const copyPage = async (streams: TargetStreams, page: readonly RecordedEvent[]):
   }
   await flush()
 }
+
+/** What is not understood can't be proved to be the same: a copy holds all of its source, or is none. */
+const unreadable = ({ stream, revision, data }: RecordedEvent<'RecordUnreadable'>): CopyRefused =>
+  new CopyRefused(
+    `Cannot copy revision ${revision} of "${stream}": ${data.why}. Copy with the version that wrote it, or a newer one`,
+  )
 
 type Surely = <T>(work: () => Promise<T>) => Promise<T>
 type Logs = { readonly from: EventLog; readonly to: EventLog; readonly surely: Surely }

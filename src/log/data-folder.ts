@@ -1,6 +1,7 @@
 import { Database, SQLiteError } from 'bun:sqlite'
 import { accessSync, closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { inspectDataFolder, type Surroundings, systemSurroundings } from './folder-access.ts'
 
 const logFileName = 'log.db'
 const lockFileName = 'log.lock'
@@ -11,6 +12,11 @@ const folderMode = 0o700
 /** The data folder can't be made or written. */
 export class DataFolderUnwritable extends Error {
   override readonly name = 'DataFolderUnwritable'
+}
+
+/** Another user can change what lies in the data folder. */
+export class DataFolderShared extends Error {
+  override readonly name = 'DataFolderShared'
 }
 
 /** Another process, or another log in this one, holds the data folder. */
@@ -28,24 +34,56 @@ export class NewerLogFormat extends Error {
   override readonly name = 'NewerLogFormat'
 }
 
+/** Tables, indexes or triggers of the log's file are not those that this program makes: somebody has changed the file. */
+export class ChangedSchema extends Error {
+  override readonly name = 'ChangedSchema'
+}
+
 /** Where the log lies in a data folder, if there is one. */
 export const logPathIn = (path: string): string => join(path, logFileName)
 
 export type DataFolder = { readonly logPath: string; release(): void }
 
 /**
- * Makes the folder and its files if they are missing (`hasLog`: the log's too, which another engine has elsewhere), and holds it until it is released or the process ends, however it
+ * What to warn of: that others can read the folder, or that they can write it and `allowShared` accepts that.
+ * @throws DataFolderShared
+ */
+export const checkDataFolder = (
+  path: string,
+  { allowShared }: { readonly allowShared: boolean },
+  surroundings: Surroundings = systemSurroundings(),
+): readonly string[] => {
+  const { faults, warnings } = inspectDataFolder(path, surroundings)
+  if (allowShared || faults.length === 0) return [...faults, ...warnings]
+  const otherwise = 'If its file system has no owners or modes, set ALLOW_SHARED_DATA_DIR=1'
+  throw new DataFolderShared(`Cannot use the data folder "${path}": ${faults.join('. ')}. ${otherwise}`)
+}
+
+export type HoldOptions = {
+  /** Whether the log lies in the folder. Another engine has it elsewhere. */
+  readonly hasLog?: boolean
+  readonly allowShared?: boolean
+}
+
+/**
+ * Makes the folder and its files if they are missing, and holds it until it is released or the process ends, however it
  * ends: the operating system lets go of the lock, so that nothing is left to clean up after a crash.
  *
  * The lock is a database of its own beside the log. Locking the log itself would shut out whoever wants to read it.
  *
- * @throws DataFolderUnwritable, DataFolderHeld
+ * @throws DataFolderUnwritable, DataFolderShared, DataFolderHeld
  */
-export const holdDataFolder = (path: string, { hasLog = true }: { readonly hasLog?: boolean } = {}): DataFolder => {
+export const holdDataFolder = (path: string, { hasLog = true, allowShared = false }: HoldOptions = {}): DataFolder => {
   const logPath = join(path, logFileName)
   const lockPath = join(path, lockFileName)
   try {
     mkdirSync(path, { recursive: true, mode: folderMode })
+  } catch (cause) {
+    throw unwritable(path, cause)
+  }
+  // Before any file is opened: others may have put something there for this process to read.
+  checkDataFolder(path, { allowShared })
+  try {
     makeFile(lockPath)
     if (hasLog) makeFile(logPath)
     syncFolder(path)

@@ -67,6 +67,7 @@ export type LogTroubleKind =
   | 'space_unknown'
   | 'survived_fsync'
 
+/** An event that can't be read is an `UndecodableEvent`; in a stream of records it is read as `RecordUnreadable` instead. */
 export interface EventLog {
   /**
    * Several nodes may write to it, and subscriptions may fall behind under load. Whoever must hear of a few streams soon
@@ -88,7 +89,8 @@ export interface EventLog {
   subscribe(options: SubscribeOptions, subscriber: Subscriber): Subscription
   /**
    * Takes the events of one stream below revision `before` away, for good. From the answer on reads of the stream begin at
-   * `before`; its revisions, positions and end stay as they were. Only readings may go, and never the last event of a stream.
+   * `before`; its revisions, positions and end stay as they were. Only readings and records may go, and never the last event
+   * of a stream.
    * `readAll` and subscriptions go on with what is left, also one that is behind; an engine that frees its space later may
    * show there until then what is gone. To truncate again, or to less, changes nothing, and finishes what a stopped process
    * left. An append at a place that is gone is not written; whether it was there before, an engine may no longer know.
@@ -124,7 +126,7 @@ export class UndecodableEvent extends Error {
     readonly stream: string,
     readonly revision: number,
     readonly type: string,
-    why: string,
+    readonly why: string,
     options?: { cause?: unknown },
   ) {
     super(`Cannot decode event ${type} at revision ${revision} of "${stream}": ${why}`, options)

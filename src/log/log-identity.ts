@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import type { EventData, NewEvent, RecordedEvent } from '../domain/events.ts'
+import type { By, EventData, NewEvent, RecordedEvent } from '../domain/events.ts'
 import { logIdOf } from '../domain/log-id.ts'
 import { logStream } from '../domain/streams.ts'
 import type { Entropy } from '../entropy.ts'
@@ -67,20 +67,48 @@ export const beginCopy = async (from: EventLog, to: EventLog, naming: Naming): P
   await append(to, -1, [...beginning, mark])
 }
 
-/** From now on the copy may be served from. */
-export const endCopy = async (to: EventLog, { digest, events }: LogDigest, naming: Naming): Promise<void> => {
+/** From now on the copy may be served from. `accepted`: how the schema of its source differed. */
+export const endCopy = async (
+  to: EventLog,
+  { digest, events, accepted }: LogDigest & { readonly accepted: readonly string[] },
+  naming: Naming,
+): Promise<void> => {
   const target = await readLogStream(to)
-  await append(to, target.length - 1, [logEvent(naming, { type: 'LogCopyEnded', data: { digest, events } })])
+  const ended = logEvent(naming, { type: 'LogCopyEnded', data: { digest, events } })
+  await append(to, target.length - 1, accepted.length === 0 ? [ended] : [ended, schemaAccepted(accepted, naming)])
 }
+
+/**
+ * Records that a schema was accepted which differs so. Once: a service that is started with the option again and again
+ * does not fill the log.
+ */
+export const recordAcceptedSchema = async (
+  log: EventLog,
+  differences: readonly string[],
+  naming: Naming,
+): Promise<void> => {
+  const events = await readLogStream(log)
+  const last = events.findLast(({ type }) => type === 'LogSchemaAccepted')
+  if (last?.type === 'LogSchemaAccepted' && Bun.deepEquals(last.data.differences, [...differences])) return
+  await append(log, events.length - 1, [schemaAccepted(differences, naming)])
+}
+
+const schemaAccepted = (differences: readonly string[], naming: Naming): NewEvent =>
+  logEvent(naming, { type: 'LogSchemaAccepted', data: { differences: [...differences] } }, { kind: 'cli' })
 
 const append = async (to: EventLog, last: number, events: readonly NewEvent[]): Promise<void> => {
   const result = await to.append(logStream, last < 0 ? 'none' : last, events)
-  if (result.outcome === 'conflict') throw new NotACopy('Somebody else writes to the target')
+  if (result.outcome === 'conflict') throw new NotACopy(`Somebody else writes to "${logStream}"`)
 }
 
 const readLogStream = async (log: EventLog): Promise<readonly RecordedEvent[]> => {
+  const events: RecordedEvent[] = []
   try {
-    return await log.read(logStream, { limit: readPageEventsMax })
+    while (true) {
+      const page = await log.read(logStream, { from: events.length, limit: readPageEventsMax })
+      events.push(...page)
+      if (page.length < readPageEventsMax) return events
+    }
   } catch (cause) {
     if (!(cause instanceof UndecodableEvent) || cause.revision > 0 || cause.type === 'LogCreated') throw cause
     throw notOurs(cause.type, cause)
@@ -103,9 +131,10 @@ type LogEvent =
   | { readonly type: 'LogCreated'; readonly data: EventData<'LogCreated'> }
   | { readonly type: 'LogCopyBegun'; readonly data: EventData<'LogCopyBegun'> }
   | { readonly type: 'LogCopyEnded'; readonly data: EventData<'LogCopyEnded'> }
+  | { readonly type: 'LogSchemaAccepted'; readonly data: EventData<'LogSchemaAccepted'> }
 
-const logEvent = ({ clock, entropy }: Naming, event: LogEvent): NewEvent => {
+const logEvent = ({ clock, entropy }: Naming, event: LogEvent, by: By = { kind: 'system' }): NewEvent => {
   const requestId = entropy.uuid()
-  const metadata = { by: { kind: 'system' }, requestId, correlationId: requestId, causationId: requestId } as const
+  const metadata = { by, requestId, correlationId: requestId, causationId: requestId }
   return { ...event, id: entropy.uuid(), recordedAt: clock.now(), metadata }
 }

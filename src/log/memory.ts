@@ -1,4 +1,5 @@
 import type { NewEvent, RecordedEvent } from '../domain/events.ts'
+import { categoryOf, isRecordStream } from '../domain/streams.ts'
 import { readPageEventsMax } from '../limits.ts'
 import {
   type AppendResult,
@@ -13,7 +14,7 @@ import {
   type Subscription,
 } from './event-log.ts'
 import { assertPage, assertStorable, assertTruncatable, recordRun } from './storable.ts'
-import { type Scan, Subscriptions } from './subscriptions.ts'
+import { type Scan, Subscriptions, type Wants } from './subscriptions.ts'
 
 /** A log that lives as long as the process. For tests: it keeps the port's every promise but durability. */
 export const createMemoryLog = (): EventLog => new MemoryLog()
@@ -51,7 +52,7 @@ class MemoryLog implements EventLog {
     before.events.push(...recorded)
     this.#streams.set(stream, before)
     this.#all.push(...recorded)
-    this.#subscriptions.publish(recorded)
+    this.#subscriptions.publish(recorded, { hasRecords: isRecordStream(stream) })
     return { outcome: 'written', events: recorded }
   }
 
@@ -101,11 +102,11 @@ class MemoryLog implements EventLog {
     this.#subscriptions.dropAll(new Outage('The log was closed', 'not_written', 'closed'))
   }
 
-  #scan(after: number | null, wants: (stream: string) => boolean): Scan {
+  #scan(after: number | null, wants: Wants): Scan {
     const events = slice(this.#all, this.#indexFrom((after ?? 0) + 1), readPageEventsMax)
     const scannedTo = events.at(-1)?.position ?? after
     return {
-      events: events.filter((event) => wants(event.stream)),
+      events: events.filter((event) => wants(categoryOf(event.stream))),
       scannedTo,
       atEnd: (scannedTo ?? 0) >= (this.#all.at(-1)?.position ?? 0),
     }

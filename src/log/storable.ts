@@ -4,12 +4,13 @@
  */
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type EventType, eventData, Metadata, type NewEvent, type RecordedEvent } from '../domain/events.ts'
-import { categoryOf } from '../domain/streams.ts'
+import { categoryOf, purgeableCategories } from '../domain/streams.ts'
 import { readPageEventsMax } from '../limits.ts'
 
 const recordedAtMax = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 const metadataCheck = TypeCompiler.Compile(Metadata)
-const dataChecks = new Map(Object.entries(eventData).map(([type, schema]) => [type, TypeCompiler.Compile(schema)]))
+const storedTypes = Object.entries(eventData).filter(([type]) => type !== 'RecordUnreadable')
+const dataChecks = new Map(storedTypes.map(([type, schema]) => [type, TypeCompiler.Compile(schema)]))
 
 /** @throws Error if there are no events, or one is not as its schema says. */
 export const assertStorable = (stream: string, events: readonly NewEvent[]): void => {
@@ -40,11 +41,11 @@ const metadataFault = ({ metadata }: NewEvent): string | null =>
 
 /**
  * Key, cellar and operator events stay for ever (decisions, "Retention and versioning").
- * @throws Error unless readings below `before` may go, and the stream's last event stays.
+ * @throws Error unless events of the stream below `before` may go, and its last event stays.
  */
 export const assertTruncatable = (stream: string, before: number, nextRevision: number): void => {
   const cannot = `Cannot truncate "${stream}" before revision ${before}`
-  if (categoryOf(stream) !== 'readings') throw new Error(`${cannot}: only readings may go`)
+  if (!purgeableCategories.includes(categoryOf(stream))) throw new Error(`${cannot}: only readings and records may go`)
   if (!Number.isSafeInteger(before) || before < 0) throw new Error(`${cannot}: that is no revision`)
   if (before >= nextRevision) throw new Error(`${cannot}: its last event stays, at revision ${nextRevision - 1}`)
 }

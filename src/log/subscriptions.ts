@@ -6,7 +6,7 @@
  */
 
 import type { RecordedEvent } from '../domain/events.ts'
-import { categoryOf } from '../domain/streams.ts'
+import { categoryOf, foldedCategories } from '../domain/streams.ts'
 import type { SubscribeOptions, Subscriber, Subscription } from './event-log.ts'
 
 /** A piece of the log: the events in it that were wanted, and how far it reaches. */
@@ -18,13 +18,16 @@ export type Scan = {
   readonly atEnd: boolean
 }
 
+/** Whether a follower wants streams of that category. */
+export type Wants = (category: string) => boolean
+
 /** Looks at a bounded piece of the log after that position. */
-export type Scanner = (after: number | null, wants: (stream: string) => boolean) => Scan
+export type Scanner = (after: number | null, wants: Wants) => Scan
 
 type Follower = {
   readonly subscriber: Subscriber
-  readonly wants: (stream: string) => boolean
-  readonly wantsAll: boolean
+  readonly wants: Wants
+  readonly wantsAllButRecords: boolean
   after: number | null
   ended: boolean
 }
@@ -43,8 +46,8 @@ export class Subscriptions {
     const categories = options.categories === undefined ? null : new Set(options.categories)
     const follower: Follower = {
       subscriber,
-      wants: (stream) => categories === null || categories.has(categoryOf(stream)),
-      wantsAll: categories === null,
+      wants: (category) => categories === null || categories.has(category),
+      wantsAllButRecords: foldedCategories.every((category) => categories?.has(category) ?? true),
       after: options.after,
       ended: false,
     }
@@ -54,13 +57,16 @@ export class Subscriptions {
     return { unsubscribe: () => this.#end(follower) }
   }
 
-  /** Hands on what has just become durable, in log order. */
-  publish(events: readonly RecordedEvent[]): void {
+  /**
+   * Hands on what has just become durable, in log order. Without records in it nobody asks a reading for its category: that
+   * would cost each of them.
+   */
+  publish(events: readonly RecordedEvent[], { hasRecords }: { readonly hasRecords: boolean }): void {
     const first = events[0]
     if (first === undefined) return
     for (const follower of this.#live) {
       // What is committed can be read before it is published, so the first page of news may be no news to a follower.
-      const wantsAll = follower.wantsAll && (follower.after ?? 0) < first.position
+      const wantsAll = follower.wantsAllButRecords && !hasRecords && (follower.after ?? 0) < first.position
       this.#deliver(follower, wantsAll ? events : events.filter((event) => isNews(follower, event)))
     }
   }
@@ -123,4 +129,4 @@ export class Subscriptions {
 }
 
 const isNews = ({ after, wants }: Follower, { position, stream }: RecordedEvent): boolean =>
-  position > (after ?? 0) && wants(stream)
+  position > (after ?? 0) && wants(categoryOf(stream))

@@ -90,7 +90,8 @@ const stalling = (path: string): Commits => {
       return commits.commit(batch)
     },
     truncate: (truncation) => commits.truncate(truncation),
-    trim: (stream) => commits.trim(stream),
+    trim: (trimming) => commits.trim(trimming),
+    emptyWriteAheadLog: () => commits.emptyWriteAheadLog(),
     close: () => commits.close(),
   }
 }

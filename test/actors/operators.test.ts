@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Operators } from '../../src/actors/core.ts'
 import { nobodysPasswordHash } from '../../src/actors/passwords.ts'
 import { linkMsMax, sessionMsMax } from '../../src/limits.ts'
+import { fromSomewhere } from '../support/operators.ts'
 import { asker, Cluster } from './nodes.ts'
 
 const email = 'ada@example.org'
@@ -19,7 +20,7 @@ const withAdmin = async () => {
 }
 
 const signedIn = async ({ operators }: Pick<Awaited<ReturnType<typeof withAdmin>>, 'operators'>) => {
-  const answer = await operators.signIn({ email, password }, 'request')
+  const answer = await operators.signIn({ email, password }, fromSomewhere, 'request')
   if (!answer.ok) throw new Error(answer.refusal.kind)
   return answer.value
 }
@@ -88,7 +89,7 @@ describe('an operator who is removed', () => {
     const restarted = (await cluster.open()).core.operators
     for (const node of [operators, other, restarted]) {
       expect(node.session(sessionSecret)).toBeNull()
-      expect(await node.signIn({ email, password }, 'request')).toMatchObject({
+      expect(await node.signIn({ email, password }, fromSomewhere, 'request')).toMatchObject({
         refusal: { kind: 'wrong_credentials' },
       })
       for (const link of [secret, lost.value.secret]) {
@@ -168,7 +169,7 @@ describe('a sign-in', () => {
       { email: 'eve@example.org', password },
       { email: 'not an e-mail', password },
     ]
-    for (const input of wrong) expect(await operators.signIn(input, 'request')).toEqual(refusal)
+    for (const input of wrong) expect(await operators.signIn(input, fromSomewhere, 'request')).toEqual(refusal)
   })
 
   test("compares with a hash of the same cost for nobody's password as for an operator's", async () => {
@@ -199,8 +200,8 @@ describe("a link for an operator's e-mail", () => {
     const next = 'another long password'
     expect(await operators.spendLink({ secret, email, password: next }, asker)).toMatchObject({ ok: true })
     expect(operators.session(sessionSecret)).toBeNull()
-    expect(await operators.signIn({ email, password }, 'request')).toMatchObject({ ok: false })
-    expect(await operators.signIn({ email, password: next }, 'request')).toMatchObject({ ok: true })
+    expect(await operators.signIn({ email, password }, fromSomewhere, 'request')).toMatchObject({ ok: false })
+    expect(await operators.signIn({ email, password: next }, fromSomewhere, 'request')).toMatchObject({ ok: true })
     expect(await operators.spendLink({ secret, email, password }, asker)).toMatchObject({
       refusal: { kind: 'link_invalid' },
     })

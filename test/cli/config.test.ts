@@ -19,12 +19,14 @@ describe('parseConfig()', () => {
       port: 3000,
       dataDir: './data',
       diskReserveBytes: 256 * 1024 * 1024,
+      sessionIdleMs: 2 * 3_600_000,
       eventStore: null,
       publicUrl: null,
       trustedProxies: [],
       tls: null,
       logLevel: 'info',
       allowInsecureHttp: false,
+      allowSharedDataDir: false,
     }
     expect(configOf({})).toEqual(expected)
     expect(configOf({ PORT: '', HOST: '', EVENTSTORE_URL: '', PUBLIC_URL: '' })).toEqual(expected)
@@ -37,6 +39,7 @@ describe('parseConfig()', () => {
         PORT: '0',
         DATA_DIR: '/var/lib/cellarbook',
         DISK_RESERVE: '2GiB',
+        SESSION_IDLE: '30m',
         EVENTSTORE_URL: 'esdb://anna:p%40ss@db.example:2114?tlsCaFile=/etc/ca.crt',
         EVENTSTORE_PREFIX: 'prod-',
         PUBLIC_URL: 'https://cellar.example/',
@@ -45,12 +48,14 @@ describe('parseConfig()', () => {
         TLS_KEY: 'key.pem',
         LOG_LEVEL: 'warn',
         ALLOW_INSECURE_HTTP: '1',
+        ALLOW_SHARED_DATA_DIR: '1',
       }),
     ).toEqual({
       host: '::1',
       port: 0,
       dataDir: '/var/lib/cellarbook',
       diskReserveBytes: 2 * 1024 ** 3,
+      sessionIdleMs: 30 * 60_000,
       eventStore: {
         endpoints: [{ host: 'db.example', port: 2114 }],
         discovers: false,
@@ -63,6 +68,7 @@ describe('parseConfig()', () => {
       tls: { certPath: 'cert.pem', keyPath: 'key.pem' },
       logLevel: 'warn',
       allowInsecureHttp: true,
+      allowSharedDataDir: true,
     })
   })
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import type { RecordedEvent, Role } from '../../src/domain/events.ts'
+import type { By, RecordedEvent, Role } from '../../src/domain/events.ts'
 import {
   type DecidedOperator,
   decideOperator,
+  type EndedSessions,
   evolveOperator,
   type OperatorCommand,
   type OperatorEventType,
@@ -17,18 +18,18 @@ import {
   type SetupEventType,
   type SetupState,
 } from '../../src/domain/operator-setup.ts'
-import { linksOpenMax, sessionsPerOperatorMax } from '../../src/limits.ts'
+import { devicesPerOperatorMax, linksOpenMax, linksToldMax, sessionsPerOperatorMax } from '../../src/limits.ts'
 
 const start = Date.UTC(2026, 2, 1, 12)
 const hour = 3_600_000
 const email = 'ada@example.org'
 
-const envelope = (revision: number, recordedAt: number) => ({
+const envelope = (revision: number, recordedAt: number, by: By = { kind: 'cli' }) => ({
   id: `event-${revision}`,
   revision,
   position: revision + 1,
   recordedAt,
-  metadata: { by: { kind: 'cli' as const }, requestId: 'r', correlationId: 'r', causationId: 'r' },
+  metadata: { by, requestId: 'r', correlationId: 'r', causationId: 'r' },
 })
 
 /** Decides the commands one after the other and folds what follows; a refusal is returned. */
@@ -36,21 +37,27 @@ const run = (
   commands: readonly OperatorCommand[],
   now = start,
   given: OperatorState | null = null,
+  by: By = { kind: 'cli' },
 ): { readonly state: OperatorState | null; readonly last: readonly DecidedOperator[] | string } => {
   let state = given
   let last: readonly DecidedOperator[] | string = []
   for (const command of commands) {
     const decision = decideOperator(state, command, now)
     last = decision.ok ? decision.value : decision.refusal.kind
-    if (decision.ok) for (const draft of decision.value) state = fold(state, draft, now)
+    if (decision.ok) for (const draft of decision.value) state = fold(state, draft, now, by)
   }
   return { state, last }
 }
 
-const fold = (state: OperatorState | null, draft: DecidedOperator, at = start): OperatorState => {
+const fold = (
+  state: OperatorState | null,
+  draft: DecidedOperator,
+  at = start,
+  by: By = { kind: 'cli' },
+): OperatorState => {
   const event: RecordedEvent<OperatorEventType> = {
     ...draft,
-    ...envelope((state?.revision ?? -1) + 1, at),
+    ...envelope((state?.revision ?? -1) + 1, at, by),
     stream: 'operator-x',
   }
   return evolveOperator(state, event)
@@ -70,11 +77,23 @@ const spend = (linkHash: string, passwordHash = 'p1'): OperatorCommand => ({
   passwordHash,
 })
 const add: OperatorCommand = { type: 'AddOperator', email, role: 'admin', passwordHash: 'p0' }
+const newSession = (sessionHash: string, expiresAt = start + hour) => ({
+  sessionHash,
+  expiresAt,
+  idleAt: start + hour / 2,
+  deviceHash: `device of ${sessionHash}`,
+  seenRevision: 4,
+})
+const signInCommand = (sessionHash: string) => ({
+  type: 'SignIn' as const,
+  passwordHash: 'p0',
+  ...newSession(sessionHash),
+})
 const signIn = (sessionHash: string, passwordHash = 'p0', expiresAt = start + hour): OperatorCommand => ({
   type: 'SignIn',
   passwordHash,
-  sessionHash,
-  expiresAt,
+  endsSessionHash: null,
+  ...newSession(sessionHash, expiresAt),
 })
 const signOut = (sessionHash: string): OperatorCommand => ({ type: 'SignOut', sessionHash })
 
@@ -86,7 +105,7 @@ describe('a link to one operator', () => {
   test('adds the operator with the role it was made for', () => {
     const { state, last } = run([issue('l1'), spend('l1')])
     expect(last).toEqual([{ type: 'OperatorAdded', data: { email, role: 'auditor', passwordHash: 'p1' } }])
-    expect(state?.account).toEqual({ role: 'auditor', passwordHash: 'p1', addedAt: start })
+    expect(state?.account).toMatchObject({ role: 'auditor', passwordHash: 'p1', addedAt: start })
   })
 
   test('works once, and takes all others of that operator with it', () => {
@@ -109,15 +128,20 @@ describe('a link to one operator', () => {
 
   test('to one who is there sets the password, ends every session, and changes no role', () => {
     const { state, last } = run([add, signIn('s1'), signIn('s2'), issue('l1'), spend('l1')])
-    expect(last).toEqual([{ type: 'OperatorPasswordSet', data: { passwordHash: 'p1', linkHash: 'l1' } }])
-    expect(state?.account).toEqual({ role: 'admin', passwordHash: 'p1', addedAt: start })
+    expect(last).toEqual([
+      { type: 'OperatorPasswordSet', data: { passwordHash: 'p1', linkHash: 'l1', linkMadeBy: 'cli' } },
+    ])
+    expect(state?.account).toMatchObject({ role: 'admin', passwordHash: 'p1', addedAt: start })
     expect(sessionsOf(state)).toEqual([])
   })
 
   test('says the role of the account, not the one asked for', () => {
     const { last } = run([add, issue('l1')])
     expect(last).toEqual([
-      { type: 'OperatorLinkIssued', data: { email, role: 'admin', linkHash: 'l1', expiresAt: start + hour } },
+      {
+        type: 'OperatorLinkIssued',
+        data: { email, role: 'admin', linkHash: 'l1', expiresAt: start + hour, purpose: 'reset' },
+      },
     ])
   })
 
@@ -136,9 +160,7 @@ describe('a link to one operator', () => {
 
 describe('a session', () => {
   test('is opened by the password that is set, and by no older one', () => {
-    expect(run([add, signIn('s1')]).last).toEqual([
-      { type: 'OperatorSignedIn', data: { sessionHash: 's1', expiresAt: start + hour } },
-    ])
+    expect(run([add, signIn('s1')]).last).toEqual([{ type: 'OperatorSignedIn', data: newSession('s1') }])
     expect(run([add, issue('l1'), spend('l1', 'p1'), signIn('s1', 'p0')]).last).toBe('wrong_credentials')
     expect(run([issue('l1'), signIn('s1', '')]).last).toBe('wrong_credentials')
     expect(run([signIn('s1')]).last).toBe('wrong_credentials')
@@ -158,7 +180,7 @@ describe('a session', () => {
     const { state, last } = run([...full, signIn('one more')])
     expect(last).toEqual([
       { type: 'OperatorSignedOut', data: { sessionHash: 's0' } },
-      { type: 'OperatorSignedIn', data: { sessionHash: 'one more', expiresAt: start + hour } },
+      { type: 'OperatorSignedIn', data: newSession('one more') },
     ])
     expect(state?.sessions).toHaveLength(sessionsPerOperatorMax)
     expect(sessionsOf(state)).not.toContain('s0')
@@ -169,6 +191,164 @@ describe('a session', () => {
     const { state, last } = run([signIn('later', 'p0', start + 9 * hour)], start + hour, run(full).state)
     expect(last).toHaveLength(1)
     expect(sessionsOf(state)).toEqual(['later'])
+  })
+})
+
+describe('a sign-in', () => {
+  test('ends the session that the browser had, and no other', () => {
+    const command: OperatorCommand = { ...signInCommand('s3'), endsSessionHash: 's1' }
+    const { state, last } = run([add, signIn('s1'), signIn('s2'), command])
+    expect(last).toEqual([
+      { type: 'OperatorSignedOut', data: { sessionHash: 's1' } },
+      { type: 'OperatorSignedIn', data: newSession('s3') },
+    ])
+    expect(sessionsOf(state)).toEqual(['s2', 's3'])
+  })
+
+  test('tells when the operator signed in last', () => {
+    const state = run([signIn('s1')], start + 5, run([add]).state).state
+    expect(state?.account?.lastSignedInAt).toBe(start + 5)
+  })
+})
+
+describe('a session that is used', () => {
+  const renew = (sessionHash: string, idleAt: number): OperatorCommand => ({
+    type: 'RenewSession',
+    sessionHash,
+    idleAt,
+  })
+
+  test('ends later, never earlier', () => {
+    const { state, last } = run([add, signIn('s1'), renew('s1', start + hour / 2 + 1)])
+    expect(last).toEqual([
+      { type: 'OperatorSessionRenewed', data: { sessionHash: 's1', idleAt: start + hour / 2 + 1 } },
+    ])
+    expect(state?.sessions).toMatchObject([{ sessionHash: 's1', idleAt: start + hour / 2 + 1 }])
+    expect(run([renew('s1', start + hour / 2 + 1)], start, state).last).toEqual([])
+  })
+
+  test('is not renewed once it has expired or ended', () => {
+    const { state } = run([add, signIn('s1')])
+    expect(run([renew('s1', start + 2 * hour)], start + hour - 1, state).last).toHaveLength(1)
+    expect(run([renew('s1', start + 2 * hour)], start + hour, state).last).toEqual([])
+    expect(run([signOut('s1'), renew('s1', start + 2 * hour)], start, state).last).toEqual([])
+  })
+})
+
+describe('ending sessions', () => {
+  const end = (which: EndedSessions): OperatorCommand => ({ type: 'EndSessions', which })
+  const three = [add, ...['s1', 's2', 's3'].map((name) => signIn(name))]
+
+  test('ends one by its id, or all but one, or all', () => {
+    expect(sessionsOf(run([...three, end({ id: 's2' })]).state)).toEqual(['s1', 's3'])
+    expect(sessionsOf(run([...three, end({ allBut: 's2' })]).state)).toEqual(['s2'])
+    expect(sessionsOf(run([...three, end({ allBut: null })]).state)).toEqual([])
+    expect(run([...three, end({ id: 's4' })]).last).toEqual([])
+  })
+
+  test('of nobody who is not there is refused', () => {
+    expect(run([issue('l1'), end({ allBut: null })]).last).toBe('operator_not_found')
+  })
+})
+
+describe('a password that its operator changes', () => {
+  const change = (oldPasswordHash: string): OperatorCommand => ({
+    type: 'ChangePassword',
+    oldPasswordHash,
+    passwordHash: 'p9',
+    ...newSession('new'),
+  })
+
+  test('ends every session and opens one', () => {
+    const { state, last } = run([add, signIn('s1'), signIn('s2'), issue('l1'), change('p0')])
+    expect(last).toEqual([
+      { type: 'OperatorPasswordSet', data: { passwordHash: 'p9', linkHash: null, linkMadeBy: null } },
+      { type: 'OperatorSignedIn', data: newSession('new') },
+    ])
+    expect([sessionsOf(state), linksOf(state)]).toEqual([['new'], []])
+    expect(state?.account?.passwordHash).toBe('p9')
+  })
+
+  test('is not changed by whoever gave an older one', () => {
+    expect(run([add, issue('l1'), spend('l1', 'p1'), change('p0')]).last).toBe('wrong_credentials')
+    expect(run([add, remove(), change('p0')]).last).toBe('wrong_credentials')
+  })
+})
+
+describe('known browsers', () => {
+  const devicesOf = (state: OperatorState | null): readonly string[] => state?.account?.devices ?? []
+
+  test('are those that signed in with the present password', () => {
+    const { state } = run([add, signIn('s1'), signIn('s2'), signIn('s1')])
+    expect(devicesOf(state)).toEqual(['device of s2', 'device of s1'])
+    expect(devicesOf(run([issue('l1'), spend('l1', 'p1')], start, state).state)).toEqual([])
+  })
+
+  test(`are at most ${devicesPerOperatorMax}: the oldest is forgotten`, () => {
+    const many = Array.from({ length: devicesPerOperatorMax }, (_, index) => signIn(`s${index}`))
+    expect(devicesOf(run([add, ...many]).state)).toContain('device of s0')
+    const { state } = run([add, ...many, signIn('one more')])
+    expect(devicesOf(state)).toHaveLength(devicesPerOperatorMax)
+    expect(devicesOf(state)).not.toContain('device of s0')
+  })
+})
+
+describe('a link that somebody else made for an account', () => {
+  const grace: By = { kind: 'operator', email: 'grace@example.org' }
+  const issued = (linkHash: string, by: By, state: OperatorState | null) =>
+    run([issue(linkHash)], start, state, by).state
+
+  test('is told with its maker, and when it was used', () => {
+    const before = issued('l2', { kind: 'cli' }, issued('l1', grace, run([add]).state))
+    const made = { madeAt: start, usedAt: null }
+    expect(before?.account?.linksFromOthers).toEqual([
+      { linkHash: 'l1', madeBy: 'grace@example.org', ...made },
+      { linkHash: 'l2', madeBy: 'cli', ...made },
+    ])
+    const used = run([spend('l1', 'p1')], start + 7, before).state
+    expect(used?.account?.linksFromOthers.map(({ usedAt }) => usedAt)).toEqual([start + 7, null])
+  })
+
+  test('marks every session of its password, until the operator changes that', () => {
+    const spent = run(
+      [spend('l1', 'p1'), signIn('s1', 'p1'), signIn('s2', 'p1')],
+      start,
+      issued('l1', grace, run([add]).state),
+    )
+    expect(spent.state?.sessions.map(({ linkMadeBy }) => linkMadeBy)).toEqual([
+      'grace@example.org',
+      'grace@example.org',
+    ])
+    const own: OperatorCommand = {
+      type: 'ChangePassword',
+      oldPasswordHash: 'p1',
+      passwordHash: 'p2',
+      ...newSession('s3'),
+    }
+    const changed = run([own, signIn('s4', 'p2')], start, spent.state).state
+    expect(changed?.sessions.map(({ linkMadeBy }) => linkMadeBy)).toEqual([null, null])
+  })
+
+  test('marks the sessions of an operator who was removed and invited again', () => {
+    const removed = run([add, remove()]).state
+    const { state } = run([spend('l1', 'p1'), signIn('s1', 'p1')], start, issued('l1', grace, removed))
+    expect(state?.sessions).toMatchObject([{ linkMadeBy: 'grace@example.org' }])
+    expect(state?.account?.linksFromOthers).toMatchObject([{ madeBy: 'grace@example.org', usedAt: start }])
+    const invited = run([spend('l1', 'p1'), signIn('s1', 'p1')], start, issued('l1', grace, null)).state
+    expect(invited?.sessions).toMatchObject([{ linkMadeBy: null }])
+  })
+
+  test('marks nothing if the operator made it for the own account', () => {
+    const own: By = { kind: 'operator', email }
+    const { state } = run([spend('l1', 'p1'), signIn('s1', 'p1')], start, issued('l1', own, run([add]).state))
+    expect(state?.account?.linksFromOthers).toEqual([])
+    expect(state?.sessions).toMatchObject([{ linkMadeBy: null }])
+  })
+
+  test(`is one of the last ${linksToldMax} that are told`, () => {
+    const many = Array.from({ length: linksToldMax + 1 }, (_, index) => issue(`l${index}`))
+    const told = run([add, ...many]).state?.account?.linksFromOthers.map(({ linkHash }) => linkHash)
+    expect(told).toEqual(many.slice(1).map((_, index) => `l${index + 1}`))
   })
 })
 
@@ -184,7 +364,7 @@ describe('a role', () => {
   test('changes, in open sessions too, and writes nothing where it is so already', () => {
     const { state, last } = run([add, signIn('s1'), setRole('auditor')])
     expect(last).toEqual([{ type: 'OperatorRoleChanged', data: { role: 'auditor' } }])
-    expect(state?.account).toEqual({ role: 'auditor', passwordHash: 'p0', addedAt: start })
+    expect(state?.account).toMatchObject({ role: 'auditor', passwordHash: 'p0', addedAt: start })
     expect(sessionsOf(state)).toEqual(['s1'])
     expect(run([setRole('auditor')], start, state).last).toEqual([])
     expect(run([setRole('admin', 0)], start, state).last).toHaveLength(1)
@@ -219,7 +399,7 @@ describe('an operator who is removed', () => {
 
   test('can be invited again, and removed again', () => {
     const { state } = run([add, remove(), issue('l2'), spend('l2', 'p2')])
-    expect(state?.account).toEqual({ role: 'auditor', passwordHash: 'p2', addedAt: start })
+    expect(state?.account).toMatchObject({ role: 'auditor', passwordHash: 'p2', addedAt: start })
     expect(run([remove()], start, state).last).toHaveLength(1)
   })
 

@@ -1,8 +1,44 @@
 import { describe, expect, test } from 'bun:test'
-import { cameFrom, networkOf } from '../../src/http/client-address.ts'
+import { cameFrom, networkOf, siteOf } from '../../src/http/client-address.ts'
 
 const from = (peer: string | null, headers: Readonly<Record<string, string>>, trusted: readonly string[] = []) =>
   cameFrom(new Headers(headers), peer, trusted)
+
+/** What proxies write for a client, and the client. */
+const spellings = [
+  ['198.51.100.1', '198.51.100.1'],
+  ['198.51.100.1:5678', '198.51.100.1'],
+  ['198.51.100.1:0', '198.51.100.1'],
+  ['198.51.100.1:65535', '198.51.100.1'],
+  ['2001:db8::1', '2001:db8::1'],
+  ['[2001:db8::1]', '2001:db8::1'],
+  ['[2001:db8::1]:5678', '2001:db8::1'],
+  ['[::1]:80', '::1'],
+  ['2001:db8::1:5678', '2001:db8::1:5678'],
+  ['::ffff:198.51.100.1', '198.51.100.1'],
+  ['[::ffff:198.51.100.1]:5678', '198.51.100.1'],
+  ['[fe80::1%eth0]:5678', 'fe80::1'],
+] as const
+
+const notAddresses = [
+  '198.51.100.1:',
+  '198.51.100.1:x',
+  '198.51.100.1:123456',
+  '198.51.100.1:80:80',
+  '198.51.100.1 :80',
+  ':80',
+  '[]',
+  '[]:80',
+  '[2001:db8::1',
+  '2001:db8::1]:80',
+  '[2001:db8::1]80',
+  '[2001:db8::1]:',
+  '[[2001:db8::1]]:80',
+  '[evil]:80',
+  'evil:80',
+  '999.1.1.1:80',
+  '1.2.3:80',
+]
 
 describe('cameFrom()', () => {
   test('takes the peer when nothing is forwarded, or its forwarded headers are not trusted', () => {
@@ -21,9 +57,24 @@ describe('cameFrom()', () => {
   })
 
   test('takes the peer when a trusted proxy forwards something that is no address', () => {
-    for (const text of ['', 'evil', '"x"', '198.51.100.1:80', 'unknown']) {
+    for (const text of ['', 'evil', '"x"', 'unknown', ...notAddresses]) {
       expect(from('192.0.2.1', { 'X-Forwarded-For': text }, ['192.0.2.1']).address).toBe('192.0.2.1')
     }
+  })
+
+  const proxy = '192.0.2.1'
+  test.each(spellings)('reads %s as %s, wherever it stands before trusted proxies', (text, address) => {
+    for (const trustedHop of [null, '192.0.2.2', '192.0.2.2:443', '[2001:db8::ffff]', '[2001:db8::ffff]:443']) {
+      for (const forged of ['', '6.6.6.6, ', 'evil:1, ', `${text}, `]) {
+        const hops = `${forged}${text}${trustedHop === null ? '' : `,${trustedHop}`}`
+        const given = from(proxy, { 'X-Forwarded-For': hops }, [proxy, '192.0.2.2', '2001:db8::ffff'])
+        expect([hops, given.address]).toEqual([hops, address])
+      }
+    }
+  })
+
+  test('trusts no proxy more for a port that is sent with its address', () => {
+    expect(from('192.0.2.9', { 'X-Forwarded-For': `198.51.100.1, ${proxy}:80` }, [proxy]).address).toBe('192.0.2.9')
   })
 
   test('leaves out the zone of a forwarded IPv6 address, which may be any text', () => {
@@ -43,4 +94,17 @@ describe('networkOf()', () => {
     ['1:2:3:4:5:6:192.0.2.1', '1:2:3:4::/64'],
     [`fe80::1%${'x'.repeat(1_000)}`, 'fe80::/64'],
   ])('takes %s for one client with %s', (address, network) => expect(networkOf(address)).toBe(network))
+})
+
+describe('siteOf()', () => {
+  test.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
+    ['2001:DB8:0001:ffff::6', '2001:db8:1::/48'],
+    ['2001:db8::', '2001:db8::/48'],
+    ['::1', '0::/48'],
+    ['1:2:3:4:5:6:192.0.2.1', '1:2:3::/48'],
+    [`fe80::1%${'x'.repeat(1_000)}`, 'fe80::/48'],
+    ['', ''],
+  ])('takes %s for one customer with %s', (address, site) => expect(siteOf(address)).toBe(site))
 })

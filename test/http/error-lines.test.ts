@@ -47,8 +47,9 @@ test('boundErrorLines() passes other lines on, however many', () => {
   const tell = (what: string): void => {
     told.push(what)
   }
-  const lines = boundErrorLines({ debug: tell, info: tell, error: tell }, drivenSchedule())
+  const lines = boundErrorLines({ debug: tell, info: tell, warn: tell, error: tell }, drivenSchedule())
   for (let at = 0; at <= errorLinesMax; at += 1) lines.info('info', {})
   lines.debug('debug', {})
-  expect(told).toHaveLength(errorLinesMax + 2)
+  lines.warn('warn', {})
+  expect(told).toHaveLength(errorLinesMax + 3)
 })

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
+import { foldedCategories, recordCategories } from '../../src/domain/streams.ts'
 import { readPageEventsMax, trimEventsMax } from '../../src/limits.ts'
 import { type AppendResult, type EventLog, type ExpectedRevision, Outage } from '../../src/log/event-log.ts'
 import { caughtUp, collect, dropped, hasEvents } from './collector.ts'
@@ -12,12 +13,14 @@ import {
   freshCellarStream,
   freshKeyStream,
   freshReadingsStream,
+  freshRecordStream,
   hostileNumbers,
   hostileTexts,
   hostileTimestamps,
   keySuspended,
   keySuspensions,
   reading,
+  recordsPurged,
   startMs,
 } from './sample-events.ts'
 
@@ -556,6 +559,24 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         ])
       })
 
+      test('with the folded categories delivers no records, from the past and live', async () => {
+        const after = await end()
+        const [key, signIns, readings] = [freshKeyStream(), freshRecordStream('signins'), freshReadingsStream()]
+        await written(signIns, [recordsPurged()])
+        await written(key, [keySuspended()])
+        const collector = collect(log, { after, categories: foldedCategories })
+        await collector.until(caughtUp)
+        await Promise.all([
+          log.append(readings, 'none', [reading(readings)]),
+          log.append(signIns, 0, [recordsPurged()]),
+          log.append(key, 0, [keySuspended()]),
+        ])
+        await log.append(readings, 0, [reading(readings)])
+        await collector.until(hasEvents(4))
+        collector.subscription.unsubscribe()
+        expect(collector.events.map(({ stream }) => stream).toSorted()).toEqual([key, key, readings, readings])
+      })
+
       test(
         'with categories catches up past a long stretch of others',
         async () => {
@@ -757,7 +778,17 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         expect(await readWhole(stream)).toEqual([...events])
       })
 
-      test('takes nothing but readings, as a bug', async () => {
+      test.each([...recordCategories])('takes %s away as it does readings', async (category) => {
+        const stream = freshRecordStream(category)
+        const events = await written(stream, [recordsPurged(), recordsPurged(), recordsPurged()])
+        await log.truncate(stream, 2)
+        expect(await readWhole(stream)).toEqual(events.slice(2))
+        await expectBug(log.truncate(stream, 3))
+        const next = await appended(stream, 2, [recordsPurged()])
+        expect(await readWhole(stream)).toEqual([...events.slice(2), ...next])
+      })
+
+      test('takes nothing but readings and records, as a bug', async () => {
         for (const stream of [freshKeyStream(), freshCellarStream()]) {
           await written(stream, keySuspensions(3))
           await expectBug(log.truncate(stream, 1))

@@ -7,6 +7,7 @@ export const startMs = Date.UTC(2026, 2, 1, 12)
 const freshId = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 12)
 export const freshKeyStream = (): string => keyStream(freshId())
 export const freshReadingsStream = (): string => readingsStream(freshId())
+export const freshRecordStream = (category: string): string => `${category}-${freshId()}`
 export const freshCellarStream = (): string => `cellar-${freshId()}`
 
 export const keySuspended = (reason = 'a test', recordedAt = startMs): NewEvent<'KeySuspended'> => ({
@@ -15,6 +16,13 @@ export const keySuspended = (reason = 'a test', recordedAt = startMs): NewEvent<
   recordedAt,
   data: { reason },
   metadata: { by: { kind: 'cli' }, requestId: 'request-1', correlationId: 'request-1', causationId: 'request-0' },
+})
+
+/** An event that belongs into streams of records. */
+export const recordsPurged = (recordedAt = startMs): NewEvent<'RecordsPurged'> => ({
+  ...keySuspended('', recordedAt),
+  type: 'RecordsPurged',
+  data: { firstRevision: 0, lastRevision: 0, recordedBefore: 0 },
 })
 
 /** As many, each with its number as its reason. */

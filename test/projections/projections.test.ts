@@ -27,20 +27,26 @@ const fullLog = (): Recorder => {
   record('cellarbook-log', { type: 'LogCreated', data: { logId: 'l' } })
   record(setupStream, {
     type: 'OperatorLinkIssued',
-    data: { email: null, role: 'admin', linkHash: 'setup-1', expiresAt: noon + 1e9 },
+    data: { email: null, role: 'admin', linkHash: 'setup-1', expiresAt: noon + 1e9, purpose: 'set_up' },
   })
   record(setupStream, { type: 'OperatorLinkUsed', data: { linkHash: 'setup-1', email } })
   const ada = operatorStream(email)
   record(ada, { type: 'OperatorAdded', data: { email, role: 'admin', passwordHash: 'p' } })
   for (const sessionHash of ['s1', 's2']) {
-    record(ada, { type: 'OperatorSignedIn', data: { sessionHash, expiresAt: noon + 1e9 } })
+    const ends = { expiresAt: noon + 1e9, idleAt: noon + 1e8 }
+    record(ada, { type: 'OperatorSignedIn', data: { sessionHash, ...ends, deviceHash: 'd1', seenRevision: 7 } })
   }
   record(ada, { type: 'OperatorSignedOut', data: { sessionHash: 's1' } })
   record(ada, {
     type: 'OperatorLinkIssued',
-    data: { email, role: 'admin', linkHash: 'lost-1', expiresAt: noon + 1e9 },
+    data: { email, role: 'admin', linkHash: 'lost-1', expiresAt: noon + 1e9, purpose: 'reset' },
   })
-  record(ada, { type: 'OperatorPasswordSet', data: { passwordHash: 'p2', linkHash: 'lost-1' } })
+  record(ada, { type: 'OperatorSessionRenewed', data: { sessionHash: 's2', idleAt: noon + 1e9 } })
+  record(ada, { type: 'OperatorPasswordSet', data: { passwordHash: 'p2', linkHash: 'lost-1', linkMadeBy: 'cli' } })
+  record(ada, {
+    type: 'OperatorSignedIn',
+    data: { sessionHash: 's3', expiresAt: noon + 1e9, idleAt: noon + 1e8, deviceHash: null, seenRevision: null },
+  })
   record(cellarStream('c'), cellarCreated('c'))
   record(cellarStream('d'), cellarCreated('d', 'A'))
   record(cellarStream('c'), { type: 'CellarRenamed', data: { title: 'New' } })
@@ -214,12 +220,12 @@ describe('operators', () => {
   const ada = operatorStream(email)
   const issued = (linkHash: string, to: string | null): Draft => ({
     type: 'OperatorLinkIssued',
-    data: { email: to, role: 'admin', linkHash, expiresAt: noon + 1_000 },
+    data: { email: to, role: 'admin', linkHash, expiresAt: noon + 1_000, purpose: null },
   })
   const added: Draft = { type: 'OperatorAdded', data: { email, role: 'admin', passwordHash: 'p' } }
   const signedIn = (sessionHash: string): Draft => ({
     type: 'OperatorSignedIn',
-    data: { sessionHash, expiresAt: noon + 1_000 },
+    data: { sessionHash, expiresAt: noon + 1_000, idleAt: noon + 500, deviceHash: 'd', seenRevision: 3 },
   })
 
   const scene = () => {
@@ -235,7 +241,18 @@ describe('operators', () => {
     expect(operators.get(email)).toBeNull()
     expect(operators.list()).toEqual([])
     record(ada, added)
-    const account = { email, role: 'admin' as const, passwordHash: 'p', addedAt: noon, revision: 1 }
+    const account = {
+      email,
+      role: 'admin' as const,
+      passwordHash: 'p',
+      addedAt: noon,
+      passwordSetAt: noon,
+      passwordLinkMadeBy: null,
+      lastSignedInAt: null,
+      devices: [],
+      linksFromOthers: [],
+      revision: 1,
+    }
     expect(operators.get('ADA@example.org')).toEqual(account)
     expect(operators.list()).toEqual([account])
   })
@@ -245,13 +262,23 @@ describe('operators', () => {
     record(ada, added)
     record(ada, signedIn('s1'))
     record(ada, signedIn('s2'))
-    expect(operators.session('s1', noon + 999)).toEqual({ email, role: 'admin', expiresAt: noon + 1_000 })
+    expect(operators.session('s1', noon + 999)).toEqual({
+      email,
+      role: 'admin',
+      sessionHash: 's1',
+      startedAt: noon,
+      expiresAt: noon + 1_000,
+      idleAt: noon + 500,
+      deviceHash: 'd',
+      seenRevision: 3,
+      linkMadeBy: null,
+    })
     expect(operators.session('s1', noon + 1_000)).toBeNull()
     expect(operators.session('s3', noon)).toBeNull()
     record(ada, { type: 'OperatorSignedOut', data: { sessionHash: 's1' } })
     expect(operators.session('s1', noon)).toBeNull()
     expect(operators.session('s2', noon)).not.toBeNull()
-    record(ada, { type: 'OperatorPasswordSet', data: { passwordHash: 'p2', linkHash: 'l' } })
+    record(ada, { type: 'OperatorPasswordSet', data: { passwordHash: 'p2', linkHash: 'l', linkMadeBy: 'cli' } })
     expect(operators.session('s2', noon)).toBeNull()
     expect(operators.get(email)?.passwordHash).toBe('p2')
   })
@@ -264,7 +291,7 @@ describe('operators', () => {
     const over = (now: number) => ['s1', 's2', 's3', 's4'].map((session) => operators.isSessionOver(session, now))
     expect(over(noon + 999)).toEqual([true, false, false, false])
     expect(over(noon + 1_000)).toEqual([true, true, true, false])
-    record(ada, { type: 'OperatorPasswordSet', data: { passwordHash: 'p2', linkHash: 'l' } })
+    record(ada, { type: 'OperatorPasswordSet', data: { passwordHash: 'p2', linkHash: 'l', linkMadeBy: 'cli' } })
     expect(over(noon)).toEqual([true, true, true, false])
   })
 

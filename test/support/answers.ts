@@ -11,6 +11,12 @@ export const answerOf = async (response: Response): Promise<Answer> => ({
   header: (name) => response.headers.get(name),
 })
 
+/** No cache may keep an answer, and no browser may guess its type. */
+const expectGuarded = (answer: Answer): void => {
+  expect(answer.header('X-Content-Type-Options')).toBe('nosniff')
+  expect(answer.header('Cache-Control')).toBe('no-store')
+}
+
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /** The documented body of a refusal (decisions, "One reading"), with nothing else in it; answers its text. */
@@ -23,6 +29,7 @@ export const expectRefusal = (answer: Answer, status: number, code: string): str
   expect(answer.header('Content-Type')).toBe('application/json; charset=utf-8')
   expect(answer.header('X-Request-Id')).toMatch(uuid)
   expect(answer.header('X-Receipt')).toBeNull()
+  expectGuarded(answer)
   return Reflect.get(Object(body), 'error')
 }
 
@@ -36,6 +43,7 @@ export const expectUnauthorized = (answer: Answer, error: string): void => {
   expect(answer.header('RateLimit')).toBeNull()
   expect(answer.header('RateLimit-Policy')).toBeNull()
   expect(answer.header('X-API-Key-Expires-At')).toBeNull()
+  expectGuarded(answer)
 }
 
 export type BatchBody = {
@@ -74,6 +82,7 @@ export const expectBatch = (answer: Answer, status: 200 | 207 | 400): BatchBody 
   expect(answer.header('X-Request-Id')).toMatch(uuid)
   if (status === 400) expect(answer.header('X-Receipt')).toBeNull()
   else expect(answer.header('X-Receipt')).toMatch(/^readings-\w{8}@\d+-\d+$/)
+  expectGuarded(answer)
   return body
 }
 
@@ -89,6 +98,7 @@ export const expectAccepted = (answer: Answer): void => {
   })
   expect(answer.header('Content-Type')).toBe('application/json; charset=utf-8')
   expect(answer.header('X-Request-Id')).toMatch(uuid)
+  expectGuarded(answer)
 }
 
 /** Every accepted reading in the log, in its order: at most as many as a page holds. */

@@ -13,6 +13,7 @@ type Layer =
   | 'limits'
   | 'parameters'
   | 'log lines'
+  | 'characters'
   | 'bytes'
   | 'domain'
   | 'port'
@@ -32,6 +33,7 @@ const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/limits\.ts$/, 'limits'],
   [/^src\/(config|eventstore-url|clock|entropy)\.ts$/, 'parameters'],
   [/^src\/log-lines\.ts$/, 'log lines'],
+  [/^src\/hidden-characters\.ts$/, 'characters'],
   [/^src\/bytes\//, 'bytes'],
   [/^src\/domain\//, 'domain'],
   [/^src\/log\/(event-log|idempotency-index)\.ts$/, 'port'],
@@ -53,7 +55,8 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
   app: ['http', 'words'],
   limits: [],
   parameters: ['limits'],
-  'log lines': ['parameters', 'limits'],
+  'log lines': ['parameters', 'limits', 'characters'],
+  characters: [],
   bytes: ['limits'],
   domain: ['limits'],
   port: ['domain'],
@@ -62,9 +65,9 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
   checkpoints: ['limits'],
   words: ['domain', 'limits'],
   http: ['actors', 'projections', 'views', 'domain', 'port', 'words', 'limits'],
-  cli: ['actors', 'projections', 'domain', 'port', 'log', 'words', 'parameters', 'limits'],
+  cli: ['actors', 'projections', 'domain', 'port', 'log', 'words', 'parameters', 'limits', 'characters'],
   projections: ['domain', 'bytes', 'limits'],
-  views: [],
+  views: ['characters'],
 }
 
 /** Whose types it may name besides. Time and chance are types everywhere but at the start, where they become real. */
@@ -79,6 +82,7 @@ const mayName: Readonly<Partial<Record<Layer, readonly Layer[]>>> = {
 
 const packages: Readonly<Partial<Record<Layer, RegExp>>> = {
   limits: /^$/,
+  characters: /^$/,
   bytes: /^$/,
   domain: /^(@sinclair\/typebox|node:crypto)$/,
   port: /^$/,
@@ -89,7 +93,7 @@ const packages: Readonly<Partial<Record<Layer, RegExp>>> = {
 }
 
 /** Layers that take time and chance as parameters, and wait for nothing. */
-const pureLayers: readonly Layer[] = ['bytes', 'domain', 'projections', 'views', 'limits']
+const pureLayers: readonly Layer[] = ['bytes', 'domain', 'projections', 'views', 'limits', 'characters']
 
 const impureGlobals = new Set([
   'Date',

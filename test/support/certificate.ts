@@ -6,8 +6,12 @@ import { generateKeyPairSync, sign } from 'node:crypto'
 
 export type Certificate = { readonly cert: string; readonly key: string }
 
-export const selfSigned = (): Certificate => {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+export const selfSigned = (kind: 'ec' | 'rsa' = 'ec'): Certificate => {
+  const isRsa = kind === 'rsa'
+  const { publicKey, privateKey } = isRsa
+    ? generateKeyPairSync('rsa', { modulusLength: 2048 })
+    : generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const algorithm = isRsa ? rsaWithSha256 : ecdsaWithSha256
   const name = sequence(set(sequence(oid(0x55, 0x04, 0x03), text('cellarbook'))))
   const dayMs = 86_400_000
   const validity = sequence(time(Date.now() - dayMs), time(Date.now() + dayMs))
@@ -17,7 +21,7 @@ export const selfSigned = (): Certificate => {
   const toBeSigned = sequence(
     tagged(0xa0, integer(2)),
     integer(1),
-    ecdsaWithSha256,
+    algorithm,
     name,
     validity,
     name,
@@ -25,7 +29,7 @@ export const selfSigned = (): Certificate => {
     tagged(0xa3, sequence(alternativeName)),
   )
   const signature = tagged(0x03, Buffer.from([0]), sign('sha256', toBeSigned, privateKey))
-  const certificate = sequence(toBeSigned, ecdsaWithSha256, signature)
+  const certificate = sequence(toBeSigned, algorithm, signature)
   return {
     cert: `-----BEGIN CERTIFICATE-----\n${certificate.toString('base64')}\n-----END CERTIFICATE-----\n`,
     key: String(privateKey.export({ type: 'pkcs8', format: 'pem' })),
@@ -53,3 +57,5 @@ const time = (ms: number): Buffer => {
 }
 
 const ecdsaWithSha256 = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02))
+/** Its parameters are a NULL, which ECDSA has none of. */
+const rsaWithSha256 = sequence(oid(0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0b), Buffer.from([0x05, 0x00]))

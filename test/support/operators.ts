@@ -1,3 +1,4 @@
+import type { SignInFrom } from '../../src/actors/core.ts'
 import type { Role } from '../../src/domain/events.ts'
 import { operatorStream } from '../../src/domain/streams.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
@@ -5,6 +6,14 @@ import type { EventLog } from '../../src/log/event-log.ts'
 export const testPassword = 'twelve chars and more'
 
 export const emailOf: Readonly<Record<Role, string>> = { admin: 'ada@example.org', auditor: 'otto@example.org' }
+
+/** Where a sign-in of a test comes from. */
+export const fromSomewhere: SignInFrom = {
+  address: '203.0.113.5',
+  browser: 'Firefox 128 on Linux',
+  deviceSecret: null,
+  sessionSecret: null,
+}
 
 /**
  * Begins a log with an admin and an auditor. Their passwords are hashed at the lowest cost, since the true one is half a

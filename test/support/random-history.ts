@@ -101,15 +101,24 @@ const draftOf = ({ what, whom, which, hard }: Step): Draft => {
     const email = hard && which % 2 === 0 ? null : (emails[whom % 2] ?? emails[0])
     return {
       type: 'OperatorLinkIssued',
-      data: { email, role: 'auditor', linkHash: `link-${whom}-${which}-${hard}`, expiresAt: at },
+      data: {
+        email,
+        role: 'auditor',
+        linkHash: `link-${whom}-${which}-${hard}`,
+        expiresAt: at,
+        purpose: email === null ? 'set_up' : 'invite',
+      },
     }
   }
   if (what === 13) {
     if (hard) return { type: 'OperatorRemoved', data: {} }
     return { type: 'OperatorRoleChanged', data: { role: which % 2 === 0 ? 'admin' : 'auditor' } }
   }
-  if (hard) return { type: 'OperatorSignedOut', data: { sessionHash: `session-${whom}-${which}` } }
-  return { type: 'OperatorSignedIn', data: { sessionHash: `session-${whom}-${which}`, expiresAt: at } }
+  const sessionHash = `session-${whom}-${which}`
+  if (hard && which % 2 === 0) return { type: 'OperatorSignedOut', data: { sessionHash } }
+  if (hard) return { type: 'OperatorSessionRenewed', data: { sessionHash, idleAt: at } }
+  const [deviceHash, seenRevision] = which % 3 === 0 ? [null, null] : [`device-${which % 2}`, which]
+  return { type: 'OperatorSignedIn', data: { sessionHash, expiresAt: at, idleAt: at, deviceHash, seenRevision } }
 }
 
 const addedAgain = ({ whom }: Step): Draft => ({

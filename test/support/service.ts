@@ -1,16 +1,18 @@
 import type { Asker, Core, NewKey } from '../../src/actors/core.ts'
 import { openCore } from '../../src/actors/open-core.ts'
+import type { PasswordHasher } from '../../src/actors/passwords.ts'
 import { type Schedule, systemSchedule } from '../../src/actors/schedule.ts'
 import { createApp } from '../../src/app.ts'
 import { isReady, type Reason, reasonsOf } from '../../src/health.ts'
 import type { BodiesInFlight } from '../../src/http/bodies-in-flight.ts'
 import { LivePages } from '../../src/http/dashboard/live-pages.ts'
 import type { WebConfig } from '../../src/http/dashboard/origin.ts'
+import { Traces } from '../../src/http/dashboard/traces.ts'
 import { boundErrorLines } from '../../src/http/error-lines.ts'
 import { RefusalLines } from '../../src/http/ingest/refusal-lines.ts'
 import { type IngestWork, noWork } from '../../src/http/ingest/work.ts'
 import type { RequestLines } from '../../src/http/request-lines.ts'
-import { serve } from '../../src/http/serve.ts'
+import { type App, serve } from '../../src/http/serve.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
 import { createMemoryIndex } from '../../src/log/idempotency/memory.ts'
 import type { IdempotencyIndex } from '../../src/log/idempotency-index.ts'
@@ -45,6 +47,8 @@ export type ServiceOptions = {
   readonly web?: Partial<WebConfig>
   /** When actors do what is deferred. Default: by the process's own timers. */
   readonly schedule?: Schedule
+  /** How passwords are hashed. Default: as in production. */
+  readonly passwordHasher?: PasswordHasher
   /** When live pages are pushed. Default: by the process's own timers. */
   readonly liveSchedule?: Schedule
   /** When sums of refusals and of errors are written. Default: by the process's own timers. */
@@ -59,7 +63,11 @@ export type ServiceOptions = {
   readonly tls?: Certificate
 }
 
-export type LoggedLine = { readonly level: 'debug' | 'info' | 'error'; readonly what: string; readonly facts: object }
+export type LoggedLine = {
+  readonly level: 'debug' | 'info' | 'warn' | 'error'
+  readonly what: string
+  readonly facts: object
+}
 
 /** The real app on a real socket, on an empty log unless another is given, with time and chance in the test's hand. */
 export type Service = {
@@ -68,10 +76,12 @@ export type Service = {
   readonly clock: ManualClock
   readonly log: EventLog
   readonly lines: readonly LoggedLine[]
+  readonly traces: Traces
   readonly live: LivePages
   /** What the requests of devices have made it do. */
   readonly work: Readonly<IngestWork>
   readonly bodies: BodiesInFlight
+  readonly app: App
   readonly server: Bun.Server<unknown>
   /** Why it refuses readings, or soon may. */
   reasons(): readonly Reason[]
@@ -95,11 +105,14 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const log = options.log ?? (await openFreshLog())
   const idempotency = options.idempotency ?? createMemoryIndex()
   const schedule = options.schedule === undefined ? {} : { schedule: options.schedule }
-  const core = await openCore({ log, clock, entropy: seededEntropy(options.seed), idempotency, ...schedule })
+  const hasher = options.passwordHasher === undefined ? {} : { passwordHasher: options.passwordHasher }
+  const entropy = seededEntropy(options.seed)
+  const core = await openCore({ log, clock, entropy, idempotency, ...schedule, ...hasher })
   const lines: LoggedLine[] = []
   const sink: RequestLines = {
     debug: (what, facts) => lines.push({ level: 'debug', what, facts }),
     info: (what, facts) => lines.push({ level: 'info', what, facts }),
+    warn: (what, facts) => lines.push({ level: 'warn', what, facts }),
     error: (what, facts) => lines.push({ level: 'error', what, facts }),
   }
   const lineSchedule = options.lineSchedule ?? systemSchedule
@@ -109,6 +122,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const live = new LivePages(served, requestLines, timing)
   const work = noWork()
   const refusalLines = new RefusalLines(requestLines, lineSchedule)
+  const traces = new Traces(requestLines, lineSchedule, served.operators.signInRefused)
   const reasons = () => reasonsOf({ log, indexTrouble: core.indexTrouble, bodyTroubles: () => app.bodies.troubles() })
   const app = createApp({
     core: served,
@@ -119,6 +133,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     live,
     work,
     refusalLines,
+    traces,
     ...(options.bodySchedule !== undefined && { bodySchedule: options.bodySchedule }),
   })
   const tls = options.tls === undefined ? {} : { tls: options.tls }
@@ -130,9 +145,11 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     clock,
     log,
     lines,
+    traces,
     live,
     work,
     bodies: app.bodies,
+    app,
     server,
     reasons,
     createKey: (key) => createKey(core, key),
@@ -148,6 +165,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
       live.close()
       await server.stop(true)
       refusalLines.close()
+      traces.close()
       await core.drain()
       if (options.log === undefined) await log.close()
     },

@@ -39,8 +39,33 @@ const parse = async (page: Page): Promise<readonly Element[]> => {
   return elements
 }
 
+/** Without the marks of hidden characters, which are elements of ours. */
 const shape = (elements: readonly Element[]): readonly string[] =>
-  elements.map(({ tag, attributes }) => `${tag} ${attributes.map(([name]) => name).join(' ')}`)
+  elements
+    .filter((element) => value(element, 'class') !== 'hidden-character')
+    .map(({ tag, attributes }) => `${tag} ${attributes.map(([name]) => name).join(' ')}`)
+
+/** All text of a page but what stands in a form's field, in code to copy and in attributes. */
+const textOf = async (page: Page): Promise<string> => {
+  let text = ''
+  let inField = 0
+  const rewriter = new HTMLRewriter()
+    .on('textarea, pre', {
+      element: (element) => {
+        inField += 1
+        element.onEndTag(() => {
+          inField -= 1
+        })
+      },
+    })
+    .onDocument({
+      text: (piece) => {
+        if (inField === 0) text += piece.text
+      },
+    })
+  await rewriter.transform(new Response(await page.html)).text()
+  return text
+}
 
 const value = ({ attributes }: Element, name: string): string | undefined =>
   attributes.find(([known]) => known === name)?.[1]
@@ -82,6 +107,38 @@ describe('whatever people and devices call things', () => {
         // The parser drops one newline right after the tag.
         expect(['', text, harmless('note')]).toContain(decode((inner ?? '').replace(/^\n/, '')))
       }
+    }
+  })
+
+  test.each([
+    ['a\u200bb', 'U+200B'],
+    ['\u202egnp.exe', 'U+202E'],
+    ['a\u2066b', 'U+2066'],
+    ['\ufeffa', 'U+FEFF'],
+    ['a\u00adb', 'U+00AD'],
+    ['a\u061cb', 'U+061C'],
+    ['a\u{e0041}', 'U+E0041'],
+    ['\u0301a', 'U+0301'],
+  ])('%j is marked on every page, and nowhere stands bare in its text', async (text, code) => {
+    const bare = [...text].find(
+      (character) => character !== 'a' && /[\p{Default_Ignorable_Code_Point}\p{M}]/u.test(character),
+    )
+    let marks = 0
+    // A timestamp and an address of ours are never more than ASCII.
+    for (const page of everyPage((field) => (field === 'timestamp' || field === 'url' ? 'a' : text))) {
+      const shown = await textOf(page)
+      expect({ page: page.name, bare: shown.includes(bare ?? '?') }).toEqual({ page: page.name, bare: false })
+      marks += shown.split(code).length - 1
+    }
+    expect(marks).toBeGreaterThan(100)
+  })
+
+  test('an emoji keeps its joiner, and a note its lines', async () => {
+    for (const page of everyPage(() => '👩\u200d🔬 ❤\ufe0f\nsecond')) {
+      expect({ page: page.name, marked: (await page.html).includes('hidden-character') }).toEqual({
+        page: page.name,
+        marked: false,
+      })
     }
   })
 

@@ -16,6 +16,7 @@ import { type Origin, originOf } from './origin.ts'
 import { takeTurn } from './pause.ts'
 import { secured } from './security-headers.ts'
 import { cookieText, readCookie } from './session-cookie.ts'
+import { type DoorReason, whoOf } from './traces.ts'
 import type { Action, Answer, DashboardDeps, OpenSession, Route, SignedInVisit, Visit } from './visit.ts'
 
 export type Knock = {
@@ -37,13 +38,13 @@ export const answerDashboard = async (deps: DashboardDeps, route: Route, knock: 
   if (origin.trust === 'unknown_host') return secured(unknownHost())
   const visit = visitOf(deps, knock, origin)
   try {
-    return secured(await enter(deps, route, visit))
+    return secured(await enter(deps, route, visit), origin)
   } catch (thrown) {
     deps.lines.error('page failed', { requestId: visit.requestId, error: thrownError(thrown) })
     if (!(thrown instanceof Outage))
-      return secured(await problemPage(visit, { problem: 'internal_error', status: 500 }))
+      return secured(await problemPage(visit, { problem: 'internal_error', status: 500 }), origin)
     const problem = thrown.outcome === 'unknown' ? 'not_confirmed' : 'store_unavailable'
-    return secured(await problemPage(visit, { problem, status: 503 }))
+    return secured(await problemPage(visit, { problem, status: 503 }), origin)
   }
 }
 
@@ -59,7 +60,10 @@ const enter = async (deps: DashboardDeps, route: Route, visit: Visit): Promise<R
   if (isNowhere) return notFound(visit)
   const action = isPost ? route.post : isLook ? route.get : undefined
   if (action === undefined) return methodNotAllowed(visit, route)
-  if (isPost && isCrossSite(request.headers, origin.own)) return formExpired(visit)
+  if (isPost && isCrossSite(request.headers, origin.own)) {
+    traceRefused(deps, visit, 'cross_site')
+    return formExpired(visit)
+  }
 
   const allowed = allow(deps, action, visit)
   if (allowed instanceof Response || allowed instanceof Promise) return allowed
@@ -84,10 +88,19 @@ const enterWithForm = async (deps: DashboardDeps, action: Action, asked: Visit):
   if (allowed instanceof Response || allowed instanceof Promise) return allowed
   if (typeof form === 'string') return unreadableForm(visit, form)
   const cookieSecret = visit.session?.secret ?? readCookie(request.headers, 'visitor', origin.trust)
-  if (cookieSecret === null) return problemPage(visit, { problem: 'no_cookie', status: 403 })
-  if (!csrfMatches(form('_csrf'), cookieSecret)) return formExpired(visit)
+  if (cookieSecret === null) {
+    traceRefused(deps, visit, 'no_cookie')
+    return problemPage(visit, { problem: 'no_cookie', status: 403 })
+  }
+  if (!csrfMatches(form('_csrf'), cookieSecret)) {
+    traceRefused(deps, visit, 'form_token')
+    return formExpired(visit)
+  }
   return allowed({ ...visit, form })
 }
+
+const traceRefused = ({ traces }: DashboardDeps, visit: Visit, reason: DoorReason): void =>
+  traces.refused({ what: 'form', reason, ...whoOf(visit, visit.session?.email ?? null) })
 
 const holderOf = ({ session, origin }: Visit): BodyHolder =>
   session === null
@@ -100,10 +113,14 @@ const allow = (deps: DashboardDeps, action: Action, visit: Visit): Answer | ((vi
   const { session } = visit
   if (session === null) return signInFirst(deps, visit)
   if (action.access === 'admin' && session.role !== 'admin') {
+    traceRefused(deps, visit, 'role')
     return problemPage(visit, { problem: 'forbidden', status: 403 })
   }
   const { answer } = action
-  return (entered) => answer(signedIn(entered, session))
+  return (entered) => {
+    deps.core.operators.useSession(session.secret)
+    return answer(signedIn(entered, session))
+  }
 }
 
 const signedIn = (visit: Visit, session: OpenSession): SignedInVisit => ({ ...visit, session })

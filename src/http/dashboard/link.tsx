@@ -3,7 +3,9 @@ import { paths } from '../../../views/paths.ts'
 import { passwordCharsMin } from '../../limits.ts'
 import { htmlPage, refusedPage, seeOther } from './answers.tsx'
 import { type Faults, noFaults, placedFaults } from './forms.ts'
-import { sessionCookies } from './sign-in.tsx'
+import { passwordClient } from './known-browser.ts'
+import { intoDashboard, signInFrom } from './sign-in.tsx'
+import { whoOf } from './traces.ts'
 import type { DashboardDeps, Route, Visit } from './visit.ts'
 
 /**
@@ -21,7 +23,7 @@ export const linkRoutes = (deps: DashboardDeps): readonly Route[] => [
 
 const showLink = (deps: DashboardDeps, visit: Visit): Promise<Response> => {
   const purpose = purposeOf(deps, secretOf(visit))
-  return purpose === null ? spentPage(visit) : htmlPage(visit, linkPage(visit, purpose))
+  return purpose === null ? spentPage(deps, visit) : htmlPage(visit, linkPage(visit, purpose))
 }
 
 /** Spends the link and signs in with the password just chosen. */
@@ -29,28 +31,31 @@ const spendLink = async (deps: DashboardDeps, visit: Visit): Promise<Response> =
   const { core } = deps
   const secret = secretOf(visit)
   const purpose = purposeOf(deps, secret)
-  if (purpose === null) return spentPage(visit)
+  if (purpose === null) return spentPage(deps, visit)
   const password = visit.form('password')
   if (password !== visit.form('password_again')) {
     return htmlPage(visit, linkPage(visit, purpose, { password_again: 'The two passwords differ.' }), 422)
   }
   const email = purpose.kind === 'set_up' ? visit.form('email') : purpose.email
+  // The link is a proof by itself: a flood of sign-ins must not keep its holder out.
+  const client = passwordClient(visit, true)
   const spent = await core.operators.spendLink(
-    { secret, email, password },
+    { secret, email, password, client },
     {
       by: { kind: 'operator', email: email.trim().toLowerCase() },
       requestId: visit.requestId,
     },
   )
   if (!spent.ok) {
-    if (spent.refusal.kind === 'link_invalid') return spentPage(visit)
+    if (spent.refusal.kind === 'link_invalid') return spentPage(deps, visit)
     const back = { href: visit.path, words: 'Back to the link' }
     return refusedPage(visit, spent.refusal, { back, again: (faults: Faults) => linkPage(visit, purpose, faults) })
   }
-  const opened = await core.operators.signIn({ email: spent.value.email, password }, visit.requestId)
+  const input = { email: spent.value.email, password }
+  const opened = await core.operators.signIn(input, signInFrom(visit, { isKnown: true }), visit.requestId)
   // The password is set; whoever it is can sign in with it when the store answers again.
   if (!opened.ok) return seeOther(visit, paths.signIn)
-  return seeOther(visit, paths.cellars, { cookies: sessionCookies(visit, opened.value) })
+  return intoDashboard(visit, opened.value, paths.cellars)
 }
 
 const secretOf = ({ params }: Visit): string => params['secret'] ?? ''
@@ -77,4 +82,7 @@ const linkPage = (visit: Visit, purpose: LinkPurpose, faults = noFaults): JSX.El
   )
 }
 
-const spentPage = (visit: Visit): Promise<Response> => htmlPage(visit, <LinkSpentPage shell={visit.shell} />, 410)
+const spentPage = ({ traces }: DashboardDeps, visit: Visit): Promise<Response> => {
+  traces.refused({ what: 'link', reason: 'link_wrong_or_spent', ...whoOf(visit, null) })
+  return htmlPage(visit, <LinkSpentPage shell={visit.shell} />, 410)
+}

@@ -252,6 +252,8 @@ export class LivePages {
   }
 
   async #sendHeartbeats(): Promise<void> {
+    // A page on a wall is in use, though nobody touches it.
+    for (const secret of this.#sessions.keys()) this.#core.operators.useSession(secret)
     const watchers = [...this.#sessions.values()].flatMap((session) => [...session.watchers])
     for (const [index, watcher] of watchers.entries()) {
       if (!watcher.isAllowed()) endFor(watcher, 'over')

@@ -22,6 +22,12 @@ const notices = {
   invitation_withdrawn: 'Withdrawn: no link of theirs works any more.',
   role_changed: 'The role is changed and in force.',
   gave_up_access: 'Your access is taken away, as you asked.',
+  password_changed: 'Your password is changed. Every other session of yours has ended.',
+  session_was_ended: 'The session has ended.',
+  other_sessions_ended: 'Every other session of yours has ended.',
+  sessions_ended: 'Ended: they must sign in again.',
+  link_by_other:
+    'In the last 30 days, somebody else made or used a one-time link to your account. See below who it was, and when.',
   signed_out: 'You are signed out.',
   session_ended: 'Your session has ended. Sign in again; nothing was changed.',
 } as const

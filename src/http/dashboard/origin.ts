@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { cameFrom } from '../client-address.ts'
+import { cameFrom, plainAddress } from '../client-address.ts'
 
 /** How browsers reach the dashboard, from the environment. */
 export type WebConfig = {
@@ -24,6 +24,11 @@ export type Origin = {
   readonly own: readonly string[]
   readonly clientAddress: string
   readonly trust: Trust
+  /**
+   * True for https by a name that a browser may use with https alone from now on. A loopback name belongs to every program
+   * on the machine, and other ones may speak plain http there. For an IP address browsers ignore it.
+   */
+  readonly isStrict: boolean
 }
 
 /** Where a request came from. `peerAddress` is who holds the other end of its connection; `null` if that is not known. */
@@ -33,24 +38,38 @@ export const originOf = (request: Request, peerAddress: string | null, config: W
   const direct = request.url.startsWith('https:') ? 'https' : 'http'
   const scheme = from.scheme ?? direct
   const asked = `${scheme}://${host}`
+  const name = hostName(host)
+  const way = {
+    host,
+    name,
+    scheme,
+    isTls: direct === 'https',
+    isLocal: isLoopbackPeer(peerAddress) && !from.isForwarded,
+  }
   return {
     baseUrl: config.publicUrl ?? asked,
     own: config.publicUrl === null ? [asked] : [asked, config.publicUrl],
     clientAddress: from.address,
-    trust: trustOf({ host, scheme, isTls: direct === 'https', isForwarded: from.isForwarded }, config),
+    trust: trustOf(way, config),
+    isStrict: scheme === 'https' && isIP(name) === 0 && !isLocalName(name),
   }
 }
 
-type Way = { readonly host: string; readonly scheme: string; readonly isTls: boolean; readonly isForwarded: boolean }
+type Way = {
+  readonly host: string
+  readonly name: string
+  readonly scheme: string
+  readonly isTls: boolean
+  /** Straight from this machine. A proxy often calls us by a loopback name, whoever stands before it. */
+  readonly isLocal: boolean
+}
 
-const trustOf = ({ host, scheme, isTls, isForwarded }: Way, config: WebConfig): Trust => {
-  const name = hostName(host)
+const trustOf = ({ host, name, scheme, isTls, isLocal }: Way, config: WebConfig): Trust => {
   // A certificate proves the name, and no page can pretend to an address in figures.
   const isOurs = isTls || isLoopback(name) || isIP(name) !== 0 || host === hostOf(config.publicUrl)
   if (!isOurs) return 'unknown_host'
   if (scheme === 'https') return 'secure'
-  // A proxy often calls us by a loopback name, whoever stands before it.
-  if (isLoopback(name) && !isForwarded) return 'secure'
+  if (isLoopback(name) && isLocal) return 'secure'
   return config.allowInsecureHttp ? 'insecure_allowed' : 'insecure'
 }
 
@@ -63,5 +82,11 @@ const hostName = (host: string): string => {
 
 const isLoopback = (name: string): boolean =>
   name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'))
+
+/** Any client can send `Host: localhost`. The address of its connection tells whether it is on this machine. */
+const isLoopbackPeer = (address: string | null): boolean => address !== null && isLoopback(plainAddress(address))
+
+/** `localhost` and the names below it, which browsers resolve to this machine. */
+const isLocalName = (name: string): boolean => /(^|\.)localhost\.?$/.test(name)
 
 const hostOf = (publicUrl: string | null): string | null => (publicUrl === null ? null : new URL(publicUrl).host)

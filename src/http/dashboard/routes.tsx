@@ -23,7 +23,7 @@ import type { DashboardDeps, Route } from './visit.ts'
 
 export type DashboardParts = Pick<
   DashboardDeps,
-  'core' | 'lastRefusals' | 'lines' | 'reasons' | 'web' | 'live' | 'bodies'
+  'core' | 'lastRefusals' | 'lines' | 'traces' | 'reasons' | 'web' | 'live' | 'bodies'
 >
 
 /** Every route of the dashboard but the last, which is whatever is left. */

@@ -1,3 +1,5 @@
+import type { Origin } from './origin.ts'
+
 /**
  * On every answer of the dashboard. Nothing inline, nothing from elsewhere, nothing framed; and nothing kept, since a page
  * can hold a key that exists nowhere else.
@@ -20,8 +22,15 @@ export const securityHeaders = {
 
 export const noStore = 'no-store'
 
-/** Sets what the answer did not set itself. */
-export const secured = (response: Response): Response => {
+/**
+ * For a year a browser asks this name by https alone, on every port of it. A shorter time would leave a first request over
+ * plain http to whoever comes back after it. Names below this one, and lists that browsers ship, are left to the owner of the name.
+ */
+const strictTransport = 'max-age=31536000'
+
+/** Sets what the answer did not set itself. `origin`: of a visit by a name that is ours. */
+export const secured = (response: Response, origin?: Origin): Response => {
+  if (origin?.isStrict === true) response.headers.set('Strict-Transport-Security', strictTransport)
   for (const [name, value] of Object.entries(securityHeaders)) response.headers.set(name, value)
   if (!response.headers.has('Cache-Control')) response.headers.set('Cache-Control', noStore)
   return response

@@ -7,9 +7,15 @@ import type { Trust } from './origin.ts'
  * 127.0.0.1; where a browser does not, as Safari is known to, the form that comes back without a cookie says so. `SameSite=Lax`, not `Strict`: a link to a key that
  * a colleague sends should open, and a GET changes nothing here.
  */
-export type CookieKind = 'session' | 'visitor' | 'notice'
+/** `device` tells a browser that has signed in before from strangers. */
+export type CookieKind = 'session' | 'visitor' | 'notice' | 'device'
 
-const suffixes: Readonly<Record<CookieKind, string>> = { session: '', visitor: '-visitor', notice: '-notice' }
+const suffixes: Readonly<Record<CookieKind, string>> = {
+  session: '',
+  visitor: '-visitor',
+  notice: '-notice',
+  device: '-device',
+}
 
 /** Another name where it is not secure, so that such a cookie never counts where it should be. */
 const nameOf = (kind: CookieKind, trust: Trust): string =>

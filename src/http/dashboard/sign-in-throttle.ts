@@ -1,68 +1,169 @@
-import { signInAttemptsMax, signInSubjectsMax, signInWindowMs } from '../../limits.ts'
-import { networkOf } from '../client-address.ts'
+import { signInAttemptsMax, signInSiteAttemptsMax, signInSubjectsMax, signInWindowMs } from '../../limits.ts'
+import { networkOf, siteOf } from '../client-address.ts'
 
-export type Attempt = { readonly email: string; readonly address: string }
+export type Attempt = {
+  /** As it was typed. */
+  readonly email: string
+  /** Whether that e-mail has an account. */
+  readonly isAccount: boolean
+  readonly address: string
+  /** Hash of a secret that this account gave to this browser earlier; `null`: the account does not know the browser. */
+  readonly device: string | null
+}
+
+/** An attempt that was counted. The throttle takes it back by its identity, so taking it back twice changes nothing. */
+export type CountedAttempt = { readonly isCounted: true; readonly atMs: number; readonly counts: readonly Count[] }
+
+export type ThrottledAttempt = {
+  readonly isCounted: false
+  readonly waitMs: number
+  /** The counter that is full. `account`: also that of an e-mail without an account. */
+  readonly reason: 'account' | 'address' | 'device'
+}
+
+type Count = {
+  readonly table: Attempts
+  readonly subject: string
+  readonly reason: ThrottledAttempt['reason']
+}
 
 /**
- * Attempts to sign in, counted per account and per address: the one against many guesses at one password, the other against
- * one guess at many accounts. In memory only, and bounded: whoever tried longest ago is forgotten first.
+ * Counts attempts to enter a password, in memory, on this node alone: several nodes allow as many attempts each. All counts are of
+ * the last 15 minutes.
  *
- * An account can be kept locked by a stranger's guesses; a one-time link (`cellarbook operator link --email …`) is the way past that.
+ * - An account has a counter. It is never pushed out: there are as many as accounts.
+ * - An e-mail without an account has the same counter with the same limit, in a table of its own. So an answer does not tell
+ *   whether an account exists, and strangers who invent e-mails push out only each other.
+ * - An address has a counter, and an IPv6 address one for its /64 and one for its /48. So one /48 adds at most
+ *   `signInSiteAttemptsMax` entries to any table.
+ * - A browser that the account knows has a counter of its own instead of all these: guesses of strangers do not lock it out,
+ *   even from behind the same address.
+ *
+ * Strangers can keep an account locked for browsers that it does not know. A one-time link is the way past that.
  */
 export class SignInThrottle {
-  /** Times of the attempts in the window, ms, oldest first. */
-  readonly #attempts = new Map<string, readonly number[]>()
+  readonly #accounts = new Attempts({ attemptsMax: signInAttemptsMax, subjectsMax: null })
+  readonly #devices = new Attempts({ attemptsMax: signInAttemptsMax, subjectsMax: null })
+  readonly #unknownEmails: Attempts
+  readonly #networks: Attempts
+  readonly #sites: Attempts
 
-  constructor(readonly subjectsMax: number = signInSubjectsMax) {}
+  constructor(subjectsMax: number = signInSubjectsMax) {
+    this.#unknownEmails = new Attempts({ attemptsMax: signInAttemptsMax, subjectsMax })
+    this.#networks = new Attempts({ attemptsMax: signInAttemptsMax, subjectsMax })
+    this.#sites = new Attempts({ attemptsMax: signInSiteAttemptsMax, subjectsMax })
+  }
 
-  /** Counts an attempt, before the password is looked at. Answers ms to wait if there were too many, and counts nothing then. */
-  attempt({ email, address }: Attempt, now: number): number | null {
-    const subjects = [accountOf(email), addressOf(address)]
-    const waits = subjects.map((subject) => this.#waitMs(subject, now))
+  /** Counters in use. */
+  get size(): number {
+    const tables = [this.#accounts, this.#devices, this.#unknownEmails, this.#networks, this.#sites]
+    return tables.reduce((sum, { size }) => sum + size, 0)
+  }
+
+  /** Counts the attempt, before the password is looked at. If a counter is full, nothing is counted. */
+  attempt(attempt: Attempt, nowMs: number): CountedAttempt | ThrottledAttempt {
+    const counts = this.#countsOf(attempt)
+    const waits = counts.map(({ table, subject }) => table.waitMs(subject, nowMs))
     const waitMs = Math.max(...waits)
-    if (waitMs > 0) return waitMs
-    for (const subject of subjects) this.#note(subject, now)
-    return null
+    const longest = counts[waits.indexOf(waitMs)]
+    if (longest !== undefined && waitMs > 0) return { isCounted: false, waitMs, reason: longest.reason }
+    const counted: CountedAttempt = { isCounted: true, atMs: nowMs, counts }
+    for (const { table, subject } of counts) table.note(subject, counted)
+    return counted
   }
 
   /**
-   * The right password was given in the attempt of that time. To the account, what came before was its owner's mistyping. From
-   * its address that one attempt is taken back, so that an office behind one address may sign in; the others stay, so
-   * that nobody wins guesses at other accounts by signing in to their own in between.
+   * The password was right. The earlier attempts at the account, or of its known browser, count as the owner's mistyping. The
+   * address gets back this attempt alone: so an office behind one address can sign in, and nobody wins guesses
+   * at other accounts by signing in to their own.
    */
-  succeeded({ email, address }: Attempt, at: number): void {
-    this.#attempts.delete(accountOf(email))
-    const subject = addressOf(address)
-    const times = this.#attempts.get(subject) ?? []
-    const index = times.lastIndexOf(at)
-    if (index < 0) return
-    if (times.length === 1) this.#attempts.delete(subject)
-    else this.#attempts.set(subject, times.toSpliced(index, 1))
+  succeeded(counted: CountedAttempt): void {
+    for (const { table, subject, reason } of counted.counts) {
+      if (reason === 'address') table.takeBack(subject, counted)
+      else table.forget(subject)
+    }
   }
 
-  #recent(subject: string, now: number): readonly number[] {
-    return (this.#attempts.get(subject) ?? []).filter((at) => at > now - signInWindowMs)
+  /** The password was never compared, because the service was busy or the store was away. */
+  takeBack(counted: CountedAttempt): void {
+    for (const { table, subject } of counted.counts) table.takeBack(subject, counted)
   }
 
-  #waitMs(subject: string, now: number): number {
-    const recent = this.#recent(subject, now)
+  #countsOf({ email, isAccount, address, device }: Attempt): readonly Count[] {
+    const account = email.trim().toLowerCase()
+    if (isAccount && device !== null) {
+      return [{ table: this.#devices, subject: `${account} ${device}`, reason: 'device' }]
+    }
+    const site = siteOf(address)
+    const network = networkOf(address)
+    return [
+      isAccount
+        ? { table: this.#accounts, subject: account, reason: 'account' }
+        : { table: this.#unknownEmails, subject: shortened(account), reason: 'account' },
+      { table: this.#networks, subject: network, reason: 'address' },
+      ...(site === network ? [] : [{ table: this.#sites, subject: site, reason: 'address' as const }]),
+    ]
+  }
+}
+
+/** What was typed may be long. Two texts that share a digest share a counter, which harms no account. */
+const shortened = (text: string): string => Bun.hash(text).toString(36)
+
+type Bounds = {
+  readonly attemptsMax: number
+  /** `null`: somebody else bounds them. */
+  readonly subjectsMax: number | null
+}
+
+/** Attempts of the window by subject, oldest first. Who tried longest ago gives way when the table is full. */
+class Attempts {
+  /** In the order of the last attempt. */
+  readonly #attempts = new Map<string, readonly CountedAttempt[]>()
+  readonly #bounds: Bounds
+
+  constructor(bounds: Bounds) {
+    this.#bounds = bounds
+  }
+
+  get size(): number {
+    return this.#attempts.size
+  }
+
+  waitMs(subject: string, nowMs: number): number {
+    const recent = this.#recent(subject, nowMs)
     const [oldest] = recent
-    return oldest === undefined || recent.length < signInAttemptsMax ? 0 : oldest + signInWindowMs - now
+    return oldest === undefined || recent.length < this.#bounds.attemptsMax ? 0 : oldest.atMs + signInWindowMs - nowMs
   }
 
-  #note(subject: string, now: number): void {
-    const recent = this.#recent(subject, now)
+  note(subject: string, counted: CountedAttempt): void {
+    const recent = this.#recent(subject, counted.atMs)
     this.#attempts.delete(subject)
-    this.#attempts.set(subject, [...recent, now])
-    if (this.#attempts.size <= this.subjectsMax) return
-    for (const longestAgo of this.#attempts.keys()) {
-      this.#attempts.delete(longestAgo)
-      return
+    this.#attempts.set(subject, [...recent, counted])
+    this.#dropOld(counted.atMs)
+  }
+
+  takeBack(subject: string, counted: CountedAttempt): void {
+    const others = (this.#attempts.get(subject) ?? []).filter((other) => other !== counted)
+    if (others.length === 0) this.#attempts.delete(subject)
+    else this.#attempts.set(subject, others)
+  }
+
+  forget(subject: string): void {
+    this.#attempts.delete(subject)
+  }
+
+  #recent(subject: string, nowMs: number): readonly CountedAttempt[] {
+    return (this.#attempts.get(subject) ?? []).filter(({ atMs }) => isRecent(atMs, nowMs))
+  }
+
+  #dropOld(nowMs: number): void {
+    const { subjectsMax } = this.#bounds
+    for (const [subject, attempts] of this.#attempts) {
+      const hasRoom = subjectsMax === null || this.#attempts.size <= subjectsMax
+      if (hasRoom && isRecent(attempts.at(-1)?.atMs ?? 0, nowMs)) return
+      this.#attempts.delete(subject)
     }
   }
 }
 
-/** By digest, so that a long text takes no more memory than a short one. */
-const accountOf = (email: string): string => `account ${Bun.hash(email.trim().toLowerCase()).toString(36)}`
-
-const addressOf = (address: string): string => `address ${networkOf(address)}`
+const isRecent = (atMs: number, nowMs: number): boolean => atMs > nowMs - signInWindowMs

@@ -1,9 +1,14 @@
 import { paths } from '../../../views/paths.ts'
 import { SignInPage } from '../../../views/sign-in.tsx'
+import type { SignedIn, SignInFrom } from '../../actors/core.ts'
+import { deviceMsMax } from '../../limits.ts'
 import { htmlPage, refusedPage, seeOther } from './answers.tsx'
+import { browserName } from './browser-name.ts'
 import { type Faults, noFaults, placedFaults } from './forms.ts'
+import { knownBrowser, passwordClient } from './known-browser.ts'
 import { safeNext } from './next-path.ts'
-import { cookieText } from './session-cookie.ts'
+import { cookieText, readCookie } from './session-cookie.ts'
+import { type SignInReason, whoOf } from './traces.ts'
 import type { DashboardDeps, Route, SignedInVisit, Visit } from './visit.ts'
 
 export const signInRoutes = (deps: DashboardDeps): readonly Route[] => [
@@ -23,32 +28,68 @@ const showSignIn = (deps: DashboardDeps, visit: Visit): Response | Promise<Respo
 
 /** What was tried is counted before the password is looked at, so that many tries at once count as many. */
 const signIn = async (deps: DashboardDeps, visit: Visit): Promise<Response> => {
-  const { core, throttle } = deps
-  const email = visit.form('email')
+  const { core, throttle, traces } = deps
+  const email = visit.form('email').trim().toLowerCase()
   const next = safeNext(visit.form('next'))
-  const attempt = { email, address: visit.origin.clientAddress }
-  const waitMs = throttle.attempt(attempt, visit.nowMs)
-  if (waitMs !== null) return tooManyAttempts(deps, visit, waitMs)
+  const account = core.projections.operators.get(email)
+  const device = knownBrowser(deps, visit, email)
+  const trace = (reason: SignInReason): void =>
+    traces.refused({ what: 'sign_in', reason, ...whoOf(visit, account?.email ?? null) })
 
-  const opened = await core.operators.signIn({ email, password: visit.form('password') }, visit.requestId)
-  if (!opened.ok) {
-    const again = (faults: Faults) => signInPage(deps, visit, { next, faults })
-    return refusedPage(visit, opened.refusal, { back: { href: paths.signIn, words: 'Back to sign-in' }, again })
+  const attempt = { email, isAccount: account !== null, address: visit.origin.clientAddress, device }
+  const counted = throttle.attempt(attempt, visit.nowMs)
+  if (!counted.isCounted) {
+    trace(throttledReasons[counted.reason])
+    return tooManyAttempts(deps, visit, counted.waitMs)
   }
-  throttle.succeeded(attempt, visit.nowMs)
-  return seeOther(visit, next, { cookies: sessionCookies(visit, opened.value) })
+  const input = { email, password: visit.form('password') }
+  const opened = await core.operators.signIn(input, signInFrom(visit, { isKnown: device !== null }), visit.requestId)
+  if (!opened.ok) {
+    const { refusal } = opened
+    if (refusal.kind === 'wrong_credentials') trace(account === null ? 'no_such_account' : 'wrong_password')
+    else throttle.takeBack(counted)
+    if (refusal.kind === 'busy') trace('busy')
+    const again = (faults: Faults) => signInPage(deps, visit, { next, faults })
+    return refusedPage(visit, refusal, { back: { href: paths.signIn, words: 'Back to sign-in' }, again })
+  }
+  throttle.succeeded(counted)
+  return intoDashboard(visit, opened.value, next)
 }
 
-type Opened = { readonly sessionSecret: string; readonly session: { readonly expiresAt: number } }
+const throttledReasons = {
+  account: 'too_many_for_account',
+  address: 'too_many_from_address',
+  device: 'too_many_from_browser',
+} as const
 
-/** The session begins, and what stood in for it before ends. */
-export const sessionCookies = (visit: Visit, { sessionSecret, session }: Opened): readonly string[] => {
-  const { trust } = visit.origin
-  return [
-    cookieText({ kind: 'session', value: sessionSecret, ageMs: session.expiresAt - visit.nowMs }, trust),
-    cookieText({ kind: 'visitor', value: '', ageMs: 0 }, trust),
-  ]
+/** Whoever may have been impersonated is told so first. */
+export const intoDashboard = (visit: Visit, opened: SignedIn, next: string): Response => {
+  const cookies = sessionCookies(visit, opened)
+  if (opened.isToldOfLink) return seeOther(visit, paths.account, { notice: 'link_by_other', cookies })
+  return seeOther(visit, next, { cookies })
 }
+
+/** What a sign-in records of the browser, and which session of it ends. `isKnown`: its password is compared before strangers'. */
+export const signInFrom = (visit: Visit, { isKnown }: { readonly isKnown: boolean }): SignInFrom => {
+  const { request, origin } = visit
+  return {
+    client: passwordClient(visit, isKnown),
+    address: origin.clientAddress,
+    browser: browserName(request.headers.get('user-agent')),
+    deviceSecret: readCookie(request.headers, 'device', origin.trust),
+    sessionSecret: readCookie(request.headers, 'session', origin.trust),
+  }
+}
+
+/** The session begins, and what stood in for it before ends. The browser is known from now on. */
+export const sessionCookies = (
+  { origin, nowMs }: Visit,
+  { sessionSecret, deviceSecret, session }: SignedIn,
+): readonly string[] => [
+  cookieText({ kind: 'session', value: sessionSecret, ageMs: session.expiresAt - nowMs }, origin.trust),
+  cookieText({ kind: 'device', value: deviceSecret, ageMs: deviceMsMax }, origin.trust),
+  cookieText({ kind: 'visitor', value: '', ageMs: 0 }, origin.trust),
+]
 
 const signOut = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const ended = await core.operators.signOut(visit.session.secret, visit.requestId)

@@ -1,5 +1,5 @@
 import type { AssetUrls, HealthReason, Shell } from '../../../views/types.ts'
-import type { Core, Session } from '../../actors/core.ts'
+import type { Asker, Core, Session } from '../../actors/core.ts'
 import type { BodiesInFlight } from '../bodies-in-flight.ts'
 import type { LastRefusals } from '../ingest/last-refusals.ts'
 import type { RequestLines } from '../request-lines.ts'
@@ -8,6 +8,7 @@ import type { LivePages } from './live-pages.ts'
 import type { NoticeName } from './notice.ts'
 import type { Origin, WebConfig } from './origin.ts'
 import type { SignInThrottle } from './sign-in-throttle.ts'
+import type { Traces } from './traces.ts'
 
 export type DashboardDeps = {
   readonly core: Core
@@ -18,6 +19,7 @@ export type DashboardDeps = {
   readonly live: LivePages
   readonly assets: AssetUrls
   readonly throttle: SignInThrottle
+  readonly traces: Traces
   readonly bodies: BodiesInFlight
 }
 
@@ -54,5 +56,7 @@ export type Action =
 export type Route = { readonly path: string; readonly get?: Action; readonly post?: Action }
 
 /** Who an operator's commands are recorded as. */
-export const askerOf = (visit: SignedInVisit) =>
-  ({ by: { kind: 'operator', email: visit.session.email }, requestId: visit.requestId }) as const
+export const askerOf = ({ session, requestId }: SignedInVisit): Asker => {
+  const { email, id, linkMadeBy } = session
+  return { by: { kind: 'operator', email, session: { id, linkMadeBy } }, requestId }
+}

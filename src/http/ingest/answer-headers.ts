@@ -1,13 +1,13 @@
 import type { Accepted, Usage } from '../../actors/core.ts'
 import type { Limit } from '../../domain/events.ts'
 import type { KeyState } from '../../domain/key.ts'
-import { jsonContentType } from '../problem.ts'
+import { jsonHeaders } from '../problem.ts'
 
 export type AnswerHeaders = Record<string, string>
 
 /** On every answer. The request id is always ours: one that a client chose could be anyone's. */
 export const plainHeaders = (requestId: string): AnswerHeaders => ({
-  'Content-Type': jsonContentType,
+  ...jsonHeaders,
   'X-Request-Id': requestId,
 })
 
@@ -51,7 +51,7 @@ export const acceptedHeaders = (requestId: string, key: KeyState, reading: Accep
 /** On an answer that a request with the same `Idempotency-Key` had before. */
 export const replayedHeader = 'Idempotent-Replayed'
 
-const accepted = new Headers({ 'Content-Type': jsonContentType })
+const accepted = new Headers(jsonHeaders)
 let acceptedKey: KeyState | null = null
 let acceptedUsage: Usage | null = null
 

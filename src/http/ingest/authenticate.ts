@@ -3,6 +3,7 @@ import type { KeyState } from '../../domain/key.ts'
 import { parseKey, secretMatches } from '../../domain/key-format.ts'
 import { refusalOfKey } from '../../domain/readings.ts'
 import type { ReadingRefusal } from '../../domain/refusal.ts'
+import { hasTwoHosts } from '../host-header.ts'
 
 /** `key` is known whenever the secret was right, so that its admin can be told why it is refused. */
 export type Authentication =
@@ -10,6 +11,7 @@ export type Authentication =
   | { readonly key: null; readonly refusal: ReadingRefusal }
 
 const missing: Authentication = { key: null, refusal: { kind: 'key_missing' } }
+const ambiguous: Authentication = { key: null, refusal: { kind: 'ambiguous_host' } }
 const unknown: Authentication = { key: null, refusal: { kind: 'key_invalid', why: 'unknown' } }
 
 /**
@@ -17,6 +19,7 @@ const unknown: Authentication = { key: null, refusal: { kind: 'key_invalid', why
  * comma in it, which no key has. Expired or not is told only to who holds the secret.
  */
 export const authenticate = (keys: KeyQueries, headers: Headers, now: number): Authentication => {
+  if (hasTwoHosts(headers)) return ambiguous
   const text = headers.get('x-api-key')
   if (text === null || text === '') return missing
   const parsed = parseKey(text)

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { jsonContentType, problemOf, problemResponse } from '../problem.ts'
+import { jsonHeaders, problemOf, problemResponse } from '../problem.ts'
 
 /**
  * For whoever watches the process, without a key: yes or no and nothing else. `/livez`: it answers. `/readyz`: it takes
@@ -12,13 +12,11 @@ export const opsRoutes = (isReady: () => boolean) =>
     .get('/readyz', () => yesOrNo(isReady()))
     .all('/readyz', () => onlyLook())
 
-const noStore = { 'Content-Type': jsonContentType, 'Cache-Control': 'no-store' }
 const unready = problemOf({ kind: 'store_unavailable' })
 
 const yesOrNo = (ok: boolean): Response =>
   ok
-    ? new Response('{"ok":true}', { headers: noStore })
-    : new Response('{"ok":false}', { status: unready.status, headers: { ...noStore, ...unready.headers } })
+    ? new Response('{"ok":true}', { headers: jsonHeaders })
+    : new Response('{"ok":false}', { status: unready.status, headers: { ...jsonHeaders, ...unready.headers } })
 
-const onlyLook = (): Response =>
-  problemResponse(problemOf({ kind: 'method_not_allowed', allow: ['GET', 'HEAD'] }), noStore)
+const onlyLook = (): Response => problemResponse(problemOf({ kind: 'method_not_allowed', allow: ['GET', 'HEAD'] }))

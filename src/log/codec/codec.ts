@@ -17,6 +17,7 @@ import {
 import { UndecodableEvent } from '../event-log.ts'
 import { type Part, packReadings, unpackReadings } from './packed-readings.ts'
 import { newestMetadata, storedMetadata } from './stored-idempotency.ts'
+import { storedInstant, storedText, unreadableRecord } from './unreadable.ts'
 import { type Upcast, upcasts } from './upcast.ts'
 
 /** What is known of each event type. A parameter, so that a test can have a version that never was. */
@@ -53,9 +54,12 @@ export type StoredRow = {
 export type Codec = {
   /** As few rows as can be: one, unless readings and other events are mixed. */
   encode(stream: string, events: readonly NewEvent[]): readonly NewRow[]
-  /** `part`: only those of its events. @throws UndecodableEvent naming the first of them that this version can't read. */
+  /**
+   * `part`: only those of its events. What this version can't read is `RecordUnreadable` in a stream of records.
+   * @throws UndecodableEvent naming the first of them that this version can't read.
+   */
   decode(row: StoredRow, part?: Part): readonly RecordedEvent[]
-  /** One event, for an engine that keeps each by itself. @throws UndecodableEvent if this version can't read it. */
+  /** One event, for an engine that keeps each by itself. Likewise. */
   decodeEvent(at: EventPlace, event: unknown): RecordedEvent
   /** What its events are written at. */
   versionOf(type: EventType): number
@@ -85,11 +89,16 @@ export const createCodec = (registry: EventRegistry = currentRegistry): Codec =>
       events.every(isReading)
         ? [encodeReadings(stream, events)]
         : runsOf(events).map((run) => encodeRun(registry, stream, run)),
-    decode: (row, part = { first: 0, end: row.count }) =>
-      typeof row.body === 'string'
-        ? decodeJson({ registry, checks }, { row, body: row.body, part })
-        : decodePacked({ registry, checks }, { row, body: row.body, part }),
-    decodeEvent: (at, event) => decodeStored({ registry, checks }, at, event),
+    decode: (row, part = { first: 0, end: row.count }) => {
+      try {
+        return typeof row.body === 'string'
+          ? decodeJson({ registry, checks }, { row, body: row.body, part })
+          : decodePacked({ registry, checks }, { row, body: row.body, part })
+      } catch (cause) {
+        return unreadableRow(cause, row, part)
+      }
+    },
+    decodeEvent: (at, event) => decodeOne({ registry, checks }, at, event),
     versionOf: (type) => versionOf(registry, type),
   }
 }
@@ -142,9 +151,30 @@ const decodeJson = (known: Known, { row, body, part }: PartOf<string>): readonly
   const decoded: RecordedEvent[] = []
   for (let index = part.first; index < Math.min(part.end, all.length); index += 1) {
     const at = { stream: row.stream, revision: row.revision + index, position: row.position + index }
-    decoded.push(decodeStored(known, at, all[index]))
+    decoded.push(decodeOne(known, at, all[index]))
   }
   return decoded
+}
+
+const decodeOne = (known: Known, at: EventPlace, stored: unknown): RecordedEvent => {
+  try {
+    return decodeStored(known, at, stored)
+  } catch (cause) {
+    const envelope = { id: storedText(stored, 'id'), recordedAt: storedInstant(stored, 'recordedAt') }
+    return unreadableRecord(cause, { ...at, ...envelope })
+  }
+}
+
+/** A row of which nothing can be read still takes the places of its events. */
+const unreadableRow = (cause: unknown, row: StoredRow, part: Part): readonly RecordedEvent[] => {
+  const { stream, recordedAt } = row
+  const events: RecordedEvent[] = []
+  for (let index = part.first; index < Math.min(part.end, row.count); index += 1) {
+    const at = { stream, revision: row.revision + index, position: row.position + index }
+    events.push(unreadableRecord(cause, { ...at, id: '', recordedAt }))
+  }
+  if (events.length === 0) throw cause
+  return events
 }
 
 const decodeStored = (known: Known, at: EventPlace, stored: unknown): RecordedEvent => {

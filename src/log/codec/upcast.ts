@@ -14,7 +14,21 @@ export const upcasts: { readonly [T in EventType]?: { readonly [fromVersion: num
   },
   KeyCreated: {
     // Before there were rotations, no key followed another.
-    1: (data) => (typeof data === 'object' && data !== null ? { ...data, predecessorId: null } : data),
+    1: (data) => (isObject(data) ? { ...data, predecessorId: null } : data),
+  },
+  OperatorLinkIssued: {
+    1: (data) => (isObject(data) ? { ...data, purpose: null } : data),
+  },
+  OperatorPasswordSet: {
+    // Before operators could change it themselves, every password came from a link. Who made it is in the link's own event.
+    1: (data) => (isObject(data) ? { ...data, linkMadeBy: null } : data),
+  },
+  OperatorSignedIn: {
+    // Before sessions ended unused, browsers were known and addresses kept.
+    1: (data) =>
+      isObject(data) && 'expiresAt' in data
+        ? { ...data, idleAt: data.expiresAt, deviceHash: null, seenRevision: null }
+        : data,
   },
 }
 
@@ -31,6 +45,8 @@ export const idempotencyUpcasts: { readonly [fromVersion: number]: Upcast } = {
     return { ...form, batch: { ...batch, refusals } }
   },
 }
+
+const isObject = (data: unknown): data is object => typeof data === 'object' && data !== null
 
 const hasVerdicts = (form: unknown): form is { readonly batch: { readonly rejected: readonly unknown[] } } =>
   typeof form === 'object' &&

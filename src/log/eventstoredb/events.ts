@@ -7,6 +7,7 @@ import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import { readingsStream } from '../../domain/streams.ts'
 import type { Codec } from '../codec/codec.ts'
 import { storedMetadata } from '../codec/stored-idempotency.ts'
+import { unreadableRecord } from '../codec/unreadable.ts'
 import { UndecodableEvent } from '../event-log.ts'
 
 /** What the server hands out of one event. */
@@ -69,8 +70,20 @@ const dataText = (event: NewEvent): string => {
   return `${JSON.stringify({ ...event.data, value: undefined }).slice(0, -1)},"value":-0}`
 }
 
-/** `stream` is its name without the prefix. @throws UndecodableEvent if this version can't read it. */
+/**
+ * `stream` is its name without the prefix. A record that this version can't read is `RecordUnreadable`.
+ * @throws UndecodableEvent if this version can't read it.
+ */
 export const recordedEventOf = (codec: Codec, stream: string, stored: StoredEvent): RecordedEvent => {
+  try {
+    return decodedEventOf(codec, stream, stored)
+  } catch (cause) {
+    const { id, revision, position } = stored
+    return unreadableRecord(cause, { stream, revision, position, id, recordedAt: 0 })
+  }
+}
+
+const decodedEventOf = (codec: Codec, stream: string, stored: StoredEvent): RecordedEvent => {
   const { revision, position, type } = stored
   const data = parsed(stream, stored, stored.data)
   const { schemaVersion, recordedAt, id = stored.id, ...metadata } = objectOf(stream, stored, stored.metadata)

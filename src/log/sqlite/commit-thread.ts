@@ -60,6 +60,8 @@ const verdictOn = (work: CommitThreadWork, commits: SqliteCommits): Verdict => {
     case 'truncate':
       return commits.truncate(work.truncation)
     case 'trim':
-      return commits.trim(work.stream)
+      return commits.trim(work.trimming)
+    case 'empty_wal':
+      return commits.emptyWriteAheadLog()
   }
 }

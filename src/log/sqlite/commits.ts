@@ -2,6 +2,7 @@ import { type Database, SQLiteError } from 'bun:sqlite'
 import { trimEventsMax } from '../../limits.ts'
 import { type Batch, eachRow, streamsOf } from './batch.ts'
 import { SqliteCheckpoints } from './checkpoints.ts'
+import { checkpoint } from './file.ts'
 
 /** What became of a batch. */
 export type Verdict =
@@ -22,10 +23,15 @@ export type Verdict =
 export type Commits = {
   /** Settles after the fsync. Never rejects. Batches are written in the order in which they are given. */
   commit(batch: Batch): Promise<Verdict>
-  /** A stream of readings begins at `keptFrom` from now on. Never rejects. */
+  /** A stream begins at `keptFrom` from now on. Never rejects. */
   truncate(truncation: Truncation): Promise<Verdict>
   /** Deletes the next rows of which nothing is kept, few enough that nobody waits long behind them. Never rejects. */
-  trim(stream: number): Promise<Verdict>
+  trim(trimming: Trimming): Promise<Verdict>
+  /**
+   * Copies the write-ahead log into the file and empties it, so that neither has what was erased. `not_written` if another
+   * program reads the file now. Never rejects.
+   */
+  emptyWriteAheadLog(): Promise<Verdict>
   /** Why nothing can be written, or why the last checkpoint failed; `null` if neither is so. */
   readonly fault: string | null
   close(): Promise<void>
@@ -33,6 +39,9 @@ export type Commits = {
 
 /** Of the stream with that number. */
 export type Truncation = { readonly stream: number; readonly keptFrom: number }
+
+/** `isErased`: the deleted rows are overwritten with zeros, which costs up to twice the time. */
+export type Trimming = { readonly stream: number; readonly isErased: boolean }
 
 /** What happens between BEGIN and COMMIT, and how to tell afterwards that it has taken effect. */
 type Transaction = { run(): void; isVisible(): boolean }
@@ -98,16 +107,30 @@ export class SqliteCommits {
     })
   }
 
-  trim(stream: number): Verdict {
+  trim({ stream, isErased }: Trimming): Verdict {
     if (this.#stoppedBy !== null) return { kind: 'stopped', why: this.#stoppedBy }
     let first = 0
-    return this.#write({
+    if (isErased) this.#database.run('PRAGMA secure_delete = ON')
+    const verdict = this.#write({
       run: () => {
         first = this.#statements.findFirst.get(stream)?.revision ?? 0
         this.#statements.deleteEvents.run(stream, first + trimEventsMax)
       },
       isVisible: () => this.#statements.findFirst.get(stream)?.revision !== first,
     })
+    if (isErased) this.#database.run('PRAGMA secure_delete = OFF')
+    return verdict
+  }
+
+  emptyWriteAheadLog(): Verdict {
+    if (this.#stoppedBy !== null) return { kind: 'stopped', why: this.#stoppedBy }
+    try {
+      const { isBlocked } = checkpoint(this.#database, 'TRUNCATE')
+      if (!isBlocked) return { kind: 'written' }
+      return { kind: 'not_written', reason: 'unavailable', why: 'another program reads the file' }
+    } catch (cause) {
+      return verdictOf(cause)
+    }
   }
 
   #write(transaction: Transaction): Verdict {

@@ -1,13 +1,9 @@
-/**
- * The file of the embedded log: its form, how it is opened, and what the database itself refuses.
- *
- * A row is what one append wrote: a run of events of one stream. `position` and `revision` are those of its first event;
- * the event after it has the next of both.
- */
+/** The file of the embedded log: how it is opened, checked and brought up to date. */
 import { Database, SQLiteError } from 'bun:sqlite'
 import { storeBusyMsMax, storeReadCacheBytes, storeWriteCacheBytes } from '../../limits.ts'
-import { NewerLogFormat, NotACellarbookLog } from '../data-folder.ts'
+import { ChangedSchema, NewerLogFormat, NotACellarbookLog } from '../data-folder.ts'
 import { Outage } from '../event-log.ts'
+import { formatVersion, schemaDifferences, stepsFrom } from './schema.ts'
 
 /** "Clrb", so that `file` and others can tell what it is. */
 const applicationId = 0x436c7262
@@ -17,95 +13,21 @@ const applicationId = 0x436c7262
  */
 export const pageBytes = 2_048
 
-const tables = `
-  CREATE TABLE streams (
-    id INTEGER PRIMARY KEY CHECK (id > 0),
-    name TEXT NOT NULL UNIQUE
-  ) STRICT;
-  CREATE TABLE events (
-    position INTEGER PRIMARY KEY CHECK (position > 0),
-    stream INTEGER NOT NULL,
-    revision INTEGER NOT NULL CHECK (revision >= 0),
-    count INTEGER NOT NULL CHECK (count > 0),
-    recorded_at INTEGER NOT NULL,
-    body ANY NOT NULL CHECK (typeof(body) IN ('text', 'blob')),
-    UNIQUE (stream, revision)
-  ) STRICT;
-`
-
-// A REPLACE deletes without firing the triggers on DELETE, unless its own connection has asked for that. So what could be
-// replaced is refused before it is inserted: whatever overlaps anything that is there.
-const triggers = `
-  CREATE TRIGGER streams_are_appended BEFORE INSERT ON streams BEGIN
-    SELECT RAISE(ABORT, 'append-only: this stream is there already')
-      WHERE NEW.id <= (SELECT max(id) FROM streams) OR EXISTS (SELECT 1 FROM streams WHERE name = NEW.name);
-  END;
-  CREATE TRIGGER streams_stay BEFORE DELETE ON streams BEGIN
-    SELECT RAISE(ABORT, 'append-only: a stream is never deleted');
-  END;
-  CREATE TRIGGER streams_stay_as_they_are BEFORE UPDATE ON streams BEGIN
-    SELECT RAISE(ABORT, 'append-only: a stream is never changed');
-  END;
-  CREATE TRIGGER events_are_appended BEFORE INSERT ON events BEGIN
-    SELECT RAISE(ABORT, 'append-only: not after the last position')
-      WHERE NEW.position < (SELECT position + count FROM events ORDER BY position DESC LIMIT 1);
-    SELECT RAISE(ABORT, 'append-only: not the next revision of its stream')
-      WHERE NEW.revision <> (SELECT revision + count FROM events WHERE stream = NEW.stream ORDER BY revision DESC LIMIT 1);
-    SELECT RAISE(ABORT, 'append-only: no such stream')
-      WHERE NOT EXISTS (SELECT 1 FROM streams WHERE id = NEW.stream);
-  END;
-  CREATE TRIGGER events_stay BEFORE DELETE ON events BEGIN
-    SELECT RAISE(ABORT, 'append-only: an event is never deleted');
-  END;
-  CREATE TRIGGER events_stay_as_they_are BEFORE UPDATE ON events BEGIN
-    SELECT RAISE(ABORT, 'append-only: an event is never changed');
-  END;
-`
-
-// Retention: where a stream of readings begins. A row goes only when the whole of it lies below that mark, and the mark
-// only grows and leaves the last event, on any connection.
-const truncations = `
-  CREATE TABLE truncations (
-    stream INTEGER PRIMARY KEY,
-    kept_from INTEGER NOT NULL CHECK (kept_from > 0)
-  ) STRICT;
-  CREATE TRIGGER truncations_are_of_readings BEFORE INSERT ON truncations BEGIN
-    SELECT RAISE(ABORT, 'append-only: this stream has its mark already')
-      WHERE EXISTS (SELECT 1 FROM truncations WHERE stream = NEW.stream);
-    SELECT RAISE(ABORT, 'append-only: only readings may go')
-      WHERE NOT EXISTS (SELECT 1 FROM streams WHERE id = NEW.stream AND name GLOB 'readings-*');
-    SELECT RAISE(ABORT, 'append-only: the last event stays')
-      WHERE NEW.kept_from >= coalesce(
-        (SELECT revision + count FROM events WHERE stream = NEW.stream ORDER BY revision DESC LIMIT 1), 0);
-  END;
-  CREATE TRIGGER truncations_grow BEFORE UPDATE ON truncations BEGIN
-    SELECT RAISE(ABORT, 'append-only: the mark of a stream only grows')
-      WHERE NEW.stream <> OLD.stream OR NEW.kept_from <= OLD.kept_from;
-    SELECT RAISE(ABORT, 'append-only: the last event stays')
-      WHERE NEW.kept_from >= (
-        SELECT revision + count FROM events WHERE stream = NEW.stream ORDER BY revision DESC LIMIT 1);
-  END;
-  CREATE TRIGGER truncations_stay BEFORE DELETE ON truncations BEGIN
-    SELECT RAISE(ABORT, 'append-only: the mark of a stream is never deleted');
-  END;
-  DROP TRIGGER events_stay;
-  CREATE TRIGGER events_stay BEFORE DELETE ON events BEGIN
-    SELECT RAISE(ABORT, 'append-only: an event above the mark of its stream is never deleted')
-      WHERE OLD.revision + OLD.count > coalesce((SELECT kept_from FROM truncations WHERE stream = OLD.stream), 0);
-  END;
-`
-
-/** What leads from each format to the next: a new file takes all the steps. */
-const steps = [`${tables}${triggers}`, truncations]
-const formatVersion = steps.length
+export type OpenOptions = {
+  /** Told how the file's schema differs from what it must be; from then on that is accepted. Default: refused. */
+  readonly acceptSchema?: (differences: readonly string[]) => void
+}
 
 /**
  * Makes the file if it is missing, settles what a stopped process left, and opens it to read what is committed.
- * @throws NotACellarbookLog, NewerLogFormat, Outage
+ * @throws NotACellarbookLog, NewerLogFormat, ChangedSchema, Outage
  */
-export const openForReading = (path: string): Database =>
+export const openForReading = (path: string, { acceptSchema }: OpenOptions = {}): Database =>
   open(path, (database) => {
     assertOurs(database, path)
+    // Before anything is written: a step to a newer format could hide what was changed.
+    const differences = schemaDifferences(database, formOf(database).version)
+    if (differences.length > 0) (acceptSchema ?? refuseSchema(path))(differences)
     configure(database, storeReadCacheBytes)
     bringUpToDate(database, formOf(database).version)
     settleWriteAheadLog(database, path)
@@ -159,6 +81,18 @@ const assertOurs = (database: Database, path: string): void => {
   }
 }
 
+const refuseSchema =
+  (path: string) =>
+  (differences: readonly string[]): never => {
+    const remedy =
+      'Somebody has changed the file. Restore a backup, or copy the log to a new folder: ' +
+      '"cellarbook log copy --accept-changed-schema". ' +
+      '"cellarbook serve --accept-changed-schema" starts all the same, and records that in the log'
+    throw new ChangedSchema(
+      `Cannot open "${path}": its schema is not what this program makes: ${differences.join(', ')}. ${remedy}`,
+    )
+  }
+
 const configure = (database: Database, cacheBytes: number): void => {
   database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
   // Of a file that has its form already this changes nothing.
@@ -171,12 +105,25 @@ const configure = (database: Database, cacheBytes: number): void => {
   database.run(`PRAGMA cache_size = ${-cacheBytes / 1024}`)
   // The log checkpoints by itself, behind the answers and where a failure is seen.
   database.run('PRAGMA wal_autocheckpoint = 0')
+  assertSettings(database)
+}
+
+/** What durability, and what the file refuses, rest on. */
+const settings = { journal_mode: 'wal', synchronous: 2, ignore_check_constraints: 0 }
+
+/** SQLite ignores a setting that it does not know or can't make, and says nothing. @throws Outage */
+export const assertSettings = (database: Database): void => {
+  for (const [name, wanted] of Object.entries(settings)) {
+    const [[found] = []] = database.query(`PRAGMA ${name}`).values()
+    if (found === wanted) continue
+    throw new Outage(`Cannot open the log: SQLite has ${name} ${found}, not ${wanted}`, 'not_written', 'unavailable')
+  }
 }
 
 const bringUpToDate = (database: Database, version: number): void => {
   if (version === formatVersion) return
   database.run('BEGIN IMMEDIATE')
-  for (const step of steps.slice(version)) database.run(step)
+  for (const step of stepsFrom(version)) database.run(step)
   database.run(`PRAGMA application_id = ${applicationId}`)
   database.run(`PRAGMA user_version = ${formatVersion}`)
   database.run('COMMIT')
@@ -201,8 +148,8 @@ export type Checkpoint = {
   readonly copied: number
 }
 
-/** `NOOP` only counts. */
-export const checkpoint = (database: Database, mode: 'NOOP' | 'PASSIVE' | 'FULL'): Checkpoint => {
+/** `NOOP` only counts; `TRUNCATE` empties the write-ahead log. */
+export const checkpoint = (database: Database, mode: 'NOOP' | 'PASSIVE' | 'FULL' | 'TRUNCATE'): Checkpoint => {
   const row = database.query<CheckpointRow, []>(`PRAGMA wal_checkpoint(${mode})`).get()
   if (row === null) throw new Error('Cannot happen: SQLite says nothing of a checkpoint')
   return { isBlocked: row.busy !== 0, pages: row.log, copied: row.checkpointed }

@@ -1,10 +1,11 @@
 import type { Database } from 'bun:sqlite'
 import type { RecordedEvent } from '../../domain/events.ts'
+import { categoryOf } from '../../domain/streams.ts'
 import { storeStreamsRememberedMax } from '../../limits.ts'
 import type { Codec } from '../codec/codec.ts'
 import type { Part } from '../codec/packed-readings.ts'
 import type { ReadAllOptions, ReadOptions } from '../event-log.ts'
-import type { Scan } from '../subscriptions.ts'
+import type { Scan, Wants } from '../subscriptions.ts'
 
 type Row = {
   readonly position: number
@@ -16,7 +17,12 @@ type Row = {
 }
 
 /** What is remembered of a stream. */
-type Known = { readonly name: string /** Below it all is gone, though rows may be left. */; readonly keptFrom: number }
+type Known = {
+  readonly name: string
+  readonly category: string
+  /** Below it all is gone, though rows may be left. */
+  readonly keptFrom: number
+}
 
 /** Where a stream ends, as committed. */
 export type Head = { readonly id: number; readonly nextRevision: number }
@@ -95,11 +101,11 @@ export class SqliteReads {
 
   /**
    * Looks at `limit` events or a few more: to the end of the row that has the last of them. `publishedTo` is the last
-   * position that live subscribers were told of; who has come so far is at the end.
+   * position that live subscribers were told of; who has come so far is at the end. What is not wanted is not decoded.
    */
   scan(
     after: number | null,
-    wants: (stream: string) => boolean,
+    wants: Wants,
     { limit, publishedTo }: { readonly limit: number; readonly publishedTo: number },
   ): Scan {
     const events: RecordedEvent[] = []
@@ -109,8 +115,7 @@ export class SqliteReads {
       // The first row is the one that `after` lies in. Counted when nothing of it is left, one as large as a page would be
       // all that is ever looked at, and no follower would get past it.
       if (row.position + row.count - 1 <= scannedTo) continue
-      const { name } = this.#stream(row.stream)
-      if (wants(name)) {
+      if (wants(this.#stream(row.stream).category)) {
         const kept = this.#kept(row, { first: scannedTo - row.position + 1 })
         for (const event of this.#decode(row, kept)) events.push(event)
       }
@@ -155,7 +160,7 @@ export class SqliteReads {
     const found = this.#statements.stream.get(id)
     if (found === null) throw new Error(`Cannot read the log: it names no stream ${id}`)
     if (this.#known.size >= storeStreamsRememberedMax) this.#known.clear()
-    const stream = { name: found.name, keptFrom: found.kept_from ?? 0 }
+    const stream = { name: found.name, category: categoryOf(found.name), keptFrom: found.kept_from ?? 0 }
     this.#known.set(id, stream)
     return stream
   }

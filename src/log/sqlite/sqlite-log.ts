@@ -2,6 +2,7 @@ import { SQLiteError } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
+import { isRecordStream } from '../../domain/streams.ts'
 import { groupsUnderWayMax, overlapRetriesMax, readPageEventsMax, troubleLookMs } from '../../limits.ts'
 import { type Codec, createCodec } from '../codec/codec.ts'
 import { type DataFolder, holdDataFolder } from '../data-folder.ts'
@@ -22,7 +23,7 @@ import { LogTroubles } from '../log-troubles.ts'
 import { areReadings, QueueRoom } from '../queue-room.ts'
 import { assertPage, assertStorable, assertTruncatable } from '../storable.ts'
 import { Subscriptions } from '../subscriptions.ts'
-import { type Commits, stoppedText, type Verdict } from './commits.ts'
+import { type Commits, stoppedText, type Trimming, type Verdict } from './commits.ts'
 import { DiskSpace, freeBytesOf, type Later, laterByTimer } from './disk-space.ts'
 import { FairReads } from './fair-reads.ts'
 import { openForReading } from './file.ts'
@@ -32,6 +33,8 @@ import { commitOnThread } from './threaded-commits.ts'
 
 export type SqliteLogOptions = {
   readonly dataDir: string
+  /** Open the folder though other users can write it. Default: it is refused. */
+  readonly allowSharedFolder?: boolean
   readonly codec?: Codec
   /** Where the file is written. Default: on a thread of its own. */
   readonly commits?: (path: string) => Commits
@@ -39,21 +42,25 @@ export type SqliteLogOptions = {
   readonly diskReserveBytes?: number
   /** What is free on the disk of that folder. Default: what the operating system says. */
   readonly freeBytes?: (folder: string) => Promise<number>
+  /** Told how the file's schema differs from what it must be, which is then accepted. Default: refused as `ChangedSchema`. */
+  readonly acceptSchema?: (differences: readonly string[]) => void
   /** When the disk and the log's troubles are looked at. Default: the process's own timers. */
   readonly later?: Later
 }
 
 /**
  * The embedded log, in `dataDir`. What waits is written in one transaction, and every append answers after its fsync.
- * @throws DataFolderUnwritable, DataFolderHeld, NotACellarbookLog, NewerLogFormat, Outage
+ * @throws DataFolderUnwritable, DataFolderHeld, NotACellarbookLog, NewerLogFormat, ChangedSchema, Outage
  */
 export const openSqliteLog = (options: SqliteLogOptions): EventLog => {
-  const folder = holdDataFolder(options.dataDir)
+  const folder = holdDataFolder(options.dataDir, { allowShared: options.allowSharedFolder ?? false })
   try {
     return new SqliteLog(folder, options)
   } catch (cause) {
     folder.release()
-    throw cause
+    // A table may be missing in a schema that was accepted.
+    if (!(cause instanceof SQLiteError)) throw cause
+    throw new Outage(`Cannot open "${folder.logPath}": ${cause.message}`, 'not_written', 'unavailable', { cause })
   }
 }
 
@@ -96,7 +103,7 @@ class SqliteLog implements EventLog {
   constructor(folder: DataFolder, options: SqliteLogOptions) {
     this.#folder = folder
     this.#codec = options.codec ?? createCodec()
-    this.#database = openForReading(folder.logPath)
+    this.#database = openForReading(folder.logPath, options)
     this.#reads = new SqliteReads(this.#database, this.#codec)
     this.#staging = new SqliteStaging(this.#reads)
     this.#publishedTo = this.#staging.nextPosition - 1
@@ -145,7 +152,8 @@ class SqliteLog implements EventLog {
     assertTruncatable(stream, before, head?.nextRevision ?? 0)
     if (head === null) return
     // One after the other: deleting rows is nobody's hurry.
-    const truncation = this.#truncations.then(() => this.#truncate(head.id, before))
+    const isErased = isRecordStream(stream)
+    const truncation = this.#truncations.then(() => this.#truncate({ stream: head.id, isErased }, before))
     this.#truncations = truncation.catch(() => {})
     return truncation
   }
@@ -270,7 +278,7 @@ class SqliteLog implements EventLog {
       const verdict = await this.#verdictOn(staged, before)
       if (verdict.kind === 'written') {
         if (staged.batch !== null) this.#tellWritten(verdict, group)
-        return this.#publish(staged)
+        return this.#publish(staged, group)
       }
       if (verdict.kind === 'superseded') continue
       this.#staging.forget()
@@ -289,28 +297,33 @@ class SqliteLog implements EventLog {
     return { kind: epoch === this.#staging.epoch ? 'written' : 'superseded' }
   }
 
-  #publish({ fates }: Staged): readonly Fate[] {
+  #publish({ fates }: Staged, { appends }: Group): readonly Fate[] {
     this.#staging.committed()
     const events: RecordedEvent[] = []
     for (const fate of fates) for (const event of eventsOf(fate)) events.push(event)
     this.#publishedTo = events.at(-1)?.position ?? this.#publishedTo
-    this.#subscriptions.publish(events)
+    const hasRecords = appends.some(({ isReadings, stream }) => !isReadings && isRecordStream(stream))
+    this.#subscriptions.publish(events, { hasRecords })
     return fates
   }
 
   /**
    * The mark first, which hides what is below it; the rows behind it, a few at a time. Rows that a closing leaves are hidden
-   * too, and go with the next truncation.
+   * too, and go with the next truncation. Records hold personal data: nothing of them stays in the file's free pages or in
+   * the write-ahead log. Readings hold none, and there are many.
    */
-  async #truncate(id: number, keptFrom: number): Promise<void> {
+  async #truncate(trimming: Trimming, keptFrom: number): Promise<void> {
+    const { stream: id, isErased } = trimming
     this.#assertOpen('truncate')
     if (this.#reading('the log', () => this.#reads.keptFrom(id)) < keptFrom) {
       this.#assertWritten(await this.#commits.truncate({ stream: id, keptFrom }))
       this.#reads.truncated(id)
     }
     while (!this.#isClosed && this.#reading('the log', () => this.#reads.hasRowsToTrim(id))) {
-      this.#assertWritten(await this.#commits.trim(id))
+      this.#assertWritten(await this.#commits.trim(trimming))
     }
+    // Not tried again if another program reads the file: a closing and the next purge empty it too.
+    if (isErased && !this.#isClosed) await this.#commits.emptyWriteAheadLog()
   }
 
   #assertWritten(verdict: Verdict): void {

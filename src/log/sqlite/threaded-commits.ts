@@ -1,11 +1,12 @@
 import type { Batch } from './batch.ts'
-import type { Commits, Truncation, Verdict } from './commits.ts'
+import type { Commits, Trimming, Truncation, Verdict } from './commits.ts'
 
 /** What is answered with a verdict. Flat where it is sent all the time: see `Batch`. */
 export type CommitThreadWork =
   | ({ readonly kind: 'commit' } & Batch)
   | { readonly kind: 'truncate'; readonly truncation: Truncation }
-  | { readonly kind: 'trim'; readonly stream: number }
+  | { readonly kind: 'trim'; readonly trimming: Trimming }
+  | { readonly kind: 'empty_wal' }
 
 export type ToCommitThread =
   | { readonly kind: 'open'; readonly path: string }
@@ -52,8 +53,12 @@ class ThreadedCommits implements Commits {
     return this.#do({ kind: 'truncate', truncation })
   }
 
-  trim(stream: number): Promise<Verdict> {
-    return this.#do({ kind: 'trim', stream })
+  trim(trimming: Trimming): Promise<Verdict> {
+    return this.#do({ kind: 'trim', trimming })
+  }
+
+  emptyWriteAheadLog(): Promise<Verdict> {
+    return this.#do({ kind: 'empty_wal' })
   }
 
   async close(): Promise<void> {

@@ -26,9 +26,17 @@ afterAll(() => service.stop())
 /** Every path that is mounted outside of what devices and watchers use, with its named parts filled in. */
 const mountedPaths = (): readonly string[] => {
   const web = { publicUrl: null, trustedProxies: [], allowInsecureHttp: false }
-  const lines = { debug: () => {}, info: () => {}, error: () => {} }
+  const lines = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
   const refusalLines = new RefusalLines(lines, systemSchedule)
-  const parts = { core: service.core, lines, reasons: () => [], web, live: service.live, refusalLines }
+  const parts = {
+    core: service.core,
+    lines,
+    reasons: () => [],
+    web,
+    live: service.live,
+    refusalLines,
+    traces: service.traces,
+  }
   const app = createApp({ ...parts, isReady: () => true })
   return app.routes.routes
     .map(({ path }) => path)

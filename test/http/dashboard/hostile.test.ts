@@ -97,12 +97,13 @@ const tour = async (text: string): Promise<readonly Page[]> => {
   return pages
 }
 
-/** Elements and the names of their attributes, as the parser sees them. */
+/** Elements and the names of their attributes, as the parser sees them, without our marks of hidden characters. */
 const shapeOf = async ({ html }: Page): Promise<readonly string[]> => {
   const shape: string[] = []
   const rewriter = new HTMLRewriter().on('*', {
-    element: ({ tagName, attributes }) => {
-      shape.push(`${tagName} ${[...attributes].map(([name]) => name).join(' ')}`)
+    element: (element) => {
+      if (element.getAttribute('class') === 'hidden-character') return
+      shape.push(`${element.tagName} ${[...element.attributes].map(([name]) => name).join(' ')}`)
     },
   })
   await rewriter.transform(new Response(html)).text()
@@ -120,6 +121,9 @@ describe('whatever is typed anywhere', () => {
       for (const [at, page] of hostile.entries()) {
         expect([text, page.name, await shapeOf(page)]).toEqual([text, page.name, [...(shapes[at] ?? [])]])
       }
+      const marked = hostile.filter(({ html }) => html.includes('>U+202E</span>'))
+      if (text.includes('\u202e')) expect(marked.length).toBeGreaterThan(20)
+      else expect(marked).toEqual([])
     }
   }, 60_000)
 })

@@ -12,7 +12,7 @@ import {
 } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
 import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
-import { addOperator, testPassword } from '../../support/operators.ts'
+import { addOperator, fromSomewhere, testPassword } from '../../support/operators.ts'
 import { type RawConnection, rawConnect } from '../../support/raw-http.ts'
 import { type Service, startService, testAsker, testCellar, validReading } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
@@ -94,7 +94,7 @@ afterEach(async () => {
 /** The cookie of a session that has just begun. Sixteen of each operator. */
 const signIn = async (session = 0): Promise<string> => {
   const input = { email: emailOf(Math.floor(session / 16)), password: testPassword }
-  const answer = await service.core.operators.signIn(input, 'test')
+  const answer = await service.core.operators.signIn(input, fromSomewhere, 'test')
   if (!answer.ok) throw new Error(`Cannot sign in for a test: ${answer.refusal.kind}`)
   return `__Host-cellarbook=${answer.value.sessionSecret}`
 }

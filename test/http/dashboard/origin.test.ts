@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { originOf, type WebConfig } from '../../../src/http/dashboard/origin.ts'
-import { emailOf, testPassword } from '../../support/operators.ts'
+import { emailOf, fromSomewhere, testPassword } from '../../support/operators.ts'
 import { type RawAnswer, rawExchange } from '../../support/raw-http.ts'
 import type { Service } from '../../support/service.ts'
 import { startWithOperators } from './visitor.ts'
@@ -13,7 +13,7 @@ const from = (
 ) => originOf(new Request(url, { headers }), peer, { ...plain, ...web })
 
 describe('originOf()', () => {
-  test('trusts http by a loopback name, and no name that only looks like one', () => {
+  test('trusts http by a loopback name from this machine, and no name that only looks like one', () => {
     for (const host of [
       'localhost',
       'localhost:3000',
@@ -23,7 +23,8 @@ describe('originOf()', () => {
       '[::1]',
       '[::1]:3000',
     ]) {
-      expect([host, from({ host }).trust]).toEqual([host, 'secure'])
+      expect([host, from({ host }, { peer: '127.0.0.1' }).trust]).toEqual([host, 'secure'])
+      expect([host, from({ host }, { peer: '10.0.0.9' }).trust]).toEqual([host, 'insecure'])
     }
     for (const host of [
       'localhost.evil.example',
@@ -34,7 +35,7 @@ describe('originOf()', () => {
       'a b',
       '[::1',
     ]) {
-      expect([host, from({ host }).trust]).toEqual([host, 'unknown_host'])
+      expect([host, from({ host }, { peer: '127.0.0.1' }).trust]).toEqual([host, 'unknown_host'])
     }
   })
 
@@ -84,7 +85,7 @@ describe('originOf()', () => {
 
   test('does not take a proxy that calls it by a loopback name for a browser on this machine', () => {
     const headers = { host: '127.0.0.1:3000', 'x-forwarded-for': '203.0.113.7' }
-    expect(from(headers).trust).toBe('insecure')
+    expect(from(headers, { peer: '127.0.0.1' }).trust).toBe('insecure')
     expect(from({ ...headers, 'x-forwarded-proto': 'http' }, { web: { trustedProxies: ['10.0.0.9'] } }).trust).toBe(
       'insecure',
     )
@@ -141,7 +142,8 @@ describe('plain http from elsewhere', () => {
 
   test('does not get in with the right password, nor with a session’s cookie', async () => {
     const service = await startWithOperators()
-    const signIn = await service.core.operators.signIn({ email: emailOf.admin, password: testPassword }, 'test')
+    const input = { email: emailOf.admin, password: testPassword }
+    const signIn = await service.core.operators.signIn(input, fromSomewhere, 'test')
     if (!signIn.ok) throw new Error(signIn.refusal.kind)
     const before = (await service.log.readAll({ limit: 100 })).length
     const form = `email=${emailOf.admin}&password=${encodeURIComponent(testPassword)}`

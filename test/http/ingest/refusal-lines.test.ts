@@ -155,7 +155,7 @@ describe('a line of refused requests', () => {
 describe('RefusalLines', () => {
   const written = (): { readonly lines: RefusalLines; readonly facts: object[] } => {
     const facts: object[] = []
-    const sink = { debug: () => {}, info: (_: string, sum: object) => facts.push(sum), error: () => {} }
+    const sink = { debug: () => {}, info: (_: string, sum: object) => facts.push(sum), warn: () => {}, error: () => {} }
     return { lines: new RefusalLines(sink, schedule), facts }
   }
   const wrong = { requestId: 'r', status: 401, code: 'KEY_UNKNOWN', keyId: null }
@@ -222,7 +222,7 @@ test('only a refused request without a valid key asks for the address', async ()
     asked += 1
     return '192.0.2.1'
   }
-  const lines = { debug: () => {}, info: () => {}, error: () => {} }
+  const lines = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
   const { reading } = ingestHandlers({
     core: service.core,
     lastRefusals: new LastRefusals(),

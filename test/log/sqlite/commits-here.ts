@@ -18,7 +18,8 @@ export const commitsHere =
       },
       commit: async (batch) => then(commits.commit(batch)),
       truncate: async (truncation) => then(commits.truncate(truncation)),
-      trim: async (stream) => then(commits.trim(stream)),
+      trim: async (trimming) => then(commits.trim(trimming)),
+      emptyWriteAheadLog: async () => commits.emptyWriteAheadLog(),
       close: async () => database.close(true),
     }
   }

@@ -9,7 +9,7 @@ import {
   NotACellarbookLog,
 } from '../../../src/log/data-folder.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
-import { keySuspended, keySuspensions, reading } from '../sample-events.ts'
+import { keySuspended, keySuspensions } from '../sample-events.ts'
 import { type TemporaryFolder, temporaryFolder } from '../temporary-folder.ts'
 import { commitsHere } from './commits-here.ts'
 
@@ -119,26 +119,12 @@ describe('openSqliteLog()', () => {
   test('refuses a newer format by name, and opens it again once it is the known one', async () => {
     await openSqliteLog({ dataDir: folder.path }).close()
     const path = join(folder.path, 'log.db')
-    change(path, 'PRAGMA user_version = 3')
+    change(path, 'PRAGMA user_version = 4')
     const fault = openFault(folder.path)
     expect(fault).toBeInstanceOf(NewerLogFormat)
-    expect(String(fault)).toContain('it has format 3, and this version knows up to 2')
-    change(path, 'PRAGMA user_version = 2')
+    expect(String(fault)).toContain('it has format 4, and this version knows up to 3')
+    change(path, 'PRAGMA user_version = 3')
     await openSqliteLog({ dataDir: folder.path }).close()
-  })
-
-  test('brings a file of the first format, which knew no truncation, up to date, with all that is in it', async () => {
-    const old = openSqliteLog({ dataDir: folder.path })
-    await old.append('readings-one', 'none', [reading('readings-one'), reading('readings-one')])
-    await old.close()
-    const path = join(folder.path, 'log.db')
-    change(path, 'DROP TABLE truncations')
-    change(path, 'PRAGMA user_version = 1')
-
-    const log = openSqliteLog({ dataDir: folder.path })
-    await log.truncate('readings-one', 1)
-    expect(await log.read('readings-one', { limit: 10 })).toMatchObject([{ revision: 1 }])
-    await log.close()
   })
 
   test('lets go of the folder when it refuses the file', async () => {

@@ -1,0 +1,40 @@
+/** The sign-in page as a browser has it, behind a proxy that says where the browser is. */
+export type SignInForm = {
+  submit(fields: { readonly email: string; readonly password: string; readonly address: string }): Promise<{
+    readonly status: number
+    /** Of the session that began. */
+    readonly cookie: string
+  }>
+}
+
+export const openSignIn = async (url: string, address: string, cookie = ''): Promise<SignInForm> => {
+  // A browser that is signed in is shown another page than the sign-in page, with the same token in its forms.
+  const shown = await fetch(`${url}${cookie === '' ? '/sign-in' : '/cellars'}`, { headers: headersOf(address, cookie) })
+  const token = /name="_csrf" value="([^"]+)"/.exec(await shown.text())?.[1] ?? ''
+  const kept = cookie === '' ? cookieOf(shown) : cookie
+  return {
+    submit: async (fields) => {
+      const answer = await fetch(`${url}/sign-in`, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: headersOf(fields.address, kept),
+        body: new URLSearchParams({ _csrf: token, email: fields.email, password: fields.password, next: '' }),
+      })
+      await answer.arrayBuffer()
+      return { status: answer.status, cookie: cookieOf(answer) }
+    },
+  }
+}
+
+const headersOf = (address: string, cookie: string): Record<string, string> => ({
+  'X-Forwarded-For': address,
+  'X-Forwarded-Proto': 'https',
+  ...(cookie !== '' && { Cookie: cookie }),
+})
+
+export const cookieOf = (answer: Response): string =>
+  answer.headers
+    .getSetCookie()
+    .filter((cookie) => !cookie.includes('Max-Age=0'))
+    .map((cookie) => cookie.split(';')[0])
+    .join('; ')

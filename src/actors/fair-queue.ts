@@ -1,0 +1,51 @@
+type Bounds = { readonly waitingMax: number; readonly perNetworkMax: number }
+
+/** Items that wait, served in turn by network: however many items one network has, the next network waits for one of them. */
+export class FairQueue<T> {
+  /** The network that comes next is first. None is empty. */
+  readonly #byNetwork = new Map<string, readonly T[]>()
+  readonly #bounds: Bounds
+  #size = 0
+
+  constructor(bounds: Bounds) {
+    this.#bounds = bounds
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** `false` if there is no room for it. */
+  put(network: string, item: T): boolean {
+    const waiting = this.#byNetwork.get(network) ?? []
+    if (this.#size >= this.#bounds.waitingMax || waiting.length >= this.#bounds.perNetworkMax) return false
+    this.#byNetwork.set(network, [...waiting, item])
+    this.#size += 1
+    return true
+  }
+
+  /** Takes out the item whose turn it is; its network goes to the end. `null` if nothing waits. */
+  next(): T | null {
+    for (const [network, [first, ...others]] of this.#byNetwork) {
+      this.#byNetwork.delete(network)
+      if (others.length > 0) this.#byNetwork.set(network, others)
+      if (first === undefined) continue
+      this.#size -= 1
+      return first
+    }
+    return null
+  }
+
+  /** Takes out every such item, wherever it waits. */
+  takeOut(isOut: (item: T) => boolean): readonly T[] {
+    const out: T[] = []
+    for (const [network, waiting] of this.#byNetwork) {
+      const left = waiting.filter((item) => !isOut(item))
+      out.push(...waiting.filter((item) => !left.includes(item)))
+      if (left.length === 0) this.#byNetwork.delete(network)
+      else this.#byNetwork.set(network, left)
+    }
+    this.#size -= out.length
+    return out
+  }
+}

@@ -1,0 +1,96 @@
+/** What an operator may know of the sign-ins to the own account. */
+import type { RecordedEvent } from '../domain/events.ts'
+import { makerOf, sessionIdOf } from '../domain/operator.ts'
+import { operatorStream, signInsStream } from '../domain/streams.ts'
+import { signInHistoryEventsMax, signInHistoryRowsMax } from '../limits.ts'
+import { type EventLog, UndecodableEvent } from '../log/event-log.ts'
+import type { SignInPlace, SignInRow } from './core.ts'
+
+/**
+ * Newest first. The end of the operator's stream, which is kept for ever, with what `signins-node` still has of it.
+ * @throws Outage
+ */
+export const signInHistory = async (log: EventLog, email: string): Promise<readonly SignInRow[]> => {
+  const own = await log.read(operatorStream(email), { direction: 'backwards', limit: signInHistoryEventsMax })
+  const records = await latestRecords(log)
+  const rows = [...own.flatMap(ownRow), ...records.flatMap((event) => refusedRow(event, email))]
+  const shown = rows.toSorted((a, b) => b.at - a.at).slice(0, signInHistoryRowsMax)
+  const places = placesIn(records)
+  return Promise.all(shown.map((row) => withPlace(log, places, row)))
+}
+
+/** Address and browser by the revision of their record. Without an entry, they are purged. @throws Outage */
+export const signInPlaces = async (
+  log: EventLog,
+  revisions: readonly number[],
+): Promise<ReadonlyMap<number, SignInPlace>> => {
+  const found = await Promise.all(revisions.map(async (revision) => [revision, await placeAt(log, revision)] as const))
+  return new Map(found.flatMap(([revision, place]) => (place === null ? [] : [[revision, place] as const])))
+}
+
+type OwnRow = SignInRow & { readonly seenRevision?: number | null }
+
+const ownRow = (event: RecordedEvent): readonly OwnRow[] => {
+  const at = event.recordedAt
+  switch (event.type) {
+    case 'OperatorSignedIn': {
+      const { seenRevision } = event.data
+      const by = event.metadata.by
+      const linkMadeBy = by.kind === 'operator' ? (by.session?.linkMadeBy ?? null) : null
+      return [{ kind: 'signed_in', at, sessionId: sessionIdOf(event.data), linkMadeBy, place: null, seenRevision }]
+    }
+    case 'OperatorSignedOut':
+      return [{ kind: 'signed_out', at, sessionId: sessionIdOf(event.data), by: event.metadata.by }]
+    case 'OperatorLinkIssued':
+      return [{ kind: 'link_made', at, madeBy: makerOf(event.metadata.by) }]
+    case 'OperatorPasswordSet':
+      return [{ kind: 'password_set', at, hasLink: event.data.linkHash !== null, linkMadeBy: event.data.linkMadeBy }]
+    default:
+      return []
+  }
+}
+
+const refusedRow = (event: RecordedEvent, email: string): readonly OwnRow[] => {
+  if (event.type !== 'SignInsRefused') return []
+  const sums = event.data.accounts.find((account) => account.email === email)
+  if (sums === undefined) return []
+  const { failed, throttled, addresses } = sums
+  return [{ kind: 'refused', at: event.data.to, from: event.data.from, failed, throttled, addresses }]
+}
+
+/** A newer version may have written what this one can't read: the history does without it. */
+const latestRecords = async (log: EventLog): Promise<readonly RecordedEvent[]> => {
+  try {
+    return await log.read(signInsStream, { direction: 'backwards', limit: signInHistoryEventsMax })
+  } catch (error) {
+    if (error instanceof UndecodableEvent) return []
+    throw error
+  }
+}
+
+const placesIn = (records: readonly RecordedEvent[]): ReadonlyMap<number, SignInPlace> =>
+  new Map(records.flatMap((event) => (event.type === 'SignInSeen' ? [[event.revision, placeOf(event)] as const] : [])))
+
+const withPlace = async (
+  log: EventLog,
+  places: ReadonlyMap<number, SignInPlace>,
+  { seenRevision = null, ...row }: OwnRow,
+): Promise<SignInRow> => {
+  if (row.kind !== 'signed_in' || seenRevision === null) return row
+  return { ...row, place: places.get(seenRevision) ?? (await placeAt(log, seenRevision)) }
+}
+
+const placeAt = async (log: EventLog, revision: number): Promise<SignInPlace | null> => {
+  try {
+    const [event] = await log.read(signInsStream, { from: revision, limit: 1 })
+    return event?.type === 'SignInSeen' && event.revision === revision ? placeOf(event) : null
+  } catch (error) {
+    if (error instanceof UndecodableEvent) return null
+    throw error
+  }
+}
+
+const placeOf = ({ data }: RecordedEvent<'SignInSeen'>): SignInPlace => ({
+  address: data.address,
+  browser: data.browser,
+})

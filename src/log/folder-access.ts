@@ -1,0 +1,121 @@
+/**
+ * Who else can reach the data folder. Whoever can write it can change the log, or answer commands in the service's place.
+ * What the service makes is its user's alone; this finds what a person, a backup or another program has made otherwise.
+ *
+ * The folders above are not looked at: whoever puts another folder in the place of this one is seen by its owner.
+ */
+import { type Stats, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+export type FolderAccess = {
+  /** Another user can change what lies there: it is not opened. */
+  readonly faults: readonly string[]
+  /** Others can read it, or a group of this user can write it. */
+  readonly warnings: readonly string[]
+}
+
+export type Reached = Pick<Stats, 'uid' | 'gid' | 'mode'>
+
+/** This process and its file system, as the operating system tells of them. */
+export type Surroundings = {
+  /** `null`: this system has no user ids, so there is nothing to compare. */
+  readonly userId: number | null
+  readonly groupIds: readonly number[]
+  /** `null`: it is not there, or cannot be looked at. Whoever opens it says why. */
+  look(path: string): Reached | null
+}
+
+export const systemSurroundings = (): Surroundings => ({
+  userId: process.geteuid?.() ?? null,
+  groupIds: [process.getegid?.() ?? [], process.getgroups?.() ?? []].flat(),
+  look: lookAt,
+})
+
+const lookAt = (path: string): Reached | null => {
+  try {
+    return statSync(path)
+  } catch {
+    return null
+  }
+}
+
+const databases = ['log.db', 'log.lock', 'idempotency.db']
+/** All that may lie in a data folder. The last ones are SQLite's own. */
+const fileNames: readonly string[] = [
+  'control.sock',
+  'checkpoint',
+  'checkpoint.new',
+  ...databases.flatMap((name) => [name, `${name}-wal`, `${name}-shm`, `${name}-journal`]),
+]
+
+type Found = Reached & { readonly path: string }
+
+export const inspectDataFolder = (folder: string, surroundings: Surroundings): FolderAccess => {
+  const { userId, groupIds } = surroundings
+  const found = (path: string): readonly Found[] => {
+    const reached = surroundings.look(path)
+    return reached === null ? [] : [{ path, uid: reached.uid, gid: reached.gid, mode: reached.mode }]
+  }
+  const [itself] = found(folder)
+  if (userId === null || itself === undefined) return { faults: [], warnings: [] }
+  const files = fileNames.flatMap((name) => found(join(folder, name)))
+  const all = [itself, ...files]
+
+  const foreign = all.filter(({ uid }) => uid !== userId && uid !== rootId)
+  // User-private groups and volumes of Kubernetes are writable by a group, and the group may have no other member.
+  const isOwnGroup = ({ gid }: Found): boolean => groupIds.includes(gid)
+  const open = all.filter((one) => writes(one, 'others') || (writes(one, 'group') && !isOwnGroup(one)))
+  const shared = all.filter((one) => writes(one, 'group') && !open.includes(one))
+  const readable = files.filter((file) => {
+    if (open.includes(file) || shared.includes(file)) return false
+    return classes.some((other) => reads(file, other) && enters(itself, other))
+  })
+  return {
+    faults: [...foreignText(foreign, userId), ...openText(open)],
+    warnings: [...sharedText(shared), ...readableText(readable)],
+  }
+}
+
+/** Root can change everything as it is, so its files are no worse than ours. */
+const rootId = 0
+
+type Class = 'group' | 'others'
+const classes: readonly Class[] = ['group', 'others']
+const bits = (mode: number, of: Class): number => (of === 'group' ? mode >> 3 : mode) & 0o7
+const writes = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o2) !== 0
+const reads = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o4) !== 0
+const enters = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o1) !== 0
+
+const foreignText = (found: readonly Found[], userId: number): readonly string[] => {
+  const [first] = found
+  if (first === undefined) return []
+  const owner = `"${first.path}" belongs to user ${first.uid}, and this process runs as user ${userId}`
+  return [`${owner}. Run it as user ${first.uid}, or run as root: chown ${userId} ${wordsOf(found)}`]
+}
+
+const openText = (found: readonly Found[]): readonly string[] => {
+  const [first] = found
+  if (first === undefined) return []
+  const mode = `"${first.path}" can be written by other users (mode ${modeText(first)}), who can so change the log`
+  return [`${mode}. Run: chmod go-w ${wordsOf(found)}`]
+}
+
+const sharedText = (found: readonly Found[]): readonly string[] => {
+  const [first] = found
+  if (first === undefined) return []
+  const group = `"${first.path}" can be written by every member of group ${first.gid}`
+  return [`${group}. If the group has other members, run: chmod g-w ${wordsOf(found)}`]
+}
+
+const readableText = (found: readonly Found[]): readonly string[] => {
+  const [first] = found
+  if (first === undefined) return []
+  const what = `"${first.path}" can be read by other users: it holds e-mail addresses and password hashes`
+  return [`${what}. Run: chmod go= ${wordsOf(found)}`]
+}
+
+const modeText = ({ mode }: Found): string => (mode & 0o7777).toString(8).padStart(4, '0')
+
+/** For a POSIX shell. */
+const wordsOf = (found: readonly Found[]): string =>
+  found.map(({ path }) => `'${path.replaceAll("'", "'\\''")}'`).join(' ')

@@ -1,0 +1,151 @@
+/**
+ * Tables and triggers of the embedded log's file, the steps that lead from one format to the next, and how the schema of a
+ * file differs from what these steps make.
+ *
+ * A row is what one append wrote: a run of events of one stream. `position` and `revision` are those of its first event;
+ * the event after it has the next of both.
+ */
+import { Database } from 'bun:sqlite'
+import { schemaDifferencesMax, schemaNameCharsMax } from '../../limits.ts'
+
+const tables = `
+  CREATE TABLE streams (
+    id INTEGER PRIMARY KEY CHECK (id > 0),
+    name TEXT NOT NULL UNIQUE
+  ) STRICT;
+  CREATE TABLE events (
+    position INTEGER PRIMARY KEY CHECK (position > 0),
+    stream INTEGER NOT NULL,
+    revision INTEGER NOT NULL CHECK (revision >= 0),
+    count INTEGER NOT NULL CHECK (count > 0),
+    recorded_at INTEGER NOT NULL,
+    body ANY NOT NULL CHECK (typeof(body) IN ('text', 'blob')),
+    UNIQUE (stream, revision)
+  ) STRICT;
+`
+
+// A REPLACE deletes without firing the triggers on DELETE, unless its own connection has asked for that. So what could be
+// replaced is refused before it is inserted: whatever overlaps anything that is there.
+const triggers = `
+  CREATE TRIGGER streams_are_appended BEFORE INSERT ON streams BEGIN
+    SELECT RAISE(ABORT, 'append-only: this stream is there already')
+      WHERE NEW.id <= (SELECT max(id) FROM streams) OR EXISTS (SELECT 1 FROM streams WHERE name = NEW.name);
+  END;
+  CREATE TRIGGER streams_stay BEFORE DELETE ON streams BEGIN
+    SELECT RAISE(ABORT, 'append-only: a stream is never deleted');
+  END;
+  CREATE TRIGGER streams_stay_as_they_are BEFORE UPDATE ON streams BEGIN
+    SELECT RAISE(ABORT, 'append-only: a stream is never changed');
+  END;
+  CREATE TRIGGER events_are_appended BEFORE INSERT ON events BEGIN
+    SELECT RAISE(ABORT, 'append-only: not after the last position')
+      WHERE NEW.position < (SELECT position + count FROM events ORDER BY position DESC LIMIT 1);
+    SELECT RAISE(ABORT, 'append-only: not the next revision of its stream')
+      WHERE NEW.revision <> (SELECT revision + count FROM events WHERE stream = NEW.stream ORDER BY revision DESC LIMIT 1);
+    SELECT RAISE(ABORT, 'append-only: no such stream')
+      WHERE NOT EXISTS (SELECT 1 FROM streams WHERE id = NEW.stream);
+  END;
+  CREATE TRIGGER events_stay BEFORE DELETE ON events BEGIN
+    SELECT RAISE(ABORT, 'append-only: an event is never deleted');
+  END;
+  CREATE TRIGGER events_stay_as_they_are BEFORE UPDATE ON events BEGIN
+    SELECT RAISE(ABORT, 'append-only: an event is never changed');
+  END;
+`
+
+// Retention: where a stream of readings begins. A row goes only when the whole of it lies below that mark, and the mark
+// only grows and leaves the last event, on any connection.
+const truncations = `
+  CREATE TABLE truncations (
+    stream INTEGER PRIMARY KEY,
+    kept_from INTEGER NOT NULL CHECK (kept_from > 0)
+  ) STRICT;
+  CREATE TRIGGER truncations_are_of_readings BEFORE INSERT ON truncations BEGIN
+    SELECT RAISE(ABORT, 'append-only: this stream has its mark already')
+      WHERE EXISTS (SELECT 1 FROM truncations WHERE stream = NEW.stream);
+    SELECT RAISE(ABORT, 'append-only: only readings may go')
+      WHERE NOT EXISTS (SELECT 1 FROM streams WHERE id = NEW.stream AND name GLOB 'readings-*');
+    SELECT RAISE(ABORT, 'append-only: the last event stays')
+      WHERE NEW.kept_from >= coalesce(
+        (SELECT revision + count FROM events WHERE stream = NEW.stream ORDER BY revision DESC LIMIT 1), 0);
+  END;
+  CREATE TRIGGER truncations_grow BEFORE UPDATE ON truncations BEGIN
+    SELECT RAISE(ABORT, 'append-only: the mark of a stream only grows')
+      WHERE NEW.stream <> OLD.stream OR NEW.kept_from <= OLD.kept_from;
+    SELECT RAISE(ABORT, 'append-only: the last event stays')
+      WHERE NEW.kept_from >= (
+        SELECT revision + count FROM events WHERE stream = NEW.stream ORDER BY revision DESC LIMIT 1);
+  END;
+  CREATE TRIGGER truncations_stay BEFORE DELETE ON truncations BEGIN
+    SELECT RAISE(ABORT, 'append-only: the mark of a stream is never deleted');
+  END;
+  DROP TRIGGER events_stay;
+  CREATE TRIGGER events_stay BEFORE DELETE ON events BEGIN
+    SELECT RAISE(ABORT, 'append-only: an event above the mark of its stream is never deleted')
+      WHERE OLD.revision + OLD.count > coalesce((SELECT kept_from FROM truncations WHERE stream = OLD.stream), 0);
+  END;
+`
+
+// Records may be purged too (ARCHITECTURE.md, "Records decide nothing and are purged").
+const purgeableRecords = `
+  DROP TRIGGER IF EXISTS truncations_are_of_readings;
+  CREATE TRIGGER truncations_are_of_purgeable_streams BEFORE INSERT ON truncations BEGIN
+    SELECT RAISE(ABORT, 'append-only: this stream has its mark already')
+      WHERE EXISTS (SELECT 1 FROM truncations WHERE stream = NEW.stream);
+    SELECT RAISE(ABORT, 'append-only: only readings and records may go')
+      WHERE NOT EXISTS (
+        SELECT 1 FROM streams WHERE id = NEW.stream AND (
+          name GLOB 'readings-*' OR name GLOB 'refusals-*' OR name GLOB 'signins-*' OR
+          name GLOB 'exports-*' OR name GLOB 'proofs-*'));
+    SELECT RAISE(ABORT, 'append-only: the last event stays')
+      WHERE NEW.kept_from >= coalesce(
+        (SELECT revision + count FROM events WHERE stream = NEW.stream ORDER BY revision DESC LIMIT 1), 0);
+  END;
+`
+
+/**
+ * What leads from each format to the next: a new file takes all the steps. A step is never changed, not by a space: the
+ * schema of each file is compared with what these make.
+ */
+const steps: readonly string[] = [`${tables}${triggers}`, truncations, purgeableRecords]
+export const formatVersion = steps.length
+
+/** What leads from a file of that format to one of the newest. */
+export const stepsFrom = (version: number): readonly string[] => steps.slice(version)
+
+/**
+ * How the schema of a file of that format differs from what the steps make, in words for people: nothing, if it does not.
+ * What the steps make is asked of SQLite, in a database in memory.
+ */
+export const schemaDifferences = (database: Database, version: number): readonly string[] => {
+  using model = new Database(':memory:')
+  for (const step of steps.slice(0, version)) model.run(step)
+  const expected = schemaOf(model)
+  const found = schemaOf(database)
+  const differences: string[] = []
+  for (const [name, sql] of expected) {
+    if (!found.has(name)) differences.push(`${name} is missing`)
+    else if (found.get(name) !== sql) differences.push(`${name} is changed`)
+  }
+  for (const name of found.keys()) if (!expected.has(name)) differences.push(`${printable(name)} was added`)
+  return bounded(differences)
+}
+
+type SchemaObject = { readonly type: string; readonly name: string; readonly sql: string | null }
+
+/** What each was made with, by its type and name: a trigger may have the name of a table. An index of a table has no SQL. */
+const schemaOf = (database: Database): ReadonlyMap<string, string | null> => {
+  const objects = database
+    .query<SchemaObject, []>('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name')
+    .all()
+  return new Map(objects.map(({ type, name, sql }) => [`${type} ${name}`, sql]))
+}
+
+/** The name of what was added is another's text, and is shown on a terminal. */
+const printable = (name: string): string => name.slice(0, schemaNameCharsMax).replaceAll(/[^A-Za-z0-9_. -]/g, '?')
+
+const bounded = (differences: readonly string[]): readonly string[] => {
+  if (differences.length <= schemaDifferencesMax) return differences
+  const shown = differences.slice(0, schemaDifferencesMax - 1)
+  return [...shown, `${differences.length - shown.length} more`]
+}

@@ -1,0 +1,127 @@
+import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { encodeFrame } from '../../src/cli/control-protocol.ts'
+import { cellarbook, newFolder, startProcess } from '../support/cellarbook.ts'
+
+setDefaultTimeout(60_000)
+
+const folder = newFolder()
+afterAll(() => folder.remove())
+
+/** Clears the screen, sets the title, and turns round what follows. */
+const hostile = 'a\u001b[2J\u009b31m\u001b]0;owned\u0007\u202egnp\u2066\nb'
+const escaped = 'a\\u001b[2J\\u009b31m\\u001b]0;owned\\u0007\\u202egnp\\u2066\\u000ab'
+const steering = /[\p{Cc}\u202e\u2066]/u
+const linesOf = (text: string): readonly string[] => text.trimEnd().split('\n')
+
+let count = 0
+const freshFolder = (): string => {
+  const path = join(folder.path, `data-${count++}`)
+  mkdirSync(path, { mode: 0o700 })
+  return path
+}
+
+const servers: Bun.Server<unknown>[] = []
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop(true)
+})
+
+/** Answers on the control socket as a service would that has such text to say. */
+const answering = (...frames: readonly Parameters<typeof encodeFrame>[0][]): string => {
+  const dataDir = freshFolder()
+  const body = frames.map(encodeFrame).join('')
+  const maskBefore = process.umask(0o177)
+  servers.push(Bun.serve({ unix: join(dataDir, 'control.sock'), fetch: () => new Response(body) }))
+  process.umask(maskBefore)
+  return dataDir
+}
+
+/** Runs in the process before the program itself. */
+const preload = (text: string): Readonly<Record<string, string>> => {
+  const path = join(folder.path, `preload-${count++}.ts`)
+  writeFileSync(path, text)
+  return { BUN_OPTIONS: `--preload ${path}` }
+}
+
+describe('no text steers the terminal', () => {
+  test('that the service ends a command with', async () => {
+    const DATA_DIR = answering({ end: { exitCode: 1, message: hostile } })
+    const ran = await cellarbook(['cellar', 'list'], { DATA_DIR, EVENTSTORE_URL: '' })
+    expect([ran.exitCode, ran.stdout, ran.stderr]).toEqual([1, '', `cellarbook: ${escaped}\n`])
+  })
+
+  test('that the service answers as an event, and with --json it is still the value', async () => {
+    const value = {
+      position: hostile,
+      stream: hostile,
+      revision: 0,
+      id: hostile,
+      type: hostile,
+      recordedAt: hostile,
+      data: { [hostile]: hostile },
+      metadata: { hostile },
+    }
+    const frames = [{ line: { kind: 'event', value } }, { end: { exitCode: 0, message: null } }] as const
+    const DATA_DIR = answering(...frames)
+    const plain = await cellarbook(['log', 'read'], { DATA_DIR, EVENTSTORE_URL: '' })
+    expect(plain.stdout.match(/\\u001b\[2J/g)).toHaveLength(6)
+    for (const line of linesOf(plain.stdout)) expect(line).not.toMatch(steering)
+    const json = await cellarbook(['log', 'read', '--json'], { DATA_DIR, EVENTSTORE_URL: '' })
+    for (const line of linesOf(json.stdout)) expect(line).not.toMatch(steering)
+    expect(json.lines).toEqual([value])
+  })
+
+  test('that an address answers simulated devices', async () => {
+    const answer = () => Response.json({ code: hostile, message: hostile }, { status: 400 })
+    const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer })
+    servers.push(server)
+    const words = ['simulate', '--cellar', 'a', '--duration', '1s', '--rate', '20', '--url', server.url.href]
+    const { stderr } = await cellarbook(words, { CELLARBOOK_KEY: 'any' })
+    expect(stderr).toContain(escaped)
+    for (const line of linesOf(stderr)) expect(line).not.toMatch(steering)
+  })
+
+  test('that was typed as a word or as the environment', async () => {
+    const typed = hostile.replace('\n', '')
+    const runs = [
+      await cellarbook([typed], { DATA_DIR: freshFolder() }),
+      await cellarbook(['key', 'create', '--cellar', 'a', `--${typed}`], { DATA_DIR: freshFolder() }),
+      await cellarbook(['help', typed], { DATA_DIR: freshFolder() }),
+      await cellarbook(['cellar', 'list'], { DATA_DIR: join(folder.path, typed) }),
+      await cellarbook(['serve'], { LOG_LEVEL: typed, PUBLIC_URL: typed }),
+    ]
+    for (const { stderr } of runs) {
+      expect(stderr).toContain('\\u001b')
+      for (const line of linesOf(stderr)) expect(line).not.toMatch(steering)
+    }
+  })
+
+  const bug = `new Error(${JSON.stringify(hostile)})`
+  test.each([
+    ['thrown', `globalThis.fetch = async () => ({ get status() { throw ${bug} } })`],
+    ['that nobody waits for', `globalThis.fetch = () => new Promise(() => { Promise.reject(${bug}) })`],
+  ])('that a bug of a command holds, one %s', async (_, text) => {
+    const ran = await cellarbook(['cellar', 'create', 'a'], { DATA_DIR: freshFolder(), ...preload(text) })
+    expect([ran.exitCode, linesOf(ran.stderr)[0]]).toEqual([1, `cellarbook: a bug ended the command: ${escaped}`])
+    for (const line of linesOf(ran.stderr)) expect(line).not.toMatch(steering)
+    expect(ran.stderr).toMatch(/\n {4}at /)
+  })
+
+  test('that a bug of the service holds, on the screen and in its log lines', async () => {
+    const text = `
+      const write = process.stderr.write.bind(process.stderr)
+      process.stderr.write = (text) => {
+        if (text.includes('listens on')) Promise.reject(new Error(${JSON.stringify(hostile)}))
+        return write(text)
+      }`
+    const service = await startProcess(join(freshFolder(), hostile), { environment: preload(text) })
+    expect(await service.exited).toBe(1)
+    await service.untilStderr(/never/)
+    await service.untilStdout(/never/)
+    expect(service.stderr()).toContain(`cellarbook: a bug ended the service: ${escaped}\n`)
+    const lines = linesOf(service.stdout())
+    for (const line of [...linesOf(service.stderr()), ...lines]) expect(line).not.toMatch(steering)
+    expect(lines.map((line) => JSON.parse(line).error?.message)).toContain(hostile)
+  })
+})

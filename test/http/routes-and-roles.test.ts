@@ -1,0 +1,220 @@
+/**
+ * What every route answers to whom, by every method. A new route fails here until it has a row. The columns of a row are
+ * somebody who is not signed in, an auditor, and an admin. A device's key opens no page, so a device gets what the first gets.
+ * A method without an entry gets a 405 with `Allow`.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { systemSchedule } from '../../src/actors/schedule.ts'
+import { createApp } from '../../src/app.ts'
+import { Traces } from '../../src/http/dashboard/traces.ts'
+import { RefusalLines } from '../../src/http/ingest/refusal-lines.ts'
+import { openFreshLog } from '../support/engine.ts'
+import { manualClock } from '../support/manual-clock.ts'
+import { addOperator } from '../support/operators.ts'
+import { onlyAnswer, rawConnect } from '../support/raw-http.ts'
+import { type Service, testCellar } from '../support/service.ts'
+import { signedIn, startWithOperators, type Visitor, visitor } from './dashboard/visitor.ts'
+
+type Three = readonly [nobody: number, auditor: number, admin: number]
+type Methods = { readonly GET?: Three; readonly POST?: Three }
+type Row = Methods | 'api' | 'nothing'
+
+const all = (status: number): Three => [status, status, status]
+/** Sends whoever is not signed in to the sign-in page. */
+const pageForAll: Methods = { GET: [303, 200, 200] }
+const pageForAdmins: Methods = { GET: [303, 403, 200] }
+/** The status says what a form without fields gets from an admin: that the door let it through. */
+const formForAdmins = (status: number): Methods => ({ POST: [303, 403, status] })
+const pageWithForm = (status: number): Methods => ({ ...pageForAdmins, ...formForAdmins(status) })
+/** Ends at once for whoever is not signed in. */
+const stream: Methods = { GET: all(200) }
+const forEveryone: Methods = { GET: all(200) }
+
+const table: Readonly<Record<string, Row>> = {
+  '/livez': forEveryone,
+  '/readyz': forEveryone,
+  '/api': 'api',
+  '/api/*': 'api',
+  '/api/v1/ingest': 'api',
+  '/api/v1/ingest/batch': 'api',
+  '/': { GET: all(303) },
+  '/cellars': { ...pageForAll, ...formForAdmins(422) },
+  '/cellars/new': pageForAdmins,
+  '/cellars/:cellar/readings': pageForAll,
+  '/cellars/:cellar/settings': pageForAll,
+  '/cellars/:cellar/title': formForAdmins(303),
+  '/cellars/:cellar/policy': formForAdmins(303),
+  '/cellars/:cellar/retention': pageWithForm(303),
+  '/cellars/:cellar/keys': { ...pageForAll, ...formForAdmins(422) },
+  '/cellars/:cellar/keys/new': pageForAdmins,
+  '/keys/:keyId': pageForAll,
+  '/keys/:keyId/edit': pageWithForm(422),
+  '/keys/:keyId/suspend': pageWithForm(303),
+  // An active key has nothing to resume, so both lead back to it.
+  '/keys/:keyId/resume': { GET: [303, 403, 303], POST: [303, 403, 303] },
+  '/keys/:keyId/revoke': pageWithForm(303),
+  '/keys/:keyId/rotate': pageWithForm(422),
+  '/operators': pageForAll,
+  '/operators/links': formForAdmins(422),
+  '/operators/:email/role': pageWithForm(200),
+  '/operators/:email/remove': pageWithForm(303),
+  '/sign-in': { GET: [200, 303, 303], POST: all(401) },
+  '/link/:secret': { GET: all(410), POST: all(410) },
+  '/docs/devices': pageForAll,
+  '/live/cellars': stream,
+  '/live/cellars/:cellar/readings': stream,
+  '/live/cellars/:cellar/keys': stream,
+  '/live/keys/:keyId': stream,
+  '/live/keys/:keyId/first-reading': stream,
+  '/assets/app.css': forEveryone,
+  '/assets/app.js': forEveryone,
+  '/assets/icon.svg': forEveryone,
+  '/assets/htmx.min.js': forEveryone,
+  '/assets/hx-sse.min.js': forEveryone,
+  // Last, since it ends the session.
+  '/sign-out': { POST: all(303) },
+  '/*': 'nothing',
+}
+
+const bystander = 'eve@example.org'
+
+let service: Service
+let device: string
+beforeAll(async () => {
+  const [log, clock] = [await openFreshLog(), manualClock()]
+  await addOperator(log, clock.now(), { email: bystander, role: 'auditor' })
+  service = await startWithOperators({ log, clock })
+  device = (await service.createKey()).key
+})
+afterAll(async () => {
+  await service.stop()
+  await service.log.close()
+})
+
+const mountedPaths = (): ReadonlySet<string> => {
+  const web = { publicUrl: null, trustedProxies: [], allowInsecureHttp: false }
+  const lines = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+  const traces = new Traces(lines, systemSchedule, () => {})
+  const refusalLines = new RefusalLines(lines, systemSchedule)
+  const parts = { core: service.core, lines, reasons: () => [], web, live: service.live, refusalLines, traces }
+  const app = createApp({ ...parts, isReady: () => true })
+  return new Set([...app.routes.routes.map(({ path }) => path), ...Object.keys(app.straight)])
+}
+
+/** With a key of its own, since a form may end it. */
+const filledIn = async (path: string): Promise<string> =>
+  path
+    .replace(':cellar', testCellar)
+    .replace(':keyId', (await service.createKey()).keyId)
+    .replace(':secret', 'no-such-link')
+    .replace(':email', encodeURIComponent(bystander))
+    .replace('*', 'no/such/path')
+
+type Asked = { readonly status: number; readonly allow: string | null; readonly location: string | null }
+
+/** No client of ours sends these. `FOO` and `get` are unknown to Bun, too. */
+const rawMethods = ['TRACE', 'CONNECT', 'PURGE', 'FOO', 'get']
+const otherMethods = ['PUT', 'PATCH', 'DELETE', 'OPTIONS', ...rawMethods]
+
+/** Looks at the headers that every answer needs, too. */
+const ask = async (method: string, path: string, headers: Readonly<Record<string, string>>): Promise<Asked> => {
+  const answer = rawMethods.includes(method)
+    ? await rawAsk(method, path, headers)
+    : await fetchHead(method, path, headers)
+  const asked = `${method} ${path}`
+  expect([asked, answer.get('x-content-type-options')]).toEqual([asked, 'nosniff'])
+  // Assets alone may be kept, and then under the hash of their content.
+  const cache = /^(GET|HEAD) \/assets\//.test(asked) ? 'no-cache' : 'no-store'
+  expect([asked, answer.get('cache-control')]).toEqual([asked, cache])
+  // It came over plain http.
+  expect([asked, answer.get('strict-transport-security')]).toEqual([asked, null])
+  return { status: answer.status, allow: answer.get('allow'), location: answer.get('location') }
+}
+
+type Head = { readonly status: number; get(name: string): string | null }
+
+/** A live stream is left as soon as it begins. */
+const fetchHead = async (method: string, path: string, headers: Readonly<Record<string, string>>): Promise<Head> => {
+  const leave = new AbortController()
+  const response = await fetch(service.url + path, { method, headers, redirect: 'manual', signal: leave.signal })
+  if (response.headers.get('content-type')?.startsWith('text/event-stream')) leave.abort()
+  else await response.arrayBuffer()
+  return { status: response.status, get: (name) => response.headers.get(name) }
+}
+
+const rawAsk = async (method: string, path: string, headers: Readonly<Record<string, string>>): Promise<Head> => {
+  const lines = Object.entries({ Host: new URL(service.url).host, ...headers }).map(
+    ([name, value]) => `${name}: ${value}`,
+  )
+  const connection = await rawConnect(service.url)
+  await connection.send(`${method} ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
+  const answer = await onlyAnswer(connection)
+  connection.drop()
+  return { status: answer.status, get: (name) => answer.headers.get(name) ?? null }
+}
+
+const cookieOf = ({ cookies }: Visitor): Readonly<Record<string, string>> => ({
+  Cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+})
+
+const allowOf = (row: Methods): string =>
+  [...(row.GET === undefined ? [] : ['GET', 'HEAD']), ...(row.POST === undefined ? [] : ['POST'])].join(', ')
+
+test('every mounted route has a row, and every row has a route', () => {
+  expect(Object.keys(table).toSorted()).toEqual([...mountedPaths()].toSorted())
+})
+
+const people = ['nobody', 'auditor', 'admin'] as const
+
+describe.each(people.map((who, column) => ({ who, column })))('$who', ({ who, column }) => {
+  let person: Visitor
+  beforeAll(async () => {
+    person = who === 'nobody' ? visitor(service.url) : await signedIn(service, who)
+    await person.get('/sign-in')
+  })
+
+  test.each(Object.entries(table).map(([path, row]) => ({ path, row })))(
+    '$path by every method',
+    async ({ path, row }) => {
+      const filled = await filledIn(path)
+      const given: Record<string, number> = {}
+      const expected: Record<string, number> = {}
+      for (const method of ['GET', 'HEAD', ...otherMethods]) {
+        const { status, allow, location } = await ask(method, filled, cookieOf(person))
+        given[method] = status
+        expected[method] = statusOf(row, method, column)
+        if (status === 405 && typeof row !== 'string') expect([method, allow]).toEqual([method, allowOf(row)])
+        if (status === 303 && who === 'nobody') expect(location).toStartWith('/sign-in')
+      }
+      if (who === 'admin') await person.get('/cellars')
+      const form = await person.post(filled, {})
+      given['POST'] = form.status
+      expected['POST'] = statusOf(row, 'POST', column)
+      if (form.status === 303 && who === 'nobody') expect(form.location).toBe('/sign-in')
+      expect(form.headers.get('x-content-type-options')).toBe('nosniff')
+      expect(form.headers.get('cache-control')).toBe('no-store')
+      expect(given).toEqual(expected)
+    },
+  )
+})
+
+const statusOf = (row: Row, method: string, column: number): number => {
+  if (row === 'api') return 401
+  if (row === 'nothing') return 404
+  const three = method === 'POST' ? row.POST : method === 'GET' || method === 'HEAD' ? row.GET : undefined
+  return three?.[column] ?? 405
+}
+
+test.each(Object.entries(table).map(([path, row]) => ({ path, row })))(
+  'a device’s key at $path by every method',
+  async ({ path, row }) => {
+    const filled = await filledIn(path)
+    const given: Record<string, number> = {}
+    const expected: Record<string, number> = {}
+    for (const method of ['GET', 'HEAD', ...otherMethods]) {
+      given[method] = (await ask(method, filled, { 'X-API-Key': device })).status
+      expected[method] = row === 'api' ? (path.startsWith('/api/v1/') ? 405 : 404) : statusOf(row, method, 0)
+    }
+    expect(given).toEqual(expected)
+  },
+)

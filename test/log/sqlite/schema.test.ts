@@ -1,0 +1,188 @@
+/** What an opening says of a file that somebody has changed. */
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { purgeableCategories } from '../../../src/domain/streams.ts'
+import { schemaDifferencesMax, schemaNameCharsMax } from '../../../src/limits.ts'
+import { ChangedSchema } from '../../../src/log/data-folder.ts'
+import { Outage } from '../../../src/log/event-log.ts'
+import { assertSettings } from '../../../src/log/sqlite/file.ts'
+import { stepsFrom } from '../../../src/log/sqlite/schema.ts'
+import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
+import { keySuspended, keySuspensions, reading } from '../sample-events.ts'
+import { type TemporaryFolder, temporaryFolder } from '../temporary-folder.ts'
+
+let folder: TemporaryFolder
+beforeEach(() => {
+  folder = temporaryFolder()
+})
+afterEach(() => folder.remove())
+
+const change = (...statements: readonly string[]): void => {
+  using database = new Database(join(folder.path, 'log.db'))
+  for (const statement of statements) database.run(statement)
+}
+
+/** What is said of a log that was changed so. */
+const differencesAfter = async (...statements: readonly string[]): Promise<readonly string[]> => {
+  await openSqliteLog({ dataDir: folder.path }).close()
+  change(...statements)
+  return differencesNow()
+}
+
+const differencesNow = async (): Promise<readonly string[]> => {
+  const told: string[] = []
+  await openSqliteLog({ dataDir: folder.path, acceptSchema: (differences) => told.push(...differences) }).close()
+  return told
+}
+
+/** A file as an older version made it. */
+const makeFormat = (version: number): void =>
+  change(
+    'PRAGMA journal_mode = WAL',
+    ...stepsFrom(0).slice(0, version),
+    'PRAGMA application_id = 0x436c7262',
+    `PRAGMA user_version = ${version}`,
+  )
+
+const changes = [
+  { title: 'a trigger dropped', change: 'DROP TRIGGER events_stay', says: 'trigger events_stay is missing' },
+  {
+    title: 'a trigger that allows what it must refuse',
+    change:
+      'DROP TRIGGER events_stay; CREATE TRIGGER events_stay BEFORE DELETE ON events BEGIN SELECT 1 WHERE OLD.position < 0; END',
+    says: 'trigger events_stay is changed',
+  },
+  {
+    title: 'a trigger added',
+    change: 'CREATE TRIGGER extra AFTER INSERT ON events BEGIN SELECT 1; END',
+    says: 'trigger extra was added',
+  },
+  {
+    title: 'a trigger added that has the name of a table',
+    change: 'CREATE TRIGGER events AFTER INSERT ON events BEGIN SELECT 1; END',
+    says: 'trigger events was added',
+  },
+  { title: 'a table added', change: 'CREATE TABLE extra (a)', says: 'table extra was added' },
+  { title: 'a view added', change: 'CREATE VIEW extra AS SELECT * FROM events', says: 'view extra was added' },
+  { title: 'an index added', change: 'CREATE INDEX extra ON events (count)', says: 'index extra was added' },
+  { title: 'a column added', change: 'ALTER TABLE events ADD COLUMN extra INT', says: 'table events is changed' },
+  { title: 'statistics that steer queries', change: 'ANALYZE', says: 'table sqlite_stat1 was added' },
+] as const
+
+describe('a log whose schema was changed', () => {
+  for (const { title, change: statement, says } of changes) {
+    test(`is refused and named: ${title}`, async () => {
+      await openSqliteLog({ dataDir: folder.path }).close()
+      change(statement)
+      expect(() => openSqliteLog({ dataDir: folder.path })).toThrow(ChangedSchema)
+      expect(() => openSqliteLog({ dataDir: folder.path })).toThrow(says)
+      expect(await differencesNow()).toContain(says)
+    })
+  }
+
+  test('names every difference at once', async () => {
+    const differences = await differencesAfter(
+      'DROP TRIGGER events_stay',
+      'DROP TRIGGER streams_stay',
+      'CREATE TABLE x (a)',
+    )
+    expect(differences).toEqual([
+      'trigger events_stay is missing',
+      'trigger streams_stay is missing',
+      'table x was added',
+    ])
+  })
+
+  test('is refused before anything is written to the file', async () => {
+    makeFormat(2)
+    change('DROP TRIGGER truncations_stay')
+    expect(() => openSqliteLog({ dataDir: folder.path })).toThrow('trigger truncations_stay is missing')
+    using database = new Database(join(folder.path, 'log.db'))
+    expect(database.query('PRAGMA user_version').values()).toEqual([[2]])
+  })
+
+  test('is refused when a lower format is claimed than the file has', async () => {
+    await openSqliteLog({ dataDir: folder.path }).close()
+    for (const version of [0, 1, 2]) {
+      change(`PRAGMA user_version = ${version}`)
+      expect(() => openSqliteLog({ dataDir: folder.path })).toThrow(ChangedSchema)
+    }
+  })
+
+  test('takes and keeps events when it was accepted', async () => {
+    await differencesAfter('DROP TRIGGER events_stay')
+    const log = openSqliteLog({ dataDir: folder.path, acceptSchema: () => {} })
+    expect(await log.append('key-one', 'none', [keySuspended()])).toMatchObject({ outcome: 'written' })
+    await log.close()
+  })
+
+  test('is an outage when it was accepted and lacks a table', async () => {
+    await differencesAfter()
+    change('DROP TABLE truncations')
+    expect(() => openSqliteLog({ dataDir: folder.path, acceptSchema: () => {} })).toThrow(Outage)
+  })
+
+  test(`tells ${schemaDifferencesMax} differences, and counts the others`, async () => {
+    const tables = (count: number) => Array.from({ length: count }, (_, index) => `CREATE TABLE t${index} (a)`)
+    expect(await differencesAfter(...tables(schemaDifferencesMax))).toHaveLength(schemaDifferencesMax)
+    change('CREATE TABLE one_more (a)')
+    const differences = await differencesNow()
+    expect(differences).toHaveLength(schemaDifferencesMax)
+    expect(differences.at(-1)).toBe('2 more')
+  })
+
+  test('shows names without what a terminal obeys, and not longer than the bound', async () => {
+    const [long, hostile] = ['x'.repeat(schemaNameCharsMax + 1), '\u001b[2J\u202e']
+    const differences = await differencesAfter(`CREATE TABLE "${long}" (a)`, `CREATE TABLE "${hostile}" (a)`)
+    expect(differences[1]).toBe(`table ${'x'.repeat(schemaNameCharsMax - 'table '.length)} was added`)
+    expect(differences[0]).toBe('table ??2J? was added')
+  })
+})
+
+describe('the steps from format to format', () => {
+  test('are never changed, since files are compared with what they make', () => {
+    const hashes = stepsFrom(0).map((step) => new Bun.CryptoHasher('sha256').update(step).digest('hex').slice(0, 16))
+    expect(hashes).toEqual(['4beabeed1bb0d5b4', '7bbe87df7fab84e8', '179c2d19e5d8fa82'])
+  })
+
+  test.each([1, 2])('bring a file of format %i up to date, with all that is in it', async (version) => {
+    makeFormat(version)
+    change(
+      "INSERT INTO streams VALUES (1, 'key-one')",
+      `INSERT INTO events VALUES (1, 1, 0, 1, 7, '[${storedText()}]')`,
+    )
+    expect(await differencesNow()).toEqual([])
+    const log = openSqliteLog({ dataDir: folder.path })
+    expect(await log.read('key-one', { limit: 10 })).toMatchObject([{ type: 'KeySuspended', recordedAt: 7 }])
+    await log.append('signins-node', 'none', keySuspensions(2))
+    await log.truncate('signins-node', 1)
+    await log.append('readings-one', 'none', [reading('readings-one'), reading('readings-one')])
+    await log.truncate('readings-one', 1)
+    await log.close()
+  })
+
+  const storedText = (): string => JSON.stringify({ ...keySuspended(), recordedAt: 7, schemaVersion: 1 })
+
+  test('let the same categories be purged as the port', async () => {
+    await openSqliteLog({ dataDir: folder.path }).close()
+    using database = new Database(join(folder.path, 'log.db'))
+    const [[sql] = []] = database
+      .query("SELECT sql FROM sqlite_schema WHERE name = 'truncations_are_of_purgeable_streams'")
+      .values()
+    const named = [...String(sql).matchAll(/GLOB '([a-z]+)-\*'/g)].map(([, category]) => category)
+    expect(named.toSorted()).toEqual([...purgeableCategories].toSorted())
+  })
+})
+
+describe('assertSettings()', () => {
+  const wrong = ['synchronous = NORMAL', 'ignore_check_constraints = ON', 'journal_mode = DELETE']
+  test.each(wrong)('refuses %s', async (setting) => {
+    await openSqliteLog({ dataDir: folder.path }).close()
+    using database = new Database(join(folder.path, 'log.db'))
+    database.run('PRAGMA synchronous = FULL')
+    expect(() => assertSettings(database)).not.toThrow()
+    database.run(`PRAGMA ${setting}`)
+    expect(() => assertSettings(database)).toThrow(Outage)
+  })
+})

@@ -1,0 +1,46 @@
+import type { PasswordHasher } from '../../src/actors/passwords.ts'
+import { testPassword } from './operators.ts'
+
+/** A hasher that compares with `testPassword`, whatever the hash, and only when a test says so. */
+export type HeldHasher = PasswordHasher & {
+  /** The passwords in the order in which they were begun. */
+  readonly begun: readonly string[]
+  /** How many are under way. */
+  readonly underWay: number
+  /** Ends the hash that is under way. */
+  endOne(): void
+  /** Ends it, and every later one at once. */
+  endAll(): void
+}
+
+export const heldHasher = (): HeldHasher => {
+  const begun: string[] = []
+  const held: (() => void)[] = []
+  let isHeld = true
+  const begin = async (password: string): Promise<void> => {
+    begun.push(password)
+    if (!isHeld) return
+    await new Promise<void>((resolve) => {
+      held.push(resolve)
+    })
+  }
+  return {
+    begun,
+    get underWay() {
+      return held.length
+    },
+    endOne: () => held.shift()?.(),
+    endAll: () => {
+      isHeld = false
+      for (const end of held.splice(0)) end()
+    },
+    hash: async (password) => {
+      await begin(password)
+      return `hash of ${password}`
+    },
+    verify: async (password) => {
+      await begin(password)
+      return password === testPassword
+    },
+  }
+}
