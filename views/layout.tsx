@@ -103,8 +103,8 @@ export const Layout = (props: {
           <Masthead shell={shell} section={props.section} />
           <main id="main" class={props.narrow ? 'narrow' : 'wide'} tabindex="-1">
             {shell.notice === null ? null : (
-              <p class="notice" role="status">
-                <Name text={shell.notice} />
+              <p class="notice" role="status" safe>
+                {shell.notice}
               </p>
             )}
             {props.children}

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Operators } from '../../src/actors/core.ts'
 import { nobodysPasswordHash } from '../../src/actors/passwords.ts'
-import { linkMsMax, sessionMsMax } from '../../src/limits.ts'
+import { linkMsMax, sessionIdleMsDefault, sessionMsMax } from '../../src/limits.ts'
 import { fromSomewhere } from '../support/operators.ts'
 import { asker, Cluster } from './nodes.ts'
 
@@ -153,7 +153,12 @@ describe('a sign-in', () => {
     expect(operators.session(sessionSecret)).toEqual(session)
     const log = JSON.stringify(await cluster.all())
     for (const hidden of [sessionSecret, secret, password]) expect(log).not.toContain(hidden)
-    cluster.clock.advance(sessionMsMax - 1)
+    const usedEveryMs = sessionIdleMsDefault - 1
+    for (let passedMs = usedEveryMs; passedMs < sessionMsMax; passedMs += usedEveryMs) {
+      cluster.clock.advance(usedEveryMs)
+      operators.useSession(sessionSecret)
+    }
+    cluster.clock.advance(session.expiresAt - 1 - cluster.clock.now())
     expect(operators.session(sessionSecret)).toEqual(session)
     cluster.clock.advance(1)
     expect(operators.session(sessionSecret)).toBeNull()

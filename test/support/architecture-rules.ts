@@ -54,7 +54,7 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
   start: 'everything',
   app: ['http', 'words'],
   limits: [],
-  parameters: ['limits'],
+  parameters: ['domain', 'limits'],
   'log lines': ['parameters', 'limits', 'characters'],
   characters: [],
   bytes: ['limits'],

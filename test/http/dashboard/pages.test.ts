@@ -54,7 +54,8 @@ describe('cellars', () => {
     await admin.get('/cellars/new')
     await admin.post('/cellars', { cellar: testCellar, title: '' })
     const created = (await service.log.readAll({ limit: 100 })).find(({ type }) => type === 'CellarCreated')
-    expect(created?.metadata.by).toEqual({ kind: 'operator', email: emailOf.admin })
+    const session = { id: expect.stringMatching(/^[0-9a-f]{16}$/), linkMadeBy: null }
+    expect(created?.metadata.by).toEqual({ kind: 'operator', email: emailOf.admin, session })
     expect(created?.metadata.requestId).toMatch(/^[0-9a-f-]{36}$/)
   })
 
