@@ -159,15 +159,15 @@ describe('serve', () => {
       const dataDir = freshFolder()
       await cellarbook(['cellar', 'create', 'sound'], { DATA_DIR: dataDir })
       const plain = new Database(join(dataDir, 'log.db'))
-      // What a disk fault or a newer version would leave: the guards of the database stand against writers, not for this.
-      for (const { name } of plain
-        .query<{ name: string }, []>(`SELECT name FROM sqlite_schema WHERE type = 'trigger'`)
-        .all()) {
-        plain.run(`DROP TRIGGER "${name}"`)
-      }
+      // What a disk fault or a newer version would leave. The triggers stop writers, so they are taken away meanwhile.
+      const triggers = plain
+        .query<{ name: string; sql: string }, []>(`SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'`)
+        .all()
+      for (const { name } of triggers) plain.run(`DROP TRIGGER "${name}"`)
       plain.run(
         `UPDATE events SET body = replace(body, 'CellarCreated', 'CellarDreamt') WHERE body LIKE '%CellarCreated%'`,
       )
+      for (const { sql } of triggers) plain.run(sql)
       plain.close()
       const { exitCode, stderr } = await refusedStart({ DATA_DIR: dataDir })
       expect(exitCode).toBe(1)
