@@ -108,7 +108,7 @@ export type Purged = {
   readonly last: RecordedEvent<'ReadingsPurged'>
 }
 
-/** Ends or fences the readings of a key (protocol, "Taking a right away"). */
+/** Ends or fences the readings of a key (docs/protocol.md, "Taking a right away"). */
 export type Barrier = RecordedEvent<'ReadingsSealed' | 'ReadingsFenced'>
 
 /** `passwordHash` is argon2id, in its own text form. Shown nowhere. */

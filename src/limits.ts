@@ -3,12 +3,12 @@
  * keeps without a bound from this page.
  */
 
-// One reading and its names (decisions, "One reading").
+// One reading and its names (docs/contract.md, "One reading").
 export const readingBodyBytesMax = 16 * 1024
 export const nameCodePointsMax = 128
 export const futureSkewMsMax = 10 * 60_000
 
-// A batch (decisions, "Limits"; protocol, "A batch").
+// A batch (docs/contract.md, "Limits"; docs/protocol.md, "A batch").
 export const batchReadingsMax = 1_000
 export const batchBodyBytesMax = 1024 * 1024
 /** A packed body is unpacked in pieces of this size: half the time of Node's 16 KiB for a batch. */
@@ -18,7 +18,7 @@ export const batchEncodedBytesMax = 1_000_000
 /** Id, type, metadata and framing of one reading's event there: 360 at the most. */
 export const encodedReadingBytesBesideData = 400
 
-// The structure of a body (decisions, "Decided in the second round"): what `JSON.parse` may cost.
+// The structure of a body (docs/contract.md, "Cost"): what `JSON.parse` may cost.
 export const jsonNestingMax = 32
 /** Characters `{}[]:,` outside strings. A reading with the five fields has 11. */
 export const readingStructuralCharsMax = 32
@@ -26,7 +26,7 @@ export const batchStructuralCharsMax = 32_000
 /** Names of a cellar, a rack or a keg in a batch: three for each of its readings. */
 export const batchNamesMax = 3_000
 
-// The cost budget of a key: for requests that store nothing (decisions, "Decided in the second round").
+// The cost budget of a key: for requests that store nothing (docs/contract.md, "Cost").
 /** Requests a second are this part of the readings a second that the key's limit allows, within the two bounds. */
 export const costLimitDivisor = 10
 export const costRequestsPerSecondMin = 100
@@ -42,7 +42,7 @@ export const storedReadingBytesMax = 2_048
 /** Keys whose budget is remembered: about 100 bytes each. A key that is forgotten has a full budget again. */
 export const costBudgetsMax = 10_000
 
-// `Idempotency-Key` (decisions, "Duplicates"; protocol, "Idempotency").
+// `Idempotency-Key` (docs/contract.md, "Idempotency"; docs/protocol.md, "Idempotency").
 export const idempotencyKeyCharsMax = 255
 /** How long a key is remembered. */
 export const idempotencyMs = 24 * 3_600_000
@@ -71,7 +71,7 @@ export const idempotencyStartMsMax = 5_000
 /** Keys that count no more are taken out of the file with each change, beside as many as came in. */
 export const idempotencyForgottenAtOnceMax = 2_000
 
-// Bodies in flight (decisions, "Decided in the second round"): what unfinished bodies reserve, `http/bodies-in-flight.ts`.
+// Bodies in flight (docs/contract.md, "Cost"): what unfinished bodies reserve, `http/bodies-in-flight.ts`.
 export const keyBodiesBytesMax = 16 * 1024 * 1024
 export const deviceBodiesBytesMax = 64 * 1024 * 1024
 /** Of these, bodies larger than `readingBodyBytesMax`: single readings find room beside stalled batches. */
@@ -103,7 +103,7 @@ export const bodyInOnePieceBytesMax = 128 * 1024
 /** Keys, operators and addresses that are remembered until the next heartbeat without a body in flight. */
 export const bodyHoldersKeptMax = 10_000
 
-// Keys (decisions, "Keys" and "Rate limiting").
+// Keys (docs/contract.md, "Keys" and "Rate limiting").
 export const keyLimitDefault = { readings: 6_000, windowMs: 60_000 } as const
 export const keyLimitReadingsMax = 10_000_000
 export const keyWindowMsMin = 1_000
@@ -131,7 +131,7 @@ export const clockDoubtMs = 24 * 3_600_000
 export const purgesPerAppendMax = 256
 /** A hundred years: whoever types more means something else. */
 export const durationMsMax = 36_500 * 86_400_000
-/** How long a key may live on after the first use of the one that follows it (decisions, "Keys"). */
+/** How long a key may live on after the first use of the one that follows it (docs/contract.md, "Keys"). */
 export const rotationOverlapsMs = [0, 3_600_000, 24 * 3_600_000, 7 * 24 * 3_600_000] as const
 export const rotationOverlapMsDefault = 24 * 3_600_000
 export const labelCodePointsMax = 80
@@ -191,7 +191,7 @@ export const knownPasswordsWaitingMax = 16
 /** Of one IPv4 address or IPv6 /48, in each of the two. */
 export const passwordsWaitingPerNetworkMax = 4
 
-// Actors (protocol, "Appending a reading").
+// Actors (docs/protocol.md, "Appending a reading").
 export const mailboxRequestsMax = 4_096
 /** 64 full batches, about 25 MB. */
 export const mailboxReadingsMax = 65_536
@@ -230,7 +230,7 @@ export const revocationFinishMs = 2_000
 /** A clock that goes further ahead than time has passed is believed when it has stood by that for so long. */
 export const clockStepMsMax = 1_000
 export const clockStandMs = 5_000
-/** An event from further ahead of this node's clock shows that clocks differ (protocol, "Versions and clocks"). */
+/** An event from further ahead of this node's clock shows that clocks differ (docs/protocol.md, "Versions and clocks"). */
 export const clockDifferenceMsMax = 1_000
 /** After so long without such an event they agree again; a multiple of `heartbeatMs`, as is `lagCalmMs`. */
 export const clockCalmMs = 60_000

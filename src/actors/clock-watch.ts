@@ -11,7 +11,7 @@ export type TimesTold =
   | { readonly kind: 'ahead_no_more' | 'late_no_more' | 'leapt_no_more' | 'doubted_no_more' }
 
 /**
- * Holds the times of the newest events against this node's clock (protocol, "Versions and clocks"), and says when it begins
+ * Holds the times of the newest events against this node's clock (docs/protocol.md, "Versions and clocks"), and says when it begins
  * that they do not fit and when that is over.
  *
  * An event can be heard late, and never early. So one from ahead proves that two clocks differ, and of two nodes that write

@@ -74,7 +74,7 @@ export type Keys = {
   accept(keyId: string, readings: Readings, requestId: string): Promise<Outcome<Accepted, ReadingRefusal>>
   /**
    * The same for a request with an `Idempotency-Key`: one that has stored something already is answered as it was then, and
-   * stores and costs nothing (protocol, "Idempotency").
+   * stores and costs nothing (docs/protocol.md, "Idempotency").
    */
   acceptKeyed(keyId: string, readings: Readings, request: KeyedRequest): Promise<Outcome<Accepted, ReadingRefusal>>
   /**

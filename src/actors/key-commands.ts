@@ -19,7 +19,7 @@ type Answer = Outcome<KeyState, CommandRefusal>
 export type ChangeKey = Exclude<KeyCommand, { type: 'CreateKey' | 'RevokeKey' }>
 
 /**
- * Every change of a key but its creation and its end (protocol, "Taking a right away"). What gives is the key's event
+ * Every change of a key but its creation and its end (docs/protocol.md, "Taking a right away"). What gives is the key's event
  * alone; what takes is the event, then a fence in the readings, then the answer. Where it is already so, whoever began it
  * may have died before the fence, so one must be seen or written all the same.
  *

@@ -9,7 +9,7 @@ import { KeyedAsk, type ReadingAnswer, type ReadingAsk } from './mailbox.ts'
 
 /**
  * The requests of one API key that carry an `Idempotency-Key`: which of them are under way on this node, and what others
- * have stored before them (protocol, "Idempotency").
+ * have stored before them (docs/protocol.md, "Idempotency").
  */
 export class KeyedAsks {
   readonly #host: Host

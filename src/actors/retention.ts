@@ -19,7 +19,7 @@ export type Purging = {
 }
 
 /**
- * Lets go of readings that are older than their cellar keeps them (protocol, "Retention"): ReadingsPurged in the cellar's
+ * Lets go of readings that are older than their cellar keeps them (docs/protocol.md, "Retention"): ReadingsPurged in the cellar's
  * stream first, then the truncation. Every node tries; the exact revision of the cellar's stream lets one of them write.
  * Who dies between the two leaves a truncation that any node makes: at its start, or when it hears of the purge.
  */

@@ -128,7 +128,7 @@ export const eventData = {
     },
     strict,
   ),
-  /** Ends a readings stream for good: stands for a revocation (protocol, "Taking a right away"). */
+  /** Ends a readings stream for good: stands for a revocation (docs/protocol.md, "Taking a right away"). */
   ReadingsSealed: Type.Object({ reason: Type.String() }, strict),
   /** Every node brings the key's stream up to this revision before its next append. */
   ReadingsFenced: Type.Object({ keyRevision: Type.Integer({ minimum: 0 }) }, strict),
@@ -202,7 +202,7 @@ export const eventData = {
 export type EventType = keyof typeof eventData
 export type EventData<T extends EventType> = Static<(typeof eventData)[T]>
 
-/** Newest schema version of every type. `src/log/upcast.ts` leads from each older one to the next. */
+/** Newest schema version of every type. `src/log/codec/upcast.ts` leads from each older one to the next. */
 export const schemaVersion = {
   ...(Object.fromEntries(Object.keys(eventData).map((type) => [type, 1])) as Record<EventType, number>),
   CellarPolicyChanged: 2,

@@ -1,5 +1,5 @@
 /**
- * `Idempotency-Key` (decisions, "Duplicates"; protocol, "Idempotency"): a request that is sent again with the key it had is
+ * `Idempotency-Key` (docs/contract.md, "Idempotency"; docs/protocol.md, "Idempotency"): a request that is sent again with the key it had is
  * answered as the first was, and stores nothing. What that takes lies in the log, with the first event that it stored.
  */
 import { type Static, Type } from '@sinclair/typebox'
@@ -33,7 +33,7 @@ export const Idempotency = Type.Object(
 )
 export type Idempotency = Static<typeof Idempotency>
 
-/** One printable ASCII character or more (decisions, 400 `INVALID_IDEMPOTENCY_KEY`). */
+/** One printable ASCII character or more (docs/contract.md, "Idempotency"). */
 const printable = /^[\x20-\x7e]+$/
 
 /** What stands for that `Idempotency-Key`; `null` if it is none. */

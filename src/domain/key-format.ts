@@ -1,5 +1,5 @@
 /**
- * The text of an API key: `clr_<id>_<secret><checksum>` (decisions, "Keys"). The id, 8 characters, names the key in
+ * The text of an API key: `clr_<id>_<secret><checksum>` (docs/contract.md, "Keys"). The id, 8 characters, names the key in
  * streams and pages; the secret, 256 bits in 43, is the only part that must be kept; the CRC-32 of all before it, in 6,
  * turns typing errors and guesses away before anything is hashed, and lets a scanner of leaked text be sure.
  */

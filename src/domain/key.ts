@@ -41,7 +41,7 @@ export type KeyState = {
 export const keyStatuses = ['active', 'expired', 'suspended', 'revoked'] as const
 export type KeyStatus = (typeof keyStatuses)[number]
 
-/** Precedence: revoked, suspended, expired, active (decisions, "One reading"). */
+/** Precedence: revoked, suspended, expired, active (docs/contract.md, "One reading"). */
 export const keyStatus = (key: KeyState, now: number): KeyStatus => {
   if (key.revoked !== null) return 'revoked'
   if (key.suspended !== null) return 'suspended'
@@ -239,7 +239,7 @@ export const evolveKey = (key: KeyState | null, event: RecordedEvent<KeyEventTyp
 }
 
 /**
- * Whether this change takes a right away, so that a fence must follow before the answer (protocol, "Taking a right
+ * Whether this change takes a right away, so that a fence must follow before the answer (docs/protocol.md, "Taking a right
  * away"). `before` and `after` are effective limits.
  */
 export const takesAway = (event: DecidedKey, key: KeyState, effectiveLimit: Limit, cellarLimit: Limit): boolean => {

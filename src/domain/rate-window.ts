@@ -1,7 +1,7 @@
 import { rateWindowSlots } from '../limits.ts'
 
 /**
- * How many readings a key may still have accepted: a sliding window in 64 slots (protocol, "The window").
+ * How many readings a key may still have accepted: a sliding window in 64 slots (docs/protocol.md, "The window").
  *
  * A reading at `t` is in the window at `now` while `t > now - windowMs`. Readings share slots of windowMs/63, aligned to
  * 1970 so that every node and every reload cuts them alike, and a slot leaves when its last reading does. So a reading is

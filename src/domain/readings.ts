@@ -71,7 +71,7 @@ const revoked: ReadingRefusal = { kind: 'key_invalid', why: 'revoked' }
 const suspended: ReadingRefusal = { kind: 'key_invalid', why: 'suspended' }
 const expired: ReadingRefusal = { kind: 'key_expired' }
 
-/** What the key's state refuses, in order of precedence: revoked, suspended, expired (decisions, "One reading"). */
+/** What the key's state refuses, in order of precedence: revoked, suspended, expired (docs/contract.md, "One reading"). */
 export const refusalOfKey = (key: KeyState | null, sealed: boolean, now: number): ReadingRefusal | null => {
   if (key === null) return unknown
   if (sealed || key.revoked !== null) return revoked

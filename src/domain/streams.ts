@@ -1,4 +1,4 @@
-/** Names of streams (design, "The log and its streams"): one `-` after the category. */
+/** Names of streams (docs/protocol.md, "Streams and identity"): one `-` after the category. */
 import { base62 } from './base62.ts'
 
 const digestChars = 22

@@ -15,7 +15,7 @@ import {
 import { assertNever, type CommandRefusal, done, type NameFault, type Outcome, refused } from './refusal.ts'
 
 /**
- * What is wrong with the name of a cellar, rack or keg (decisions, "Names"). It runs three times for every reading, so
+ * What is wrong with the name of a cellar, rack or keg (docs/contract.md, "Names"). It runs three times for every reading, so
  * printable ASCII, which nearly every name is, is judged without an allocation.
  */
 export const nameFault = (text: string): NameFault | null => {

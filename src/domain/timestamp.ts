@@ -1,5 +1,5 @@
 /**
- * The timestamp rule of a reading (contract, section 2.1; decisions, "Timestamp"): `YYYY-MM-DDThh:mm:ssZ`, also with 1 to 9
+ * The timestamp rule of a reading (docs/contract.md, "Timestamp"): `YYYY-MM-DDThh:mm:ssZ`, also with 1 to 9
  * fractional digits and with `+00:00` for `Z`.
  *
  * It counts the calendar itself, since `new Date(text)` rolls 30 February over into March and takes forms that the contract

@@ -133,7 +133,7 @@ const codeOf = ({ kind }: CodedRefusal): string => kind.toUpperCase()
 
 type BatchRejected = Extract<ReadingRefusal, { readonly kind: 'batch_rejected' }>
 
-/** A refusal's body and a batch's in one (decisions, "Many readings"). */
+/** A refusal's body and a batch's in one (docs/contract.md, "Many readings"). */
 const batchProblem = (refusal: BatchRejected): Problem => {
   const { rejected, atMs } = refusal
   const code = codeOf(refusal)

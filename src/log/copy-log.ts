@@ -39,7 +39,7 @@ export type CopyParts = {
 }
 
 /**
- * Copies a log: ids, revisions and `recordedAt` stay, so that every receipt stays true (protocol, "Copying a log"). Key,
+ * Copies a log: ids, revisions and `recordedAt` stay, so that every receipt stays true (docs/protocol.md, "Copying a log"). Key,
  * cellar, operator and seal events are written in the order of the log, each after all that lies before it; readings between
  * two of those go in parallel, stream by stream. What lies in the target already, from a copy that was cut off, is not
  * written again. Ends by reading both logs and comparing them. Nobody may write to either meanwhile.

@@ -15,7 +15,7 @@ export const areReadings = (events: readonly NewEvent[]): boolean =>
 
 /**
  * What waits in front of a log, bounded in events and bytes over all streams. What is more than readings has room of its own
- * behind theirs: a revocation is never refused because readings wait (protocol, "Taking a right away").
+ * behind theirs: a revocation is never refused because readings wait (docs/protocol.md, "Taking a right away").
  */
 export class QueueRoom {
   #events = 0

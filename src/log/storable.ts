@@ -40,7 +40,7 @@ const metadataFault = ({ metadata }: NewEvent): string | null =>
   metadataCheck.Check(metadata) ? null : 'metadata is not as its schema says'
 
 /**
- * Key, cellar and operator events stay for ever (decisions, "Retention and versioning").
+ * Key, cellar and operator events stay for ever (docs/contract.md, "Retention and versioning").
  * @throws Error unless events of the stream below `before` may go, and its last event stays.
  */
 export const assertTruncatable = (stream: string, before: number, nextRevision: number): void => {

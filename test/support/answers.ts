@@ -19,7 +19,7 @@ const expectGuarded = (answer: Answer): void => {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** The documented body of a refusal (decisions, "One reading"), with nothing else in it; answers its text. */
+/** The documented body of a refusal (docs/contract.md, "One reading"), with nothing else in it; answers its text. */
 export const expectRefusal = (answer: Answer, status: number, code: string): string => {
   const body: unknown = JSON.parse(answer.body)
   expect({ status: answer.status, body }).toEqual({
@@ -57,7 +57,7 @@ export type BatchBody = {
   readonly errors: readonly { readonly index: number; readonly code: string; readonly error: string }[]
 }
 
-/** The documented body of a batch (decisions, "Many readings"), of one that is refused with `code` too. */
+/** The documented body of a batch (docs/contract.md, "Many readings"), of one that is refused with `code` too. */
 export const expectBatch = (answer: Answer, status: 200 | 207 | 400): BatchBody => {
   const body: BatchBody = JSON.parse(answer.body)
   expect({ status: answer.status, body }).toEqual({

@@ -6,7 +6,7 @@ import { itemErrors, readingsWords } from '../problem.ts'
 /** A batch of which at least one reading is stored. */
 export type AcceptedBatch = { readonly accepted: Accepted; readonly rejected: readonly RejectedItem[] }
 
-/** The body of a 200 and of a 207 (decisions, "Many readings"). */
+/** The body of a 200 and of a 207 (docs/contract.md, "Many readings"). */
 export const batchBody = ({ accepted, rejected }: AcceptedBatch): string => {
   const count = accepted.last - accepted.first + 1
   const stored = `${readingsWords(count)} stored`

@@ -13,7 +13,7 @@ const bound = { what: 'batch', bytesMax: batchBodyBytesMax } as const
 
 /**
  * `POST /api/v1/ingest/batch`, after the key: each reading is judged alone, and the valid ones are stored all or none
- * (decisions, "Many readings"). Whatever is transient refuses the whole, so that an item's error is always for good.
+ * (docs/contract.md, "Many readings"). Whatever is transient refuses the whole, so that an item's error is always for good.
  */
 export const ingestBatch = (deps: ApiDeps): ApiRoute => {
   const { core } = deps

@@ -28,7 +28,7 @@ export type JudgeBody = (visit: Visit, json: unknown, keyed: Keyed | null) => Ap
 /**
  * What ingestion asks of every request after the key: rate limit (a look), content type, `Idempotency-Key`, size (as it was
  * sent, and unpacked), JSON; then `judge` asks for fields and cellar, and the key's actor reserves the places in the window
- * and judges the key once more when it appends (decisions, "One order of checks").
+ * and judges the key once more when it appends (docs/contract.md, "One order of checks").
  */
 export const ingestRoute = (deps: ApiDeps, bound: BodyBound, judge: JudgeBody): ApiRoute => {
   const { core, work } = deps

@@ -4,7 +4,7 @@ import { batchNamesMax, jsonNestingMax } from '../../limits.ts'
 export type StructureFault = 'too_deep' | 'too_many' | 'too_many_names'
 
 /**
- * Bounds what `JSON.parse` may cost, in one pass over the bytes of a body (decisions, "Cost is bounded, not only count").
+ * Bounds what `JSON.parse` may cost, in one pass over the bytes of a body (docs/contract.md, "Cost").
  * It stops at the first fault. The answer is the number of bytes looked at, or what is wrong.
  *
  * - It counts levels of nesting, and the characters `{}[]:,` outside strings: a megabyte of opening brackets takes up to

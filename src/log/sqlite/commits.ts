@@ -72,7 +72,7 @@ export class SqliteCommits {
 
   /**
    * All of the batch, or nothing of it. A COMMIT that failed may have reached the disk all the same: the same batch again
-   * on the same connection overwrites what it may have left, and the fsync of that vouches for it (protocol, "A failed
+   * on the same connection overwrites what it may have left, and the fsync of that vouches for it (docs/protocol.md, "A failed
    * fsync").
    */
   commit(batch: Batch): Verdict {

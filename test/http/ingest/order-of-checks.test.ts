@@ -57,7 +57,7 @@ const bodyWith = (faults: ReadonlySet<Fault>): string => {
   return faults.has('size') ? text.padEnd(readingBodyBytesMax + 1) : text
 }
 
-// Of two faults the earlier one answers (decisions, "One order of checks").
+// Of two faults the earlier one answers (docs/contract.md, "One order of checks").
 const inOrder: readonly (readonly [Fault, string])[] = [
   ['key', '401 Invalid API key'],
   ['route', '404 NOT_FOUND'],
