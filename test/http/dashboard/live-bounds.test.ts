@@ -117,8 +117,12 @@ const openAll = async (pathsOf: readonly string[], cookies: readonly string[]): 
   return streams
 }
 
-const sessions = (count: number): Promise<readonly string[]> =>
-  Promise.all(Array.from({ length: count }, (_, session) => signIn(session)))
+/** One after the other: of one network only a few may wait for a password at once. */
+const sessions = async (count: number): Promise<readonly string[]> => {
+  const cookies: string[] = []
+  for (let session = 0; session < count; session += 1) cookies.push(await signIn(session))
+  return cookies
+}
 
 const createCellars = async (count: number): Promise<readonly string[]> => {
   const names = Array.from({ length: count }, (_, number) => `cellar-${number}`)

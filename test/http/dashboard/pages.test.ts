@@ -36,6 +36,14 @@ const onlyKey = () => {
   return key
 }
 
+/** Names with a hidden character, and how a page shows them. */
+const shownNames: ReadonlyMap<string, string> = new Map([
+  [
+    '\u202e',
+    '<span class="hidden-character" role="img" aria-label="hidden character U+202E" title="Hidden character">U+202E</span>',
+  ],
+])
+
 const makeCellar = (cellar = testCellar) => service.core.cellars.create({ cellar, title: '' }, testAsker)
 
 describe('cellars', () => {
@@ -105,7 +113,7 @@ describe('cellars', () => {
         const { pathname } = new URL(path, service.url)
         const opened = await admin.get(pathname)
         expect([cellar, opened.status]).toEqual([cellar, 200])
-        expect(opened.body).toContain(`<code>${Bun.escapeHTML(cellar)}</code>`)
+        expect(opened.body).toContain(`<code><bdi>${shownNames.get(cellar) ?? Bun.escapeHTML(cellar)}</bdi></code>`)
       }
     }
   })
