@@ -124,8 +124,9 @@ describe('whatever people and devices call things', () => {
       (character) => character !== 'a' && /[\p{Default_Ignorable_Code_Point}\p{M}]/u.test(character),
     )
     let marks = 0
-    // A timestamp and an address of ours are never more than ASCII.
-    for (const page of everyPage((field) => (field === 'timestamp' || field === 'url' ? 'a' : text))) {
+    // No person or device chooses these: a timestamp, an address of ours, a notice of ours.
+    const ours: readonly TextField[] = ['timestamp', 'url', 'notice']
+    for (const page of everyPage((field) => (ours.includes(field) ? 'a' : text))) {
       const shown = await textOf(page)
       expect({ page: page.name, bare: shown.includes(bare ?? '?') }).toEqual({ page: page.name, bare: false })
       marks += shown.split(code).length - 1
