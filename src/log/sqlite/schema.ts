@@ -54,7 +54,7 @@ const triggers = `
 `
 
 // Retention: where a stream of readings begins. A row goes only when the whole of it lies below that mark, and the mark
-// only grows and leaves the last event, on any connection.
+// only grows and leaves the last event.
 const truncations = `
   CREATE TABLE truncations (
     stream INTEGER PRIMARY KEY,
