@@ -76,11 +76,13 @@ export const TextField = <Field extends string>(
 
 export const PasswordField = (
   props: Wording & {
-    readonly name: 'password' | 'password_again'
+    readonly name: 'password' | 'password_again' | 'own_password'
     readonly autocomplete: 'current-password' | 'new-password'
     readonly fault?: string | undefined
     readonly charsMin?: number
     readonly autofocus?: boolean
+    /** Whether it is needed depends on another field; the hint says how. */
+    readonly mayBeBlank?: boolean
   },
 ): JSX.Element => (
   <FieldFrame name={props.name} label={props.label} hint={props.hint} fault={props.fault} required>
@@ -88,7 +90,7 @@ export const PasswordField = (
       id={`field-${props.name}`}
       name={props.name}
       type="password"
-      required
+      required={props.mayBeBlank !== true}
       minlength={props.charsMin}
       autofocus={props.autofocus}
       autocomplete={props.autocomplete}

@@ -29,6 +29,8 @@
  * |                                 |                             | retention(id) (GET): days                                 |
  * | ConfirmRetentionPage            | retention(id), `?days=`     | same: days                                                |
  * | (retention.tsx)                 |                             |                                                           |
+ * | AccountPage (account.tsx)       | account                     | accountPassword: own_password, password,                  |
+ * |                                 |                             | password_again; accountSessions: session                  |
  * | OperatorsPage (operators.tsx)   | operators                   | operatorLinks: email, role                                |
  * | OperatorLinkPage                | answer to the post above    |                                                           |
  * | ConfirmAccessPage               | operatorRole(email),        | same: role; none to remove                                |
@@ -59,7 +61,7 @@ import { Name } from './name.tsx'
 import { paths } from './paths.ts'
 import type { HealthReason, Shell } from './types.ts'
 
-export type Section = 'cellars' | 'operators' | 'guide'
+export type Section = 'cellars' | 'operators' | 'guide' | 'account'
 
 /**
  * htmx under our policy: nothing here needs text compiled to code (no `js:` values, no filters), nor a style sheet of
@@ -141,9 +143,14 @@ const Masthead = (props: { readonly shell: Shell; readonly section: Section | un
             </nav>
             <div class="who">
               <span class="who-name">
-                <span title={attribute(plainName(operator.email))}>
+                <a
+                  href={paths.account}
+                  aria-current={props.section === 'account' ? 'page' : undefined}
+                  title={attribute(plainName(operator.email))}
+                >
+                  <span class="visually-hidden">Your account: </span>
                   <Name text={operator.email} />
-                </span>
+                </a>
                 {operator.role === 'auditor' ? <span class="role">auditor</span> : null}
               </span>
               <form method="post" action={paths.signOut}>

@@ -202,6 +202,48 @@ export type InvitationRow = {
   readonly expiresAt: number
 }
 
+/** Where a sign-in came from. */
+export type PlaceView = { readonly address: string; readonly browser: string }
+
+/** An open session of the operator who looks at it. */
+export type SessionRow = {
+  readonly id: string
+  readonly startedAt: number
+  /** `null`: this node has not seen it used since it started. */
+  readonly lastUsedAt: number | null
+  /** `null`: not kept any more. */
+  readonly place: PlaceView | null
+  /** Who made the link that set its password, if that was somebody else. */
+  readonly linkMadeBy: string | null
+  /** The one that the page is looked at with. */
+  readonly isThis: boolean
+}
+
+/** One thing that happened to an account: a sign-in and what belongs to it. */
+export type SignInHistoryRow =
+  | {
+      readonly kind: 'signed_in'
+      readonly at: number
+      readonly linkMadeBy: string | null
+      readonly place: PlaceView | null
+    }
+  | { readonly kind: 'signed_out'; readonly at: number; readonly by: By }
+  | { readonly kind: 'link_made'; readonly at: number; readonly madeBy: string }
+  | {
+      readonly kind: 'password_set'
+      readonly at: number
+      readonly hasLink: boolean
+      readonly linkMadeBy: string | null
+    }
+  | {
+      readonly kind: 'refused'
+      readonly at: number
+      readonly from: number
+      readonly failed: number
+      readonly throttled: number
+      readonly addresses: readonly string[]
+    }
+
 export type NewKeyField = 'label' | 'note' | 'expires' | 'expires_on' | 'limit_readings' | 'limit_seconds'
 export type RotateField = 'overlap'
 export type EditKeyField = NewKeyField
@@ -213,4 +255,5 @@ export type RetentionField = 'days'
 export type PolicyField = 'limit_readings' | 'limit_seconds' | 'age_max' | 'ahead_max'
 export type SignInField = 'email'
 export type SetPasswordField = 'email' | 'password' | 'password_again'
+export type ChangePasswordField = 'own_password' | 'password' | 'password_again'
 export type LinkField = 'email' | 'role'

@@ -54,6 +54,10 @@ const table: Readonly<Record<string, Row>> = {
   '/keys/:keyId/resume': { GET: [303, 403, 303], POST: [303, 403, 303] },
   '/keys/:keyId/revoke': pageWithForm(303),
   '/keys/:keyId/rotate': pageWithForm(422),
+  // An unknown session is over, so ending it is done. The other form misses the own password.
+  '/account': pageForAll,
+  '/account/password': { POST: [303, 422, 422] },
+  '/account/sessions': { POST: all(303) },
   '/operators': pageForAll,
   '/operators/links': formForAdmins(422),
   '/operators/:email/role': pageWithForm(200),

@@ -1,6 +1,7 @@
 import type { HistoryRow } from '../../projections/audit-trail.ts'
 import type { By, Limit } from '../../src/domain/events.ts'
 import { type KeyStatus, keyStatuses } from '../../src/domain/key.ts'
+import { AccountPage } from '../../views/account.tsx'
 import { CellarsPage } from '../../views/cellars.tsx'
 import { DocumentPage } from '../../views/document.tsx'
 import { InsecurePage } from '../../views/insecure.tsx'
@@ -28,7 +29,9 @@ import type {
   NewKeyField,
   PredecessorView,
   ReadingView,
+  SessionRow,
   Shell,
+  SignInHistoryRow,
   StateAt,
   SuccessorView,
 } from '../../views/types.ts'
@@ -54,6 +57,7 @@ export type TextField =
   | 'keg'
   | 'timestamp'
   | 'email'
+  | 'browser'
   | 'typed'
   | 'shown'
   | 'fault'
@@ -73,6 +77,7 @@ export const harmless: Texts = (field) =>
     keg: 'temperature',
     timestamp: '2026-11-21T10:14:05Z',
     email: 'marta@example.com',
+    browser: 'Firefox 128 on Windows',
     typed: '2026-11-21 10:14:07',
     shown: 'label=Pump+%26+press',
     fault: 'At most 80 characters.',
@@ -89,6 +94,7 @@ export const everyPage = (texts: Texts): readonly Page[] => [
   ...pagesBeforeSignIn(texts),
   ...cellarPages(texts),
   ...keyPages(texts),
+  ...accountPages(texts),
   ...operatorPages(texts),
   ...problemPages(texts),
 ]
@@ -775,6 +781,63 @@ const confirmPages = (texts: Texts): readonly Page[] => {
         action: 'resume',
         isExpired: true,
         form: form({ reason: '' }),
+      }),
+    },
+  ]
+}
+
+const accountPages = (texts: Texts): readonly Page[] => {
+  const [email, madeBy] = [texts('email'), `${texts('email')}.example`]
+  const place = { address: '2001:db8:85a3:8d3:1319:8a2e:370:7348', browser: texts('browser') }
+  const session: SessionRow = {
+    id: '0123456789abcdef',
+    startedAt: nowMs - 3_600_000,
+    lastUsedAt: nowMs - second,
+    place,
+    linkMadeBy: null,
+    isThis: true,
+  }
+  const other: SessionRow = { ...session, id: 'fedcba9876543210', isThis: false, linkMadeBy: madeBy }
+  const at = nowMs - day
+  const history: readonly SignInHistoryRow[] = [
+    { kind: 'signed_in', at, linkMadeBy: null, place },
+    { kind: 'refused', at, from: at - 60_000, failed: 1_200, throttled: 7, addresses: ['203.0.113.5', place.address] },
+    { kind: 'refused', at, from: at, failed: 1, throttled: 0, addresses: ['203.0.113.5'] },
+    { kind: 'signed_out', at, by: { kind: 'operator', email } },
+    { kind: 'signed_out', at, by: { kind: 'operator', email, session: { id: session.id, linkMadeBy: madeBy } } },
+    { kind: 'signed_in', at, linkMadeBy: madeBy, place: null },
+    { kind: 'password_set', at, hasLink: true, linkMadeBy: madeBy },
+    { kind: 'link_made', at, madeBy },
+    { kind: 'link_made', at, madeBy: 'cli' },
+    { kind: 'link_made', at, madeBy: email },
+    { kind: 'password_set', at, hasLink: false, linkMadeBy: null },
+  ]
+  const page = { email, passwordCharsMin: 12 }
+  const values = { own_password: '', password: '', password_again: '' }
+  return [
+    {
+      name: 'account',
+      html: AccountPage({
+        ...page,
+        shell: shellOf(texts, 'admin'),
+        sessions: [session, other, { ...other, id: '0', place: null, lastUsedAt: null, linkMadeBy: 'cli' }],
+        history,
+        form: form(values),
+      }),
+    },
+    {
+      name: 'account-refused',
+      html: AccountPage({
+        ...page,
+        shell: shellOf(texts, 'auditor'),
+        sessions: [session],
+        history: [],
+        form: form(values, {
+          own_password: texts('fault'),
+          password: texts('fault'),
+          password_again: texts('fault'),
+          form: texts('fault'),
+        }),
       }),
     },
   ]

@@ -6,6 +6,7 @@
  * Elysia only finds the route.
  */
 import { Elysia } from 'elysia'
+import { accountRoutes } from './account.tsx'
 import { loadAssets } from './assets.ts'
 import { cellarRoutes } from './cellars.tsx'
 import { answerDashboard } from './door.tsx'
@@ -42,6 +43,7 @@ export const dashboardTable = (
     ...keyListRoutes(deps),
     ...keyRoutes(deps),
     ...rotateRoutes(deps),
+    ...accountRoutes(deps),
     ...operatorRoutes(deps),
     ...signInRoutes(deps),
     ...linkRoutes(deps),

@@ -8,7 +8,8 @@ import { type Faults, noFaults, placedFaults } from './forms.ts'
 import { knownBrowser, passwordClient } from './known-browser.ts'
 import { safeNext } from './next-path.ts'
 import { cookieText, readCookie } from './session-cookie.ts'
-import { type SignInReason, whoOf } from './traces.ts'
+import { tooManyAttempts } from './too-many-attempts.ts'
+import { type SignInReason, throttledReasons, whoOf } from './traces.ts'
 import type { DashboardDeps, Route, SignedInVisit, Visit } from './visit.ts'
 
 export const signInRoutes = (deps: DashboardDeps): readonly Route[] => [
@@ -36,11 +37,13 @@ const signIn = async (deps: DashboardDeps, visit: Visit): Promise<Response> => {
   const trace = (reason: SignInReason): void =>
     traces.refused({ what: 'sign_in', reason, ...whoOf(visit, account?.email ?? null) })
 
+  const again = (faults: Faults) => signInPage(deps, visit, { next, faults })
+
   const attempt = { email, isAccount: account !== null, address: visit.origin.clientAddress, device }
   const counted = throttle.attempt(attempt, visit.nowMs)
   if (!counted.isCounted) {
     trace(throttledReasons[counted.reason])
-    return tooManyAttempts(deps, visit, counted.waitMs)
+    return tooManyAttempts(visit, counted.waitMs, again)
   }
   const input = { email, password: visit.form('password') }
   const opened = await core.operators.signIn(input, signInFrom(visit, { isKnown: device !== null }), visit.requestId)
@@ -49,18 +52,11 @@ const signIn = async (deps: DashboardDeps, visit: Visit): Promise<Response> => {
     if (refusal.kind === 'wrong_credentials') trace(account === null ? 'no_such_account' : 'wrong_password')
     else throttle.takeBack(counted)
     if (refusal.kind === 'busy') trace('busy')
-    const again = (faults: Faults) => signInPage(deps, visit, { next, faults })
     return refusedPage(visit, refusal, { back: { href: paths.signIn, words: 'Back to sign-in' }, again })
   }
   throttle.succeeded(counted)
   return intoDashboard(visit, opened.value, next)
 }
-
-const throttledReasons = {
-  account: 'too_many_for_account',
-  address: 'too_many_from_address',
-  device: 'too_many_from_browser',
-} as const
 
 /** Whoever may have been impersonated is told so first. */
 export const intoDashboard = (visit: Visit, opened: SignedIn, next: string): Response => {
@@ -91,7 +87,8 @@ export const sessionCookies = (
   cookieText({ kind: 'visitor', value: '', ageMs: 0 }, origin.trust),
 ]
 
-const signOut = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+/** Ends the session that the visit came with. */
+export const signOut = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const ended = await core.operators.signOut(visit.session.secret, visit.requestId)
   if (!ended.ok) {
     const back = { href: paths.cellars, words: 'You are still signed in' }
@@ -113,13 +110,4 @@ const signInPage = ({ core }: DashboardDeps, visit: Visit, { next, faults = noFa
       isFresh={core.projections.operators.list().length === 0}
     />
   )
-}
-
-const tooManyAttempts = async (deps: DashboardDeps, visit: Visit, waitMs: number): Promise<Response> => {
-  const minutes = Math.ceil(waitMs / 60_000)
-  const wait = `Wait ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}, then try again.`
-  const faults = { form: `Too many attempts for this account or from this address. ${wait}` }
-  const answer = await htmlPage(visit, signInPage(deps, visit, { next: safeNext(visit.form('next')), faults }), 429)
-  answer.headers.set('Retry-After', String(Math.ceil(waitMs / 1_000)))
-  return answer
 }

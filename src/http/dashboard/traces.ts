@@ -5,11 +5,13 @@ import { refusalLineCountersMax, refusalLineNamesMax, traceLineMs, traceLinesMax
 import { networkOf } from '../client-address.ts'
 import { FrequentNames } from '../ingest/frequent-names.ts'
 import type { RequestLines } from '../request-lines.ts'
+import type { ThrottledAttempt } from './sign-in-throttle.ts'
 import type { Visit } from './visit.ts'
 
-/** Why a password was not accepted. `busy`: it was never compared. */
+/** Why a password was not accepted. `busy`: it was never compared. `wrong_own_password`: whoever guessed was signed in. */
 export type SignInReason =
   | 'wrong_password'
+  | 'wrong_own_password'
   | 'no_such_account'
   | 'too_many_for_account'
   | 'too_many_from_address'
@@ -20,7 +22,14 @@ export type SignInReason =
 export type DoorReason = 'cross_site' | 'no_cookie' | 'form_token' | 'role'
 
 /** The password was compared. */
-const comparedReasons: ReadonlySet<SignInReason> = new Set(['wrong_password', 'no_such_account'])
+const comparedReasons: ReadonlySet<SignInReason> = new Set(['wrong_password', 'wrong_own_password', 'no_such_account'])
+
+/** By the counter that was full. */
+export const throttledReasons: Readonly<Record<ThrottledAttempt['reason'], SignInReason>> = {
+  account: 'too_many_for_account',
+  address: 'too_many_from_address',
+  device: 'too_many_from_browser',
+}
 
 type Who = {
   /** Of an existing account; `null`: none. A text that is no account's e-mail may be a password in the wrong field. */
