@@ -99,7 +99,6 @@ const copyPage = async (streams: TargetStreams, page: readonly RecordedEvent[]):
     await Promise.all(Array.from(runs, ([stream, run]) => streams.copy(stream, run)))
   }
   for (const event of page) {
-    if (event.type === 'RecordUnreadable') throw unreadable(event)
     const isBarrier = event.type !== 'ReadingAccepted'
     if (isBarrier) await flush()
     const run = waiting.get(event.stream)
@@ -109,6 +108,9 @@ const copyPage = async (streams: TargetStreams, page: readonly RecordedEvent[]):
   }
   await flush()
 }
+
+const isUnreadable = (event: RecordedEvent): event is RecordedEvent<'RecordUnreadable'> =>
+  event.type === 'RecordUnreadable'
 
 /** What is not understood can't be proved to be the same: a copy holds all of its source, or is none. */
 const unreadable = ({ stream, revision, data }: RecordedEvent<'RecordUnreadable'>): CopyRefused =>
@@ -139,6 +141,9 @@ class TargetStreams {
   async copy(stream: string, run: readonly RecordedEvent[]): Promise<void> {
     const target = await this.#get(stream)
     const fresh = run.filter(({ revision }) => revision > target.revision && revision >= target.keptFrom)
+    // Only now: an engine that frees its space later shows records that were purged.
+    const unread = fresh.find(isUnreadable)
+    if (unread !== undefined) throw unreadable(unread)
     for (const chunk of chunksOf(fresh.map(unplaced))) await this.#append(stream, target, chunk)
   }
 
