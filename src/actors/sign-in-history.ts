@@ -3,7 +3,7 @@ import type { RecordedEvent } from '../domain/events.ts'
 import { makerOf, sessionIdOf } from '../domain/operator.ts'
 import { operatorStream, signInsStream } from '../domain/streams.ts'
 import { signInHistoryEventsMax, signInHistoryRowsMax } from '../limits.ts'
-import { type EventLog, UndecodableEvent } from '../log/event-log.ts'
+import type { EventLog } from '../log/event-log.ts'
 import type { SignInPlace, SignInRow } from './core.ts'
 
 /**
@@ -12,7 +12,7 @@ import type { SignInPlace, SignInRow } from './core.ts'
  */
 export const signInHistory = async (log: EventLog, email: string): Promise<readonly SignInRow[]> => {
   const own = await log.read(operatorStream(email), { direction: 'backwards', limit: signInHistoryEventsMax })
-  const records = await latestRecords(log)
+  const records = await log.read(signInsStream, { direction: 'backwards', limit: signInHistoryEventsMax })
   const rows = [...own.flatMap(ownRow), ...records.flatMap((event) => refusedRow(event, email))]
   const shown = rows.toSorted((a, b) => b.at - a.at).slice(0, signInHistoryRowsMax)
   const places = placesIn(records)
@@ -58,16 +58,6 @@ const refusedRow = (event: RecordedEvent, email: string): readonly OwnRow[] => {
   return [{ kind: 'refused', at: event.data.to, from: event.data.from, failed, throttled, addresses }]
 }
 
-/** A newer version may have written what this one can't read: the history does without it. */
-const latestRecords = async (log: EventLog): Promise<readonly RecordedEvent[]> => {
-  try {
-    return await log.read(signInsStream, { direction: 'backwards', limit: signInHistoryEventsMax })
-  } catch (error) {
-    if (error instanceof UndecodableEvent) return []
-    throw error
-  }
-}
-
 const placesIn = (records: readonly RecordedEvent[]): ReadonlyMap<number, SignInPlace> =>
   new Map(records.flatMap((event) => (event.type === 'SignInSeen' ? [[event.revision, placeOf(event)] as const] : [])))
 
@@ -81,13 +71,8 @@ const withPlace = async (
 }
 
 const placeAt = async (log: EventLog, revision: number): Promise<SignInPlace | null> => {
-  try {
-    const [event] = await log.read(signInsStream, { from: revision, limit: 1 })
-    return event?.type === 'SignInSeen' && event.revision === revision ? placeOf(event) : null
-  } catch (error) {
-    if (error instanceof UndecodableEvent) return null
-    throw error
-  }
+  const [event] = await log.read(signInsStream, { from: revision, limit: 1 })
+  return event?.type === 'SignInSeen' && event.revision === revision ? placeOf(event) : null
 }
 
 const placeOf = ({ data }: RecordedEvent<'SignInSeen'>): SignInPlace => ({

@@ -2,7 +2,7 @@
  * What `signins-node` keeps of sign-ins for 30 days: who came from where, and sums of those who were refused. Addresses and
  * browsers are personal data, so they stand in no stream that is kept for ever.
  */
-import type { Decided, EventData, NewEvent, RecordedEvent } from '../domain/events.ts'
+import type { Decided, EventData, NewEvent } from '../domain/events.ts'
 import { type CommandRefusal, done, type Outcome } from '../domain/refusal.ts'
 import { signInsStream } from '../domain/streams.ts'
 import {
@@ -12,7 +12,7 @@ import {
   refusedSignInAddressesMax,
   refusedSignInsToldMs,
 } from '../limits.ts'
-import { Outage, UndecodableEvent } from '../log/event-log.ts'
+import { Outage } from '../log/event-log.ts'
 import { appendUntilKnown } from './append-until-known.ts'
 import type { Asker } from './core.ts'
 import type { Host } from './host.ts'
@@ -92,7 +92,7 @@ export class SignInRecords {
   async #append(record: SignInRecord, asker: Asker): Promise<number> {
     const { clock, entropy, log } = this.#host
     for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
-      const last = await lastOf(() => log.read(signInsStream, { direction: 'backwards', limit: 1 }))
+      const [last] = await log.read(signInsStream, { direction: 'backwards', limit: 1 })
       const recordedAt = Math.max(clock.now(), last?.recordedAt ?? 0)
       const event: NewEvent = { ...record, id: entropy.uuid(), recordedAt, metadata: askedBy(asker) }
       const append = { stream: signInsStream, expected: last?.revision ?? ('none' as const), events: [event] }
@@ -104,19 +104,6 @@ export class SignInRecords {
       'not_written',
       'overloaded',
     )
-  }
-}
-
-/** A newer version may have written the last event: its place is enough to write behind it. */
-const lastOf = async (
-  read: () => Promise<readonly RecordedEvent[]>,
-): Promise<{ readonly revision: number; readonly recordedAt: number } | null> => {
-  try {
-    const [last] = await read()
-    return last ?? null
-  } catch (error) {
-    if (error instanceof UndecodableEvent) return { revision: error.revision, recordedAt: 0 }
-    throw error
   }
 }
 
