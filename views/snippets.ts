@@ -4,7 +4,8 @@
  * Inside JSON, quotes, backslashes and everything invisible become `\uXXXX`: then no shell, not even fish (for which `\\`
  * means something within single quotes), finds anything to interpret, and no text turns round what a terminal shows.
  */
-const isPlain = (character: string): boolean => !/['"\\<>&\p{C}\p{Zl}\p{Zp}]/u.test(character)
+const isPlain = (character: string): boolean =>
+  !/['"\\<>&\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u.test(character)
 
 const unitEscape = (character: string): string =>
   Array.from({ length: character.length }, (_, at) => `\\u${hex(character.charCodeAt(at), 4)}`).join('')

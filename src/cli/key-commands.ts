@@ -21,6 +21,7 @@ import {
 } from './options.ts'
 import { historyTable, keyFields, keyTable, stateText } from './render.ts'
 import { listing, type Runner } from './runner.ts'
+import { visibleText } from './visible-text.ts'
 
 export const addKeyCommands = (program: Command, runner: Runner): void => {
   const key = program
@@ -181,7 +182,7 @@ const replacedNotes = (lines: readonly Line[]): readonly string[] =>
   keysOf(lines).flatMap(({ replaced }) => (replaced === undefined ? [] : [replacedNote(replaced)]))
 
 const replacedNote = (keyId: string): string =>
-  `clr_${keyId} was made to follow the old one, and has not been used. The new key takes its place; if its text is lost, revoke it.`
+  `clr_${visibleText(keyId)} was made to follow the old one, and has not been used. The new key takes its place; if its text is lost, revoke it.`
 
 const oldKeyEnds = (overlapMs: number): string =>
   overlapMs === 0

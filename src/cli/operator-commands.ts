@@ -4,6 +4,7 @@ import type { Line } from './lines.ts'
 import { type JsonOption, jsonFlag } from './options.ts'
 import { linkText, operatorFields, operatorTable } from './render.ts'
 import { listing, type Runner } from './runner.ts'
+import { visibleText } from './visible-text.ts'
 
 export const addOperatorCommands = (program: Command, runner: Runner): void => {
   const operator = program
@@ -90,4 +91,4 @@ const operatorsOf = (lines: readonly Line[]) => lines.flatMap((line) => (line.ki
 const linksOf = (lines: readonly Line[]) => lines.flatMap((line) => (line.kind === 'link' ? [line.value] : []))
 
 const noteOf = (link: { readonly role: Role; readonly expiresAt: string }): string =>
-  `It works once, until ${link.expiresAt}, for an ${link.role}. Whoever has it can sign in: send it like a password.`
+  `It works once, until ${visibleText(link.expiresAt)}, for an ${link.role}. Whoever has it can sign in: send it like a password.`

@@ -72,6 +72,25 @@ describe('no text steers the terminal', () => {
     expect(json.lines).toEqual([value])
   })
 
+  test('that the service answers and a note beside the result repeats', async () => {
+    const made = { id: hostile, cellar: hostile, label: hostile, note: hostile, status: 'active' } as const
+    const limit = { readings: 1, windowMs: 1_000 }
+    const times = { expiresAt: hostile, createdAt: hostile, lastUsedAt: hostile }
+    const key = { ...made, ...times, limit, key: hostile, predecessor: hostile, replaced: hostile }
+    const link = { url: hostile, email: hostile, role: 'admin', expiresAt: hostile } as const
+    const answers = [
+      [{ kind: 'key', value: key }, ['key', 'rotate', '7Qp2mZ4k']],
+      [{ kind: 'link', value: link }, ['operator', 'link']],
+    ] as const
+    for (const [line, words] of answers) {
+      const DATA_DIR = answering({ line }, { end: { exitCode: 0, message: null } })
+      const ran = await cellarbook(words, { DATA_DIR, EVENTSTORE_URL: '' })
+      expect([words, ran.exitCode]).toEqual([words, 0])
+      expect([ran.stdout, ran.stderr]).toEqual([expect.stringContaining(escaped), expect.stringContaining(escaped)])
+      for (const shown of [...linesOf(ran.stdout), ...linesOf(ran.stderr)]) expect(shown).not.toMatch(steering)
+    }
+  })
+
   test('that an address answers simulated devices', async () => {
     const answer = () => Response.json({ code: hostile, message: hostile }, { status: 400 })
     const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer })

@@ -37,6 +37,7 @@ const hostileCellars = [
   'abc\u202Edef\u2066',
   '\u{E0041}tag',
   'line\u2028separator',
+  'a\u3164b\u034f\u2800',
   '#{owned} {owned} f"{owned}" \\N{BULLET}',
 ]
 
@@ -164,6 +165,6 @@ test('jsonString() shows nothing invisible and nothing that turns text round', (
   for (const cellar of hostileCellars) {
     const text = jsonString(cellar)
     expect(JSON.parse(text)).toBe(cellar)
-    expect(text).not.toMatch(/[\p{C}\u2028\u2029']/u)
+    expect(text).not.toMatch(/[\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800']/u)
   }
 })
