@@ -95,8 +95,16 @@ export const signOut = async ({ core }: DashboardDeps, visit: SignedInVisit): Pr
     return refusedPage(visit, ended.refusal, { back, again: () => '' })
   }
   const gone = cookieText({ kind: 'session', value: '', ageMs: 0 }, visit.origin.trust)
-  return seeOther(visit, paths.signIn, { notice: 'signed_out', cookies: [gone] })
+  const answer = seeOther(visit, paths.signIn, { notice: 'signed_out', cookies: [gone] })
+  answer.headers.set('Clear-Site-Data', clearedAtSignOut)
+  return answer
 }
+
+/**
+ * The browser forgets what it has cached, and what scripts have stored. Cookies stay: one tells that the browser is known, and one
+ * carries the notice.
+ */
+const clearedAtSignOut = '"cache", "storage"'
 
 type Shown = { readonly next: string; readonly faults?: Faults }
 

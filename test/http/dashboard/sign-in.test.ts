@@ -96,6 +96,16 @@ describe('sign-in', () => {
     expect((await person.get('/cellars')).status).toBe(303)
   })
 
+  test('has the browser forget pages at sign-out, and keeps the cookie of a known browser', async () => {
+    const person = await signedIn(service, 'admin')
+    const device = person.cookies.get('__Host-cellarbook-device') ?? ''
+    const out = await person.post('/sign-out', {})
+    expect(out.headers.get('clear-site-data')).toBe('"cache", "storage"')
+    expect(person.cookies.get('__Host-cellarbook-device')).toBe(device)
+    expect(device).toHaveLength(43)
+    expect((await person.get('/sign-in')).headers.has('clear-site-data')).toBe(false)
+  })
+
   test('takes a form after the session’s end nowhere, and says that nothing was changed', async () => {
     const person = await signedIn(service, 'admin')
     await person.get('/cellars/new')
