@@ -1,6 +1,7 @@
 /**
  * docs/security.md says for each requirement which test shows that it holds. So each file and title that it names must be there,
- * each requirement must have one row, and each row must have evidence or a reason why it has none.
+ * each requirement must have one row, and each row must have evidence or a reason why it has none. Each promise of SECURITY.md has
+ * a row, too.
  */
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
@@ -56,6 +57,13 @@ const idsOf = (text: string): readonly string[] => {
   return numbersOf(range).map((number) => `${section}.${number}`)
 }
 
+/** The first sentence of each promise. */
+const promisesOf = (text: string): readonly string[] =>
+  text.split('\n').flatMap((line) => {
+    const [, promise] = /^\| (?!promised)(.+?\.) /.exec(line) ?? []
+    return promise === undefined ? [] : [promise]
+  })
+
 type ReadText = (path: string) => string | null
 
 /** What is wrong with the document, in words. */
@@ -67,6 +75,9 @@ const faultsOf = (document: string, read: ReadText): readonly string[] => {
     ...[...known].filter((id) => !named.includes(id)).map((id) => `${id} has no row`),
     ...named.filter((id, index) => named.indexOf(id) !== index).map((id) => `${id} has two rows`),
     ...named.filter((id) => !known.has(id)).map((id) => `${id} is no requirement`),
+    ...promisesOf(read('SECURITY.md') ?? '')
+      .filter((promise) => !document.includes(`\n| ${promise} `))
+      .map((promise) => `no row for the promise “${promise}”`),
     ...rows.filter((row) => !isAnswered(row)).map(({ name }) => `${name} has neither evidence nor a reason`),
     ...referencesOf(document).flatMap((reference) => faultsOfReference(reference, read)),
   ]
@@ -110,6 +121,7 @@ const document = readFileSync(join(root, 'docs/security.md'), 'utf8')
 describe('docs/security.md', () => {
   test('has evidence or a reason for every requirement, and each test that it names is there', () => {
     expect(requirements).toHaveLength(253)
+    expect(promisesOf(readFromHere('SECURITY.md') ?? '').length).toBeGreaterThan(20)
     expect(faultsOf(document, readFromHere)).toEqual([])
   })
 
@@ -127,6 +139,12 @@ describe('docs/security.md', () => {
       'gone.test.ts is not there',
     ],
     ['a row that is gone', /\n\| API7 [^\n]*/, '', 'API7 has no row'],
+    [
+      'a promise that is gone',
+      '| A key is shown once',
+      '| A key is shown twice',
+      'no row for the promise “A key is shown once',
+    ],
     ['a requirement twice', /\n(\| API7 [^\n]*)/, '\n$1\n$1', 'API7 has two rows'],
     ['a requirement of another level', '| 6.3.2 ', '| 6.3.8 ', '6.3.8 is no requirement'],
     ['a row without evidence', /\n\| API7 [^\n]*/, '\n| API7 | Requests | All is well. |', 'API7 has neither'],
