@@ -31,10 +31,11 @@
  * | (retention.tsx)                 |                             |                                                           |
  * | AccountPage (account.tsx)       | account                     | accountPassword: own_password, password,                  |
  * |                                 |                             | password_again; accountSessions: session                  |
- * | OperatorsPage (operators.tsx)   | operators                   | operatorLinks: email, role                                |
+ * | OperatorsPage (operators.tsx)   | operators                   | operatorLinks: email, role, own_password                  |
  * | OperatorLinkPage                | answer to the post above    |                                                           |
- * | ConfirmAccessPage               | operatorRole(email),        | same: role; none to remove                                |
- * | (operator-confirm.tsx)          | removeOperator(email)       |                                                           |
+ * | ConfirmAccessPage               | operatorRole(email),        | same: role; none to remove or to end sessions             |
+ * | (operator-confirm.tsx)          | removeOperator(email),      |                                                           |
+ * |                                 | operatorSessions(email)     |                                                           |
  * | DocumentPage (document.tsx)     | devicesGuide                |                                                           |
  *
  * Every signed-in page has the form that posts to `signOut`.

@@ -1,6 +1,6 @@
 import { attribute } from './attribute.ts'
-import { LinkMaker } from './by.tsx'
 import { Csrf } from './field.tsx'
+import { LinkMark } from './link-mark.tsx'
 import { Name } from './name.tsx'
 import { paths } from './paths.ts'
 import { Ago, Instant } from './time.tsx'
@@ -15,10 +15,10 @@ export const OpenSessions = (props: {
   readonly nowMs: number
   readonly sessions: readonly SessionRow[]
 }): JSX.Element => (
-  <section aria-labelledby="sessions-title">
+  <section class="account" aria-labelledby="sessions-title">
     <h2 id="sessions-title">Open sessions</h2>
     <div class="table-room">
-      <table class="stack sessions">
+      <table class="stack">
         <thead>
           <tr>
             <th scope="col">Browser</th>
@@ -40,7 +40,7 @@ export const OpenSessions = (props: {
       <form method="post" action={paths.accountSessions} class="under-table">
         <Csrf token={props.csrf} />
         <input type="hidden" name="session" value={otherSessions} />
-        <button type="submit" class="secondary">
+        <button type="submit" class="plain">
           End all other sessions
         </button>
       </form>
@@ -64,12 +64,7 @@ const SessionLine = (props: {
             from <Name text={session.place.address} />
           </span>
         )}
-        {session.linkMadeBy === null ? null : (
-          <span class="under">
-            <span class="mark skew">somebody else’s link</span> Password from a link by{' '}
-            <LinkMaker madeBy={session.linkMadeBy} />
-          </span>
-        )}
+        {session.linkMadeBy === null ? null : <LinkMark madeBy={session.linkMadeBy} isOwn={false} />}
       </th>
       <td data-label="Signed in">
         <Instant at={session.startedAt} />

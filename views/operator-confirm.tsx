@@ -6,8 +6,8 @@ import { Name } from './name.tsx'
 import { paths } from './paths.ts'
 import type { OperatorRow, Shell } from './types.ts'
 
-/** What may be done with somebody's access: another role, an end of it, or an end of the invitation to have any. */
-export type AccessChange = Role | 'remove' | 'withdraw'
+/** What may be done with somebody's access: another role, an end of it, of the invitation to have any, or of the sessions. */
+export type AccessChange = Role | 'remove' | 'withdraw' | 'end_sessions'
 
 /** Asks before somebody gets another role, loses access, or is no longer invited. */
 export const ConfirmAccessPage = (props: {
@@ -18,7 +18,7 @@ export const ConfirmAccessPage = (props: {
 }): JSX.Element => {
   const { operator, change } = props
   const { title, verb, object, button, consequences } = words[change]
-  const isRemoval = change === 'remove' || change === 'withdraw'
+  const isRole = change === 'admin' || change === 'auditor'
   return (
     <Layout shell={props.shell} title={title} section="operators" narrow>
       <ConfirmCard
@@ -29,22 +29,48 @@ export const ConfirmAccessPage = (props: {
           </>
         }
         csrf={props.shell.csrf}
-        action={isRemoval ? paths.removeOperator(operator.email) : paths.operatorRole(operator.email)}
+        action={actionOf(operator.email, change)}
         fault={props.fault}
-        fields={isRemoval ? null : <input type="hidden" name="role" value={attribute(change)} />}
+        fields={isRole ? <input type="hidden" name="role" value={attribute(change)} /> : null}
         button={button}
-        isDangerous={isRemoval}
+        isDangerous={!isRole}
         cancel={paths.operators}
       >
-        {operator.isYou ? (
-          <p class="last-use in-use">
-            <strong>This is you.</strong> Only another admin can undo it.
-          </p>
-        ) : null}
+        {operator.isYou ? <ThisIsYou change={change} /> : null}
         <p safe>{consequences}</p>
       </ConfirmCard>
     </Layout>
   )
+}
+
+const ThisIsYou = (props: { readonly change: AccessChange }): JSX.Element =>
+  props.change === 'end_sessions' ? (
+    <p class="last-use calm">
+      <strong>This is you.</strong> The session that you use now stays open.
+    </p>
+  ) : (
+    <p class="last-use in-use">
+      <strong>This is you.</strong> Only another admin can undo it.
+    </p>
+  )
+
+const actionOf = (email: string, change: AccessChange): string => {
+  switch (change) {
+    case 'admin':
+    case 'auditor':
+      return paths.operatorRole(email)
+    case 'remove':
+    case 'withdraw':
+      return paths.removeOperator(email)
+    case 'end_sessions':
+      return paths.operatorSessions(email)
+    default:
+      return unknownChange(change)
+  }
+}
+
+const unknownChange = (change: never): never => {
+  throw new Error(`Cannot ask about a change: ${JSON.stringify(change)}`)
 }
 
 type Words = {
@@ -72,6 +98,14 @@ const words: Readonly<Record<AccessChange, Words>> = {
     button: 'Withdraw',
     consequences:
       'Every one-time link of theirs ends, within a second on every node. If they have joined by then, their access ends too. They can be invited again.',
+  },
+  end_sessions: {
+    title: 'End sessions?',
+    verb: 'End every session of',
+    object: '?',
+    button: 'End sessions',
+    consequences:
+      'They are signed out everywhere, within a second on every node, and can sign in again. If a password may be known to others, make a one-time link too: it sets a new password.',
   },
   auditor: {
     title: 'Change role?',

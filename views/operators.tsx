@@ -1,8 +1,9 @@
 import { Copyable } from './copyable.tsx'
-import { Csrf, FormFault, TextField } from './field.tsx'
+import { Csrf, FormFault, PasswordField, TextField } from './field.tsx'
 import { Layout } from './layout.tsx'
 import { Name } from './name.tsx'
 import { paths } from './paths.ts'
+import { countOf } from './quantity.ts'
 import { Day, Instant } from './time.tsx'
 import type { Form, InvitationRow, LinkField, OperatorRow, Shell } from './types.ts'
 
@@ -22,35 +23,34 @@ export const OperatorsPage = (props: {
           People who sign in here. An admin changes things, an auditor sees everything and changes nothing.
         </p>
       </div>
-      <div class="list-and-form">
-        <section aria-label="Operators">
-          <div class="table-room wider">
-            <table class="stack operators">
-              <thead>
-                <tr>
-                  <th scope="col">E-mail</th>
-                  <th scope="col">Role</th>
-                  <th scope="col">Added</th>
-                  {isAdmin ? (
-                    <th scope="col">
-                      <span class="visually-hidden">Actions</span>
-                    </th>
-                  ) : null}
-                </tr>
-              </thead>
-              <tbody>
-                {props.operators.map((operator) => (
-                  <OperatorLine operator={operator} isAdmin={isAdmin} />
-                ))}
-                {props.invitations.map((invitation) => (
-                  <InvitationLine invitation={invitation} isAdmin={isAdmin} />
-                ))}
-              </tbody>
-            </table>
-          </div>
-        </section>
-        {isAdmin ? <LinkForm csrf={props.shell.csrf} form={props.form} /> : null}
-      </div>
+      <section aria-label="Operators">
+        <div class="table-room widest">
+          <table class="stack operators">
+            <thead>
+              <tr>
+                <th scope="col">E-mail</th>
+                <th scope="col">Role</th>
+                <th scope="col">Added</th>
+                <th scope="col">Last sign-in</th>
+                {isAdmin ? (
+                  <th scope="col">
+                    <span class="visually-hidden">Actions</span>
+                  </th>
+                ) : null}
+              </tr>
+            </thead>
+            <tbody>
+              {props.operators.map((operator) => (
+                <OperatorLine operator={operator} isAdmin={isAdmin} />
+              ))}
+              {props.invitations.map((invitation) => (
+                <InvitationLine invitation={invitation} isAdmin={isAdmin} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </section>
+      {isAdmin ? <LinkForm csrf={props.shell.csrf} form={props.form} /> : null}
     </Layout>
   )
 }
@@ -67,9 +67,17 @@ const OperatorLine = (props: { readonly operator: OperatorRow; readonly isAdmin:
       <td data-label="Added">
         <Day at={operator.addedAt} />
       </td>
+      <td data-label="Last sign-in">
+        {operator.lastSignedInAt === null ? <span class="quiet">never</span> : <Instant at={operator.lastSignedInAt} />}
+        {operator.openSessions === 0 ? null : (
+          <span class="under" safe>
+            {countOf(operator.openSessions, 'open session', 'open sessions')}
+          </span>
+        )}
+      </td>
       {props.isAdmin ? (
         <td class="actions">
-          {operator.isLastAdmin ? <span class="quiet">the only admin</span> : <OperatorActions operator={operator} />}
+          <OperatorActions operator={operator} />
         </td>
       ) : null}
     </tr>
@@ -89,6 +97,9 @@ const InvitationLine = (props: { readonly invitation: InvitationRow; readonly is
           invited, until <Instant at={expiresAt} />
         </span>
       </td>
+      <td data-label="Last sign-in">
+        <span class="quiet">never</span>
+      </td>
       {props.isAdmin ? (
         <td class="actions">
           <ul class="action-list">
@@ -101,7 +112,7 @@ const InvitationLine = (props: { readonly invitation: InvitationRow; readonly is
 }
 
 const LinkForm = (props: { readonly csrf: string; readonly form: Form<LinkField> }): JSX.Element => (
-  <form method="post" action={paths.operatorLinks} class="card">
+  <form method="post" action={paths.operatorLinks} class="card below-table">
     <h2>Make a one-time link</h2>
     <p class="hint">
       For a new operator, or for one who lost the password: then the role stays as it is. Nothing is mailed; you pass
@@ -111,6 +122,14 @@ const LinkForm = (props: { readonly csrf: string; readonly form: Form<LinkField>
     <FormFault fault={props.form.faults.form} />
     <TextField form={props.form} name="email" label="E-mail" type="email" required />
     <RoleField form={props.form} />
+    <PasswordField
+      name="own_password"
+      label="Your password"
+      hint="Needed if this e-mail has an account, or had one: whoever holds the link can then act as that person."
+      autocomplete="current-password"
+      fault={props.form.faults.own_password}
+      mayBeBlank
+    />
     <div class="form-end">
       <button type="submit">Make link</button>
     </div>
@@ -118,15 +137,23 @@ const LinkForm = (props: { readonly csrf: string; readonly form: Form<LinkField>
 )
 
 const OperatorActions = (props: { readonly operator: OperatorRow }): JSX.Element => {
-  const { email, role } = props.operator
+  const { email, role, isLastAdmin, isYou, openSessions } = props.operator
+  const sessionsToEnd = isYou ? openSessions - 1 : openSessions
   return (
     <ul class="action-list">
-      <AccessAction
-        href={paths.operatorRole(email)}
-        verb={role === 'admin' ? 'Make auditor' : 'Make admin'}
-        email={email}
-      />
-      <AccessAction href={paths.removeOperator(email)} verb="Remove" email={email} isDangerous />
+      {isLastAdmin ? (
+        <li class="quiet">the only admin</li>
+      ) : (
+        <AccessAction
+          href={paths.operatorRole(email)}
+          verb={role === 'admin' ? 'Make auditor' : 'Make admin'}
+          email={email}
+        />
+      )}
+      {sessionsToEnd === 0 ? null : (
+        <AccessAction href={paths.operatorSessions(email)} verb="End sessions" email={email} />
+      )}
+      {isLastAdmin ? null : <AccessAction href={paths.removeOperator(email)} verb="Remove" email={email} isDangerous />}
     </ul>
   )
 }

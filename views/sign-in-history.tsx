@@ -1,4 +1,5 @@
-import { ByWhom, LinkMaker } from './by.tsx'
+import { ByWhom } from './by.tsx'
+import { LinkMark } from './link-mark.tsx'
 import { Name } from './name.tsx'
 import { countOf } from './quantity.ts'
 import { Instant } from './time.tsx'
@@ -10,7 +11,7 @@ export const SignInHistory = (props: {
   readonly email: string
   readonly rows: readonly SignInHistoryRow[]
 }): JSX.Element => (
-  <section aria-labelledby="sign-ins-title">
+  <section class="account" aria-labelledby="sign-ins-title">
     <h2 id="sign-ins-title">
       Sign-in history <small>newest first; times are UTC</small>
     </h2>
@@ -50,12 +51,7 @@ const HistoryLine = (props: { readonly row: SignInHistoryRow; readonly email: st
         <span class="row-name" safe>
           {wordsOf(row)}
         </span>
-        {linkMaker === null || linkMaker === email ? null : <span class="mark skew">somebody else’s link</span>}
-        {linkMaker === null ? null : (
-          <span class="under">
-            link made by <LinkMaker madeBy={linkMaker} />
-          </span>
-        )}
+        {linkMaker === null ? null : <LinkMark madeBy={linkMaker} isOwn={linkMaker === email} />}
         {row.kind === 'signed_out' ? (
           <span class="under">
             by <ByWhom by={row.by} />

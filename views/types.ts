@@ -190,6 +190,8 @@ export type OperatorRow = {
   readonly email: string
   readonly role: Role
   readonly addedAt: number
+  readonly lastSignedInAt: number | null
+  readonly openSessions: number
   readonly isYou: boolean
   /** Stays what they are: there is no other admin. */
   readonly isLastAdmin: boolean
@@ -256,4 +258,4 @@ export type PolicyField = 'limit_readings' | 'limit_seconds' | 'age_max' | 'ahea
 export type SignInField = 'email'
 export type SetPasswordField = 'email' | 'password' | 'password_again'
 export type ChangePasswordField = 'own_password' | 'password' | 'password_again'
-export type LinkField = 'email' | 'role'
+export type LinkField = 'email' | 'role' | 'own_password'

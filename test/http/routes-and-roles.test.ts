@@ -61,6 +61,8 @@ const table: Readonly<Record<string, Row>> = {
   '/operators': pageForAll,
   '/operators/links': formForAdmins(422),
   '/operators/:email/role': pageWithForm(200),
+  '/operators/:email/sessions': pageWithForm(303),
+  // After the others, since it takes the operator away.
   '/operators/:email/remove': pageWithForm(303),
   '/sign-in': { GET: [200, 303, 303], POST: all(401) },
   '/link/:secret': { GET: all(410), POST: all(410) },

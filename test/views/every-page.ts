@@ -846,11 +846,36 @@ const accountPages = (texts: Texts): readonly Page[] => {
 const operatorPages = (texts: Texts): readonly Page[] => {
   const shell = shellOf(texts, 'admin')
   const operators = [
-    { email: texts('email'), role: 'admin', addedAt: nowMs - 40 * day, isYou: true, isLastAdmin: true },
-    { email: texts('email'), role: 'auditor', addedAt: nowMs - 2 * day, isYou: false, isLastAdmin: false },
+    {
+      email: texts('email'),
+      role: 'admin',
+      addedAt: nowMs - 40 * day,
+      lastSignedInAt: nowMs - 3_600_000,
+      openSessions: 2,
+      isYou: true,
+      isLastAdmin: true,
+    },
+    {
+      email: texts('email'),
+      role: 'auditor',
+      addedAt: nowMs - 2 * day,
+      lastSignedInAt: nowMs - day,
+      openSessions: 1,
+      isYou: false,
+      isLastAdmin: false,
+    },
+    {
+      email: texts('email'),
+      role: 'admin',
+      addedAt: nowMs - 2 * day,
+      lastSignedInAt: null,
+      openSessions: 0,
+      isYou: false,
+      isLastAdmin: false,
+    },
   ] as const
   const invitations = [{ email: texts('email'), role: 'admin', expiresAt: nowMs + day }] as const
-  const blank = form({ email: '', role: 'auditor' })
+  const blank = form({ email: '', role: 'auditor', own_password: '' })
   return [
     { name: 'operators', html: OperatorsPage({ shell, operators, invitations, form: blank }) },
     {
@@ -863,7 +888,10 @@ const operatorPages = (texts: Texts): readonly Page[] => {
         shell,
         operators,
         invitations,
-        form: form({ email: texts('typed'), role: texts('typed') }, { email: texts('fault'), role: texts('fault') }),
+        form: form(
+          { email: texts('typed'), role: texts('typed'), own_password: '' },
+          { email: texts('fault'), role: texts('fault'), own_password: texts('fault') },
+        ),
       }),
     },
     ...(
@@ -872,6 +900,7 @@ const operatorPages = (texts: Texts): readonly Page[] => {
         ['lower', 'auditor'],
         ['remove', 'remove'],
         ['withdraw', 'withdraw'],
+        ['sign-out', 'end_sessions'],
       ] as const
     ).map(([name, change]) => ({
       name: `confirm-${name}-operator`,
@@ -882,6 +911,10 @@ const operatorPages = (texts: Texts): readonly Page[] => {
         fault: change === 'remove' ? texts('fault') : undefined,
       }),
     })),
+    {
+      name: 'confirm-sign-out-yourself',
+      html: ConfirmAccessPage({ shell, operator: operators[0], change: 'end_sessions', fault: undefined }),
+    },
     {
       name: 'operator-link',
       html: OperatorLinkPage({ shell, email: texts('email'), url: texts('url'), expiresAt: nowMs + day }),

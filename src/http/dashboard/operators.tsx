@@ -1,11 +1,14 @@
 import { type AccessChange, ConfirmAccessPage } from '../../../views/operator-confirm.tsx'
 import { OperatorLinkPage, OperatorsPage } from '../../../views/operators.tsx'
 import { paths } from '../../../views/paths.ts'
-import type { OperatorRow } from '../../../views/types.ts'
+import type { Form, LinkField, OperatorRow } from '../../../views/types.ts'
 import type { Role } from '../../domain/events.ts'
 import type { CommandRefusal } from '../../domain/refusal.ts'
 import { htmlPage, notFound, refusedPage, seeOther } from './answers.tsx'
 import { type Faults, noFaults, placedFaults } from './forms.ts'
+import { passwordClient } from './known-browser.ts'
+import { withOwnPassword } from './own-password.ts'
+import { tooManyAttempts } from './too-many-attempts.ts'
 import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from './visit.ts'
 
 export const operatorRoutes = (deps: DashboardDeps): readonly Route[] => [
@@ -13,7 +16,7 @@ export const operatorRoutes = (deps: DashboardDeps): readonly Route[] => [
     path: paths.operators,
     get: {
       access: 'operator',
-      answer: (visit) => htmlPage(visit, operatorsPage(deps, visit, { email: '', role: 'auditor' })),
+      answer: (visit) => htmlPage(visit, operatorsPage(deps, visit, { email: '', role: 'auditor', own_password: '' })),
     },
   },
   { path: paths.operatorLinks, post: { access: 'admin', answer: (visit) => issueLink(deps, visit) } },
@@ -26,6 +29,11 @@ export const operatorRoutes = (deps: DashboardDeps): readonly Route[] => [
     path: '/operators/:email/remove',
     get: { access: 'admin', answer: (visit) => confirmPage(deps, visit, 'remove') },
     post: { access: 'admin', answer: (visit) => remove(deps, visit) },
+  },
+  {
+    path: '/operators/:email/sessions',
+    get: { access: 'admin', answer: (visit) => confirmPage(deps, visit, 'end_sessions') },
+    post: { access: 'admin', answer: (visit) => endSessions(deps, visit) },
   },
 ]
 
@@ -52,6 +60,14 @@ const remove = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respon
   if (!removed.ok) return confirmAgain(deps, visit, { change: 'remove', refusal: removed.refusal })
   if (emailOf(visit) === visit.session.email) return seeOther(visit, paths.signIn, { notice: 'gave_up_access' })
   return seeOther(visit, paths.operators, { notice: wasInvited ? 'invitation_withdrawn' : 'operator_removed' })
+}
+
+/** An admin who ends the own sessions keeps the one that asks. */
+const endSessions = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const allBut = emailOf(visit) === visit.session.email ? visit.session.secret : null
+  const ended = await deps.core.operators.endSessions(emailOf(visit), { allBut }, askerOf(visit))
+  if (!ended.ok) return confirmAgain(deps, visit, { change: 'end_sessions', refusal: ended.refusal })
+  return seeOther(visit, paths.operators, { notice: allBut === null ? 'sessions_ended' : 'other_sessions_ended' })
 }
 
 type AskedChange = Exclude<AccessChange, 'withdraw'>
@@ -85,14 +101,15 @@ const questionOf = (deps: DashboardDeps, visit: SignedInVisit, asked: AskedChang
 const isInvited = ({ core }: DashboardDeps, visit: SignedInVisit): boolean =>
   core.projections.operators.invitations(visit.nowMs).some(({ email }) => email === emailOf(visit))
 
-/** Shown in the answer to the form, under no address, as a new key is. */
+/** The link is shown in the answer to the form, under no address, as a new key is. A page never repeats a password. */
 const issueLink = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
-  const values = { email: visit.form('email'), role: visit.form('role') }
+  const values = { email: visit.form('email'), role: visit.form('role'), own_password: '' }
   const back = { href: paths.operators, words: 'To the operators' }
   const again = (faults: Faults) => operatorsPage(deps, visit, values, faults)
   const role = roleOf(values.role)
   if (role === null) return htmlPage(visit, again({ role: 'Choose admin or auditor.' }), 422)
-  const issued = await deps.core.operators.issueLink({ email: values.email, role }, askerOf(visit))
+  const issued = await issuedLink(deps, visit, { email: values.email, role })
+  if ('waitMs' in issued) return tooManyAttempts(visit, issued.waitMs, again)
   if (!issued.ok) return refusedPage(visit, issued.refusal, { back, again })
   const { secret, expiresAt } = issued.value
   return htmlPage(
@@ -107,12 +124,26 @@ const issueLink = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Res
   )
 }
 
+/** Asked without the password first: only the core knows whether one is needed. Where none is, no attempt is counted. */
+const issuedLink = async (
+  deps: DashboardDeps,
+  visit: SignedInVisit,
+  link: { readonly email: string; readonly role: Role },
+) => {
+  const { operators } = deps.core
+  const password = visit.form('own_password')
+  const issued = await operators.issueLink(link, askerOf(visit))
+  if (issued.ok || issued.refusal.kind !== 'own_password_needed' || password === '') return issued
+  const own = { password, client: passwordClient(visit, true) }
+  return withOwnPassword(deps, visit, () => operators.issueLink({ ...link, own }, askerOf(visit)))
+}
+
 const roleOf = (text: string): Role | null => (text === 'admin' || text === 'auditor' ? text : null)
 
 const operatorsPage = (
   deps: DashboardDeps,
   visit: SignedInVisit,
-  values: { readonly email: string; readonly role: string },
+  values: Form<LinkField>['values'],
   faults = noFaults,
 ): JSX.Element => (
   <OperatorsPage
@@ -126,10 +157,12 @@ const operatorsPage = (
 const operatorRows = ({ core }: DashboardDeps, visit: SignedInVisit): readonly OperatorRow[] => {
   const operators = core.projections.operators.list()
   const hasOneAdmin = operators.filter(({ role }) => role === 'admin').length === 1
-  return operators.map(({ email, role, addedAt }) => ({
+  return operators.map(({ email, role, addedAt, lastSignedInAt }) => ({
     email,
     role,
     addedAt,
+    lastSignedInAt,
+    openSessions: core.operators.openSessions(email).length,
     isYou: email === visit.session.email,
     isLastAdmin: hasOneAdmin && role === 'admin',
   }))

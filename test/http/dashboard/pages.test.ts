@@ -7,7 +7,7 @@ import {
   pointsPerKegMax,
 } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
-import { emailOf } from '../../support/operators.ts'
+import { emailOf, testPassword } from '../../support/operators.ts'
 import { type Service, testAsker, testCellar, validReading } from '../../support/service.ts'
 import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
 
@@ -727,7 +727,8 @@ describe('operators', () => {
     expect((await auditor.get('/cellars')).location).toStartWith('/sign-in')
     expect((await admin.post(path, {})).status).toBe(303)
     expect((await admin.get(path)).status).toBe(404)
-    expect((await admin.post(paths.operatorLinks, { email: emailOf.auditor, role: 'auditor' })).status).toBe(201)
+    const invitation = { email: emailOf.auditor, role: 'auditor', own_password: testPassword }
+    expect((await admin.post(paths.operatorLinks, invitation)).status).toBe(201)
   })
 
   test('are never all gone: the only admin is offered no way out, and is refused one', async () => {
