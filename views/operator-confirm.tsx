@@ -6,8 +6,11 @@ import { Name } from './name.tsx'
 import { paths } from './paths.ts'
 import type { OperatorRow, Shell } from './types.ts'
 
-/** What may be done with somebody's access: another role, an end of it, of the invitation to have any, or of the sessions. */
-export type AccessChange = Role | 'remove' | 'withdraw' | 'end_sessions'
+/**
+ * What may be done with somebody's access: another role, an end of it, of the invitation to have any, or of the sessions. An admin
+ * who ends the own sessions keeps the present one.
+ */
+export type AccessChange = Role | 'remove' | 'withdraw' | 'end_sessions' | 'end_other_sessions'
 
 /** Asks before somebody gets another role, loses access, or is no longer invited. */
 export const ConfirmAccessPage = (props: {
@@ -36,23 +39,16 @@ export const ConfirmAccessPage = (props: {
         isDangerous={!isRole}
         cancel={paths.operators}
       >
-        {operator.isYou ? <ThisIsYou change={change} /> : null}
+        {operator.isYou && change !== 'end_other_sessions' ? (
+          <p class="last-use in-use">
+            <strong>This is you.</strong> Only another admin can undo it.
+          </p>
+        ) : null}
         <p safe>{consequences}</p>
       </ConfirmCard>
     </Layout>
   )
 }
-
-const ThisIsYou = (props: { readonly change: AccessChange }): JSX.Element =>
-  props.change === 'end_sessions' ? (
-    <p class="last-use calm">
-      <strong>This is you.</strong> The session that you use now stays open.
-    </p>
-  ) : (
-    <p class="last-use in-use">
-      <strong>This is you.</strong> Only another admin can undo it.
-    </p>
-  )
 
 const actionOf = (email: string, change: AccessChange): string => {
   switch (change) {
@@ -63,6 +59,7 @@ const actionOf = (email: string, change: AccessChange): string => {
     case 'withdraw':
       return paths.removeOperator(email)
     case 'end_sessions':
+    case 'end_other_sessions':
       return paths.operatorSessions(email)
     default:
       return unknownChange(change)
@@ -105,7 +102,15 @@ const words: Readonly<Record<AccessChange, Words>> = {
     object: '?',
     button: 'End sessions',
     consequences:
-      'They are signed out everywhere, within a second on every node, and can sign in again. If a password may be known to others, make a one-time link too: it sets a new password.',
+      'They are signed out everywhere, within a second on every node. They can sign in again. If somebody else knows their password, make them a one-time link too: it sets a new password.',
+  },
+  end_other_sessions: {
+    title: 'End your other sessions?',
+    verb: 'End every other session of',
+    object: '?',
+    button: 'End other sessions',
+    consequences:
+      'You are signed out everywhere else, within a second on every node. The session that you use now stays open.',
   },
   auditor: {
     title: 'Change role?',

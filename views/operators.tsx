@@ -24,7 +24,7 @@ export const OperatorsPage = (props: {
         </p>
       </div>
       <section aria-label="Operators">
-        <div class="table-room widest">
+        <div class="table-room wider">
           <table class="stack operators">
             <thead>
               <tr>
@@ -93,8 +93,9 @@ const InvitationLine = (props: { readonly invitation: InvitationRow; readonly is
       </th>
       <td data-label="Role">{role}</td>
       <td data-label="Added">
-        <span class="quiet">
-          invited, until <Instant at={expiresAt} />
+        <span class="quiet">invited</span>
+        <span class="under">
+          until <Instant at={expiresAt} />
         </span>
       </td>
       <td data-label="Last sign-in">

@@ -913,7 +913,7 @@ const operatorPages = (texts: Texts): readonly Page[] => {
     })),
     {
       name: 'confirm-sign-out-yourself',
-      html: ConfirmAccessPage({ shell, operator: operators[0], change: 'end_sessions', fault: undefined }),
+      html: ConfirmAccessPage({ shell, operator: operators[0], change: 'end_other_sessions', fault: undefined }),
     },
     {
       name: 'operator-link',

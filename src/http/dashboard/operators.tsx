@@ -70,7 +70,7 @@ const endSessions = async (deps: DashboardDeps, visit: SignedInVisit): Promise<R
   return seeOther(visit, paths.operators, { notice: allBut === null ? 'sessions_ended' : 'other_sessions_ended' })
 }
 
-type AskedChange = Exclude<AccessChange, 'withdraw'>
+type AskedChange = Exclude<AccessChange, 'withdraw' | 'end_other_sessions'>
 
 const confirmPage = (deps: DashboardDeps, visit: SignedInVisit, change: AskedChange): Promise<Response> => {
   const question = questionOf(deps, visit, change)
@@ -94,7 +94,9 @@ const confirmAgain = (deps: DashboardDeps, visit: SignedInVisit, { change, refus
 const questionOf = (deps: DashboardDeps, visit: SignedInVisit, asked: AskedChange) => {
   const email = emailOf(visit)
   const operator = { email, isYou: email === visit.session.email }
-  if (deps.core.projections.operators.get(email) !== null) return { operator, change: asked }
+  if (deps.core.projections.operators.get(email) !== null) {
+    return { operator, change: operator.isYou && asked === 'end_sessions' ? ('end_other_sessions' as const) : asked }
+  }
   return asked === 'remove' && isInvited(deps, visit) ? { operator, change: 'withdraw' as const } : null
 }
 
