@@ -143,6 +143,18 @@ export const keysPerCellarMax = 10_000
 // Operators and their sessions.
 export const passwordCharsMin = 12
 export const passwordBytesMax = 512
+/** The first so many characters say whether a password is easy to guess. Judging takes longer the more there are. */
+export const passwordJudgedCharsMax = 64
+/** A password that fewer guesses find is refused. The judge counts ten for each character that it can't explain. */
+export const passwordGuessesMin = 10_000_000_000
+/** Usually a tenth of a second. Later the names alone decide, early enough for a hash within `requestWaitMsMax`. */
+export const passwordJudgementMsMax = 2_000
+/** Cellars whose names a password is compared with. */
+export const passwordCellarsMax = 1_000
+/** Shorter parts of names are in every other password. */
+export const guessedWordCharsMin = 3
+/** Letters and digits that a password has besides names, when the names alone decide. */
+export const ownPartCharsMin = 8
 export const emailCharsMax = 254
 export const sessionMsMax = 12 * 3_600_000
 /** `SESSION_IDLE`: a session that nobody uses for so long ends. */

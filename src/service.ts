@@ -37,6 +37,7 @@ import { listenFault } from './listen-fault.ts'
 import { checkDataFolder } from './log/data-folder.ts'
 import type { LogLines } from './log-lines.ts'
 import { inOneSentence, openIdempotencyIndex, openLog } from './open-log.ts'
+import { judgeOnThread } from './password-judge/judge-on-thread.ts'
 
 export type ServiceParts = {
   readonly clock: MachineClock
@@ -89,7 +90,12 @@ const start = async (
   const onTimes = (told: TimesTold): void => tellTimes(told, lines)
   const checkpoints = checkpointsOf(config, lines)
   const { sessionIdleMs } = config
-  const core = await openCore({ log, clock, entropy, idempotency, onBug, onTimes, checkpoints, sessionIdleMs })
+  const passwordJudge = judgeOnThread({
+    schedule: systemSchedule,
+    onFault: (why) => lines.warn('a new password was compared with the names around it alone', { why }),
+  })
+  const toldParts = { onBug, onTimes, checkpoints, sessionIdleMs, passwordJudge }
+  const core = await openCore({ log, clock, entropy, idempotency, ...toldParts })
   started.defer(() => core.drain())
   indexTrouble = core.indexTrouble
 

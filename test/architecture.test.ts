@@ -63,6 +63,7 @@ const planted: [path: string, text: string, what: string][] = [
   ['src/http/a.ts', `import { b } from '../log/sqlite.ts'`, 'http may not import log'],
   ['src/http/a.ts', `import { b } from '../cli/b.ts'`, 'http may not import cli'],
   ['src/http/a.ts', `import { b } from '../app.ts'`, 'http may not import app'],
+  ['src/password-judge/a.ts', `import { b } from 'elysia'`, 'password judge may not import elysia'],
   ['src/cli/a.ts', `import { b } from '../http/serve.ts'`, 'cli may not import http'],
   ['src/http/a.ts', 'export const a = new Response(null, { status: 429 })', 'decides status 429'],
   ['src/actors/a.ts', 'export const a = { status: 503 }', 'decides status 503'],

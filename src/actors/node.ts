@@ -5,7 +5,7 @@ import { CellarActor } from './cellar-actor.ts'
 import type { Host } from './host.ts'
 import { KeyActor } from './key-actor.ts'
 import { OperatorActor, SetupActor } from './operator-actor.ts'
-import { type PasswordHasher, Passwords } from './passwords.ts'
+import { type PasswordHasher, type PasswordJudge, Passwords } from './passwords.ts'
 import { type Actor, Registry } from './registry.ts'
 import { type Purging, Retention } from './retention.ts'
 import { Rotations } from './rotations.ts'
@@ -25,13 +25,13 @@ export class Node {
   readonly rotations: Rotations
   readonly #host: Host
 
-  constructor(host: Host, purging: Purging, hasher?: PasswordHasher) {
+  constructor(host: Host, purging: Purging, hasher?: PasswordHasher, judge?: PasswordJudge) {
     this.#host = host
     this.keys = new Registry(host, (keyId) => new KeyActor(keyId, host))
     this.cellars = new Registry(host, (stream) => new CellarActor(stream, host))
     this.operators = new Registry(host, (stream) => new OperatorActor(stream, host))
     this.setup = new Registry(host, () => new SetupActor(host))
-    this.passwords = new Passwords(host, hasher)
+    this.passwords = new Passwords(host, hasher, judge)
     this.signInRecords = new SignInRecords(host)
     this.sweeps = new Sweeps(host, this.keys)
     this.rotations = new Rotations(host, this.keys)

@@ -14,7 +14,7 @@ import { Host } from './host.ts'
 import { createKeys } from './keys.ts'
 import { Node } from './node.ts'
 import { createOperators } from './operators.ts'
-import type { PasswordHasher } from './passwords.ts'
+import type { PasswordHasher, PasswordJudge } from './passwords.ts'
 import { type IndexTrouble, RememberedAppends } from './remembered-appends.ts'
 import { type Schedule, systemSchedule } from './schedule.ts'
 import { createSignIns } from './sign-ins.ts'
@@ -43,6 +43,8 @@ export type CoreParts = {
   readonly sessionIdleMs?: number
   /** Default: Argon2id. */
   readonly passwordHasher?: PasswordHasher
+  /** Default: by the names around it alone. */
+  readonly passwordJudge?: PasswordJudge
   /** Default: the log is folded from its beginning at every start. */
   readonly checkpoints?: CheckpointParts
 }
@@ -70,7 +72,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   let newest = last
   let isCaughtUp = false
   const purging = { newestMs: () => newest?.recordedAt ?? host.clock.now(), onTimes }
-  const node = new Node(host, purging, parts.passwordHasher)
+  const node = new Node(host, purging, parts.passwordHasher, parts.passwordJudge)
   node.sweeps.recall()
   node.rotations.recall()
   const checkpoints = new Checkpoints(host, checkpointParts, last)

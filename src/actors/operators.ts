@@ -35,7 +35,7 @@ export const createOperators = (
     const { linkHash, email, password, client } = input
     if (projections.operators.get(email) !== null) return refused({ kind: 'operator_exists' })
     if (projections.operators.wasRemoved(email)) return refused({ kind: 'operator_was_removed' })
-    const hashed = await passwords.hash(password, client)
+    const hashed = await passwords.hash({ email, password }, client)
     if (!hashed.ok) return hashed
     const spent = await (setup.get(setupStream)?.perform({ type: 'SpendSetupLink', linkHash, email }, asker) ?? busy)
     if (!spent.ok) return spent
@@ -46,7 +46,7 @@ export const createOperators = (
 
   const spendOwnLink = async (input: Spending, asker: Asker): Promise<Outcome<unknown, CommandRefusal>> => {
     const { linkHash, email, password, client } = input
-    const hashed = await passwords.hash(password, client)
+    const hashed = await passwords.hash({ email, password }, client)
     if (!hashed.ok) return hashed
     const command = { type: 'SpendOperatorLink', email, linkHash, passwordHash: hashed.value } as const
     return operators.get(operatorStream(email))?.perform(command, asker) ?? busy

@@ -1,8 +1,10 @@
 import type { CommandRefusal, Outcome } from '../domain/refusal.ts'
 import { done } from '../domain/refusal.ts'
+import { type PasswordContext, type Weakness, weaknessByNames, weakPassword } from '../domain/weak-password.ts'
 import {
   knownPasswordsWaitingMax,
   passwordBytesMax,
+  passwordCellarsMax,
   passwordsWaitingMax,
   passwordsWaitingPerNetworkMax,
 } from '../limits.ts'
@@ -29,15 +31,22 @@ export const argon2id: PasswordHasher = {
   verify: (password, hash) => Bun.password.verify(password, hash),
 }
 
+/** Says why a password is easy to guess; `null`: it is not. As a parameter, since a good judge needs a dictionary. */
+export type PasswordJudge = (password: string, context: PasswordContext) => Promise<Weakness | null>
+
+/** The judge who knows the names alone. */
+export const judgeByNames: PasswordJudge = async (password, context) => weaknessByNames(password, context)
+
 /** A caller who asks without saying for whom: waits behind everybody who is known. */
 const unknownClient: PasswordClient = { network: '', isKnown: false }
 
 type Answer<T> = Promise<Outcome<T, CommandRefusal>>
+type NewPassword = { readonly email: string; readonly password: string }
 type Waiting = { readonly command: Pick<CommandAsk, 'perform' | 'refuse' | 'beat'>; readonly client: PasswordClient }
 
 /**
- * Hashes and compares passwords off the event loop, one at a time: each takes 64 MiB, so a crowd at the sign-in page
- * would otherwise take the memory of the readings.
+ * Judges, hashes and compares passwords off the event loop, one at a time: each takes up to 64 MiB, so a crowd at the
+ * sign-in page would otherwise take the memory of the readings.
  *
  * A flood must not keep an operator out. So known clients come before strangers and have room of their own, and within each
  * of the two the networks take turns.
@@ -45,18 +54,24 @@ type Waiting = { readonly command: Pick<CommandAsk, 'perform' | 'refuse' | 'beat
 export class Passwords {
   readonly #host: Host
   readonly #hasher: PasswordHasher
+  readonly #judge: PasswordJudge
   readonly #known = queueOf(knownPasswordsWaitingMax)
   readonly #strangers = queueOf(passwordsWaitingMax)
   #current: Waiting | null = null
   #isStopped = false
 
-  constructor(host: Host, hasher: PasswordHasher = argon2id) {
+  constructor(host: Host, hasher: PasswordHasher = argon2id, judge: PasswordJudge = judgeByNames) {
     this.#host = host
     this.#hasher = hasher
+    this.#judge = judge
   }
 
-  hash(password: string, client: PasswordClient = unknownClient): Answer<string> {
-    return this.#ask(async () => done(await this.#hasher.hash(password)), client)
+  /** The hash of a new password. Refuses one that is easy to guess. */
+  hash({ email, password }: NewPassword, client: PasswordClient = unknownClient): Answer<string> {
+    return this.#ask(async () => {
+      const weakness = await this.#judge(password, { email, names: this.#namesOfCellars() })
+      return weakness === null ? done(await this.#hasher.hash(password)) : weakPassword(weakness)
+    }, client)
   }
 
   /** `null` for the hash: nobody's. */
@@ -111,6 +126,11 @@ export class Passwords {
         this.#host.onBug(bug)
       }
     }
+  }
+
+  #namesOfCellars(): readonly string[] {
+    const cellars = this.#host.projections.cellars.list().slice(0, passwordCellarsMax)
+    return cellars.flatMap(({ cellar, title }) => [cellar, title])
   }
 
   #next(): Waiting | null {

@@ -127,7 +127,7 @@ export const createSignIns = (
       const isRight = await passwords.matches(input.ownPassword, account.passwordHash, from.client)
       if (!isRight.ok) return isRight
       if (!isRight.value) return refused({ kind: 'wrong_own_password' })
-      const hashed = await passwords.hash(password.value, from.client)
+      const hashed = await passwords.hash({ email: account.email, password: password.value }, from.client)
       if (!hashed.ok) return hashed
       const begun = await beginSession(account.email, from, requestId)
       if (!begun.ok) return begun

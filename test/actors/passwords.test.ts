@@ -1,10 +1,16 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { createProjections } from '../../projections/projections.ts'
 import type { PasswordClient } from '../../src/actors/core.ts'
 import { Host } from '../../src/actors/host.ts'
-import { type PasswordHasher, Passwords } from '../../src/actors/passwords.ts'
+import { judgeByNames, type PasswordHasher, type PasswordJudge, Passwords } from '../../src/actors/passwords.ts'
+import { type CellarState, noPolicy } from '../../src/domain/cellar.ts'
 import { refused } from '../../src/domain/refusal.ts'
-import { knownPasswordsWaitingMax, passwordsWaitingMax, passwordsWaitingPerNetworkMax } from '../../src/limits.ts'
+import {
+  knownPasswordsWaitingMax,
+  passwordCellarsMax,
+  passwordsWaitingMax,
+  passwordsWaitingPerNetworkMax,
+} from '../../src/limits.ts'
 import { createMemoryLog } from '../../src/log/memory.ts'
 import { drivenSchedule } from '../support/driven-schedule.ts'
 import { heldHasher } from '../support/held-hasher.ts'
@@ -12,7 +18,7 @@ import { manualClock } from '../support/manual-clock.ts'
 import { testPassword } from '../support/operators.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
 
-const start = (hasher: PasswordHasher) => {
+const start = (hasher: PasswordHasher, judge: PasswordJudge = judgeByNames) => {
   const bugs: unknown[] = []
   const schedule = drivenSchedule()
   const host = new Host({
@@ -23,7 +29,12 @@ const start = (hasher: PasswordHasher) => {
     projections: createProjections(),
     onBug: (bug) => bugs.push(bug),
   })
-  return { host, bugs, quiet: schedule.quiet, passwords: new Passwords(host, hasher) }
+  return { host, bugs, quiet: schedule.quiet, passwords: new Passwords(host, hasher, judge) }
+}
+
+const cellarOf = (at: number): CellarState => {
+  const by = { kind: 'cli' } as const
+  return { cellar: `c-${at}`, title: 'Vault', policy: noPolicy, createdAt: 0, createdBy: by, revision: 0 }
 }
 
 const stranger = (network: string): PasswordClient => ({ network, isKnown: false })
@@ -40,7 +51,7 @@ describe('Passwords', () => {
       ask('flood 2', stranger('a')),
       ask('flood 3', stranger('a')),
       ask('stranger', stranger('b')),
-      passwords.hash('known', known('a')),
+      passwords.hash({ email: 'ada@example.org', password: 'known' }, known('a')),
       ask(testPassword, known('b')),
     ]
     for (const _ of answers) {
@@ -133,11 +144,55 @@ describe('Passwords', () => {
     expect(passwords.isIdle).toBe(true)
   })
 
+  test('judges a new password in its turn, beside no hash and no other judgement', async () => {
+    const hasher = heldHasher()
+    const judgements: (() => void)[] = []
+    const judge: PasswordJudge = () => new Promise((resolve) => judgements.push(() => resolve(null)))
+    const { passwords, quiet } = start(hasher, judge)
+    const answers = [
+      passwords.matches('old', 'hash', known('a')),
+      passwords.hash({ email: 'ada@example.org', password: 'first' }, known('b')),
+      passwords.hash({ email: 'ada@example.org', password: 'second' }, known('c')),
+    ]
+    const steps: (readonly [judged: number, hashed: number])[] = []
+    for (let step = 0; step < 5; step += 1) {
+      await quiet()
+      steps.push([judgements.length, hasher.underWay])
+      if (hasher.underWay > 0) hasher.endOne()
+      else judgements.shift()?.()
+    }
+    expect(steps).toEqual([
+      [0, 1],
+      [1, 0],
+      [0, 1],
+      [1, 0],
+      [0, 1],
+    ])
+    expect((await Promise.all(answers)).map(({ ok }) => ok)).toEqual([true, true, true])
+  })
+
+  test('compares with the names of a bounded number of cellars', async () => {
+    const judged: number[] = []
+    const judge: PasswordJudge = async (_, { names }) => {
+      judged.push(names.length)
+      return null
+    }
+    const hasher = heldHasher()
+    hasher.endAll()
+    const { host, passwords } = start(hasher, judge)
+    const many = Array.from({ length: passwordCellarsMax + 1 }, (_, at) => cellarOf(at))
+    const list = spyOn(host.projections.cellars, 'list').mockReturnValue(many)
+    await passwords.hash({ email: 'ada@example.org', password: 'new' }, known('a'))
+    list.mockRestore()
+    // Identifier and title.
+    expect(judged).toEqual([2 * passwordCellarsMax])
+  })
+
   test('goes on after a bug, which reaches whoever asked', async () => {
     const bug = new Error('a bug')
     const hasher: PasswordHasher = { hash: () => Promise.reject(bug), verify: () => Promise.resolve(true) }
     const { passwords, bugs } = start(hasher)
-    const failed = passwords.hash('x', stranger('a'))
+    const failed = passwords.hash({ email: 'ada@example.org', password: 'x' }, stranger('a'))
     const next = passwords.matches('x', 'hash', stranger('a'))
     expect(await failed.catch((thrown: unknown) => thrown)).toBe(bug)
     expect(await next).toEqual({ ok: true, value: true })

@@ -20,6 +20,7 @@ type Layer =
   | 'log'
   | 'actors'
   | 'checkpoints'
+  | 'password judge'
   | 'words'
   | 'http'
   | 'cli'
@@ -40,6 +41,7 @@ const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/log\//, 'log'],
   [/^src\/actors\//, 'actors'],
   [/^src\/checkpoints\//, 'checkpoints'],
+  [/^src\/password-judge\//, 'password judge'],
   [/^src\/http\/problem\.ts$/, 'words'],
   [/^src\/http\//, 'http'],
   [/^src\/cli\//, 'cli'],
@@ -63,6 +65,7 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
   log: ['port', 'domain', 'bytes', 'limits'],
   actors: ['domain', 'projections', 'port', 'limits'],
   checkpoints: ['limits'],
+  'password judge': ['domain', 'limits'],
   words: ['domain', 'limits'],
   http: ['actors', 'projections', 'views', 'domain', 'port', 'words', 'limits'],
   cli: ['actors', 'projections', 'domain', 'port', 'log', 'words', 'parameters', 'limits', 'characters'],
@@ -76,6 +79,7 @@ const mayName: Readonly<Partial<Record<Layer, readonly Layer[]>>> = {
   log: ['parameters'],
   actors: ['parameters'],
   checkpoints: ['actors'],
+  'password judge': ['actors'],
   http: ['parameters'],
   views: ['domain', 'projections'],
 }
@@ -87,6 +91,7 @@ const packages: Readonly<Partial<Record<Layer, RegExp>>> = {
   domain: /^(@sinclair\/typebox|node:crypto)$/,
   port: /^$/,
   actors: /^$/,
+  'password judge': /^@zxcvbn-ts\/(core|language-common)$/,
   words: /^$/,
   projections: /^$/,
   views: /^@kitajs\/html$/,
@@ -115,7 +120,12 @@ const pureMembersOfBun = new Set(['SHA256', 'CryptoHasher', 'hash'])
 const pureNamesOfNodeCrypto = new Set(['timingSafeEqual', 'createHash', 'hash'])
 
 /** They do something when they are imported, because that is how a process, and a thread, begins. */
-const beginners = new Set(['src/main.ts', 'src/log/sqlite/commit-thread.ts', 'src/log/idempotency/thread.ts'])
+const beginners = new Set([
+  'src/main.ts',
+  'src/log/sqlite/commit-thread.ts',
+  'src/log/idempotency/thread.ts',
+  'src/password-judge/judge-thread.ts',
+])
 
 /** What a file breaks, each as `rule: what` with its line; empty if nothing. */
 export const violationsOf = (path: string, text: string): readonly string[] => {

@@ -1,6 +1,6 @@
 import type { Asker, Core, NewKey } from '../../src/actors/core.ts'
 import { openCore } from '../../src/actors/open-core.ts'
-import type { PasswordHasher } from '../../src/actors/passwords.ts'
+import type { PasswordHasher, PasswordJudge } from '../../src/actors/passwords.ts'
 import { type Schedule, systemSchedule } from '../../src/actors/schedule.ts'
 import { createApp } from '../../src/app.ts'
 import { isReady, type Reason, reasonsOf } from '../../src/health.ts'
@@ -49,6 +49,8 @@ export type ServiceOptions = {
   readonly schedule?: Schedule
   /** How passwords are hashed. Default: as in production. */
   readonly passwordHasher?: PasswordHasher
+  /** How new passwords are judged. Default: by the names around them alone, which takes no time. */
+  readonly passwordJudge?: PasswordJudge
   /** When live pages are pushed. Default: by the process's own timers. */
   readonly liveSchedule?: Schedule
   /** When sums of refusals and of errors are written. Default: by the process's own timers. */
@@ -106,8 +108,9 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const idempotency = options.idempotency ?? createMemoryIndex()
   const schedule = options.schedule === undefined ? {} : { schedule: options.schedule }
   const hasher = options.passwordHasher === undefined ? {} : { passwordHasher: options.passwordHasher }
+  const judge = options.passwordJudge === undefined ? {} : { passwordJudge: options.passwordJudge }
   const entropy = seededEntropy(options.seed)
-  const core = await openCore({ log, clock, entropy, idempotency, ...schedule, ...hasher })
+  const core = await openCore({ log, clock, entropy, idempotency, ...schedule, ...hasher, ...judge })
   const lines: LoggedLine[] = []
   const sink: RequestLines = {
     debug: (what, facts) => lines.push({ level: 'debug', what, facts }),

@@ -1,0 +1,39 @@
+import { guessedWordCharsMin, ownPartCharsMin } from '../limits.ts'
+import { type FieldRefusal, invalidField } from './text.ts'
+
+/** Whose password it is, and the names of the cellars: what somebody who knows the service would try first. */
+export type PasswordContext = { readonly email: string; readonly names: readonly string[] }
+
+/** Why a password is easy to guess: many people use it or its pattern is simple, or it is made of the names around it. */
+export type Weakness = 'common' | 'names'
+
+const product = 'Cellarbook'
+
+/** The names around a password and their parts, in small letters. The first are the likeliest. */
+export const guessedWords = ({ email, names }: PasswordContext): readonly string[] => {
+  const words = [...email.split('@'), product, ...names].flatMap((name) => {
+    const parts = partsOf(name)
+    return [name.toLowerCase(), parts.join(''), ...parts]
+  })
+  return [...new Set([email.toLowerCase(), ...words])].filter(({ length }) => length >= guessedWordCharsMin)
+}
+
+/** Without a dictionary: finds passwords that have little besides the names. */
+export const weaknessByNames = (password: string, context: PasswordContext): Weakness | null => {
+  const whole = bare(password)
+  const words = guessedWords(context).map(bare)
+  const own = words.toSorted((a, b) => b.length - a.length).reduce((left, word) => left.replaceAll(word, ''), whole)
+  return own !== whole && own.length < ownPartCharsMin ? 'names' : null
+}
+
+export const weakPassword = (weakness: Weakness): { readonly ok: false; readonly refusal: FieldRefusal } =>
+  invalidField('password', `This password is easy to guess: ${because[weakness]} ${advice}`)
+
+const because: Readonly<Record<Weakness, string>> = {
+  common: 'many people use it, or it is close to a simple pattern.',
+  names: 'it is made of the e-mail, the name Cellarbook or the name of a cellar.',
+}
+const advice = 'Choose another one, for instance four words that do not belong together.'
+
+const partsOf = (text: string): readonly string[] => text.toLowerCase().split(/[^\p{L}\p{N}]+/u)
+const bare = (text: string): string => partsOf(text).join('')

@@ -1,0 +1,56 @@
+import type { PasswordJudge } from '../actors/passwords.ts'
+import type { Schedule } from '../actors/schedule.ts'
+import { type PasswordContext, type Weakness, weaknessByNames } from '../domain/weak-password.ts'
+import { passwordJudgementMsMax } from '../limits.ts'
+
+export type ToJudge = { readonly password: string; readonly context: PasswordContext }
+export type Judged = { readonly weakness: Weakness | null } | 'failed'
+
+export type JudgeParts = {
+  readonly schedule: Schedule
+  /** Told why a password was judged by the names alone; it never has the password in it. */
+  readonly onFault: (why: string) => void
+  /** The thread's module; a test has one that fails. */
+  readonly thread?: URL
+}
+
+/**
+ * Judges each password on a thread of its own, which has ended when the judgement is there: its memory must not be beside
+ * that of a hash. A thread that fails must not keep everybody from choosing a password, so the names decide then.
+ */
+export const judgeOnThread = (parts: JudgeParts): PasswordJudge => {
+  const { schedule, onFault, thread = new URL('./judge-thread.ts', import.meta.url) } = parts
+  return async (password, context) => {
+    const judged = await ask({ password, context }, thread, schedule)
+    if (typeof judged === 'object') return judged.weakness
+    onFault(judged)
+    return weaknessByNames(password, context)
+  }
+}
+
+/** Judged, or why not. */
+const ask = (question: ToJudge, thread: URL, schedule: Schedule): Promise<Exclude<Judged, 'failed'> | string> => {
+  const ended = Promise.withResolvers<Exclude<Judged, 'failed'> | string>()
+  // A small heap: `smol` has the thread collect its garbage sooner.
+  const worker = new Worker(thread.href, { smol: true })
+  let answer: Awaited<typeof ended.promise> = 'the thread ended without an answer'
+  const forget = schedule.after(passwordJudgementMsMax, () => {
+    worker.terminate()
+    ended.resolve(`the thread had not ended after ${passwordJudgementMsMax} ms`)
+  })
+  worker.onmessage = ({ data }: MessageEvent<Judged>) => {
+    answer = data === 'failed' ? 'the judgement threw an error' : data
+    worker.terminate()
+  }
+  // Only its module can throw where nobody catches it, before it has seen a password.
+  worker.onerror = ({ message }) => {
+    answer = `the thread failed: ${message}`
+    worker.terminate()
+  }
+  worker.addEventListener('close', () => {
+    forget()
+    ended.resolve(answer)
+  })
+  worker.postMessage(question)
+  return ended.promise
+}

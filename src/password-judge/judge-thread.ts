@@ -1,0 +1,33 @@
+/**
+ * The thread that judges one password, and then ends: the dictionary takes more memory than the service wants to keep. It
+ * does something when it is imported: that is how a thread begins.
+ */
+import { ZxcvbnFactory, type ZxcvbnResult } from '@zxcvbn-ts/core'
+import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common'
+import { guessedWords, type Weakness } from '../domain/weak-password.ts'
+import { passwordGuessesMin, passwordJudgedCharsMax } from '../limits.ts'
+import type { Judged, ToJudge } from './judge-on-thread.ts'
+
+declare const self: Worker
+
+self.onmessage = ({ data }: MessageEvent<ToJudge>): void => {
+  self.postMessage(judged(data))
+}
+
+/** What is thrown is not told: its message could have the password in it. */
+const judged = ({ password, context }: ToJudge): Judged => {
+  try {
+    const judge = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs })
+    const beginning = password.slice(0, passwordJudgedCharsMax)
+    return { weakness: weaknessOf(judge.check(beginning, [...guessedWords(context)])) }
+  } catch {
+    return 'failed'
+  }
+}
+
+const weaknessOf = ({ guesses, sequence }: ZxcvbnResult): Weakness | null => {
+  if (guesses >= passwordGuessesMin) return null
+  return sequence.some((match) => 'dictionaryName' in match && match.dictionaryName === 'userInputs')
+    ? 'names'
+    : 'common'
+}

@@ -1,0 +1,32 @@
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { paths } from '../../views/paths.ts'
+import { visitor } from '../http/dashboard/visitor.ts'
+import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
+
+setDefaultTimeout(60_000)
+
+const folder = newFolder()
+const running: ServiceProcess[] = []
+afterAll(async () => {
+  for (const service of running) {
+    service.signal('SIGKILL')
+    await service.exited
+  }
+  folder.remove()
+})
+
+test('the program itself has the dictionary of common passwords', async () => {
+  const service = await startProcess(folder.path)
+  running.push(service)
+  const made = await cellarbook(['operator', 'link', '--json'], { DATA_DIR: folder.path })
+  const path = paths.link(textOf(made.lines[0], 'url').split('/').at(-1) ?? '')
+  const person = visitor(service.url)
+  await person.get(path)
+  const spend = (password: string) =>
+    person.post(path, { email: 'ada@example.org', password, password_again: password })
+  // Nothing of it is a name that the service knows: without the dictionary it would be taken.
+  const refused = await spend('administrator')
+  expect([refused.status, refused.body.includes('This password is easy to guess')]).toEqual([422, true])
+  expect((await spend('glacier tumble orbit pickle')).status).toBe(303)
+  expect(await service.stop()).toBe(0)
+})
