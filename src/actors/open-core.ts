@@ -132,6 +132,21 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   void node.sweeps.recordExpiries()
   void node.retention.run()
 
+  const drain = async (): Promise<void> => {
+    host.isStopping = true
+    void node.signInRecords.tellRefused()
+    for (let waitedMs = 0; waitedMs < drainMsMax && !node.isIdle; waitedMs += drainLookMs) {
+      await host.pause(drainLookMs)
+    }
+    node.stop()
+    forgetBeat()
+    following.unsubscribe()
+    ahead?.unsubscribe()
+    await checkpoints.end()
+    await host.remembered?.stop()
+  }
+  let draining: Promise<void> | null = null
+
   return {
     log,
     clock: host.clock,
@@ -153,18 +168,9 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
       await node.rotations.run()
       await node.retention.run()
     },
-    drain: async () => {
-      host.isStopping = true
-      void node.signInRecords.tellRefused()
-      for (let waitedMs = 0; waitedMs < drainMsMax && !node.isIdle; waitedMs += drainLookMs) {
-        await host.pause(drainLookMs)
-      }
-      node.stop()
-      forgetBeat()
-      following.unsubscribe()
-      ahead?.unsubscribe()
-      await checkpoints.end()
-      await host.remembered?.stop()
+    drain: () => {
+      draining ??= drain()
+      return draining
     },
   }
 }
