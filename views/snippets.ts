@@ -72,7 +72,7 @@ except urllib.error.HTTPError as refusal:
     answer = refusal
 print(answer.status, answer.read().decode())`
 
-/** JavaScript for Node, Bun and Deno alike, in a module or not. */
+/** JavaScript for Node, Bun and Deno alike, in a module or not. By default it would send the key again wherever a redirect leads. */
 export const javascriptReading = ({ baseUrl, cellar }: Snippet): string => `const reading = {
   cellar: ${jsonString(cellar)},
   rack: "rack-1",
@@ -84,6 +84,7 @@ fetch(${jsonString(ingestUrl(baseUrl))}, {
   method: "POST",
   headers: { "X-API-Key": process.env.CELLARBOOK_KEY, "Content-Type": "application/json" },
   body: JSON.stringify(reading),
+  redirect: "manual",
 })
   .then((answer) => answer.text().then((text) => console.log(answer.status, text)))
   .catch((fault) => console.error("not sent:", fault))`

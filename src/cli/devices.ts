@@ -95,6 +95,8 @@ const post = async (readings: readonly object[], options: DevicesOptions, tally:
       method: 'POST',
       headers: { 'Content-Type': 'application/json', 'X-API-Key': options.key },
       body: JSON.stringify(isBatch ? { readings } : readings[0]),
+      // It would send the key to wherever the redirect leads.
+      redirect: 'error',
       // A post under way is let finish when the devices stop: its reading may be stored already.
       signal: AbortSignal.timeout(simulatedPostMsMax),
       ...(options.trustAnyCertificate === true ? { tls: { rejectUnauthorized: false } } : {}),

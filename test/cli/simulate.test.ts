@@ -92,6 +92,27 @@ describe('runDevices()', () => {
     await server.stop(true)
   })
 
+  test('follow no redirect, to which they would send the key', async () => {
+    const stop = new AbortController()
+    const paths: string[] = []
+    const server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: ({ url }) => {
+        stop.abort()
+        paths.push(new URL(url).pathname)
+        return Response.redirect('/elsewhere', 308)
+      },
+    })
+    const tally = newTally()
+    const one = { cellar: 'c', devices: 1, ratePerSecond: 1, batch: 1, random: () => 0, now: () => Date.now() }
+    await runDevices({ ...one, url: server.url.origin, key: 'k', stop: stop.signal }, tally)
+    expect(paths).toEqual(['/api/v1/ingest'])
+    expect(tally).toMatchObject({ accepted: 0, unanswered: 1 })
+    expect(tally.lastFault).toContain('edirect')
+    await server.stop(true)
+  })
+
   test('collects readings for a batch, and counts what became of each of them', async () => {
     const stop = new AbortController()
     const small = await service.createKey({ limit: { readings: 7, windowMs: 60_000 } })

@@ -48,6 +48,7 @@ const server = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
   async fetch(request) {
+    if (request.url.includes('/moved/')) return Response.redirect('/api/v1/ingest', 308)
     sent.push({
       key: request.headers.get('X-API-Key'),
       type: request.headers.get('Content-Type'),
@@ -158,6 +159,11 @@ describe('the JavaScript lines', () => {
     const lines = javascriptReading({ baseUrl, cellar })
     for (const runtime of runtimes)
       expect(await run([runtime, '-e', lines], { CELLARBOOK_KEY: sampleKey })).toEqual(aReading(cellar))
+  })
+
+  test('follow no redirect, to which they would send the key', async () => {
+    const lines = javascriptReading({ baseUrl: `${baseUrl}/moved`, cellar: 'wine-berlin' })
+    for (const runtime of runtimes) expect(await run([runtime, '-e', lines], { CELLARBOOK_KEY: sampleKey })).toEqual([])
   })
 })
 
