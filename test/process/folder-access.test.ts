@@ -80,6 +80,26 @@ test('a data folder of another user is refused by the service and by every comma
   expect(readdirSync(dataDir)).toEqual([])
 })
 
+test('a command sends nothing to a socket of another user, also where the folder is accepted', async () => {
+  const dataDir = folderOfMode(0o777)
+  let requests = 0
+  const fetch = () => {
+    requests += 1
+    return new Response()
+  }
+  const socket = join(dataDir, 'control.sock')
+  const server = Bun.serve({ unix: socket, fetch })
+  notOfRoot(socket)
+  const environment = { DATA_DIR: dataDir, ALLOW_SHARED_DATA_DIR: '1', ...anotherUser() }
+  for (const words of commands.slice(1)) {
+    const { exitCode, stdout, stderr } = await cellarbook(words, environment)
+    expect([words, exitCode, stdout]).toEqual([words, 78, ''])
+    expect(stderr).toContain(`Cannot trust "${socket}", so nothing was sent: it belongs to user `)
+  }
+  await server.stop(true)
+  expect(requests).toBe(0)
+})
+
 test('a log that others can read is used, and told by the service and by commands', async () => {
   const dataDir = folderOfMode(0o755)
   await cellarbook(['cellar', 'create', 'a'], { DATA_DIR: dataDir })
