@@ -787,7 +787,7 @@ describe('operators', () => {
       const [row = ''] =
         (await auditor.get(paths.operators)).body.match(/<tr>(?:(?!<tr>).)*eve@example\.org.*?<\/tr>/s) ?? []
       expect(row).toContain('<td data-label="Role">admin</td>')
-      expect(row).toContain('invited, until <time datetime="2026-03-02T13:00:00.000Z"')
+      expect(row).toMatch(/>invited<.*>until <time datetime="2026-03-02T13:00:00\.000Z"/)
       service.clock.advance(linkMsMax - 1)
       const later = [await signedIn(service, 'admin'), await signedIn(service, 'auditor')]
       for (const person of later) expect(await isListed(person)).toBe(true)
@@ -825,7 +825,7 @@ describe('operators', () => {
       await service.core.operators.spendLink({ secret, email, password: 'twelve chars and more' }, testAsker)
       await linkFor('auditor')
       const page = (await admin.get(paths.operators)).body
-      expect([page.includes(email), page.includes('invited, until')]).toEqual([true, false])
+      expect([page.includes(email), page.includes('>invited<')]).toEqual([true, false])
       // Answers the question as it was put before they joined.
       expect((await admin.post(paths.removeOperator(email), {})).status).toBe(303)
       expect((await admin.get(paths.operators)).body).toContain('Removed: no session and no link of theirs works')
