@@ -17,7 +17,7 @@ export const readingsCategory = 'readings'
 export const lifecycleCategories = ['cellarbook', 'cellar', 'key', 'operator'] as const
 /**
  * Records tell of what happened, and decide nothing. No state is folded from them, so that an event which this version
- * can't read stops nothing (ARCHITECTURE.md, "Records decide nothing and are purged").
+ * can't read stops nothing (docs/decisions/007-records-decide-nothing.md).
  */
 export const recordCategories = ['refusals', 'signins', 'exports', 'proofs'] as const
 /** What a node folds, and decides by. */

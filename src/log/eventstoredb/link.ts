@@ -40,7 +40,7 @@ type Call = { cancel(): void }
 /**
  * One connection to one node, of its own: nothing is shared with another that may hang. It is given up as a whole, and its
  * end is never waited for. The generated stubs of the client are used on it, and not its `EventStoreDBClient`, which throws
- * where nobody can catch it (ARCHITECTURE.md, "The client's protocol, without its client object").
+ * where nobody can catch it (docs/decisions/002-eventstoredb-without-its-client-object.md).
  */
 export class Link {
   readonly endpoint: EventStoreEndpoint

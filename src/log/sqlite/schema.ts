@@ -86,7 +86,7 @@ const truncations = `
   END;
 `
 
-// Records may be purged too (ARCHITECTURE.md, "Records decide nothing and are purged").
+// Records may be purged too (docs/decisions/007-records-decide-nothing.md).
 const purgeableRecords = `
   DROP TRIGGER IF EXISTS truncations_are_of_readings;
   CREATE TRIGGER truncations_are_of_purgeable_streams BEFORE INSERT ON truncations BEGIN
