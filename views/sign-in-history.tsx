@@ -71,7 +71,7 @@ const HistoryLine = (props: { readonly row: SignInHistoryRow; readonly email: st
           </span>
         ) : null}
       </td>
-      <td data-label="From">
+      <td data-label="From" class={hasPlace(row) ? undefined : 'nothing'}>
         <From row={row} />
       </td>
     </tr>
@@ -104,7 +104,7 @@ const wordsOf = (row: SignInHistoryRow): string => {
     case 'password_set':
       return row.hasLink ? 'Password set by a one-time link' : 'Password changed'
     case 'refused':
-      return 'Refused'
+      return 'Password refused'
     default:
       return unknownRow(row)
   }
@@ -115,8 +115,10 @@ type RefusedRow = Extract<SignInHistoryRow, { readonly kind: 'refused' }>
 const refusedText = ({ failed, throttled }: RefusedRow): string =>
   [
     ...(failed === 0 ? [] : [countOf(failed, 'wrong password', 'wrong passwords')]),
-    ...(throttled === 0 ? [] : [`${countOf(throttled, 'attempt', 'attempts')} not looked at, after too many`]),
+    ...(throttled === 0 ? [] : [`${countOf(throttled, 'attempt', 'attempts')} blocked after too many`]),
   ].join('; ')
+
+const hasPlace = ({ kind }: SignInHistoryRow): boolean => kind === 'signed_in' || kind === 'refused'
 
 const From = (props: { readonly row: SignInHistoryRow }): JSX.Element => {
   const { row } = props
