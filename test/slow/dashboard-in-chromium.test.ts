@@ -271,6 +271,7 @@ test('a table stays one for as long as there is room for its columns, and none m
       ['keys', paths.keys(hostileCellar)],
       ['history', paths.key(keyId)],
       ['operators', paths.operators],
+      ['account', paths.account],
     ] as const) {
       await page.goto(service.url + path)
       shape[name] = String(
@@ -283,12 +284,25 @@ test('a table stays one for as long as there is room for its columns, and none m
     }
     return shape
   }
-  const allTables = { cellars: 'table', 'kegs, readings': 'table, table', history: 'table', operators: 'table' }
-  const allSheets = { cellars: 'sheets', 'kegs, readings': 'sheets, sheets', history: 'sheets', operators: 'sheets' }
+  const [twoTables, twoSheets] = ['table, table', 'sheets, sheets']
+  const allTables = {
+    cellars: 'table',
+    'kegs, readings': twoTables,
+    history: 'table',
+    operators: 'table',
+    account: twoTables,
+  }
+  const allSheets = {
+    cellars: 'sheets',
+    'kegs, readings': twoSheets,
+    history: 'sheets',
+    operators: 'sheets',
+    account: twoSheets,
+  }
   const shapes = [
     [320, { ...allSheets, keys: 'sheets' }],
     [390, { ...allSheets, keys: 'sheets' }],
-    [768, { ...allSheets, cellars: 'table', 'kegs, readings': 'table, sheets', keys: 'sheets' }],
+    [768, { ...allSheets, cellars: 'table', 'kegs, readings': 'table, sheets', keys: 'sheets', account: twoTables }],
     [1024, { ...allTables, keys: 'sheets' }],
     [1180, { ...allTables, keys: 'table' }],
     [1280, { ...allTables, keys: 'table' }],
