@@ -116,12 +116,12 @@ export const rateWindowSlots = 64
 export const retentionMsMin = 24 * 3_600_000
 /** Readings stay this much longer than their cellar says, since the clocks of two nodes may differ. */
 export const retentionMarginMs = 3_600_000
-/** How long records are kept, by category; like readings they are purged by whole days (UTC) and after the same margin. */
+/** How long records are kept, by category. Like readings, they are purged by whole days (UTC), after the same margin. */
 export const recordsKeptMs = { signins: 30 * 24 * 3_600_000 } as const
-/** Differences of the log's schema that are told at once, and how much of each name. */
+/** Differences of the log's schema in one message, and characters of each name in it. */
 export const schemaDifferencesMax = 20
 export const schemaNameCharsMax = 80
-/** What an event that this version can't read may say of itself. */
+/** Characters of the type, and of the reason, of an event that this version can't read. */
 export const unreadableTypeCharsMax = 100
 export const unreadableWhyCharsMax = 300
 /** A clock that goes further ahead at once purges nothing until it is back, or has stood by it for so long. */
@@ -143,34 +143,34 @@ export const keysPerCellarMax = 10_000
 // Operators and their sessions.
 export const passwordCharsMin = 12
 export const passwordBytesMax = 512
-/** The first so many characters say whether a password is easy to guess. Judging takes longer the more there are. */
+/** Only the first characters of a password are judged: each further one makes that slower. */
 export const passwordJudgedCharsMax = 64
-/** A password that fewer guesses find is refused. The judge counts ten for each character that it can't explain. */
+/** A password that needs fewer guesses is refused. Each character that fits no pattern means ten times as many guesses. */
 export const passwordGuessesMin = 10_000_000_000
-/** Usually a tenth of a second. Later the names alone decide, early enough for a hash within `requestWaitMsMax`. */
+/** A judgement usually takes 100 ms. After this time the names alone decide, so that a hash still fits in `requestWaitMsMax`. */
 export const passwordJudgementMsMax = 2_000
 /** Cellars whose names a password is compared with. */
 export const passwordCellarsMax = 1_000
-/** Shorter parts of names are in every other password. */
+/** Shorter parts of names are ignored: many good passwords contain them. */
 export const guessedWordCharsMin = 3
-/** Letters and digits that a password has besides names, when the names alone decide. */
+/** Letters and digits that a password needs besides names, when the names alone decide. */
 export const ownPartCharsMin = 8
 export const emailCharsMax = 254
 export const sessionMsMax = 12 * 3_600_000
-/** `SESSION_IDLE`: a session that nobody uses for so long ends. */
+/** `SESSION_IDLE`: a session ends after this time without use. */
 export const sessionIdleMsDefault = 2 * 3_600_000
 export const sessionIdleMsMin = 60_000
-/** The log is told of the use of a session when this part of its idle time has passed since it was told last. */
+/** A session is renewed in the log at most once in this part of its idle time. */
 export const sessionRenewalDivisor = 4
-/** Sessions whose last use is known to this node. Of others, only what the log was told counts. */
+/** Sessions whose last use this node remembers. For others it knows only the renewals in the log. */
 export const sessionUsesMax = 10_000
 export const sessionsPerOperatorMax = 20
 /** Hex digits of a session's hash by which the log and pages name it. */
 export const sessionIdChars = 16
-/** Browsers of one operator that are known: the oldest is forgotten. */
+/** Known browsers of one operator. With one more, the oldest is forgotten. */
 export const devicesPerOperatorMax = 20
 export const deviceMsMax = 400 * 86_400_000
-/** Links to one account that others made, shown to its operator: the last few, and for so long at each sign-in. */
+/** Links to an account that other people made: how many are remembered, and how long each sign-in tells of them. */
 export const linksToldMax = 5
 export const linksToldMsMax = 30 * 86_400_000
 /** Of all operators, remembered so that a page of one of them is told to stop asking: about 100 KB. */
@@ -178,29 +178,29 @@ export const endedSessionsMax = 1_000
 export const linkMsMax = 24 * 3_600_000
 /** One-time links of one operator, or of the set-up, that are open at once: the oldest goes. */
 export const linksOpenMax = 20
-/** Refused sign-ins are written to the log as sums, so often. */
+/** How often sums of refused sign-ins are written to the log. */
 export const refusedSignInsToldMs = 60_000
 /** Accounts in one such event, and addresses of one account. Others are only counted. */
 export const refusedSignInAccountsMax = 50
 export const refusedSignInAddressesMax = 5
-/** Events that the page of one's own account reads of the operator's stream and of `signins-node`. */
+/** Events that the account page reads from the operator's stream, and from `signins-node`. */
 export const signInHistoryEventsMax = 1_000
 export const signInHistoryRowsMax = 50
-/** Of the `User-Agent` header, and of what is kept of it. */
+/** Characters that are read of the `User-Agent` header, and kept of the browser's name. */
 export const userAgentCharsMax = 300
 export const browserCharsMax = 80
-/** Failed sign-ins in `signInWindowMs`: at one account, from one browser that the account knows, from one IPv4 address or IPv6 /64. */
+/** Failed sign-ins in `signInWindowMs`, for each account, each browser that the account knows, and each IPv4 address or IPv6 /64. */
 export const signInAttemptsMax = 10
-/** The same from one IPv6 /48: many providers give a customer a whole one, others put thousands of customers in it. */
+/** The same for each IPv6 /48. Many providers give one customer a whole /48, others put thousands of customers in it. */
 export const signInSiteAttemptsMax = 40
 export const signInWindowMs = 15 * 60_000
-/** Sign-in attempts are remembered of at most so many addresses, of as many /48 networks, and of as many e-mails without an account. */
+/** Addresses whose sign-in attempts are remembered. The same bound holds for /48 networks, and for e-mails without an account. */
 export const signInSubjectsMax = 10_000
-/** Passwords that wait to be hashed, one after the other: at 80 ms each, so many take about `requestWaitMsMax`. */
+/** Passwords of strangers that wait to be hashed. At 80 ms each, 64 take about `requestWaitMsMax`. */
 export const passwordsWaitingMax = 64
-/** Beside these, passwords from known browsers and from people who are signed in. They are hashed first. */
+/** Waiting passwords from known browsers and from people who are signed in. They have this room of their own, and are hashed first. */
 export const knownPasswordsWaitingMax = 16
-/** Of one IPv4 address or IPv6 /48, in each of the two. */
+/** Waiting passwords of one IPv4 address or IPv6 /48, in each of the two queues. */
 export const passwordsWaitingPerNetworkMax = 4
 
 // Actors (docs/protocol.md, "Appending a reading").
@@ -498,6 +498,6 @@ export const refusalLineCountersMax = 256
 /** Errors of requests and pages that are written whole in this time. Each has a stack, of a kilobyte or two. */
 export const errorLinesMax = 10
 export const errorLineMs = 1_000
-/** Lines about refused sign-ins, forms and links in this time, the line that sums up the rest included. */
+/** Lines about refused sign-ins, forms and links in `traceLineMs`, including the line that sums up the rest. */
 export const traceLinesMax = 10
 export const traceLineMs = 1_000

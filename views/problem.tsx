@@ -99,7 +99,7 @@ const words: Readonly<
   busy: {
     title: 'Busy',
     changed: 'Nothing was changed.',
-    advice: 'Too much waits for the same key or cellar, or to sign in. Try again in a moment.',
+    advice: 'Too many requests are waiting for the same key or cellar, or to sign in. Try again in a moment.',
   },
   not_confirmed: {
     title: 'Not confirmed yet',

@@ -47,7 +47,7 @@ const withoutZone = (address: string): string => address.split('%', 1)[0] ?? ''
  */
 export const networkOf = (address: string): string => prefixOf(address, 4)
 
-/** One customer of a provider: an IPv4 address, or the /48 network of an IPv6 address, which has 65,536 networks of /64. */
+/** An IPv4 address, or the /48 network of an IPv6 address. One customer may have all 65,536 networks of a /48. */
 export const siteOf = (address: string): string => prefixOf(address, 3)
 
 const prefixOf = (address: string, groupCount: number): string => {

@@ -58,10 +58,9 @@ export const letGoOfConnections = (server: Bun.Server<unknown>, { routes }: App)
 type Handler = (request: Request) => Response | Promise<Response>
 
 /**
- * How Bun hands requests over. It knows some 35 methods, and closes the connection without an answer for any other, unless a
- * route is `false`: then such a request comes to `fetch`, and says that its method is GET. So every GET has a route here,
- * and a "GET" that comes to `fetch` is of an unknown method. A path that begins with `//` comes to `fetch`, too, and has no
- * page either way.
+ * Bun knows about 35 methods. For any other it closes the connection without an answer, unless a route is `false`. With such a
+ * route, the request reaches `fetch` and claims to be a GET. So every real GET has a route here, and a "GET" in `fetch` has an
+ * unknown method. A path that begins with `//` also reaches `fetch`, and has no page in any case.
  */
 const handlersOf = (answer: Handler) => {
   const guarded: Handler = (request) =>
@@ -76,7 +75,7 @@ const handlersOf = (answer: Handler) => {
 
 const toFetch: false = false
 
-/** No route has this method, so each gives the answer of a method that it does not take. */
+/** No route takes this method, so each gives its usual answer to a wrong method. */
 const withUnknownMethod = (request: Request): Request => Object.defineProperty(request, 'method', { value: 'UNKNOWN' })
 
 const twoHosts = problemOf({ kind: 'ambiguous_host' })

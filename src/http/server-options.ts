@@ -1,7 +1,7 @@
 import { connectionIdleSecondsMax } from '../limits.ts'
 
 /**
- * TLS 1.2 with forward secrecy only: whoever gets the certificate's key later can't read what was recorded. Without this
+ * TLS 1.2 with forward secrecy only: a certificate's key that is stolen later must not decrypt recorded traffic. Without this
  * list Bun also takes suites that encrypt with the certificate's key. Bun refuses TLS 1.0 and 1.1 by itself, and this list
  * does not affect TLS 1.3, whose suites all have forward secrecy.
  */

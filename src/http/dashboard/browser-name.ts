@@ -1,7 +1,7 @@
 import Bowser from 'bowser'
 import { browserCharsMax, userAgentCharsMax } from '../../limits.ts'
 
-/** The browser and its system in a few words, like `Firefox 128 on Windows`. `userAgent` is what the browser says of itself. */
+/** The browser and its system in a few words, like `Firefox 128 on Windows`. */
 export const browserName = (userAgent: string | null): string => {
   const said = (userAgent ?? '').slice(0, userAgentCharsMax)
   if (said === '') return unknown
@@ -14,5 +14,5 @@ export const browserName = (userAgent: string | null): string => {
 
 const unknown = 'an unknown browser'
 
-/** Parts of the name come from the header itself. */
+/** Parts of the name are text from the header, so a client can choose them. */
 const plain = (text: string): string => text.replaceAll(/[^\x20-\x7e]/g, '?')

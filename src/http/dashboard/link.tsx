@@ -37,7 +37,7 @@ const spendLink = async (deps: DashboardDeps, visit: Visit): Promise<Response> =
     return htmlPage(visit, linkPage(visit, purpose, { password_again: 'The two passwords differ.' }), 422)
   }
   const email = purpose.kind === 'set_up' ? visit.form('email') : purpose.email
-  // The link is a proof by itself: a flood of sign-ins must not keep its holder out.
+  // The holder of a link counts as known: a flood of sign-ins must not keep them out.
   const client = passwordClient(visit, true)
   const spent = await core.operators.spendLink(
     { secret, email, password, client },

@@ -252,7 +252,7 @@ export class LivePages {
   }
 
   async #sendHeartbeats(): Promise<void> {
-    // A page on a wall is in use, though nobody touches it.
+    // An open live page counts as use: nobody clicks on a page that hangs on a wall.
     for (const secret of this.#sessions.keys()) this.#core.operators.useSession(secret)
     const watchers = [...this.#sessions.values()].flatMap((session) => [...session.watchers])
     for (const [index, watcher] of watchers.entries()) {

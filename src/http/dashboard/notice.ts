@@ -25,7 +25,7 @@ const notices = {
   password_changed: 'Your password is changed. Every other session of yours has ended.',
   session_was_ended: 'The session has ended.',
   other_sessions_ended: 'Every other session of yours has ended.',
-  sessions_ended: 'Ended: they must sign in again.',
+  sessions_ended: 'The sessions have ended. The operator must sign in again.',
   link_by_other:
     'In the last 30 days, somebody else made or used a one-time link to your account. See below who it was, and when.',
   signed_out: 'You are signed out.',

@@ -62,7 +62,7 @@ const remove = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respon
   return seeOther(visit, paths.operators, { notice: wasInvited ? 'invitation_withdrawn' : 'operator_removed' })
 }
 
-/** An admin who ends the own sessions keeps the one that asks. */
+/** Admins who end their own sessions keep the present one. */
 const endSessions = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const allBut = emailOf(visit) === visit.session.email ? visit.session.secret : null
   const ended = await deps.core.operators.endSessions(emailOf(visit), { allBut }, askerOf(visit))
@@ -103,7 +103,7 @@ const questionOf = (deps: DashboardDeps, visit: SignedInVisit, asked: AskedChang
 const isInvited = ({ core }: DashboardDeps, visit: SignedInVisit): boolean =>
   core.projections.operators.invitations(visit.nowMs).some(({ email }) => email === emailOf(visit))
 
-/** The link is shown in the answer to the form, under no address, as a new key is. A page never repeats a password. */
+/** Only the answer to the form shows the link, as with a new key: no address leads to it. No page repeats a password. */
 const issueLink = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const values = { email: visit.form('email'), role: visit.form('role'), own_password: '' }
   const back = { href: paths.operators, words: 'To the operators' }
@@ -126,7 +126,7 @@ const issueLink = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Res
   )
 }
 
-/** Asked without the password first: only the core knows whether one is needed. Where none is, no attempt is counted. */
+/** Asks without the password first, because only the core knows whether it is needed. If it is not, no attempt is counted. */
 const issuedLink = async (
   deps: DashboardDeps,
   visit: SignedInVisit,

@@ -25,8 +25,8 @@ export type Origin = {
   readonly clientAddress: string
   readonly trust: Trust
   /**
-   * True for https by a name that a browser may use with https alone from now on. A loopback name belongs to every program
-   * on the machine, and other ones may speak plain http there. For an IP address browsers ignore it.
+   * True if browsers may be told to use https alone for this name (HSTS). False for a loopback name: other programs on the
+   * machine may speak plain http there. False for an IP address: browsers ignore HSTS for it.
    */
   readonly isStrict: boolean
 }
@@ -60,7 +60,7 @@ type Way = {
   readonly name: string
   readonly scheme: string
   readonly isTls: boolean
-  /** Straight from this machine. A proxy often calls us by a loopback name, whoever stands before it. */
+  /** The client itself is on this machine. A proxy here may use a loopback name for clients from elsewhere. */
   readonly isLocal: boolean
 }
 

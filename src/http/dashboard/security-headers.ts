@@ -23,12 +23,12 @@ export const securityHeaders = {
 export const noStore = 'no-store'
 
 /**
- * For a year a browser asks this name by https alone, on every port of it. A shorter time would leave a first request over
- * plain http to whoever comes back after it. Names below this one, and lists that browsers ship, are left to the owner of the name.
+ * For a year a browser uses https alone for this name, on every port. After a shorter time, a returning browser could begin with
+ * plain http again. Subdomains and preload lists are not named: the owner of the name decides about them.
  */
 const strictTransport = 'max-age=31536000'
 
-/** Sets what the answer did not set itself. `origin`: of a visit by a name that is ours. */
+/** Sets the headers that the answer did not set itself. `origin` is given if the visit used a name of ours. */
 export const secured = (response: Response, origin?: Origin): Response => {
   if (origin?.isStrict === true) response.headers.set('Strict-Transport-Security', strictTransport)
   for (const [name, value] of Object.entries(securityHeaders)) response.headers.set(name, value)

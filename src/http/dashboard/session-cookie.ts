@@ -7,7 +7,7 @@ import type { Trust } from './origin.ts'
  * 127.0.0.1; where a browser does not, as Safari is known to, the form that comes back without a cookie says so. `SameSite=Lax`, not `Strict`: a link to a key that
  * a colleague sends should open, and a GET changes nothing here.
  */
-/** `device` tells a browser that has signed in before from strangers. */
+/** `device` marks a browser that has signed in before. */
 export type CookieKind = 'session' | 'visitor' | 'notice' | 'device'
 
 const suffixes: Readonly<Record<CookieKind, string>> = {

@@ -31,9 +31,9 @@ type Count = {
  * Counts attempts to enter a password, in memory, on this node alone: several nodes allow as many attempts each. All counts are of
  * the last 15 minutes.
  *
- * - An account has a counter. It is never pushed out: there are as many as accounts.
+ * - An account has a counter. It is never dropped: there are only as many counters as accounts.
  * - An e-mail without an account has the same counter with the same limit, in a table of its own. So an answer does not tell
- *   whether an account exists, and strangers who invent e-mails push out only each other.
+ *   whether an account exists, and strangers who invent e-mails drop only each other's counters.
  * - An address has a counter, and an IPv6 address one for its /64 and one for its /48. So one /48 adds at most
  *   `signInSiteAttemptsMax` entries to any table.
  * - A browser that the account knows has a counter of its own instead of all these: guesses of strangers do not lock it out,
@@ -73,9 +73,9 @@ export class SignInThrottle {
   }
 
   /**
-   * The password was right. The earlier attempts at the account, or of its known browser, count as the owner's mistyping. The
-   * address gets back this attempt alone: so an office behind one address can sign in, and nobody wins guesses
-   * at other accounts by signing in to their own.
+   * The password was right. So earlier attempts at the account, or of its known browser, were typing errors and are forgotten.
+   * The address gets back this attempt only. So an office behind one address can sign in, and nobody gains guesses at other
+   * accounts by signing in to their own.
    */
   succeeded(counted: CountedAttempt): void {
     for (const { table, subject, reason } of counted.counts) {
@@ -106,16 +106,16 @@ export class SignInThrottle {
   }
 }
 
-/** What was typed may be long. Two texts that share a digest share a counter, which harms no account. */
+/** The typed text may be long. Two texts with the same digest share a counter, which harms no account. */
 const shortened = (text: string): string => Bun.hash(text).toString(36)
 
 type Bounds = {
   readonly attemptsMax: number
-  /** `null`: somebody else bounds them. */
+  /** `null`: the number of accounts bounds them. */
   readonly subjectsMax: number | null
 }
 
-/** Attempts of the window by subject, oldest first. Who tried longest ago gives way when the table is full. */
+/** Attempts of the window by subject, oldest first. A full table drops the subject whose last attempt is the oldest. */
 class Attempts {
   /** In the order of the last attempt. */
   readonly #attempts = new Map<string, readonly CountedAttempt[]>()

@@ -58,14 +58,14 @@ const signIn = async (deps: DashboardDeps, visit: Visit): Promise<Response> => {
   return intoDashboard(visit, opened.value, next)
 }
 
-/** Whoever may have been impersonated is told so first. */
+/** Operators see first that somebody else made a link to their account. */
 export const intoDashboard = (visit: Visit, opened: SignedIn, next: string): Response => {
   const cookies = sessionCookies(visit, opened)
   if (opened.isToldOfLink) return seeOther(visit, paths.account, { notice: 'link_by_other', cookies })
   return seeOther(visit, next, { cookies })
 }
 
-/** What a sign-in records of the browser, and which session of it ends. `isKnown`: its password is compared before strangers'. */
+/** The browser that signs in, and the session that it has now. With `isKnown`, its password is compared before those of strangers. */
 export const signInFrom = (visit: Visit, { isKnown }: { readonly isKnown: boolean }): SignInFrom => {
   const { request, origin } = visit
   return {
@@ -77,7 +77,7 @@ export const signInFrom = (visit: Visit, { isKnown }: { readonly isKnown: boolea
   }
 }
 
-/** The session begins, and what stood in for it before ends. The browser is known from now on. */
+/** Begin the session, end the visitor's cookie, and make the browser known. */
 export const sessionCookies = (
   { origin, nowMs }: Visit,
   { sessionSecret, deviceSecret, session }: SignedIn,
@@ -101,8 +101,8 @@ export const signOut = async ({ core }: DashboardDeps, visit: SignedInVisit): Pr
 }
 
 /**
- * The browser forgets what it has cached, and what scripts have stored. Cookies stay: one tells that the browser is known, and one
- * carries the notice.
+ * The browser deletes its cache, and what scripts have stored. Cookies stay: one marks the known browser, and one carries the
+ * notice.
  */
 const clearedAtSignOut = '"cache", "storage"'
 

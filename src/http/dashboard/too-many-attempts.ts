@@ -2,7 +2,7 @@ import { htmlPage } from './answers.tsx'
 import type { Faults } from './forms.ts'
 import type { Visit } from './visit.ts'
 
-/** The form again, with how long to wait before a password is compared again. */
+/** Shows the form again, and says how long to wait. */
 export const tooManyAttempts = async (
   visit: Visit,
   waitMs: number,

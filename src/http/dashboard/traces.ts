@@ -8,7 +8,7 @@ import type { RequestLines } from '../request-lines.ts'
 import type { ThrottledAttempt } from './sign-in-throttle.ts'
 import type { Visit } from './visit.ts'
 
-/** Why a password was not accepted. `busy`: it was never compared. `wrong_own_password`: whoever guessed was signed in. */
+/** Why a password was not accepted. `busy`: it was never compared. `wrong_own_password`: the person who guessed was signed in. */
 export type SignInReason =
   | 'wrong_password'
   | 'wrong_own_password'
@@ -38,7 +38,6 @@ type Who = {
   readonly requestId: string
 }
 
-/** Who a visit's refusal is traced to; `email` is that of an account. */
 export const whoOf = ({ origin, requestId }: Visit, email: string | null): Who => ({
   email,
   address: origin.clientAddress,
