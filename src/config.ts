@@ -23,7 +23,7 @@ export type Config = {
   readonly dataDir: string
   /** Below so much free space the embedded log refuses readings. */
   readonly diskReserveBytes: number
-  /** A session that nobody uses for so long ends. */
+  /** A session ends after this time without use. */
   readonly sessionIdleMs: number
   /** `null`: the embedded log in the data folder. */
   readonly eventStore: EventStoreSettings | null

@@ -124,14 +124,14 @@ export type Usage = {
 export type PasswordClient = {
   /** An IPv4 address, or the /48 of an IPv6 address. */
   readonly network: string
-  /** Whether it proved something before it sent a password: a browser known to the account, an open session, an unspent link. */
+  /** True for a browser that the account knows, an open session or an unspent link. */
   readonly isKnown: boolean
   /** Aborted when the client has gone: then nothing is hashed for it. */
   readonly signal?: AbortSignal
 }
 
 export type Session = {
-  /** Names it in the log and on pages, and opens nothing. */
+  /** Names the session in the log and on pages. It gives no access. */
   readonly id: string
   readonly email: string
   readonly role: Role
@@ -145,7 +145,7 @@ export type Session = {
 
 /** Where a sign-in comes from. */
 export type SignInFrom = {
-  /** Default: nobody who is known. */
+  /** Default: a stranger. */
   readonly client?: PasswordClient
   readonly address: string
   /** The browser and its system, in a few words. */
@@ -157,7 +157,7 @@ export type SignInFrom = {
 
 export type SignedIn = {
   readonly sessionSecret: string
-  /** By which the browser is known from now on, until the password is changed. */
+  /** Makes the browser known until the password is changed. */
   readonly deviceSecret: string
   readonly session: Session
   /** In the last 30 days somebody else made a link to this account, or used it. */
@@ -197,7 +197,7 @@ export type SignInRow =
 /** One session by its id, or all but the one with that secret. */
 export type EndingSessions = { readonly id: string } | { readonly allBut: string | null }
 
-/** What somebody who is signed in types again, to prove that the session was not stolen or left open. */
+/** A signed-in operator types the password again, to prove that the session was not stolen or left open. */
 export type OwnPassword = { readonly password: string; readonly client?: PasswordClient }
 
 export type SignIns = {
@@ -218,9 +218,9 @@ export type SignIns = {
   ): Answer<SignedIn>
   /** The session of that secret, if it is open. */
   session(sessionSecret: string): Session | null
-  /** Whether the session of that secret was open once and is no more. One that this node has not heard of yet is neither. */
+  /** True if the session of that secret was open and has ended. False for one that this node has not heard of yet. */
   isSessionOver(sessionSecret: string): boolean
-  /** The session is in use now, so that it does not end as an unused one. */
+  /** Notes that the session is in use, so that it does not end unused. */
   useSession(sessionSecret: string): void
   signOut(sessionSecret: string, requestId: string): Answer<null>
   /** The operator has signed in from the browser with that secret, and has not changed the password since. */
@@ -228,7 +228,7 @@ export type SignIns = {
   /** Oldest first. `lastUsedAt` is `null` if this node has not seen it used. */
   openSessions(email: string): readonly (Session & { readonly lastUsedAt: number | null })[]
   endSessions(email: string, which: EndingSessions, asker: Asker): Answer<null>
-  /** Must be told of every sign-in that was refused. Sums of them reach the log. */
+  /** Call it for every refused sign-in. The log gets sums of them. */
   signInRefused(refused: RefusedSignIn): void
   /** Newest first. @throws Outage */
   signInHistory(email: string): Promise<readonly SignInRow[]>
@@ -239,7 +239,7 @@ export type SignIns = {
 export type Operators = SignIns & {
   /**
    * Makes a one-time link's secret: for the first admin (`email` null), for a new operator with that role, or for a lost
-   * password. Only its hash is kept. An operator who makes one for an account that exists, or existed, must give the own
+   * password. Only its hash is kept. An operator who makes one for an account that exists, or existed, must give their own
    * password: `own_password_needed` without it, `wrong_own_password` if it is wrong.
    */
   issueLink(

@@ -1,8 +1,8 @@
 type Bounds = { readonly waitingMax: number; readonly perNetworkMax: number }
 
-/** Items that wait, served in turn by network: however many items one network has, the next network waits for one of them. */
+/** Waiting items, served in turn by network. However many items one network has, another network waits for only one of them. */
 export class FairQueue<T> {
-  /** The network that comes next is first. None is empty. */
+  /** The next network is first. No list is empty. */
   readonly #byNetwork = new Map<string, readonly T[]>()
   readonly #bounds: Bounds
   #size = 0
@@ -24,7 +24,7 @@ export class FairQueue<T> {
     return true
   }
 
-  /** Takes out the item whose turn it is; its network goes to the end. `null` if nothing waits. */
+  /** Takes out the next item, and puts its network at the end. `null` if nothing waits. */
   next(): T | null {
     for (const [network, [first, ...others]] of this.#byNetwork) {
       this.#byNetwork.delete(network)
@@ -36,12 +36,12 @@ export class FairQueue<T> {
     return null
   }
 
-  /** Takes out every such item, wherever it waits. */
+  /** Takes out all items for which `isOut` is true. */
   takeOut(isOut: (item: T) => boolean): readonly T[] {
     const out: T[] = []
     for (const [network, waiting] of this.#byNetwork) {
       const left = waiting.filter((item) => !isOut(item))
-      out.push(...waiting.filter((item) => !left.includes(item)))
+      out.push(...waiting.filter(isOut))
       if (left.length === 0) this.#byNetwork.delete(network)
       else this.#byNetwork.set(network, left)
     }

@@ -19,12 +19,12 @@ type Answer = Outcome<KeyState, CommandRefusal>
 export type ChangeKey = Exclude<KeyCommand, { type: 'CreateKey' | 'RevokeKey' }>
 
 /**
- * Every change of a key but its creation and its end (docs/protocol.md, "Taking a right away"). What gives is the key's event
- * alone; what takes is the event, then a fence in the readings, then the answer. Where it is already so, whoever began it
- * may have died before the fence, so one must be seen or written all the same.
+ * Every change of a key except its creation and its revocation (docs/protocol.md, "Taking a right away"). Granting a right
+ * writes the key's event. Taking one away writes the event, then a fence in the readings, then answers. The change may be in
+ * the log already, without a fence, because the node that began it died. So a fence must be seen or written even then.
  *
- * It begins with reading the key's stream: on an old view a key may be suspended already that another node has resumed
- * since, and the answer would confirm what is not so.
+ * The key's stream is read first. In an outdated view the key may still be suspended although another node has resumed it,
+ * and the answer would be wrong.
  */
 export const changeKey = async (work: KeyWork, command: ChangeKey, asker: Asker): Promise<Answer> => {
   const { host, streams, onDoubt } = work

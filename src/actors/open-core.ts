@@ -39,11 +39,11 @@ export type CoreParts = {
    * and when that is over. Default: nobody is told.
    */
   readonly onTimes?: (told: TimesTold) => void
-  /** A session that nobody uses for so long ends. Default: `sessionIdleMsDefault`. */
+  /** A session ends after this time without use. Default: `sessionIdleMsDefault`. */
   readonly sessionIdleMs?: number
   /** Default: Argon2id. */
   readonly passwordHasher?: PasswordHasher
-  /** Default: by the names around it alone. */
+  /** Default: compares the password with names only. */
   readonly passwordJudge?: PasswordJudge
   /** Default: the log is folded from its beginning at every start. */
   readonly checkpoints?: CheckpointParts

@@ -70,7 +70,7 @@ export const createOperators = (
     return changed.ok ? done({ email: email.value }) : changed
   }
 
-  /** Whoever makes a link to an account can take it over. A session that was stolen or left open is not enough for that. */
+  /** A link lets its maker take over the account. So a session that was stolen or left open must not be enough to make one. */
   const mayMakeLink = async (
     email: string,
     own: OwnPassword | undefined,

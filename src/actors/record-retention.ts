@@ -10,7 +10,7 @@ type PurgedStream = { readonly stream: string; readonly keptMs: number }
 
 const purgedStreams: readonly PurgedStream[] = [{ stream: signInsStream, keptMs: recordsKeptMs.signins }]
 
-/** Below `end` all may go. */
+/** All events from `first` to before `end` may be purged. */
 type Due = {
   readonly stream: string
   readonly first: RecordedEvent
@@ -20,20 +20,20 @@ type Due = {
 }
 
 /**
- * Purges records that are older than their category is kept: `RecordsPurged` in the very stream first, then the truncation.
- * Every node tries once for each day that ends; the exact revision lets one of them write. If a node dies between the two,
- * the next run of any node truncates.
+ * Purges records that are older than their category is kept: first `RecordsPurged` in the same stream, then the truncation.
+ * Every node tries once for each day that ends, and the exact revision lets one of them write. If that node dies between the
+ * two, the next run of any node truncates.
  */
 export class RecordRetention {
   readonly #host: Host
-  /** By stream: whatever was recorded before then (ms) was purged. */
+  /** By stream: all records from before this time (ms) are purged. */
   readonly #doneBefore = new Map<string, number>()
 
   constructor(host: Host) {
     this.#host = host
   }
 
-  /** `now` is not in doubt. @throws Outage */
+  /** Call it only while the clock is not in doubt. @throws Outage */
   async run(now: number): Promise<void> {
     for (const purged of purgedStreams) {
       if (this.#host.isStopping) return
@@ -50,7 +50,7 @@ export class RecordRetention {
       this.#doneBefore.set(stream, recordedBefore)
       return
     }
-    // Rows that a stopped process left behind are hidden, and must go too.
+    // Rows that a stopped process left behind are hidden, and must be deleted too.
     if (doneBefore === undefined && first.revision > 0) await this.#host.log.truncate(stream, first.revision)
     if (first.recordedAt < recordedBefore) {
       const end = await this.#endOf(stream, first.revision, recordedBefore)
@@ -60,7 +60,7 @@ export class RecordRetention {
     this.#doneBefore.set(stream, recordedBefore)
   }
 
-  /** `false`: another node, or a sign-in, has written meanwhile. The next run tries again. */
+  /** `false` if another node or a sign-in has written meanwhile. The next run tries again. */
   async #purgeDue({ stream, first, end, keptMs, recordedBefore }: Due): Promise<boolean> {
     const { last, purgedTo } = await this.#lastPurge(stream, first.recordedAt + keptMs)
     if (purgedTo < end) {
@@ -79,8 +79,8 @@ export class RecordRetention {
   }
 
   /**
-   * The revision behind the last event that was recorded before then; `from` if there is none. Read from the beginning of the
-   * stream: as a rule that is one day of it. An event whose time can't be read goes with an older one behind it.
+   * The revision after the last event that was recorded before that time; `from` if there is none. Reads from the beginning of
+   * the stream, usually one day of it. An event whose time can't be read is purged with an older event after it.
    */
   async #endOf(stream: string, from: number, recordedBefore: number): Promise<number> {
     let end = from
@@ -96,7 +96,7 @@ export class RecordRetention {
     }
   }
 
-  /** The stream's last event, and up to where the last purge went, which may not have been truncated. */
+  /** The stream's last event, and where the last purge ended. That purge may not have been truncated yet. */
   async #lastPurge(stream: string, sinceMs: number): Promise<{ last: RecordedEvent; purgedTo: number }> {
     let last: RecordedEvent | null = null
     for (let from: number | undefined; ; ) {
@@ -111,7 +111,7 @@ export class RecordRetention {
         if (event.type === 'RecordsPurged') {
           return { last, purgedTo: Math.min(event.data.lastRevision + 1, event.revision) }
         }
-        // No purge of what is still there can be older.
+        // An older purge can't concern events that are still there.
         if (event.recordedAt > 0 && event.recordedAt < sinceMs) return { last, purgedTo: 0 }
       }
       const oldest = page.at(-1)

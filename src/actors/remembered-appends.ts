@@ -301,7 +301,7 @@ export class RememberedAppends {
     for (let pages = 0; !this.#isStopped; pages += 1) {
       const options = { direction: 'backwards', limit: readPageEventsMax } as const
       const page = await this.#host.log.readAll(before === null ? options : { ...options, from: before })
-      // A record may be of any time, and may be gone soon: the index goes by what the node folds.
+      // Records don't count: they may have any time, and may be purged soon. The index uses only events that the node folds.
       const folded = page.filter(({ stream }) => !isRecordStream(stream))
       if (end === null && folded[0] !== undefined) {
         end = foldedToOf(folded[0])

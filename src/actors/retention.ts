@@ -19,9 +19,9 @@ export type Purging = {
 }
 
 /**
- * Lets go of readings that are older than their cellar keeps them (docs/protocol.md, "Retention"): ReadingsPurged in the cellar's
- * stream first, then the truncation. Every node tries; the exact revision of the cellar's stream lets one of them write.
- * Who dies between the two leaves a truncation that any node makes: at its start, or when it hears of the purge.
+ * Purges readings that are older than their cellar keeps them (docs/protocol.md, "Retention"): first `ReadingsPurged` in the
+ * cellar's stream, then the truncation. Every node tries, and the exact revision of the cellar's stream lets one of them write.
+ * If that node dies between the two, any node truncates: at its start, or when it hears of the purge.
  */
 export class Retention {
   readonly #host: Host
@@ -68,7 +68,7 @@ export class Retention {
     }
   }
 
-  /** By one time for all cellars and records: it may take minutes, and the clock is looked at once. */
+  /** Uses one time for all cellars and records: a purge may take minutes, and the clock is read once. */
   async #purge(): Promise<void> {
     const now = this.#host.clock.now()
     this.#clock ??= new PurgeClock(this.#purging.newestMs())

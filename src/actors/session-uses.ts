@@ -1,11 +1,11 @@
 import { sessionUsesMax } from '../limits.ts'
 
 /**
- * When this node saw each session used last. The log is told only now and then (`OperatorSessionRenewed`), for other nodes and
- * for the next start.
+ * When this node last saw each session in use. Only some uses are written to the log (`OperatorSessionRenewed`), for other nodes
+ * and for the next start.
  */
 export class SessionUses {
-  /** By the session's hash, ms. The one that was used longest ago is the first. */
+  /** By the session's hash, ms. The least recently used is the first. */
   readonly #lastUsedMs = new Map<string, number>()
 
   constructor(readonly sessionsMax: number = sessionUsesMax) {}

@@ -1,4 +1,4 @@
-/** What an operator may know of the sign-ins to the own account. */
+/** The sign-in history of an account, for its owner. */
 import type { RecordedEvent } from '../domain/events.ts'
 import { makerOf, sessionIdOf } from '../domain/operator.ts'
 import { operatorStream, signInsStream } from '../domain/streams.ts'
@@ -7,7 +7,7 @@ import type { EventLog } from '../log/event-log.ts'
 import type { SignInPlace, SignInRow } from './core.ts'
 
 /**
- * Newest first. The end of the operator's stream, which is kept for ever, with what `signins-node` still has of it.
+ * Newest first. Joins the end of the operator's stream, which is kept for ever, with the records in `signins-node` that remain.
  * @throws Outage
  */
 export const signInHistory = async (log: EventLog, email: string): Promise<readonly SignInRow[]> => {

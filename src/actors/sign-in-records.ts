@@ -1,5 +1,5 @@
 /**
- * What `signins-node` keeps of sign-ins for 30 days: who came from where, and sums of those who were refused. Addresses and
+ * Writes `signins-node`, which is kept for 30 days: address and browser of each sign-in, and sums of refused ones. Addresses and
  * browsers are personal data, so they stand in no stream that is kept for ever.
  */
 import type { Decided, EventData, NewEvent } from '../domain/events.ts'
@@ -31,7 +31,7 @@ type Counts = { failed: number; throttled: number }
 type AccountSums = Counts & { readonly addresses: Set<string> }
 type Sums = { from: number; readonly accounts: Map<string, AccountSums>; readonly others: Counts }
 
-/** The only writer of `signins-node` on this node, but for its purges. */
+/** The only writer of `signins-node` on this node, except for its purges. */
 export class SignInRecords {
   readonly #host: Host
   readonly #queue: SerialCommands
@@ -47,12 +47,12 @@ export class SignInRecords {
     return this.#queue.isIdle
   }
 
-  /** Answers the revision of the event, once it is durable. */
+  /** Resolves to the revision of the event, once it is durable. */
   seen(data: EventData<'SignInSeen'>, asker: Asker): Promise<Outcome<number, CommandRefusal>> {
     return this.#queue.ask(async () => done(await this.#append({ type: 'SignInSeen', data }, asker)))
   }
 
-  /** Summed, and told to the log once a minute, so that a flood of attempts writes no flood of events. */
+  /** Counts the refusal. The log gets sums once a minute, so that a flood of attempts writes no flood of events. */
   refused({ email, reason, address }: RefusedSignIn): void {
     this.#sums ??= { from: this.#host.clock.now(), accounts: new Map(), others: { failed: 0, throttled: 0 } }
     const { accounts, others } = this.#sums
@@ -71,7 +71,7 @@ export class SignInRecords {
     if (this.#host.beat % (refusedSignInsToldMs / heartbeatMs) === 0) void this.tellRefused()
   }
 
-  /** Sums that the log does not take are told with the next ones. */
+  /** Sums that the log does not take are added to the next ones. */
   async tellRefused(): Promise<void> {
     const sums = this.#sums
     if (sums === null || this.#isTelling) return

@@ -1,4 +1,4 @@
-/** Signing in, the sessions that begin with it, and the password of an operator who is there. */
+/** Signing in, sessions, and changing one's own password. */
 import type { OpenSession } from '../../projections/queries.ts'
 import { type EndedSessions, type OperatorSession, sessionIdOf } from '../domain/operator.ts'
 import { done, refused } from '../domain/refusal.ts'
@@ -44,7 +44,7 @@ export const createSignIns = (
     return session !== null && isOpen(session, now) ? session : null
   }
 
-  /** The secrets of a new session, and what its event says. Recorded first: an event of a session always has its record. */
+  /** Makes the secrets and the event data of a new session. Its record is written first, so that no session lacks one. */
   const beginSession = async (email: string, from: SignInFrom, requestId: string) => {
     const sessionSecret = newSecret(host)
     const isKnownBrowser = from.deviceSecret !== null && projections.operators.isDevice(hashOf(from.deviceSecret))
@@ -157,7 +157,7 @@ export const createSignIns = (
       const now = clock.now()
       uses.note(session.sessionHash, now)
       const idleAt = Math.min(now + sessionIdleMs, session.expiresAt)
-      // Nobody waits for it: if it fails, the next use asks for it again.
+      // Nobody waits for the renewal: if it fails, the next use tries again.
       if (idleAt - session.idleAt >= sessionIdleMs / sessionRenewalDivisor) void renew(session, idleAt)
     },
 

@@ -26,7 +26,7 @@ export type Role = Static<typeof Role>
 export const LinkPurpose = Type.Union([Type.Literal('set_up'), Type.Literal('invite'), Type.Literal('reset')])
 export type LinkPurpose = Static<typeof LinkPurpose>
 
-/** `failed`: the password was wrong. `throttled`: it was not looked at. */
+/** `failed`: the password was wrong. `throttled`: it was not compared. */
 const refusedCounts = { failed: Type.Integer({ minimum: 0 }), throttled: Type.Integer({ minimum: 0 }) }
 
 /**
@@ -49,7 +49,7 @@ export const eventData = {
   /** In a copy: keeps the place of a reading that retention had taken away, and is taken away like it. */
   RevisionVacant: Type.Object({}, strict),
 
-  /** The embedded log's file had another schema than this version makes, and whoever started the service accepted that. */
+  /** The schema of the embedded log's file was changed, and the person who started the service accepted that. */
   LogSchemaAccepted: Type.Object({ differences: Type.Array(Type.String()) }, strict),
 
   /** In a stream of records: its events of these revisions, recorded before `recordedBefore`, are gone for good. */
@@ -63,8 +63,8 @@ export const eventData = {
     strict,
   ),
   /**
-   * Never stored. A record that this version can't read is read as this: of a newer version, or damaged. `type` is what it
-   * is called; `recordedAt` is 0 if that can't be read either.
+   * Never stored. Stands for a record that this version can't read, because it is newer or damaged. `type` is the record's own
+   * type. `recordedAt` is 0 if the time can't be read either.
    */
   RecordUnreadable: Type.Object({ type: Type.String(), why: Type.String() }, strict),
 
@@ -179,7 +179,7 @@ export const eventData = {
   OperatorSessionRenewed: Type.Object({ sessionHash: Type.String(), idleAt: ms }, strict),
   OperatorSignedOut: Type.Object({ sessionHash: Type.String() }, strict),
 
-  /** In `signins-node`, which is purged: addresses and browsers are personal data. Before the `OperatorSignedIn` that refers to it. */
+  /** In `signins-node`, which is purged: addresses and browsers are personal data. Comes before the `OperatorSignedIn` that names it. */
   SignInSeen: Type.Object(
     { email: Type.String(), sessionId: Type.String(), address: Type.String(), browser: Type.String() },
     strict,
@@ -192,7 +192,7 @@ export const eventData = {
       accounts: Type.Array(
         Type.Object({ email: Type.String(), ...refusedCounts, addresses: Type.Array(Type.String()) }, strict),
       ),
-      /** For e-mails without an account, and for accounts that found no room in the list. */
+      /** For e-mails without an account, and for accounts beyond the bound of the list. */
       others: Type.Object(refusedCounts, strict),
     },
     strict,
@@ -220,7 +220,7 @@ export const BySession = Type.Object({ id: Type.String(), linkMadeBy: orNull(Typ
 export type BySession = Static<typeof BySession>
 
 /**
- * Who did it. `cli` is whoever holds the data folder; `system` is the service itself (a sweep, a repair). An operator without a
+ * Who did it. `cli` is a person who can use the data folder; `system` is the service itself (a sweep, a repair). An operator without a
  * session spent a link, or the event is older than version 2 of `OperatorSignedIn`.
  */
 export const By = Type.Union([

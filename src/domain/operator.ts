@@ -54,7 +54,7 @@ export type OperatorAccountState = {
   readonly role: Role
   readonly passwordHash: string
   readonly addedAt: number
-  /** When the password was set, and who made the link by which that was done; `null`: the operator set it. */
+  /** When the password was set, and who made the link that set it; `null`: the operator set it. */
   readonly passwordSetAt: number
   readonly passwordLinkMadeBy: string | null
   readonly lastSignedInAt: number | null
@@ -242,7 +242,7 @@ const renewSession = (
   return done([{ type: 'OperatorSessionRenewed', data: { sessionHash, idleAt } }])
 }
 
-/** As with a sign-in: whoever checked an older password than the present one changes nothing. */
+/** As with a sign-in: a check against an older password changes nothing. */
 const changePassword = (
   operator: OperatorState | null,
   command: Extract<OperatorCommand, { readonly type: 'ChangePassword' }>,
@@ -323,7 +323,7 @@ const withNewAccount = (
   { data, revision, recordedAt }: Fold<'OperatorAdded'>,
 ): OperatorState => {
   const { email, role, passwordHash } = data
-  // Removing an operator and inviting the same e-mail again is another way to set the password of somebody else.
+  // An admin can also set another person's password by removing the operator and inviting the same e-mail again.
   const links = operator?.wasAdded === true ? operator.links : []
   const account: OperatorAccountState = {
     role,

@@ -16,11 +16,11 @@ export const signInsStream = 'signins-node'
 export const readingsCategory = 'readings'
 export const lifecycleCategories = ['cellarbook', 'cellar', 'key', 'operator'] as const
 /**
- * Records tell of what happened, and decide nothing. No state is folded from them, so that an event which this version
- * can't read stops nothing (docs/decisions/007-records-decide-nothing.md).
+ * Records tell what happened, and decide nothing. No state is folded from them, so a record that this version can\'t read
+ * stops nothing (docs/decisions/007-records-decide-nothing.md).
  */
 export const recordCategories = ['refusals', 'signins', 'exports', 'proofs'] as const
-/** What a node folds, and decides by. */
+/** A node folds these into state, and decides by them. */
 export const foldedCategories: readonly string[] = [...lifecycleCategories, readingsCategory]
 /** Only streams of these may be truncated. SQLite's triggers have a list of their own, which a test compares with this one. */
 export const purgeableCategories: readonly string[] = [readingsCategory, ...recordCategories]
