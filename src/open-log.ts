@@ -34,7 +34,7 @@ import { openSqliteLog } from './log/sqlite/sqlite-log.ts'
 export type LogConfig = Pick<Config, 'dataDir' | 'eventStore' | 'diskReserveBytes' | 'allowSharedDataDir'>
 
 export type OpeningParts = Naming & {
-  /** Told how the schema of the log's file differs from what it must be; the log records it. Default: refused. */
+  /** Accepts a changed schema of the log's file, and is told how it differs. The log records that. Default: refused. */
   readonly acceptSchema?: ((differences: readonly string[]) => void) | undefined
 }
 

@@ -92,7 +92,7 @@ const start = async (
   const { sessionIdleMs } = config
   const passwordJudge = judgeOnThread({
     schedule: systemSchedule,
-    onFault: (why) => lines.warn('a new password was compared with the names around it alone', { why }),
+    onFault: (why) => lines.warn('a new password was compared with names only, not with the dictionary', { why }),
   })
   const toldParts = { onBug, onTimes, checkpoints, sessionIdleMs, passwordJudge }
   const core = await openCore({ log, clock, entropy, idempotency, ...toldParts })
@@ -144,7 +144,7 @@ const checkpointsOf = ({ dataDir }: Config, lines: LogLines): CheckpointParts =>
 const tellChangedSchema =
   (lines: LogLines) =>
   (differences: readonly string[]): void =>
-    lines.warn("the schema of the log's file was changed by somebody, and the service was told to accept that", {
+    lines.warn("somebody changed the schema of the log's file, and the start option accepts that", {
       differences: differences.join(', '),
     })
 

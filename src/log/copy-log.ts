@@ -112,7 +112,7 @@ const copyPage = async (streams: TargetStreams, page: readonly RecordedEvent[]):
 const isUnreadable = (event: RecordedEvent): event is RecordedEvent<'RecordUnreadable'> =>
   event.type === 'RecordUnreadable'
 
-/** What is not understood can't be proved to be the same: a copy holds all of its source, or is none. */
+/** A copy must be proved equal to its source, and that is impossible for an event that can't be read. */
 const unreadable = ({ stream, revision, data }: RecordedEvent<'RecordUnreadable'>): CopyRefused =>
   new CopyRefused(
     `Cannot copy revision ${revision} of "${stream}": ${data.why}. Copy with the version that wrote it, or a newer one`,
@@ -141,7 +141,7 @@ class TargetStreams {
   async copy(stream: string, run: readonly RecordedEvent[]): Promise<void> {
     const target = await this.#get(stream)
     const fresh = run.filter(({ revision }) => revision > target.revision && revision >= target.keptFrom)
-    // Only now: an engine that frees its space later shows records that were purged.
+    // Only fresh records are checked: an engine that frees its space later still shows purged ones.
     const unread = fresh.find(isUnreadable)
     if (unread !== undefined) throw unreadable(unread)
     for (const chunk of chunksOf(fresh.map(unplaced))) await this.#append(stream, target, chunk)

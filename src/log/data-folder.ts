@@ -45,7 +45,7 @@ export const logPathIn = (path: string): string => join(path, logFileName)
 export type DataFolder = { readonly logPath: string; release(): void }
 
 /**
- * What to warn of: that others can read the folder, or that they can write it and `allowShared` accepts that.
+ * The warnings: others can read the folder, or they can write it and `allowShared` accepts that.
  * @throws DataFolderShared
  */
 export const checkDataFolder = (
@@ -60,7 +60,7 @@ export const checkDataFolder = (
 }
 
 export type HoldOptions = {
-  /** Whether the log lies in the folder. Another engine has it elsewhere. */
+  /** Whether the log is in the folder: another engine stores it elsewhere. */
   readonly hasLog?: boolean
   readonly allowShared?: boolean
 }

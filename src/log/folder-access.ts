@@ -1,8 +1,8 @@
 /**
  * Who else can reach the data folder. Whoever can write it can change the log, or answer commands in the service's place.
- * What the service makes is its user's alone; this finds what a person, a backup or another program has made otherwise.
+ * The service makes everything for its own user only. This check finds what a person, a backup or another program has changed.
  *
- * The folders above are not looked at: whoever puts another folder in the place of this one is seen by its owner.
+ * The folders above are not checked: a folder that somebody puts in the place of this one has another owner, which is found.
  */
 import { type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ export type Surroundings = {
   /** `null`: this system has no user ids, so there is nothing to compare. */
   readonly userId: number | null
   readonly groupIds: readonly number[]
-  /** `null`: it is not there, or cannot be looked at. Whoever opens it says why. */
+  /** `null`: it is missing, or cannot be looked at. The code that opens it says why. */
   look(path: string): Reached | null
 }
 
@@ -40,7 +40,7 @@ const lookAt = (path: string): Reached | null => {
 }
 
 const databases = ['log.db', 'log.lock', 'idempotency.db']
-/** All that may lie in a data folder. The last ones are SQLite's own. */
+/** All files of a data folder. SQLite makes the last ones itself. */
 const fileNames: readonly string[] = [
   'control.sock',
   'checkpoint',
@@ -76,7 +76,7 @@ export const inspectDataFolder = (folder: string, surroundings: Surroundings): F
   }
 }
 
-/** Root can change everything as it is, so its files are no worse than ours. */
+/** Root can change everything in any case, so files of root are as safe as ours. */
 const rootId = 0
 
 type Class = 'group' | 'others'
@@ -96,7 +96,7 @@ const foreignText = (found: readonly Found[], userId: number): readonly string[]
 const openText = (found: readonly Found[]): readonly string[] => {
   const [first] = found
   if (first === undefined) return []
-  const mode = `"${first.path}" can be written by other users (mode ${modeText(first)}), who can so change the log`
+  const mode = `"${first.path}" can be written by other users (mode ${modeText(first)}), so they can change the log`
   return [`${mode}. Run: chmod go-w ${wordsOf(found)}`]
 }
 

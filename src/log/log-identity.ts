@@ -67,7 +67,7 @@ export const beginCopy = async (from: EventLog, to: EventLog, naming: Naming): P
   await append(to, -1, [...beginning, mark])
 }
 
-/** From now on the copy may be served from. `accepted`: how the schema of its source differed. */
+/** From now on a service may use the copy. `accepted`: how the schema of its source differed. */
 export const endCopy = async (
   to: EventLog,
   { digest, events, accepted }: LogDigest & { readonly accepted: readonly string[] },
@@ -79,8 +79,8 @@ export const endCopy = async (
 }
 
 /**
- * Records that a schema was accepted which differs so. Once: a service that is started with the option again and again
- * does not fill the log.
+ * Records that a changed schema was accepted. The same differences are recorded once: a service that is started with the option
+ * again and again must not fill the log.
  */
 export const recordAcceptedSchema = async (
   log: EventLog,

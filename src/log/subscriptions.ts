@@ -58,8 +58,8 @@ export class Subscriptions {
   }
 
   /**
-   * Hands on what has just become durable, in log order. Without records in it nobody asks a reading for its category: that
-   * would cost each of them.
+   * Hands on events that have just become durable, in log order. Without records among them, no category is looked up: that would
+   * cost time for each reading.
    */
   publish(events: readonly RecordedEvent[], { hasRecords }: { readonly hasRecords: boolean }): void {
     const first = events[0]

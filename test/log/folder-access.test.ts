@@ -32,7 +32,7 @@ describe('inspectDataFolder()', () => {
 
   test('refuses a folder or file that others can write, and says what to run', () => {
     const { faults } = inspect({ itself: { mode: 0o40777 }, wal: { mode: 0o100602 } })
-    const what = '"/data" can be written by other users (mode 0777), who can so change the log'
+    const what = '"/data" can be written by other users (mode 0777), so they can change the log'
     expect(faults).toEqual([`${what}. Run: chmod go-w '/data' '/data/log.db-wal'`])
     expect(inspect({ log: { mode: 0o100602 } }).faults).toHaveLength(1)
     // Sticky, as a folder for temporary files is: others can still put files there before the service does.

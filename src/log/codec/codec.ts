@@ -17,7 +17,7 @@ import {
 import { UndecodableEvent } from '../event-log.ts'
 import { type Part, packReadings, unpackReadings } from './packed-readings.ts'
 import { newestMetadata, storedMetadata } from './stored-idempotency.ts'
-import { storedInstant, storedText, unreadableRecord } from './unreadable.ts'
+import { storedIdOf, storedTimeOf, unreadableRecord } from './unreadable.ts'
 import { type Upcast, upcasts } from './upcast.ts'
 
 /** What is known of each event type. A parameter, so that a test can have a version that never was. */
@@ -55,11 +55,11 @@ export type Codec = {
   /** As few rows as can be: one, unless readings and other events are mixed. */
   encode(stream: string, events: readonly NewEvent[]): readonly NewRow[]
   /**
-   * `part`: only those of its events. What this version can't read is `RecordUnreadable` in a stream of records.
-   * @throws UndecodableEvent naming the first of them that this version can't read.
+   * `part`: only these events of the row. In a stream of records, an event that this version can't read is a `RecordUnreadable`.
+   * @throws UndecodableEvent in other streams, naming the first event that this version can't read.
    */
   decode(row: StoredRow, part?: Part): readonly RecordedEvent[]
-  /** One event, for an engine that keeps each by itself. Likewise. */
+  /** One event, for an engine that stores each event by itself. Unreadable events as in `decode`. */
   decodeEvent(at: EventPlace, event: unknown): RecordedEvent
   /** What its events are written at. */
   versionOf(type: EventType): number
@@ -160,12 +160,11 @@ const decodeOne = (known: Known, at: EventPlace, stored: unknown): RecordedEvent
   try {
     return decodeStored(known, at, stored)
   } catch (cause) {
-    const envelope = { id: storedText(stored, 'id'), recordedAt: storedInstant(stored, 'recordedAt') }
-    return unreadableRecord(cause, { ...at, ...envelope })
+    return unreadableRecord(cause, { ...at, id: storedIdOf(stored), recordedAt: storedTimeOf(stored) })
   }
 }
 
-/** A row of which nothing can be read still takes the places of its events. */
+/** Even if nothing of a row can be read, each of its events keeps its revision and position. */
 const unreadableRow = (cause: unknown, row: StoredRow, part: Part): readonly RecordedEvent[] => {
   const { stream, recordedAt } = row
   const events: RecordedEvent[] = []

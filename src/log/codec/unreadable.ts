@@ -15,8 +15,8 @@ export type Unread = {
 }
 
 /**
- * Stands for an event that can't be read, where that may be: in streams of records, which decide nothing.
- * @throws `cause` in any other stream, and what is not an `UndecodableEvent`.
+ * Stands for an unreadable event in a stream of records, since records decide nothing.
+ * @throws `cause` in any other stream, and if it is not an `UndecodableEvent`.
  */
 export const unreadableRecord = (
   cause: unknown,
@@ -31,14 +31,15 @@ export const unreadableRecord = (
   return { stream, revision, position, id, recordedAt, type: 'RecordUnreadable', data, metadata }
 }
 
-/** The field of an object that was stored, if it is of that type. */
-export const storedText = (stored: unknown, name: 'id'): string => {
-  const value = fieldOf(stored, name)
+/** The id of a stored event, or '' if it has none. */
+export const storedIdOf = (stored: unknown): string => {
+  const value = fieldOf(stored, 'id')
   return typeof value === 'string' ? value : ''
 }
 
-export const storedInstant = (stored: unknown, name: 'recordedAt'): number => {
-  const value = fieldOf(stored, name)
+/** When a stored event was recorded, or 0 if it does not say. */
+export const storedTimeOf = (stored: unknown): number => {
+  const value = fieldOf(stored, 'recordedAt')
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0
 }
 

@@ -28,7 +28,7 @@ export type Commits = {
   /** Deletes the next rows of which nothing is kept, few enough that nobody waits long behind them. Never rejects. */
   trim(trimming: Trimming): Promise<Verdict>
   /**
-   * Copies the write-ahead log into the file and empties it, so that neither has what was erased. `not_written` if another
+   * Copies the write-ahead log into the file and empties it, so that neither holds erased rows. `not_written` if another
    * program reads the file now. Never rejects.
    */
   emptyWriteAheadLog(): Promise<Verdict>

@@ -14,7 +14,7 @@ const applicationId = 0x436c7262
 export const pageBytes = 2_048
 
 export type OpenOptions = {
-  /** Told how the file's schema differs from what it must be; from then on that is accepted. Default: refused. */
+  /** Accepts a changed schema, and is told how it differs. Default: a changed schema is refused. */
   readonly acceptSchema?: (differences: readonly string[]) => void
 }
 
@@ -25,7 +25,7 @@ export type OpenOptions = {
 export const openForReading = (path: string, { acceptSchema }: OpenOptions = {}): Database =>
   open(path, (database) => {
     assertOurs(database, path)
-    // Before anything is written: a step to a newer format could hide what was changed.
+    // Before anything is written: a step to a newer format could hide the changes.
     const differences = schemaDifferences(database, formOf(database).version)
     if (differences.length > 0) (acceptSchema ?? refuseSchema(path))(differences)
     configure(database, storeReadCacheBytes)
@@ -108,10 +108,10 @@ const configure = (database: Database, cacheBytes: number): void => {
   assertSettings(database)
 }
 
-/** What durability, and what the file refuses, rest on. */
+/** Durability, and the checks in the file itself, depend on these. */
 const settings = { journal_mode: 'wal', synchronous: 2, ignore_check_constraints: 0 }
 
-/** SQLite ignores a setting that it does not know or can't make, and says nothing. @throws Outage */
+/** SQLite silently ignores a setting that it does not know or can't apply. @throws Outage */
 export const assertSettings = (database: Database): void => {
   for (const [name, wanted] of Object.entries(settings)) {
     const [[found] = []] = database.query(`PRAGMA ${name}`).values()

@@ -104,18 +104,18 @@ const purgeableRecords = `
 `
 
 /**
- * What leads from each format to the next: a new file takes all the steps. A step is never changed, not by a space: the
- * schema of each file is compared with what these make.
+ * The SQL that leads from each format to the next. A new file takes all steps. Never change a step, not even by a space: the
+ * schema of each file is compared with the schema that the steps make.
  */
 const steps: readonly string[] = [`${tables}${triggers}`, truncations, purgeableRecords]
 export const formatVersion = steps.length
 
-/** What leads from a file of that format to one of the newest. */
+/** The steps from that format to the newest. */
 export const stepsFrom = (version: number): readonly string[] => steps.slice(version)
 
 /**
- * How the schema of a file of that format differs from what the steps make, in words for people: nothing, if it does not.
- * What the steps make is asked of SQLite, in a database in memory.
+ * How the schema of a file differs from the schema of its format, in words for people. Empty if it does not differ. SQLite
+ * itself makes the expected schema, in a database in memory.
  */
 export const schemaDifferences = (database: Database, version: number): readonly string[] => {
   using model = new Database(':memory:')
@@ -133,7 +133,7 @@ export const schemaDifferences = (database: Database, version: number): readonly
 
 type SchemaObject = { readonly type: string; readonly name: string; readonly sql: string | null }
 
-/** What each was made with, by its type and name: a trigger may have the name of a table. An index of a table has no SQL. */
+/** The SQL of each object, by type and name: a trigger and a table may share a name. SQLite's own indexes have no SQL. */
 const schemaOf = (database: Database): ReadonlyMap<string, string | null> => {
   const objects = database
     .query<SchemaObject, []>('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name')
@@ -141,7 +141,7 @@ const schemaOf = (database: Database): ReadonlyMap<string, string | null> => {
   return new Map(objects.map(({ type, name, sql }) => [`${type} ${name}`, sql]))
 }
 
-/** The name of what was added is another's text, and is shown on a terminal. */
+/** Somebody else chose the name of an added object, and a terminal shows it. */
 const printable = (name: string): string => name.slice(0, schemaNameCharsMax).replaceAll(/[^A-Za-z0-9_. -]/g, '?')
 
 const bounded = (differences: readonly string[]): readonly string[] => {

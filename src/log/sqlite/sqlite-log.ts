@@ -42,7 +42,7 @@ export type SqliteLogOptions = {
   readonly diskReserveBytes?: number
   /** What is free on the disk of that folder. Default: what the operating system says. */
   readonly freeBytes?: (folder: string) => Promise<number>
-  /** Told how the file's schema differs from what it must be, which is then accepted. Default: refused as `ChangedSchema`. */
+  /** Accepts a changed schema, and is told how it differs. Default: refused as `ChangedSchema`. */
   readonly acceptSchema?: (differences: readonly string[]) => void
   /** When the disk and the log's troubles are looked at. Default: the process's own timers. */
   readonly later?: Later
@@ -322,7 +322,7 @@ class SqliteLog implements EventLog {
     while (!this.#isClosed && this.#reading('the log', () => this.#reads.hasRowsToTrim(id))) {
       this.#assertWritten(await this.#commits.trim(trimming))
     }
-    // Not tried again if another program reads the file: a closing and the next purge empty it too.
+    // Not tried again while another program reads the file: closing it and the next purge empty the write-ahead log too.
     if (isErased && !this.#isClosed) await this.#commits.emptyWriteAheadLog()
   }
 
