@@ -1,6 +1,6 @@
 /**
- * Makes the EventStoreDB user that the service signs in as. compose.cluster.yaml runs it once the store is up; it can be
- * run again. The user is in no group, so it cannot manage users or read system streams. It may read `$all`, over which the
+ * Makes the EventStoreDB user for the service. compose.cluster.yaml runs it when the store is up. It can be run again. The
+ * user is in no group, so it cannot manage users or read system streams. It may read `$all`, over which the
  * service follows its log; what else the service needs, every user may do (the store's default ACL).
  *
  *   EVENTSTORE_ADMIN_URL  esdb://admin:…@store-1:2113,store-2:2113?tls=true&tlsCaFile=…
@@ -63,7 +63,6 @@ const post = async ({ admin, ca }: ManagedStore, url: string, body: object): Pro
       headers,
       body: JSON.stringify(body),
       redirect: 'manual',
-
       signal: AbortSignal.timeout(answerMsMax),
       ...(ca === null ? {} : { tls: { ca } }),
     })
@@ -74,7 +73,7 @@ const post = async ({ admin, ca }: ManagedStore, url: string, body: object): Pro
   }
 }
 
-/** Adds the user to those who may read `$all`, and leaves what else is set there. */
+/** Adds the user to the readers of `$all`, and keeps the other settings there. */
 export const letReadAll = async (client: EventStoreDBClient, name: string): Promise<void> => {
   const { metadata = {} } = await client.getStreamMetadata('$all')
   const acl = typeof metadata.acl === 'object' ? metadata.acl : {}

@@ -192,7 +192,7 @@ export const byText = (by: By): string => {
   }
 }
 
-/** Whoever made the link may have been the one at the keyboard. */
+/** The person who made the link may have used it. */
 const operatorText = ({ email, session }: Extract<By, { readonly kind: 'operator' }>): string =>
   session === undefined || session.linkMadeBy === null
     ? email

@@ -142,7 +142,7 @@ export type OperatorQueries = {
   isDevice(deviceHash: string): boolean
   /** There was an account, and access was taken away. */
   wasRemoved(email: string): boolean
-  /** Not expired at `now`, found by the hash of its secret. Whether it ended unused is not judged here. */
+  /** Not expired at `now`, found by the hash of its secret. It may have ended for lack of use: that is not checked here. */
   session(sessionHash: string, now: number): OpenSession | null
   /** The sessions of an operator that have not expired at `now`. Oldest first. */
   sessions(email: string, now: number): readonly OperatorSession[]

@@ -6,9 +6,9 @@
  * An emoji keeps its joiners and its style: without them it would be another picture.
  */
 const emoji = String.raw`\p{RGI_Emoji}`
-/** Unicode's own list of what is shown as nothing, and what else is seen as nothing: separators, a blank Braille cell. */
+/** Unicode's list of characters that are not shown, and others that look empty: separators, a blank Braille cell. */
 const hidden = String.raw`[\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb\u2800]`
-/** Without a letter before it, a combining mark is drawn upon what stands before the name. */
+/** Without a letter before it, a combining mark is drawn over the text before the name. */
 const leadingMark = String.raw`(?<=^|\s|${hidden})\p{M}+`
 
 const hiddenAnywhere = new RegExp(`${hidden}|(?:^|\\s)\\p{M}`, 'v')
@@ -18,7 +18,7 @@ const emojiOrSteering = new RegExp(`(${emoji})|${hidden}|${leadingMark}|\\p{Cc}`
 /** A piece of a name: text as it is, or one hidden character. */
 export type NamePiece = { readonly text: string; readonly hidden: boolean }
 
-/** Nearly every name has nothing to mark; then this is all that is asked. An emoji may answer `true` for nothing. */
+/** A quick check first: nearly every name has nothing to mark. It may be `true` for an emoji that needs no mark. */
 export const mayHide = (name: string): boolean => hiddenAnywhere.test(name)
 
 /** The pieces of a name in order. Control characters stay as they are: no name has one, and a note has its lines. */
@@ -39,7 +39,7 @@ export const piecesOf = (name: string): readonly NamePiece[] => {
 export const codeOf = (character: string): string =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 
-/** A name for where there is only text, as in the title of a document: `cellar[U+200B]`. */
+/** A name as plain text, for instance in the title of a document: `cellar[U+200B]`. */
 export const plainName = (name: string): string =>
   mayHide(name)
     ? piecesOf(name)
@@ -47,7 +47,7 @@ export const plainName = (name: string): string =>
         .join('')
     : name
 
-/** Text for a terminal: each hidden or control character as `\u001b`. Inside JSON these are mere spelling. */
+/** Text for a terminal: each hidden or control character as `\u001b`. Inside JSON such an escape means the same character. */
 export const escapeHidden = (text: string): string =>
   text.replace(emojiOrSteering, (found: string, emoji: string | undefined) => emoji ?? escapedUnits(found))
 

@@ -189,7 +189,10 @@ export const signInHistoryRowsMax = 50
 /** Characters that are read of the `User-Agent` header, and kept of the browser's name. */
 export const userAgentCharsMax = 300
 export const browserCharsMax = 80
-/** Failed sign-ins in `signInWindowMs`, for each account, each browser that the account knows, and each IPv4 address or IPv6 /64. */
+/**
+ * Failed sign-ins in `signInWindowMs`, for each account, each browser that the account knows, and each IPv4 address or IPv6
+ * /64.
+ */
 export const signInAttemptsMax = 10
 /** The same for each IPv6 /48. Many providers give one customer a whole /48, others put thousands of customers in it. */
 export const signInSiteAttemptsMax = 40
@@ -198,7 +201,10 @@ export const signInWindowMs = 15 * 60_000
 export const signInSubjectsMax = 10_000
 /** Passwords of strangers that wait to be hashed. At 80 ms each, 64 take about `requestWaitMsMax`. */
 export const passwordsWaitingMax = 64
-/** Waiting passwords from known browsers and from people who are signed in. They have this room of their own, and are hashed first. */
+/**
+ * Waiting passwords from known browsers and from people who are signed in. They have this room of their own, and are hashed
+ * first.
+ */
 export const knownPasswordsWaitingMax = 16
 /** Waiting passwords of one IPv4 address or IPv6 /48, in each of the two queues. */
 export const passwordsWaitingPerNetworkMax = 4

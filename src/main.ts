@@ -23,14 +23,14 @@ import { errorOf, startService } from './service.ts'
 
 const output = createOutput(process.stdout)
 
-/** Bun would print the error itself, with every character as it came. */
+/** Bun would print the error itself, with control characters unescaped. */
 const tellBug = (thrown: unknown): void => {
   const { message, stack = '' } = errorOf(thrown)
   const frames = stack.slice(stack.indexOf('\n    at '))
   process.stderr.write(`cellarbook: a bug ended the command: ${visibleText(message)}${visibleLines(frames)}\n`)
 }
 
-/** What happens after a bug that nobody waits for. The service says more of it. */
+/** Ends the process after a bug that no caller handles. The service replaces it, to say more. */
 let endAfterBug = async (thrown: unknown): Promise<never> => {
   tellBug(thrown)
   process.exit(exitCodes.refused)
@@ -66,7 +66,7 @@ const perform: ProgramDeps['perform'] = async (config, operation) => {
   return performAnywhere(operation, placeOf(config))
 }
 
-/** Before a command is sent to the socket in it: another user may have put the socket there. */
+/** Call it before a command is sent to the folder's socket: another user may have put the socket there. */
 const tellFolderWarnings = ({ dataDir, allowSharedDataDir: allowShared }: Config): void => {
   try {
     const warnings = checkDataFolder(dataDir, { allowShared })

@@ -22,7 +22,7 @@ export const ByWhom = (props: { readonly by: By }): JSX.Element => {
   }
 }
 
-/** Whoever made the link may have been the one at the keyboard. */
+/** The person who made the link may have used it. */
 const Operator = (props: { readonly by: Extract<By, { readonly kind: 'operator' }> }): JSX.Element => {
   const { email, session } = props.by
   const linkMadeBy = session?.linkMadeBy ?? null

@@ -81,7 +81,7 @@ export const PasswordField = (
     readonly fault?: string | undefined
     readonly charsMin?: number
     readonly autofocus?: boolean
-    /** Whether it is needed depends on another field; the hint says how. */
+    /** Another field decides whether it is needed. The hint says when. */
     readonly mayBeBlank?: boolean
   },
 ): JSX.Element => (

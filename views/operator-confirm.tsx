@@ -7,8 +7,8 @@ import { paths } from './paths.ts'
 import type { OperatorRow, Shell } from './types.ts'
 
 /**
- * What may be done with somebody's access: another role, an end of it, of the invitation to have any, or of the sessions. An admin
- * who ends the own sessions keeps the present one.
+ * What an admin can do with a person's access: change the role, remove it, withdraw an invitation, or end sessions. Admins who end
+ * their own sessions keep the present one.
  */
 export type AccessChange = Role | 'remove' | 'withdraw' | 'end_sessions' | 'end_other_sessions'
 

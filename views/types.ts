@@ -217,11 +217,11 @@ export type SessionRow = {
   readonly place: PlaceView | null
   /** Who made the link that set its password, if that was somebody else. */
   readonly linkMadeBy: string | null
-  /** The one that the page is looked at with. */
+  /** The session that asked for the page. */
   readonly isThis: boolean
 }
 
-/** One thing that happened to an account: a sign-in and what belongs to it. */
+/** One row of an account's sign-in history. */
 export type SignInHistoryRow =
   | {
       readonly kind: 'signed_in'

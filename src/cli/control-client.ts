@@ -5,8 +5,8 @@ import type { Line } from './lines.ts'
 import type { End, Operation } from './operations.ts'
 
 /**
- * Has the running service do it. `null`: no service listens there. Nothing is sent to a socket that another user made: it
- * would learn the command, and could answer anything.
+ * Has the running service do it. `null`: no service listens there. Nothing is sent to a socket that another user made: that
+ * user would learn the command, and could answer anything.
  * @throws CommandFailed if the data folder can't be used; and if the answer breaks off, since what was asked for may have
  * been done or not.
  */
@@ -38,7 +38,7 @@ const assertOwnSocket = (path: string, look: Look): void => {
 
 const rootId = 0
 
-/** The name itself, not what a link leads to. What can't be looked at is told when it is opened. */
+/** Looks at the path itself, not at the target of a link. If that fails, opening the socket says why. */
 const lookAt: Look = (path) => {
   try {
     return lstatSync(path)

@@ -18,8 +18,8 @@ export type ControlServerOptions = {
 }
 
 /**
- * Answers operations on a socket that only the owner of the data folder can open. Whoever opens it is believed: Bun does not
- * tell which user is at the other end, so the socket's mode (0600) and the folder's are what keeps others out.
+ * Answers operations on a socket that only the owner of the data folder can open. Everybody who opens it is trusted: Bun does
+ * not tell which user is at the other end. The modes of the socket (0600) and of the folder keep others out.
  */
 export const startControlServer = ({ dataDir, context, onBug }: ControlServerOptions): ControlServer => {
   const path = socketPathOf(dataDir)

@@ -66,7 +66,7 @@ Environment:
   TRUSTED_PROXIES      IP addresses whose forwarded headers are believed
   TLS_CERT, TLS_KEY    PEM files: the service speaks https itself
   ALLOW_INSECURE_HTTP  1: the dashboard can be signed in to over plain http from elsewhere
-  SESSION_IDLE         a session that nobody uses for so long ends, from 1m to 12h (2h)
+  SESSION_IDLE         a session ends after this time without use, from 1m to 12h (2h)
   ALLOW_SHARED_DATA_DIR
                        1: use a data folder that other users can write
   LOG_LEVEL            trace, debug, info, warn, error, fatal or silent (info)

@@ -28,7 +28,7 @@ export type ServeOptions = { readonly demo: boolean; readonly acceptChangedSchem
 export type LogCopy = {
   readonly from: string
   readonly to: string
-  /** A source whose schema was changed is copied all the same. */
+  /** Copies the source even if its schema was changed. */
   readonly acceptChangedSchema: boolean
   onProgress(progress: CopyProgress): void
 }

@@ -179,7 +179,10 @@ export const eventData = {
   OperatorSessionRenewed: Type.Object({ sessionHash: Type.String(), idleAt: ms }, strict),
   OperatorSignedOut: Type.Object({ sessionHash: Type.String() }, strict),
 
-  /** In `signins-node`, which is purged: addresses and browsers are personal data. Comes before the `OperatorSignedIn` that names it. */
+  /**
+   * In `signins-node`, which is purged: addresses and browsers are personal data. Comes before the `OperatorSignedIn` that
+   * names it.
+   */
   SignInSeen: Type.Object(
     { email: Type.String(), sessionId: Type.String(), address: Type.String(), browser: Type.String() },
     strict,
@@ -220,7 +223,8 @@ export const BySession = Type.Object({ id: Type.String(), linkMadeBy: orNull(Typ
 export type BySession = Static<typeof BySession>
 
 /**
- * Who did it. `cli` is a person who can use the data folder; `system` is the service itself (a sweep, a repair). An operator without a
+ * Who did it. `cli` is a person who can use the data folder; `system` is the service itself (a sweep, a repair). An operator
+ * without a
  * session spent a link, or the event is older than version 2 of `OperatorSignedIn`.
  */
 export const By = Type.Union([

@@ -1,7 +1,7 @@
 import { guessedWordCharsMin, ownPartCharsMin } from '../limits.ts'
 import { type FieldRefusal, invalidField } from './text.ts'
 
-/** Whose password it is, and the names of the cellars: what somebody who knows the service would try first. */
+/** The owner's e-mail and the names of the cellars: an attacker who knows the service tries these first. */
 export type PasswordContext = { readonly email: string; readonly names: readonly string[] }
 
 /** Why a password is easy to guess: many people use it or its pattern is simple, or it is made of the names around it. */

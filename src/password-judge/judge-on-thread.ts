@@ -8,15 +8,15 @@ export type Judged = { readonly weakness: Weakness | null } | 'failed'
 
 export type JudgeParts = {
   readonly schedule: Schedule
-  /** Told why a password was judged by the names alone; it never has the password in it. */
+  /** Told why only names were compared. The text never contains the password. */
   readonly onFault: (why: string) => void
   /** The thread's module; a test has one that fails. */
   readonly thread?: URL
 }
 
 /**
- * Judges each password on a thread of its own, which has ended when the judgement is there: its memory must not be beside
- * that of a hash. A thread that fails must not keep everybody from choosing a password, so the names decide then.
+ * Judges each password on a thread of its own. The thread has ended when the answer arrives, so its memory and the memory of a
+ * hash are never in use together. If the thread fails, the names alone decide: people must still be able to choose a password.
  */
 export const judgeOnThread = (parts: JudgeParts): PasswordJudge => {
   const { schedule, onFault, thread = new URL('./judge-thread.ts', import.meta.url) } = parts
@@ -42,7 +42,7 @@ const ask = (question: ToJudge, thread: URL, schedule: Schedule): Promise<Exclud
     answer = data === 'failed' ? 'the judgement threw an error' : data
     worker.terminate()
   }
-  // Only its module can throw where nobody catches it, before it has seen a password.
+  // Only an error while its module loads gets here, before it has seen a password.
   worker.onerror = ({ message }) => {
     answer = `the thread failed: ${message}`
     worker.terminate()

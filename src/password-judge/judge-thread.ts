@@ -1,6 +1,6 @@
 /**
- * The thread that judges one password, and then ends: the dictionary takes more memory than the service wants to keep. It
- * does something when it is imported: that is how a thread begins.
+ * The thread that judges one password, and then ends. The dictionary takes too much memory to keep it. This file runs code when
+ * it is imported: a thread begins that way.
  */
 import { ZxcvbnFactory, type ZxcvbnResult } from '@zxcvbn-ts/core'
 import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common'
@@ -14,7 +14,7 @@ self.onmessage = ({ data }: MessageEvent<ToJudge>): void => {
   self.postMessage(judged(data))
 }
 
-/** What is thrown is not told: its message could have the password in it. */
+/** The error is not passed on: its message could contain the password. */
 const judged = ({ password, context }: ToJudge): Judged => {
   try {
     const judge = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs })

@@ -3,7 +3,10 @@ import { siteOf } from '../client-address.ts'
 import { readCookie } from './session-cookie.ts'
 import type { DashboardDeps, Visit } from './visit.ts'
 
-/** The hash of the browser's device secret, or `null` if the account does not know the browser. Its attempts are counted by that hash. */
+/**
+ * The hash of the browser's device secret, or `null` if the account does not know the browser. Its attempts are counted by
+ * that hash.
+ */
 export const knownBrowser = ({ core }: DashboardDeps, { request, origin }: Visit, email: string): string | null => {
   const secret = readCookie(request.headers, 'device', origin.trust)
   return secret !== null && core.operators.isKnownDevice(email, secret) ? Bun.SHA256.hash(secret, 'hex') : null

@@ -65,7 +65,10 @@ export const intoDashboard = (visit: Visit, opened: SignedIn, next: string): Res
   return seeOther(visit, next, { cookies })
 }
 
-/** The browser that signs in, and the session that it has now. With `isKnown`, its password is compared before those of strangers. */
+/**
+ * The browser that signs in, and the session that it has now. With `isKnown`, its password is compared before those of
+ * strangers.
+ */
 export const signInFrom = (visit: Visit, { isKnown }: { readonly isKnown: boolean }): SignInFrom => {
   const { request, origin } = visit
   return {
