@@ -276,7 +276,9 @@ describe('ending sessions', () => {
     expect(await isSignedIn(auditor)).toBe(true)
     const ended = await admin.post(ofAuditor, {})
     expect([ended.status, ended.location]).toEqual([303, paths.operators])
-    expect((await admin.get(paths.operators)).body).toContain('Ended: they must sign in again.')
+    expect((await admin.get(paths.operators)).body).toContain(
+      'The sessions have ended. The operator must sign in again.',
+    )
     expect(await isSignedIn(auditor)).toBe(false)
     const page = await signedIn(service, 'auditor').then((person) => person.get(paths.account))
     expect(rowsWith(page, 'Session ended')[0]).toContain(emailOf.admin)
