@@ -1,5 +1,5 @@
 /**
- * Where the README's figures come from. `bun run bench` runs all of it; `bun run bench NAME` one part. Nothing here is
+ * Where the figures of docs/measurements.md come from. `bun run bench` runs all of it; `bun run bench NAME` one part. Nothing here is
  * a test: figures depend on the machine, so they are printed and compared within one run, never asserted.
  */
 import { cpus } from 'node:os'

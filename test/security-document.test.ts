@@ -150,7 +150,7 @@ describe('docs/security.md', () => {
     ['a row without evidence', /\n\| API7 [^\n]*/, '\n| API7 | Requests | All is well. |', 'API7 has neither'],
     ['a reason without words', /\n\| API7 [^\n]*/, '\n| API7 | Requests | Not covered, because |', 'API7 has neither'],
     ['a test without a title', /(`test\/http\/routes-and-roles.test.ts`) “[^|]*/, '$1 ', 'is named without a title'],
-    ['a heading that is changed', '“Bounds for clients”', '“Bounds”', 'README.md has no “Bounds”'],
+    ['a heading that is changed', '“Bounds for clients”', '“Bounds”', 'docs/operations.md has no “Bounds”'],
   ] as const)('is refused with %s', (_, from, to, fault) => {
     const spoilt = document.replace(from, to)
     expect(spoilt).not.toBe(document)
