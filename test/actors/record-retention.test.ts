@@ -86,7 +86,7 @@ const younger = [dayStartMs, dayStartMs + dayMs]
 
 describe('records of sign-ins', () => {
   for (const [engine, open] of Object.entries(engines)) {
-    test(`are purged by whole days after 30 days, which their stream says: ${engine}`, async () => {
+    test(`are purged by whole days after 30 days, and their stream records it: ${engine}`, async () => {
       const log = await opened(open)
       await record(log, [...ofFirstDay, ...younger])
       const { core, bugs } = await openNode(log, clockAt(dueMs))
@@ -178,7 +178,7 @@ describe('records of sign-ins', () => {
     expect(bugs).toEqual([])
   })
 
-  test('go with the note of an earlier purge when that is old', async () => {
+  test('are purged together with an old RecordsPurged', async () => {
     const log = await opened(async () => createMemoryLog())
     await record(log, ofFirstDay)
     await (await openNode(log, clockAt(dueMs))).core.sweep()
@@ -227,7 +227,7 @@ describe('records of sign-ins', () => {
     expect(reads).toBeGreaterThan(1)
   })
 
-  test('are found on whichever page they lie, and so is the last purge', async () => {
+  test('are found on any page, and so is the last purge', async () => {
     const log = await opened(async () => createMemoryLog())
     const old = readPageEventsMax + 1
     const events = (count: number, recordedAt: number) =>

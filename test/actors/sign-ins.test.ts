@@ -56,7 +56,7 @@ const renewalsOf = async (cluster: Cluster): Promise<number> =>
   (await eventsOf(cluster, operatorStream(email))).filter(({ type }) => type === 'OperatorSessionRenewed').length
 
 describe('a session that nobody uses', () => {
-  test('ends to the millisecond, and is told to be over', async () => {
+  test('ends to the millisecond, and isSessionOver() is true', async () => {
     const { cluster, node } = await withOperators()
     const opened = await signIn(node)
     cluster.clock.advance(idleMs - 1)
@@ -107,7 +107,7 @@ describe('a session that is used', () => {
     expect(isOpen(other, opened)).toBe(false)
   })
 
-  test('ends at its end all the same', async () => {
+  test('still ends at its expiry', async () => {
     const { cluster, node } = await withOperators()
     const opened = await signIn(node)
     for (let passedMs = renewalMs; passedMs < sessionMsMax; passedMs += renewalMs) {
@@ -244,13 +244,13 @@ describe('a browser that has signed in', () => {
     expect((await signIn(node, { from: { deviceSecret } })).deviceSecret).toBe(deviceSecret)
   })
 
-  test('chooses no secret itself', async () => {
+  test('cannot choose its own secret', async () => {
     const { node } = await withOperators()
     const chosen = { from: { deviceSecret: 'chosen-by-somebody-else' } }
     expect((await signIn(node, chosen)).deviceSecret).not.toBe(chosen.from.deviceSecret)
   })
 
-  test('is forgotten when the password is changed, but for the one that changed it', async () => {
+  test('is forgotten when the password is changed, unless it made the change', async () => {
     const { cluster, node } = await withOperators()
     const [here, there] = [await signIn(node), await signIn(node)]
     const input = {
@@ -335,7 +335,7 @@ describe('a link for an account that exists', () => {
     if (!spent.ok) throw new Error(spent.refusal.kind)
   }
 
-  test('needs the maker’s own password, on the command line none, and for an invitation none', async () => {
+  test('needs the maker’s own password, except on the command line and for an invitation', async () => {
     const { cluster, node } = await withOperators()
     const { operators } = node.core
     const admin = asker(await signIn(node))
@@ -367,7 +367,7 @@ describe('a link for an account that exists', () => {
     })
   })
 
-  test('marks what its sessions cause, and is told at every sign-in of the next 30 days', async () => {
+  test('marks the events of its sessions, and every sign-in of the next 30 days tells of it', async () => {
     const { cluster, node } = await withOperators()
     await takeOver(node, asker(await signIn(node)), 'chosen by the other admin')
     const taken = await signIn(node, { who: emailOf.auditor, password: 'chosen by the other admin' })

@@ -76,7 +76,7 @@ describe('a command', () => {
     )
   })
 
-  test('does not go past a file in the socket’s place', async () => {
+  test('stops at a file in the socket’s place', async () => {
     const dataDir = freshFolder()
     writeFileSync(join(dataDir, 'control.sock'), '', { mode: 0o600 })
     const ran = await cellarbook(['cellar', 'create', 'a'], { DATA_DIR: dataDir })

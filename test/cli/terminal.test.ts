@@ -44,14 +44,14 @@ const preload = (text: string): Readonly<Record<string, string>> => {
   return { BUN_OPTIONS: `--preload ${path}` }
 }
 
-describe('no text steers the terminal', () => {
-  test('that the service ends a command with', async () => {
+describe('control characters are escaped', () => {
+  test('in the message that ends a command', async () => {
     const DATA_DIR = answering({ end: { exitCode: 1, message: hostile } })
     const ran = await cellarbook(['cellar', 'list'], { DATA_DIR, EVENTSTORE_URL: '' })
     expect([ran.exitCode, ran.stdout, ran.stderr]).toEqual([1, '', `cellarbook: ${escaped}\n`])
   })
 
-  test('that the service answers as an event, and with --json it is still the value', async () => {
+  test('in an event, and --json keeps the value', async () => {
     const value = {
       position: hostile,
       stream: hostile,
@@ -72,7 +72,7 @@ describe('no text steers the terminal', () => {
     expect(json.lines).toEqual([value])
   })
 
-  test('that the service answers and a note beside the result repeats', async () => {
+  test('in a note beside the result', async () => {
     const made = { id: hostile, cellar: hostile, label: hostile, note: hostile, status: 'active' } as const
     const limit = { readings: 1, windowMs: 1_000 }
     const times = { expiresAt: hostile, createdAt: hostile, lastUsedAt: hostile }
@@ -91,7 +91,7 @@ describe('no text steers the terminal', () => {
     }
   })
 
-  test('that an address answers simulated devices', async () => {
+  test('in what an address answers to simulated devices', async () => {
     const answer = () => Response.json({ code: hostile, message: hostile }, { status: 400 })
     const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer })
     servers.push(server)
@@ -101,7 +101,7 @@ describe('no text steers the terminal', () => {
     for (const line of linesOf(stderr)) expect(line).not.toMatch(steering)
   })
 
-  test('that was typed as a word or as the environment', async () => {
+  test('in words and in environment variables', async () => {
     const typed = hostile.replace('\n', '')
     const runs = [
       await cellarbook([typed], { DATA_DIR: freshFolder() }),
@@ -127,7 +127,7 @@ describe('no text steers the terminal', () => {
     expect(ran.stderr).toMatch(/\n {4}at /)
   })
 
-  test('that a bug of the service holds, on the screen and in its log lines', async () => {
+  test('in a bug of the service, on the screen and in its log lines', async () => {
     const text = `
       const write = process.stderr.write.bind(process.stderr)
       process.stderr.write = (text) => {

@@ -98,7 +98,7 @@ describe('letReadAll()', () => {
       expect((await client.getStreamMetadata('$all')).metastreamRevision).toBe(first.metastreamRevision)
     }))
 
-  test('leaves whom and what else the store has set', () =>
+  test('keeps the other readers and settings', () =>
     onServer(async (client) => {
       const acl = { readRoles: ['$ops'], metaReadRoles: ['$ops'] }
       await client.setStreamMetadata('$all', { acl, maxCount: 7 })

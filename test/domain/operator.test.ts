@@ -246,7 +246,7 @@ describe('ending sessions', () => {
     expect(run([...three, end({ id: 's4' })]).last).toEqual([])
   })
 
-  test('of nobody who is not there is refused', () => {
+  test('of an operator who does not exist is refused', () => {
     expect(run([issue('l1'), end({ allBut: null })]).last).toBe('operator_not_found')
   })
 })
@@ -269,7 +269,7 @@ describe('a password that its operator changes', () => {
     expect(state?.account?.passwordHash).toBe('p9')
   })
 
-  test('is not changed by whoever gave an older one', () => {
+  test('is not changed by somebody who gave an older one', () => {
     expect(run([add, issue('l1'), spend('l1', 'p1'), change('p0')]).last).toBe('wrong_credentials')
     expect(run([add, remove(), change('p0')]).last).toBe('wrong_credentials')
   })

@@ -83,7 +83,7 @@ describe('two Host headers', () => {
 })
 
 describe('a target with a host of its own', () => {
-  test('counts for nothing: the Host header decides', async () => {
+  test('is ignored: the Host header decides', async () => {
     const ours = await ask(['GET', 'http://evil.example/sign-in', ''], ['127.0.0.1'])
     expect([ours.status, ours.body.includes('evil.example')]).toEqual([200, false])
     expect((await ask(['GET', 'http://127.0.0.1/sign-in', ''], ['evil.example'])).status).toBe(421)

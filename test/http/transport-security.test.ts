@@ -115,7 +115,7 @@ describe('TLS', () => {
       socket.on('error', (error) => resolve(error.message))
     })
 
-  test('is 1.3 with whoever can, and 1.2 with the others', async () => {
+  test('is 1.3 with clients that can, and 1.2 with others', async () => {
     expect(await handshake({})).toStartWith('TLSv1.3 ')
     expect(await handshake({ maxVersion: 'TLSv1.2' })).toStartWith('TLSv1.2 ECDHE-RSA-')
   })

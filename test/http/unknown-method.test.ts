@@ -82,7 +82,7 @@ describe('a method that Bun does not know', () => {
   })
 })
 
-describe('a path of any shape comes to its route as a GET', () => {
+describe('a GET of a path of any shape reaches its route', () => {
   test.each([
     ['/', 303],
     ['/?a=1', 303],

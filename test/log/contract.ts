@@ -778,7 +778,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         expect(await readWhole(stream)).toEqual([...events])
       })
 
-      test.each([...recordCategories])('takes %s away as it does readings', async (category) => {
+      test.each([...recordCategories])('truncates %s as it does readings', async (category) => {
         const stream = freshRecordStream(category)
         const events = await written(stream, [recordsPurged(), recordsPurged(), recordsPurged()])
         await log.truncate(stream, 2)
@@ -788,7 +788,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         expect(await readWhole(stream)).toEqual([...events.slice(2), ...next])
       })
 
-      test('takes nothing but readings and records, as a bug', async () => {
+      test('truncates readings and records only: anything else is a bug', async () => {
         for (const stream of [freshKeyStream(), freshCellarStream()]) {
           await written(stream, keySuspensions(3))
           await expectBug(log.truncate(stream, 1))

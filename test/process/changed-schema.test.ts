@@ -61,7 +61,7 @@ describe('a log whose schema was changed', () => {
     }
   })
 
-  test('is served when the option accepts it, which a warning tells and the log holds', async () => {
+  test('is served when the option accepts it, with a warning and an event', async () => {
     const dataDir = await changedLog()
     const service = await start(dataDir, [option])
     const warned = await service.untilStdout(/\{"level":"warn".*schema.*\}/)
@@ -88,7 +88,7 @@ describe('a log whose schema was changed', () => {
     ])
   })
 
-  test('is copied when the option accepts it, into a log that is whole and says so', async () => {
+  test('is copied when the option accepts it, into a log that records it', async () => {
     const dataDir = await changedLog()
     const target = freshFolder()
     const words = ['log', 'copy', '--from', dataDir, '--to', target]

@@ -100,7 +100,7 @@ test('a command sends nothing to a socket of another user, also where the folder
   expect(requests).toBe(0)
 })
 
-test('a log that others can read is used, and told by the service and by commands', async () => {
+test('a log that others can read is used, and the service and commands warn of it', async () => {
   const dataDir = folderOfMode(0o755)
   await cellarbook(['cellar', 'create', 'a'], { DATA_DIR: dataDir })
   const lock = join(dataDir, 'log.lock')

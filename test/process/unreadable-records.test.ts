@@ -81,7 +81,7 @@ describe.each(Object.entries(onEngine))('records of a newer version in %s', (eng
     { type: unknownType, why: 'this version does not know its type' },
   ]
 
-  test('leave a node ready, let people sign in behind them, and are shown by the command line', async () => {
+  test('leave a node ready, let people sign in after them, and are shown by the command line', async () => {
     const place = open()
     const key = await newKey(place)
     for (const stream of streams) place.add(stream)

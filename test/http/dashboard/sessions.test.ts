@@ -80,7 +80,7 @@ describe('a session', () => {
     expect((await person.get('/cellars')).status).toBe(303)
   })
 
-  test('is in use while a live page is open, though nobody asks for anything', async () => {
+  test('counts as used while a live page is open', async () => {
     const liveSchedule = drivenSchedule()
     const watched = await startWithOperators({ liveSchedule })
     const person = await signedIn(watched, 'admin')
@@ -97,7 +97,7 @@ describe('a session', () => {
     await watched.stop()
   })
 
-  test('stands in whatever it causes', async () => {
+  test('is named in every event that it causes', async () => {
     const person = await signedIn(service, 'admin')
     await person.post('/cellars', { cellar: 'wine', title: '' })
     const [session] = service.core.operators.openSessions(emailOf.admin)

@@ -140,7 +140,7 @@ test('an attempt that met an outage of the store is not counted', async () => {
   expect(await signIn(person, admin)).toBe(303)
 })
 
-test('attempts at once count as many, before one of them is answered', async () => {
+test('attempts at the same time are all counted before one is answered', async () => {
   await start()
   const person = await atPage()
   // From as many addresses, so that each has room in the queue.
@@ -176,7 +176,7 @@ test('nothing is hashed for a browser that has gone while it waited', async () =
   expect(hasher.begun).toEqual(['guess 0', 'guess 1'])
 })
 
-test('who waits for longer than five seconds is answered, and not counted', async () => {
+test('an attempt that waits longer than five seconds is answered, and not counted', async () => {
   const schedule = drivenSchedule()
   await start({ schedule })
   const person = await atPage()
@@ -191,7 +191,7 @@ test('who waits for longer than five seconds is answered, and not counted', asyn
   await schedule.until(service.core.drain())
 })
 
-test('a drain answers whoever waits for a hash', async () => {
+test('a drain answers everybody who waits for a hash', async () => {
   const schedule = drivenSchedule()
   await start({ schedule })
   const answers = await queued(

@@ -125,7 +125,7 @@ describe('the throttle of an address', () => {
     expect(tried(throttle, stranger(0, '10.0.0.3'))).toBe('account')
   })
 
-  test('remembers so many addresses and e-mails as its bound, and forgets the longest ago first', () => {
+  test('remembers as many addresses and e-mails as its bound, and drops the oldest first', () => {
     const throttle = new SignInThrottle()
     fill(throttle, stranger(0, ipv4(0)))
     for (let at = 1; at < signInSubjectsMax; at += 1) throttle.attempt(stranger(at, ipv4(at)), 0)
@@ -181,7 +181,7 @@ describe('an attempt that succeeded', () => {
     }
   })
 
-  test('wins nobody another guess at other accounts', () => {
+  test('gives nobody another guess at other accounts', () => {
     const throttle = new SignInThrottle()
     for (let at = 0; at < signInAttemptsMax; at += 1) {
       const own = throttle.attempt(ada, at)
@@ -231,7 +231,7 @@ describe('POST /sign-in', () => {
     }
   }
 
-  test('refuses the right password too past the bound, and says how long to wait', () =>
+  test('refuses even the right password past the bound, and says how long to wait', () =>
     withService(async (service) => {
       const person = visitor(service.url)
       await person.get('/sign-in')
@@ -245,7 +245,7 @@ describe('POST /sign-in', () => {
       expect((await post(person, emailOf.admin, testPassword)).status).toBe(303)
     }))
 
-  test('lets everybody of an office behind one address sign in, and stops who guesses from it', () =>
+  test('lets everybody of an office behind one address sign in, and stops guesses from it', () =>
     withService(async (service) => {
       const attempt = async (email: string, password: string) => {
         const person = visitor(service.url)
@@ -260,7 +260,7 @@ describe('POST /sign-in', () => {
       expect(guesses).toEqual([...Array(signInAttemptsMax).fill(401), 429])
     }))
 
-  test('lets a browser in that the account knows, while strangers keep the account locked', () =>
+  test('lets a known browser in while strangers keep the account locked', () =>
     withService(async (service) => {
       const known = await signedIn(service, 'admin')
       const guesser = visitor(service.url)

@@ -96,7 +96,7 @@ describe('sign-in', () => {
     expect((await person.get('/cellars')).status).toBe(303)
   })
 
-  test('has the browser forget pages at sign-out, and keeps the cookie of a known browser', async () => {
+  test('makes the browser clear its cache at sign-out, and keeps the cookie of a known browser', async () => {
     const person = await signedIn(service, 'admin')
     const device = person.cookies.get('__Host-cellarbook-device') ?? ''
     const out = await person.post('/sign-out', {})

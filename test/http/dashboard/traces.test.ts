@@ -50,7 +50,7 @@ describe('a line about a refused sign-in', () => {
     expect(events.map(({ stream }) => stream)).toContain(operatorStream(emailOf.admin))
   })
 
-  test('has no trace of an e-mail that is no account, which may be a password', async () => {
+  test('never has an e-mail without an account, which may be a password', async () => {
     const typed = 'hunter2-my-password'
     await guess({ email: typed, password: 'wrong password' })
     expect(warnings()).toEqual([line('sign-in refused', 'no_such_account', null)])
@@ -82,7 +82,7 @@ describe('a line about a refused sign-in', () => {
     expect(told.map(({ reason }) => reason)).toEqual([...failed, 'throttled', 'throttled', ...failed, 'throttled'])
   })
 
-  test('comes for none that succeeded', async () => {
+  test('is not written for a sign-in that succeeded', async () => {
     await signedIn(service, 'admin')
     expect([warnings(), told]).toEqual([[], []])
   })
@@ -122,7 +122,7 @@ describe('a line about a refused form', () => {
 })
 
 describe('a line about a link', () => {
-  test('comes when it is wrong or spent, and has neither its secret nor its path', async () => {
+  test('is written if the link is wrong or spent, without its secret and path', async () => {
     const invited = await service.core.operators.issueLink({ email: 'new@x.org', role: 'auditor' }, testAsker)
     if (!invited.ok) throw new Error(invited.refusal.kind)
     const { secret } = invited.value

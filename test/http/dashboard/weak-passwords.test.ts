@@ -90,7 +90,7 @@ describe('the page of a link', () => {
     expect(faults).toEqual([])
   }, 30_000)
 
-  test('takes every other one', async () => {
+  test('takes every other password', async () => {
     for (const password of accepted) {
       const path = await newLink()
       const person = visitor(service.url)
@@ -114,7 +114,7 @@ describe('the page of a link', () => {
   })
 })
 
-test('a change of the own password refuses the same, once the old one was right', async () => {
+test('a password change refuses the same passwords, after the old one was right', async () => {
   const { operators } = service.core
   const begun = await operators.signIn({ email: emailOf.admin, password: testPassword }, fromSomewhere, 'request')
   if (!begun.ok) throw new Error(begun.refusal.kind)

@@ -39,7 +39,7 @@ describe('a record that this version cannot read', () => {
     }
   })
 
-  test('is so in every category of records', () => {
+  test('is a RecordUnreadable in every category of records', () => {
     for (const category of recordCategories) {
       const events = codec.decode({ ...rowOf(stored({ type: 'Never' })), stream: `${category}-log` })
       expect(events).toMatchObject([{ type: 'RecordUnreadable' }])
@@ -66,7 +66,7 @@ describe('a record that this version cannot read', () => {
     expect(codec.decode(row, { first: 1, end: 2 })).toMatchObject([{ revision: 6, recordedAt: startMs }])
   })
 
-  test('says no more of itself than the bounds let it', () => {
+  test('tells its type and the reason up to their bounds', () => {
     const at = (chars: number) => codec.decode(rowOf(stored({ type: 'x'.repeat(chars) })))[0]?.data
     expect(at(unreadableTypeCharsMax)).toMatchObject({ type: 'x'.repeat(unreadableTypeCharsMax) })
     expect(at(unreadableTypeCharsMax + 1)).toMatchObject({ type: 'x'.repeat(unreadableTypeCharsMax) })
@@ -74,7 +74,7 @@ describe('a record that this version cannot read', () => {
     expect(JSON.stringify(newer[0]?.data).length).toBeLessThan(2 * unreadableWhyCharsMax)
   })
 
-  test('can never be stored as one', () => {
+  test('can never be stored as a RecordUnreadable', () => {
     const data = { type: 'Never', why: '' }
     const event = { ...keySuspended(), type: 'RecordUnreadable', data } as const
     expect(() => assertStorable('signins-node', [event])).toThrow('its type has no schema')

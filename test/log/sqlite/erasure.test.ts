@@ -65,7 +65,7 @@ describe('a purge of records', () => {
     expect(found(20)).toEqual([19])
   })
 
-  test('is done all the same while another program reads, and what it reads stays until the next', async () => {
+  test('succeeds while another program reads, and leaves what it reads until the next purge', async () => {
     await recordSignIns(20)
     const auditor = new Database(join(folder.path, 'log.db'), { readonly: true })
     auditor.run('BEGIN')

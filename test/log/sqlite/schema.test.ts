@@ -132,7 +132,7 @@ describe('a log whose schema was changed', () => {
     expect(differences.at(-1)).toBe('2 more')
   })
 
-  test('shows names without what a terminal obeys, and not longer than the bound', async () => {
+  test('shows names without control characters, up to the bound', async () => {
     const [long, hostile] = ['x'.repeat(schemaNameCharsMax + 1), '\u001b[2J\u202e']
     const differences = await differencesAfter(`CREATE TABLE "${long}" (a)`, `CREATE TABLE "${hostile}" (a)`)
     expect(differences[1]).toBe(`table ${'x'.repeat(schemaNameCharsMax - 'table '.length)} was added`)
@@ -164,7 +164,7 @@ describe('the steps from format to format', () => {
 
   const storedText = (): string => JSON.stringify({ ...keySuspended(), recordedAt: 7, schemaVersion: 1 })
 
-  test('let the same categories be purged as the port', async () => {
+  test('let the same categories be purged as the EventLog', async () => {
     await openSqliteLog({ dataDir: folder.path }).close()
     using database = new Database(join(folder.path, 'log.db'))
     const [[sql] = []] = database
