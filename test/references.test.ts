@@ -13,7 +13,7 @@ const code = pathsOf('{src,test,views,projections,bench,deploy}/**/*.{ts,tsx}')
 
 const textOf = (path: string): Promise<string> => Bun.file(join(root, path)).text()
 
-/** In code, references stand in comments. A text in quotes may name a file that is none of ours. */
+/** In code, references are in comments. A string may name a file that is not in this repository. */
 const commentsOf = (source: string): string =>
   source
     .split('\n')

@@ -48,7 +48,7 @@ export const createSignIns = (
   const beginSession = async (email: string, from: SignInFrom, requestId: string) => {
     const sessionSecret = newSecret(host)
     const isKnownBrowser = from.deviceSecret !== null && projections.operators.isDevice(hashOf(from.deviceSecret))
-    const deviceSecret = isKnownBrowser && from.deviceSecret !== null ? from.deviceSecret : newSecret(host)
+    const deviceSecret = isKnownBrowser ? from.deviceSecret : newSecret(host)
     const now = clock.now()
     const session = {
       sessionHash: hashOf(sessionSecret),

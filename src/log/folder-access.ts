@@ -71,8 +71,26 @@ export const inspectDataFolder = (folder: string, surroundings: Surroundings): F
     return classes.some((other) => reads(file, other) && enters(itself, other))
   })
   return {
-    faults: [...foreignText(foreign, userId), ...openText(open)],
-    warnings: [...sharedText(shared), ...readableText(readable)],
+    faults: [
+      ...told(foreign, ({ path, uid }, paths) => {
+        const owner = `"${path}" belongs to user ${uid}, and this process runs as user ${userId}`
+        return `${owner}. Run it as user ${uid}, or run as root: chown ${userId} ${paths}`
+      }),
+      ...told(open, ({ path, mode }, paths) => {
+        const writers = `"${path}" can be written by other users (mode ${modeText(mode)}), so they can change the log`
+        return `${writers}. Run: chmod go-w ${paths}`
+      }),
+    ],
+    warnings: [
+      ...told(shared, ({ path, gid }, paths) => {
+        const writers = `"${path}" can be written by every member of group ${gid}`
+        return `${writers}. If the group has other members, run: chmod g-w ${paths}`
+      }),
+      ...told(readable, ({ path }, paths) => {
+        const readers = `"${path}" can be read by other users: it holds e-mail addresses and password hashes`
+        return `${readers}. Run: chmod go= ${paths}`
+      }),
+    ],
   }
 }
 
@@ -86,35 +104,13 @@ const writes = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o2) !
 const reads = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o4) !== 0
 const enters = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o1) !== 0
 
-const foreignText = (found: readonly Found[], userId: number): readonly string[] => {
+/** One sentence for all of them, which describes the first. */
+const told = (found: readonly Found[], sentence: (first: Found, paths: string) => string): readonly string[] => {
   const [first] = found
-  if (first === undefined) return []
-  const owner = `"${first.path}" belongs to user ${first.uid}, and this process runs as user ${userId}`
-  return [`${owner}. Run it as user ${first.uid}, or run as root: chown ${userId} ${wordsOf(found)}`]
+  return first === undefined ? [] : [sentence(first, wordsOf(found))]
 }
 
-const openText = (found: readonly Found[]): readonly string[] => {
-  const [first] = found
-  if (first === undefined) return []
-  const mode = `"${first.path}" can be written by other users (mode ${modeText(first)}), so they can change the log`
-  return [`${mode}. Run: chmod go-w ${wordsOf(found)}`]
-}
-
-const sharedText = (found: readonly Found[]): readonly string[] => {
-  const [first] = found
-  if (first === undefined) return []
-  const group = `"${first.path}" can be written by every member of group ${first.gid}`
-  return [`${group}. If the group has other members, run: chmod g-w ${wordsOf(found)}`]
-}
-
-const readableText = (found: readonly Found[]): readonly string[] => {
-  const [first] = found
-  if (first === undefined) return []
-  const what = `"${first.path}" can be read by other users: it holds e-mail addresses and password hashes`
-  return [`${what}. Run: chmod go= ${wordsOf(found)}`]
-}
-
-const modeText = ({ mode }: Found): string => (mode & 0o7777).toString(8).padStart(4, '0')
+const modeText = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0')
 
 /** For a POSIX shell. */
 const wordsOf = (found: readonly Found[]): string =>

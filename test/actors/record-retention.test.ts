@@ -63,10 +63,10 @@ const openNode = async (log: EventLog, clock: ManualClock): Promise<TestNode> =>
 /** Noon of the first day of the tests. */
 const noonMs = Date.UTC(2026, 2, 1, 12)
 const dayStartMs = Date.UTC(2026, 2, 2)
-/** From here on what was recorded on the first day may go. */
+/** From this time on, records of the first day may be purged. */
 const dueMs = dayStartMs + recordsKeptMs.signins + retentionMarginMs
 
-/** Stands for what is recorded of sign-ins. */
+/** Stands for a record of a sign-in. */
 const record = async (log: EventLog, recordedAts: readonly number[]): Promise<void> => {
   for (const recordedAt of recordedAts) {
     const [last] = await log.read(signInsStream, { direction: 'backwards', limit: 1 })

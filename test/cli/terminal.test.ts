@@ -27,7 +27,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.stop(true)
 })
 
-/** Answers on the control socket as a service would that has such text to say. */
+/** Answers on the control socket like a service, with hostile text. */
 const answering = (...frames: readonly Parameters<typeof encodeFrame>[0][]): string => {
   const dataDir = freshFolder()
   const body = frames.map(encodeFrame).join('')

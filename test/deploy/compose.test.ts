@@ -9,7 +9,7 @@ afterAll(() => folder.remove())
 const composeText = readFileSync(join(root, 'compose.cluster.yaml'), 'utf8')
 const lines = composeText.split('\n').filter((line) => !/^\s*#/.test(line))
 
-/** What an image is, and the variable without which it is not used. */
+/** An image, and the variable that must hold its digest. */
 const images = lines.flatMap((line) => {
   const [, image] = /^\s*(?:image|BUN_IMAGE): (.*)$/.exec(line) ?? []
   return image === undefined ? [] : [image]
@@ -37,7 +37,7 @@ describe('compose.cluster.yaml', () => {
 })
 
 describe('deploy/pin-images', () => {
-  /** Runs it with a `docker` that answers so. */
+  /** Runs it with a `docker` that gives these answers. */
   const pinImages = async (docker: string) => {
     const bin = join(folder.path, crypto.randomUUID())
     mkdirSync(bin)

@@ -1,6 +1,6 @@
 /**
- * Where a request ends. A proxy in front may take another end than the service does, and then a part of one client's request is read as
- * the next client's. Bun's parser refuses what could be read in two ways; these tests notice if an update changes that.
+ * Where a request ends. If a proxy and the service see different ends, part of one client's request becomes the next client's
+ * request. Bun's parser refuses requests that can be read in two ways. These tests notice if an update changes that.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { acceptedReadings } from '../support/answers.ts'

@@ -1,6 +1,6 @@
 /**
- * What every route answers to whom, by every method. A new route fails here until it has a row. The columns of a row are
- * somebody who is not signed in, an auditor, and an admin. A device's key opens no page, so a device gets what the first gets.
+ * The answer of every route to every method and every kind of person. A new route fails here until it has a row. The columns of
+ * a row are a stranger, an auditor and an admin. A device's key opens no page, so a device gets the same answers as a stranger.
  * A method without an entry gets a 405 with `Allow`.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -20,13 +20,13 @@ type Methods = { readonly GET?: Three; readonly POST?: Three }
 type Row = Methods | 'api' | 'nothing'
 
 const all = (status: number): Three => [status, status, status]
-/** Sends whoever is not signed in to the sign-in page. */
+/** Sends strangers to the sign-in page. */
 const pageForAll: Methods = { GET: [303, 200, 200] }
 const pageForAdmins: Methods = { GET: [303, 403, 200] }
 /** The status says what a form without fields gets from an admin: that the door let it through. */
 const formForAdmins = (status: number): Methods => ({ POST: [303, 403, status] })
 const pageWithForm = (status: number): Methods => ({ ...pageForAdmins, ...formForAdmins(status) })
-/** Ends at once for whoever is not signed in. */
+/** Ends at once for strangers. */
 const stream: Methods = { GET: all(200) }
 const forEveryone: Methods = { GET: all(200) }
 
@@ -122,7 +122,7 @@ type Asked = { readonly status: number; readonly allow: string | null; readonly 
 const rawMethods = ['TRACE', 'CONNECT', 'PURGE', 'FOO', 'get']
 const otherMethods = ['PUT', 'PATCH', 'DELETE', 'OPTIONS', ...rawMethods]
 
-/** Looks at the headers that every answer needs, too. */
+/** Also checks the headers that every answer needs. */
 const ask = async (method: string, path: string, headers: Readonly<Record<string, string>>): Promise<Asked> => {
   const answer = rawMethods.includes(method)
     ? await rawAsk(method, path, headers)

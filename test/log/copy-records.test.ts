@@ -1,4 +1,4 @@
-/** Copies of records: what was purged stays away, and what this version cannot read is no reason to guess. */
+/** Copies of records: purged records are not copied, and an unreadable record stops the copy. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { recordCategories } from '../../src/domain/streams.ts'
 import { copyLog } from '../../src/log/copy-log.ts'

@@ -7,7 +7,7 @@ const folder = '/data'
 
 type Look = Partial<Reached>
 
-/** A folder of the own user that only it can reach, and its log, but for what is told otherwise. */
+/** A folder that only its own user can reach, and its log, except for the given changes. */
 const surroundings = (
   { itself = {}, log = {}, wal = null }: { itself?: Look; log?: Look; wal?: Look | null },
   userId: number | null = own,

@@ -31,14 +31,14 @@ const folderOfMode = (mode: number): string => {
   return path
 }
 
-/** The process believes to run as a user that nobody is. */
+/** Makes the process believe that it runs as a user who does not exist. */
 const anotherUser = (): Readonly<Record<string, string>> => {
   const path = join(folder.path, 'another-user.ts')
   writeFileSync(path, 'process.geteuid = () => 54321')
   return { BUN_OPTIONS: `--preload ${path}` }
 }
 
-/** What belongs to root is accepted from everybody: tests that run as root give it away. */
+/** Files of root are accepted for every user, so tests that run as root give them to another user. */
 const notOfRoot = (path: string): void => {
   if (process.geteuid?.() === 0) chownSync(path, 12345, 12345)
 }

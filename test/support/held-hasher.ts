@@ -1,7 +1,7 @@
 import type { PasswordHasher } from '../../src/actors/passwords.ts'
 import { testPassword } from './operators.ts'
 
-/** A hasher that compares with `testPassword`, whatever the hash, and only when a test says so. */
+/** A hasher that accepts `testPassword` for any hash. It answers only when a test says so. */
 export type HeldHasher = PasswordHasher & {
   /** The passwords in the order in which they were begun. */
   readonly begun: readonly string[]
@@ -9,7 +9,7 @@ export type HeldHasher = PasswordHasher & {
   readonly underWay: number
   /** Ends the hash that is under way. */
   endOne(): void
-  /** Ends it, and every later one at once. */
+  /** Ends it, and lets every later one end immediately. */
   endAll(): void
 }
 

@@ -49,7 +49,7 @@ export type ServiceOptions = {
   readonly schedule?: Schedule
   /** How passwords are hashed. Default: as in production. */
   readonly passwordHasher?: PasswordHasher
-  /** How new passwords are judged. Default: by the names around them alone, which takes no time. */
+  /** How new passwords are judged. Default: they are compared with names only, which takes no time. */
   readonly passwordJudge?: PasswordJudge
   /** When live pages are pushed. Default: by the process's own timers. */
   readonly liveSchedule?: Schedule

@@ -117,7 +117,7 @@ const openAll = async (pathsOf: readonly string[], cookies: readonly string[]): 
   return streams
 }
 
-/** One after the other: of one network only a few may wait for a password at once. */
+/** One after the other: only a few passwords of one network may wait at the same time. */
 const sessions = async (count: number): Promise<readonly string[]> => {
   const cookies: string[] = []
   for (let session = 0; session < count; session += 1) cookies.push(await signIn(session))

@@ -19,9 +19,9 @@ type Asked = { readonly client?: PasswordClient }
 
 let service: Service
 let hasher: HeldHasher
-/** What has reached the actors, and so the queue of passwords. */
+/** The requests that have reached the actors, and so the queue of passwords. */
 let asked: Asked[]
-/** What the actors refuse sign-ins with, in place of doing them. */
+/** If set, the actors answer sign-ins with this refusal. */
 let refusal: CommandRefusal | null
 
 const start = async (options: ServiceOptions = {}): Promise<void> => {
@@ -143,7 +143,7 @@ test('an attempt that met an outage of the store is not counted', async () => {
 test('attempts at the same time are all counted before one is answered', async () => {
   await start()
   const person = await atPage()
-  // From as many addresses, so that each has room in the queue.
+  // Each from an address of its own, so that each has room in the queue.
   const guesses = upTo(signInAttemptsMax).map((at) => ({ ...guess(at, `192.0.2.${at + 10}`), email: emailOf.admin }))
   const answers = await queued(person, guesses)
   expect(await signIn(person, { ...admin, address: '192.0.2.99' })).toBe(429)

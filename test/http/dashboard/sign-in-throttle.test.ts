@@ -13,13 +13,13 @@ const stranger = (at: number, address: string): Attempt => ({
   device: null,
 })
 
-/** `null` if it was counted, else which counter is full. */
+/** `null` if it was counted, or else the counter that is full. */
 const tried = (throttle: SignInThrottle, attempt: Attempt, nowMs = 0): string | null => {
   const answer = throttle.attempt(attempt, nowMs)
   return answer.isCounted ? null : answer.reason
 }
 
-/** Tries it so often, which must be let through. */
+/** Makes this many attempts, and each must be let through. */
 const fill = (throttle: SignInThrottle, attempt: Attempt, count = signInAttemptsMax): void => {
   for (let at = 0; at < count; at += 1) expect(tried(throttle, attempt)).toBeNull()
 }

@@ -1,4 +1,4 @@
-/** Records hold personal data: what was purged is in no byte of the log's files, as far as SQLite decides that. */
+/** Records hold personal data: a purged record must leave no byte in the log's files, as far as SQLite controls them. */
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
@@ -35,7 +35,7 @@ const recordSignIns = async (count: number): Promise<void> => {
   }
 }
 
-/** Of which records something lies in the files. */
+/** The records of which the files still hold bytes. */
 const found = (count: number): readonly number[] => {
   const bytes = ['log.db', 'log.db-wal']
     .map((file) => join(folder.path, file))

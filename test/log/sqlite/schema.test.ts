@@ -1,4 +1,4 @@
-/** What an opening says of a file that somebody has changed. */
+/** The error when a changed file is opened. */
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ const change = (...statements: readonly string[]): void => {
   for (const statement of statements) database.run(statement)
 }
 
-/** What is said of a log that was changed so. */
+/** The message about a log that was changed in this way. */
 const differencesAfter = async (...statements: readonly string[]): Promise<readonly string[]> => {
   await openSqliteLog({ dataDir: folder.path }).close()
   change(...statements)
