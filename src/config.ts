@@ -35,7 +35,7 @@ export type Config = {
   readonly tls: { readonly certPath: string; readonly keyPath: string } | null
   readonly logLevel: LogLevel
   readonly allowInsecureHttp: boolean
-  /** Whether a data folder that other users can write is used all the same. */
+  /** Whether a data folder that other users can write is accepted. */
   readonly allowSharedDataDir: boolean
 }
 

@@ -248,7 +248,7 @@ type Welcome = {
   linkUrl(secret: string): string
 }
 
-/** The link makes whoever opens it an admin, so it goes to a terminal and nowhere else: stderr may be kept in a file. */
+/** The link makes the person who opens it an admin. So it goes to a terminal only: stderr may be kept in a file. */
 const welcome = async ({ core, screen, dataDir, baseUrl, linkUrl }: Welcome): Promise<void> => {
   screen.write(`Cellarbook listens on ${visibleText(baseUrl)}\n`)
   if (core.projections.operators.list().length > 0) return

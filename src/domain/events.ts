@@ -52,7 +52,7 @@ export const eventData = {
   /** The schema of the embedded log's file was changed, and the person who started the service accepted that. */
   LogSchemaAccepted: Type.Object({ differences: Type.Array(Type.String()) }, strict),
 
-  /** In a stream of records: its events of these revisions, recorded before `recordedBefore`, are gone for good. */
+  /** In a stream of records: its events of these revisions, recorded before `recordedBefore`, are deleted. */
   RecordsPurged: Type.Object(
     {
       firstRevision: Type.Integer({ minimum: 0 }),

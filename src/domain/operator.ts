@@ -198,7 +198,7 @@ const isLastAdmin = ({ role }: OperatorAccountState, { otherAdmins }: Remaining)
   role === 'admin' && otherAdmins === 0
 
 /**
- * Checking a password takes a while, in which another may have been set: whoever knew only the old one gets no session.
+ * Checking a password takes a while, and another may be set meanwhile. Then the old one opens no session.
  * The oldest sessions end, and say so in the log, where there would be more than an operator may have.
  */
 const signIn = (

@@ -1,5 +1,5 @@
 /**
- * Who else can reach the data folder. Whoever can write it can change the log, or answer commands in the service's place.
+ * Who else can reach the data folder. A user who can write it can change the log, or answer commands in place of the service.
  * The service makes everything for its own user only. This check finds what a person, a backup or another program has changed.
  *
  * The folders above are not checked: a folder that somebody puts in the place of this one has another owner, which is found.

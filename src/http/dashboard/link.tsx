@@ -53,7 +53,7 @@ const spendLink = async (deps: DashboardDeps, visit: Visit): Promise<Response> =
   }
   const input = { email: spent.value.email, password }
   const opened = await core.operators.signIn(input, signInFrom(visit, { isKnown: true }), visit.requestId)
-  // The password is set; whoever it is can sign in with it when the store answers again.
+  // The password is set: its owner can sign in with it when the store answers again.
   if (!opened.ok) return seeOther(visit, paths.signIn)
   return intoDashboard(visit, opened.value, paths.cellars)
 }

@@ -27,7 +27,7 @@ const showSignIn = (deps: DashboardDeps, visit: Visit): Response | Promise<Respo
   return htmlPage(visit, signInPage(deps, visit, { next }))
 }
 
-/** What was tried is counted before the password is looked at, so that many tries at once count as many. */
+/** The attempt is counted before the password is compared, so that attempts at the same time are all counted. */
 const signIn = async (deps: DashboardDeps, visit: Visit): Promise<Response> => {
   const { core, throttle, traces } = deps
   const email = visit.form('email').trim().toLowerCase()

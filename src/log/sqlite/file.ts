@@ -87,7 +87,7 @@ const refuseSchema =
     const remedy =
       'Somebody has changed the file. Restore a backup, or copy the log to a new folder: ' +
       '"cellarbook log copy --accept-changed-schema". ' +
-      '"cellarbook serve --accept-changed-schema" starts all the same, and records that in the log'
+      '"cellarbook serve --accept-changed-schema" uses the changed file, and records that in the log'
     throw new ChangedSchema(
       `Cannot open "${path}": its schema is not what this program makes: ${differences.join(', ')}. ${remedy}`,
     )
