@@ -11,8 +11,8 @@ export type TimesTold =
   | { readonly kind: 'ahead_no_more' | 'late_no_more' | 'leapt_no_more' | 'doubted_no_more' }
 
 /**
- * Holds the times of the newest events against this node's clock (docs/protocol.md, "Versions and clocks"), and says when it begins
- * that they do not fit and when that is over.
+ * Compares the times of the newest events with this node's clock (docs/protocol.md, "Versions and clocks"). Tells when they
+ * begin to differ too much, and when that ends.
  *
  * An event can be heard late, and never early. So one from ahead proves that two clocks differ, and of two nodes that write
  * the slower one meets it; one from behind proves nothing but that something is late: the subscription, the append that was

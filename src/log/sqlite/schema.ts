@@ -1,6 +1,6 @@
 /**
- * Tables and triggers of the embedded log's file, the steps that lead from one format to the next, and how the schema of a
- * file differs from what these steps make.
+ * Tables and triggers of the embedded log's file, as steps from one format to the next. Finds how the schema of a file differs
+ * from the schema that these steps make.
  *
  * A row is what one append wrote: a run of events of one stream. `position` and `revision` are those of its first event;
  * the event after it has the next of both.

@@ -308,9 +308,9 @@ class SqliteLog implements EventLog {
   }
 
   /**
-   * The mark first, which hides what is below it; the rows behind it, a few at a time. Rows that a closing leaves are hidden
-   * too, and go with the next truncation. Records hold personal data: nothing of them stays in the file's free pages or in
-   * the write-ahead log. Readings hold none, and there are many.
+   * Writes the mark first, which hides the rows below it, and then deletes these rows, a few at a time. If the log is closed
+   * meanwhile, the next truncation deletes the rest. Records hold personal data, so nothing of them may stay in the file's free
+   * pages or in the write-ahead log. Readings hold none, and erasing so many would take long.
    */
   async #truncate(trimming: Trimming, keptFrom: number): Promise<void> {
     const { stream: id, isErased } = trimming
