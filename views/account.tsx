@@ -55,7 +55,7 @@ const PasswordForm = (props: {
       <PasswordField
         name="password"
         label="New password"
-        hint={`At least ${props.passwordCharsMin} characters. A few random words do well.`}
+        hint={`At least ${props.passwordCharsMin} characters. A few random words work well.`}
         autocomplete="new-password"
         charsMin={props.passwordCharsMin}
         fault={faults.password}

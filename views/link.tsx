@@ -47,7 +47,7 @@ export const LinkPage = (props: {
         <PasswordField
           name="password"
           label="Password"
-          hint={`At least ${props.passwordCharsMin} characters. A few random words do well. Common passwords are refused. So are passwords made of your e-mail, the name Cellarbook or names of cellars.`}
+          hint={`At least ${props.passwordCharsMin} characters. A few random words work well. Common passwords are refused. So are passwords made of your e-mail, the name Cellarbook or names of cellars.`}
           autocomplete="new-password"
           charsMin={props.passwordCharsMin}
           fault={form.faults.password}

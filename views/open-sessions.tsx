@@ -6,7 +6,7 @@ import { paths } from './paths.ts'
 import { Ago, Instant } from './time.tsx'
 import type { SessionRow } from './types.ts'
 
-/** The value of the field `session` that ends all sessions but the one that sends it. */
+/** The value of the field `session` that ends all sessions except the one that sends the form. */
 export const otherSessions = 'others'
 
 /** Where an account is signed in now. Each session can be ended. */

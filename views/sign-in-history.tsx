@@ -17,7 +17,7 @@ export const SignInHistory = (props: {
     </h2>
     <p class="quiet">
       Addresses and browsers are kept for 30 days. Links that somebody else made are marked. If you did not ask for one,
-      change your password, and ask whoever made it.
+      change your password, and ask the person who made it.
     </p>
     {props.rows.length === 0 ? (
       <p class="empty small">Nobody has signed in to this account.</p>
@@ -115,7 +115,7 @@ type RefusedRow = Extract<SignInHistoryRow, { readonly kind: 'refused' }>
 const refusedText = ({ failed, throttled }: RefusedRow): string =>
   [
     ...(failed === 0 ? [] : [countOf(failed, 'wrong password', 'wrong passwords')]),
-    ...(throttled === 0 ? [] : [`${countOf(throttled, 'attempt', 'attempts')} blocked after too many`]),
+    ...(throttled === 0 ? [] : [`${countOf(throttled, 'attempt', 'attempts')} blocked`]),
   ].join('; ')
 
 const hasPlace = ({ kind }: SignInHistoryRow): boolean => kind === 'signed_in' || kind === 'refused'
@@ -129,7 +129,7 @@ const From = (props: { readonly row: SignInHistoryRow }): JSX.Element => {
 
 const Place = (props: { readonly place: PlaceView | null }): JSX.Element =>
   props.place === null ? (
-    <span class="quiet">not kept any more</span>
+    <span class="quiet">no longer stored</span>
   ) : (
     <>
       <Name text={props.place.browser} />

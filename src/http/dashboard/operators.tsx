@@ -7,7 +7,7 @@ import type { CommandRefusal } from '../../domain/refusal.ts'
 import { htmlPage, notFound, refusedPage, seeOther } from './answers.tsx'
 import { type Faults, noFaults, placedFaults } from './forms.ts'
 import { passwordClient } from './known-browser.ts'
-import { withOwnPassword } from './own-password.ts'
+import { withOwnPassword } from './password-attempt.ts'
 import { tooManyAttempts } from './too-many-attempts.ts'
 import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from './visit.ts'
 

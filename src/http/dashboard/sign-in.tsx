@@ -7,9 +7,9 @@ import { browserName } from './browser-name.ts'
 import { type Faults, noFaults, placedFaults } from './forms.ts'
 import { knownBrowser, passwordClient } from './known-browser.ts'
 import { safeNext } from './next-path.ts'
+import { withPasswordAttempt } from './password-attempt.ts'
 import { cookieText, readCookie } from './session-cookie.ts'
 import { tooManyAttempts } from './too-many-attempts.ts'
-import { type SignInReason, throttledReasons, whoOf } from './traces.ts'
 import type { DashboardDeps, Route, SignedInVisit, Visit } from './visit.ts'
 
 export const signInRoutes = (deps: DashboardDeps): readonly Route[] => [
@@ -27,35 +27,22 @@ const showSignIn = (deps: DashboardDeps, visit: Visit): Response | Promise<Respo
   return htmlPage(visit, signInPage(deps, visit, { next }))
 }
 
-/** The attempt is counted before the password is compared, so that attempts at the same time are all counted. */
 const signIn = async (deps: DashboardDeps, visit: Visit): Promise<Response> => {
-  const { core, throttle, traces } = deps
+  const { core } = deps
   const email = visit.form('email').trim().toLowerCase()
   const next = safeNext(visit.form('next'))
-  const account = core.projections.operators.get(email)
+  const isAccount = core.projections.operators.get(email) !== null
   const device = knownBrowser(deps, visit, email)
-  const trace = (reason: SignInReason): void =>
-    traces.refused({ what: 'sign_in', reason, ...whoOf(visit, account?.email ?? null) })
-
-  const again = (faults: Faults) => signInPage(deps, visit, { next, faults })
-
-  const attempt = { email, isAccount: account !== null, address: visit.origin.clientAddress, device }
-  const counted = throttle.attempt(attempt, visit.nowMs)
-  if (!counted.isCounted) {
-    trace(throttledReasons[counted.reason])
-    return tooManyAttempts(visit, counted.waitMs, again)
-  }
+  const wrong = isAccount ? 'wrong_password' : 'no_such_account'
   const input = { email, password: visit.form('password') }
-  const opened = await core.operators.signIn(input, signInFrom(visit, { isKnown: device !== null }), visit.requestId)
-  if (!opened.ok) {
-    const { refusal } = opened
-    if (refusal.kind === 'wrong_credentials') trace(account === null ? 'no_such_account' : 'wrong_password')
-    else throttle.takeBack(counted)
-    if (refusal.kind === 'busy') trace('busy')
-    return refusedPage(visit, refusal, { back: { href: paths.signIn, words: 'Back to sign-in' }, again })
-  }
-  throttle.succeeded(counted)
-  return intoDashboard(visit, opened.value, next)
+  const from = signInFrom(visit, { isKnown: device !== null })
+  const opened = await withPasswordAttempt(deps, visit, { email, isAccount, device, wrong }, () =>
+    core.operators.signIn(input, from, visit.requestId),
+  )
+  const again = (faults: Faults) => signInPage(deps, visit, { next, faults })
+  if ('waitMs' in opened) return tooManyAttempts(visit, opened.waitMs, again)
+  if (opened.ok) return intoDashboard(visit, opened.value, next)
+  return refusedPage(visit, opened.refusal, { back: { href: paths.signIn, words: 'Back to sign-in' }, again })
 }
 
 /** Operators see first that somebody else made a link to their account. */

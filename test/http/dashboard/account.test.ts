@@ -100,7 +100,7 @@ describe('the account page', () => {
     expect([page.status, page.body.includes('Browser not recorded')]).toEqual([200, true])
     const [kept, gone] = rowsWith(page, signedInRow)
     expect(kept).toContain('127.0.0.1')
-    expect(gone).toContain('not kept any more')
+    expect(gone).toContain('no longer stored')
   })
 
   test('marks links that somebody else made, and sessions that began with one', async () => {
