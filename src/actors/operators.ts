@@ -1,4 +1,5 @@
-import type { Role } from '../domain/events.ts'
+import type { By, Role } from '../domain/events.ts'
+import { sessionIdOf } from '../domain/operator.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../domain/refusal.ts'
 import { operatorStream, setupStream } from '../domain/streams.ts'
 import { parseEmail, parsePassword } from '../domain/text.ts'
@@ -16,6 +17,8 @@ type Actors = {
   readonly setup: Registry<SetupActor>
   readonly passwords: Passwords
 }
+
+type ByOperator = Extract<By, { readonly kind: 'operator' }>
 
 type Spending = {
   readonly linkHash: string
@@ -39,8 +42,8 @@ export const createOperators = (
     if (!hashed.ok) return hashed
     const spent = await (setup.get(setupStream)?.perform({ type: 'SpendSetupLink', linkHash, email }, asker) ?? busy)
     if (!spent.ok) return spent
-    const role = spent.value.spent?.role ?? 'admin'
-    const command = { type: 'AddOperator', email, role, passwordHash: hashed.value } as const
+    const { role = 'admin', madeBy: linkMadeBy = null } = spent.value.spent ?? {}
+    const command = { type: 'AddOperator', email, role, passwordHash: hashed.value, linkHash, linkMadeBy } as const
     return operators.get(operatorStream(email))?.perform(command, asker) ?? busy
   }
 
@@ -70,19 +73,29 @@ export const createOperators = (
     return changed.ok ? done({ email: email.value }) : changed
   }
 
-  /** A link lets its maker take over the account. So a session that was stolen or left open must not be enough to make one. */
-  const mayMakeLink = async (
+  /**
+   * True if the link may also be for an account that exists, or existed. Its maker could take that account over, so an operator
+   * must give the own password. Comparing takes a while, so the session and the role are checked again after it.
+   */
+  const mayReset = async (
     email: string,
     own: OwnPassword | undefined,
     { by }: Asker,
-  ): Promise<Outcome<unknown, CommandRefusal>> => {
+  ): Promise<Outcome<boolean, CommandRefusal>> => {
+    if (by.kind !== 'operator') return done(true)
     const isThere = projections.operators.get(email) !== null || projections.operators.wasRemoved(email)
-    if (by.kind !== 'operator' || !isThere) return done(null)
-    if (own === undefined) return refused({ kind: 'own_password_needed' })
+    if (own === undefined || !isThere) return done(false)
     const { passwordHash = null } = projections.operators.get(by.email) ?? {}
     const isRight = await passwords.matches(own.password, passwordHash, own.client)
     if (!isRight.ok) return isRight
-    return isRight.value ? done(null) : refused({ kind: 'wrong_own_password' })
+    if (!isRight.value) return refused({ kind: 'wrong_own_password' })
+    return isOpenAdmin(by) ? done(true) : refused({ kind: 'session_has_ended' })
+  }
+
+  const isOpenAdmin = ({ email, session }: ByOperator): boolean => {
+    const isOpen = (one: { readonly sessionHash: string }): boolean => sessionIdOf(one) === session?.id
+    if (projections.operators.get(email)?.role !== 'admin') return false
+    return session === undefined || projections.operators.sessions(email, clock.now()).some(isOpen)
   }
 
   return {
@@ -99,9 +112,9 @@ export const createOperators = (
       }
       const email = parseEmail(input.email)
       if (!email.ok) return email
-      const mayMake = await mayMakeLink(email.value, input.own, asker)
-      if (!mayMake.ok) return mayMake
-      const command = { type: 'IssueOperatorLink', email: email.value, ...link } as const
+      const reset = await mayReset(email.value, input.own, asker)
+      if (!reset.ok) return reset
+      const command = { type: 'IssueOperatorLink', mayReset: reset.value, email: email.value, ...link } as const
       const answer = await (operators.get(operatorStream(email.value))?.perform(command, asker) ?? busy)
       return answer.ok ? done(issued) : answer
     },

@@ -42,7 +42,7 @@ const ownRow = (event: RecordedEvent): readonly OwnRow[] => {
     case 'OperatorSignedOut':
       return [{ kind: 'signed_out', at, sessionId: sessionIdOf(event.data), by: event.metadata.by }]
     case 'OperatorLinkIssued':
-      return [{ kind: 'link_made', at, madeBy: makerOf(event.metadata.by) }]
+      return [{ kind: 'link_made', at, madeBy: makerOf(event.metadata.by, event.data.email) }]
     case 'OperatorPasswordSet':
       return [{ kind: 'password_set', at, hasLink: event.data.linkHash !== null, linkMadeBy: event.data.linkMadeBy }]
     default:

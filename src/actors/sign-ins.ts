@@ -121,7 +121,7 @@ export const createSignIns = (
     changePassword: async (input, from, requestId) => {
       const session = openSession(input.sessionSecret)
       const account = session === null ? null : projections.operators.get(session.email)
-      if (session === null || account === null) return refused({ kind: 'operator_not_found' })
+      if (session === null || account === null) return refused({ kind: 'session_has_ended' })
       const password = parsePassword(input.newPassword)
       if (!password.ok) return password
       const isRight = await passwords.matches(input.ownPassword, account.passwordHash, from.client)
@@ -131,9 +131,9 @@ export const createSignIns = (
       if (!hashed.ok) return hashed
       const begun = await beginSession(account.email, from, requestId)
       if (!begun.ok) return begun
-      const oldPasswordHash = account.passwordHash
-      const passwordHash = hashed.value
-      const command = { type: 'ChangePassword', oldPasswordHash, passwordHash, ...begun.value.session } as const
+      const { passwordHash: oldPasswordHash } = account
+      const hashes = { inSessionHash: session.sessionHash, oldPasswordHash, passwordHash: hashed.value }
+      const command = { type: 'ChangePassword', ...hashes, ...begun.value.session } as const
       const answer = await (actorOf(account.email)?.perform(command, askerIn(session, requestId)) ?? busy)
       return answer.ok ? answerOf(begun.value) : answer
     },

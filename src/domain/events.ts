@@ -149,10 +149,20 @@ export const eventData = {
   ),
   /** In `operator-setup` only: the link was spent on this account. */
   OperatorLinkUsed: Type.Object({ linkHash: Type.String(), email: Type.String() }, strict),
-  OperatorAdded: Type.Object({ email: Type.String(), role: Role, passwordHash: Type.String() }, strict),
+  /** `linkHash` is the link that was used, and `linkMadeBy` who made it. Both are `null` in events of version 1. */
+  OperatorAdded: Type.Object(
+    {
+      email: Type.String(),
+      role: Role,
+      passwordHash: Type.String(),
+      linkHash: orNull(Type.String()),
+      linkMadeBy: orNull(Type.String()),
+    },
+    strict,
+  ),
   /**
-   * `linkHash` is the link that allowed it, and `linkMadeBy` who made that link: an e-mail, or `cli`. Both are `null` if the
-   * operator gave the old password. Ends every session of the operator, and forgets the browsers that are known.
+   * `linkHash` is the link that allowed it, and `linkMadeBy` who made that link: an e-mail, or `cli`. `linkHash` is `null` if the
+   * operator gave the old password. Then `linkMadeBy` is that of the old password. Ends every session of the operator, and forgets the browsers that are known.
    */
   OperatorPasswordSet: Type.Object(
     { passwordHash: Type.String(), linkHash: orNull(Type.String()), linkMadeBy: orNull(Type.String()) },
@@ -210,6 +220,7 @@ export const schemaVersion = {
   ...(Object.fromEntries(Object.keys(eventData).map((type) => [type, 1])) as Record<EventType, number>),
   CellarPolicyChanged: 2,
   KeyCreated: 2,
+  OperatorAdded: 2,
   OperatorLinkIssued: 2,
   OperatorPasswordSet: 2,
   OperatorSignedIn: 2,

@@ -72,7 +72,7 @@ export const evolveSetup = (setup: SetupState, event: RecordedEvent<SetupEventTy
       const left = setup.links.filter((link) => event.recordedAt < link.expiresAt)
       return {
         ...setup,
-        links: [...left, { linkHash, role, expiresAt, madeBy: makerOf(event.metadata.by) }].slice(-linksOpenMax),
+        links: [...left, { linkHash, role, expiresAt, madeBy: makerOf(event.metadata.by, null) }].slice(-linksOpenMax),
         revision,
       }
     }

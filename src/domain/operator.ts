@@ -1,5 +1,5 @@
 import { devicesPerOperatorMax, linksOpenMax, linksToldMax, sessionIdChars, sessionsPerOperatorMax } from '../limits.ts'
-import type { By, Decided, RecordedEvent, Role } from './events.ts'
+import type { By, Decided, EventData, RecordedEvent, Role } from './events.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
 /** Valid while `now < expiresAt`, for this account only, and spent by the first use of any of its links. */
@@ -71,6 +71,8 @@ export type OperatorCommand =
   /** For a new operator with that role, or for the lost password of one who keeps theirs. */
   | {
       readonly type: 'IssueOperatorLink'
+      /** False: the link is refused if the e-mail has an account, or had one. */
+      readonly mayReset: boolean
       readonly email: string
       readonly role: Role
       readonly linkHash: string
@@ -84,7 +86,7 @@ export type OperatorCommand =
       readonly passwordHash: string
     }
   /** After a set-up link was spent on this e-mail, in the stream of set-up links. */
-  | { readonly type: 'AddOperator'; readonly email: string; readonly role: Role; readonly passwordHash: string }
+  | ({ readonly type: 'AddOperator' } & EventData<'OperatorAdded'>)
   | ({ readonly type: 'SetOperatorRole'; readonly role: Role } & Remaining)
   /** Or withdraws an invitation. The e-mail may be invited again. */
   | ({ readonly type: 'RemoveOperator' } & Remaining)
@@ -101,6 +103,7 @@ export type OperatorCommand =
   /** `oldPasswordHash` is the one that the old password was checked against. Opens a session in place of all others. */
   | ({
       readonly type: 'ChangePassword'
+      readonly inSessionHash: string
       readonly oldPasswordHash: string
       readonly passwordHash: string
     } & NewSession)
@@ -128,7 +131,8 @@ export const decideOperator = (operator: OperatorState | null, command: Operator
   const account = operator?.account ?? null
   switch (command.type) {
     case 'IssueOperatorLink': {
-      const { email, linkHash, expiresAt } = command
+      const { email, linkHash, expiresAt, mayReset } = command
+      if (operator?.wasAdded === true && !mayReset) return refused({ kind: 'own_password_needed' })
       const role = account?.role ?? command.role
       const purpose = account === null ? 'invite' : 'reset'
       return done([{ type: 'OperatorLinkIssued', data: { email, role, linkHash, expiresAt, purpose } }])
@@ -139,8 +143,8 @@ export const decideOperator = (operator: OperatorState | null, command: Operator
       if (account !== null) return refused({ kind: 'operator_exists' })
       // A set-up link stays good for its e-mail until the operator is there, and would be a way back in.
       if (operator?.wasAdded === true) return refused({ kind: 'operator_was_removed' })
-      const { email, role, passwordHash } = command
-      return done([{ type: 'OperatorAdded', data: { email, role, passwordHash } }])
+      const { type: _, ...data } = command
+      return done([{ type: 'OperatorAdded', data }])
     }
     case 'SetOperatorRole':
       if (account === null) return refused({ kind: 'operator_not_found' })
@@ -178,10 +182,11 @@ const spendLink = (
 ): Decision => {
   const link = operator?.links.find((one) => one.linkHash === linkHash)
   if (operator === null || link === undefined || now >= link.expiresAt) return refused({ kind: 'link_invalid' })
+  const { role, madeBy: linkMadeBy } = link
   if (operator.account !== null) {
-    return done([{ type: 'OperatorPasswordSet', data: { passwordHash, linkHash, linkMadeBy: link.madeBy } }])
+    return done([{ type: 'OperatorPasswordSet', data: { passwordHash, linkHash, linkMadeBy } }])
   }
-  return done([{ type: 'OperatorAdded', data: { email, role: link.role, passwordHash } }])
+  return done([{ type: 'OperatorAdded', data: { email, role, passwordHash, linkHash, linkMadeBy } }])
 }
 
 const remove = (operator: OperatorState | null, remaining: Remaining, now: number): Decision => {
@@ -242,17 +247,20 @@ const renewSession = (
   return done([{ type: 'OperatorSessionRenewed', data: { sessionHash, idleAt } }])
 }
 
-/** As with a sign-in: a check against an older password changes nothing. */
+/**
+ * As with a sign-in: a check against an older password changes nothing. The mark of a link stays: whoever has used the link knows
+ * the password that it set, and could take the mark away by changing it.
+ */
 const changePassword = (
   operator: OperatorState | null,
   command: Extract<OperatorCommand, { readonly type: 'ChangePassword' }>,
 ): Decision => {
   if (operator?.account?.passwordHash !== command.oldPasswordHash) return refused({ kind: 'wrong_credentials' })
+  const isOpen = operator.sessions.some(({ sessionHash }) => sessionHash === command.inSessionHash)
+  if (!isOpen) return refused({ kind: 'session_has_ended' })
   const { passwordHash } = command
-  return done([
-    { type: 'OperatorPasswordSet', data: { passwordHash, linkHash: null, linkMadeBy: null } },
-    signedIn(command),
-  ])
+  const linkMadeBy = operator.account.passwordLinkMadeBy
+  return done([{ type: 'OperatorPasswordSet', data: { passwordHash, linkHash: null, linkMadeBy } }, signedIn(command)])
 }
 
 /** Folds one event of `operator-<digest>`. What has run out by the event's own time is forgotten, so nothing piles up. */
@@ -305,7 +313,7 @@ const withLink = (operator: OperatorState | null, event: Fold<'OperatorLinkIssue
   const { revision, recordedAt } = event
   const { email, role, linkHash, expiresAt } = event.data
   if (email === null) throw new Error(`Cannot fold ${event.type} of "${event.stream}": it names no e-mail`)
-  const madeBy = makerOf(event.metadata.by)
+  const madeBy = makerOf(event.metadata.by, email)
   const left = (operator?.links ?? []).filter(isLeftAt(recordedAt))
   const links = [...left, { linkHash, role, expiresAt, madeBy }].slice(-linksOpenMax)
   const known = { sessions: [], wasAdded: false, ...operator, email, links, revision }
@@ -315,27 +323,34 @@ const withLink = (operator: OperatorState | null, event: Fold<'OperatorLinkIssue
   return { ...known, account: { ...account, linksFromOthers: [...account.linksFromOthers, made].slice(-linksToldMax) } }
 }
 
-/** Who made a link, as the links of an operator name them. */
-export const makerOf = (by: By): string => (by.kind === 'operator' ? by.email : 'cli')
+/**
+ * Who made a link for that account: an e-mail, or `cli`. A session that came from a link of somebody else may be theirs, so a link
+ * that it makes for its own account counts as theirs.
+ */
+export const makerOf = (by: By, account: string | null): string => {
+  if (by.kind !== 'operator') return 'cli'
+  return by.email === account ? (by.session?.linkMadeBy ?? by.email) : by.email
+}
 
 const withNewAccount = (
   operator: OperatorState | null,
   { data, revision, recordedAt }: Fold<'OperatorAdded'>,
 ): OperatorState => {
-  const { email, role, passwordHash } = data
+  const { email, role, passwordHash, linkHash } = data
   // An admin can also set another person's password by removing the operator and inviting the same e-mail again.
-  const links = operator?.wasAdded === true ? operator.links : []
+  const isReset = operator?.wasAdded === true
+  // The event of version 1 does not name the link.
+  const linkMadeBy = isReset ? (data.linkMadeBy ?? operator.links.at(-1)?.madeBy ?? null) : null
+  const made = { linkHash: linkHash ?? '', madeBy: linkMadeBy ?? '', madeAt: recordedAt, usedAt: recordedAt }
   const account: OperatorAccountState = {
     role,
     passwordHash,
     addedAt: recordedAt,
     passwordSetAt: recordedAt,
-    passwordLinkMadeBy: links.at(-1)?.madeBy ?? null,
+    passwordLinkMadeBy: linkMadeBy,
     lastSignedInAt: null,
     devices: [],
-    linksFromOthers: links.slice(-linksToldMax).map(({ linkHash, madeBy }) => {
-      return { linkHash, madeBy, madeAt: recordedAt, usedAt: recordedAt }
-    }),
+    linksFromOthers: linkMadeBy === null ? [] : [made],
   }
   return { email, account, links: [], sessions: [], wasAdded: true, revision }
 }

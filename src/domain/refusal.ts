@@ -94,6 +94,8 @@ export type CommandRefusal =
   /** Somebody who is signed in must give the own password again. */
   | { readonly kind: 'own_password_needed' }
   | { readonly kind: 'wrong_own_password' }
+  /** The session ended, or its operator lost the right, while the command was under way. */
+  | { readonly kind: 'session_has_ended' }
   /** The mailbox of commands is full, or the actor is stopping. */
   | { readonly kind: 'busy' }
   /** The command may have taken effect: the store did not say. */

@@ -334,6 +334,8 @@ export const commandProblemOf = (refusal: CommandRefusal): CommandProblem => {
       return atField(422, 'own_password', 'Enter your own password.')
     case 'wrong_own_password':
       return atField(422, 'own_password', 'This is not your password. Try again.')
+    case 'session_has_ended':
+      return whole(401, 'Your session has ended. Sign in again; nothing was changed.')
     case 'link_invalid':
       return whole(
         410,

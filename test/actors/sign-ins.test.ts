@@ -293,7 +293,7 @@ describe('a change of the own password', () => {
     expect(short).toMatchObject({ refusal: { kind: 'invalid_field', field: 'password' } })
     cluster.clock.advance(idleMs)
     const late = await operators.changePassword(input, fromSomewhere, 'request')
-    expect(late).toMatchObject({ refusal: { kind: 'operator_not_found' } })
+    expect(late).toMatchObject({ refusal: { kind: 'session_has_ended' } })
   })
 })
 

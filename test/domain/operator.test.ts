@@ -65,6 +65,7 @@ const fold = (
 
 const issue = (linkHash: string, expiresAt = start + hour): OperatorCommand => ({
   type: 'IssueOperatorLink',
+  mayReset: true,
   email,
   role: 'auditor',
   linkHash,
@@ -76,7 +77,14 @@ const spend = (linkHash: string, passwordHash = 'p1'): OperatorCommand => ({
   linkHash,
   passwordHash,
 })
-const add: OperatorCommand = { type: 'AddOperator', email, role: 'admin', passwordHash: 'p0' }
+const add: OperatorCommand = {
+  type: 'AddOperator',
+  email,
+  role: 'admin',
+  passwordHash: 'p0',
+  linkHash: 'l0',
+  linkMadeBy: 'cli',
+}
 const newSession = (sessionHash: string, expiresAt = start + hour) => ({
   sessionHash,
   expiresAt,
@@ -104,7 +112,12 @@ const linksOf = (state: OperatorState | null): readonly string[] => state?.links
 describe('a link to one operator', () => {
   test('adds the operator with the role it was made for', () => {
     const { state, last } = run([issue('l1'), spend('l1')])
-    expect(last).toEqual([{ type: 'OperatorAdded', data: { email, role: 'auditor', passwordHash: 'p1' } }])
+    expect(last).toEqual([
+      {
+        type: 'OperatorAdded',
+        data: { email, role: 'auditor', passwordHash: 'p1', linkHash: 'l1', linkMadeBy: 'cli' },
+      },
+    ])
     expect(state?.account).toMatchObject({ role: 'auditor', passwordHash: 'p1', addedAt: start })
   })
 
@@ -252,8 +265,9 @@ describe('ending sessions', () => {
 })
 
 describe('a password that its operator changes', () => {
-  const change = (oldPasswordHash: string): OperatorCommand => ({
+  const change = (oldPasswordHash: string, inSessionHash = 's1'): OperatorCommand => ({
     type: 'ChangePassword',
+    inSessionHash,
     oldPasswordHash,
     passwordHash: 'p9',
     ...newSession('new'),
@@ -272,6 +286,10 @@ describe('a password that its operator changes', () => {
   test('is not changed by somebody who gave an older one', () => {
     expect(run([add, issue('l1'), spend('l1', 'p1'), change('p0')]).last).toBe('wrong_credentials')
     expect(run([add, remove(), change('p0')]).last).toBe('wrong_credentials')
+  })
+
+  test('is not changed in a session that has ended meanwhile', () => {
+    expect(run([add, signIn('s1'), signIn('s2'), signOut('s1'), change('p0')]).last).toBe('session_has_ended')
   })
 })
 
@@ -309,7 +327,7 @@ describe('a link that somebody else made for an account', () => {
     expect(used?.account?.linksFromOthers.map(({ usedAt }) => usedAt)).toEqual([start + 7, null])
   })
 
-  test('marks every session of its password, until the operator changes that', () => {
+  test('marks every session of its password, and of the passwords that these sessions set', () => {
     const spent = run(
       [spend('l1', 'p1'), signIn('s1', 'p1'), signIn('s2', 'p1')],
       start,
@@ -321,12 +339,13 @@ describe('a link that somebody else made for an account', () => {
     ])
     const own: OperatorCommand = {
       type: 'ChangePassword',
+      inSessionHash: 's1',
       oldPasswordHash: 'p1',
       passwordHash: 'p2',
       ...newSession('s3'),
     }
     const changed = run([own, signIn('s4', 'p2')], start, spent.state).state
-    expect(changed?.sessions.map(({ linkMadeBy }) => linkMadeBy)).toEqual([null, null])
+    expect(changed?.sessions.map(({ linkMadeBy }) => linkMadeBy)).toEqual(['grace@example.org', 'grace@example.org'])
   })
 
   test('marks the sessions of an operator who was removed and invited again', () => {

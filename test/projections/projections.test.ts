@@ -31,7 +31,10 @@ const fullLog = (): Recorder => {
   })
   record(setupStream, { type: 'OperatorLinkUsed', data: { linkHash: 'setup-1', email } })
   const ada = operatorStream(email)
-  record(ada, { type: 'OperatorAdded', data: { email, role: 'admin', passwordHash: 'p' } })
+  record(ada, {
+    type: 'OperatorAdded',
+    data: { email, role: 'admin', passwordHash: 'p', linkHash: null, linkMadeBy: null },
+  })
   for (const sessionHash of ['s1', 's2']) {
     const ends = { expiresAt: noon + 1e9, idleAt: noon + 1e8 }
     record(ada, { type: 'OperatorSignedIn', data: { sessionHash, ...ends, deviceHash: 'd1', seenRevision: 7 } })
@@ -222,7 +225,10 @@ describe('operators', () => {
     type: 'OperatorLinkIssued',
     data: { email: to, role: 'admin', linkHash, expiresAt: noon + 1_000, purpose: null },
   })
-  const added: Draft = { type: 'OperatorAdded', data: { email, role: 'admin', passwordHash: 'p' } }
+  const added: Draft = {
+    type: 'OperatorAdded',
+    data: { email, role: 'admin', passwordHash: 'p', linkHash: null, linkMadeBy: null },
+  }
   const signedIn = (sessionHash: string): Draft => ({
     type: 'OperatorSignedIn',
     data: { sessionHash, expiresAt: noon + 1_000, idleAt: noon + 500, deviceHash: 'd', seenRevision: 3 },

@@ -33,7 +33,7 @@ export const addOperator = async (
       id: crypto.randomUUID(),
       type: 'OperatorAdded',
       recordedAt: nowMs,
-      data: { email, role, passwordHash: await cheapHash },
+      data: { email, role, passwordHash: await cheapHash, linkHash: null, linkMadeBy: null },
       metadata: { by: { kind: 'cli' }, requestId: 'test', correlationId: 'test', causationId: 'test' },
     },
   ])

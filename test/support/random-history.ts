@@ -51,7 +51,7 @@ const begun = (): Recorder => {
     recorder.record(`key-${keyId}`, { type: 'KeyCreated', data })
   }
   for (const email of emails) {
-    const data = { email, role: 'admin', passwordHash: 'p' } as const
+    const data = { email, role: 'admin', passwordHash: 'p', linkHash: null, linkMadeBy: null } as const
     recorder.record(operatorStream(email), { type: 'OperatorAdded', data })
   }
   return recorder
@@ -121,10 +121,13 @@ const draftOf = ({ what, whom, which, hard }: Step): Draft => {
   return { type: 'OperatorSignedIn', data: { sessionHash, expiresAt: at, idleAt: at, deviceHash, seenRevision } }
 }
 
-const addedAgain = ({ whom }: Step): Draft => ({
-  type: 'OperatorAdded',
-  data: { email: emails[whom % 2] ?? emails[0], role: 'auditor', passwordHash: 'p2' },
-})
+const addedAgain = ({ whom }: Step): Draft => {
+  const email = emails[whom % 2] ?? emails[0]
+  return {
+    type: 'OperatorAdded',
+    data: { email, role: 'auditor', passwordHash: 'p2', linkHash: 'l', linkMadeBy: 'cli' },
+  }
+}
 
 const keyChange = (which: number, at: number): Draft => {
   if (which % 16 === 4) return { type: 'KeyRotated', data: { successorId: 'k2', overlapMs: which * 1_000 } }

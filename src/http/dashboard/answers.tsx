@@ -75,6 +75,9 @@ export const refusedPage = (
   refusal: CommandRefusal,
   { back, again, isPartDone = false }: Refused,
 ): Promise<Response> => {
+  if (refusal.kind === 'session_has_ended') {
+    return Promise.resolve(seeOther(visit, paths.signIn, { notice: 'session_ended' }))
+  }
   const { status, field, text } = commandProblemOf(refusal)
   const problem = isPartDone && status === 503 ? 'part_done' : wholePageProblem(refusal)
   if (problem !== null) return problemPage(visit, { problem, status, back })

@@ -16,6 +16,10 @@ export const upcasts: { readonly [T in EventType]?: { readonly [fromVersion: num
     // Before there were rotations, no key followed another.
     1: (data) => (isObject(data) ? { ...data, predecessorId: null } : data),
   },
+  OperatorAdded: {
+    // Before the links of a removed operator were told apart from first invitations.
+    1: (data) => (isObject(data) ? { ...data, linkHash: null, linkMadeBy: null } : data),
+  },
   OperatorLinkIssued: {
     1: (data) => (isObject(data) ? { ...data, purpose: null } : data),
   },

@@ -1,0 +1,52 @@
+import { expect, test } from 'bun:test'
+import { heldHasher } from '../../support/held-hasher.ts'
+import { emailOf, testPassword } from '../../support/operators.ts'
+import { testAsker } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
+import { signedIn, startWithOperators } from './visitor.ts'
+
+test('an admin who is removed while the own password is compared gets no link', async () => {
+  const passwordHasher = heldHasher()
+  const service = await startWithOperators({ passwordHasher })
+  try {
+    const signing = signedIn(service, 'admin')
+    await until(() => passwordHasher.underWay === 1)
+    passwordHasher.endOne()
+    const admin = await signing
+    // Somebody else is admin, so that this one may be removed.
+    await service.core.operators.setRole(emailOf.auditor, 'admin', testAsker)
+    await admin.get('/operators')
+    const fields = { email: emailOf.auditor, role: 'admin', own_password: testPassword }
+    const asked = admin.post('/operators/links', fields)
+    await until(() => passwordHasher.underWay === 1)
+    expect(await service.core.operators.remove(emailOf.admin, testAsker)).toMatchObject({ ok: true })
+    passwordHasher.endOne()
+    const answer = await asked
+    expect([answer.status, answer.location]).toEqual([303, '/sign-in'])
+  } finally {
+    await service.stop()
+  }
+})
+
+test('a session that has ended while the own password is compared changes no password', async () => {
+  const passwordHasher = heldHasher()
+  const service = await startWithOperators({ passwordHasher })
+  try {
+    const signing = signedIn(service, 'admin')
+    await until(() => passwordHasher.underWay === 1)
+    passwordHasher.endOne()
+    const admin = await signing
+    await admin.get('/account')
+    const [session] = service.core.operators.openSessions(emailOf.admin)
+    const password = 'not the old one at all'
+    const asked = admin.post('/account/password', { own_password: testPassword, password, password_again: password })
+    await until(() => passwordHasher.underWay === 1)
+    await service.core.operators.endSessions(emailOf.admin, { id: session?.id ?? '' }, testAsker)
+    passwordHasher.endAll()
+    const answer = await asked
+    expect([answer.status, answer.location]).toEqual([303, '/sign-in'])
+    expect(service.core.operators.openSessions(emailOf.admin)).toHaveLength(0)
+  } finally {
+    await service.stop()
+  }
+})
