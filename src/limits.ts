@@ -153,7 +153,7 @@ export const passwordJudgementMsMax = 2_000
 export const passwordCellarsMax = 1_000
 /** Shorter parts of names are ignored: many good passwords contain them. */
 export const guessedWordCharsMin = 3
-/** Letters and digits that a password needs besides names, when the names alone decide. */
+/** Letters and digits that a password needs besides the names that it contains. */
 export const ownPartCharsMin = 8
 export const emailCharsMax = 254
 export const sessionMsMax = 12 * 3_600_000

@@ -18,7 +18,7 @@ export const guessedWords = ({ email, names }: PasswordContext): readonly string
   return [...new Set([email.toLowerCase(), ...words])].filter(({ length }) => length >= guessedWordCharsMin)
 }
 
-/** Without a dictionary: finds passwords that have little besides the names. */
+/** Finds passwords that have little besides the names. Signs between letters count for nothing: attackers try these too. */
 export const weaknessByNames = (password: string, context: PasswordContext): Weakness | null => {
   const whole = bare(password)
   const words = guessedWords(context).map(bare)

@@ -8,23 +8,27 @@ export type Judged = { readonly weakness: Weakness | null } | 'failed'
 
 export type JudgeParts = {
   readonly schedule: Schedule
-  /** Told why only names were compared. The text never contains the password. */
+  /** Told why the dictionary was not asked. The text never contains the password. */
   readonly onFault: (why: string) => void
   /** The thread's module; a test has one that fails. */
   readonly thread?: URL
 }
 
 /**
- * Judges each password on a thread of its own. The thread has ended when the answer arrives, so its memory and the memory of a
- * hash are never in use together. If the thread fails, the names alone decide: people must still be able to choose a password.
+ * Compares each password with the names first. The dictionary does not find all of these: it counts each sign between two names
+ * as a further guess. Then a thread of its own asks the dictionary. The thread has ended when the answer arrives, so its memory
+ * and the memory of a hash are never in use together. If it fails, the names decide alone: people must be able to choose a
+ * password.
  */
 export const judgeOnThread = (parts: JudgeParts): PasswordJudge => {
   const { schedule, onFault, thread = new URL('./judge-thread.ts', import.meta.url) } = parts
   return async (password, context) => {
+    const byNames = weaknessByNames(password, context)
+    if (byNames !== null) return byNames
     const judged = await ask({ password, context }, thread, schedule)
     if (typeof judged === 'object') return judged.weakness
     onFault(judged)
-    return weaknessByNames(password, context)
+    return null
   }
 }
 
