@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { type Attempt, SignInThrottle } from '../../../src/http/dashboard/sign-in-throttle.ts'
 import { signInAttemptsMax, signInSiteAttemptsMax, signInSubjectsMax, signInWindowMs } from '../../../src/limits.ts'
 import { emailOf, testPassword } from '../../support/operators.ts'
-import type { Service } from '../../support/service.ts'
+import type { Service, ServiceOptions } from '../../support/service.ts'
 import { signedIn, startWithOperators, type Visitor, visitor } from './visitor.ts'
 
 const ada: Attempt = { email: 'ada@x.org', isAccount: true, address: '10.0.0.1', device: null }
@@ -222,8 +222,8 @@ describe('POST /sign-in', () => {
   const post = (person: Visitor, email: string, password: string) =>
     person.post('/sign-in', { email, password, next: '' })
 
-  const withService = async (run: (service: Service) => Promise<void>): Promise<void> => {
-    const service = await startWithOperators()
+  const withService = async (run: (service: Service) => Promise<void>, options: ServiceOptions = {}): Promise<void> => {
+    const service = await startWithOperators(options)
     try {
       await run(service)
     } finally {
@@ -259,6 +259,35 @@ describe('POST /sign-in', () => {
       for (let at = 0; at <= signInAttemptsMax; at += 1) guesses.push(await attempt(`${at}@x.org`, 'wrong'))
       expect(guesses).toEqual([...Array(signInAttemptsMax).fill(401), 429])
     }))
+
+  test('counts one IPv4 client once, however a trusted proxy writes it, and each client of a NAT64 apart', () =>
+    withService(
+      async (service) => {
+        const person = visitor(service.url)
+        await person.get('/sign-in', { 'X-Forwarded-For': '192.0.2.250', 'X-Forwarded-Proto': 'https' })
+        let guesses = 0
+        const guessFrom = async (address: string): Promise<number> => {
+          guesses += 1
+          const fields = { email: `${guesses}@x.org`, password: 'wrong', next: '' }
+          const headers = { 'X-Forwarded-For': address, 'X-Forwarded-Proto': 'https' }
+          return (await person.post('/sign-in', fields, headers)).status
+        }
+        const spellings = [
+          '192.0.2.9',
+          '::FFFF:192.0.2.9',
+          '::ffff:c000:209',
+          '64:ff9b::192.0.2.9',
+          '64:FF9B::c000:209',
+        ]
+        for (let at = 0; at < signInAttemptsMax; at += 1) {
+          expect(await guessFrom(spellings[at % spellings.length] ?? '')).toBe(401)
+        }
+        for (const address of spellings) expect([address, await guessFrom(address)]).toEqual([address, 429])
+        expect(await guessFrom('64:ff9b::192.0.2.10')).toBe(401)
+        expect(await guessFrom('::ffff:192.0.2.11')).toBe(401)
+      },
+      { web: { trustedProxies: ['127.0.0.1'] } },
+    ))
 
   test('lets a known browser in while strangers keep the account locked', () =>
     withService(async (service) => {
