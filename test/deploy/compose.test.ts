@@ -36,6 +36,15 @@ describe('compose.cluster.yaml', () => {
   })
 })
 
+describe('deploy/Caddyfile', () => {
+  test('keeps each key on one node, and gives requests without a key to the least busy one', () => {
+    const directives = readFileSync(join(root, 'deploy/Caddyfile'), 'utf8')
+      .replaceAll(/^\s*#.*$/gm, '')
+      .replaceAll(/\s+/g, ' ')
+    expect(directives.match(/lb_policy .*? }/g)).toEqual(['lb_policy header X-API-Key { fallback least_conn }'])
+  })
+})
+
 describe('deploy/pin-images', () => {
   /** Runs it with a `docker` that gives these answers. */
   const pinImages = async (docker: string) => {
