@@ -1,0 +1,39 @@
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { sessionIdleMsMin, sessionMsMax } from '../../src/limits.ts'
+import { paths } from '../../views/paths.ts'
+import { visitor } from '../http/dashboard/visitor.ts'
+import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
+
+setDefaultTimeout(60_000)
+
+const folder = newFolder()
+const running: ServiceProcess[] = []
+afterAll(async () => {
+  for (const service of running) {
+    service.signal('SIGKILL')
+    await service.exited
+  }
+  folder.remove()
+})
+
+const numberIn = (data: unknown, field: string): number => {
+  const value: unknown = Reflect.get(Object(data), field)
+  return typeof value === 'number' ? value : Number.NaN
+}
+
+test('a session of the program itself ends after SESSION_IDLE without use', async () => {
+  const service = await startProcess(folder.path, { environment: { SESSION_IDLE: '1m' } })
+  running.push(service)
+  const made = await cellarbook(['operator', 'link', '--json'], { DATA_DIR: folder.path })
+  const path = paths.link(textOf(made.lines[0], 'url').split('/').at(-1) ?? '')
+  const person = visitor(service.url)
+  await person.get(path)
+  const password = 'glacier tumble orbit pickle'
+  const spent = await person.post(path, { email: 'ada@example.org', password, password_again: password })
+  expect(spent.status).toBe(303)
+  const read = await cellarbook(['log', 'read', '--type', 'OperatorSignedIn', '--json'], { DATA_DIR: folder.path })
+  // The event has both ends of the session. So the setting is visible, and the test does not have to wait for it.
+  const idleMs = read.lines.map(({ data }) => sessionMsMax - (numberIn(data, 'expiresAt') - numberIn(data, 'idleAt')))
+  expect(idleMs).toEqual([sessionIdleMsMin])
+  expect(await service.stop()).toBe(0)
+})
