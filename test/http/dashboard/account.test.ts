@@ -146,6 +146,12 @@ describe('changing the own password', () => {
     expect((await other.post(paths.signIn, { ...signIn, password: newPassword })).status).toBe(303)
   })
 
+  test('makes a browser known that has lost its cookie', async () => {
+    admin.cookies.delete(deviceCookie)
+    expect((await admin.post(paths.accountPassword, fields)).status).toBe(303)
+    expect(service.core.operators.isKnownDevice(emailOf.admin, admin.cookies.get(deviceCookie) ?? '')).toBe(true)
+  })
+
   test('shows what is wrong at its field, changes nothing, and repeats no password', async () => {
     const wrong = [
       [{ ...fields, own_password: '' }, 'fault-own_password'],
