@@ -8,6 +8,7 @@ import {
   requestWaitMsMax,
   signInAttemptsMax,
 } from '../../../src/limits.ts'
+import { paths } from '../../../views/paths.ts'
 import { drivenSchedule } from '../../support/driven-schedule.ts'
 import { type HeldHasher, heldHasher } from '../../support/held-hasher.ts'
 import { emailOf, testPassword } from '../../support/operators.ts'
@@ -36,6 +37,14 @@ const start = async (options: ServiceOptions = {}): Promise<void> => {
       ...core,
       operators: {
         ...core.operators,
+        changePassword: (input, from, requestId) => {
+          asked.push(from)
+          return core.operators.changePassword(input, from, requestId)
+        },
+        issueLink: (input, asker) => {
+          if (input.own !== undefined) asked.push(input.own)
+          return core.operators.issueLink(input, asker)
+        },
         spendLink: (input, asker) => {
           asked.push(input)
           return core.operators.spendLink(input, asker)
@@ -114,7 +123,42 @@ test('a known browser waits for one hash, though strangers of 64 networks fill t
   expect(await Promise.all(flood)).toEqual(Array(passwordsWaitingMax + 1).fill(401))
 })
 
-test('an attempt that was answered busy is not counted', async () => {
+const newPassword = 'another twelve characters'
+test.each([
+  [
+    'a password change',
+    paths.accountPassword,
+    { own_password: testPassword, password: newPassword, password_again: newPassword },
+    303,
+  ],
+  [
+    'a link to an account',
+    paths.operatorLinks,
+    { email: emailOf.auditor, role: 'auditor', own_password: testPassword },
+    201,
+  ],
+] as const)('%s by a person who is signed in waits for one hash of strangers', async (_, path, fields, status) => {
+  await start()
+  const person = await atPage()
+  const headers = { 'X-Forwarded-For': admin.address, 'X-Forwarded-Proto': 'https' }
+  const entering = await queued(person, [admin])
+  hasher.endOne()
+  expect(await Promise.all(entering)).toEqual([303])
+  await person.get(paths.cellars, headers)
+  const flood = await queued(
+    await atPage(),
+    upTo(passwordsWaitingMax + 1).map((at) => guess(at, `198.51.100.${at}`)),
+  )
+  const before = asked.length
+  const answer = person.post(path, fields, headers)
+  await until(() => asked.length > before)
+  hasher.endAll()
+  expect((await answer).status).toBe(status)
+  expect(hasher.begun.slice(1, 3)).toEqual(['guess 0', testPassword])
+  expect(await Promise.all(flood)).toEqual(Array(passwordsWaitingMax + 1).fill(401))
+})
+
+test('an attempt that was answered busy is traced, and not counted', async () => {
   await start()
   const person = await atPage()
   const many = upTo(signInAttemptsMax).map((at) => ({ ...guess(at, '192.0.2.9'), email: emailOf.auditor }))
@@ -123,6 +167,8 @@ test('an attempt that was answered busy is not counted', async () => {
   const statuses = (await Promise.all(answers)).toSorted()
   const hashed = passwordsWaitingPerNetworkMax + 1
   expect(statuses).toEqual([...Array(hashed).fill(401), ...Array(signInAttemptsMax - hashed).fill(503)])
+  const traced = service.lines.filter(({ facts }) => Reflect.get(facts, 'reason') === 'busy')
+  expect(traced).toHaveLength(signInAttemptsMax - hashed)
   const left = []
   for (const each of many.slice(0, signInAttemptsMax - hashed + 1)) left.push(await signIn(person, each))
   expect(left).toEqual([...Array(signInAttemptsMax - hashed).fill(401), 429])
