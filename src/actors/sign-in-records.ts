@@ -63,7 +63,7 @@ export class SignInRecords {
     }
     const counts = sums ?? others
     counts[reason] += 1
-    if (sums !== undefined && sums.addresses.size < refusedSignInAddressesMax) sums.addresses.add(address)
+    if (sums !== undefined) addAddress(sums, address)
   }
 
   onBeat(overdueBeat: number): void {
@@ -78,11 +78,16 @@ export class SignInRecords {
     this.#isTelling = true
     this.#sums = null
     const requestId = this.#host.entropy.uuid()
-    const told = await this.#queue.ask(async () =>
-      done(await this.#append(refusedEvent(sums, this.#host.clock.now()), { by: { kind: 'system' }, requestId })),
-    )
-    if (!told.ok && told.refusal.kind !== 'not_confirmed') this.#sums = merged(sums, this.#sums)
-    this.#isTelling = false
+    try {
+      const told = await this.#queue.ask(async () =>
+        done(await this.#append(refusedEvent(sums, this.#host.clock.now()), { by: { kind: 'system' }, requestId })),
+      )
+      if (!told.ok && told.refusal.kind !== 'not_confirmed') this.#sums = merged(sums, this.#sums)
+    } catch {
+      // A bug. The queue has told it, and these sums may be its cause: they are lost.
+    } finally {
+      this.#isTelling = false
+    }
   }
 
   stop(): void {
@@ -127,8 +132,10 @@ const merged = (older: Sums, newer: Sums | null): Sums => {
   add(older.others, newer.others)
   for (const [email, counts] of newer.accounts) {
     const known = older.accounts.get(email)
-    if (known !== undefined) add(known, counts)
-    else if (older.accounts.size < refusedSignInAccountsMax) older.accounts.set(email, counts)
+    if (known !== undefined) {
+      add(known, counts)
+      for (const address of counts.addresses) addAddress(known, address)
+    } else if (older.accounts.size < refusedSignInAccountsMax) older.accounts.set(email, counts)
     else add(older.others, counts)
   }
   return older
@@ -137,4 +144,8 @@ const merged = (older: Sums, newer: Sums | null): Sums => {
 const add = (to: Counts, { failed, throttled }: Counts): void => {
   to.failed += failed
   to.throttled += throttled
+}
+
+const addAddress = ({ addresses }: AccountSums, address: string): void => {
+  if (addresses.size < refusedSignInAddressesMax) addresses.add(address)
 }

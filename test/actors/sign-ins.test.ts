@@ -15,6 +15,7 @@ import {
 import type { EventLog } from '../../src/log/event-log.ts'
 import { addOperators, emailOf, fromSomewhere, testPassword } from '../support/operators.ts'
 import { passingLog } from '../support/passing-log.ts'
+import { until } from '../support/until.ts'
 import { Cluster, type TestNode } from './nodes.ts'
 
 const email = emailOf.admin
@@ -435,6 +436,44 @@ describe('sign-ins that were refused', () => {
     refuse(node.core, 1, { who: null })
     await node.schedule.advance(refusedSignInsToldMs)
     expect(await refusedIn(cluster)).toMatchObject([{ accounts: [{ failed: 5 }], others: { failed: 1 } }])
+  })
+
+  test('keep the addresses of both when sums that the store refused join later ones', async () => {
+    const { cluster, node } = await withOperators()
+    refuse(node.core, 1, { address: '203.0.113.1' })
+    node.faults.failAppend({ fault: 'not_written' })
+    const held = node.faults.hold('before')
+    await node.schedule.advance(refusedSignInsToldMs)
+    await until(() => held.waiting === 1)
+    for (const last of [2, 1, 3]) refuse(node.core, 1, { address: `203.0.113.${last}` })
+    held.release()
+    await node.schedule.quiet()
+    await node.schedule.advance(refusedSignInsToldMs)
+    const addresses = ['203.0.113.1', '203.0.113.2', '203.0.113.3']
+    expect(await refusedIn(cluster)).toMatchObject([{ accounts: [{ failed: 4, addresses }] }])
+  })
+
+  test('are told again after a bug lost some', async () => {
+    const { cluster } = await withOperators()
+    const inner = passingLog(cluster.log)
+    let isBroken = true
+    const broken = await cluster.open(
+      {},
+      {
+        ...inner,
+        append: (...asked) => {
+          if (asked[0] === signInsStream && isBroken) throw new Error('a bug')
+          return inner.append(...asked)
+        },
+      },
+    )
+    refuse(broken.core, 1)
+    await broken.schedule.advance(refusedSignInsToldMs)
+    expect(broken.bugs).toMatchObject([{ message: 'a bug' }])
+    isBroken = false
+    refuse(broken.core, 2)
+    await broken.schedule.advance(refusedSignInsToldMs)
+    expect(await refusedIn(cluster)).toMatchObject([{ accounts: [{ failed: 2 }] }])
   })
 
   test('are told before the node stops', async () => {
