@@ -183,8 +183,9 @@ export const refusedSignInsToldMs = 60_000
 /** Accounts in one such event, and addresses of one account. Others are only counted. */
 export const refusedSignInAccountsMax = 50
 export const refusedSignInAddressesMax = 5
-/** Events that the account page reads from the operator's stream, and from `signins-node`. */
+/** Events that the account page reads from the operator's stream, and as many from `signins-node`. */
 export const signInHistoryEventsMax = 1_000
+/** Rows of the operator's stream. Between two of them, there may be one more row for refused sign-ins. */
 export const signInHistoryRowsMax = 50
 /** Characters that are read of the `User-Agent` header, and kept of the browser's name. */
 export const userAgentCharsMax = 300

@@ -184,7 +184,7 @@ export type SignInRow =
       readonly hasLink: boolean
       readonly linkMadeBy: string | null
     }
-  /** Sums of one node from `from` to `at`. */
+  /** Sums from `from` to `at`. */
   | {
       readonly kind: 'refused'
       readonly at: number

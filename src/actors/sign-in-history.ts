@@ -2,19 +2,23 @@
 import type { RecordedEvent } from '../domain/events.ts'
 import { makerOf, sessionIdOf } from '../domain/operator.ts'
 import { operatorStream, signInsStream } from '../domain/streams.ts'
-import { signInHistoryEventsMax, signInHistoryRowsMax } from '../limits.ts'
+import { refusedSignInAddressesMax, signInHistoryEventsMax, signInHistoryRowsMax } from '../limits.ts'
 import type { EventLog } from '../log/event-log.ts'
 import type { SignInPlace, SignInRow } from './core.ts'
 
 /**
  * Newest first. Joins the end of the operator's stream, which is kept for ever, with the records in `signins-node` that remain.
+ * Strangers make refused sign-ins at will. So these take no room from other rows: between two of them stands one sum at most.
  * @throws Outage
  */
 export const signInHistory = async (log: EventLog, email: string): Promise<readonly SignInRow[]> => {
   const own = await log.read(operatorStream(email), { direction: 'backwards', limit: signInHistoryEventsMax })
   const records = await log.read(signInsStream, { direction: 'backwards', limit: signInHistoryEventsMax })
-  const rows = [...own.flatMap(ownRow), ...records.flatMap((event) => refusedRow(event, email))]
-  const shown = rows.toSorted((a, b) => b.at - a.at).slice(0, signInHistoryRowsMax)
+  const rows = [
+    ...own.flatMap(ownRow).slice(0, signInHistoryRowsMax),
+    ...records.flatMap((event) => refusedRow(event, email)),
+  ]
+  const shown = withJoinedSums(rows.toSorted((a, b) => b.at - a.at))
   const places = placesIn(records)
   return Promise.all(shown.map((row) => withPlace(log, places, row)))
 }
@@ -50,13 +54,35 @@ const ownRow = (event: RecordedEvent): readonly OwnRow[] => {
   }
 }
 
-const refusedRow = (event: RecordedEvent, email: string): readonly OwnRow[] => {
+type RefusedRow = Extract<SignInRow, { readonly kind: 'refused' }>
+
+const refusedRow = (event: RecordedEvent, email: string): readonly RefusedRow[] => {
   if (event.type !== 'SignInsRefused') return []
   const sums = event.data.accounts.find((account) => account.email === email)
   if (sums === undefined) return []
   const { failed, throttled, addresses } = sums
   return [{ kind: 'refused', at: event.data.to, from: event.data.from, failed, throttled, addresses }]
 }
+
+/** Neighbouring sums become one. */
+const withJoinedSums = (newestFirst: readonly OwnRow[]): readonly OwnRow[] => {
+  const joined: OwnRow[] = []
+  for (const row of newestFirst) {
+    const newer = joined.at(-1)
+    if (row.kind === 'refused' && newer?.kind === 'refused') joined[joined.length - 1] = sumOf(newer, row)
+    else joined.push(row)
+  }
+  return joined
+}
+
+const sumOf = (newer: RefusedRow, older: RefusedRow): RefusedRow => ({
+  kind: 'refused',
+  at: newer.at,
+  from: Math.min(newer.from, older.from),
+  failed: newer.failed + older.failed,
+  throttled: newer.throttled + older.throttled,
+  addresses: [...new Set([...newer.addresses, ...older.addresses])].slice(0, refusedSignInAddressesMax),
+})
 
 const placesIn = (records: readonly RecordedEvent[]): ReadonlyMap<number, SignInPlace> =>
   new Map(records.flatMap((event) => (event.type === 'SignInSeen' ? [[event.revision, placeOf(event)] as const] : [])))
