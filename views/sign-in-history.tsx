@@ -84,7 +84,7 @@ const linkMakerOf = (row: SignInHistoryRow): string | null => {
     case 'password_set':
       return row.linkMadeBy
     case 'link_made':
-      return row.madeBy
+      return row.isInvitation ? null : row.madeBy
     case 'signed_out':
     case 'refused':
       return null
@@ -100,7 +100,7 @@ const wordsOf = (row: SignInHistoryRow): string => {
     case 'signed_out':
       return 'Session ended'
     case 'link_made':
-      return 'One-time link made'
+      return row.isInvitation ? 'Invitation made' : 'One-time link made'
     case 'password_set':
       return row.hasLink ? 'Password set by a one-time link' : 'Password changed'
     case 'refused':
@@ -127,15 +127,17 @@ const From = (props: { readonly row: SignInHistoryRow }): JSX.Element => {
   return <span class="quiet">–</span>
 }
 
-const Place = (props: { readonly place: PlaceView | null }): JSX.Element =>
-  props.place === null ? (
-    <span class="quiet">no longer stored</span>
-  ) : (
+const Place = (props: { readonly place: PlaceView | 'purged' | 'not_recorded' }): JSX.Element => {
+  const { place } = props
+  if (place === 'purged') return <span class="quiet">no longer stored</span>
+  if (place === 'not_recorded') return <span class="quiet">not recorded</span>
+  return (
     <>
-      <Name text={props.place.browser} />
-      <Name class="under" text={props.place.address} />
+      <Name text={place.browser} />
+      <Name class="under" text={place.address} />
     </>
   )
+}
 
 const unknownRow = (row: never): never => {
   throw new Error(`Cannot show a sign-in: ${JSON.stringify(row)}`)

@@ -227,10 +227,12 @@ export type SignInHistoryRow =
       readonly kind: 'signed_in'
       readonly at: number
       readonly linkMadeBy: string | null
-      readonly place: PlaceView | null
+      /** `not_recorded`: the sign-in is older than the records. */
+      readonly place: PlaceView | 'purged' | 'not_recorded'
     }
   | { readonly kind: 'signed_out'; readonly at: number; readonly by: By }
-  | { readonly kind: 'link_made'; readonly at: number; readonly madeBy: string }
+  /** `isInvitation`: there was no account yet. */
+  | { readonly kind: 'link_made'; readonly at: number; readonly madeBy: string; readonly isInvitation: boolean }
   | {
       readonly kind: 'password_set'
       readonly at: number

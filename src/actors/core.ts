@@ -173,11 +173,12 @@ export type SignInRow =
       readonly at: number
       readonly sessionId: string
       readonly linkMadeBy: string | null
-      /** `null`: purged, or from before it was recorded. */
-      readonly place: SignInPlace | null
+      /** `not_recorded`: the sign-in is older than the records. */
+      readonly place: SignInPlace | 'purged' | 'not_recorded'
     }
   | { readonly kind: 'signed_out'; readonly at: number; readonly sessionId: string; readonly by: By }
-  | { readonly kind: 'link_made'; readonly at: number; readonly madeBy: string }
+  /** `isInvitation`: there was no account yet. */
+  | { readonly kind: 'link_made'; readonly at: number; readonly madeBy: string; readonly isInvitation: boolean }
   | {
       readonly kind: 'password_set'
       readonly at: number

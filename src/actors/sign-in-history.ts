@@ -15,7 +15,7 @@ export const signInHistory = async (log: EventLog, email: string): Promise<reado
   const own = await log.read(operatorStream(email), { direction: 'backwards', limit: signInHistoryEventsMax })
   const records = await log.read(signInsStream, { direction: 'backwards', limit: signInHistoryEventsMax })
   const rows = [
-    ...own.flatMap(ownRow).slice(0, signInHistoryRowsMax),
+    ...own.flatMap(ownRow(addedAt(own))).slice(0, signInHistoryRowsMax),
     ...records.flatMap((event) => refusedRow(event, email)),
   ]
   const shown = withJoinedSums(rows.toSorted((a, b) => b.at - a.at))
@@ -34,25 +34,41 @@ export const signInPlaces = async (
 
 type OwnRow = SignInRow & { readonly seenRevision?: number | null }
 
-const ownRow = (event: RecordedEvent): readonly OwnRow[] => {
-  const at = event.recordedAt
-  switch (event.type) {
-    case 'OperatorSignedIn': {
-      const { seenRevision } = event.data
-      const by = event.metadata.by
-      const linkMadeBy = by.kind === 'operator' ? (by.session?.linkMadeBy ?? null) : null
-      return [{ kind: 'signed_in', at, sessionId: sessionIdOf(event.data), linkMadeBy, place: null, seenRevision }]
-    }
-    case 'OperatorSignedOut':
-      return [{ kind: 'signed_out', at, sessionId: sessionIdOf(event.data), by: event.metadata.by }]
-    case 'OperatorLinkIssued':
-      return [{ kind: 'link_made', at, madeBy: makerOf(event.metadata.by, event.data.email) }]
-    case 'OperatorPasswordSet':
-      return [{ kind: 'password_set', at, hasLink: event.data.linkHash !== null, linkMadeBy: event.data.linkMadeBy }]
-    default:
-      return []
-  }
+/**
+ * The revision that first added the account; -1 if it lies before these events, which are newest first. Links before it were
+ * invitations. The purpose in an event is not asked, as version 1 has none. And a link for an account that was removed has the
+ * purpose of an invitation, but lets its maker in.
+ */
+const addedAt = (own: readonly RecordedEvent[]): number => {
+  if (own.at(-1)?.revision !== 0) return -1
+  return own.findLast(({ type }) => type === 'OperatorAdded')?.revision ?? Number.POSITIVE_INFINITY
 }
+
+/** @param added the revision that first added the account */
+const ownRow =
+  (added: number) =>
+  (event: RecordedEvent): readonly OwnRow[] => {
+    const at = event.recordedAt
+    switch (event.type) {
+      case 'OperatorSignedIn': {
+        const { seenRevision } = event.data
+        const by = event.metadata.by
+        const linkMadeBy = by.kind === 'operator' ? (by.session?.linkMadeBy ?? null) : null
+        const place = seenRevision === null ? 'not_recorded' : 'purged'
+        return [{ kind: 'signed_in', at, sessionId: sessionIdOf(event.data), linkMadeBy, place, seenRevision }]
+      }
+      case 'OperatorSignedOut':
+        return [{ kind: 'signed_out', at, sessionId: sessionIdOf(event.data), by: event.metadata.by }]
+      case 'OperatorLinkIssued': {
+        const isInvitation = event.revision < added
+        return [{ kind: 'link_made', at, madeBy: makerOf(event.metadata.by, event.data.email), isInvitation }]
+      }
+      case 'OperatorPasswordSet':
+        return [{ kind: 'password_set', at, hasLink: event.data.linkHash !== null, linkMadeBy: event.data.linkMadeBy }]
+      default:
+        return []
+    }
+  }
 
 type RefusedRow = Extract<SignInRow, { readonly kind: 'refused' }>
 
@@ -93,7 +109,7 @@ const withPlace = async (
   { seenRevision = null, ...row }: OwnRow,
 ): Promise<SignInRow> => {
   if (row.kind !== 'signed_in' || seenRevision === null) return row
-  return { ...row, place: places.get(seenRevision) ?? (await placeAt(log, seenRevision)) }
+  return { ...row, place: places.get(seenRevision) ?? (await placeAt(log, seenRevision)) ?? row.place }
 }
 
 const placeAt = async (log: EventLog, revision: number): Promise<SignInPlace | null> => {

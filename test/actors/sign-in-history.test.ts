@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { SignInRow } from '../../src/actors/core.ts'
+import type { NewEvent } from '../../src/domain/events.ts'
+import { operatorStream } from '../../src/domain/streams.ts'
 import { refusedSignInAddressesMax, refusedSignInsToldMs, signInHistoryRowsMax } from '../../src/limits.ts'
 import { addOperators, emailOf, fromSomewhere, testPassword } from '../support/operators.ts'
 import { asker, Cluster, type TestNode } from './nodes.ts'
@@ -58,5 +60,28 @@ describe('refused sign-ins in the history of an account', () => {
     const kinds = kindsOf(await node.core.operators.signInHistory(email))
     const ofOwnStream = kinds.filter((kind) => kind !== 'refused')
     expect([ofOwnStream.length, ofOwnStream.at(-1)]).toEqual([signInHistoryRowsMax, 'signed_in'])
+  })
+})
+
+describe('links of version 1, which do not say what they are for', () => {
+  test('are invitations before the account is there, and links for it afterwards', async () => {
+    const cluster = new Cluster()
+    const recordedAt = cluster.clock.now()
+    const metadata = { by: { kind: 'cli' }, requestId: 'old', correlationId: 'old', causationId: 'old' } as const
+    const link = (linkHash: string): NewEvent => ({
+      id: cluster.newId(),
+      type: 'OperatorLinkIssued',
+      recordedAt,
+      data: { email, role: 'admin', linkHash, expiresAt: recordedAt + 1, purpose: null },
+      metadata,
+    })
+    const data = { email, role: 'admin', passwordHash: 'hash' } as const
+    const added: NewEvent = { id: cluster.newId(), type: 'OperatorAdded', recordedAt, data, metadata }
+    await cluster.log.append(operatorStream(email), 'none', [link('one'), added, link('two')])
+    const node = await cluster.open()
+    expect(await node.core.operators.signInHistory(email)).toMatchObject([
+      { kind: 'link_made', isInvitation: false },
+      { kind: 'link_made', isInvitation: true },
+    ])
   })
 })

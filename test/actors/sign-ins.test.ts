@@ -200,8 +200,8 @@ describe('the record of a sign-in', () => {
     expect(await eventsOf(cluster, signInsStream)).toHaveLength(2)
     const history = await other.core.operators.signInHistory(email)
     expect(history).toMatchObject([
-      { kind: 'signed_in', place: null },
-      { kind: 'signed_in', place: null },
+      { kind: 'signed_in', place: 'purged' },
+      { kind: 'signed_in', place: 'purged' },
     ])
   })
 

@@ -805,11 +805,13 @@ const accountPages = (texts: Texts): readonly Page[] => {
     { kind: 'refused', at, from: at, failed: 1, throttled: 0, addresses: ['203.0.113.5'] },
     { kind: 'signed_out', at, by: { kind: 'operator', email } },
     { kind: 'signed_out', at, by: { kind: 'operator', email, session: { id: session.id, linkMadeBy: madeBy } } },
-    { kind: 'signed_in', at, linkMadeBy: madeBy, place: null },
+    { kind: 'signed_in', at, linkMadeBy: madeBy, place: 'purged' },
     { kind: 'password_set', at, hasLink: true, linkMadeBy: madeBy },
-    { kind: 'link_made', at, madeBy },
-    { kind: 'link_made', at, madeBy: 'cli' },
-    { kind: 'link_made', at, madeBy: email },
+    { kind: 'link_made', at, madeBy, isInvitation: false },
+    { kind: 'link_made', at, madeBy: 'cli', isInvitation: false },
+    { kind: 'link_made', at, madeBy: email, isInvitation: false },
+    { kind: 'signed_in', at, linkMadeBy: null, place: 'not_recorded' },
+    { kind: 'link_made', at, madeBy, isInvitation: true },
     { kind: 'password_set', at, hasLink: false, linkMadeBy: null },
   ]
   const page = { email, passwordCharsMin: 12 }

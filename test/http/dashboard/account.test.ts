@@ -103,6 +103,46 @@ describe('the account page', () => {
     expect(gone).toContain('no longer stored')
   })
 
+  test('says so when the address and browser of an old sign-in were never recorded', async () => {
+    const data = { sessionHash: 'old', expiresAt: 1, idleAt: 1, deviceHash: null, seenRevision: null }
+    const by = { kind: 'operator', email: emailOf.admin } as const
+    const metadata = { by, requestId: 'old', correlationId: 'old', causationId: 'old' }
+    const event = {
+      id: crypto.randomUUID(),
+      type: 'OperatorSignedIn',
+      recordedAt: service.clock.now(),
+      data,
+      metadata,
+    } as const
+    expect(await log.append(operatorStream(emailOf.admin), 1, [event])).toMatchObject({ outcome: 'written' })
+    const [old, newer] = rowsWith(await admin.get(paths.account), signedInRow)
+    expect([old?.includes('not recorded'), newer?.includes('not recorded')]).toEqual([true, false])
+  })
+
+  test('marks no invitation as somebody else’s link, unless the account had been removed', async () => {
+    const email = 'new@example.org'
+    const mark = 'somebody else’s link'
+    const joined = async (own?: { readonly password: string }): Promise<Seen> => {
+      const asked = { email, role: 'auditor', ...(own !== undefined && { own }) } as const
+      const link = await service.core.operators.issueLink(asked, testAsker)
+      if (!link.ok) throw new Error(link.refusal.kind)
+      const person = visitor(service.url)
+      const path = paths.link(link.value.secret)
+      await person.get(path)
+      const spent = await person.post(path, { email: '', password: newPassword, password_again: newPassword })
+      expect(spent.status).toBe(303)
+      return person.get(paths.account)
+    }
+    const first = await joined()
+    expect([rowsWith(first, 'Invitation made').length, first.body.includes(mark)]).toEqual([1, false])
+    expect(first.body).not.toContain('somebody else made or used a one-time link')
+    expect(await service.core.operators.remove(email, testAsker)).toMatchObject({ ok: true })
+    const second = await joined({ password: testPassword })
+    expect(rowsWith(second, 'One-time link made')[0]).toContain(mark)
+    expect(rowsWith(second, 'Invitation made')[0]).not.toContain(mark)
+    expect(second.body).toContain('somebody else made or used a one-time link')
+  })
+
   test('marks links that somebody else made, and sessions that began with one', async () => {
     expect((await admin.get(paths.account)).body).not.toContain('somebody else’s link')
     const link = await service.core.operators.issueLink({ email: emailOf.admin, role: 'admin' }, testAsker)
