@@ -75,7 +75,7 @@ describe('links of version 1, which do not say what they are for', () => {
       data: { email, role: 'admin', linkHash, expiresAt: recordedAt + 1, purpose: null },
       metadata,
     })
-    const data = { email, role: 'admin', passwordHash: 'hash' } as const
+    const data = { email, role: 'admin', passwordHash: 'hash', linkHash: null, linkMadeBy: null } as const
     const added: NewEvent = { id: cluster.newId(), type: 'OperatorAdded', recordedAt, data, metadata }
     await cluster.log.append(operatorStream(email), 'none', [link('one'), added, link('two')])
     const node = await cluster.open()
