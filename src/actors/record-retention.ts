@@ -1,7 +1,7 @@
 import type { NewEvent, RecordedEvent } from '../domain/events.ts'
 import { purgeBefore } from '../domain/retention.ts'
 import { signInsStream } from '../domain/streams.ts'
-import { readPageEventsMax, recordsKeptMs } from '../limits.ts'
+import { readPageEventsMax, recordsKeptMs, retentionMarginMs } from '../limits.ts'
 import { appendUntilKnown } from './append-until-known.ts'
 import type { Host } from './host.ts'
 import { askedBy } from './metadata.ts'
@@ -10,14 +10,10 @@ type PurgedStream = { readonly stream: string; readonly keptMs: number }
 
 const purgedStreams: readonly PurgedStream[] = [{ stream: signInsStream, keptMs: recordsKeptMs.signins }]
 
+/** Records from before `recordedBefore` are due at `now`. Both are by this node's clock. */
+type DueDate = PurgedStream & { readonly now: number; readonly recordedBefore: number }
 /** All events from `first` to before `end` may be purged. */
-type Due = {
-  readonly stream: string
-  readonly first: RecordedEvent
-  readonly end: number
-  readonly keptMs: number
-  readonly recordedBefore: number
-}
+type Due = DueDate & { readonly first: RecordedEvent; readonly end: number }
 
 /**
  * Purges records that are older than their category is kept: first `RecordsPurged` in the same stream, then the truncation.
@@ -52,21 +48,19 @@ export class RecordRetention {
     }
     // Rows that a stopped process left behind are hidden, and must be deleted too.
     if (doneBefore === undefined && first.revision > 0) await this.#host.log.truncate(stream, first.revision)
-    if (first.recordedAt < recordedBefore) {
-      const end = await this.#endOf(stream, first.revision, recordedBefore)
-      const due = { stream, first, end, keptMs, recordedBefore }
-      if (end > first.revision && !(await this.#purgeDue(due))) return
-    }
+    const date = { stream, keptMs, now, recordedBefore }
+    const end = await this.#endOf(date, first.revision)
+    if (end > first.revision && !(await this.#purgeDue({ ...date, first, end }))) return
     this.#doneBefore.set(stream, recordedBefore)
   }
 
   /** `false` if another node or a sign-in has written meanwhile. The next run tries again. */
   async #purgeDue({ stream, first, end, keptMs, recordedBefore }: Due): Promise<boolean> {
-    const { last, purgedTo } = await this.#lastPurge(stream, first.recordedAt + keptMs)
+    const { last, purgedTo } = await this.#lastPurge(stream, Math.min(first.recordedAt, recordedBefore) + keptMs)
     if (purgedTo < end) {
       const firstRevision = Math.max(first.revision, purgedTo)
       const data = { firstRevision, lastRevision: end - 1, recordedBefore }
-      const events = [this.#purgedEvent(data, last.recordedAt)]
+      const events = [this.#purgedEvent(data)]
       const result = await appendUntilKnown(
         this.#host,
         { stream, expected: last.revision, events },
@@ -79,19 +73,18 @@ export class RecordRetention {
   }
 
   /**
-   * The revision after the last event that was recorded before that time; `from` if there is none. Reads from the beginning of
-   * the stream, usually one day of it. An event whose time can't be read is purged with an older event after it.
+   * The revision after the last record that is due, `from` if there is none. Reads from the beginning of the stream: what is
+   * due, usually one day, and a page that has nothing due.
    */
-  async #endOf(stream: string, from: number, recordedBefore: number): Promise<number> {
-    let end = from
+  async #endOf(date: DueDate, from: number): Promise<number> {
+    const scan = { end: from, isBehindYounger: false }
     for (let next = from; ; ) {
-      const page = await this.#host.log.read(stream, { from: next, limit: readPageEventsMax })
-      for (const { recordedAt, revision } of page) {
-        if (recordedAt >= recordedBefore) return end
-        if (recordedAt > 0) end = revision + 1
-      }
+      const page = await this.#host.log.read(date.stream, { from: next, limit: readPageEventsMax })
+      const times = page.map((record) => scanned(scan, record, date))
       const last = page.at(-1)
-      if (last === undefined || page.length < readPageEventsMax) return end
+      if (last === undefined || page.length < readPageEventsMax || times.every((time) => time === 'younger')) {
+        return scan.end
+      }
       next = last.revision + 1
     }
   }
@@ -120,10 +113,31 @@ export class RecordRetention {
     }
   }
 
-  #purgedEvent(data: NewEvent<'RecordsPurged'>['data'], notBeforeMs: number): NewEvent<'RecordsPurged'> {
+  #purgedEvent(data: NewEvent<'RecordsPurged'>['data']): NewEvent<'RecordsPurged'> {
     const { clock, entropy } = this.#host
     const metadata = askedBy({ by: { kind: 'system' }, requestId: entropy.uuid() })
-    const recordedAt = Math.max(clock.now(), notBeforeMs)
-    return { id: entropy.uuid(), type: 'RecordsPurged', recordedAt, data, metadata }
+    return { id: entropy.uuid(), type: 'RecordsPurged', recordedAt: clock.now(), data, metadata }
   }
+}
+
+/**
+ * A record has the time of the clock that wrote it, and that clock may have been wrong. So a record is due also if one behind it
+ * is due, as that one was written later. Two times are not trusted:
+ *
+ * - A time that is not known, or that this node's clock has not reached: it says nothing.
+ * - Behind a younger record, a time from long before all that is kept: that clock had not been set. It would purge what is young.
+ */
+const scanned = (
+  scan: { end: number; isBehindYounger: boolean },
+  { recordedAt, revision }: RecordedEvent,
+  { now, recordedBefore, keptMs }: DueDate,
+): 'unknown' | 'younger' | 'due' => {
+  if (recordedAt === 0 || recordedAt > now + retentionMarginMs) return 'unknown'
+  if (recordedAt >= recordedBefore) {
+    scan.isBehindYounger = true
+    return 'younger'
+  }
+  if (scan.isBehindYounger && recordedAt < recordedBefore - keptMs) return 'unknown'
+  scan.end = revision + 1
+  return 'due'
 }

@@ -98,7 +98,8 @@ export class SignInRecords {
     const { clock, entropy, log } = this.#host
     for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
       const [last] = await log.read(signInsStream, { direction: 'backwards', limit: 1 })
-      const recordedAt = Math.max(clock.now(), last?.recordedAt ?? 0)
+      // Not the time of the last record, should that be later: a clock that was ahead would keep all that come behind it.
+      const recordedAt = clock.now()
       const event: NewEvent = { ...record, id: entropy.uuid(), recordedAt, metadata: askedBy(asker) }
       const append = { stream: signInsStream, expected: last?.revision ?? ('none' as const), events: [event] }
       const { outcome } = await appendUntilKnown(this.#host, append, { mustFinish: false })

@@ -52,7 +52,7 @@ export const eventData = {
   /** The schema of the embedded log's file was changed, and the person who started the service accepted that. */
   LogSchemaAccepted: Type.Object({ differences: Type.Array(Type.String()) }, strict),
 
-  /** In a stream of records: its events of these revisions, recorded before `recordedBefore`, are deleted. */
+  /** In a stream of records: its events of these revisions, written before `recordedBefore`, are deleted. */
   RecordsPurged: Type.Object(
     {
       firstRevision: Type.Integer({ minimum: 0 }),
@@ -269,7 +269,7 @@ export type Decided<T extends EventType> = {
   [K in T]: { readonly type: K; readonly data: EventData<K> }
 }[T]
 
-/** An event that is to be appended. `recordedAt` is ms, and never goes back within a stream. */
+/** An event that is to be appended. `recordedAt` is ms, and never goes back within a stream, unless it is one of records. */
 export type NewEvent<T extends EventType = EventType> = {
   [K in T]: {
     readonly id: string

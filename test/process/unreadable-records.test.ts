@@ -109,9 +109,10 @@ describe.each(Object.entries(onEngine))('records of a newer version in %s', (eng
     }
   })
 
-  test('are purged by a start once they are older than sign-ins are kept', async () => {
+  test('are purged by a start once they are older than sign-ins are kept, also behind one of a far later time', async () => {
     const place = open()
     const key = await newKey(place)
+    place.add('signins-node', Date.now() + 3_650 * dayMs)
     place.add('signins-node', Date.now() - recordsKeptMs.signins - 2 * dayMs)
     place.add('signins-node')
     const service = await startProcess(place.folder.path, { environment: place.environment })
@@ -119,10 +120,10 @@ describe.each(Object.entries(onEngine))('records of a newer version in %s', (eng
       expect(await isServed(service, key)).toEqual([200, 200])
       // Nobody waits for the purge; the bound of the test ends this.
       let left = await typesIn(place, 'signins-node')
-      while (left.length !== 2 || JSON.stringify(left).includes('[0,')) left = await typesIn(place, 'signins-node')
+      while (left.length !== 2 || JSON.stringify(left).includes('[1,')) left = await typesIn(place, 'signins-node')
       expect(left).toEqual([
-        unreadable(1),
-        [2, 'RecordsPurged', { firstRevision: 0, lastRevision: 0, recordedBefore: expect.any(Number) }],
+        unreadable(2),
+        [3, 'RecordsPurged', { firstRevision: 0, lastRevision: 1, recordedBefore: expect.any(Number) }],
       ])
     } finally {
       service.signal('SIGKILL')
