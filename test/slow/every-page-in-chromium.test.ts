@@ -105,24 +105,20 @@ const visitor = async (options: Parameters<Browser['newContext']>[0]): Promise<V
   return { context, page, complaints }
 }
 
-const everything = {
-  type: 'tag',
-  values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-}
-/** A theme changes colours and nothing else. */
-const colours = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] }
+const rulesets = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
+/** The themes differ in the values of the same colours, so the wide layout is judged in one theme. */
 const looks = [
-  { colorScheme: 'light', width: 1280, rules: everything },
-  { colorScheme: 'dark', width: 1280, rules: colours },
-  { colorScheme: 'light', width: 360, rules: colours },
-  { colorScheme: 'dark', width: 360, rules: everything },
-  { colorScheme: 'light', width: 800, rules: null },
+  { colorScheme: 'light', width: 1280, isJudged: true },
+  { colorScheme: 'dark', width: 1280, isJudged: false },
+  { colorScheme: 'light', width: 360, isJudged: true },
+  { colorScheme: 'dark', width: 360, isJudged: true },
+  { colorScheme: 'light', width: 800, isJudged: false },
 ] as const
 
 test.each(looks)(
   'no page breaks WCAG 2.2 AA or scrolls sideways: $colorScheme, $width px',
-  async ({ colorScheme, width, rules }) => {
+  async ({ colorScheme, width, isJudged }) => {
     const axe = await Bun.file(join(root, 'node_modules/axe-core/axe.min.js')).text()
     const { context, page, complaints } = await visitor({ colorScheme, viewport: { width, height: 740 } })
     const faults: unknown[] = []
@@ -130,10 +126,10 @@ test.each(looks)(
       await page.goto(base + path)
       const overflowPx = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
       if (overflowPx !== 0) faults.push({ path, overflowPx })
-      if (rules === null) continue
+      if (!isJudged) continue
       await page.evaluate(axe)
       const violations = await page.evaluate(
-        `axe.run(document, { runOnly: ${JSON.stringify(rules)} })
+        `axe.run(document, { runOnly: ${JSON.stringify(rulesets)} })
         .then((result) => result.violations.map(({ id, nodes }) => id + ': ' + nodes[0].html))`,
       )
       if (JSON.stringify(violations) !== '[]') faults.push({ path, violations })
