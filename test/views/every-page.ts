@@ -926,7 +926,7 @@ const operatorPages = (texts: Texts): readonly Page[] => {
       html: DocumentPage({
         shell,
         title: 'Devices’ guide',
-        safeHtml: '<h1>For whoever programs a device</h1><p>…</p>',
+        safeHtml: '<h1>For people who program a device</h1><p>…</p>',
       }),
     },
   ]
