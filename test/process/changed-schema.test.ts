@@ -4,7 +4,7 @@ import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from '
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatVersion, stepsFrom } from '../../src/log/sqlite/schema.ts'
-import { cellarbook, newFolder, type ServiceProcess, startProcess } from '../support/cellarbook.ts'
+import { cellarbook, newFolder, startedProcesses } from '../support/cellarbook.ts'
 
 // A busy machine needs longer than the 5 s that a plain `bun test` gives.
 setDefaultTimeout(60_000)
@@ -12,21 +12,13 @@ setDefaultTimeout(60_000)
 const folder = newFolder()
 afterAll(() => folder.remove())
 
-const running: ServiceProcess[] = []
-afterEach(async () => {
-  for (const service of running.splice(0)) {
-    service.signal('SIGKILL')
-    await service.exited
-  }
-})
+const processes = startedProcesses()
+afterEach(processes.killAll)
 
 const embedded = { EVENTSTORE_URL: '' }
 const option = '--accept-changed-schema'
-const start = async (dataDir: string, words: readonly string[] = []): Promise<ServiceProcess> => {
-  const service = await startProcess(dataDir, { words, environment: embedded })
-  running.push(service)
-  return service
-}
+const start = (dataDir: string, words: readonly string[] = []) =>
+  processes.start(dataDir, { words, environment: embedded })
 const run = (dataDir: string, ...words: readonly string[]) => cellarbook(words, { DATA_DIR: dataDir, ...embedded })
 const change = (dataDir: string, ...statements: readonly string[]): void => {
   using database = new Database(join(dataDir, 'log.db'))

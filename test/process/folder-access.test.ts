@@ -2,7 +2,7 @@ import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from '
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkpointEventsMin } from '../../src/limits.ts'
-import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
+import { cellarbook, newFolder, startedProcesses, textOf } from '../support/cellarbook.ts'
 import { isEmbedded } from '../support/engine.ts'
 
 setDefaultTimeout(60_000)
@@ -10,18 +10,8 @@ setDefaultTimeout(60_000)
 const folder = newFolder()
 afterAll(() => folder.remove())
 
-const running: ServiceProcess[] = []
-afterEach(async () => {
-  for (const service of running.splice(0)) {
-    service.signal('SIGKILL')
-    await service.exited
-  }
-})
-const start = async (...parameters: Parameters<typeof startProcess>): Promise<ServiceProcess> => {
-  const service = await startProcess(...parameters)
-  running.push(service)
-  return service
-}
+const { start, killAll } = startedProcesses()
+afterEach(killAll)
 
 let count = 0
 const folderOfMode = (mode: number): string => {

@@ -2,7 +2,7 @@ import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readingsStream } from '../../src/domain/streams.ts'
-import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
+import { cellarbook, newFolder, startedProcesses, textOf } from '../support/cellarbook.ts'
 import { selfSigned } from '../support/certificate.ts'
 
 // A busy machine needs longer than the 5 s that a plain `bun test` gives.
@@ -10,12 +10,9 @@ setDefaultTimeout(60_000)
 
 const slowMs = 60_000
 const folder = newFolder()
-const running: ServiceProcess[] = []
+const { start, killAll } = startedProcesses()
 afterAll(async () => {
-  for (const service of running) {
-    service.signal('SIGKILL')
-    await service.exited
-  }
+  await killAll()
   folder.remove()
 })
 
@@ -32,8 +29,7 @@ test(
     const created = await cellarbook(['key', 'create', '--cellar', 'c', '--json'], { DATA_DIR: dataDir })
     const [key, keyId] = [textOf(created.lines[0], 'key'), textOf(created.lines[0], 'id')]
 
-    const service = await startProcess(dataDir, { environment: { TLS_CERT, TLS_KEY } })
-    running.push(service)
+    const service = await start(dataDir, { environment: { TLS_CERT, TLS_KEY } })
     expect(service.url).toStartWith('https://127.0.0.1:')
     const post = (url: string, tls: object): Promise<Response> =>
       fetch(`${url}/api/v1/ingest`, {

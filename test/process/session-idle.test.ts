@@ -2,17 +2,14 @@ import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { sessionIdleMsMin, sessionMsMax } from '../../src/limits.ts'
 import { paths } from '../../views/paths.ts'
 import { visitor } from '../http/dashboard/visitor.ts'
-import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
+import { cellarbook, newFolder, startedProcesses, textOf } from '../support/cellarbook.ts'
 
 setDefaultTimeout(60_000)
 
 const folder = newFolder()
-const running: ServiceProcess[] = []
+const { start, killAll } = startedProcesses()
 afterAll(async () => {
-  for (const service of running) {
-    service.signal('SIGKILL')
-    await service.exited
-  }
+  await killAll()
   folder.remove()
 })
 
@@ -22,8 +19,7 @@ const numberIn = (data: unknown, field: string): number => {
 }
 
 test('a session of the program itself ends after SESSION_IDLE without use', async () => {
-  const service = await startProcess(folder.path, { environment: { SESSION_IDLE: '1m' } })
-  running.push(service)
+  const service = await start(folder.path, { environment: { SESSION_IDLE: '1m' } })
   const made = await cellarbook(['operator', 'link', '--json'], { DATA_DIR: folder.path })
   const path = paths.link(textOf(made.lines[0], 'url').split('/').at(-1) ?? '')
   const person = visitor(service.url)

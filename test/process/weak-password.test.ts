@@ -1,23 +1,19 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { paths } from '../../views/paths.ts'
 import { visitor } from '../http/dashboard/visitor.ts'
-import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
+import { cellarbook, newFolder, startedProcesses, textOf } from '../support/cellarbook.ts'
 
 setDefaultTimeout(60_000)
 
 const folder = newFolder()
-const running: ServiceProcess[] = []
+const { start, killAll } = startedProcesses()
 afterAll(async () => {
-  for (const service of running) {
-    service.signal('SIGKILL')
-    await service.exited
-  }
+  await killAll()
   folder.remove()
 })
 
 test('the program itself has the dictionary of common passwords', async () => {
-  const service = await startProcess(folder.path)
-  running.push(service)
+  const service = await start(folder.path)
   const made = await cellarbook(['operator', 'link', '--json'], { DATA_DIR: folder.path })
   const path = paths.link(textOf(made.lines[0], 'url').split('/').at(-1) ?? '')
   const person = visitor(service.url)

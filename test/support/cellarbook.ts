@@ -114,6 +114,24 @@ export const startProcess = async (
   }
 }
 
+/** Starts processes for a test file, and kills those that it has left running. */
+export const startedProcesses = () => {
+  const running: ServiceProcess[] = []
+  return {
+    start: async (...parameters: Parameters<typeof startProcess>): Promise<ServiceProcess> => {
+      const service = await startProcess(...parameters)
+      running.push(service)
+      return service
+    },
+    killAll: async (): Promise<void> => {
+      for (const service of running.splice(0)) {
+        service.signal('SIGKILL')
+        await service.exited
+      }
+    },
+  }
+}
+
 /** Keeps what a stream says. `until` resolves at the first match, or with `null` at the end. */
 export const gather = (stream: ReadableStream<Uint8Array>) => {
   let text = ''

@@ -5,14 +5,19 @@ import { testAsker } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 import { signedIn, startWithOperators } from './visitor.ts'
 
-test('an admin who is removed while the own password is compared gets no link', async () => {
+/** A service whose admin is signed in. From now on each hash waits until the test ends it. */
+const startHeld = async () => {
   const passwordHasher = heldHasher()
   const service = await startWithOperators({ passwordHasher })
+  const signing = signedIn(service, 'admin')
+  await until(() => passwordHasher.underWay === 1)
+  passwordHasher.endOne()
+  return { passwordHasher, service, admin: await signing }
+}
+
+test('an admin who is removed while the own password is compared gets no link', async () => {
+  const { passwordHasher, service, admin } = await startHeld()
   try {
-    const signing = signedIn(service, 'admin')
-    await until(() => passwordHasher.underWay === 1)
-    passwordHasher.endOne()
-    const admin = await signing
     // Somebody else is admin, so that this one may be removed.
     await service.core.operators.setRole(emailOf.auditor, 'admin', testAsker)
     await admin.get('/operators')
@@ -29,13 +34,8 @@ test('an admin who is removed while the own password is compared gets no link', 
 })
 
 test('a session that has ended while the own password is compared changes no password', async () => {
-  const passwordHasher = heldHasher()
-  const service = await startWithOperators({ passwordHasher })
+  const { passwordHasher, service, admin } = await startHeld()
   try {
-    const signing = signedIn(service, 'admin')
-    await until(() => passwordHasher.underWay === 1)
-    passwordHasher.endOne()
-    const admin = await signing
     await admin.get('/account')
     const [session] = service.core.operators.openSessions(emailOf.admin)
     const password = 'not the old one at all'
