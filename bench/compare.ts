@@ -1,5 +1,5 @@
 import { median } from './figures.ts'
-import { type WrkResult, wrk } from './wrk.ts'
+import { type WrkResult, wrk } from './load/wrk.ts'
 
 /** One of those that are compared: where it listens, what it is sent, and what came out so far. */
 export type Contender = {

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { keyStream } from '../src/domain/streams.ts'
+import { keyStream } from '../src/domain/stream-names.ts'
 import { parseEventStore } from '../src/eventstore-url.ts'
 import { storeRetryPauseMsMax } from '../src/limits.ts'
 import { type EventLog, Outage } from '../src/log/event-log.ts'
@@ -74,7 +74,7 @@ const secondsOf = async (work: () => Promise<void>): Promise<number> => {
 
 const readBare = async (url: string, prefix: string): Promise<void> => {
   const words = [
-    join(import.meta.dir, 'bare-eventstoredb-read.ts'),
+    join(import.meta.dir, 'peers/bare-eventstoredb-read.ts'),
     prefix + keyStream(''),
     String(keys * eventsPerKey),
   ]

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import type { Shape } from './bare-eventstoredb.ts'
 import { type Rounds, ratioPerRound } from './compare.ts'
 import { median, table } from './figures.ts'
+import { wrk, wrkIsInstalled } from './load/wrk.ts'
+import type { Shape } from './peers/bare-eventstoredb.ts'
 import { type BenchService, end, startService } from './servers.ts'
-import { wrk, wrkIsInstalled } from './wrk.ts'
 
 type Load = {
   readonly title: string
@@ -110,7 +110,7 @@ const serviceRun = async (service: BenchService, load: Load, seconds: number): P
 type BareClient = { run(shape: Shape): Promise<number>; stop(): Promise<void> }
 
 const startBareClient = (env: Readonly<Record<string, string>>): BareClient => {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'bare-eventstoredb.ts')], {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'peers/bare-eventstoredb.ts')], {
     env: { ...process.env, NODE_ENV: 'production', ...env },
     stdin: 'pipe',
     stdout: 'pipe',

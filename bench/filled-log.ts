@@ -1,6 +1,6 @@
 import type { NewEvent } from '../src/domain/events.ts'
 import { makeKey, makeKeyId } from '../src/domain/key-format.ts'
-import { cellarStream, keyStream, readingsStream } from '../src/domain/streams.ts'
+import { cellarStream, keyStream, readingsStream } from '../src/domain/stream-names.ts'
 import { systemEntropy } from '../src/entropy.ts'
 import type { EventLog } from '../src/log/event-log.ts'
 import { ensureLogCreated } from '../src/log/log-identity.ts'

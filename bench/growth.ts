@@ -5,8 +5,8 @@ import { systemEntropy } from '../src/entropy.ts'
 import { openSqliteLog } from '../src/log/sqlite/sqlite-log.ts'
 import { folderBytes, table } from './figures.ts'
 import { type FilledKey, fillKeys, readingOf, timestampNow } from './filled-log.ts'
-import { writtenBytesOf } from './process-figures.ts'
 import { benchFolder } from './servers.ts'
+import { writtenBytesOf } from './watch/process-figures.ts'
 
 const keys = 1_000
 const askedAtOnce = 256

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import type { Rounds } from './compare.ts'
 import { median, table } from './figures.ts'
-import type { Lag } from './lag-watch.ts'
-import type { PacedLoad, PacedResult } from './paced-load.ts'
+import type { PacedLoad, PacedResult } from './load/paced-load.ts'
+import { wrk, wrkIsInstalled } from './load/wrk.ts'
 import { type BenchService, freePort, startService } from './servers.ts'
 import { singleReadings } from './single-readings.ts'
-import { wrk, wrkIsInstalled } from './wrk.ts'
+import type { Lag } from './watch/lag-watch.ts'
 
 const keys = 64
 const connections = 64
@@ -21,7 +21,7 @@ type Round = { readonly topPerSecond: number; readonly load: PacedResult; readon
 export const benchLag = async ({ rounds, seconds }: Rounds): Promise<void> => {
   if (!wrkIsInstalled()) throw new Error('Cannot measure: wrk is not installed (Debian: apt-get install wrk)')
   const port = await freePort()
-  const watch = `--preload ${join(import.meta.dir, 'lag-watch.ts')}`
+  const watch = `--preload ${join(import.meta.dir, 'watch/lag-watch.ts')}`
   const service = await startService(keys, { BUN_OPTIONS: watch, BENCH_LAG_PORT: String(port) })
   try {
     await topRate(service, warmUpSeconds)
@@ -62,7 +62,7 @@ const lagOf = async (port: number): Promise<Lag> => {
 }
 
 const pacedLoad = async (load: PacedLoad): Promise<PacedResult> => {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'paced-load.ts')], {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'load/paced-load.ts')], {
     stdin: new Blob([JSON.stringify(load)]),
     stdout: 'pipe',
     stderr: 'inherit',

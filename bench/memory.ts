@@ -2,8 +2,8 @@ import { rmSync } from 'node:fs'
 import { openSqliteLog } from '../src/log/sqlite/sqlite-log.ts'
 import { table } from './figures.ts'
 import { type FilledKey, fillKeys, fillReadings, readingOf, timestampNow } from './filled-log.ts'
-import { mebibytesOf } from './process-figures.ts'
 import { benchFolder, end, startOn } from './servers.ts'
+import { mebibytesOf } from './watch/process-figures.ts'
 
 const keys = 10_000
 const requestsAtOnce = 64

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { PeerFigure, PeerFigures } from './peers.ts'
+import type { PeerFigure, PeerFigures } from './peers/peers.ts'
 
 const docs = join(import.meta.dir, '../docs')
 

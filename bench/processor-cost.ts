@@ -1,8 +1,8 @@
-import type { Burst, Bursts } from './bursts.ts'
 import { median, percentile, table } from './figures.ts'
-import { type StartedLoad, startLoad } from './load-process.ts'
-import { busyMicrosecondsBetween, busyNanosecondsOf } from './process-figures.ts'
+import type { Burst, Bursts } from './load/bursts.ts'
+import { type StartedLoad, startLoad } from './load/load-process.ts'
 import { createKey, type EmptyService, startEmptyService } from './servers.ts'
+import { busyMicrosecondsBetween, busyNanosecondsOf } from './watch/process-figures.ts'
 
 export type ProcessorCost = {
   readonly rounds: number

@@ -1,9 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { askService } from '../src/cli/control-client.ts'
+import { askService } from '../src/cli/control/control-client.ts'
+import type { Operation } from '../src/cli/control/operations.ts'
 import { exitCodes } from '../src/cli/exit-codes.ts'
-import type { Line } from '../src/cli/lines.ts'
-import type { Operation } from '../src/cli/operations.ts'
+import type { Line } from '../src/cli/show/lines.ts'
 import type { Limit } from '../src/domain/events.ts'
 import { keyLimitReadingsMax } from '../src/limits.ts'
 

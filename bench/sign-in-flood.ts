@@ -1,8 +1,8 @@
 import { table } from './figures.ts'
-import { type StartedLoad, startLoad, type Times } from './load-process.ts'
+import { type StartedLoad, startLoad, type Times } from './load/load-process.ts'
+import type { SignInAttackers, SignInAttackersResult } from './load/sign-in-attackers.ts'
+import { cookieOf, openSignIn } from './load/sign-in-form.ts'
 import { type EmptyService, type ServiceOptions, startEmptyService } from './servers.ts'
-import type { SignInAttackers, SignInAttackersResult } from './sign-in-attackers.ts'
-import { cookieOf, openSignIn } from './sign-in-form.ts'
 
 const networks = 5_200
 const connections = 128

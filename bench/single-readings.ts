@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { type Contender, type Rounds, ratioPerRound, takeTurns } from './compare.ts'
 import { median, table } from './figures.ts'
+import { wrkIsInstalled } from './load/wrk.ts'
 import { type BenchService, startBare, startService } from './servers.ts'
-import { wrkIsInstalled } from './wrk.ts'
 
 const connectionCounts = [64, 256] as const
 
@@ -35,7 +35,7 @@ const contendersAt = (bareUrl: string, service: BenchService): readonly Contende
 /** One reading a request, from all keys in turn. */
 export const singleReadings = ({ url, cellar, keys }: BenchService): Omit<Contender, 'name'> => ({
   url,
-  script: join(import.meta.dir, 'ingest-load.lua'),
+  script: join(import.meta.dir, 'load/ingest-load.lua'),
   env: { BENCH_KEYS: keys.join(' '), BENCH_CELLAR: cellar },
   runs: [],
 })

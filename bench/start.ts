@@ -4,8 +4,8 @@ import type { EventLog } from '../src/log/event-log.ts'
 import { openSqliteLog } from '../src/log/sqlite/sqlite-log.ts'
 import { median, table } from './figures.ts'
 import { fillKeyEvents, fillKeys, fillReadings } from './filled-log.ts'
-import { busySecondsOf } from './process-figures.ts'
 import { benchFolder, end, startOn } from './servers.ts'
+import { busySecondsOf } from './watch/process-figures.ts'
 
 const keys = 10_000
 const keyEvents = 1_000_000

@@ -1,6 +1,6 @@
-import { benchLoopHolds, type HeldLoop } from './loop-holds.ts'
-import { benchNeighbours } from './neighbours.ts'
+import { benchNeighbours } from './load/neighbours.ts'
 import type { ServiceOptions } from './servers.ts'
+import { benchLoopHolds, type HeldLoop } from './watch/loop-holds.ts'
 
 export type WorstCase = {
   readonly rounds: number

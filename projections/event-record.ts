@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '../src/domain/events.ts'
-import { readBy, writeBy } from './fields.ts'
 import type { RecordReader, RecordWriter } from './records.ts'
+import { readBy, writeBy } from './saved-fields.ts'
 
 /** What every saved event has beside its stream, type and data. */
 export type EventHead = Pick<RecordedEvent, 'revision' | 'position' | 'recordedAt' | 'id' | 'metadata'>

@@ -1,6 +1,6 @@
 import { dayMs, dayOf } from '../src/domain/day.ts'
 import { secondText } from '../src/domain/instant.ts'
-import { nanosecondsPastMs } from '../src/domain/timestamp-fraction.ts'
+import { nanosecondsPastMs } from '../src/domain/reading/timestamp-fraction.ts'
 import { latestPerKegMax, pointsPerKegMax } from '../src/limits.ts'
 import { firstOf, type KegBlock, type KegMemory } from './keg-memory.ts'
 import type { AcceptedReading, KegLatest } from './queries.ts'

@@ -1,10 +1,10 @@
 import type { Limit, RecordedEvent } from '../src/domain/events.ts'
 import { evolveKey, type KeyEventType, type KeyState, type Rotation } from '../src/domain/key.ts'
 import { keyLimitDefault } from '../src/limits.ts'
-import { readLimit, readMark, writeLimit, writeMark } from './fields.ts'
 import { isNext } from './next-revision.ts'
 import type { CellarQueries, KeyQueries } from './queries.ts'
 import { kinds, type RecordReader, type RecordWriter } from './records.ts'
+import { readLimit, readMark, writeLimit, writeMark } from './saved-fields.ts'
 
 /** One for both maps, so that a key that changes is looked up once and put nowhere. */
 type Entry = { readonly stream: string; key: KeyState }

@@ -1,12 +1,12 @@
 import type { RecordedEvent } from '../src/domain/events.ts'
 import { assertNever } from '../src/domain/refusal.ts'
-import { setupStream } from '../src/domain/streams.ts'
-import { CellarsFold } from './cellars.ts'
+import { setupStream } from '../src/domain/stream-names.ts'
+import { CellarsFold } from './cellar-list.ts'
 import type { Keg } from './keg.ts'
 import { KeyDirectory } from './key-directory.ts'
-import { OperatorsFold } from './operators.ts'
+import { OperatorsFold } from './operator-directory.ts'
 import type { Projections } from './queries.ts'
-import { ReadingsFold } from './readings.ts'
+import { ReadingsFold } from './reading-record.ts'
 import { kinds, RecordReader, RecordWriter } from './records.ts'
 
 export const createProjections = (): Projections => new FoldedProjections()

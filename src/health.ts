@@ -1,6 +1,6 @@
 /** What is wrong with this node, as a list: the one place that `/readyz`, the lines and the dashboard's banner ask. */
 import type { HealthReason } from '../views/types.ts'
-import type { IndexTrouble } from './actors/remembered-appends.ts'
+import type { IndexTrouble } from './actors/repeats/repeat-memory.ts'
 import type { BodyTrouble, RefusedKind } from './http/refused-bodies.ts'
 import type { EventLog, LogTroubleKind } from './log/event-log.ts'
 

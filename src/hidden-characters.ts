@@ -1,7 +1,7 @@
 /**
  * Characters that nobody sees, or that change how the text around them is shown: control characters, zero-width and
  * direction characters, tag characters, fillers. With one of them a name can look like another name, and text can steer a
- * terminal. Pages mark them (`views/name.tsx`), the terminal and the log lines show them as `\u200b`.
+ * terminal. Pages mark them (`views/parts/name.tsx`), the terminal and the log lines show them as `\u200b`.
  *
  * An emoji keeps its joiners and its style: without them it would be another picture.
  */

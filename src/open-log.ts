@@ -17,8 +17,6 @@ import {
 import { type EventLog, Outage, UndecodableEvent } from './log/event-log.ts'
 import type { EventStoreLogOptions } from './log/eventstoredb/eventstoredb-log.ts'
 import { StoreMisfit, StoreUnreachable } from './log/eventstoredb/start-faults.ts'
-import { openIdempotencyFile } from './log/idempotency/file.ts'
-import { type IdempotencyIndex, IndexUnusable } from './log/idempotency-index.ts'
 import {
   ensureLogCreated,
   type Naming,
@@ -27,7 +25,9 @@ import {
   recordAcceptedSchema,
   UnfinishedCopy,
 } from './log/log-identity.ts'
-import type { OpenOptions } from './log/sqlite/file.ts'
+import { openIdempotencyFile } from './log/repeats-index/repeats-file.ts'
+import { type IdempotencyIndex, IndexUnusable } from './log/repeats-index.ts'
+import type { OpenOptions } from './log/sqlite/sqlite-file.ts'
 import { openSqliteLog } from './log/sqlite/sqlite-log.ts'
 
 /** Where the log lies. */

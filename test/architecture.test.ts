@@ -107,9 +107,9 @@ describe('the rules', () => {
 
   test('know each layer by its folder, and the port and the words by their file', () => {
     expect(layerOf('src/log/event-log.ts')).toBe('port')
-    expect(layerOf('src/log/memory.ts')).toBe('log')
+    expect(layerOf('src/log/copy-log.ts')).toBe('log')
     expect(layerOf('src/http/problem.ts')).toBe('words')
-    expect(layerOf('src/http/ingest/routes.ts')).toBe('http')
+    expect(layerOf('src/http/ingest/ingest-routes.ts')).toBe('http')
     expect(layerOf('elsewhere.ts')).toBeNull()
   })
 })

@@ -1,10 +1,10 @@
 /** One worked example of each common kind of test, to copy from. test/README.md says when to use which. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { paths } from '../views/paths.ts'
-import { asker, Cluster, makeTestKey, typesOf } from './actors/nodes.ts'
 import { signedIn, startWithOperators } from './http/dashboard/visitor.ts'
 import { answerOf, expectRefusal } from './support/answers.ts'
-import { type Service, validReading } from './support/service.ts'
+import { type Service, validReading } from './support/test-service.ts'
+import { asker, Cluster, makeTestKey, typesOf } from './support/two-nodes.ts'
 
 describe('through the assembled app', () => {
   let service: Service

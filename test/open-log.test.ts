@@ -2,11 +2,11 @@ import { afterEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { parseEventStore } from '../src/eventstore-url.ts'
 import { diskReserveBytesDefault } from '../src/limits.ts'
 import { openLog } from '../src/open-log.ts'
-import { freshPrefix } from './log/event-store-log.ts'
-import { type TemporaryFolder, temporaryFolder } from './log/temporary-folder.ts'
 import { type LogServer, startLogServer } from './support/log-server/server.ts'
+import { freshPrefix } from './support/logs/event-store-log.ts'
 import { manualClock } from './support/manual-clock.ts'
 import { seededEntropy } from './support/seeded-entropy.ts'
+import { type TemporaryFolder, temporaryFolder } from './support/temporary-folder.ts'
 
 // A busy machine needs longer than the 5 s that a plain `bun test` gives.
 setDefaultTimeout(60_000)

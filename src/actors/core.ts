@@ -8,13 +8,13 @@ import type { Projections } from '../../projections/queries.ts'
 import type { Clock } from '../clock.ts'
 import type { CellarState } from '../domain/cellar.ts'
 import type { By, CellarPolicy, Limit, RecordedEvent, Role } from '../domain/events.ts'
-import type { Idempotency } from '../domain/idempotency.ts'
 import type { KeyState } from '../domain/key.ts'
-import type { Readings } from '../domain/reading.ts'
+import type { Idempotency } from '../domain/reading/idempotency-key.ts'
+import type { Readings } from '../domain/reading/reading.ts'
 import type { CommandRefusal, Outcome, ReadingRefusal } from '../domain/refusal.ts'
 import type { Entropy } from '../entropy.ts'
 import type { EventLog } from '../log/event-log.ts'
-import type { RefusedSignIn } from './sign-in-records.ts'
+import type { RefusedSignIn } from './operator/sign-in-records.ts'
 
 /** Who asks, and the request it came in with. */
 export type Asker = { readonly by: By; readonly requestId: string }

@@ -2,9 +2,9 @@ import type { Projections } from '../../projections/queries.ts'
 import type { MachineClock } from '../clock.ts'
 import type { Entropy } from '../entropy.ts'
 import type { EventLog } from '../log/event-log.ts'
-import type { RememberedAppends } from './remembered-appends.ts'
+import type { RememberedAppends } from './repeats/repeat-memory.ts'
 import type { Schedule } from './schedule.ts'
-import { SteadyClock } from './steady-clock.ts'
+import { SteadyClock } from './time/steady-clock.ts'
 
 /** What the host calls at the end of a turn. */
 export type Flushable = { flush(): void }

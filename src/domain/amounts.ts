@@ -8,9 +8,9 @@ import {
   rotationOverlapsMs,
 } from '../limits.ts'
 import type { Limit } from './events.ts'
+import { parseTimestamp } from './reading/timestamp.ts'
 import { done } from './refusal.ts'
 import { invalidField, type Typed } from './text.ts'
-import { parseTimestamp } from './timestamp.ts'
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 

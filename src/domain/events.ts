@@ -6,7 +6,7 @@
  */
 import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { dayMs } from './day.ts'
-import { Idempotency } from './idempotency.ts'
+import { Idempotency } from './reading/idempotency-key.ts'
 
 const strict = { additionalProperties: false } as const
 const ms = Type.Integer({ minimum: 0, description: 'milliseconds since 1970' })

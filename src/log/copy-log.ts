@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { NewEvent, RecordedEvent } from '../domain/events.ts'
-import { logStream } from '../domain/streams.ts'
+import { logStream } from '../domain/stream-names.ts'
 import type { Entropy } from '../entropy.ts'
 import {
   copyAppendBytesMax,

@@ -1,5 +1,5 @@
 import type { RecordedEvent } from '../domain/events.ts'
-import { logStream } from '../domain/streams.ts'
+import { logStream } from '../domain/stream-names.ts'
 import { readPageEventsMax } from '../limits.ts'
 import type { EventLog } from './event-log.ts'
 import { pagesOfLog } from './pages-of-log.ts'

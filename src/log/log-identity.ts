@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { By, EventData, NewEvent, RecordedEvent } from '../domain/events.ts'
 import { logIdOf } from '../domain/log-id.ts'
-import { logStream } from '../domain/streams.ts'
+import { logStream } from '../domain/stream-names.ts'
 import type { Entropy } from '../entropy.ts'
 import { readPageEventsMax } from '../limits.ts'
 import { type EventLog, UndecodableEvent } from './event-log.ts'

@@ -4,7 +4,7 @@
  */
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type EventType, eventData, Metadata, type NewEvent, type RecordedEvent } from '../domain/events.ts'
-import { categoryOf, purgeableCategories } from '../domain/streams.ts'
+import { categoryOf, purgeableCategories } from '../domain/stream-names.ts'
 import { readPageEventsMax } from '../limits.ts'
 
 const recordedAtMax = Date.UTC(9999, 11, 31, 23, 59, 59, 999)

@@ -6,7 +6,7 @@
  */
 
 import type { RecordedEvent } from '../domain/events.ts'
-import { categoryOf, foldedCategories } from '../domain/streams.ts'
+import { categoryOf, foldedCategories } from '../domain/stream-names.ts'
 import type { SubscribeOptions, Subscriber, Subscription } from './event-log.ts'
 
 /** A piece of the log: the events in it that were wanted, and how far it reaches. */

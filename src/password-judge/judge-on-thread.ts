@@ -1,4 +1,4 @@
-import type { PasswordJudge } from '../actors/passwords.ts'
+import type { PasswordJudge } from '../actors/operator/passwords.ts'
 import type { Schedule } from '../actors/schedule.ts'
 import { type PasswordContext, type Weakness, weaknessByNames } from '../domain/weak-password.ts'
 import { passwordJudgementMsMax } from '../limits.ts'

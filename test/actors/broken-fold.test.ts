@@ -2,9 +2,9 @@ import { expect, test } from 'bun:test'
 import { openCore } from '../../src/actors/open-core.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
 import { drivenSchedule } from '../support/driven-schedule.ts'
-import { passingLog } from '../support/passing-log.ts'
+import { passingLog } from '../support/logs/passing-log.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
-import { asker, Cluster, makeTestKey } from './nodes.ts'
+import { asker, Cluster, makeTestKey } from '../support/two-nodes.ts'
 
 test('a fold that fails after the start is told once, and its node accepts nothing from then on', async () => {
   const cluster = new Cluster()

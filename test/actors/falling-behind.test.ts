@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { bodyHash, idempotencyKeyHash } from '../../src/domain/idempotency.ts'
-import { keyStream, readingsStream } from '../../src/domain/streams.ts'
+import { bodyHash, idempotencyKeyHash } from '../../src/domain/reading/idempotency-key.ts'
+import { keyStream, readingsStream } from '../../src/domain/stream-names.ts'
 import { catchUpPagesMax, livePushMs, readPageEventsMax, usageCatchUpMs } from '../../src/limits.ts'
 import { Outage } from '../../src/log/event-log.ts'
-import { passingLog } from '../support/passing-log.ts'
-import { Cluster, makeTestKey, reading, type TestNode } from './nodes.ts'
+import { passingLog } from '../support/logs/passing-log.ts'
+import { Cluster, makeTestKey, reading, type TestNode } from '../support/two-nodes.ts'
 
 const perMinute = { readings: 1_000_000, windowMs: 60_000 }
 

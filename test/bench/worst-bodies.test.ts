@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { gunzipSync } from 'node:zlib'
-import { structuralCharsOf, type WorstBody, worstBodies } from '../../bench/worst-bodies.ts'
-import { judgeBatch, parseBatch } from '../../src/domain/batch.ts'
-import { parseReading } from '../../src/domain/reading.ts'
-import { encodedBytesExceed } from '../../src/domain/reading-size.ts'
+import { structuralCharsOf, type WorstBody, worstBodies } from '../../bench/load/worst-bodies.ts'
+import { judgeBatch, parseBatch } from '../../src/domain/reading/judge-batch.ts'
+import { parseReading } from '../../src/domain/reading/reading.ts'
+import { encodedBytesExceed } from '../../src/domain/reading/reading-size.ts'
 import {
   batchBodyBytesMax,
   batchEncodedBytesMax,

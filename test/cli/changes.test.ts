@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { openCore } from '../../src/actors/open-core.ts'
-import { perform } from '../../src/cli/operations.ts'
-import { createMemoryLog } from '../../src/log/memory.ts'
+import { perform } from '../../src/cli/control/operations.ts'
 import { cellarbook, newFolder, type Ran, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
-import { faultyLog } from '../support/faulty-log.ts'
+import { faultyLog } from '../support/logs/faulty-log.ts'
+import { createMemoryLog } from '../support/logs/memory-log.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
-import { testAsker } from '../support/service.ts'
+import { testAsker } from '../support/test-service.ts'
 
 // Each command is a process of its own.
 setDefaultTimeout(60_000)

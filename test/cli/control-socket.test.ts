@@ -1,8 +1,8 @@
 import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { askService } from '../../src/cli/control-client.ts'
-import { encodeFrame } from '../../src/cli/control-protocol.ts'
+import { askService } from '../../src/cli/control/control-client.ts'
+import { encodeFrame } from '../../src/cli/control/control-protocol.ts'
 import { cellarbook, newFolder } from '../support/cellarbook.ts'
 
 setDefaultTimeout(60_000)

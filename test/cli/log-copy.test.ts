@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { openSqliteLog } from '../../src/log/sqlite/sqlite-log.ts'
-import { freshPrefix } from '../log/event-store-log.ts'
 import { cellarbook, newFolder } from '../support/cellarbook.ts'
-import { storeUrl } from '../support/engine.ts'
+import { storeUrl } from '../support/logs/engine.ts'
+import { freshPrefix } from '../support/logs/event-store-log.ts'
 
 // A busy machine needs longer than the 5 s that a plain `bun test` gives.
 setDefaultTimeout(60_000)

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { type LogFilter, readLog } from '../../src/cli/read-log.ts'
+import { type LogFilter, readLog } from '../../src/cli/control/read-log.ts'
 import type { RecordedEvent } from '../../src/domain/events.ts'
 import { logReadPageEvents } from '../../src/limits.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
-import { isEmbedded, openFreshLog } from '../support/engine.ts'
-import { startService } from '../support/service.ts'
+import { isEmbedded, openFreshLog } from '../support/logs/engine.ts'
+import { startService } from '../support/test-service.ts'
 
 const everything: LogFilter = { stream: null, type: null, from: null }
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { newTally, runDevices } from '../../src/cli/devices.ts'
+import { newTally, runDevices } from '../../src/cli/simulate/simulated-devices.ts'
 import { cellarbook, newFolder } from '../support/cellarbook.ts'
-import { type Service, startService, testCellar } from '../support/service.ts'
+import { type Service, startService, testCellar } from '../support/test-service.ts'
 
 // Each command is a process of its own.
 setDefaultTimeout(60_000)

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { encodeFrame } from '../../src/cli/control-protocol.ts'
+import { encodeFrame } from '../../src/cli/control/control-protocol.ts'
 import { cellarbook, newFolder, startProcess } from '../support/cellarbook.ts'
 
 setDefaultTimeout(60_000)

@@ -12,8 +12,8 @@ import {
 } from '../../src/domain/amounts.ts'
 import type { Limit } from '../../src/domain/events.ts'
 import { instantText } from '../../src/domain/instant.ts'
-import { parseTimestamp } from '../../src/domain/timestamp.ts'
-import { nanosecondsPastMs } from '../../src/domain/timestamp-fraction.ts'
+import { parseTimestamp } from '../../src/domain/reading/timestamp.ts'
+import { nanosecondsPastMs } from '../../src/domain/reading/timestamp-fraction.ts'
 import { rotationOverlapMsDefault, rotationOverlapsMs } from '../../src/limits.ts'
 
 describe('parseOverlap()', () => {

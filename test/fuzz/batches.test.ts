@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import type { EventLog } from '../../src/log/event-log.ts'
 import { type Answer, answerOf, expectBatch, expectRefusal } from '../support/answers.ts'
-import { startService } from '../support/service.ts'
+import { startService } from '../support/test-service.ts'
 import { anyBatch } from './bodies.ts'
 import { judgeBatchNaively, type Sent } from './naive-judge.ts'
 

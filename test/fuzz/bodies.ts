@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { testCellar, validReading } from '../support/service.ts'
+import { testCellar, validReading } from '../support/test-service.ts'
 
 /** Bodies from a grammar that knows what a reading is, so that most are wrong in one place only; then bytes are changed. */
 const hostileText = fc.constantFrom(

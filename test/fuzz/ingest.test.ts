@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { EventLog } from '../../src/log/event-log.ts'
 import { type Answer, answerOf, expectAccepted, expectRefusal } from '../support/answers.ts'
-import { startService } from '../support/service.ts'
+import { startService } from '../support/test-service.ts'
 import { anyBody } from './bodies.ts'
 import { judgeNaively } from './naive-judge.ts'
 

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { testCellar } from '../support/service.ts'
+import { testCellar } from '../support/test-service.ts'
 
 /** The five fields as sent. */
 export type Sent = Readonly<Record<'cellar' | 'rack' | 'keg' | 'value' | 'timestamp', unknown>>

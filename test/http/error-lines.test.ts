@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { boundErrorLines } from '../../src/http/error-lines.ts'
 import { errorLineMs, errorLinesMax } from '../../src/limits.ts'
 import { drivenSchedule } from '../support/driven-schedule.ts'
-import { startService, validReading } from '../support/service.ts'
+import { startService, validReading } from '../support/test-service.ts'
 
 test('a bug that many requests meet writes a bounded number of stacks a second', async () => {
   const schedule = drivenSchedule()

@@ -3,10 +3,10 @@ import { diskAnswerMsMax, diskLookMs, diskReserveBytesDefault, troubleCalmLooks 
 import type { EventLog } from '../../src/log/event-log.ts'
 import { openSqliteLog } from '../../src/log/sqlite/sqlite-log.ts'
 import { paths } from '../../views/paths.ts'
-import { type TemporaryFolder, temporaryFolder } from '../log/temporary-folder.ts'
 import { answerOf, expectRefusal, expectUnauthorized } from '../support/answers.ts'
 import { type DrivenSchedule, drivenSchedule } from '../support/driven-schedule.ts'
-import { type Service, testCellar, validReading } from '../support/service.ts'
+import { type TemporaryFolder, temporaryFolder } from '../support/temporary-folder.ts'
+import { type Service, testCellar, validReading } from '../support/test-service.ts'
 import { signedIn, startWithOperators } from './dashboard/visitor.ts'
 
 setDefaultTimeout(60_000)

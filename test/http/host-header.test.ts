@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { letGoOfConnections } from '../../src/http/serve.ts'
 import { acceptedReadings } from '../support/answers.ts'
 import { type RawAnswer, rawExchange } from '../support/raw-http.ts'
-import { type Service, validReading } from '../support/service.ts'
+import { type Service, validReading } from '../support/test-service.ts'
 import { startWithOperators } from './dashboard/visitor.ts'
 
 let service: Service

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { acceptedReadings } from '../support/answers.ts'
 import { rawConnect, rawExchange } from '../support/raw-http.ts'
-import { type Service, startService, validReading } from '../support/service.ts'
+import { type Service, startService, validReading } from '../support/test-service.ts'
 
 let service: Service
 let key: string

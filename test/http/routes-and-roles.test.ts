@@ -6,13 +6,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { systemSchedule } from '../../src/actors/schedule.ts'
 import { createApp } from '../../src/app.ts'
-import { Traces } from '../../src/http/dashboard/traces.ts'
+import { Traces } from '../../src/http/dashboard/door/refusal-traces.ts'
 import { RefusalLines } from '../../src/http/ingest/refusal-lines.ts'
-import { openFreshLog } from '../support/engine.ts'
+import { openFreshLog } from '../support/logs/engine.ts'
 import { manualClock } from '../support/manual-clock.ts'
-import { addOperator } from '../support/operators.ts'
 import { onlyAnswer, rawConnect } from '../support/raw-http.ts'
-import { type Service, testCellar } from '../support/service.ts'
+import { addOperator } from '../support/test-operators.ts'
+import { type Service, testCellar } from '../support/test-service.ts'
 import { signedIn, startWithOperators, type Visitor, visitor } from './dashboard/visitor.ts'
 
 type Three = readonly [nobody: number, auditor: number, admin: number]

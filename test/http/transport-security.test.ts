@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type ConnectionOptions, connect } from 'node:tls'
 import { selfSigned } from '../support/certificate.ts'
 import { onlyAnswer, rawConnect } from '../support/raw-http.ts'
-import { type Service, startService } from '../support/service.ts'
+import { type Service, startService } from '../support/test-service.ts'
 import { startWithOperators } from './dashboard/visitor.ts'
 
 const oneYear = 'max-age=31536000'

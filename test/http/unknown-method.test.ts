@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { letGoOfConnections } from '../../src/http/serve.ts'
 import { onlyAnswer, type RawAnswer, rawConnect, rawExchange } from '../support/raw-http.ts'
-import type { Service } from '../support/service.ts'
+import type { Service } from '../support/test-service.ts'
 import { startWithOperators } from './dashboard/visitor.ts'
 
 let service: Service

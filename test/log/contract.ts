@@ -4,10 +4,10 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
-import { foldedCategories, recordCategories } from '../../src/domain/streams.ts'
+import { foldedCategories, recordCategories } from '../../src/domain/stream-names.ts'
 import { readPageEventsMax, trimEventsMax } from '../../src/limits.ts'
 import { type AppendResult, type EventLog, type ExpectedRevision, Outage } from '../../src/log/event-log.ts'
-import { caughtUp, collect, dropped, hasEvents } from './collector.ts'
+import { caughtUp, collect, dropped, hasEvents } from '../support/logs/collector.ts'
 import {
   cellarRenamed,
   freshCellarStream,
@@ -22,7 +22,7 @@ import {
   reading,
   recordsPurged,
   startMs,
-} from './sample-events.ts'
+} from '../support/logs/sample-events.ts'
 
 export type OpenedLog = { readonly log: EventLog; dispose(): Promise<void> }
 

@@ -1,19 +1,17 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
-import { logStream } from '../../src/domain/streams.ts'
+import { logStream } from '../../src/domain/stream-names.ts'
 import { batchReadingsMax, copyAppendBytesMax, copyAppendEventsMax, readPageEventsMax } from '../../src/limits.ts'
 import { copyLog } from '../../src/log/copy-log.ts'
 import { type EventLog, Outage } from '../../src/log/event-log.ts'
 import { ensureLogCreated } from '../../src/log/log-identity.ts'
-import { createMemoryLog } from '../../src/log/memory.ts'
 import { openSqliteLog } from '../../src/log/sqlite/sqlite-log.ts'
 import { newFolder } from '../support/cellarbook.ts'
-import { storeUrl } from '../support/engine.ts'
-import { manualClock } from '../support/manual-clock.ts'
-import { passingLog } from '../support/passing-log.ts'
-import { seededEntropy } from '../support/seeded-entropy.ts'
-import { openAt } from './event-store-log.ts'
-import { appendByFirstVersion } from './first-version.ts'
+import { storeUrl } from '../support/logs/engine.ts'
+import { openAt } from '../support/logs/event-store-log.ts'
+import { appendByFirstVersion } from '../support/logs/first-version.ts'
+import { createMemoryLog } from '../support/logs/memory-log.ts'
+import { passingLog } from '../support/logs/passing-log.ts'
 import {
   cellarRenamed,
   freshCellarStream,
@@ -22,7 +20,9 @@ import {
   hostileTexts,
   keySuspended,
   reading,
-} from './sample-events.ts'
+} from '../support/logs/sample-events.ts'
+import { manualClock } from '../support/manual-clock.ts'
+import { seededEntropy } from '../support/seeded-entropy.ts'
 
 const [one, two] = ['readings-aaaaaaaa', 'readings-bbbbbbbb']
 

@@ -1,17 +1,17 @@
 /** Copies of records: purged records are not copied, and an unreadable record stops the copy. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { recordCategories } from '../../src/domain/streams.ts'
+import { recordCategories } from '../../src/domain/stream-names.ts'
 import { copyLog } from '../../src/log/copy-log.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
 import { ensureLogCreated } from '../../src/log/log-identity.ts'
 import { openSqliteLog } from '../../src/log/sqlite/sqlite-log.ts'
 import { newFolder } from '../support/cellarbook.ts'
 import { type LogServer, startLogServer } from '../support/log-server/server.ts'
+import { freshPrefix, openAt } from '../support/logs/event-store-log.ts'
+import { keySuspended, recordsPurged, startMs } from '../support/logs/sample-events.ts'
+import { addUnknownToFile, addUnknownToServer, unknownType } from '../support/logs/unknown-records.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
-import { addUnknownToFile, addUnknownToServer, unknownType } from '../support/unknown-records.ts'
-import { freshPrefix, openAt } from './event-store-log.ts'
-import { keySuspended, recordsPurged, startMs } from './sample-events.ts'
 
 // A busy machine needs longer than the 5 s that a plain `bun test` gives.
 setDefaultTimeout(60_000)

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { createMemoryLog } from '../../src/log/memory.ts'
-import { faultyLog } from '../support/faulty-log.ts'
-import { caughtUp, collect } from './collector.ts'
+import { caughtUp, collect } from '../support/logs/collector.ts'
+import { faultyLog } from '../support/logs/faulty-log.ts'
+import { createMemoryLog } from '../support/logs/memory-log.ts'
+import { keySuspended } from '../support/logs/sample-events.ts'
 import { describeEventLog } from './contract.ts'
-import { keySuspended } from './sample-events.ts'
 
 describeEventLog('fault-free faulty', async () => {
   const log = faultyLog(createMemoryLog())

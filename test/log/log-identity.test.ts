@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { logStream } from '../../src/domain/streams.ts'
+import { logStream } from '../../src/domain/stream-names.ts'
 import { ensureLogCreated } from '../../src/log/log-identity.ts'
-import { createMemoryLog } from '../../src/log/memory.ts'
-import { faultyLog } from '../support/faulty-log.ts'
+import { faultyLog } from '../support/logs/faulty-log.ts'
+import { createMemoryLog } from '../support/logs/memory-log.ts'
+import { keySuspended } from '../support/logs/sample-events.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
-import { keySuspended } from './sample-events.ts'
 
 describe('ensureLogCreated()', () => {
   test('names a fresh log by its first event, and finds the name ever after', async () => {

@@ -3,7 +3,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, statSync, wri
 import { join } from 'node:path'
 import { checkpointEventsMin } from '../../src/limits.ts'
 import { cellarbook, newFolder, startedProcesses, textOf } from '../support/cellarbook.ts'
-import { isEmbedded } from '../support/engine.ts'
+import { isEmbedded } from '../support/logs/engine.ts'
 
 setDefaultTimeout(60_000)
 

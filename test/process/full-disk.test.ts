@@ -1,6 +1,6 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
-import { validReading } from '../support/service.ts'
+import { validReading } from '../support/test-service.ts'
 
 setDefaultTimeout(60_000)
 

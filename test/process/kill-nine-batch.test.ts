@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { RecordedEvent } from '../../src/domain/events.ts'
 import { readPageEventsMax } from '../../src/limits.ts'
 import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
-import { isEmbedded, openLogOf } from '../support/engine.ts'
+import { isEmbedded, openLogOf } from '../support/logs/engine.ts'
 
 // A busy machine needs longer than the 5 s that a plain `bun test` gives.
 setDefaultTimeout(60_000)

@@ -7,7 +7,7 @@ import { pagesOfLog } from '../../src/log/pages-of-log.ts'
 import { paths } from '../../views/paths.ts'
 import { type Seen, type Visitor, visitor } from '../http/dashboard/visitor.ts'
 import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
-import { isEmbedded, openLogOf } from '../support/engine.ts'
+import { isEmbedded, openLogOf } from '../support/logs/engine.ts'
 import { leaksIn, type Place, type Secret } from './leaks.ts'
 
 setDefaultTimeout(180_000)

@@ -16,7 +16,7 @@ import {
   textOf,
 } from '../support/cellarbook.ts'
 import { selfSigned } from '../support/certificate.ts'
-import { isEmbedded, onEmbedded, openLogOf } from '../support/engine.ts'
+import { isEmbedded, onEmbedded, openLogOf } from '../support/logs/engine.ts'
 
 // A busy machine needs longer than the 5 s that a plain `bun test` gives.
 setDefaultTimeout(60_000)

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { keyStream, readingsStream } from '../../src/domain/streams.ts'
+import { keyStream, readingsStream } from '../../src/domain/stream-names.ts'
 import { readPageEventsMax } from '../../src/limits.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
-import { freshPrefix, openAt } from '../log/event-store-log.ts'
 import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
-import { storeUrl } from '../support/engine.ts'
 import { startLoad } from '../support/load.ts'
+import { storeUrl } from '../support/logs/engine.ts'
+import { freshPrefix, openAt } from '../support/logs/event-store-log.ts'
 
 /** Two service processes on one log, each with a data folder of its own, as behind a load balancer. */
 const store = { EVENTSTORE_URL: await storeUrl(), EVENTSTORE_PREFIX: freshPrefix() }

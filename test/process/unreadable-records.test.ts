@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { dayMs } from '../../src/domain/day.ts'
 import { recordsKeptMs } from '../../src/limits.ts'
 import { visitor } from '../http/dashboard/visitor.ts'
-import { freshPrefix } from '../log/event-store-log.ts'
 import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
 import { type LogServer, startLogServer } from '../support/log-server/server.ts'
-import { addUnknownToFile, addUnknownToServer, unknownType } from '../support/unknown-records.ts'
+import { freshPrefix } from '../support/logs/event-store-log.ts'
+import { addUnknownToFile, addUnknownToServer, unknownType } from '../support/logs/unknown-records.ts'
 
 // A busy machine needs longer than the 5 s that a plain `bun test` gives.
 setDefaultTimeout(60_000)

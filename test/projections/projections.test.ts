@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createProjections } from '../../projections/projections.ts'
-import { cellarStream, operatorStream, setupStream } from '../../src/domain/streams.ts'
+import { cellarStream, operatorStream, setupStream } from '../../src/domain/stream-names.ts'
 import { endedSessionsMax, keyLimitDefault } from '../../src/limits.ts'
 import { kegsOf } from '../support/kegs-of.ts'
 import { type Draft, Recorder } from '../support/recorder.ts'
@@ -119,7 +119,7 @@ describe('fold()', () => {
     for (const stream of new Set(events.map((event) => event.stream))) {
       const own = events.filter((event) => event.stream === stream)
       const [first, second, third] = own
-      // What is missing there may have been purged: see `retention.test.ts`.
+      // What is missing there may have been purged: see `purged-readings.test.ts`.
       if (stream.startsWith('readings-')) continue
       if (first === undefined || second === undefined || third === undefined) continue
       const projections = createProjections()

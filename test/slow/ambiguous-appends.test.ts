@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Load } from '../support/load.ts'
-import type { AppendFault } from '../support/log-server/faults.ts'
 import { startLogServer } from '../support/log-server/server.ts'
+import type { AppendFault } from '../support/log-server/server-faults.ts'
 import type { LogState } from '../support/log-server/state.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
 import { expectKept, startLoadedService } from './loaded-service.ts'

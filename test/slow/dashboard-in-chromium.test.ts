@@ -7,10 +7,10 @@ import { liveStreamsPerSessionMax } from '../../src/limits.ts'
 import { paths } from '../../views/paths.ts'
 import { startWithOperators } from '../http/dashboard/visitor.ts'
 import { launchChromium } from '../support/chromium.ts'
-import { openFreshLog } from '../support/engine.ts'
+import { openFreshLog } from '../support/logs/engine.ts'
 import { manualClock } from '../support/manual-clock.ts'
-import { emailOf } from '../support/operators.ts'
-import { type Service, startService, testAsker } from '../support/service.ts'
+import { emailOf } from '../support/test-operators.ts'
+import { type Service, startService, testAsker } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
 
 // Generous, since a machine may be busy; it only ends a page that never comes.

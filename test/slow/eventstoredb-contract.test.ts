@@ -1,8 +1,8 @@
 /** The contract on the test log server always, and on the server that `TEST_EVENTSTORE_URL` names when it is set. */
 import { afterAll, setDefaultTimeout } from 'bun:test'
 import { describeEventLog } from '../log/contract.ts'
-import { openAt } from '../log/event-store-log.ts'
 import { startLogServer } from '../support/log-server/server.ts'
+import { openAt } from '../support/logs/event-store-log.ts'
 
 // A busy machine needs longer than the 5 s that a plain `bun test` gives.
 setDefaultTimeout(60_000)

@@ -2,11 +2,13 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb'
-import { derivedId } from '../../src/actors/derived-id.ts'
+import { derivedId } from '../../src/domain/derived-id.ts'
 import { eventStoreAppendsOutMax, eventStoreReadMsMax, logQueueReadingsMax } from '../../src/limits.ts'
 import { type EventLog, Outage } from '../../src/log/event-log.ts'
-import { caughtUp, collect, hasEvents } from '../log/collector.ts'
-import { freshPrefix, openAt, untilHealth } from '../log/event-store-log.ts'
+import { startLogCluster } from '../support/log-server/cluster.ts'
+import { type LogServer, startLogServer } from '../support/log-server/server.ts'
+import { caughtUp, collect, hasEvents } from '../support/logs/collector.ts'
+import { freshPrefix, openAt, untilHealth } from '../support/logs/event-store-log.ts'
 import {
   freshKeyStream,
   freshReadingsStream,
@@ -14,9 +16,7 @@ import {
   keySuspensions,
   reading,
   startMs,
-} from '../log/sample-events.ts'
-import { startLogCluster } from '../support/log-server/cluster.ts'
-import { type LogServer, startLogServer } from '../support/log-server/server.ts'
+} from '../support/logs/sample-events.ts'
 
 const slowMs = 60_000
 const ends: (() => Promise<void>)[] = []

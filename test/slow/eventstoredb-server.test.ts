@@ -3,11 +3,11 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { NewEvent } from '../../src/domain/events.ts'
 import { eventStoreAppendsOutMax } from '../../src/limits.ts'
 import { type AppendResult, type EventLog, Outage } from '../../src/log/event-log.ts'
-import { caughtUp, collect } from '../log/collector.ts'
-import { openAt, untilHealth } from '../log/event-store-log.ts'
-import { freshKeyStream, keySuspended, keySuspensions } from '../log/sample-events.ts'
 import { startLogCluster } from '../support/log-server/cluster.ts'
 import { type LogServer, startLogServer } from '../support/log-server/server.ts'
+import { caughtUp, collect } from '../support/logs/collector.ts'
+import { openAt, untilHealth } from '../support/logs/event-store-log.ts'
+import { freshKeyStream, keySuspended, keySuspensions } from '../support/logs/sample-events.ts'
 
 // A busy machine needs longer than the 5 s that a plain `bun test` gives.
 setDefaultTimeout(60_000)

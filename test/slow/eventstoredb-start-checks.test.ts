@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { logStream } from '../../src/domain/streams.ts'
+import { logStream } from '../../src/domain/stream-names.ts'
 import { cellarbook, newFolder, startProcess } from '../support/cellarbook.ts'
 import { selfSigned } from '../support/certificate.ts'
 import { startLogCluster } from '../support/log-server/cluster.ts'

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { FirstReading } from '../../views/key-created.tsx'
-import { KeyList } from '../../views/keys.tsx'
+import { FirstReading } from '../../views/keys/key-created.tsx'
+import { KeyList } from '../../views/keys/keys-page.tsx'
 import { launchChromium } from '../support/chromium.ts'
 import { everyPage, harmless, nowMs, sampleKey, sampleKeyList, sampleReading } from '../views/every-page.ts'
 

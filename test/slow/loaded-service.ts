@@ -1,8 +1,8 @@
 import { expect } from 'bun:test'
-import { openAt } from '../log/event-store-log.ts'
 import { type Load, startLoad } from '../support/load.ts'
 import type { LogState } from '../support/log-server/state.ts'
-import { type Service, startService, testAsker, testCellar } from '../support/service.ts'
+import { openAt } from '../support/logs/event-store-log.ts'
+import { type Service, startService, testAsker, testCellar } from '../support/test-service.ts'
 
 const devicesPerKey = 3
 

@@ -19,7 +19,7 @@ type Layer =
   | 'port'
   | 'log'
   | 'actors'
-  | 'checkpoints'
+  | 'checkpoint file'
   | 'password judge'
   | 'words'
   | 'http'
@@ -37,10 +37,10 @@ const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/hidden-characters\.ts$/, 'characters'],
   [/^src\/bytes\//, 'bytes'],
   [/^src\/domain\//, 'domain'],
-  [/^src\/log\/(event-log|idempotency-index)\.ts$/, 'port'],
+  [/^src\/log\/(event-log|repeats-index)\.ts$/, 'port'],
   [/^src\/log\//, 'log'],
+  [/^src\/actors\/saved-state\/checkpoint-file\.ts$/, 'checkpoint file'],
   [/^src\/actors\//, 'actors'],
-  [/^src\/checkpoints\//, 'checkpoints'],
   [/^src\/password-judge\//, 'password judge'],
   [/^src\/http\/problem\.ts$/, 'words'],
   [/^src\/http\//, 'http'],
@@ -64,7 +64,7 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
   port: ['domain'],
   log: ['port', 'domain', 'bytes', 'limits'],
   actors: ['domain', 'projections', 'port', 'limits'],
-  checkpoints: ['limits'],
+  'checkpoint file': ['limits'],
   'password judge': ['domain', 'limits'],
   words: ['domain', 'limits'],
   http: ['actors', 'projections', 'views', 'domain', 'port', 'words', 'limits'],
@@ -78,7 +78,7 @@ const mayName: Readonly<Partial<Record<Layer, readonly Layer[]>>> = {
   app: ['actors', 'domain', 'projections'],
   log: ['parameters'],
   actors: ['parameters'],
-  checkpoints: ['actors'],
+  'checkpoint file': ['actors'],
   'password judge': ['actors'],
   http: ['parameters'],
   views: ['domain', 'projections'],
@@ -123,7 +123,7 @@ const pureNamesOfNodeCrypto = new Set(['timingSafeEqual', 'createHash', 'hash'])
 const beginners = new Set([
   'src/main.ts',
   'src/log/sqlite/commit-thread.ts',
-  'src/log/idempotency/thread.ts',
+  'src/log/repeats-index/repeats-thread.ts',
   'src/password-judge/judge-thread.ts',
 ])
 

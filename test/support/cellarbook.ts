@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { logEnvironment } from './engine.ts'
+import { logEnvironment } from './logs/engine.ts'
 
 export const root = join(import.meta.dir, '../..')
 const main = join(root, 'src/main.ts')

@@ -1,5 +1,5 @@
-import type { PasswordHasher } from '../../src/actors/passwords.ts'
-import { testPassword } from './operators.ts'
+import type { PasswordHasher } from '../../src/actors/operator/passwords.ts'
+import { testPassword } from './test-operators.ts'
 
 /** A hasher that accepts `testPassword` for any hash. It answers only when a test says so. */
 export type HeldHasher = PasswordHasher & {

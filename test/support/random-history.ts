@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { RecordedEvent } from '../../src/domain/events.ts'
-import { cellarStream, operatorStream, setupStream } from '../../src/domain/streams.ts'
+import { cellarStream, operatorStream, setupStream } from '../../src/domain/stream-names.ts'
 import { type Draft, Recorder } from './recorder.ts'
 
 const noon = Date.UTC(2026, 2, 1, 12)

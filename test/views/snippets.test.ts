@@ -9,7 +9,7 @@ import {
   shellKey,
   shellReading,
   shellWord,
-} from '../../views/snippets.ts'
+} from '../../views/cellars/snippets.ts'
 import { sampleKey } from './every-page.ts'
 
 /** Names that a cellar may have, each of which a careless quote turns into something else. */

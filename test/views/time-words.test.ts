@@ -8,7 +8,7 @@ import {
   isoText,
   relativeText,
   secondText,
-} from '../../views/time-words.ts'
+} from '../../views/parts/time-words.ts'
 
 const yearTenThousandMs = 253_402_300_800_000
 

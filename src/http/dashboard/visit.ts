@@ -3,12 +3,12 @@ import type { Asker, Core, Session } from '../../actors/core.ts'
 import type { BodiesInFlight } from '../bodies-in-flight.ts'
 import type { LastRefusals } from '../ingest/last-refusals.ts'
 import type { RequestLines } from '../request-lines.ts'
-import type { FormFields } from './form-fields.ts'
-import type { LivePages } from './live-pages.ts'
+import type { Origin, WebConfig } from './door/origin.ts'
+import type { Traces } from './door/refusal-traces.ts'
+import type { SignInThrottle } from './door/sign-in-throttle.ts'
+import type { FormFields } from './forms/read-form.ts'
+import type { LivePages } from './live/live-pages.ts'
 import type { NoticeName } from './notice.ts'
-import type { Origin, WebConfig } from './origin.ts'
-import type { SignInThrottle } from './sign-in-throttle.ts'
-import type { Traces } from './traces.ts'
 
 export type DashboardDeps = {
   readonly core: Core

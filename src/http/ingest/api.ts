@@ -9,10 +9,10 @@ import { authenticate } from './authenticate.ts'
 import { type AcceptedBatch, batchBody } from './batch-body.ts'
 import { charge, costOfBatch, costOfRefusal, costOfRepeat, oneRequest } from './charge.ts'
 import type { CostBudgets } from './cost-budgets.ts'
+import type { IngestWork } from './ingest-work.ts'
 import type { LastRefusals } from './last-refusals.ts'
 import type { RefusalLines } from './refusal-lines.ts'
 import { successBody } from './success-body.ts'
-import type { IngestWork } from './work.ts'
 
 export type ApiDeps = {
   readonly core: Core

@@ -1,8 +1,15 @@
 import type { Accepted } from '../../actors/core.ts'
-import { type BatchPlace, judgeBatch, judgeItems, type ParsedItem, parseBatch, parseItems } from '../../domain/batch.ts'
-import { type RepeatedBatch, refusalsOf, rejectedThen, timelessItems } from '../../domain/batch-repeat.ts'
-import type { Reading } from '../../domain/reading.ts'
-import { encodedBytesExceed } from '../../domain/reading-size.ts'
+import { type RepeatedBatch, refusalsOf, rejectedThen, timelessItems } from '../../domain/reading/batch-repeat.ts'
+import {
+  type BatchPlace,
+  judgeBatch,
+  judgeItems,
+  type ParsedItem,
+  parseBatch,
+  parseItems,
+} from '../../domain/reading/judge-batch.ts'
+import type { Reading } from '../../domain/reading/reading.ts'
+import { encodedBytesExceed } from '../../domain/reading/reading-size.ts'
 import { done, type Outcome, type ReadingRefusal, type RejectedItem, refused } from '../../domain/refusal.ts'
 import { batchBodyBytesMax, batchEncodedBytesMax } from '../../limits.ts'
 import type { ApiDeps, ApiResult, ApiRoute, Visit } from './api.ts'

@@ -1,4 +1,4 @@
-import { cellarRefusal, parseReading, policyRefusal } from '../../domain/reading.ts'
+import { cellarRefusal, parseReading, policyRefusal } from '../../domain/reading/reading.ts'
 import { refused } from '../../domain/refusal.ts'
 import { readingBodyBytesMax } from '../../limits.ts'
 import type { ApiDeps, ApiRoute } from './api.ts'

@@ -1,7 +1,7 @@
 import { done, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
 import { batchReadingsMax, batchStructuralCharsMax, readingStructuralCharsMax } from '../../limits.ts'
+import type { IngestWork } from './ingest-work.ts'
 import { limitStructure } from './json-structure.ts'
-import type { IngestWork } from './work.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 

@@ -4,7 +4,7 @@
  */
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Metadata } from '../../domain/events.ts'
-import { Idempotency } from '../../domain/idempotency.ts'
+import { Idempotency } from '../../domain/reading/idempotency-key.ts'
 import { idempotencyUpcasts, idempotencyVersion } from './upcast.ts'
 
 const idempotencyCheck = TypeCompiler.Compile(Idempotency)

@@ -1,5 +1,5 @@
 import type { RecordedEvent } from '../../domain/events.ts'
-import { isRecordStream } from '../../domain/streams.ts'
+import { isRecordStream } from '../../domain/stream-names.ts'
 import { unreadableTypeCharsMax, unreadableWhyCharsMax } from '../../limits.ts'
 import { UndecodableEvent } from '../event-log.ts'
 

@@ -2,9 +2,9 @@ import { eventStoreAppendsOutMax, eventStoreLookMs, troubleLookMs } from '../../
 import { type ExpectedRevision, Outage } from '../event-log.ts'
 import type { LogTroubles } from '../log-troubles.ts'
 import { QueueRoom } from '../queue-room.ts'
-import { BatchStream, type Verdict } from './batch.ts'
+import { BatchStream, type Verdict } from './append-stream.ts'
 import type { Connection } from './connection.ts'
-import type { Link } from './link.ts'
+import type { Link } from './store-link.ts'
 
 export type Append = {
   readonly streamName: string

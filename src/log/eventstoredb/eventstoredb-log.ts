@@ -1,5 +1,5 @@
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
-import { logStream } from '../../domain/streams.ts'
+import { logStream } from '../../domain/stream-names.ts'
 import type { EventStoreSettings } from '../../eventstore-url.ts'
 import {
   eventStoreAppendBytesMax,
@@ -28,11 +28,11 @@ import { areReadings } from '../queue-room.ts'
 import { assertPage, assertStorable, assertTruncatable, recordRun } from '../storable.ts'
 import { Appends } from './appends.ts'
 import { Connection } from './connection.ts'
-import { isDerivedId, messageOf, recordedEventOf, type StoredEvent } from './events.ts'
 import { Following } from './following.ts'
-import { NamedRevisions } from './named.ts'
-import { createReads, type Reads } from './reads.ts'
-import { StreamNames } from './streams.ts'
+import { NamedRevisions } from './named-revisions.ts'
+import { createReads, type Reads } from './store-reads.ts'
+import { StreamNames } from './store-streams.ts'
+import { isDerivedId, messageOf, recordedEventOf, type StoredEvent } from './stored-events.ts'
 import { setTruncateBefore } from './truncation.ts'
 import { encodeRun } from './wire.ts'
 

@@ -3,11 +3,11 @@ import type { EventStoreEndpoint } from '../../eventstore-url.ts'
 import { eventStoreReadMsMax, eventStoreRetryPauseMs, eventStoreUnheardMsMax } from '../../limits.ts'
 import { type Subscriber, UndecodableEvent } from '../event-log.ts'
 import type { Connection } from './connection.ts'
-import type { StoredEvent } from './events.ts'
 import { Hearing } from './hearing.ts'
-import { Link } from './link.ts'
 import { readAll, readEvents, subscribeToAll } from './requests.ts'
 import { decodeResponse, MalformedAnswer, type Response } from './responses.ts'
+import { Link } from './store-link.ts'
+import type { StoredEvent } from './stored-events.ts'
 
 export type FollowingParts = {
   readonly connection: Connection

@@ -6,7 +6,7 @@ import {
   eventStoreKeepAliveTimeoutMs,
   eventStoreMessageBytesMax,
 } from '../../limits.ts'
-import type { Access } from './link.ts'
+import type { Access } from './store-link.ts'
 
 export type Hearer = {
   /** One message, valid in this very call alone. */

@@ -2,9 +2,9 @@ import { MemberInfo } from '@eventstore/db-client/generated/gossip_pb'
 import { Empty } from '@eventstore/db-client/generated/shared_pb'
 import type { EventStoreEndpoint, EventStoreSettings } from '../../eventstore-url.ts'
 import { eventStoreAskMsMax } from '../../limits.ts'
-import { type CallFault, callFaultOf, noLeaderKnown } from './faults.ts'
-import { type Access, deadlineIn, Link } from './link.ts'
+import { type CallFault, callFaultOf, noLeaderKnown } from './call-faults.ts'
 import { readAll, readBackwards, readEvents } from './requests.ts'
+import { type Access, deadlineIn, Link } from './store-link.ts'
 
 /** The oldest server whose filtered subscriptions say when they have caught up. */
 const versionMin = [23, 10] as const

@@ -3,9 +3,9 @@ import { Empty, StreamIdentifier } from '@eventstore/db-client/generated/shared_
 import { ReadReq } from '@eventstore/db-client/generated/streams_pb'
 import type { ClientReadableStream } from '@grpc/grpc-js'
 import { eventStoreSearchWindowEvents } from '../../limits.ts'
-import type { StoredEvent } from './events.ts'
-import { deadlineIn, type Link } from './link.ts'
 import { decodeResponse } from './responses.ts'
+import { deadlineIn, type Link } from './store-link.ts'
+import type { StoredEvent } from './stored-events.ts'
 
 type Page = { readonly from: number | null; readonly limit: number }
 

@@ -3,7 +3,7 @@
  * makes some thirty objects for each event, and a node hears every reading that any node writes: by hand it is a third of
  * the time (10 µs an event for 26).
  */
-import type { StoredEvent } from './events.ts'
+import type { StoredEvent } from './stored-events.ts'
 
 export type Response =
   | { readonly kind: 'event'; readonly event: StoredEvent }

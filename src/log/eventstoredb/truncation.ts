@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { conflictRetriesMax } from '../../limits.ts'
 import { Outage } from '../event-log.ts'
 import type { Appends } from './appends.ts'
-import type { StoredEvent } from './events.ts'
+import type { StoredEvent } from './stored-events.ts'
 import { encodeRun } from './wire.ts'
 
 /**

@@ -3,7 +3,7 @@
  * encoder makes some twenty objects for each event and measures each twice; this one writes a whole append into one buffer.
  */
 import type { ExpectedRevision } from '../event-log.ts'
-import type { Message } from './events.ts'
+import type { Message } from './stored-events.ts'
 
 /** The events of one append, as they are sent however often it is tried. */
 export const encodeRun = (messages: readonly Message[]): Buffer => {

@@ -5,8 +5,8 @@
  */
 
 import { checkpointRetryPauseMs } from '../../limits.ts'
-import { SqliteCommits, type Verdict } from './commits.ts'
-import { openForWriting } from './file.ts'
+import { SqliteCommits, type Verdict } from './sqlite-commits.ts'
+import { openForWriting } from './sqlite-file.ts'
 import type { CommitThreadWork, FromCommitThread, ToCommitThread } from './threaded-commits.ts'
 
 declare const self: Worker

@@ -1,5 +1,5 @@
-import type { Batch } from './batch.ts'
-import type { Commits, Trimming, Truncation, Verdict } from './commits.ts'
+import type { Batch } from './commit-group.ts'
+import type { Commits, Trimming, Truncation, Verdict } from './sqlite-commits.ts'
 
 /** What is answered with a verdict. Flat where it is sent all the time: see `Batch`. */
 export type CommitThreadWork =

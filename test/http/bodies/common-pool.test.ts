@@ -14,7 +14,7 @@ import {
 import { answerOf, expectRefusal } from '../../support/answers.ts'
 import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
 import { type RawConnection, rawConnect } from '../../support/raw-http.ts'
-import { type Service, validReading } from '../../support/service.ts'
+import { type Service, validReading } from '../../support/test-service.ts'
 import { until } from '../../support/until.ts'
 import { signedIn, startWithOperators } from '../dashboard/visitor.ts'
 

@@ -12,7 +12,7 @@ import {
 import { acceptedReadings, answerOf, expectRefusal } from '../../support/answers.ts'
 import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
 import { onlyAnswer, type RawAnswer, type RawConnection, rawConnect } from '../../support/raw-http.ts'
-import { type Service, startService, validReading } from '../../support/service.ts'
+import { type Service, startService, validReading } from '../../support/test-service.ts'
 import { until } from '../../support/until.ts'
 
 let schedule: DrivenSchedule

@@ -14,7 +14,7 @@ import {
 import { paths } from '../../../views/paths.ts'
 import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
 import { onlyAnswer, type RawAnswer, type RawConnection, rawConnect } from '../../support/raw-http.ts'
-import type { Service } from '../../support/service.ts'
+import type { Service } from '../../support/test-service.ts'
 import { until } from '../../support/until.ts'
 import { signedIn, startWithOperators, type Visitor, visitor } from '../dashboard/visitor.ts'
 

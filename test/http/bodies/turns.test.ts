@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { bodyInOnePieceBytesMax } from '../../../src/limits.ts'
 import { mostInOneTurn } from '../../support/most-in-one-turn.ts'
-import { type Service, startService, validReading } from '../../support/service.ts'
+import { type Service, startService, validReading } from '../../support/test-service.ts'
 
 let service: Service
 let key: string

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { heldHasher } from '../../support/held-hasher.ts'
-import { emailOf, testPassword } from '../../support/operators.ts'
-import { testAsker } from '../../support/service.ts'
+import { emailOf, testPassword } from '../../support/test-operators.ts'
+import { testAsker } from '../../support/test-service.ts'
 import { until } from '../../support/until.ts'
 import { signedIn, startWithOperators } from './visitor.ts'
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { sessionMsMax } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
-import { emailOf } from '../../support/operators.ts'
 import { type RawAnswer, rawConnect } from '../../support/raw-http.ts'
-import { type Service, testAsker } from '../../support/service.ts'
+import { emailOf } from '../../support/test-operators.ts'
+import { type Service, testAsker } from '../../support/test-service.ts'
 import { until } from '../../support/until.ts'
 import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { paths } from '../../../views/paths.ts'
-import { openFreshLog } from '../../support/engine.ts'
-import { type FaultyLog, faultyLog } from '../../support/faulty-log.ts'
-import { type Service, testAsker, testCellar } from '../../support/service.ts'
+import { openFreshLog } from '../../support/logs/engine.ts'
+import { type FaultyLog, faultyLog } from '../../support/logs/faulty-log.ts'
+import { type Service, testAsker, testCellar } from '../../support/test-service.ts'
 import { until } from '../../support/until.ts'
 import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
 

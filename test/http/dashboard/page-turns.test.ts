@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { paths } from '../../../views/paths.ts'
 import { mostInOneTurn } from '../../support/most-in-one-turn.ts'
-import { type Service, testCellar, validReading } from '../../support/service.ts'
+import { type Service, testCellar, validReading } from '../../support/test-service.ts'
 import { until } from '../../support/until.ts'
 import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
 

@@ -7,8 +7,8 @@ import {
   pointsPerKegMax,
 } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
-import { emailOf, testPassword } from '../../support/operators.ts'
-import { type Service, testAsker, testCellar, validReading } from '../../support/service.ts'
+import { emailOf, testPassword } from '../../support/test-operators.ts'
+import { type Service, testAsker, testCellar, validReading } from '../../support/test-service.ts'
 import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
 
 let service: Service

@@ -1,8 +1,8 @@
 import type { Role } from '../../../src/domain/events.ts'
-import { openFreshLog } from '../../support/engine.ts'
+import { openFreshLog } from '../../support/logs/engine.ts'
 import { manualClock } from '../../support/manual-clock.ts'
-import { addOperators, emailOf, testPassword } from '../../support/operators.ts'
-import { type Service, type ServiceOptions, startService } from '../../support/service.ts'
+import { addOperators, emailOf, testPassword } from '../../support/test-operators.ts'
+import { type Service, type ServiceOptions, startService } from '../../support/test-service.ts'
 
 /** A browser without a screen: keeps cookies, follows no redirect, and finds in a page what a form would send. */
 export type Visitor = {

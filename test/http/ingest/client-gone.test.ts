@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { acceptedReadings } from '../../support/answers.ts'
 import { rawConnect } from '../../support/raw-http.ts'
-import { type Service, startService, validReading } from '../../support/service.ts'
+import { type Service, startService, validReading } from '../../support/test-service.ts'
 
 let service: Service
 let key: string

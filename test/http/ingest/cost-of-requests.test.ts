@@ -7,7 +7,7 @@ import {
   expectRefusal,
   expectUnauthorized,
 } from '../../support/answers.ts'
-import { type Service, startService, testAsker, validReading } from '../../support/service.ts'
+import { type Service, startService, testAsker, validReading } from '../../support/test-service.ts'
 import { until } from '../../support/until.ts'
 
 let service: Service

@@ -3,7 +3,7 @@ import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { batchBodyBytesMax, readingBodyBytesMax } from '../../../src/limits.ts'
 import { acceptedReadings, answerOf, expectAccepted, expectBatch, expectRefusal } from '../../support/answers.ts'
 import { rawExchange } from '../../support/raw-http.ts'
-import { type Service, startService, validReading } from '../../support/service.ts'
+import { type Service, startService, validReading } from '../../support/test-service.ts'
 
 let service: Service
 let key: string

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { idempotencyKeyCharsMax, idempotencyMs } from '../../../src/limits.ts'
-import { createMemoryIndex } from '../../../src/log/idempotency/memory.ts'
 import {
   type Answer,
   acceptedReadings,
@@ -11,10 +10,11 @@ import {
   expectRefusal,
   expectUnauthorized,
 } from '../../support/answers.ts'
-import { openFreshLog } from '../../support/engine.ts'
-import { type FaultyLog, faultyLog } from '../../support/faulty-log.ts'
+import { openFreshLog } from '../../support/logs/engine.ts'
+import { type FaultyLog, faultyLog } from '../../support/logs/faulty-log.ts'
+import { createMemoryIndex } from '../../support/logs/memory-repeats-index.ts'
 import { rawExchange } from '../../support/raw-http.ts'
-import { type Service, startService, testAsker, validReading } from '../../support/service.ts'
+import { type Service, startService, testAsker, validReading } from '../../support/test-service.ts'
 
 let log: FaultyLog
 let service: Service

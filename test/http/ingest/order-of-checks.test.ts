@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readingBodyBytesMax } from '../../../src/limits.ts'
-import { type Service, startService, validReading } from '../../support/service.ts'
+import { type Service, startService, validReading } from '../../support/test-service.ts'
 
 let service: Service
 let key: string

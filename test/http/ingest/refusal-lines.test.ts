@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { CostBudgets } from '../../../src/http/ingest/cost-budgets.ts'
+import { ingestHandlers } from '../../../src/http/ingest/ingest-routes.ts'
+import { noWork } from '../../../src/http/ingest/ingest-work.ts'
 import { LastRefusals } from '../../../src/http/ingest/last-refusals.ts'
 import { RefusalLines } from '../../../src/http/ingest/refusal-lines.ts'
-import { ingestHandlers } from '../../../src/http/ingest/routes.ts'
-import { noWork } from '../../../src/http/ingest/work.ts'
 import { refusalLineCountersMax, refusalLineMs, refusalLineNamesMax } from '../../../src/limits.ts'
 import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
 import {
@@ -12,7 +12,7 @@ import {
   type ServiceOptions,
   startService,
   validReading,
-} from '../../support/service.ts'
+} from '../../support/test-service.ts'
 
 let service: Service
 let schedule: DrivenSchedule

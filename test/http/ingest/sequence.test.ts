@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { acceptedReadings, answerOf, expectAccepted, expectUnauthorized } from '../../support/answers.ts'
-import { type Service, startService, testAsker, testCellar, validReading } from '../../support/service.ts'
+import { type Service, startService, testAsker, testCellar, validReading } from '../../support/test-service.ts'
 
 let service: Service
 beforeEach(async () => {

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { limitStructure } from '../../../src/http/ingest/json-structure.ts'
 import { batchBodyBytesMax } from '../../../src/limits.ts'
 import { answerOf, expectAccepted, expectBatch, expectRefusal } from '../../support/answers.ts'
-import { type Service, startService, validReading } from '../../support/service.ts'
+import { type Service, startService, validReading } from '../../support/test-service.ts'
 
 let service: Service
 beforeAll(async () => {

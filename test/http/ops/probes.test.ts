@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { openFreshLog } from '../../support/engine.ts'
-import { type FaultyLog, faultyLog } from '../../support/faulty-log.ts'
-import { type Service, startService } from '../../support/service.ts'
+import { openFreshLog } from '../../support/logs/engine.ts'
+import { type FaultyLog, faultyLog } from '../../support/logs/faulty-log.ts'
+import { type Service, startService } from '../../support/test-service.ts'
 
 let log: FaultyLog
 let service: Service

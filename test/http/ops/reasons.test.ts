@@ -15,15 +15,15 @@ import {
   troubleLookMs,
 } from '../../../src/limits.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
-import { createMemoryIndex } from '../../../src/log/idempotency/memory.ts'
-import { type IdempotencyIndex, IndexBusy, IndexUnusable } from '../../../src/log/idempotency-index.ts'
+import { type IdempotencyIndex, IndexBusy, IndexUnusable } from '../../../src/log/repeats-index.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
-import { reading } from '../../log/sample-events.ts'
 import { commitsHere, failedFsync, outOfSpace } from '../../log/sqlite/commits-here.ts'
-import { type TemporaryFolder, temporaryFolder } from '../../log/temporary-folder.ts'
 import { answerOf, expectRefusal } from '../../support/answers.ts'
 import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
-import { type Service, testAsker, validReading } from '../../support/service.ts'
+import { createMemoryIndex } from '../../support/logs/memory-repeats-index.ts'
+import { reading } from '../../support/logs/sample-events.ts'
+import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
+import { type Service, testAsker, validReading } from '../../support/test-service.ts'
 import { signedIn, startWithOperators } from '../dashboard/visitor.ts'
 
 setDefaultTimeout(60_000)

@@ -1,15 +1,22 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { NewEvent, RecordedEvent } from '../../../src/domain/events.ts'
-import { readingId } from '../../../src/domain/reading-id.ts'
+import { readingId } from '../../../src/domain/reading/reading-id.ts'
 import { createCodec, currentRegistry, type EventRegistry, type StoredRow } from '../../../src/log/codec/codec.ts'
 import type { Upcast } from '../../../src/log/codec/upcast.ts'
 import { UndecodableEvent } from '../../../src/log/event-log.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
-import { caughtUp, collect, dropped } from '../collector.ts'
-import { packedByFirstVersion } from '../first-version.ts'
-import { cellarRenamed, hostileTimestamps, keySuspended, keySuspensions, reading, startMs } from '../sample-events.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { caughtUp, collect, dropped } from '../../support/logs/collector.ts'
+import { packedByFirstVersion } from '../../support/logs/first-version.ts'
+import {
+  cellarRenamed,
+  hostileTimestamps,
+  keySuspended,
+  keySuspensions,
+  reading,
+  startMs,
+} from '../../support/logs/sample-events.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const codec = createCodec()
 const place = { revision: 5, position: 90 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { recordCategories } from '../../../src/domain/streams.ts'
+import { recordCategories } from '../../../src/domain/stream-names.ts'
 import { unreadableTypeCharsMax, unreadableWhyCharsMax } from '../../../src/limits.ts'
 import { createCodec, type StoredRow } from '../../../src/log/codec/codec.ts'
 import { UndecodableEvent } from '../../../src/log/event-log.ts'
 import { assertStorable } from '../../../src/log/storable.ts'
-import { keySuspended, recordsPurged, startMs } from '../sample-events.ts'
+import { keySuspended, recordsPurged, startMs } from '../../support/logs/sample-events.ts'
 
 const codec = createCodec()
 const place = { stream: 'signins-node', revision: 5, position: 90, count: 1, recordedAt: startMs }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { StreamIdentifier, UUID } from '@eventstore/db-client/generated/shared_pb'
 import { ReadResp } from '@eventstore/db-client/generated/streams_pb'
 import { decodeResponse } from '../../../src/log/eventstoredb/responses.ts'
-import { hostileTexts } from '../sample-events.ts'
+import { hostileTexts } from '../../support/logs/sample-events.ts'
 
 const id = '0f0e0d0c-0b0a-4908-8706-f50403020100'
 const plain = {

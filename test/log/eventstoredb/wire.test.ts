@@ -1,13 +1,20 @@
 import { describe, expect, test } from 'bun:test'
 import { BatchAppendReq } from '@eventstore/db-client/generated/streams_pb'
 import type { NewEvent } from '../../../src/domain/events.ts'
-import { readingId } from '../../../src/domain/reading-id.ts'
-import { encodedBytesExceed } from '../../../src/domain/reading-size.ts'
+import { readingId } from '../../../src/domain/reading/reading-id.ts'
+import { encodedBytesExceed } from '../../../src/domain/reading/reading-size.ts'
 import { batchEncodedBytesMax, encodedIdempotencyBytes, eventStoreAppendBytesMax } from '../../../src/limits.ts'
 import { createCodec } from '../../../src/log/codec/codec.ts'
-import { messageOf, recordedEventOf } from '../../../src/log/eventstoredb/events.ts'
+import { messageOf, recordedEventOf } from '../../../src/log/eventstoredb/stored-events.ts'
 import { encodeAppend, encodeRun } from '../../../src/log/eventstoredb/wire.ts'
-import { freshKeyStream, freshReadingsStream, hostileTexts, keySuspended, reading, startMs } from '../sample-events.ts'
+import {
+  freshKeyStream,
+  freshReadingsStream,
+  hostileTexts,
+  keySuspended,
+  reading,
+  startMs,
+} from '../../support/logs/sample-events.ts'
 
 const codec = createCodec()
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString()

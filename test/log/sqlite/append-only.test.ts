@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
-import { keySuspensions, reading } from '../sample-events.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { keySuspensions, reading } from '../../support/logs/sample-events.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 // Rows: positions 1-3 and 4 of stream 1 (revisions 0-2 and 3), then 5-6 of stream 2 (revisions 0-1). Of stream 3 positions
 // 7, 8-10 and 11 (revisions 0, 1-3 and 4), of which all below revision 3 is truncated, so that the first row is gone.

@@ -4,7 +4,7 @@
  */
 import { writeSync } from 'node:fs'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
-import { reading } from '../sample-events.ts'
+import { reading } from '../../support/logs/sample-events.ts'
 
 const [dataDir = ''] = process.argv.slice(2)
 const log = openSqliteLog({ dataDir })

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
-import { type Commits, SqliteCommits, type Verdict } from '../../../src/log/sqlite/commits.ts'
-import { openForWriting } from '../../../src/log/sqlite/file.ts'
+import { type Commits, SqliteCommits, type Verdict } from '../../../src/log/sqlite/sqlite-commits.ts'
+import { openForWriting } from '../../../src/log/sqlite/sqlite-file.ts'
 
 /** The same commits as on the log's thread, on this one: a test does before each COMMIT what a disk would. */
 export const commitsHere =

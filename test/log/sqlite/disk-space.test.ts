@@ -14,8 +14,8 @@ import {
 import { DiskSpace, type FileRoom } from '../../../src/log/sqlite/disk-space.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { drivenSchedule } from '../../support/driven-schedule.ts'
-import { reading } from '../sample-events.ts'
-import { type TemporaryFolder, temporaryFolder } from '../temporary-folder.ts'
+import { reading } from '../../support/logs/sample-events.ts'
+import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
 
 const reserveBytes = diskReserveBytesDefault
 const plenty = 10 * reserveBytes

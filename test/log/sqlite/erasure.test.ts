@@ -3,12 +3,12 @@ import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { signInsStream } from '../../../src/domain/streams.ts'
+import { signInsStream } from '../../../src/domain/stream-names.ts'
 import { trimEventsMax } from '../../../src/limits.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
-import { keySuspended } from '../sample-events.ts'
-import { type TemporaryFolder, temporaryFolder } from '../temporary-folder.ts'
+import { keySuspended } from '../../support/logs/sample-events.ts'
+import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
 
 let folder: TemporaryFolder
 let log: EventLog

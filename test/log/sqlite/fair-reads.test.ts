@@ -4,8 +4,8 @@ import type { EventLog } from '../../../src/log/event-log.ts'
 import { nextTurn } from '../../../src/log/next-turn.ts'
 import { pagesOfLog } from '../../../src/log/pages-of-log.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
-import { reading } from '../sample-events.ts'
-import { type TemporaryFolder, temporaryFolder } from '../temporary-folder.ts'
+import { reading } from '../../support/logs/sample-events.ts'
+import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
 
 const pages = 6
 const stream = 'readings-one'

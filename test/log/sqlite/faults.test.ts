@@ -13,9 +13,9 @@ import {
 } from '../../../src/limits.ts'
 import { type EventLog, Outage } from '../../../src/log/event-log.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
-import { caughtUp, collect } from '../collector.ts'
-import { keySuspended, keySuspensions, reading } from '../sample-events.ts'
-import { type TemporaryFolder, temporaryFolder } from '../temporary-folder.ts'
+import { caughtUp, collect } from '../../support/logs/collector.ts'
+import { keySuspended, keySuspensions, reading } from '../../support/logs/sample-events.ts'
+import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
 import { commitsHere, failedFsync, outOfSpace } from './commits-here.ts'
 
 // A busy machine needs longer than the 5 s that a plain `bun test` gives.

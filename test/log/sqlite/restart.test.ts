@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import type { RecordedEvent } from '../../../src/domain/events.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
-import { caughtUp, collect } from '../collector.ts'
-import { keySuspended, keySuspensions, reading } from '../sample-events.ts'
-import { type TemporaryFolder, temporaryFolder } from '../temporary-folder.ts'
+import { caughtUp, collect } from '../../support/logs/collector.ts'
+import { keySuspended, keySuspensions, reading } from '../../support/logs/sample-events.ts'
+import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
 
 let folder: TemporaryFolder
 beforeEach(() => {

@@ -2,15 +2,15 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { purgeableCategories } from '../../../src/domain/streams.ts'
+import { purgeableCategories } from '../../../src/domain/stream-names.ts'
 import { schemaDifferencesMax, schemaNameCharsMax } from '../../../src/limits.ts'
 import { ChangedSchema } from '../../../src/log/data-folder.ts'
 import { Outage } from '../../../src/log/event-log.ts'
-import { assertSettings } from '../../../src/log/sqlite/file.ts'
 import { stepsFrom } from '../../../src/log/sqlite/schema.ts'
+import { assertSettings } from '../../../src/log/sqlite/sqlite-file.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
-import { keySuspended, keySuspensions, reading } from '../sample-events.ts'
-import { type TemporaryFolder, temporaryFolder } from '../temporary-folder.ts'
+import { keySuspended, keySuspensions, reading } from '../../support/logs/sample-events.ts'
+import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
 
 let folder: TemporaryFolder
 beforeEach(() => {

@@ -1,8 +1,8 @@
 import { setDefaultTimeout } from 'bun:test'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
+import { describeInProcessLog } from '../../support/logs/in-process.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { describeEventLog } from '../contract.ts'
-import { describeInProcessLog } from '../in-process.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
 
 // A busy machine needs longer than the 5 s that a plain `bun test` gives.
 setDefaultTimeout(60_000)

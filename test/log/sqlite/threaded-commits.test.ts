@@ -4,9 +4,9 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { storeWalBytesMax } from '../../../src/limits.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { commitOnThread } from '../../../src/log/sqlite/threaded-commits.ts'
+import { keySuspended } from '../../support/logs/sample-events.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { until } from '../../support/until.ts'
-import { keySuspended } from '../sample-events.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
 
 test('a commit thread that dies leaves its group unknown, stops the log, and says so', async () => {
   const folder = temporaryFolder()

@@ -14,8 +14,8 @@ import {
   uuidOf,
   wrongRevision,
 } from './messages.ts'
-import { isAuthorized, type LogNode, refusalOfCall } from './node.ts'
 import { performAppend } from './perform-append.ts'
+import { isAuthorized, type LogNode, refusalOfCall } from './server-node.ts'
 import type { Append, Judgement, ProposedEvent } from './state.ts'
 
 /** The call that carries a client's appends, each in one piece or in several, and their answers in any order. */

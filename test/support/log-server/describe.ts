@@ -2,7 +2,7 @@
 import { ClusterInfo, EndPoint, MemberInfo } from '@eventstore/db-client/generated/gossip_pb'
 import { SupportedMethod, SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb'
 import { uuidOf } from './messages.ts'
-import type { Endpoint, Role } from './node.ts'
+import type { Endpoint, Role } from './server-node.ts'
 
 export type Member = {
   readonly id: string

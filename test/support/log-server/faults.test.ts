@@ -3,11 +3,11 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client'
-import { temporaryFolder } from '../../log/temporary-folder.ts'
 import { selfSigned } from '../certificate.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 import { type LogCluster, startLogCluster } from './cluster.ts'
-import type { AppendFault } from './faults.ts'
 import { type LogServer, startLogServer } from './server.ts'
+import type { AppendFault } from './server-faults.ts'
 
 const running: (LogServer | LogCluster)[] = []
 // Clients are not disposed of: one whose appends were swallowed would never come to its end.

@@ -1,4 +1,4 @@
-import type { LogNode } from './node.ts'
+import type { LogNode } from './server-node.ts'
 import type { Append, Judgement } from './state.ts'
 
 /** What becomes of an append. `null`: there is no answer. */

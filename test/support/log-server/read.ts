@@ -2,7 +2,14 @@ import { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb'
 import { type Metadata, type ServerWritableStream, status } from '@grpc/grpc-js'
 import { wantedBy } from './filter.ts'
 import { eventResponse, identifierOf, nameOf } from './messages.ts'
-import { accessDeniedError, callError, isAuthorized, type LogNode, notReadyError, refusalOfCall } from './node.ts'
+import {
+  accessDeniedError,
+  callError,
+  isAuthorized,
+  type LogNode,
+  notReadyError,
+  refusalOfCall,
+} from './server-node.ts'
 import type { LogState, StoredEvent } from './state.ts'
 import { subscribe } from './subscribe.ts'
 

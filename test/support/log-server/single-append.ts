@@ -2,8 +2,15 @@ import { Empty } from '@eventstore/db-client/generated/shared_pb'
 import { type AppendReq, AppendResp } from '@eventstore/db-client/generated/streams_pb'
 import { type ServerReadableStream, type sendUnaryData, status } from '@grpc/grpc-js'
 import { nameOf, proposedEvent } from './messages.ts'
-import { accessDeniedError, callError, isAuthorized, type LogNode, notReadyError, refusalOfCall } from './node.ts'
 import { performAppend } from './perform-append.ts'
+import {
+  accessDeniedError,
+  callError,
+  isAuthorized,
+  type LogNode,
+  notReadyError,
+  refusalOfCall,
+} from './server-node.ts'
 import type { Append, Judgement, ProposedEvent } from './state.ts'
 
 /** The call that carries one append: clients use it when an append comes with credentials of its own. */

@@ -1,7 +1,7 @@
 /**
  * The test log server: it speaks the protocol of `@eventstore/db-client` over a real socket, keeps its log in memory, and
  * can be told to misbehave in every way that the adapter claims to survive. It is a stand-in for tests and nothing else.
- * `server.ts` starts one and `cluster.ts` several over one state; `faults.ts` is what a test sets; `conformance.test.ts` beside
+ * `server.ts` starts one and `cluster.ts` several over one state; `server-faults.ts` is what a test sets; `conformance.test.ts` beside
  * its test holds what it must answer, and asks a real server the same when there is one.
  *
  * Here is the log itself: what is stored, and how an append is judged. No wire, no time.

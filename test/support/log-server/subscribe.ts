@@ -2,7 +2,7 @@ import { type ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_
 import { type ServerWritableStream, status } from '@grpc/grpc-js'
 import { wantedBy } from './filter.ts'
 import { checkpointResponse, eventResponse, nameOf } from './messages.ts'
-import { callError, type LogNode } from './node.ts'
+import { callError, type LogNode } from './server-node.ts'
 import type { LogState, StoredEvent } from './state.ts'
 
 type Call = ServerWritableStream<ReadReq, ReadResp>

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readingId } from '../../../../src/domain/reading-id.ts'
+import { readingId } from '../../../../src/domain/reading/reading-id.ts'
 import { batchBodyBytesMax, batchReadingsMax } from '../../../../src/limits.ts'
-import { temporaryFolder } from '../../../log/temporary-folder.ts'
 import { acceptedReadings, answerOf, expectBatch } from '../../../support/answers.ts'
-import { openLogOf } from '../../../support/engine.ts'
-import { type Service, startService, validReading } from '../../../support/service.ts'
+import { openLogOf } from '../../../support/logs/engine.ts'
+import { temporaryFolder } from '../../../support/temporary-folder.ts'
+import { type Service, startService, validReading } from '../../../support/test-service.ts'
 
 let service: Service
 let key: string

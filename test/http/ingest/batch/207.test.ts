@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { acceptedReadings, answerOf, expectBatch, expectRefusal } from '../../../support/answers.ts'
-import { type Service, startService, testAsker, validReading } from '../../../support/service.ts'
+import { type Service, startService, testAsker, validReading } from '../../../support/test-service.ts'
 
 let service: Service
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { batchReadingsMax } from '../../../../src/limits.ts'
 import { acceptedReadings, answerOf, expectBatch, expectRefusal } from '../../../support/answers.ts'
-import { type Service, startService, validReading } from '../../../support/service.ts'
+import { type Service, startService, validReading } from '../../../support/test-service.ts'
 
 let service: Service
 let key: string

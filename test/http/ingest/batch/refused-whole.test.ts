@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { batchBodyBytesMax, encodedReadingBytesBesideData } from '../../../../src/limits.ts'
 import { acceptedReadings, answerOf, expectBatch, expectRefusal, expectUnauthorized } from '../../../support/answers.ts'
-import { openFreshLog } from '../../../support/engine.ts'
-import { type FaultyLog, faultyLog } from '../../../support/faulty-log.ts'
+import { openFreshLog } from '../../../support/logs/engine.ts'
+import { type FaultyLog, faultyLog } from '../../../support/logs/faulty-log.ts'
 import { rawExchange } from '../../../support/raw-http.ts'
-import { type Service, startService, validReading } from '../../../support/service.ts'
+import { type Service, startService, validReading } from '../../../support/test-service.ts'
 
 let log: FaultyLog
 let service: Service

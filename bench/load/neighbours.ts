@@ -1,0 +1,334 @@
+import { makeKey, makeKeyId } from '../../src/domain/key-format.ts'
+import { systemEntropy } from '../../src/entropy.ts'
+import { batchBodyBytesMax, batchReadingsMax, keyLimitDefault } from '../../src/limits.ts'
+import { table } from '../figures.ts'
+import { createKey, type EmptyService, type ServiceOptions, startEmptyService } from '../servers.ts'
+import {
+  type HeldLoop,
+  openWorstCellar,
+  requestsOf,
+  sentAs,
+  type WorstRequest,
+  worstCellar,
+} from '../watch/loop-holds.ts'
+import type { Flood, FloodResult } from './flood.ts'
+import type { LiveViewers, LiveViewersResult } from './live-viewers.ts'
+import { type Answers, type StartedLoad, startLoad, type Times } from './load-process.ts'
+import type { PacedDevices, PacedDevicesResult } from './paced-devices.ts'
+import type { StalledBodies, StalledBodiesResult } from './stalled-bodies.ts'
+import { worstBodies } from './worst-bodies.ts'
+
+const goodPerSecond = 200
+/** Of a fleet of which 5% are bad. */
+const badPerSecond = goodPerSecond / 20
+/** What the good key may post, so that 200 a second are a fifth of it. */
+const goodLimit = { readings: 60_000, windowMs: 60_000 }
+const goodConnections = 64
+const goodCellar = 'good-cellar'
+const p99TargetMs = 25
+
+/** The good devices post alone first, so that the service is warm. */
+const aloneMs = 3_000
+/** Latencies count from so long after the neighbour began. */
+const settledMs = 1_000
+/** A load that was later than this by itself has figures that are its own. */
+const loadLateMsMax = 2
+
+/** What a neighbour did, in words, and figures for the table. */
+type Seen = { readonly perSecond: string; readonly answers: Answers; readonly note: string }
+
+/** Prepares by itself; then `run` does harm until the end. */
+type Neighbour = {
+  readonly name: string
+  readonly prepare: (service: EmptyService) => Promise<{ run(times: Times): Promise<Seen> }>
+  /** Posts with the key of the good devices, which must not lose a reading by it. */
+  readonly sharesKey?: boolean
+}
+
+/** Requests that are tried whatever the first part has shown. */
+const alwaysTried: readonly (readonly [name: string, sentAs: string])[] = [
+  ['deep: 1,048,000 times [', 'gzip'],
+  ['invalid: 1 valid, 999 × invalid_body', 'plain, key'],
+  ['junk: a valid reading and 1 MiB of 2-byte characters', 'gzip'],
+  ['valid: 1,000 readings with junk up to 1 MiB', 'plain'],
+]
+const worstTried = 2
+
+/**
+ * The latency of 200 readings a second of one key, beside one bad neighbour at a time. `held`: what the first part measured,
+ * the worst first; its worst bodies are sent too. `only`: a part of the names of the neighbours that are tried.
+ */
+export const benchNeighbours = async (
+  held: readonly HeldLoop[],
+  { seconds, only, ...options }: ServiceOptions & { readonly seconds: number; readonly only: string },
+): Promise<void> => {
+  const neighbours = neighboursOf(triedRequests(held)).filter(({ name }) => name.includes(only))
+  const rows: string[][] = []
+  for (const neighbour of neighbours) rows.push(await measure(neighbour, seconds, options))
+  console.log(`\n${goodPerSecond} readings a second of one key, beside a neighbour for ${seconds} s\n`)
+  const head = ['beside', 'p50 ms', 'p99 ms', 'max ms', 'not 200', 'its requests/s', 'its answers', 'note']
+  console.log(table([head, ...rows]))
+  console.log(`\nTarget: p99 at ${p99TargetMs} ms or below, and every answer a 200.`)
+}
+
+const triedRequests = (held: readonly HeldLoop[]): readonly WorstRequest[] => {
+  const tried = [...everyRequest()].filter((request) =>
+    alwaysTried.some(([name, as]) => request.name === name && sentAs(request) === as),
+  )
+  for (const { request } of held) {
+    if (tried.length >= alwaysTried.length + worstTried) break
+    if (!tried.some(({ name }) => name === request.name)) tried.push(request)
+  }
+  return tried
+}
+
+function* everyRequest(): Generator<WorstRequest> {
+  for (const body of worstBodies(worstCellar)) yield* requestsOf(body)
+}
+
+const neighboursOf = (requests: readonly WorstRequest[]): readonly Neighbour[] => [
+  { name: 'nobody', prepare: async () => ({ run: async () => noFigures }) },
+  ...requests.map((request) => ({
+    name: `4 connections: ${request.name} (${sentAs(request)})`,
+    prepare: (service: EmptyService) => floodOfOneKey(service, request),
+  })),
+  ...requests.map((request) => ({
+    name: `4 connections, full window, Idempotency-Keys: ${request.name} (${request.isPacked ? 'gzip' : 'plain'})`,
+    prepare: (service: EmptyService) => floodOfFullKey(service, { ...request, isKeyed: true }),
+  })),
+  { name: '512 live streams of 64 sessions', prepare: watchLivePages },
+  { name: '200 stalled bodies of one key', prepare: stallBodies },
+  { name: '64 connections of wrong keys', prepare: floodOfWrongKeys },
+  { name: '5% bad devices of the same key', prepare: async () => ({ run: async () => noFigures }), sharesKey: true },
+]
+
+const noFigures: Seen = { perSecond: '', answers: {}, note: '' }
+
+const measure = async (neighbour: Neighbour, seconds: number, options: ServiceOptions): Promise<string[]> => {
+  const service = await startEmptyService(options)
+  try {
+    await openWorstCellar(service)
+    await service.ask({ op: 'create_cellar', cellar: goodCellar, title: '' })
+    const goodKey = await createKey(service, goodCellar, goodLimit)
+    const prepared = await neighbour.prepare(service)
+    const good = await startGoodDevices(service.url, goodKey, neighbour.sharesKey === true)
+    const startMs = Date.now() + 500
+    const endMs = startMs + aloneMs + seconds * 1_000
+    const [shown, bad, seen] = await Promise.all([
+      good.devices.askOnce({ startMs, endMs }),
+      good.badDevices?.askOnce({ startMs: startMs + aloneMs, endMs }) ?? null,
+      prepared.run({ startMs: startMs + aloneMs, endMs }),
+    ])
+    const beside = bad === null ? seen : { perSecond: String(badPerSecond), answers: bad.answers, note: '' }
+    return rowOf(neighbour.name, shown, beside)
+  } finally {
+    await service.stop()
+  }
+}
+
+type GoodDevices = {
+  readonly devices: StartedLoad<Times, PacedDevicesResult>
+  readonly badDevices: StartedLoad<Times, PacedDevicesResult> | null
+}
+
+const startGoodDevices = async (url: string, key: string, hasBadDevices: boolean): Promise<GoodDevices> => {
+  const paced = (
+    timestamp: string,
+    perSecond: number,
+    latencyFromMs: number,
+  ): Promise<StartedLoad<Times, PacedDevicesResult>> =>
+    startLoad<PacedDevices, Times, PacedDevicesResult>('paced-devices.ts', {
+      url,
+      requests: Array.from({ length: 64 }, (_, rack) => ({
+        key,
+        path: '/api/v1/ingest',
+        body: JSON.stringify({
+          cellar: goodCellar,
+          rack: `rack-${rack}`,
+          keg: 'temperature',
+          value: 18 + rack,
+          timestamp,
+        }),
+      })),
+      perSecond,
+      connections: goodConnections,
+      latencyFromMs,
+    })
+  return {
+    devices: await paced(
+      '2026-03-01T12:00:00Z',
+      goodPerSecond - (hasBadDevices ? badPerSecond : 0),
+      aloneMs + settledMs,
+    ),
+    badDevices: hasBadDevices ? await paced('yesterday', badPerSecond, 0) : null,
+  }
+}
+
+const rowOf = (name: string, good: PacedDevicesResult, { perSecond, answers, note }: Seen): string[] => {
+  const all = Object.values(good.answers).reduce((sum, count) => sum + count, good.unanswered)
+  const failed = all - (good.answers['200'] ?? 0)
+  const others = Object.entries(good.answers).filter(([what]) => what !== '200')
+  const late = `the load itself was late: p99 ${good.lateP99Ms.toFixed(1)}, max ${good.lateMaxMs.toFixed(1)} ms`
+  return [
+    name,
+    good.p50Ms.toFixed(1),
+    good.p99Ms.toFixed(1),
+    good.maxMs.toFixed(1),
+    `${failed} of ${all}${failed === 0 ? '' : ` (${answersText(Object.fromEntries(others))}, unanswered ${good.unanswered})`}`,
+    perSecond,
+    answersText(answers),
+    [note, ...(good.lateP99Ms > loadLateMsMax ? [late] : [])].filter((text) => text !== '').join('; '),
+  ]
+}
+
+const answersText = (answers: Answers): string =>
+  Object.entries(answers)
+    .map(([what, count]) => `${what}: ${count}`)
+    .join(', ')
+
+const floodOfOneKey = async (service: EmptyService, request: WorstRequest) =>
+  startFlood(service, request, await createKey(service, worstCellar, keyLimitDefault))
+
+/** The window is full before the flood begins, and stays so. */
+const floodOfFullKey = async (service: EmptyService, request: WorstRequest) => {
+  const key = await createKey(service, worstCellar, keyLimitDefault)
+  for (let count = 0; count < keyLimitDefault.readings; count += batchReadingsMax) {
+    await postReadings(service.url, { key, cellar: worstCellar, first: count })
+  }
+  return startFlood(service, request, key)
+}
+
+type Posted = { readonly key: string; readonly cellar: string; readonly first: number }
+
+/** As many readings as a batch holds, each of a keg of its own. */
+const postReadings = async (url: string, { key, cellar, first }: Posted): Promise<void> => {
+  const readings = Array.from({ length: batchReadingsMax }, (_, index) => ({
+    cellar,
+    rack: `rack-${first + index}`,
+    keg: 'sensor-temperature',
+    value: 18 + index / 7,
+    timestamp: '2026-03-01T12:00:00Z',
+  }))
+  const answer = await fetch(`${url}/api/v1/ingest/batch`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-API-Key': key },
+    body: JSON.stringify({ readings }),
+  })
+  if (answer.status !== 200) throw new Error(`Cannot prepare the service: a batch was answered with ${answer.status}`)
+}
+
+const startFlood = async ({ url }: EmptyService, request: WorstRequest, key: string) => {
+  const { path, isPacked, isKeyed } = request
+  const body = request.bytes.toBase64()
+  return flooding({ url, path, isPacked, isKeyed, body, keys: [key], connections: 4 })
+}
+
+const flooding = async (flood: Flood) => {
+  const load = await startLoad<Flood, Times, FloodResult>('flood.ts', flood)
+  return {
+    run: async (times: Times): Promise<Seen> => {
+      const { perSecond, answers } = await load.askOnce(times)
+      return { perSecond: perSecond.toFixed(0), answers, note: '' }
+    },
+  }
+}
+
+/** Half of them name a key that exists, with another secret; the others one that does not. */
+const floodOfWrongKeys = async (service: EmptyService) => {
+  const known = (await createKey(service, worstCellar)).slice(4, 12)
+  const wrong = (keyId: string): string => makeKey(keyId, systemEntropy.bytes(32)).key
+  const keys = Array.from({ length: 64 }, (_, index) =>
+    wrong(index % 2 === 0 ? known : makeKeyId(systemEntropy.bytes(16))),
+  )
+  const body = Buffer.from('{}').toString('base64')
+  return flooding({
+    url: service.url,
+    path: '/api/v1/ingest',
+    keys,
+    body,
+    isPacked: false,
+    isKeyed: false,
+    connections: 64,
+  })
+}
+
+const stallBodies = async (service: EmptyService) => {
+  const key = await createKey(service, worstCellar, keyLimitDefault)
+  const load = await startLoad<StalledBodies, Times, StalledBodiesResult>('stalled-bodies.ts', {
+    url: service.url,
+    key,
+    connections: 200,
+    declaredBytes: batchBodyBytesMax,
+  })
+  return {
+    run: async (times: Times): Promise<Seen> => {
+      const { openAtEnd, answers } = await load.askOnce(times)
+      return { perSecond: '', answers, note: `${openAtEnd} open at the end` }
+    },
+  }
+}
+
+const liveOperators = 4
+const liveSessions = 64
+const liveCellars = 8
+const kegsOfLiveCellar = 2_000
+/** To each live cellar, so that its pages change before every push. */
+const liveReadingsPerSecond = 4
+
+/** 64 sessions with 8 streams each, one on every cellar, and no two of them on the same page; devices post to all the cellars. */
+const watchLivePages = async (service: EmptyService) => {
+  const { url } = service
+  const requests: { key: string; path: string; body: string }[] = []
+  for (let index = 0; index < liveCellars; index += 1) {
+    const cellar = cellarName(index)
+    await service.ask({ op: 'create_cellar', cellar, title: '' })
+    const key = await createKey(service, cellar)
+    for (let first = 0; first < kegsOfLiveCellar; first += batchReadingsMax)
+      await postReadings(url, { key, cellar, first })
+    const reading = { cellar, rack: 'rack-1', keg: 'sensor-temperature', value: 20, timestamp: '2026-03-01T12:00:01Z' }
+    requests.push({ key, path: '/api/v1/ingest', body: JSON.stringify(reading) })
+  }
+  const links: { url: string; email: string }[] = []
+  for (let index = 0; index < liveOperators; index += 1) {
+    const email = `operator-${index}@example.org`
+    const [line] = await service.ask({ op: 'issue_link', email, role: 'admin' })
+    if (line?.kind !== 'link') throw new Error('Cannot prepare the service: it made no link')
+    links.push({ url: line.value.url, email })
+  }
+  const paths = Array.from({ length: liveSessions }, (_, session) => livePaths(session))
+  const viewers = await startLoad<LiveViewers, Times, LiveViewersResult>('live-viewers.ts', {
+    url,
+    links,
+    sessions: liveSessions,
+    paths,
+  })
+  const devices = await startLoad<PacedDevices, Times, PacedDevicesResult>('paced-devices.ts', {
+    url,
+    requests,
+    perSecond: liveReadingsPerSecond * liveCellars,
+    connections: liveCellars,
+    latencyFromMs: 0,
+  })
+  return {
+    run: async (times: Times): Promise<Seen> => {
+      const [seen] = await Promise.all([viewers.askOnce(times), devices.askOnce(times)])
+      const { openAtEnd, answers, pushesPerSecond, mebibytesPerSecond } = seen
+      const note = `${openAtEnd} open at the end, ${pushesPerSecond.toFixed(0)} pushes/s, ${mebibytesPerSecond.toFixed(1)} MiB/s`
+      return { perSecond: '', answers, note }
+    },
+  }
+}
+
+const cellarName = (index: number): string => `live-cellar-${index}`
+
+/** Words that every keg's name has, so that each page is full: four searches, and sixteen pages of each. */
+const searches = ['', 'rack', 'sensor', 'rack sensor'] as const
+
+const livePaths = (session: number): readonly string[] => {
+  const find = searches[session % searches.length] ?? ''
+  const page = 1 + Math.floor(session / searches.length)
+  return Array.from(
+    { length: liveCellars },
+    (_, cellar) => `/live/cellars/${cellarName(cellar)}/readings?find=${encodeURIComponent(find)}&page=${page}`,
+  )
+}

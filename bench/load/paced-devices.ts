@@ -1,0 +1,119 @@
+/**
+ * Devices that post evenly, so many requests a second in all, whether or not the service keeps up. The latency of each counts from
+ * the instant at which it was due, so a service that stands still is not measured less often meanwhile.
+ */
+import { percentile } from '../figures.ts'
+import { AnswerReader, type Answers, serveLoad, type Times, untilInstant } from './load-process.ts'
+
+export type PacedDevices = {
+  readonly url: string
+  /** Sent in turn. */
+  readonly requests: readonly { readonly key: string; readonly path: string; readonly body: string }[]
+  readonly perSecond: number
+  readonly connections: number
+  /** What was due earlier than this after the start is sent and counted, but its latency is not. */
+  readonly latencyFromMs: number
+}
+
+export type PacedDevicesResult = {
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly maxMs: number
+  readonly answers: Answers
+  /** Due but never answered. */
+  readonly unanswered: number
+  /** How late the load itself came to look what is due. */
+  readonly lateP99Ms: number
+  readonly lateMaxMs: number
+}
+
+/** How often the load looks what is due. */
+const paceMs = 1
+/** After the end, for what is still under way. */
+const graceMs = 10_000
+
+type Connection = { socket: Bun.Socket<undefined> | null; dueMs: number }
+
+const run = async (load: PacedDevices, { startMs, endMs }: Times): Promise<PacedDevicesResult> => {
+  const { hostname, port } = new URL(load.url)
+  const requests = load.requests.map(requestBytes)
+  const latencies: number[] = []
+  const late: number[] = []
+  const answers: Record<string, number> = {}
+  const idle: Connection[] = []
+  let answered = 0
+  const total = Math.floor((load.perSecond * (endMs - startMs)) / 1_000)
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+
+  const count = (what: string, { dueMs }: Connection): void => {
+    answers[what] = (answers[what] ?? 0) + 1
+    answered += 1
+    if (dueMs >= startMs + load.latencyFromMs) latencies.push(nowMs() - dueMs)
+    if (answered === total) end()
+  }
+  const connect = async (connection: Connection): Promise<void> => {
+    const reader = new AnswerReader((status) => {
+      count(status, connection)
+      idle.push(connection)
+      send()
+    })
+    connection.socket = await Bun.connect({
+      hostname,
+      port: Number(port),
+      socket: {
+        data: (_, bytes) => reader.take(bytes),
+        close: () => {
+          const at = idle.indexOf(connection)
+          if (at >= 0) idle.splice(at, 1)
+          else count('closed', connection)
+          connect(connection).catch(() => {})
+        },
+      },
+    })
+    idle.push(connection)
+  }
+  const dueOf = (number: number): number => startMs + (number * 1_000) / load.perSecond
+  let sent = 0
+  const send = (): void => {
+    for (const now = nowMs(); sent < total; sent += 1) {
+      const dueMs = dueOf(sent)
+      if (dueMs > now) break
+      const connection = idle.pop()
+      if (connection === undefined) break
+      connection.dueMs = dueMs
+      connection.socket?.write(requests[sent % requests.length] ?? '')
+    }
+  }
+  for (let index = 0; index < load.connections; index += 1) await connect({ socket: null, dueMs: 0 })
+  await untilInstant(startMs)
+  let tickMs = nowMs()
+  const pace = setInterval(() => {
+    const beforeMs = tickMs
+    tickMs = nowMs()
+    late.push(tickMs - beforeMs - paceMs)
+    send()
+  }, paceMs)
+  await Promise.race([ended, untilInstant(endMs + graceMs)])
+  clearInterval(pace)
+  // What has no answer yet has waited at least until now.
+  for (let number = answered; number < total; number += 1) latencies.push(nowMs() - dueOf(number))
+  return {
+    p50Ms: percentile(latencies, 50),
+    p99Ms: percentile(latencies, 99),
+    maxMs: percentile(latencies, 100),
+    answers,
+    unanswered: total - answered,
+    lateP99Ms: percentile(late, 99),
+    lateMaxMs: percentile(late, 100),
+  }
+}
+
+/** Finer than `Date.now`, and on the same scale. */
+const nowMs = (): number => performance.timeOrigin + performance.now()
+
+const requestBytes = ({ key, path, body }: PacedDevices['requests'][number]): Buffer => {
+  const head = [`POST ${path} HTTP/1.1`, 'Host: 127.0.0.1', 'Content-Type: application/json', `X-API-Key: ${key}`]
+  return Buffer.from(`${head.join('\r\n')}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+}
+
+await serveLoad<PacedDevices, Times, PacedDevicesResult>(async (load) => (times) => run(load, times))

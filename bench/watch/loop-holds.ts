@@ -1,0 +1,203 @@
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { batchBodyBytesMax } from '../../src/limits.ts'
+import { median, table } from '../figures.ts'
+import { pack, type WorstBody, worstBodies } from '../load/worst-bodies.ts'
+import { createKey, type EmptyService, freePort, type ServiceOptions, startEmptyService } from '../servers.ts'
+import type { Holds } from './hold-watch.ts'
+
+/** The event loop's time for one request with that body. */
+export type HeldLoop = {
+  readonly request: WorstRequest
+  /** Those that came, usually one. */
+  readonly statuses: readonly number[]
+  readonly code: string
+  readonly longestMs: number
+  readonly longestMsMax: number
+  readonly processorMs: number
+  readonly processorMsMax: number
+  readonly allMs: number
+}
+
+/** A body as it is sent. */
+export type WorstRequest = {
+  readonly name: string
+  readonly path: string
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly isPacked: boolean
+  /** `null`: it unpacks to more than the service takes, or to nothing. */
+  readonly unpackedBytes: number | null
+  /** With an `Idempotency-Key` of its own. */
+  readonly isKeyed: boolean
+  readonly isWithinStructure: boolean
+}
+
+export const worstCellar = 'wine-berlin1'
+const holdTargetMs = 10
+
+const warmUps = 2
+/** What is done behind the answer belongs to the request. */
+const settleMs = 5
+const rowsPrinted = 25
+
+/**
+ * How long one request holds the event loop, for each body of the corpus. The real service runs in a process of its own and
+ * gets one request at a time. Each body has an API key of its own, with the highest possible limit.
+ */
+export const benchLoopHolds = async (rounds: number, options: ServiceOptions): Promise<readonly HeldLoop[]> => {
+  const port = await freePort()
+  const env = { BUN_OPTIONS: `--preload ${join(import.meta.dir, 'hold-watch.ts')}`, BENCH_HOLD_PORT: String(port) }
+  const service = await startEmptyService({ ...options, env })
+  try {
+    await openWorstCellar(service)
+    const watched: Watched = { service, watchUrl: `http://127.0.0.1:${port}` }
+    await compileHotPaths(watched)
+    const held: HeldLoop[] = []
+    for (const body of worstBodies(worstCellar)) {
+      for (const request of requestsOf(body)) held.push(await measure(watched, request, rounds))
+    }
+    const sorted = held.toSorted((a, b) => b.longestMs - a.longestMs)
+    report(sorted, rounds)
+    return sorted
+  } finally {
+    await service.stop()
+  }
+}
+
+const century = 36_500 * 86_400_000
+
+/** With bounds, so that items can be refused for their age and for being ahead. */
+export const openWorstCellar = async (service: EmptyService): Promise<void> => {
+  await service.ask({ op: 'create_cellar', cellar: worstCellar, title: '' })
+  const changes = { readingAgeMsMax: century, readingAheadMsMax: century }
+  await service.ask({ op: 'cellar_policy', cellar: worstCellar, changes, isConfirmed: true })
+}
+
+/** Plain and packed, without an `Idempotency-Key` and with one. A short body is sent in two ways only. */
+export const requestsOf = (body: WorstBody): readonly WorstRequest[] => {
+  const { name, kind, isWithinStructure } = body
+  const path = kind === 'reading' ? '/api/v1/ingest' : '/api/v1/ingest/batch'
+  const both = (bytes: Uint8Array<ArrayBuffer>, isPacked: boolean): readonly WorstRequest[] => {
+    const unpackedBytes = isPacked ? unpackedBytesOf(bytes) : bytes.length
+    return [false, true].map((isKeyed) => ({ name, path, bytes, isPacked, unpackedBytes, isKeyed, isWithinStructure }))
+  }
+  if (body.encoding === 'gzip') return both(body.bytes, true)
+  if (kind === 'reading') return both(body.bytes, false)
+  return [...both(body.bytes, false), ...both(pack(body.bytes), true)]
+}
+
+const unpackedBytesOf = (bytes: Uint8Array): number | null => {
+  try {
+    return gunzipSync(bytes, { maxOutputLength: batchBodyBytesMax }).length
+  } catch {
+    return null
+  }
+}
+
+type Watched = { readonly service: EmptyService; readonly watchUrl: string }
+
+/** The first requests of a process are slow, whatever they are. */
+const compileHotPaths = async (watched: Watched): Promise<void> => {
+  for (const body of worstBodies(worstCellar)) {
+    const isUsual = body.name.startsWith('valid:') || body.name.startsWith('invalid:') || body.name === 'reading: valid'
+    if (isUsual) for (const request of requestsOf(body)) await measure(watched, request, 1)
+  }
+}
+
+type Sent = { readonly status: number; readonly code: string; readonly holds: Holds }
+
+const measure = async ({ service, watchUrl }: Watched, request: WorstRequest, rounds: number): Promise<HeldLoop> => {
+  const key = await createKey(service, worstCellar)
+  const sent: Sent[] = []
+  for (let round = -warmUps; round < rounds; round += 1) {
+    await fetch(`${watchUrl}/begin`)
+    const answer = await fetch(service.url + request.path, {
+      method: 'POST',
+      headers: headersOf(request, key),
+      body: request.bytes,
+    })
+    const code = codeIn(await answer.text())
+    await Bun.sleep(settleMs)
+    const holds: Holds = JSON.parse(await (await fetch(`${watchUrl}/end`)).text())
+    if (round >= 0) sent.push({ status: answer.status, code, holds })
+  }
+  return {
+    request,
+    statuses: [...new Set(sent.map(({ status }) => status))],
+    code: sent[0]?.code ?? '',
+    longestMs: median(sent.map(({ holds }) => holds.longestMs)),
+    longestMsMax: Math.max(...sent.map(({ holds }) => holds.longestMs)),
+    processorMs: median(sent.map(({ holds }) => holds.longestProcessorMs)),
+    processorMsMax: Math.max(...sent.map(({ holds }) => holds.longestProcessorMs)),
+    allMs: median(sent.map(({ holds }) => holds.allMs)),
+  }
+}
+
+const headersOf = ({ isPacked, isKeyed }: WorstRequest, key: string): Record<string, string> => ({
+  'Content-Type': 'application/json',
+  'X-API-Key': key,
+  ...(isPacked ? { 'Content-Encoding': 'gzip' } : {}),
+  ...(isKeyed ? { 'Idempotency-Key': crypto.randomUUID() } : {}),
+})
+
+const codeIn = (text: string): string => {
+  const answer: { readonly code?: string } = JSON.parse(text)
+  return answer.code ?? ''
+}
+
+const report = (held: readonly HeldLoop[], rounds: number): void => {
+  const within = held.filter(({ request }) => request.isWithinStructure)
+  console.log(
+    `\nThe event loop's time for one request, ${rounds} times each; the worst ${rowsPrinted} of ${held.length}\n`,
+  )
+  console.log(table([head, ...held.slice(0, rowsPrinted).map(row)]))
+  console.log(`\nOf these ${within.length} keep the bounds on structure; the worst ${rowsPrinted}\n`)
+  console.log(table([head, ...within.slice(0, rowsPrinted).map(row)]))
+  console.log(`\nTarget: no turn is longer than ${holdTargetMs} ms. Requests with a longer one:\n`)
+  console.log(
+    table([['', 'by the median', 'at least once'], over('all', held), over('within the bounds on structure', within)]),
+  )
+}
+
+const head = [
+  'body',
+  'sent as',
+  'bytes',
+  'unpacked',
+  'status',
+  'code',
+  'longest turn ms: median',
+  'max',
+  'its processor time: median',
+  'max',
+  'all turns: median',
+]
+
+const over = (name: string, held: readonly HeldLoop[]): string[] => {
+  const count = (figure: (one: HeldLoop) => number): number => held.filter((one) => figure(one) > holdTargetMs).length
+  const both = (wall: number, processor: number): string => `${wall} (${processor} by processor time) of ${held.length}`
+  return [
+    name,
+    both(
+      count((one) => one.longestMs),
+      count((one) => one.processorMs),
+    ),
+    both(
+      count((one) => one.longestMsMax),
+      count((one) => one.processorMsMax),
+    ),
+  ]
+}
+
+const row = (one: HeldLoop): string[] => [
+  one.request.name,
+  sentAs(one.request),
+  String(one.request.bytes.length),
+  String(one.request.unpackedBytes ?? '–'),
+  one.statuses.join(', '),
+  one.code,
+  ...[one.longestMs, one.longestMsMax, one.processorMs, one.processorMsMax, one.allMs].map((ms) => ms.toFixed(1)),
+]
+
+export const sentAs = ({ isPacked, isKeyed }: WorstRequest): string =>
+  (isPacked ? 'gzip' : 'plain') + (isKeyed ? ', key' : '')

@@ -1,0 +1,91 @@
+import { type CellarEventType, type CellarState, evolveCellar } from '../src/domain/cellar.ts'
+import type { RecordedEvent } from '../src/domain/events.ts'
+import { isNext } from './next-revision.ts'
+import type { CellarQueries } from './queries.ts'
+import { kinds, type RecordReader, type RecordWriter } from './records.ts'
+import { readBy, readLimit, writeBy, writeLimit } from './saved-fields.ts'
+
+/** Every cellar, for ever: only admins make them. */
+export class CellarsFold implements CellarQueries {
+  readonly #byStream = new Map<string, CellarState>()
+  readonly #byIdentifier = new Map<string, CellarState>()
+  #sorted: readonly CellarState[] | null = null
+
+  fold(event: RecordedEvent<CellarEventType>): void {
+    const before = this.#byStream.get(event.stream) ?? null
+    if (!isNext(before?.revision ?? -1, event)) return
+    this.#put(event.stream, evolveCellar(before, event))
+  }
+
+  get(cellar: string): CellarState | null {
+    return this.#byIdentifier.get(cellar) ?? null
+  }
+
+  ofStream(stream: string): CellarState | null {
+    return this.#byStream.get(stream) ?? null
+  }
+
+  list(): readonly CellarState[] {
+    this.#sorted ??= [...this.#byIdentifier.values()].sort(byTitle)
+    return this.#sorted
+  }
+
+  /** Begins at once; the pieces are made as they are asked for. */
+  save(to: RecordWriter): Generator<Uint8Array> {
+    return pieces(to, [...this.#byStream])
+  }
+
+  /** @throws RangeError if it is not what `save` wrote. */
+  restore(from: RecordReader): void {
+    this.#put(from.name(), readCellar(from))
+  }
+
+  #put(stream: string, cellar: CellarState): void {
+    this.#byStream.set(stream, cellar)
+    this.#byIdentifier.set(cellar.cellar, cellar)
+    this.#sorted = null
+  }
+}
+
+function* pieces(to: RecordWriter, cellars: readonly (readonly [string, CellarState])[]): Generator<Uint8Array> {
+  for (const [stream, cellar] of cellars) {
+    to.byte(kinds.cellar)
+    to.name(stream)
+    writeCellar(to, cellar)
+    if (to.isFull) yield to.lend()
+  }
+}
+
+const writeCellar = (
+  to: RecordWriter,
+  { cellar, title, policy, createdAt, createdBy, revision }: CellarState,
+): void => {
+  to.name(cellar)
+  to.text(title)
+  to.optional(policy.limit, (limit) => writeLimit(to, limit))
+  to.optional(policy.readingAgeMsMax, (ms) => to.whole(ms))
+  to.optional(policy.readingAheadMsMax, (ms) => to.whole(ms))
+  to.optional(policy.retentionMs, (ms) => to.whole(ms))
+  to.whole(createdAt)
+  writeBy(to, createdBy)
+  to.whole(revision)
+}
+
+const readCellar = (from: RecordReader): CellarState => ({
+  cellar: from.name(),
+  title: from.text(),
+  policy: {
+    limit: from.optional(() => readLimit(from)),
+    readingAgeMsMax: from.optional(() => from.whole()),
+    readingAheadMsMax: from.optional(() => from.whole()),
+    retentionMs: from.optional(() => from.whole()),
+  },
+  createdAt: from.whole(),
+  createdBy: readBy(from),
+  revision: from.whole(),
+})
+
+/** As people sort: "Cellar 2" before "Cellar 10". The language is fixed, so that every machine shows one order. */
+const { compare } = new Intl.Collator('en', { numeric: true })
+
+const byTitle = (a: CellarState, b: CellarState): number => compare(a.title, b.title) || (a.cellar < b.cellar ? -1 : 1)

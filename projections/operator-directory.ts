@@ -1,0 +1,249 @@
+import type { RecordedEvent } from '../src/domain/events.ts'
+import {
+  evolveOperator,
+  type LinkFromOther,
+  type OperatorAccountState,
+  type OperatorEventType,
+  type OperatorSession,
+  type OperatorState,
+} from '../src/domain/operator.ts'
+import { evolveSetup, noSetup, type SetupEventType, type SetupState, setupLink } from '../src/domain/operator-setup.ts'
+import { setupStream } from '../src/domain/stream-names.ts'
+import { endedSessionsMax } from '../src/limits.ts'
+import { isNext } from './next-revision.ts'
+import type { Invitation, IssuedLink, OpenSession, OperatorAccount, OperatorQueries } from './queries.ts'
+import { kinds, type RecordReader, type RecordWriter } from './records.ts'
+import { readLink, readRole, writeLink, writeRole } from './saved-fields.ts'
+
+/** Operators, their sessions and links, and the set-up links that belong to nobody yet. */
+export class OperatorsFold implements OperatorQueries {
+  readonly #byStream = new Map<string, OperatorState>()
+  readonly #byEmail = new Map<string, OperatorState>()
+  readonly #streamOfSession = new Map<string, string>()
+  /** Oldest first. Not saved: a page that asks for one from before the last start goes on asking in vain. */
+  readonly #ended = new Set<string>()
+  readonly #streamOfLink = new Map<string, string>()
+  #setup: SetupState = noSetup
+
+  foldSetup(event: RecordedEvent<SetupEventType>): void {
+    if (isNext(this.#setup.revision ?? -1, event)) this.#setup = evolveSetup(this.#setup, event)
+  }
+
+  fold(event: RecordedEvent<OperatorEventType>): void {
+    const { stream } = event
+    const before = this.#byStream.get(stream) ?? null
+    if (!isNext(before?.revision ?? -1, event)) return
+    this.#put(stream, evolveOperator(before, event))
+  }
+
+  get(email: string): OperatorAccount | null {
+    const operator = this.#byEmail.get(email.toLowerCase())
+    return operator === undefined ? null : accountOf(operator)
+  }
+
+  list(): readonly OperatorAccount[] {
+    return [...this.#byEmail.values()]
+      .map(accountOf)
+      .filter((account) => account !== null)
+      .sort(byEmail)
+  }
+
+  invitations(now: number): readonly Invitation[] {
+    return [...this.#byEmail.values()]
+      .map((operator) => invitationOf(operator, now))
+      .filter((invitation) => invitation !== null)
+      .sort(byEmail)
+  }
+
+  wasRemoved(email: string): boolean {
+    const operator = this.#byEmail.get(email.toLowerCase())
+    return operator?.account === null && operator.wasAdded
+  }
+
+  session(sessionHash: string, now: number): OpenSession | null {
+    const operator = this.#byStream.get(this.#streamOfSession.get(sessionHash) ?? '')
+    const session = operator?.sessions.find((one) => one.sessionHash === sessionHash)
+    if (!operator?.account || session === undefined || now >= session.expiresAt) return null
+    return { ...session, email: operator.email, role: operator.account.role }
+  }
+
+  isDevice(deviceHash: string): boolean {
+    return [...this.#byStream.values()].some(({ account }) => account?.devices.includes(deviceHash))
+  }
+
+  sessions(email: string, now: number): readonly OperatorSession[] {
+    return (this.#byEmail.get(email.toLowerCase())?.sessions ?? []).filter(({ expiresAt }) => now < expiresAt)
+  }
+
+  isSessionOver(sessionHash: string, now: number): boolean {
+    if (this.#ended.has(sessionHash)) return true
+    return this.#streamOfSession.has(sessionHash) && this.session(sessionHash, now) === null
+  }
+
+  link(linkHash: string, now: number): IssuedLink | null {
+    const stream = this.#streamOfLink.get(linkHash)
+    if (stream === undefined) return this.#setupLink(linkHash, now)
+    const operator = this.#byStream.get(stream)
+    const link = operator?.links.find((one) => one.linkHash === linkHash)
+    if (operator === undefined || link === undefined || now >= link.expiresAt) return null
+    return { stream, email: operator.email, role: link.role, expiresAt: link.expiresAt }
+  }
+
+  /** Begins at once; the pieces are made as they are asked for. */
+  save(to: RecordWriter): Generator<Uint8Array> {
+    return pieces(to, this.#setup, [...this.#byStream])
+  }
+
+  /** @throws RangeError if it is not what `save` wrote. */
+  restore(from: RecordReader): void {
+    this.#put(from.name(), readOperator(from))
+  }
+
+  /** @throws RangeError if it is not what `save` wrote. */
+  restoreSetup(from: RecordReader): void {
+    this.#setup = readSetup(from)
+  }
+
+  #put(stream: string, operator: OperatorState): void {
+    const before = this.#byStream.get(stream)
+    this.#byStream.set(stream, operator)
+    this.#byEmail.set(operator.email.toLowerCase(), operator)
+    for (const { sessionHash } of before?.sessions ?? []) this.#streamOfSession.delete(sessionHash)
+    for (const { sessionHash } of operator.sessions) this.#streamOfSession.set(sessionHash, stream)
+    for (const { sessionHash } of before?.sessions ?? []) {
+      if (!this.#streamOfSession.has(sessionHash)) this.#rememberEnded(sessionHash)
+    }
+    for (const { linkHash } of before?.links ?? []) this.#streamOfLink.delete(linkHash)
+    for (const { linkHash } of operator.links) this.#streamOfLink.set(linkHash, stream)
+  }
+
+  #rememberEnded(sessionHash: string): void {
+    this.#ended.add(sessionHash)
+    const [oldest] = this.#ended
+    if (this.#ended.size > endedSessionsMax && oldest !== undefined) this.#ended.delete(oldest)
+  }
+
+  /** One that was spent still works for its e-mail until that operator is there: the second of two appends may be missing. */
+  #setupLink(linkHash: string, now: number): IssuedLink | null {
+    const link = setupLink(this.#setup, linkHash, now)
+    if (link === null || (link.email !== null && this.#byEmail.get(link.email)?.wasAdded === true)) return null
+    return { stream: setupStream, email: link.email, role: link.role, expiresAt: link.expiresAt }
+  }
+}
+
+function* pieces(
+  to: RecordWriter,
+  setup: SetupState,
+  operators: readonly (readonly [string, OperatorState])[],
+): Generator<Uint8Array> {
+  to.byte(kinds.setup)
+  writeSetup(to, setup)
+  for (const [stream, operator] of operators) {
+    to.byte(kinds.operator)
+    to.name(stream)
+    writeOperator(to, operator)
+    if (to.isFull) yield to.lend()
+  }
+}
+
+const writeSetup = (to: RecordWriter, { links, spent, revision }: SetupState): void => {
+  to.list(links, (link) => writeLink(to, link))
+  to.optional(spent, (link) => {
+    writeLink(to, link)
+    to.text(link.email)
+  })
+  to.optional(revision, (number) => to.whole(number))
+}
+
+const readSetup = (from: RecordReader): SetupState => ({
+  links: from.list(() => readLink(from)),
+  spent: from.optional(() => ({ ...readLink(from), email: from.text() })),
+  revision: from.optional(() => from.whole()),
+})
+
+const writeOperator = (to: RecordWriter, operator: OperatorState): void => {
+  const { email, wasAdded, account, links, sessions, revision } = operator
+  to.text(email)
+  to.flag(wasAdded)
+  to.optional(account, (known) => writeAccount(to, known))
+  to.list(links, (link) => writeLink(to, link))
+  to.list(sessions, (session) => writeSession(to, session))
+  to.whole(revision)
+}
+
+const readOperator = (from: RecordReader): OperatorState => ({
+  email: from.text(),
+  wasAdded: from.flag(),
+  account: from.optional(() => readAccount(from)),
+  links: from.list(() => readLink(from)),
+  sessions: from.list(() => readSession(from)),
+  revision: from.whole(),
+})
+
+const writeAccount = (to: RecordWriter, account: OperatorAccountState): void => {
+  writeRole(to, account.role)
+  to.text(account.passwordHash)
+  to.whole(account.addedAt)
+  to.whole(account.passwordSetAt)
+  to.optional(account.passwordLinkMadeBy, (madeBy) => to.name(madeBy))
+  to.optional(account.lastSignedInAt, (at) => to.whole(at))
+  to.list(account.devices, (deviceHash) => to.text(deviceHash))
+  to.list(account.linksFromOthers, (made) => writeLinkFromOther(to, made))
+}
+
+const readAccount = (from: RecordReader): OperatorAccountState => ({
+  role: readRole(from),
+  passwordHash: from.text(),
+  addedAt: from.whole(),
+  passwordSetAt: from.whole(),
+  passwordLinkMadeBy: from.optional(() => from.name()),
+  lastSignedInAt: from.optional(() => from.whole()),
+  devices: from.list(() => from.text()),
+  linksFromOthers: from.list(() => readLinkFromOther(from)),
+})
+
+const writeLinkFromOther = (to: RecordWriter, { linkHash, madeBy, madeAt, usedAt }: LinkFromOther): void => {
+  to.text(linkHash)
+  to.name(madeBy)
+  to.whole(madeAt)
+  to.optional(usedAt, (at) => to.whole(at))
+}
+
+const readLinkFromOther = (from: RecordReader): LinkFromOther => ({
+  linkHash: from.text(),
+  madeBy: from.name(),
+  madeAt: from.whole(),
+  usedAt: from.optional(() => from.whole()),
+})
+
+const writeSession = (to: RecordWriter, session: OperatorSession): void => {
+  to.text(session.sessionHash)
+  to.whole(session.startedAt)
+  to.whole(session.expiresAt)
+  to.whole(session.idleAt)
+  to.optional(session.deviceHash, (deviceHash) => to.text(deviceHash))
+  to.optional(session.seenRevision, (revision) => to.whole(revision))
+  to.optional(session.linkMadeBy, (madeBy) => to.name(madeBy))
+}
+
+const readSession = (from: RecordReader): OperatorSession => ({
+  sessionHash: from.text(),
+  startedAt: from.whole(),
+  expiresAt: from.whole(),
+  idleAt: from.whole(),
+  deviceHash: from.optional(() => from.text()),
+  seenRevision: from.optional(() => from.whole()),
+  linkMadeBy: from.optional(() => from.name()),
+})
+
+const accountOf = ({ email, account, revision }: OperatorState): OperatorAccount | null =>
+  account === null ? null : { ...account, email, revision }
+
+const invitationOf = ({ email, account, links }: OperatorState, now: number): Invitation | null => {
+  const open = links.filter((link) => now < link.expiresAt)
+  if (account !== null || open.length === 0) return null
+  const role = open.some((link) => link.role === 'admin') ? 'admin' : 'auditor'
+  return { email, role, expiresAt: Math.max(...open.map((link) => link.expiresAt)) }
+}
+
+const byEmail = (a: { readonly email: string }, b: { readonly email: string }): number => (a.email < b.email ? -1 : 1)

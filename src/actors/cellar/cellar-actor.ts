@@ -1,0 +1,121 @@
+import { type CellarCommand, type CellarState, decideCellar, evolveCellar, type Purge } from '../../domain/cellar.ts'
+import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
+import { decideKey, evolveKey, type KeyState } from '../../domain/key.ts'
+import { keyIdBytes, makeKey, makeKeyId, secretBytes } from '../../domain/key-format.ts'
+import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
+import { keyStream } from '../../domain/stream-names.ts'
+import { keyIdTriesMax, keysPerCellarMax } from '../../limits.ts'
+import { askedBy } from '../asked-by.ts'
+import type { Asker, CreatedKey, NewKey } from '../core.ts'
+import type { Host } from '../host.ts'
+import { havingWritten } from '../outage-refusals.ts'
+import { appendUntilKnown } from '../stream/append-until-known.ts'
+import { narrowTo } from '../stream/narrow-event.ts'
+import { StreamActor } from '../stream/stream-actor.ts'
+
+type Answer<T> = Promise<Outcome<T, CommandRefusal>>
+
+type PurgeReadings = Extract<CellarCommand, { type: 'PurgeReadings' }>
+
+type KeyToMake = NewKey & { readonly predecessorId: string | null }
+
+type Naming = {
+  readonly successorId: string
+  /** Has the old key name it, and answers with what that key is then. */
+  readonly name: (successorId: string) => Answer<KeyState>
+}
+
+const cellarEvent = narrowTo('CellarCreated', 'CellarRenamed', 'CellarPolicyChanged', 'ReadingsPurged')
+
+/** One cellar on this node. Its keys are created here, one after the other, so that they can be counted and numbered. */
+export class CellarActor extends StreamActor<CellarState | null> {
+  constructor(stream: string, host: Host) {
+    const evolve = (state: CellarState | null, event: RecordedEvent) => evolveCellar(state, cellarEvent(event))
+    const projected = () => {
+      const state = host.projections.cellars.ofStream(stream)
+      return state === null ? null : { state, revision: state.revision }
+    }
+    super(host, { stream, initial: null, evolve, projected })
+  }
+
+  change(command: CellarCommand, asker: Asker): Answer<CellarState> {
+    return this.ask(async () => {
+      const changed = await this.folded.perform((state) => decideCellar(state, command), asker)
+      this.host.limitsEpoch += 1
+      if (!changed.ok) return changed
+      return changed.value === null ? refused({ kind: 'cellar_not_found' }) : done(changed.value)
+    })
+  }
+
+  /** Records those purges that nobody has made meanwhile: each begins where the readings of its key begin. */
+  purge(command: PurgeReadings): Answer<null> {
+    return this.ask(async () => {
+      const { readings } = this.host.projections
+      const isNext = ({ keyId, firstRevision }: Purge) => firstRevision === (readings.purged(keyId)?.keptFrom ?? 0)
+      const asker: Asker = { by: { kind: 'system' }, requestId: this.host.entropy.uuid() }
+      const purged = await this.folded.perform(
+        (state) => decideCellar(state, { ...command, purges: command.purges.filter(isNext) }),
+        asker,
+      )
+      return purged.ok ? done(null) : purged
+    })
+  }
+
+  createKey(input: NewKey, asker: Asker): Answer<CreatedKey> {
+    return this.ask(() => this.#createKey({ ...input, predecessorId: null }, asker))
+  }
+
+  /**
+   * The old key names its successor first, then that is made, then its text is shown. Whoever dies in between leaves a
+   * successor that never was, or one that nobody has the text of: neither is ever used, and so neither ends the old key.
+   * Asked again with the same id, it goes on where it broke off, as long as the new key was not made.
+   */
+  rotateKey({ successorId, name }: Naming, asker: Asker): Answer<CreatedKey> {
+    return this.ask(async () => {
+      const cellar = await this.folded.load()
+      if (cellar === null) return refused({ kind: 'cellar_not_found' })
+      const full = this.#noRoomIn(cellar.cellar)
+      if (full !== null) return full
+      // A form that is sent again must not make a successor of long ago the one that counts.
+      const [known] = await this.host.log.read(keyStream(successorId), { limit: 1 })
+      if (known !== undefined) return refused({ kind: 'key_exists' })
+      const named = await name(successorId)
+      if (!named.ok) return named
+      const { keyId, label, note, limit, expiresAt } = named.value
+      const input = { cellar: cellar.cellar, label, note, limit, expiresAt, keyId: successorId, predecessorId: keyId }
+      return havingWritten(() => this.#createKey(input, asker))
+    })
+  }
+
+  #noRoomIn(cellar: string) {
+    const keys = this.host.projections.keys.ofCellar(cellar).length
+    return keys < keysPerCellarMax ? null : refused({ kind: 'too_many_keys', keysMax: keysPerCellarMax } as const)
+  }
+
+  async #createKey(input: KeyToMake, asker: Asker): Answer<CreatedKey> {
+    const { clock, entropy, projections } = this.host
+    if ((await this.folded.load()) === null) return refused({ kind: 'cellar_not_found' })
+    const full = this.#noRoomIn(input.cellar)
+    if (full !== null) return full
+    const label = input.label === '' ? `Key ${projections.keys.ofCellar(input.cellar).length + 1}` : input.label
+    for (let tries = 0; tries < keyIdTriesMax; tries += 1) {
+      const keyId = input.keyId ?? makeKeyId(entropy.bytes(keyIdBytes))
+      const { key, secretHash } = makeKey(keyId, entropy.bytes(secretBytes))
+      const recordedAt = clock.now()
+      const decision = decideKey(null, { ...input, type: 'CreateKey', keyId, label, secretHash }, recordedAt)
+      if (!decision.ok) return decision
+      const common = { recordedAt, metadata: askedBy(asker) }
+      const events = decision.value.map((event): NewEvent => ({ ...event, ...common, id: entropy.uuid() }))
+      const append = { stream: keyStream(keyId), expected: 'none' as const, events }
+      const result = await appendUntilKnown(this.host, append, { mustFinish: false })
+      if (result.outcome === 'conflict') {
+        if (input.keyId !== undefined) return refused({ kind: 'key_exists' })
+        continue
+      }
+      projections.fold(result.events)
+      const [created] = result.events
+      if (created?.type === 'KeyCreated') return done({ key, state: evolveKey(null, created) })
+    }
+    throw new Error(`Cannot create a key: ${keyIdTriesMax} ids in a row were taken`)
+  }
+}

@@ -1,0 +1,180 @@
+import type { Purge } from '../../domain/cellar.ts'
+import type { RecordedEvent } from '../../domain/events.ts'
+import { purgeBefore } from '../../domain/purge-before.ts'
+import { cellarStream, readingsStream } from '../../domain/stream-names.ts'
+import { purgesPerAppendMax } from '../../limits.ts'
+import { Outage } from '../../log/event-log.ts'
+import type { Host } from '../host.ts'
+import { eventAt, firstSince } from '../key/load-readings.ts'
+import type { Registry } from '../registry.ts'
+import type { TimesTold } from '../time/clock-watch.ts'
+import { PurgeClock } from '../time/purge-clock.ts'
+import type { CellarActor } from './cellar-actor.ts'
+import { RecordRetention } from './record-retention.ts'
+
+export type Purging = {
+  /** When the newest event of the log was recorded, before this node wrote any. Asked once, by the first run. */
+  newestMs(): number
+  onTimes(told: TimesTold): void
+}
+
+/**
+ * Purges readings that are older than their cellar keeps them (docs/protocol.md, "Retention"): first `ReadingsPurged` in the
+ * cellar's stream, then the truncation. Every node tries, and the exact revision of the cellar's stream lets one of them write.
+ * If that node dies between the two, any node truncates: at its start, or when it hears of the purge.
+ */
+export class Retention {
+  readonly #host: Host
+  readonly #cellars: Registry<CellarActor>
+  /** Where the readings of a key begin since a purge, of those that may not be truncated there. `null` before the first run. */
+  #untruncated: Map<string, number> | null = null
+  /** By cellar: whatever was accepted before then (ms) was purged, or is the last of its key. */
+  readonly #doneBefore = new Map<string, number>()
+  /** Keys with a gap in their readings at the last run, and whether that was told. */
+  #gaps: ReadonlyMap<string, boolean> = new Map()
+  #running: Promise<void> | null = null
+  readonly #purging: Purging
+  readonly #records: RecordRetention
+  #clock: PurgeClock | null = null
+  #isDoubtTold = false
+
+  constructor(host: Host, cellars: Registry<CellarActor>, purging: Purging) {
+    this.#host = host
+    this.#cellars = cellars
+    this.#purging = purging
+    this.#records = new RecordRetention(host)
+  }
+
+  hear(event: RecordedEvent): void {
+    if (event.type === 'ReadingsPurged') this.#mustTruncate(event.data.keyId)
+  }
+
+  /** Joins the run that is under way: the first purge of a long log takes minutes. */
+  run(): Promise<void> {
+    this.#running ??= this.#runOnce().finally(() => {
+      this.#running = null
+    })
+    return this.#running
+  }
+
+  async #runOnce(): Promise<void> {
+    try {
+      await this.#truncate()
+      await this.#purge()
+      this.#tellGaps()
+    } catch (error) {
+      // The next run goes on where this one ended.
+      if (!(error instanceof Outage)) this.#host.onBug(error)
+    }
+  }
+
+  /** Uses one time for all cellars and records: a purge may take minutes, and the clock is read once. */
+  async #purge(): Promise<void> {
+    const now = this.#host.clock.now()
+    this.#clock ??= new PurgeClock(this.#purging.newestMs())
+    const doubtedByMs = this.#clock.doubtedBy(now)
+    const cellars = this.#host.projections.cellars.list().filter(({ policy }) => policy.retentionMs !== null)
+    this.#tellDoubt(cellars.length === 0 ? 0 : doubtedByMs)
+    if (doubtedByMs > 0) return
+    for (const { cellar } of cellars) await this.#purgeCellar(cellar, now)
+    await this.#records.run(now)
+  }
+
+  #tellDoubt(byMs: number): void {
+    const isDoubted = byMs > 0
+    if (isDoubted !== this.#isDoubtTold)
+      this.#purging.onTimes(isDoubted ? { kind: 'doubted', byMs } : { kind: 'doubted_no_more' })
+    this.#isDoubtTold = isDoubted
+  }
+
+  async #purgeCellar(cellar: string, now: number): Promise<void> {
+    const { projections } = this.#host
+    const retentionMs = projections.cellars.get(cellar)?.policy.retentionMs ?? null
+    if (retentionMs === null) return
+    const acceptedBefore = purgeBefore(now, retentionMs)
+    if (acceptedBefore <= (this.#doneBefore.get(cellar) ?? 0)) return
+    let purges: Purge[] = []
+    const record = async (): Promise<boolean> => {
+      const actor = this.#cellars.get(cellarStream(cellar))
+      const recorded = await actor?.purge({ type: 'PurgeReadings', purges, acceptedBefore, retentionMs })
+      // Under another policy nothing was recorded, and what is done under this one is yet to be found.
+      const isRecorded = recorded?.ok === true && projections.cellars.get(cellar)?.policy.retentionMs === retentionMs
+      for (const { keyId } of purges) this.#mustTruncate(keyId)
+      purges = []
+      await this.#truncate()
+      return isRecorded
+    }
+    for (const { keyId } of projections.keys.ofCellar(cellar)) {
+      if (this.#host.isStopping) return
+      const purge = await this.#purgeOf(keyId, acceptedBefore)
+      if (purge !== null) purges.push(purge)
+      if (purges.length === purgesPerAppendMax && !(await record())) return
+    }
+    if (purges.length > 0 && !(await record())) return
+    this.#doneBefore.set(cellar, acceptedBefore)
+  }
+
+  /**
+   * All that was accepted before then, but for the key's last reading, by which its usage is known; so neither the last
+   * event of a stream nor a seal ever goes. Found by halves, and counted by revisions: no reading is read for it.
+   */
+  async #purgeOf(keyId: string, acceptedBefore: number): Promise<Purge | null> {
+    const { log, projections } = this.#host
+    const { readings } = projections
+    const last = readings.usage(keyId)?.last
+    const firstRevision = readings.purged(keyId)?.keptFrom ?? 0
+    if (last === undefined || last.revision <= firstRevision) return null
+    const first = await eventAt(log, last.stream, firstRevision)
+    if (first.recordedAt >= acceptedBefore) return null
+    const end =
+      last.recordedAt < acceptedBefore ? last.revision : (await firstSince(log, last, acceptedBefore)).revision
+    const barriers = new Set(readings.barriers(keyId).map(({ revision }) => revision))
+    const inRange = [...barriers].filter((revision) => revision >= firstRevision && revision < end).length
+    const count = end - firstRevision - inRange
+    if (count <= 0) return null
+    let lastAccepted = end - 1
+    while (barriers.has(lastAccepted)) lastAccepted -= 1
+    const { recordedAt } = await eventAt(log, last.stream, lastAccepted)
+    return { keyId, firstRevision, lastRevision: end - 1, readings: count, lastAcceptedAt: recordedAt }
+  }
+
+  async #truncate(): Promise<void> {
+    for (const [keyId, before] of this.#toTruncate()) {
+      if (this.#host.isStopping) return
+      try {
+        await this.#host.log.truncate(readingsStream(keyId), before)
+      } catch (error) {
+        if (error instanceof Outage) throw error
+        this.#host.onBug(error)
+      }
+      if (this.#untruncated?.get(keyId) === before) this.#untruncated.delete(keyId)
+    }
+  }
+
+  /** Where the log says so, whichever node purged it. */
+  #mustTruncate(keyId: string): void {
+    const purged = this.#host.projections.readings.purged(keyId)
+    if (purged !== null) this.#untruncated?.set(keyId, purged.keptFrom)
+  }
+
+  /** At the first run everything that was ever purged: whether its truncation was made, nobody here can know. */
+  #toTruncate(): readonly (readonly [string, number])[] {
+    if (this.#untruncated !== null) return [...this.#untruncated]
+    const { readings } = this.#host.projections
+    this.#untruncated = new Map(readings.purgedKeys().map((keyId) => [keyId, readings.purged(keyId)?.keptFrom ?? 0]))
+    return [...this.#untruncated]
+  }
+
+  /** What is missing may have been purged a moment ago; a minute later that has been heard of. */
+  #tellGaps(): void {
+    const before = this.#gaps
+    const gaps = this.#host.projections.readings.gaps()
+    for (const keyId of gaps) {
+      if (before.get(keyId) !== false) continue
+      this.#host.onBug(
+        new Error(`Readings of key ${keyId} are missing from the log, and no ReadingsPurged accounts for them`),
+      )
+    }
+    this.#gaps = new Map(gaps.map((keyId) => [keyId, before.has(keyId)]))
+  }
+}

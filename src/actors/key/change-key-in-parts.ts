@@ -1,0 +1,68 @@
+import type { Limit } from '../../domain/events.ts'
+import type { KeyState } from '../../domain/key.ts'
+import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
+import type { Asker, Core } from '../core.ts'
+
+/** What is left out stays as it is. `null`: the cellar's limit, no expiry. `expiresAt` is ms. */
+export type KeyChanges = {
+  readonly label?: string
+  readonly note?: string
+  readonly limit?: Limit | null
+  readonly expiresAt?: number | null
+}
+
+export type ChangeRefused = {
+  readonly refusal: CommandRefusal
+  /** What it is about; nothing, if it is about all of it. */
+  readonly refused: KeyPart
+  /** What is done all the same. */
+  readonly done: KeyPart
+}
+
+/** What is changed together. */
+export type KeyPart = readonly (keyof KeyChanges)[]
+
+/**
+ * Each part is an event of its own, so the store may take one and not the next. Then the answer says which, and the same
+ * changes again do the rest.
+ */
+export const changeKeyInParts = async (
+  core: Core,
+  { keyId, changes }: { readonly keyId: string; readonly changes: KeyChanges },
+  asker: Asker,
+): Promise<Outcome<KeyState, ChangeRefused>> => {
+  let key = core.projections.keys.get(keyId)
+  const refusedWhole = (refusal: CommandRefusal) => refused({ refusal, refused: [], done: [] })
+  if (key === null) return refusedWhole({ kind: 'key_not_found' })
+  // Judged before anything is changed; so is the text, which comes first, and the limit where it was typed.
+  if (isPast(changes.expiresAt, core.clock.now())) return refusedWhole({ kind: 'expiry_in_past', isNew: false })
+  const isDone: (keyof KeyChanges)[] = []
+  for (const { part, change } of changesOf(core, { keyId, changes }, asker)) {
+    const outcome = await change()
+    if (!outcome.ok) return refused({ refusal: outcome.refusal, refused: part, done: isDone })
+    isDone.push(...part)
+    key = outcome.value
+  }
+  return done(key)
+}
+
+type Change = { readonly part: KeyPart; change(): Promise<Outcome<KeyState, CommandRefusal>> }
+
+const changesOf = (
+  { keys }: Core,
+  { keyId, changes }: { readonly keyId: string; readonly changes: KeyChanges },
+  asker: Asker,
+): readonly Change[] => {
+  const { limit, expiresAt, ...text } = changes
+  const textPart = (['label', 'note'] as const).filter((name) => name in text)
+  return [
+    ...(textPart.length === 0 ? [] : [{ part: textPart, change: () => keys.relabel(keyId, text, asker) }]),
+    ...(limit === undefined ? [] : [{ part: ['limit'] as const, change: () => keys.setLimit(keyId, limit, asker) }]),
+    ...(expiresAt === undefined
+      ? []
+      : [{ part: ['expiresAt'] as const, change: () => keys.setExpiry(keyId, expiresAt, asker) }]),
+  ]
+}
+
+const isPast = (expiresAt: number | null | undefined, nowMs: number): boolean =>
+  typeof expiresAt === 'number' && expiresAt <= nowMs

@@ -1,0 +1,57 @@
+import type { RecordedEvent } from '../../domain/events.ts'
+import { decideOperator, evolveOperator, type OperatorCommand, type OperatorState } from '../../domain/operator.ts'
+import { decideSetup, evolveSetup, noSetup, type SetupCommand, type SetupState } from '../../domain/operator-setup.ts'
+import type { CommandRefusal, Outcome } from '../../domain/refusal.ts'
+import { setupStream } from '../../domain/stream-names.ts'
+import type { Asker } from '../core.ts'
+import type { Host } from '../host.ts'
+import { narrowTo } from '../stream/narrow-event.ts'
+import { StreamActor } from '../stream/stream-actor.ts'
+
+type Answer<T> = Promise<Outcome<T, CommandRefusal>>
+
+const operatorEvent = narrowTo(
+  'OperatorLinkIssued',
+  'OperatorAdded',
+  'OperatorPasswordSet',
+  'OperatorRoleChanged',
+  'OperatorRemoved',
+  'OperatorSignedIn',
+  'OperatorSessionRenewed',
+  'OperatorSignedOut',
+)
+const setupEvent = narrowTo('OperatorLinkIssued', 'OperatorLinkUsed')
+
+/** One operator on this node, or an e-mail that was invited to become one. */
+export class OperatorActor extends StreamActor<OperatorState | null> {
+  constructor(stream: string, host: Host) {
+    const evolve = (state: OperatorState | null, event: RecordedEvent) => evolveOperator(state, operatorEvent(event))
+    super(host, { stream, initial: null, evolve })
+  }
+
+  perform(command: OperatorCommand, asker: Asker): Answer<OperatorState | null> {
+    const { clock } = this.host
+    return this.ask(() => this.folded.perform((state) => decideOperator(state, command, clock.now()), asker))
+  }
+}
+
+/** The set-up links of this log: one stream, so one actor. */
+export class SetupActor extends StreamActor<SetupState> {
+  constructor(host: Host) {
+    const evolve = (state: SetupState, event: RecordedEvent) => evolveSetup(state, setupEvent(event))
+    super(host, { stream: setupStream, initial: noSetup, evolve })
+  }
+
+  perform(command: SetupCommand, asker: Asker): Answer<SetupState> {
+    const { clock } = this.host
+    return this.ask(() => this.folded.perform((state) => decideSetup(state, command, clock.now()), asker))
+  }
+
+  /**
+   * One at a time on this node: what takes an admin away asks the projections for the others first, and each has a stream and
+   * an actor of its own.
+   */
+  inTurn<T>(work: () => Answer<T>): Answer<T> {
+    return this.ask(work)
+  }
+}

@@ -1,0 +1,12 @@
+/** Secrets of links, sessions and known browsers: 256 bits. Only their SHA-256 reaches the log. */
+import { base62 } from '../../domain/base62.ts'
+import type { Entropy } from '../../entropy.ts'
+
+const secretBytes = 32
+const secretChars = 43
+
+export const newSecret = ({ entropy }: { readonly entropy: Entropy }): string =>
+  base62(entropy.bytes(secretBytes), secretChars)
+
+/** 64 hex digits. */
+export const hashOf = (secret: string): string => Bun.SHA256.hash(secret, 'hex')

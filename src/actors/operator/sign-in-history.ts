@@ -1,0 +1,123 @@
+/** The sign-in history of an account, for its owner. */
+import type { RecordedEvent } from '../../domain/events.ts'
+import { makerOf, sessionIdOf } from '../../domain/operator.ts'
+import { operatorStream, signInsStream } from '../../domain/stream-names.ts'
+import { refusedSignInAddressesMax, signInHistoryEventsMax, signInHistoryRowsMax } from '../../limits.ts'
+import type { EventLog } from '../../log/event-log.ts'
+import type { SignInPlace, SignInRow } from '../core.ts'
+
+/**
+ * Newest first. Joins the end of the operator's stream, which is kept for ever, with the records in `signins-node` that remain.
+ * Strangers make refused sign-ins at will. So these take no room from other rows: between two of them stands one sum at most.
+ * @throws Outage
+ */
+export const signInHistory = async (log: EventLog, email: string): Promise<readonly SignInRow[]> => {
+  const own = await log.read(operatorStream(email), { direction: 'backwards', limit: signInHistoryEventsMax })
+  const records = await log.read(signInsStream, { direction: 'backwards', limit: signInHistoryEventsMax })
+  const rows = [
+    ...own.flatMap(ownRow(addedAt(own))).slice(0, signInHistoryRowsMax),
+    ...records.flatMap((event) => refusedRow(event, email)),
+  ]
+  const shown = withJoinedSums(rows.toSorted((a, b) => b.at - a.at))
+  const places = placesIn(records)
+  return Promise.all(shown.map((row) => withPlace(log, places, row)))
+}
+
+/** Address and browser by the revision of their record. Without an entry, they are purged. @throws Outage */
+export const signInPlaces = async (
+  log: EventLog,
+  revisions: readonly number[],
+): Promise<ReadonlyMap<number, SignInPlace>> => {
+  const found = await Promise.all(revisions.map(async (revision) => [revision, await placeAt(log, revision)] as const))
+  return new Map(found.flatMap(([revision, place]) => (place === null ? [] : [[revision, place] as const])))
+}
+
+type OwnRow = SignInRow & { readonly seenRevision?: number | null }
+
+/**
+ * The revision that first added the account; -1 if it lies before these events, which are newest first. Links before it were
+ * invitations. The purpose in an event is not asked, as version 1 has none. And a link for an account that was removed has the
+ * purpose of an invitation, but lets its maker in.
+ */
+const addedAt = (own: readonly RecordedEvent[]): number => {
+  if (own.at(-1)?.revision !== 0) return -1
+  return own.findLast(({ type }) => type === 'OperatorAdded')?.revision ?? Number.POSITIVE_INFINITY
+}
+
+/** @param added the revision that first added the account */
+const ownRow =
+  (added: number) =>
+  (event: RecordedEvent): readonly OwnRow[] => {
+    const at = event.recordedAt
+    switch (event.type) {
+      case 'OperatorSignedIn': {
+        const { seenRevision } = event.data
+        const by = event.metadata.by
+        const linkMadeBy = by.kind === 'operator' ? (by.session?.linkMadeBy ?? null) : null
+        const place = seenRevision === null ? 'not_recorded' : 'purged'
+        return [{ kind: 'signed_in', at, sessionId: sessionIdOf(event.data), linkMadeBy, place, seenRevision }]
+      }
+      case 'OperatorSignedOut':
+        return [{ kind: 'signed_out', at, sessionId: sessionIdOf(event.data), by: event.metadata.by }]
+      case 'OperatorLinkIssued': {
+        const isInvitation = event.revision < added
+        return [{ kind: 'link_made', at, madeBy: makerOf(event.metadata.by, event.data.email), isInvitation }]
+      }
+      case 'OperatorPasswordSet':
+        return [{ kind: 'password_set', at, hasLink: event.data.linkHash !== null, linkMadeBy: event.data.linkMadeBy }]
+      default:
+        return []
+    }
+  }
+
+type RefusedRow = Extract<SignInRow, { readonly kind: 'refused' }>
+
+const refusedRow = (event: RecordedEvent, email: string): readonly RefusedRow[] => {
+  if (event.type !== 'SignInsRefused') return []
+  const sums = event.data.accounts.find((account) => account.email === email)
+  if (sums === undefined) return []
+  const { failed, throttled, addresses } = sums
+  return [{ kind: 'refused', at: event.data.to, from: event.data.from, failed, throttled, addresses }]
+}
+
+/** Neighbouring sums become one. */
+const withJoinedSums = (newestFirst: readonly OwnRow[]): readonly OwnRow[] => {
+  const joined: OwnRow[] = []
+  for (const row of newestFirst) {
+    const newer = joined.at(-1)
+    if (row.kind === 'refused' && newer?.kind === 'refused') joined[joined.length - 1] = sumOf(newer, row)
+    else joined.push(row)
+  }
+  return joined
+}
+
+const sumOf = (newer: RefusedRow, older: RefusedRow): RefusedRow => ({
+  kind: 'refused',
+  at: newer.at,
+  from: Math.min(newer.from, older.from),
+  failed: newer.failed + older.failed,
+  throttled: newer.throttled + older.throttled,
+  addresses: [...new Set([...newer.addresses, ...older.addresses])].slice(0, refusedSignInAddressesMax),
+})
+
+const placesIn = (records: readonly RecordedEvent[]): ReadonlyMap<number, SignInPlace> =>
+  new Map(records.flatMap((event) => (event.type === 'SignInSeen' ? [[event.revision, placeOf(event)] as const] : [])))
+
+const withPlace = async (
+  log: EventLog,
+  places: ReadonlyMap<number, SignInPlace>,
+  { seenRevision = null, ...row }: OwnRow,
+): Promise<SignInRow> => {
+  if (row.kind !== 'signed_in' || seenRevision === null) return row
+  return { ...row, place: places.get(seenRevision) ?? (await placeAt(log, seenRevision)) ?? row.place }
+}
+
+const placeAt = async (log: EventLog, revision: number): Promise<SignInPlace | null> => {
+  const [event] = await log.read(signInsStream, { from: revision, limit: 1 })
+  return event?.type === 'SignInSeen' && event.revision === revision ? placeOf(event) : null
+}
+
+const placeOf = ({ data }: RecordedEvent<'SignInSeen'>): SignInPlace => ({
+  address: data.address,
+  browser: data.browser,
+})

@@ -1,0 +1,152 @@
+/**
+ * Writes `signins-node`, which is kept for 30 days: address and browser of each sign-in, and sums of refused ones. Addresses and
+ * browsers are personal data, so they stand in no stream that is kept for ever.
+ */
+import type { Decided, EventData, NewEvent } from '../../domain/events.ts'
+import { type CommandRefusal, done, type Outcome } from '../../domain/refusal.ts'
+import { signInsStream } from '../../domain/stream-names.ts'
+import {
+  conflictRetriesMax,
+  heartbeatMs,
+  refusedSignInAccountsMax,
+  refusedSignInAddressesMax,
+  refusedSignInsToldMs,
+} from '../../limits.ts'
+import { Outage } from '../../log/event-log.ts'
+import { askedBy } from '../asked-by.ts'
+import type { Asker } from '../core.ts'
+import type { Host } from '../host.ts'
+import { appendUntilKnown } from '../stream/append-until-known.ts'
+import { SerialCommands } from '../stream/serial-commands.ts'
+
+/** A sign-in that was refused. `email` is `null` if nobody has that account. */
+export type RefusedSignIn = {
+  readonly email: string | null
+  readonly reason: 'failed' | 'throttled'
+  readonly address: string
+}
+
+type SignInRecord = Decided<'SignInSeen' | 'SignInsRefused'>
+type Counts = { failed: number; throttled: number }
+type AccountSums = Counts & { readonly addresses: Set<string> }
+type Sums = { from: number; readonly accounts: Map<string, AccountSums>; readonly others: Counts }
+
+/** The only writer of `signins-node` on this node, except for its purges. */
+export class SignInRecords {
+  readonly #host: Host
+  readonly #queue: SerialCommands
+  #sums: Sums | null = null
+  #isTelling = false
+
+  constructor(host: Host) {
+    this.#host = host
+    this.#queue = new SerialCommands(host, () => {})
+  }
+
+  get isIdle(): boolean {
+    return this.#queue.isIdle
+  }
+
+  /** Resolves to the revision of the event, once it is durable. */
+  seen(data: EventData<'SignInSeen'>, asker: Asker): Promise<Outcome<number, CommandRefusal>> {
+    return this.#queue.ask(async () => done(await this.#append({ type: 'SignInSeen', data }, asker)))
+  }
+
+  /** Counts the refusal. The log gets sums once a minute, so that a flood of attempts writes no flood of events. */
+  refused({ email, reason, address }: RefusedSignIn): void {
+    this.#sums ??= { from: this.#host.clock.now(), accounts: new Map(), others: { failed: 0, throttled: 0 } }
+    const { accounts, others } = this.#sums
+    let sums = email === null ? undefined : accounts.get(email)
+    if (email !== null && sums === undefined && accounts.size < refusedSignInAccountsMax) {
+      sums = { failed: 0, throttled: 0, addresses: new Set() }
+      accounts.set(email, sums)
+    }
+    const counts = sums ?? others
+    counts[reason] += 1
+    if (sums !== undefined) addAddress(sums, address)
+  }
+
+  onBeat(overdueBeat: number): void {
+    this.#queue.answerOverdue(overdueBeat)
+    if (this.#host.beat % (refusedSignInsToldMs / heartbeatMs) === 0) void this.tellRefused()
+  }
+
+  /** Sums that the log does not take are added to the next ones. */
+  async tellRefused(): Promise<void> {
+    const sums = this.#sums
+    if (sums === null || this.#isTelling) return
+    this.#isTelling = true
+    this.#sums = null
+    const requestId = this.#host.entropy.uuid()
+    try {
+      const told = await this.#queue.ask(async () =>
+        done(await this.#append(refusedEvent(sums, this.#host.clock.now()), { by: { kind: 'system' }, requestId })),
+      )
+      if (!told.ok && told.refusal.kind !== 'not_confirmed') this.#sums = merged(sums, this.#sums)
+    } catch {
+      // A bug. The queue has told it, and these sums may be its cause: they are lost.
+    } finally {
+      this.#isTelling = false
+    }
+  }
+
+  stop(): void {
+    this.#queue.stop()
+  }
+
+  async #append(record: SignInRecord, asker: Asker): Promise<number> {
+    const { clock, entropy, log } = this.#host
+    for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
+      const [last] = await log.read(signInsStream, { direction: 'backwards', limit: 1 })
+      // Not the time of the last record, should that be later: a clock that was ahead would keep all that come behind it.
+      const recordedAt = clock.now()
+      const event: NewEvent = { ...record, id: entropy.uuid(), recordedAt, metadata: askedBy(asker) }
+      const append = { stream: signInsStream, expected: last?.revision ?? ('none' as const), events: [event] }
+      const { outcome } = await appendUntilKnown(this.#host, append, { mustFinish: false })
+      if (outcome !== 'conflict') return (last?.revision ?? -1) + 1
+    }
+    throw new Outage(
+      `Cannot append to "${signInsStream}": other nodes were faster each time`,
+      'not_written',
+      'overloaded',
+    )
+  }
+}
+
+const refusedEvent = ({ from, accounts, others }: Sums, to: number): SignInRecord => ({
+  type: 'SignInsRefused',
+  data: {
+    from,
+    to: Math.max(from, to),
+    accounts: Array.from(accounts, ([email, { failed, throttled, addresses }]) => ({
+      email,
+      failed,
+      throttled,
+      addresses: [...addresses],
+    })),
+    others: { ...others },
+  },
+})
+
+const merged = (older: Sums, newer: Sums | null): Sums => {
+  if (newer === null) return older
+  add(older.others, newer.others)
+  for (const [email, counts] of newer.accounts) {
+    const known = older.accounts.get(email)
+    if (known !== undefined) {
+      add(known, counts)
+      for (const address of counts.addresses) addAddress(known, address)
+    } else if (older.accounts.size < refusedSignInAccountsMax) older.accounts.set(email, counts)
+    else add(older.others, counts)
+  }
+  return older
+}
+
+const add = (to: Counts, { failed, throttled }: Counts): void => {
+  to.failed += failed
+  to.throttled += throttled
+}
+
+const addAddress = ({ addresses }: AccountSums, address: string): void => {
+  if (addresses.size < refusedSignInAddressesMax) addresses.add(address)
+}

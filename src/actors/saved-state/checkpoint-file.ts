@@ -1,0 +1,119 @@
+/**
+ * Checkpoints on disk. Here live the file's form and how it is replaced; what the pieces in it say is not known here.
+ *
+ *   8 bytes    "CLRBCHK1"
+ *   then, for each piece:
+ *     4 bytes  its length, lowest byte first
+ *     4 bytes  CRC-32 of all pieces so far, so that none can be missing, changed or in another's place
+ *     piece
+ *   at last the same with length 0: without it the file was cut off.
+ */
+import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { checkpointPieceBytes, checkpointSyncBytes } from '../../limits.ts'
+import type { CheckpointStore } from './checkpoints.ts'
+
+const begin = Buffer.from('CLRBCHK1')
+const headBytes = 8
+/** It holds e-mail addresses and password hashes. */
+const fileMode = 0o600
+
+/** In the data folder, which must be there. Whoever holds the folder is the only one to write it. */
+export const checkpointFile = (dataDir: string): CheckpointStore => {
+  const path = join(dataDir, 'checkpoint')
+  return {
+    read: () => (existsSync(path) ? readPieces(path) : null),
+    write: (pieces) => replace(path, pieces),
+    discard: () => rm(path, { force: true }),
+  }
+}
+
+/** One piece in memory at a time, and all in the same place. */
+function* readPieces(path: string): Generator<Uint8Array> {
+  const file = openSync(path, 'r')
+  try {
+    if (!readBytes(file, begin.length).equals(begin)) throw new RangeError('it does not begin like one')
+    let room = Buffer.alloc(checkpointPieceBytes)
+    for (let checksum = 0; ; ) {
+      const head = readBytes(file, headBytes)
+      const length = head.readUInt32LE(0)
+      if (length > fstatSync(file).size) throw new RangeError('it is cut off')
+      if (length > room.length) room = Buffer.alloc(length)
+      const piece = readInto(file, room.subarray(0, length))
+      checksum = Bun.hash.crc32(piece, checksum)
+      if (head.readUInt32LE(4) !== checksum) throw new RangeError('its checksum is wrong')
+      if (length === 0) return
+      yield piece
+    }
+  } finally {
+    closeSync(file)
+  }
+}
+
+const readBytes = (file: number, count: number): Buffer => readInto(file, Buffer.alloc(count))
+
+const readInto = (file: number, bytes: Buffer): Buffer => {
+  for (let at = 0; at < bytes.length; ) {
+    const read = readSync(file, bytes, at, bytes.length - at, null)
+    if (read === 0) throw new RangeError('it is cut off')
+    at += read
+  }
+  return bytes
+}
+
+/** Beside the last one first, which is replaced in one step once the new one is whole on disk. */
+const replace = async (path: string, pieces: Iterable<Uint8Array>): Promise<void> => {
+  const temporary = `${path}.new`
+  try {
+    const file = await open(temporary, 'w', fileMode)
+    try {
+      await writePieces(file, pieces)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(temporary, path)
+    await syncFolder(dirname(path))
+  } catch (cause) {
+    await rm(temporary, { force: true })
+    throw cause
+  }
+}
+
+const writePieces = async (file: FileHandle, pieces: Iterable<Uint8Array>): Promise<void> => {
+  await write(file, begin)
+  let checksum = 0
+  let unsyncedBytes = 0
+  for (const piece of pieces) {
+    checksum = Bun.hash.crc32(piece, checksum)
+    await write(file, headOf(piece.length, checksum))
+    await write(file, piece)
+    unsyncedBytes += piece.length
+    if (unsyncedBytes < checkpointSyncBytes) continue
+    // A little at a time: the log's own fsync waits behind what the file system has to write for others.
+    await file.datasync()
+    unsyncedBytes = 0
+  }
+  await write(file, headOf(0, checksum))
+}
+
+const write = async (file: FileHandle, bytes: Uint8Array): Promise<void> => {
+  for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten
+}
+
+const headOf = (length: number, checksum: number): Buffer => {
+  const head = Buffer.alloc(headBytes)
+  head.writeUInt32LE(length, 0)
+  head.writeUInt32LE(checksum, 4)
+  return head
+}
+
+const syncFolder = async (path: string): Promise<void> => {
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}

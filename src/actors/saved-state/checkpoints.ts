@@ -1,0 +1,217 @@
+import { createProjections, restoreProjections } from '../../../projections/projections.ts'
+import type { Projections } from '../../../projections/queries.ts'
+import { RecordReader, RecordWriter, savedFormat } from '../../../projections/records.ts'
+import type { RecordedEvent } from '../../domain/events.ts'
+import { type FoldedTo, foldedToOf } from '../../domain/folded-to.ts'
+import { logIdOf } from '../../domain/log-id.ts'
+import { logStream } from '../../domain/stream-names.ts'
+import {
+  checkpointAgeMsMax,
+  checkpointEventsMin,
+  checkpointLookMs,
+  checkpointLooksMax,
+  checkpointTailEventsMax,
+  readPageEventsMax,
+} from '../../limits.ts'
+import type { EventLog } from '../../log/event-log.ts'
+import type { Host } from '../host.ts'
+import { foldedEvent } from '../stream/folded-event.ts'
+
+/** Keeps the last checkpoint, whole, whatever happens while the next one is written. */
+export type CheckpointStore = {
+  /** The pieces in the order of writing, each until the next is asked for; `null` if there is none. @throws RangeError at what is damaged. */
+  read(): Generator<Uint8Array> | null
+  /** Replaces the last one once all pieces are on disk. Asks for one after the other, each in a turn of its own. */
+  write(pieces: Iterable<Uint8Array>): Promise<void>
+  discard(): Promise<void>
+}
+
+export type CheckpointParts = {
+  readonly store: CheckpointStore
+  /** Told why a checkpoint is not used, though there is one. */
+  readonly onThrownAway?: (why: string) => void
+  /** Told why one could not be written: the last one stays, and the next is tried in its time. */
+  readonly onFailed?: (cause: unknown) => void
+}
+
+/** The projections to begin with, and the last event that they have folded. */
+export type Beginning = { readonly projections: Projections; readonly last: RecordedEvent | null }
+
+/**
+ * From the checkpoint if it is of this log, else from nothing. It names the last event that it has folded: a log that does
+ * not have that very event is another one, or was put back from a copy made earlier.
+ * @throws what the log throws if it can't be read.
+ */
+export const beginFrom = async (log: EventLog, parts: CheckpointParts | null): Promise<Beginning> => {
+  const nothing = (): Beginning => ({ projections: createProjections(), last: null })
+  if (parts === null) return nothing()
+  const throwAway = async (why: string): Promise<Beginning> => {
+    parts.onThrownAway?.(why)
+    await parts.store.discard()
+    return nothing()
+  }
+  let saved: Saved | null
+  try {
+    saved = readSaved(parts.store)
+  } catch (cause) {
+    return throwAway(messageOf(cause))
+  }
+  if (saved === null) return nothing()
+  const { logId, foldedTo } = saved.mark
+  const isOfThisLog = (await readLogId(log)) === logId
+  const last = isOfThisLog ? await foldedEvent(log, foldedTo) : null
+  if (last === null || last === 'purged') {
+    saved.pieces.return(undefined)
+    if (!isOfThisLog) return throwAway('it is of another log')
+    const what =
+      last === 'purged'
+        ? 'the last event it has folded was purged since, so nothing tells whether the log has what it has folded'
+        : 'the log has no such event as the last one it has folded'
+    return throwAway(`${what}: revision ${foldedTo.revision} of "${foldedTo.stream}"`)
+  }
+  try {
+    return { projections: restoreProjections(saved.pieces), last }
+  } catch (cause) {
+    return throwAway(messageOf(cause))
+  }
+}
+
+/** Which log a checkpoint is of, and the last event that it has folded. */
+type SavedMark = { readonly logId: string; readonly foldedTo: FoldedTo }
+
+type Saved = { readonly mark: SavedMark; readonly pieces: Generator<Uint8Array> }
+
+const readSaved = (store: CheckpointStore): Saved | null => {
+  const pieces = store.read()
+  if (pieces === null) return null
+  const first = pieces.next()
+  if (first.done === true) throw new RangeError('it is empty')
+  return { mark: readMark(first.value), pieces }
+}
+
+const readMark = (piece: Uint8Array): SavedMark => {
+  const from = new RecordReader(piece)
+  const format = from.whole()
+  if (format !== savedFormat) throw new RangeError(`it has format ${format}, and this version reads ${savedFormat}`)
+  return {
+    logId: from.text(),
+    foldedTo: { position: from.whole(), stream: from.text(), revision: from.whole(), id: from.text() },
+  }
+}
+
+const writeMark = ({ logId, foldedTo }: SavedMark): Uint8Array => {
+  const to = new RecordWriter()
+  to.whole(savedFormat)
+  to.text(logId)
+  to.whole(foldedTo.position)
+  to.text(foldedTo.stream)
+  to.whole(foldedTo.revision)
+  to.text(foldedTo.id)
+  return to.cut()
+}
+
+const readLogId = async (log: EventLog): Promise<string | null> =>
+  logIdOf(await log.read(logStream, { limit: readPageEventsMax }))
+
+/** Writes a checkpoint now and then, and at the end, so that a start reads no more than the tail of the log. */
+export class Checkpoints {
+  readonly #host: Host
+  readonly #parts: CheckpointParts | null
+  #logId: string | null = null
+  #last: RecordedEvent | null = null
+  /** When the last event that the last checkpoint has folded was recorded, ms. `null`: there is none. */
+  #savedRecordedAt: number | null
+  #eventsSince = 0
+  #looksSince = 0
+  #writing: Promise<void> | null = null
+  #isStopped = false
+  #forgetLook = (): void => {}
+
+  /** `begunWith`: the last event that the checkpoint has folded from which this life began. */
+  constructor(host: Host, parts: CheckpointParts | null, begunWith: RecordedEvent | null) {
+    this.#host = host
+    this.#parts = parts
+    this.#savedRecordedAt = begunWith?.recordedAt ?? null
+    if (parts !== null) this.#lookLater()
+  }
+
+  /** They came from the log, one after the other, and are folded. */
+  folded(events: readonly RecordedEvent[]): void {
+    this.#last = events.at(-1) ?? this.#last
+    this.#eventsSince += events.length
+  }
+
+  /** No more are written: what is folded is not to be trusted. */
+  stop(): void {
+    this.#isStopped = true
+    this.#forgetLook()
+  }
+
+  /** After the last event was folded: writes the last checkpoint, if that spares the next start anything worth it. */
+  async end(): Promise<void> {
+    this.#forgetLook()
+    await this.#writing
+    if (this.#isWorthIt) await this.#write()
+    this.stop()
+  }
+
+  /** Many events came, or few behind one that a purge may take. It takes none behind which nothing came. */
+  get #isWorthIt(): boolean {
+    if (this.#eventsSince >= checkpointEventsMin) return true
+    if (this.#savedRecordedAt === null || this.#eventsSince === 0) return false
+    return this.#host.clock.now() - this.#savedRecordedAt >= checkpointAgeMsMax
+  }
+
+  #lookLater(): void {
+    this.#forgetLook = this.#host.schedule.after(checkpointLookMs, () => {
+      this.#look()
+      if (!this.#isStopped) this.#lookLater()
+    })
+  }
+
+  #look(): void {
+    this.#looksSince += 1
+    const isDue =
+      this.#eventsSince >= checkpointTailEventsMax || (this.#isWorthIt && this.#looksSince >= checkpointLooksMax)
+    if (!isDue || this.#writing !== null) return
+    this.#writing = this.#write().finally(() => {
+      this.#writing = null
+    })
+  }
+
+  /** Never rejects. */
+  async #write(): Promise<void> {
+    if (this.#parts === null || this.#isStopped) return
+    const eventsBefore = this.#eventsSince
+    const savedBefore = this.#savedRecordedAt
+    try {
+      this.#logId ??= await readLogId(this.#host.log)
+      await this.#parts.store.write(this.#pieces(this.#logId))
+    } catch (cause) {
+      this.#savedRecordedAt = savedBefore
+      this.#eventsSince += eventsBefore
+      this.#parts.onFailed?.(cause)
+    }
+  }
+
+  /** The mark and the first piece tell of one moment: nothing is folded between them. */
+  *#pieces(logId: string | null): Generator<Uint8Array> {
+    const last = this.#last
+    if (logId === null || last === null) throw new Error('Cannot write a checkpoint: the log has no name, or no events')
+    const foldedTo = foldedToOf(last)
+    const pieces = this.#host.projections.save()
+    const first = pieces.next()
+    this.#savedRecordedAt = last.recordedAt
+    this.#eventsSince = 0
+    this.#looksSince = 0
+    try {
+      yield writeMark({ logId, foldedTo })
+      if (first.done !== true) yield first.value
+      yield* pieces
+    } finally {
+      pieces.return(undefined)
+    }
+  }
+}
+
+const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

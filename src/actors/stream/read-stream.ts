@@ -1,0 +1,20 @@
+import type { RecordedEvent } from '../../domain/events.ts'
+import { readPageEventsMax } from '../../limits.ts'
+import type { EventLog } from '../../log/event-log.ts'
+
+/** Hands on every event of the stream from that revision, page by page. `false`: it took `pagesMax`, and there may be more. */
+export const readFrom = async (
+  log: EventLog,
+  from: { readonly stream: string; readonly revision: number; readonly pagesMax?: number },
+  onEvents: (events: readonly RecordedEvent[]) => void,
+): Promise<boolean> => {
+  let next = from.revision
+  for (let pages = 0; pages !== from.pagesMax; pages += 1) {
+    const page = await log.read(from.stream, { from: next, limit: readPageEventsMax })
+    onEvents(page)
+    const last = page.at(-1)
+    if (last === undefined || page.length < readPageEventsMax) return true
+    next = last.revision + 1
+  }
+  return false
+}

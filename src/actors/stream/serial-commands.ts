@@ -1,0 +1,47 @@
+import type { CommandRefusal, Outcome } from '../../domain/refusal.ts'
+import type { Host } from '../host.ts'
+import { Mailbox } from '../key/mailbox.ts'
+
+/** A mailbox that performs its commands one after the other. After a bug `forget` is called: the state may be spoilt. */
+export class SerialCommands {
+  readonly #mailbox = new Mailbox()
+  readonly #host: Host
+  readonly #forget: () => void
+  #isWorking = false
+
+  constructor(host: Host, forget: () => void) {
+    this.#host = host
+    this.#forget = forget
+  }
+
+  get isIdle(): boolean {
+    return !this.#isWorking && this.#mailbox.isEmpty
+  }
+
+  ask<T>(work: () => Promise<Outcome<T, CommandRefusal>>): Promise<Outcome<T, CommandRefusal>> {
+    const answer = this.#mailbox.ask(work, this.#host.beat)
+    if (!this.#isWorking) void this.#workOff()
+    return answer
+  }
+
+  answerOverdue(beat: number): void {
+    this.#mailbox.answerOverdue(beat)
+  }
+
+  stop(): void {
+    this.#mailbox.stop()
+  }
+
+  async #workOff(): Promise<void> {
+    this.#isWorking = true
+    while (this.#mailbox.hasCommands) {
+      try {
+        await this.#mailbox.performNext()
+      } catch (bug) {
+        this.#forget()
+        this.#host.onBug(bug)
+      }
+    }
+    this.#isWorking = false
+  }
+}

@@ -1,0 +1,259 @@
+import { type Command, Option } from 'commander'
+import type { KeyChanges } from '../../actors/key/change-key-in-parts.ts'
+import { overlapTyped } from '../../domain/amounts.ts'
+import type { Limit } from '../../domain/events.ts'
+import { rotationOverlapMsDefault } from '../../limits.ts'
+import { CommandFailed, exitCodes } from '../exit-codes.ts'
+import type { Line } from '../show/lines.ts'
+import { historyTable, keyFields, keyTable, stateText } from '../show/render.ts'
+import { visibleText } from '../show/visible-text.ts'
+import {
+  durationOption,
+  expiryOption,
+  instantOption,
+  type JsonOption,
+  jsonFlag,
+  keyIdArgument,
+  keyIdWords,
+  limitOption,
+  orNone,
+  orNull,
+  overlapOption,
+  textOption,
+} from './options.ts'
+import { listing, type Runner } from './runner.ts'
+
+export const addKeyCommands = (program: Command, runner: Runner): void => {
+  const key = program
+    .command('key')
+    .description('Create, list, change, rotate, suspend, resume and revoke API keys, and ask for their history')
+  addCreate(key, runner)
+  addChange(key, runner)
+  addRotate(key, runner)
+  addList(key, runner)
+  addStatusChanges(key, runner)
+  addHistory(key, runner)
+}
+
+type CreateOptions = JsonOption & {
+  readonly cellar: string
+  readonly label: string
+  readonly note: string
+  readonly limit?: Limit
+  readonly expiresIn?: number
+  readonly expiresAt?: number
+}
+
+const addCreate = (key: Command, runner: Runner): void => {
+  key
+    .command('create')
+    .description('Create a key. Its text is shown once, here, and kept nowhere')
+    .requiredOption('--cellar <id>', 'the cellar that it belongs to')
+    .addOption(textOption('--label <text>', 'what it is called', '"Key" and a number'))
+    .addOption(textOption('--note <text>', 'whatever is worth knowing about it'))
+    .option(
+      '--limit <readings/seconds>',
+      "readings accepted in any window, like 6000/60 (default: the cellar's)",
+      limitOption,
+    )
+    .addOption(expiresIn())
+    .addOption(
+      new Option(
+        '--expires-at <time>',
+        'ends at that time: 2026-12-31T12:00:00Z, or 2026-12-31 for the end of that day, UTC',
+      ).argParser(expiryOption),
+    )
+    .option(...jsonFlag)
+    .action((options: CreateOptions) =>
+      runner.run(
+        {
+          op: 'create_key',
+          cellar: options.cellar,
+          label: options.label,
+          note: options.note,
+          limit: options.limit ?? null,
+          expiresAt: expiryOf(options, runner.deps.now()) ?? null,
+        },
+        {
+          json: options.json === true,
+          text: keysText,
+          note: () => copyNow,
+        },
+      ),
+    )
+}
+
+const expiresIn = (): Option =>
+  new Option('--expires-in <duration>', 'ends that long from now: 45s, 30m, 12h or 30d')
+    .argParser(durationOption)
+    .conflicts('expiresAt')
+
+const expiryOf = <T>(
+  { expiresIn, expiresAt }: { readonly expiresIn?: number; readonly expiresAt?: T },
+  nowMs: number,
+): number | T | undefined => (expiresIn === undefined ? expiresAt : nowMs + expiresIn)
+
+type ChangeOptions = JsonOption & {
+  readonly label?: string
+  readonly note?: string
+  readonly limit?: Limit | 'none'
+  readonly expiresIn?: number
+  readonly expiresAt?: number | 'none'
+}
+
+const addChange = (key: Command, runner: Runner): void => {
+  key
+    .command('change')
+    .description(
+      'Change what is given of a key; the rest stays. A lower limit and an earlier expiry hold once this is done',
+    )
+    .argument('<key-id>', keyIdWords, keyIdArgument)
+    .option('--label <text>', 'what it is called')
+    .option('--note <text>', 'whatever is worth knowing about it')
+    .option(
+      '--limit <readings/seconds>',
+      'readings accepted in any window, like 6000/60, or "default" for the cellar\'s',
+      orNone(limitOption, 'default'),
+    )
+    .addOption(expiresIn())
+    .addOption(
+      new Option(
+        '--expires-at <time>',
+        'ends at that time: 2026-12-31T12:00:00Z, or 2026-12-31 for the end of that day, UTC, or "never"',
+      ).argParser(orNone(expiryOption, 'never')),
+    )
+    .option(...jsonFlag)
+    .action((keyId: string, options: ChangeOptions) =>
+      runner.run(
+        { op: 'change_key', keyId, changes: changesOf(options, runner.deps.now()) },
+        { json: options.json === true, text: keysText },
+      ),
+    )
+}
+
+const changesOf = (options: ChangeOptions, nowMs: number): KeyChanges => {
+  const { label, note, limit } = options
+  const expiresAt = expiryOf(options, nowMs)
+  const changes = {
+    ...(label === undefined ? {} : { label }),
+    ...(note === undefined ? {} : { note }),
+    ...(limit === undefined ? {} : { limit: orNull(limit) }),
+    ...(expiresAt === undefined ? {} : { expiresAt: orNull(expiresAt) }),
+  }
+  if (Object.keys(changes).length > 0) return changes
+  throw new CommandFailed(
+    'Nothing to change is given: name one of --label, --note, --limit, --expires-in and --expires-at (--help shows what is possible)',
+    exitCodes.usage,
+  )
+}
+
+const addRotate = (key: Command, runner: Runner): void => {
+  key
+    .command('rotate')
+    .description(
+      'Make a key that takes the place of one, with its label, note, limit and expiry; its text is shown once, here',
+    )
+    .argument('<key-id>', keyIdWords, keyIdArgument)
+    .addOption(
+      new Option(
+        '--overlap <duration>',
+        'how long the old key lives on after the first reading with the new one: 0, 1h, 24h or 7d',
+      )
+        .argParser(overlapOption)
+        .default(rotationOverlapMsDefault, overlapTyped(rotationOverlapMsDefault)),
+    )
+    .option(...jsonFlag)
+    .action((keyId: string, options: JsonOption & { readonly overlap: number }) =>
+      runner.run(
+        { op: 'rotate_key', keyId, overlapMs: options.overlap },
+        {
+          json: options.json === true,
+          text: keysText,
+          note: (lines) => [...replacedNotes(lines), rotatedNote(options.overlap)].join('\n'),
+        },
+      ),
+    )
+}
+
+const rotatedNote = (overlapMs: number): string => `${copyNow} ${oldKeyEnds(overlapMs)} A test reading counts, too.`
+
+/** As the dashboard says it before it asks. */
+const replacedNotes = (lines: readonly Line[]): readonly string[] =>
+  keysOf(lines).flatMap(({ replaced }) => (replaced === undefined ? [] : [replacedNote(replaced)]))
+
+const replacedNote = (keyId: string): string =>
+  `clr_${visibleText(keyId)} was made to follow the old one, and has not been used. The new key takes its place; if its text is lost, revoke it.`
+
+const oldKeyEnds = (overlapMs: number): string =>
+  overlapMs === 0
+    ? 'The first reading with the new one stops the old one at once.'
+    : `The old one ends ${overlapTyped(overlapMs)} after the first reading with the new one, and never later than its own expiry.`
+
+const copyNow = 'Copy the key now: it is shown only this once.'
+
+const addList = (key: Command, runner: Runner): void => {
+  key
+    .command('list')
+    .description('List the keys, newest first')
+    .option('--cellar <id>', 'only those of this cellar')
+    .option(...jsonFlag)
+    .action((options: JsonOption & { readonly cellar?: string }) =>
+      runner.run(
+        { op: 'list_keys', cellar: options.cellar ?? null },
+        listing(
+          options,
+          (lines) => keyTable(keysOf(lines)),
+          'No keys yet. Create one: cellarbook key create --cellar ID',
+        ),
+      ),
+    )
+}
+
+const statusChanges = [
+  {
+    name: 'revoke',
+    op: 'revoke_key',
+    description: 'End a key for good: once this is done, no reading of it is accepted any more',
+  },
+  { name: 'suspend', op: 'suspend_key', description: 'Refuse a key until it is resumed' },
+  { name: 'resume', op: 'resume_key', description: 'Accept a suspended key again' },
+] as const
+
+const addStatusChanges = (key: Command, runner: Runner): void => {
+  for (const { name, op, description } of statusChanges) {
+    key
+      .command(name)
+      .description(description)
+      .argument('<key-id>', keyIdWords, keyIdArgument)
+      .addOption(textOption('--reason <text>', 'why; kept in its history'))
+      .option(...jsonFlag)
+      .action((keyId: string, options: JsonOption & { readonly reason: string }) =>
+        runner.run({ op, keyId, reason: options.reason }, { json: options.json === true, text: keysText }),
+      )
+  }
+}
+
+const addHistory = (key: Command, runner: Runner): void => {
+  key
+    .command('history')
+    .description('Show what was done to a key, by whom, and what it was at an instant')
+    .argument('<key-id>', keyIdWords, keyIdArgument)
+    .option('--at <time>', 'the instant, like 2026-03-01T10:14:07Z (default: now)', instantOption)
+    .option(...jsonFlag)
+    .action((keyId: string, options: JsonOption & { readonly at?: number }) =>
+      runner.run(
+        { op: 'key_history', keyId, at: options.at ?? null },
+        { json: options.json === true, text: historyText },
+      ),
+    )
+}
+
+const historyText = (lines: readonly Line[]): string => {
+  const history = lines.flatMap((line) => (line.kind === 'history' ? [line.value] : []))
+  const states = lines.flatMap((line) => (line.kind === 'state' ? [stateText(line.value)] : []))
+  return [historyTable(history), ...states].join('\n\n')
+}
+
+const keysText = (lines: readonly Line[]): string => keysOf(lines).map(keyFields).join('\n\n')
+
+const keysOf = (lines: readonly Line[]) => lines.flatMap((line) => (line.kind === 'key' ? [line.value] : []))

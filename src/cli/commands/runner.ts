@@ -1,0 +1,62 @@
+import type { Config, Environment } from '../../config.ts'
+import type { CopyProgress } from '../../log/copy-log.ts'
+import type { LogDigest } from '../../log/log-digest.ts'
+import type { End, Operation } from '../control/operations.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import type { Line } from '../show/lines.ts'
+import type { Output } from '../show/output.ts'
+import type { Screen } from '../show/progress.ts'
+import type { JsonOption } from './options.ts'
+
+export type ProgramDeps = {
+  readonly version: string
+  readonly environment: Environment
+  /** stdout: the result and nothing else. */
+  readonly output: Output
+  /** stderr: progress, notes and errors. */
+  readonly screen: Screen
+  readonly now: () => number
+  serve(config: Config, options: ServeOptions): Promise<ExitCode>
+  /** Has it done by the running service, else on the log itself. */
+  perform(config: Config, operation: Operation): Promise<AsyncGenerator<Line, End>>
+  copyLog(config: Config, copy: LogCopy): Promise<LogDigest>
+}
+
+export type ServeOptions = { readonly demo: boolean; readonly acceptChangedSchema: boolean }
+
+/** From where and to where: a data folder, or `eventstore`. */
+export type LogCopy = {
+  readonly from: string
+  readonly to: string
+  /** Copies the source even if its schema was changed. */
+  readonly acceptChangedSchema: boolean
+  onProgress(progress: CopyProgress): void
+}
+
+/** What a command's own file gets to work with. */
+export type Runner = {
+  readonly deps: ProgramDeps
+  /** @throws CommandFailed naming every fault. */
+  config(): Config
+  run(operation: Operation, presentation: Presentation): Promise<void>
+  finish(end: End): void
+}
+
+export type Presentation = {
+  readonly json: boolean
+  /** What people see on stdout, without the last line break; '' for nothing. */
+  text(lines: readonly Line[]): string
+  /** A remark on stderr. */
+  note?(lines: readonly Line[]): string | null
+}
+
+/** A table; of nothing, a remark that says how to begin. */
+export const listing = (
+  { json }: JsonOption,
+  table: (lines: readonly Line[]) => string,
+  nothing: string,
+): Presentation => ({
+  json: json === true,
+  text: (lines) => (lines.length === 0 ? '' : table(lines)),
+  note: (lines) => (lines.length === 0 ? nothing : null),
+})

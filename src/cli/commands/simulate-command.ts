@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs'
+import { type Command, Option } from 'commander'
+import { baseUrlOf } from '../../config.ts'
+import { batchReadingsMax, simulatedDevicesMax, simulatedRateMax } from '../../limits.ts'
+import { CommandFailed, exitCodes } from '../exit-codes.ts'
+import { createProgress } from '../show/progress.ts'
+import { visibleJson } from '../show/visible-text.ts'
+import { simulate } from '../simulate/simulate.ts'
+import { countOption, durationOption, type JsonOption, jsonFlag, numberOption } from './options.ts'
+import type { Runner } from './runner.ts'
+
+type SimulateOptions = JsonOption & {
+  readonly cellar: string
+  readonly url?: string
+  readonly devices: number
+  readonly rate: number
+  readonly batch: number
+  readonly duration?: number
+  readonly keyFile?: string
+}
+
+export const addSimulateCommand = (program: Command, runner: Runner): void => {
+  program
+    .command('simulate')
+    .description(
+      'Let simulated devices post readings. The key comes from CELLARBOOK_KEY or a file, never from an argument',
+    )
+    .requiredOption('--cellar <id>', 'the cellar of the key')
+    .option('--devices <count>', `how many, 1 to ${simulatedDevicesMax}`, countOption({ max: simulatedDevicesMax }), 5)
+    .option('--rate <readings>', 'readings per second of all together', numberOption({ max: simulatedRateMax }), 5)
+    .option(
+      '--batch <readings>',
+      `how many each collects for one request, 1 to ${batchReadingsMax}`,
+      countOption({ max: batchReadingsMax }),
+      1,
+    )
+    .option('--duration <time>', 'how long: 45s, 30m, 12h or 30d (default: until Ctrl-C)', durationOption)
+    .option('--url <address>', 'where the service is (default: by PUBLIC_URL, HOST and PORT)')
+    .addOption(new Option('--key-file <path>', 'a file with the key in it (default: the variable CELLARBOOK_KEY)'))
+    .option(...jsonFlag)
+    .action((options: SimulateOptions) => runSimulation(runner, options))
+}
+
+const runSimulation = async (runner: Runner, options: SimulateOptions): Promise<void> => {
+  const { deps } = runner
+  const key = keyOf(options, deps.environment['CELLARBOOK_KEY'])
+  const url = options.url === undefined ? baseUrlOf(runner.config()) : originOf(options.url)
+  const interrupted = new AbortController()
+  const stop = (): void => interrupted.abort()
+  process.once('SIGINT', stop).once('SIGTERM', stop)
+  try {
+    const { result, ...end } = await simulate({
+      url,
+      key,
+      cellar: options.cellar,
+      devices: options.devices,
+      ratePerSecond: options.rate,
+      batch: options.batch,
+      durationMs: options.duration ?? null,
+      interrupted: interrupted.signal,
+      progress: createProgress(deps.screen, deps.now),
+      random: Math.random,
+      now: deps.now,
+    })
+    if (options.json === true) await deps.output.write(`${visibleJson(result)}\n`)
+    runner.finish(end)
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop)
+  }
+}
+
+/** Arguments can be read by everyone on the machine, in the list of processes: a key is never one. */
+const keyOf = ({ keyFile }: SimulateOptions, fromEnvironment: string | undefined): string => {
+  if (keyFile === undefined) {
+    if (fromEnvironment) return fromEnvironment
+    throw new CommandFailed('There is no key: set CELLARBOOK_KEY, or name a file with --key-file', exitCodes.usage)
+  }
+  try {
+    return readFileSync(keyFile, 'utf8').trim()
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new CommandFailed(`Cannot read the key from ${JSON.stringify(keyFile)}: ${why}`, exitCodes.usage, { cause })
+  }
+}
+
+const originOf = (text: string): string => {
+  const url = URL.parse(text)
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url.href.replace(/\/$/, '')
+  throw new CommandFailed('--url must be an address like http://127.0.0.1:3000', exitCodes.usage)
+}

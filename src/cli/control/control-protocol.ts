@@ -1,0 +1,45 @@
+/**
+ * How the command line speaks to the running service: one HTTP request with an operation as JSON, answered by frames,
+ * one JSON object a line. A whole answer ends with an `end` frame, so that one cut short is never taken for the whole.
+ */
+import { join } from 'node:path'
+import { type Static, Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { exitCodes } from '../exit-codes.ts'
+import { Line } from '../show/lines.ts'
+import { Operation } from './operations.ts'
+
+/** In the data folder, so that who may open the one may open the other. */
+export const socketPathOf = (dataDir: string): string => join(dataDir, 'control.sock')
+
+const EndFrame = Type.Object({
+  end: Type.Object({
+    exitCode: Type.Union(Object.values(exitCodes).map((code) => Type.Literal(code))),
+    message: Type.Union([Type.String(), Type.Null()]),
+  }),
+})
+const Frame = Type.Union([Type.Object({ line: Line }), EndFrame])
+export type Frame = Static<typeof Frame>
+
+const frameCheck = TypeCompiler.Compile(Frame)
+const operationCheck = TypeCompiler.Compile(Operation)
+
+export const encodeFrame = (frame: Frame): string => `${JSON.stringify(frame)}\n`
+
+/** `null`: not a frame of this version. */
+export const decodeFrame = (text: string): Frame | null => decoded(text, frameCheck)
+
+export const encodeOperation = (operation: Operation): string => JSON.stringify(operation)
+
+/** `null`: not an operation of this version. */
+export const decodeOperation = (text: string): Operation | null => decoded(text, operationCheck)
+
+const decoded = <T>(text: string, check: { Check(value: unknown): value is T }): T | null => {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return null
+  }
+  return check.Check(value) ? value : null
+}

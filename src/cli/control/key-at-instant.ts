@@ -1,0 +1,76 @@
+import { type Change, historyOf, stateAt } from '../../../projections/audit-trail.ts'
+import type { Core } from '../../actors/core.ts'
+import { readKeyEvents } from '../../actors/key/key-events.ts'
+import { overlapTyped } from '../../domain/amounts.ts'
+import type { Limit } from '../../domain/events.ts'
+import { assertNever } from '../../domain/refusal.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { isoOf } from '../show/event-view.ts'
+import type { Line } from '../show/lines.ts'
+import type { End } from './operations.ts'
+
+/** A key's events, oldest first, then what it was at that instant (ms; `null`: now). One that has not come is no instant to ask for. */
+export async function* keyHistory(core: Core, keyId: string, askedMs: number | null): AsyncGenerator<Line, End> {
+  const events = await readKeyEvents(core, keyId)
+  const nowMs = core.clock.now()
+  const atMs = askedMs ?? nowMs
+  const then = stateAt(events, atMs, nowMs)
+  if (!then.ok) return { exitCode: exitCodes.usage, message: then.refusal.rule }
+  for (const row of historyOf(events)) {
+    yield {
+      kind: 'history',
+      value: {
+        position: String(row.position),
+        stream: row.stream,
+        revision: row.revision,
+        type: row.type,
+        recordedAt: isoOf(row.at),
+        by: row.by,
+        changes: row.changes.map(changeText),
+        status: row.statusAfter,
+        reason: row.stateAfter,
+      },
+    }
+  }
+  yield { kind: 'state', value: { key: keyId, at: isoOf(atMs), ...then.value } }
+  return { exitCode: exitCodes.done, message: null }
+}
+
+const changeText = (change: Change): string => {
+  switch (change.field) {
+    case 'cellar':
+    case 'label':
+    case 'note':
+    case 'reason':
+      return fromTo(change.field, change.from, change.to)
+    case 'limit':
+      return fromTo('limit', change.from === undefined ? undefined : limitText(change.from), limitText(change.to))
+    case 'expiresAt':
+      return fromTo('expiry', change.from === undefined ? undefined : expiryText(change.from), expiryText(change.to))
+    case 'predecessor':
+      return `follows clr_${change.keyId}`
+    case 'successor': {
+      const { keyId, overlapMs } = change
+      return `rotated: successor clr_${keyId}, ${overlapMs === 0 ? 'ends with' : `lives on ${overlapTyped(overlapMs)} after`} its first use`
+    }
+    case 'superseded':
+      return `successor clr_${change.keyId} first used ${isoOf(change.usedAt)}`
+    case 'keyRevision':
+      return `in force on every node up to revision ${change.to}`
+    case 'purged': {
+      const { readings, revisions, acceptedBefore, lastAcceptedAt } = change
+      const range = `revisions ${revisions.first} to ${revisions.last}`
+      return `${readings} readings purged by retention (${range}), accepted before ${isoOf(acceptedBefore)}, the last at ${isoOf(lastAcceptedAt)}`
+    }
+    default:
+      return assertNever(change)
+  }
+}
+
+const fromTo = (field: string, from: string | undefined, to: string): string =>
+  from === undefined ? `${field}: ${to}` : `${field}: ${from} -> ${to}`
+
+const limitText = (limit: Limit | null): string =>
+  limit === null ? "the cellar's" : `${limit.readings}/${limit.windowMs / 1_000}`
+
+const expiryText = (expiresAt: number | null): string => (expiresAt === null ? 'never' : isoOf(expiresAt))

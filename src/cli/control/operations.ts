@@ -1,0 +1,289 @@
+/**
+ * What the command line can have done, once for both ways there: inside the running service, asked over its socket, and
+ * on the log itself when no service runs.
+ */
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import type { Invitation } from '../../../projections/queries.ts'
+import type { Asker, Core } from '../../actors/core.ts'
+import { type ChangeRefused, changeKeyInParts, type KeyPart } from '../../actors/key/change-key-in-parts.ts'
+import type { CellarState } from '../../domain/cellar.ts'
+import { CellarPolicy, Limit, Role } from '../../domain/events.ts'
+import { followerOf, type KeyState, keyStatus } from '../../domain/key.ts'
+import { done as accepted, assertNever, type CommandRefusal, type Outcome } from '../../domain/refusal.ts'
+import { parseEmail } from '../../domain/text.ts'
+import { commandProblemOf } from '../../http/problem.ts'
+import { type EventLog, Outage, UndecodableEvent } from '../../log/event-log.ts'
+import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { eventView, isoOf } from '../show/event-view.ts'
+import type { CellarView, KeyView, Line } from '../show/lines.ts'
+import { retentionWarning } from '../show/retention-warning.ts'
+import { keyHistory } from './key-at-instant.ts'
+import { readLog } from './read-log.ts'
+
+const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+const text = Type.String()
+const ms = Type.Integer({ minimum: 0 })
+/** In ms since 1970; before it, too: a command without a service is asked for any instant that can be written. */
+const instant = Type.Integer()
+
+/** As the actors take them: `KeyChanges`. */
+const keyChanges = Type.Partial(Type.Object({ label: text, note: text, limit: orNull(Limit), expiresAt: orNull(ms) }))
+
+export const Operation = Type.Union([
+  Type.Object({ op: Type.Literal('create_cellar'), cellar: text, title: text }),
+  Type.Object({ op: Type.Literal('list_cellars') }),
+  Type.Object({ op: Type.Literal('rename_cellar'), cellar: text, title: text }),
+  /** What is left out stays as it is. `isConfirmed`: readings may go for it. */
+  Type.Object({
+    op: Type.Literal('cellar_policy'),
+    cellar: text,
+    changes: Type.Partial(CellarPolicy),
+    isConfirmed: Type.Boolean(),
+  }),
+  Type.Object({
+    op: Type.Literal('create_key'),
+    cellar: text,
+    label: text,
+    note: text,
+    limit: orNull(Limit),
+    expiresAt: orNull(ms),
+  }),
+  Type.Object({ op: Type.Literal('list_keys'), cellar: orNull(text) }),
+  Type.Object({ op: Type.Literal('change_key'), keyId: text, changes: keyChanges }),
+  Type.Object({ op: Type.Literal('rotate_key'), keyId: text, overlapMs: ms }),
+  Type.Object({ op: Type.Literal('revoke_key'), keyId: text, reason: text }),
+  Type.Object({ op: Type.Literal('suspend_key'), keyId: text, reason: text }),
+  Type.Object({ op: Type.Literal('resume_key'), keyId: text, reason: text }),
+  Type.Object({ op: Type.Literal('key_history'), keyId: text, at: orNull(instant) }),
+  Type.Object({ op: Type.Literal('issue_link'), email: orNull(text), role: orNull(Role) }),
+  Type.Object({ op: Type.Literal('list_operators') }),
+  Type.Object({ op: Type.Literal('set_operator_role'), email: text, role: Role }),
+  Type.Object({ op: Type.Literal('remove_operator'), email: text }),
+  Type.Object({
+    op: Type.Literal('read_log'),
+    stream: orNull(text),
+    type: orNull(text),
+    from: orNull(Type.Integer()),
+  }),
+])
+export type Operation = Static<typeof Operation>
+
+export type OperationContext = {
+  readonly log: EventLog
+  /** Asked for only by operations that need more than the log: to open it is to fold the whole log. */
+  core(): Promise<Core>
+  /** Where a browser opens the one-time link with that secret. */
+  linkUrl(secret: string): string
+}
+
+/** How an operation ended; `message` is for stderr. */
+export type End = { readonly exitCode: ExitCode; readonly message: string | null }
+
+/** Does it and yields what it answers with. An outage and an event that can't be read are ends; a bug is thrown. */
+export async function* perform(operation: Operation, context: OperationContext): AsyncGenerator<Line, End> {
+  try {
+    return yield* answer(operation, context)
+  } catch (error) {
+    if (error instanceof Outage) return { exitCode: exitCodes.unreachable, message: error.message }
+    if (error instanceof UndecodableEvent) return { exitCode: exitCodes.refused, message: error.message }
+    throw error
+  }
+}
+
+async function* answer(operation: Operation, context: OperationContext): AsyncGenerator<Line, End> {
+  if (operation.op === 'read_log') {
+    for await (const event of readLog(context.log, operation)) yield { kind: 'event', value: eventView(event) }
+    return done
+  }
+  const core = await context.core()
+  const asker: Asker = { by: { kind: 'cli' }, requestId: core.entropy.uuid() }
+  switch (operation.op) {
+    case 'create_cellar': {
+      const outcome = await core.cellars.create({ cellar: operation.cellar, title: operation.title }, asker)
+      return yield* oneCellar(core, outcome)
+    }
+    case 'list_cellars':
+      for (const cellar of core.projections.cellars.list()) yield { kind: 'cellar', value: cellarView(core, cellar) }
+      return done
+    case 'rename_cellar':
+      return yield* oneCellar(core, await core.cellars.rename(operation.cellar, operation.title, asker))
+    case 'cellar_policy':
+      return yield* cellarPolicy(core, operation, asker)
+    case 'create_key': {
+      const outcome = await core.keys.create(operation, asker)
+      return yield* one(outcome, ({ key, state }) => ({ kind: 'key', value: keyView(core, state, key) }))
+    }
+    case 'list_keys':
+      return yield* listKeys(core, operation.cellar)
+    case 'change_key': {
+      const outcome = await changeKeyInParts(core, operation, asker)
+      return outcome.ok ? yield* oneKey(core, outcome) : refusedEnd(outcome.refusal.refusal, placeOf(outcome.refusal))
+    }
+    case 'rotate_key': {
+      const replaced = waitingFollower(core, operation.keyId)
+      const outcome = await core.keys.rotate(operation.keyId, { overlapMs: operation.overlapMs }, asker)
+      return yield* one(outcome, ({ key, state }) => ({
+        kind: 'key',
+        value: { ...keyView(core, state, key), ...(replaced === null ? {} : { replaced }) },
+      }))
+    }
+    case 'revoke_key':
+      return yield* oneKey(core, await core.keys.revoke(operation.keyId, operation.reason, asker))
+    case 'suspend_key':
+      return yield* oneKey(core, await core.keys.suspend(operation.keyId, operation.reason, asker))
+    case 'resume_key':
+      return yield* oneKey(core, await core.keys.resume(operation.keyId, operation.reason, asker))
+    case 'key_history':
+      if (core.projections.keys.get(operation.keyId) === null) return refusedEnd({ kind: 'key_not_found' })
+      return yield* keyHistory(core, operation.keyId, operation.at)
+    case 'issue_link':
+      return yield* issueLink(core, operation, context, asker)
+    case 'list_operators':
+      for (const { email } of core.projections.operators.list()) yield operatorLine(core, email)
+      for (const one of core.projections.operators.invitations(core.clock.now())) yield invitationLine(one)
+      return done
+    case 'set_operator_role':
+      return yield* setRole(core, operation, asker)
+    case 'remove_operator':
+      return yield* oneOperator(core, await core.operators.remove(operation.email, asker))
+    default:
+      return assertNever(operation)
+  }
+}
+
+/** The id of the key that is to follow that one and may be with a device that is about to use it. */
+const waitingFollower = ({ projections: { keys } }: Core, keyId: string): string | null => {
+  const key = keys.get(keyId)
+  if (key === null || key.rotation === null || key.rotation.superseded !== null) return null
+  const follower = followerOf(key, (id) => keys.get(id))
+  return follower === null || follower.revoked !== null ? null : follower.keyId
+}
+
+/** Readings that go can't be had back, so a retention that lets more of them go says so first, and asks for a word. */
+async function* cellarPolicy(
+  core: Core,
+  asked: { readonly cellar: string; readonly changes: Partial<CellarPolicy>; readonly isConfirmed: boolean },
+  asker: Asker,
+): AsyncGenerator<Line, End> {
+  const { cellar: name, changes, isConfirmed } = asked
+  const cellar = core.projections.cellars.get(name)
+  if (cellar === null) return refusedEnd({ kind: 'cellar_not_found' })
+  if (Object.keys(changes).length === 0) return yield* oneCellar(core, accepted(cellar))
+  const warning = isConfirmed ? null : retentionWarning(cellar, changes.retentionMs ?? null, core.clock.now())
+  if (warning !== null) return { exitCode: exitCodes.refused, message: warning }
+  return yield* oneCellar(core, await core.cellars.changePolicy(name, changes, asker))
+}
+
+async function* listKeys(core: Core, cellar: string | null): AsyncGenerator<Line, End> {
+  if (cellar !== null && core.projections.cellars.get(cellar) === null) return refusedEnd({ kind: 'cellar_not_found' })
+  const keys = cellar === null ? core.projections.keys.list() : core.projections.keys.ofCellar(cellar)
+  for (const key of keys) yield { kind: 'key', value: keyView(core, key) }
+  return done
+}
+
+/**
+ * The first operator is an admin. After that every link is somebody's by name, and whoever is to be more than an auditor
+ * must be named one.
+ */
+async function* issueLink(
+  core: Core,
+  asked: { readonly email: string | null; readonly role: Role | null },
+  context: OperationContext,
+  asker: Asker,
+): AsyncGenerator<Line, End> {
+  const known = asked.email === null ? null : core.projections.operators.get(asked.email)
+  const isFirst = core.projections.operators.list().length === 0
+  if (asked.email === null && !isFirst) return refusedEnd({ kind: 'link_needs_email' })
+  const role = asked.role ?? known?.role ?? (isFirst ? 'admin' : 'auditor')
+  if (known !== null && known.role !== role) return refusedEnd({ kind: 'link_keeps_role', role: known.role })
+  const outcome = await core.operators.issueLink({ email: asked.email, role }, asker)
+  return yield* one(outcome, ({ secret, expiresAt }) => ({
+    kind: 'link',
+    value: { url: context.linkUrl(secret), email: asked.email, role, expiresAt: isoOf(expiresAt) },
+  }))
+}
+
+async function* setRole(
+  core: Core,
+  { email, role }: { readonly email: string; readonly role: Role },
+  asker: Asker,
+): AsyncGenerator<Line, End> {
+  const outcome = await core.operators.setRole(email, role, asker)
+  if (outcome.ok || outcome.refusal.kind !== 'operator_not_found') return yield* oneOperator(core, outcome)
+  const typed = parseEmail(email)
+  const invited = core.projections.operators
+    .invitations(core.clock.now())
+    .find((invitation) => typed.ok && invitation.email === typed.value)
+  if (invited === undefined) return refusedEnd(outcome.refusal)
+  return refusedEnd({ kind: 'operator_is_invited', role: invited.role })
+}
+
+const done: End = { exitCode: exitCodes.done, message: null }
+
+async function* one<T>(outcome: Outcome<T, CommandRefusal>, line: (value: T) => Line): AsyncGenerator<Line, End> {
+  if (!outcome.ok) return refusedEnd(outcome.refusal)
+  yield line(outcome.value)
+  return done
+}
+
+const oneCellar = (core: Core, outcome: Outcome<CellarState, CommandRefusal>): AsyncGenerator<Line, End> =>
+  one(outcome, (cellar) => ({ kind: 'cellar', value: cellarView(core, cellar) }))
+
+const oneKey = (core: Core, outcome: Outcome<KeyState, CommandRefusal>): AsyncGenerator<Line, End> =>
+  one(outcome, (key) => ({ kind: 'key', value: keyView(core, key) }))
+
+const oneOperator = (
+  core: Core,
+  outcome: Outcome<{ readonly email: string }, CommandRefusal>,
+): AsyncGenerator<Line, End> => one(outcome, ({ email }) => operatorLine(core, email))
+
+const operatorLine = (core: Core, email: string): Line => {
+  const account = core.projections.operators.get(email)
+  const addedAt = account === null ? null : isoOf(account.addedAt)
+  return { kind: 'operator', value: { email, role: account?.role ?? null, addedAt } }
+}
+
+const invitationLine = ({ email, role, expiresAt }: Invitation): Line => {
+  const invitation = { role, expiresAt: isoOf(expiresAt) }
+  return { kind: 'operator', value: { email, role: null, addedAt: null, invitation } }
+}
+
+/** What is done all the same, and what the refusal is about. */
+const placeOf = ({ done, refused }: ChangeRefused): string =>
+  done.length === 0 ? '' : `Done: ${namesOf(done)}. The ${namesOf(refused)}: `
+
+const namesOf = (part: KeyPart): string => part.map((name) => (name === 'expiresAt' ? 'expiry' : name)).join(', ')
+
+/** `place`: what goes before the words. */
+const refusedEnd = (refusal: CommandRefusal, place = ''): End => {
+  const { status, text: words } = commandProblemOf(refusal)
+  const message = place + words
+  // What a page answers with 503 may succeed later, or already have: a script may look and try again.
+  return { exitCode: status === 503 ? exitCodes.unreachable : exitCodes.refused, message }
+}
+
+const cellarView = (core: Core, cellar: CellarState): CellarView => ({
+  cellar: cellar.cellar,
+  title: cellar.title,
+  keys: core.projections.keys.ofCellar(cellar.cellar).length,
+  createdAt: isoOf(cellar.createdAt),
+  policy: cellar.policy,
+})
+
+const keyView = (core: Core, state: KeyState, key?: string): KeyView => {
+  const usage = core.projections.readings.usage(state.keyId)
+  return {
+    id: state.keyId,
+    ...(key === undefined ? {} : { key }),
+    cellar: state.cellar,
+    label: state.label,
+    note: state.note,
+    status: keyStatus(state, core.clock.now()),
+    limit: core.projections.keys.effectiveLimit(state),
+    expiresAt: state.expiresAt === null ? null : isoOf(state.expiresAt),
+    createdAt: isoOf(state.created.at),
+    lastUsedAt: usage === null ? null : isoOf(usage.lastUsedAt),
+    ...(state.predecessorId === null ? {} : { predecessor: state.predecessorId }),
+    ...(state.rotation === null ? {} : { successor: state.rotation.successorId }),
+  }
+}

@@ -1,0 +1,115 @@
+import { durationTyped } from '../../domain/amounts.ts'
+import type { By, Limit } from '../../domain/events.ts'
+import { assertNever } from '../../domain/refusal.ts'
+import { keyLimitDefault } from '../../limits.ts'
+import type { CellarView, EventView, HistoryView, KeyView, Line, LinkView, OperatorView, StateView } from './lines.ts'
+import { formatFields, formatTable } from './table.ts'
+import { visibleJson, visibleText } from './visible-text.ts'
+
+/** The one line of `--json`. */
+export const jsonText = (line: Line): string => visibleJson(line.value)
+
+/** An event of the log on one line: there is no widest column until the log ends, so this is no table. */
+export const eventText = (event: EventView): string =>
+  [
+    visibleText(event.position).padStart(8),
+    visibleText(event.recordedAt),
+    visibleText(`${event.stream}@${event.revision}`).padEnd(34),
+    visibleText(event.type).padEnd(18),
+    visibleJson(event.data),
+  ].join('  ')
+
+export const cellarFields = ({ cellar, title, createdAt, policy }: CellarView): string => {
+  const { limit, readingAgeMsMax, readingAheadMsMax, retentionMs } = policy
+  return formatFields([
+    ['cellar', cellar],
+    ['title', title],
+    ['created', createdAt],
+    ['limit of its keys', limit === null ? `${limitText(keyLimitDefault)} (the default)` : limitText(limit)],
+    ['oldest reading', readingAgeMsMax === null ? 'of any age' : durationTyped(readingAgeMsMax)],
+    ['furthest ahead', readingAheadMsMax === null ? 'any' : durationTyped(readingAheadMsMax)],
+    ['readings are kept', retentionMs === null ? 'for ever' : durationTyped(retentionMs)],
+  ])
+}
+
+export const cellarTable = (cellars: readonly CellarView[]): string =>
+  formatTable(
+    ['CELLAR', 'TITLE', 'KEYS', 'CREATED'],
+    cellars.map((cellar) => [cellar.cellar, cellar.title, String(cellar.keys), cellar.createdAt]),
+  )
+
+export const keyFields = (key: KeyView): string =>
+  formatFields([
+    ['id', key.id],
+    ...(key.key === undefined ? [] : [['key', key.key] as const]),
+    ['cellar', key.cellar],
+    ['label', key.label],
+    ['note', key.note],
+    ['status', key.status],
+    ['limit', limitText(key.limit)],
+    ['expires', key.expiresAt ?? 'never'],
+    ['created', key.createdAt],
+    ['last used', key.lastUsedAt ?? 'never'],
+    ...(key.predecessor === undefined ? [] : [['follows', key.predecessor] as const]),
+    ...(key.successor === undefined ? [] : [['followed by', key.successor] as const]),
+  ])
+
+export const keyTable = (keys: readonly KeyView[]): string =>
+  formatTable(
+    ['ID', 'CELLAR', 'LABEL', 'STATUS', 'LIMIT', 'EXPIRES', 'CREATED', 'LAST USED'],
+    keys.map((key) => [
+      key.id,
+      key.cellar,
+      key.label,
+      key.status,
+      limitText(key.limit),
+      key.expiresAt ?? 'never',
+      key.createdAt,
+      key.lastUsedAt ?? 'never',
+    ]),
+  )
+
+export const historyTable = (history: readonly HistoryView[]): string =>
+  formatTable(
+    ['WHEN', 'EVENT', 'BY', 'CHANGED', 'STATUS AFTER', 'POSITION'],
+    history.map((row) => [row.recordedAt, row.type, byText(row.by), row.changes.join('; '), row.status, row.position]),
+  )
+
+export const stateText = (state: StateView): string =>
+  visibleText(`At ${state.at} key ${state.key} was ${state.reason}`)
+
+export const operatorFields = ({ email, role, addedAt }: OperatorView): string =>
+  formatFields([
+    ['email', email],
+    ['role', role ?? 'none: access is taken away'],
+    ['added', addedAt ?? '-'],
+  ])
+
+export const operatorTable = (operators: readonly OperatorView[]): string =>
+  formatTable(
+    ['EMAIL', 'ROLE', 'ADDED'],
+    operators.map(({ email, role, addedAt, invitation }) =>
+      invitation === undefined
+        ? [email, role ?? 'none', addedAt ?? '-']
+        : [email, invitation.role, `invited, until ${invitation.expiresAt}`],
+    ),
+  )
+
+export const linkText = (link: LinkView): string => visibleText(link.url)
+
+const byText = (by: By): string => {
+  switch (by.kind) {
+    case 'operator':
+      return by.session?.linkMadeBy ? `${by.email} (password from a link by ${by.session.linkMadeBy})` : by.email
+    case 'key':
+      return `key ${by.keyId}`
+    case 'cli':
+      return 'command line'
+    case 'system':
+      return 'service'
+    default:
+      return assertNever(by)
+  }
+}
+
+const limitText = (limit: Limit): string => `${limit.readings}/${limit.windowMs / 1_000}`

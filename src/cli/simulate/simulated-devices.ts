@@ -1,0 +1,134 @@
+/**
+ * Simulated devices: each sits in a rack, has a few sensors, and posts one reading after the other over real HTTP, or
+ * collects them for a batch, as a device would. A newcomer's dashboard comes alive with them, and a limit or an alarm can be tried without hardware.
+ */
+import { setTimeout as wait } from 'node:timers/promises'
+import { simulatedPostMsMax } from '../../limits.ts'
+
+export type DevicesOptions = {
+  readonly url: string
+  readonly key: string
+  readonly cellar: string
+  readonly devices: number
+  /** Readings per second of all devices together. */
+  readonly ratePerSecond: number
+  /** How many readings a device collects for one request; 1 posts each by itself. */
+  readonly batch: number
+  /** Ends them. */
+  readonly stop: AbortSignal
+  /** The service is our own, on this machine, behind a certificate that names another host. */
+  readonly trustAnyCertificate?: boolean
+  /** From 0 to 1. */
+  random(): number
+  now(): number
+}
+
+export type Tally = {
+  accepted: number
+  /** Readings by code of their refusal, or its status where it has none. */
+  readonly refused: Map<string, number>
+  /** Readings without an answer. */
+  unanswered: number
+  /** The last reason for it. */
+  lastFault: string | null
+}
+
+export const newTally = (): Tally => ({ accepted: 0, refused: new Map(), unanswered: 0, lastFault: null })
+
+/** Resolves when all have stopped. The tally is kept current meanwhile. */
+export const runDevices = async (options: DevicesOptions, tally: Tally): Promise<void> => {
+  const pauseMs = (options.devices / options.ratePerSecond) * 1_000
+  const devices = Array.from({ length: options.devices }, (_, index) => runDevice(options, tally, { index, pauseMs }))
+  await Promise.all(devices)
+}
+
+const sensors = [
+  { keg: 'temperature', middle: 11.5, swing: 1.5 },
+  { keg: 'humidity', middle: 68, swing: 6 },
+  { keg: 'co2', middle: 620, swing: 140 },
+] as const
+
+const runDevice = async (
+  options: DevicesOptions,
+  tally: Tally,
+  { index, pauseMs }: { readonly index: number; readonly pauseMs: number },
+): Promise<void> => {
+  const rack = `rack-${String(index + 1).padStart(2, '0')}`
+  // Spread over the pause, so that devices started together do not post together for ever.
+  let nextAtMs = options.now() + options.random() * pauseMs
+  let collected: object[] = []
+  for (let count = index; ; count++) {
+    if (!(await waitUntil(nextAtMs, options))) return
+    const sensor = sensors[count % sensors.length] ?? sensors[0]
+    const phase = (options.now() / 60_000) * 2 * Math.PI + index
+    const value = sensor.middle + sensor.swing * (Math.sin(phase) + (options.random() - 0.5) / 4)
+    const reading = { cellar: options.cellar, rack, keg: sensor.keg, value: Math.round(value * 100) / 100 }
+    collected.push({ ...reading, timestamp: timestampOf(options.now()) })
+    const isFull = collected.length === options.batch
+    const retryAfterMs = isFull ? await post(collected, options, tally) : 0
+    if (isFull) collected = []
+    // A device that is late, because answers take long, does not make up for it in a burst.
+    nextAtMs = Math.max(nextAtMs + pauseMs, options.now() + retryAfterMs)
+  }
+}
+
+/** The contract's form: whole seconds, UTC. */
+const timestampOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
+
+/** False: stopped meanwhile. */
+const waitUntil = async (atMs: number, { stop, now }: DevicesOptions): Promise<boolean> => {
+  try {
+    await wait(Math.max(0, atMs - now()), undefined, { signal: stop })
+    return true
+  } catch (error) {
+    if (stop.aborted) return false
+    throw error
+  }
+}
+
+/** Posts and counts; answers how long the service asks to be left alone. */
+const post = async (readings: readonly object[], options: DevicesOptions, tally: Tally): Promise<number> => {
+  const isBatch = options.batch > 1
+  let response: Response
+  try {
+    response = await fetch(`${options.url}/api/v1/ingest${isBatch ? '/batch' : ''}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-API-Key': options.key },
+      body: JSON.stringify(isBatch ? { readings } : readings[0]),
+      // It would send the key to wherever the redirect leads.
+      redirect: 'error',
+      // A post under way is let finish when the devices stop: its reading may be stored already.
+      signal: AbortSignal.timeout(simulatedPostMsMax),
+      ...(options.trustAnyCertificate === true ? { tls: { rejectUnauthorized: false } } : {}),
+    })
+    const answer: unknown = await response.json()
+    const refused = rejectedOf(answer)
+    if (response.ok) tally.accepted += readings.length - refused.length
+    else if (refused.length === 0) countRefusal(tally, { answer, status: response.status, readings: readings.length })
+    for (const one of refused) countRefusal(tally, { answer: one, status: response.status, readings: 1 })
+  } catch (error) {
+    tally.unanswered += readings.length
+    tally.lastFault = error instanceof Error ? error.message : String(error)
+    return 1_000
+  }
+  return Number(response.headers.get('Retry-After') ?? 0) * 1_000
+}
+
+/** What a batch's answer says of its readings that are not stored. */
+const rejectedOf = (answer: unknown): readonly unknown[] => {
+  const errors = fieldOf(answer, 'errors')
+  return Array.isArray(errors) ? errors : []
+}
+
+const countRefusal = (
+  tally: Tally,
+  { answer, status, readings }: { readonly answer: unknown; readonly status: number; readonly readings: number },
+): void => {
+  const code = String(fieldOf(answer, 'code') ?? status)
+  const error = fieldOf(answer, 'error')
+  tally.refused.set(code, (tally.refused.get(code) ?? 0) + readings)
+  tally.lastFault = typeof error === 'string' ? error : null
+}
+
+const fieldOf = (answer: unknown, name: string): unknown =>
+  typeof answer === 'object' && answer !== null ? Reflect.get(answer, name) : undefined

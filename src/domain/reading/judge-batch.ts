@@ -1,0 +1,69 @@
+import { batchReadingsMax } from '../../limits.ts'
+import { done, type ItemRefusal, type Outcome, type ReadingRefusal, type RejectedItem, refused } from '../refusal.ts'
+import {
+  cellarRefusal,
+  type ParsedReading,
+  parseReading,
+  policyRefusal,
+  type Reading,
+  type TimestampPolicy,
+} from './reading.ts'
+
+/** A batch of which each item was judged alone: the valid ones in their order, and why each of the others is none. */
+export type JudgedBatch = { readonly readings: readonly Reading[]; readonly rejected: readonly RejectedItem[] }
+
+/** The items of a body that was parsed as JSON: `{"readings":[…]}`, and other fields are ignored. */
+export const parseBatch = (json: unknown): Outcome<readonly unknown[], ReadingRefusal> => {
+  if (typeof json !== 'object' || json === null || !Object.hasOwn(json, 'readings')) return noBatch
+  const items: unknown = Reflect.get(json, 'readings')
+  if (!Array.isArray(items)) return noBatch
+  if (items.length === 0) return refused({ kind: 'batch_empty' })
+  if (items.length <= batchReadingsMax) return done(items)
+  return refused({ kind: 'batch_too_large', readingsMax: batchReadingsMax, bound: 'batch' })
+}
+
+const noBatch = refused<ReadingRefusal>({ kind: 'invalid_body', what: 'batch' })
+
+/** What a reading has to fit: the key's cellar, that cellar's bounds (`null`: not known here), at `now` (ms). */
+export type BatchPlace = { readonly cellar: string; readonly policy: TimestampPolicy | null; readonly now: number }
+
+export const judgeBatch = (items: readonly unknown[], place: BatchPlace): JudgedBatch =>
+  judgeEach(items, (item) => parseItem(item, place.cellar), place)
+
+/** An item without the clock: its reading, or why it is refused at any time. */
+export type ParsedItem = Outcome<ParsedReading, ItemRefusal>
+
+export const parseItems = (items: readonly unknown[], cellar: string): readonly ParsedItem[] =>
+  items.map((item) => parseItem(item, cellar))
+
+type Time = Omit<BatchPlace, 'cellar'>
+
+export const judgeItems = (items: readonly ParsedItem[], time: Time): JudgedBatch =>
+  judgeEach(items, (item) => item, time)
+
+/** One pass: a list of parsed items would keep 2,000 objects of a full batch alive until its end. */
+const judgeEach = <T>(items: readonly T[], parsedOf: (item: T) => ParsedItem, { policy, now }: Time): JudgedBatch => {
+  const readings: Reading[] = []
+  const rejected: RejectedItem[] = []
+  let index = 0
+  for (const each of items) {
+    const item = parsedOf(each)
+    const refusal = item.ok ? timeRefusal(item.value.timestampMs, policy, now) : item.refusal
+    if (refusal !== null) rejected.push({ index, refusal })
+    else if (item.ok) readings.push(item.value.reading)
+    index += 1
+  }
+  return { readings, rejected }
+}
+
+const parseItem = (item: unknown, cellar: string): ParsedItem => {
+  const parsed = parseReading(item)
+  if (!parsed.ok) return parsed.refusal.kind === 'invalid_body' ? notAnObject : parsed
+  const mismatch = cellarRefusal(parsed.value.reading, cellar)
+  return mismatch === null ? parsed : refused(mismatch)
+}
+
+const notAnObject = refused<ItemRefusal>({ kind: 'invalid_body', what: 'item' })
+
+const timeRefusal = (timestampMs: number, policy: TimestampPolicy | null, now: number): ItemRefusal | null =>
+  policy === null ? null : policyRefusal(timestampMs, policy, now)

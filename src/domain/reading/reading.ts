@@ -1,0 +1,99 @@
+import type { CellarPolicy, EventData } from '../events.ts'
+import {
+  done,
+  type ItemRefusal,
+  type NameFault,
+  type NameField,
+  type Outcome,
+  type ReadingField,
+  refused,
+} from '../refusal.ts'
+import { nameFault } from '../text.ts'
+import { parseTimestamp } from './timestamp.ts'
+
+/** A reading as a device sent it; the log keeps exactly this. */
+export type Reading = EventData<'ReadingAccepted'>
+
+/** What one request wants stored, all or nothing: its one reading, or the valid ones of its batch, at least one. */
+export type Readings = Reading | readonly Reading[]
+
+export const isBatch = (readings: Readings): readings is readonly Reading[] => Array.isArray(readings)
+
+/** A reading that keeps every rule, and the instant of its timestamp in ms. */
+export type ParsedReading = { readonly reading: Reading; readonly timestampMs: number }
+
+/**
+ * Judges a body that was parsed as JSON. Missing fields come first, all of them in one refusal; then the first fault in the
+ * contract's order of fields (section 2.1), type before rule. Other fields are ignored.
+ */
+export const parseReading = (json: unknown): Outcome<ParsedReading, ItemRefusal> => {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    return refused({ kind: 'invalid_body', what: 'reading' })
+  }
+  const body: Partial<Record<ReadingField, unknown>> = json
+  const cellar = own(body, 'cellar')
+  const rack = own(body, 'rack')
+  const keg = own(body, 'keg')
+  const value = own(body, 'value')
+  const timestamp = own(body, 'timestamp')
+  if (
+    cellar === undefined ||
+    rack === undefined ||
+    keg === undefined ||
+    value === undefined ||
+    timestamp === undefined
+  ) {
+    return refused({ kind: 'missing_field', fields: fieldsInOrder.filter((field) => own(body, field) === undefined) })
+  }
+
+  if (typeof cellar !== 'string') return wrongType('cellar', 'string')
+  const cellarFault = nameFault(cellar)
+  if (cellarFault !== null) return wrongName('cellar', cellarFault)
+
+  if (typeof rack !== 'string') return wrongType('rack', 'string')
+  const rackFault = nameFault(rack)
+  if (rackFault !== null) return wrongName('rack', rackFault)
+
+  if (typeof keg !== 'string') return wrongType('keg', 'string')
+  const kegFault = nameFault(keg)
+  if (kegFault !== null) return wrongName('keg', kegFault)
+
+  if (typeof value !== 'number') return wrongType('value', 'number')
+  if (!Number.isFinite(value)) return refused({ kind: 'invalid_value' })
+
+  if (typeof timestamp !== 'string') return wrongType('timestamp', 'string')
+  const timestampMs = parseTimestamp(timestamp)
+  if (typeof timestampMs === 'string') return refused({ kind: 'invalid_timestamp', fault: timestampMs })
+
+  return done({ reading: { cellar, rack, keg, value, timestamp }, timestampMs })
+}
+
+/** Keys belong to a cellar, and their readings to that one; only then do its bounds concern them. */
+export const cellarRefusal = (reading: Reading, cellar: string): ItemRefusal | null =>
+  reading.cellar === cellar ? null : { kind: 'cellar_mismatch', cellar }
+
+/** The part of a cellar's policy that concerns the timestamps of its readings. */
+export type TimestampPolicy = Pick<CellarPolicy, 'readingAgeMsMax' | 'readingAheadMsMax' | 'retentionMs'>
+
+/** The bounds that a cellar sets for its readings' timestamps, at `now` (ms); by itself the service sets none. */
+export const policyRefusal = (timestampMs: number, policy: TimestampPolicy, now: number): ItemRefusal | null => {
+  const { readingAgeMsMax, readingAheadMsMax, retentionMs } = policy
+  // What is older than anything that is kept is refused too, never accepted and dropped.
+  const ageMsMax = Math.min(readingAgeMsMax ?? Number.POSITIVE_INFINITY, retentionMs ?? Number.POSITIVE_INFINITY)
+  if (now - timestampMs > ageMsMax) return { kind: 'timestamp_too_old', ageMsMax }
+  if (readingAheadMsMax !== null && timestampMs - now > readingAheadMsMax) {
+    return { kind: 'timestamp_in_future', aheadMsMax: readingAheadMsMax }
+  }
+  return null
+}
+
+const fieldsInOrder: readonly ReadingField[] = ['cellar', 'rack', 'keg', 'value', 'timestamp']
+
+/** Only what the body itself holds: a field that came from a prototype was never sent. JSON has no `undefined`. */
+const own = (body: Partial<Record<ReadingField, unknown>>, field: ReadingField): unknown =>
+  Object.hasOwn(body, field) ? body[field] : undefined
+
+const wrongType = (field: ReadingField, expected: 'string' | 'number') =>
+  refused<ItemRefusal>({ kind: 'invalid_type', field, expected })
+
+const wrongName = (field: NameField, fault: NameFault) => refused<ItemRefusal>({ kind: 'invalid_name', field, fault })

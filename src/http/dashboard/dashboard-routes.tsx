@@ -1,0 +1,72 @@
+/**
+ * The dashboard: pages for people, forms for what they do, streams for what they watch. Here live its routes and what
+ * guards them; the pages themselves are `views/`, and what is decided is the actors' to decide.
+ *
+ * Every route says who may use it (`Action`), and comes in through one door (`door.tsx`). None parses a body by itself:
+ * Elysia only finds the route.
+ */
+import { Elysia } from 'elysia'
+import { loadAssets } from './assets.ts'
+import { answerDashboard } from './door/door.tsx'
+import { SignInThrottle } from './door/sign-in-throttle.ts'
+import { liveRoutes } from './live/live-routes.tsx'
+import { accountRoutes } from './pages/account-routes.tsx'
+import { cellarRoutes } from './pages/cellar-routes.tsx'
+import { guideRoutes } from './pages/guide-routes.tsx'
+import { keyListRoutes } from './pages/key-list-routes.tsx'
+import { keyRoutes } from './pages/key-routes.tsx'
+import { linkRoutes } from './pages/link-routes.tsx'
+import { operatorRoutes } from './pages/operator-routes.tsx'
+import { rotateRoutes } from './pages/rotate-routes.tsx'
+import { settingsRoutes } from './pages/settings-routes.tsx'
+import { signInRoutes } from './pages/sign-in-routes.tsx'
+import type { DashboardDeps, Route } from './visit.ts'
+
+export type DashboardParts = Pick<
+  DashboardDeps,
+  'core' | 'lastRefusals' | 'lines' | 'traces' | 'reasons' | 'web' | 'live' | 'bodies'
+>
+
+/** Every route of the dashboard but the last, which is whatever is left. */
+export const dashboardTable = (
+  parts: DashboardParts,
+): { readonly deps: DashboardDeps; readonly routes: readonly Route[] } => {
+  const assets = loadAssets()
+  const deps: DashboardDeps = {
+    ...parts,
+    assets: assets.urls,
+    throttle: new SignInThrottle(),
+  }
+  const routes = [
+    ...cellarRoutes(deps),
+    ...settingsRoutes(deps),
+    ...keyListRoutes(deps),
+    ...keyRoutes(deps),
+    ...rotateRoutes(deps),
+    ...accountRoutes(deps),
+    ...operatorRoutes(deps),
+    ...signInRoutes(deps),
+    ...linkRoutes(deps),
+    ...guideRoutes(),
+    ...liveRoutes(deps),
+    ...assets.routes,
+  ]
+  return { deps, routes }
+}
+
+/** It has no method: no page is there, for whoever looks or sends. */
+const anythingElse: Route = { path: '/*' }
+
+export const dashboardRoutes = (parts: DashboardParts) => {
+  const { deps, routes } = dashboardTable(parts)
+  const app = new Elysia({ name: 'dashboard', strictPath: true })
+  for (const route of [...routes, anythingElse]) {
+    app.all(
+      route.path,
+      ({ request, params, server }) =>
+        answerDashboard(deps, route, { request, params, peerAddress: server?.requestIP(request)?.address ?? null }),
+      { parse: 'none' },
+    )
+  }
+  return app
+}

@@ -1,0 +1,53 @@
+import type { CommandRefusal, Outcome } from '../../../domain/refusal.ts'
+import type { DashboardDeps, SignedInVisit, Visit } from '../visit.ts'
+import { knownBrowser } from './known-browser.ts'
+import { type SignInReason, throttledReasons, whoOf } from './refusal-traces.ts'
+import type { ThrottledAttempt } from './sign-in-throttle.ts'
+
+type Answer<T> = Outcome<T, CommandRefusal>
+
+export type PasswordAttempt = {
+  readonly email: string
+  readonly isAccount: boolean
+  /** As `knownBrowser` answers. */
+  readonly device: string | null
+  /** What the trace says if the password is wrong. */
+  readonly wrong: SignInReason
+}
+
+/**
+ * Runs a command that compares a password. The attempt is counted before that, so that attempts at the same time are all
+ * counted. It is taken back if the password was never compared. A wrong password is traced as a refused sign-in, so its
+ * owner sees it in the sign-in history.
+ */
+export const withPasswordAttempt = async <T>(
+  { throttle, traces }: DashboardDeps,
+  visit: Visit,
+  { email, isAccount, device, wrong }: PasswordAttempt,
+  compare: () => Promise<Answer<T>>,
+): Promise<Answer<T> | ThrottledAttempt> => {
+  const trace = (reason: SignInReason): void =>
+    traces.refused({ what: 'sign_in', reason, ...whoOf(visit, isAccount ? email : null) })
+  const counted = throttle.attempt({ email, isAccount, address: visit.origin.clientAddress, device }, visit.nowMs)
+  if (!counted.isCounted) {
+    trace(throttledReasons[counted.reason])
+    return counted
+  }
+  const answer = await compare()
+  if (answer.ok) throttle.succeeded(counted)
+  else if (answer.refusal.kind === 'wrong_credentials' || answer.refusal.kind === 'wrong_own_password') trace(wrong)
+  else throttle.takeBack(counted)
+  if (!answer.ok && answer.refusal.kind === 'busy') trace('busy')
+  return answer
+}
+
+/** Runs a command that compares the operator's own password, so that nobody guesses it with a stolen session. */
+export const withOwnPassword = <T>(
+  deps: DashboardDeps,
+  visit: SignedInVisit,
+  compare: () => Promise<Answer<T>>,
+): Promise<Answer<T> | ThrottledAttempt> => {
+  const { email } = visit.session
+  const device = knownBrowser(deps, visit, email)
+  return withPasswordAttempt(deps, visit, { email, isAccount: true, device, wrong: 'wrong_own_password' }, compare)
+}

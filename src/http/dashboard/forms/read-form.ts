@@ -1,0 +1,25 @@
+import { formBodyBytesMax, visitorFormBodyBytesMax } from '../../../limits.ts'
+import type { BodiesInFlight, BodyHolder } from '../../bodies-in-flight.ts'
+import { type BodyFault, readBody } from '../../bounded-body.ts'
+
+/** A form as it was sent: the first value of a field that came twice, and `''` for one that did not come. */
+export type FormFields = (name: string) => string
+
+export type FormFault = BodyFault | 'not_a_form'
+
+/** Only the form type that a page of ours sends: what else a request can hold, another site's script could have sent. */
+export const readForm = async (
+  bodies: BodiesInFlight,
+  request: Request,
+  holder: BodyHolder,
+): Promise<FormFields | FormFault> => {
+  const mediaType = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
+  if (mediaType !== 'application/x-www-form-urlencoded') return 'not_a_form'
+  const bytesMax = holder.pool === 'visitors' ? visitorFormBodyBytesMax : formBodyBytesMax
+  const body = await readBody(bodies, request, { ...holder, bytesMax })
+  if (typeof body === 'string') return body
+  const fields = new URLSearchParams(new TextDecoder().decode(body))
+  return (name) => fields.get(name) ?? ''
+}
+
+export const noFields: FormFields = () => ''

@@ -1,0 +1,161 @@
+import type { AcceptedReading } from '../../../../projections/queries.ts'
+import { CellarList } from '../../../../views/cellars/cellars-page.tsx'
+import { CellarReadings } from '../../../../views/cellars/readings-page.tsx'
+import { FirstReading } from '../../../../views/keys/key-created.tsx'
+import { KeyPush } from '../../../../views/keys/key-page.tsx'
+import { KeyList } from '../../../../views/keys/keys-page.tsx'
+import { readKeyEvents } from '../../../actors/key/key-events.ts'
+import { operatorStream } from '../../../domain/stream-names.ts'
+import { cellarsPerPageMax, kegsPerPageMax, keysPerPageMax } from '../../../limits.ts'
+import { cellarListOf } from '../show/cellar-views.ts'
+import { historyPage, watchedHistory } from '../show/key-history-page.ts'
+import { keyListOf, keyListQuery, keysByStatus, keyViewOf } from '../show/key-views.ts'
+import { cellarOf, keyOf } from '../show/named-in-path.ts'
+import { askedPage, pagesOf } from '../show/paging.ts'
+import { takeTurn } from '../show/pause.ts'
+import { foundKegs, type ReadingsWanted, readingsOf, readingsQuery, readingView } from '../show/reading-views.ts'
+import type { DashboardDeps, Route, SignedInVisit } from '../visit.ts'
+import { askAgain, eventStreamType, tooManyStreams } from './live-answers.ts'
+import type { LivePage } from './live-pages.ts'
+
+/** A page without the role that it is made for. Its name has only those parts of the query that make a difference. */
+type RolelessPage = Omit<LivePage, 'name'> & { readonly name: readonly (string | number)[] }
+
+type PageOf = (visit: SignedInVisit) => RolelessPage | null | Promise<RolelessPage | null>
+
+/** Streams of fragments: each the same function as on its page, so that both always show the same. */
+export const liveRoutes = (deps: DashboardDeps): readonly Route[] => {
+  const live = (path: string, pageOf: PageOf): Route => ({
+    path,
+    get: { access: 'operator', answer: async (visit) => watch(deps, visit, await pageOf(visit)) },
+  })
+  return [
+    live('/live/cellars', (visit) => cellarsPage(deps, visit)),
+    live('/live/cellars/:cellar/readings', (visit) => readingsPage(deps, visit)),
+    live('/live/cellars/:cellar/keys', (visit) => keysPage(deps, visit)),
+    live('/live/keys/:keyId', (visit) => keyPage(deps, visit)),
+    live('/live/keys/:keyId/first-reading', (visit) => firstReadingPage(deps, visit)),
+  ]
+}
+
+const cellarsPage = (deps: DashboardDeps, visit: SignedInVisit): RolelessPage => {
+  const { clock, projections } = deps.core
+  const page = Math.min(askedPage(visit.query), pagesOf(projections.cellars.list().length, cellarsPerPageMax))
+  return {
+    name: ['cellars', page],
+    topic: 'all',
+    readsStore: true,
+    render: async (pause) => {
+      const nowMs = clock.now()
+      const list = await cellarListOf(deps, page, { nowMs, pause })
+      await pause()
+      return <CellarList {...list} nowMs={nowMs} isAdmin={isAdmin(visit)} />
+    },
+  }
+}
+
+const readingsPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<RolelessPage | null> => {
+  const cellar = cellarOf(deps, visit)?.cellar
+  if (cellar === undefined) return null
+  const { words, page: asked } = readingsQuery(visit.query)
+  const wanted = { cellar, words, page: asked === 1 ? 1 : Math.min(asked, await lastPage(deps, { cellar, words })) }
+  return {
+    name: ['readings', cellar, words.join(' '), wanted.page],
+    topic: { cellar },
+    readsStore: false,
+    render: async (pause) => {
+      const nowMs = deps.core.clock.now()
+      const shown = await readingsOf(deps, wanted, { nowMs, pause })
+      return <CellarReadings {...shown} nowMs={nowMs} isAdmin={isAdmin(visit)} />
+    },
+  }
+}
+
+const lastPage = async (deps: DashboardDeps, wanted: Pick<ReadingsWanted, 'cellar' | 'words'>): Promise<number> =>
+  pagesOf((await foundKegs(deps, wanted, takeTurn)).found.length, kegsPerPageMax)
+
+const keysPage = (deps: DashboardDeps, visit: SignedInVisit): RolelessPage | null => {
+  const cellar = cellarOf(deps, visit)?.cellar
+  if (cellar === undefined) return null
+  const now = (): number => deps.core.clock.now()
+  const { status, page: asked } = keyListQuery(visit.query)
+  const page = Math.min(asked, pagesOf(keysByStatus(deps, cellar, now())[status].length, keysPerPageMax))
+  return {
+    name: ['keys', cellar, status, page],
+    topic: { cellar },
+    readsStore: true,
+    render: async (pause) => {
+      const list = await keyListOf(deps, cellar, { status, page }, now())
+      await pause()
+      return <KeyList {...list} nowMs={now()} isAdmin={isAdmin(visit)} />
+    },
+  }
+}
+
+const keyPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<RolelessPage | null> => {
+  const { core } = deps
+  const key = keyOf(deps, visit)
+  if (key === null) return null
+  const asked = askedPage(visit.query)
+  // The first page is there without a look at the log.
+  const page = asked === 1 ? 1 : historyPage(await readKeyEvents(core, key.keyId), asked).page
+  const history = watchedHistory(core, key.keyId, page)
+  return {
+    name: ['key', key.keyId, page],
+    topic: { keyId: key.keyId },
+    readsStore: true,
+    render: async (pause) => {
+      const nowMs = core.clock.now()
+      const known = core.projections.keys.get(key.keyId) ?? key
+      const [apiKey, told] = [await keyViewOf(deps, known, nowMs), await history()]
+      await pause()
+      return <KeyPush apiKey={apiKey} history={told} nowMs={nowMs} isAdmin={isAdmin(visit)} />
+    },
+  }
+}
+
+const firstReadingPage = (deps: DashboardDeps, visit: SignedInVisit): RolelessPage | null => {
+  const key = keyOf(deps, visit)
+  if (key === null) return null
+  return {
+    name: ['first-reading', key.keyId],
+    topic: { keyId: key.keyId },
+    readsStore: true,
+    render: async (pause) => {
+      const reading = await firstReading(deps, key.keyId)
+      await pause()
+      return reading === null ? null : <FirstReading keyId={key.keyId} reading={readingView(deps, reading)} />
+    },
+  }
+}
+
+/** From the log, since many can come before the next push; where a fence came first, the last one will do. */
+const firstReading = async ({ core }: DashboardDeps, keyId: string): Promise<AcceptedReading | null> => {
+  const last = core.projections.readings.usage(keyId)?.last
+  if (last === undefined || last.revision === 0) return last ?? null
+  const [first] = await core.log.read(last.stream, { limit: 1 })
+  if (first?.type !== 'ReadingAccepted') return last
+  const { stream, revision, position, recordedAt, data } = first
+  return { ...data, stream, revision, position, recordedAt, keyId, clockSkew: false, repeatOf: null }
+}
+
+const isAdmin = (visit: SignedInVisit): boolean => visit.session.role === 'admin'
+
+/** No cellar and no key is ever deleted: one that is not there may be one of another node's that this one has yet to hear of. */
+const watch = (deps: DashboardDeps, visit: SignedInVisit, page: RolelessPage | null): Response => {
+  if (page === null) return askAgain()
+  if (visit.request.method === 'HEAD') return new Response(null, { headers: eventStreamType })
+  const { secret, role, email } = visit.session
+  const body = deps.live.open({
+    page: { ...page, name: JSON.stringify([role, ...page.name]) },
+    viewer: {
+      sessionSecret: secret,
+      operatorStream: operatorStream(email),
+      // A page is made for a role: with another one it has to be opened again.
+      isAllowed: () => deps.core.operators.session(secret)?.role === role,
+    },
+    signal: visit.request.signal,
+  })
+  if (body === 'full') return tooManyStreams()
+  return body === 'closed' ? askAgain() : new Response(body, { headers: eventStreamType })
+}

@@ -1,0 +1,85 @@
+import { type PageProblem, ProblemPage } from '../../../views/frame/problem-page.tsx'
+import { paths } from '../../../views/paths.ts'
+import type { CommandRefusal } from '../../domain/refusal.ts'
+import { commandProblemOf } from '../problem.ts'
+import { noStore } from './door/security-headers.ts'
+import { cookieText } from './door/session-cookie.ts'
+import type { Faults } from './forms/field-faults.ts'
+import { type NoticeName, noticeMs } from './notice.ts'
+import type { Visit } from './visit.ts'
+
+/** A page of HTML. A notice that it shows is taken from the browser, so that it is shown once. */
+export const htmlPage = async (visit: Visit, page: JSX.Element, status = 200): Promise<Response> => {
+  const headers = new Headers({ 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': noStore })
+  for (const cookie of visit.cookies) headers.append('Set-Cookie', cookie)
+  if (visit.shell.notice !== null) headers.append('Set-Cookie', noticeCookie(visit, null))
+  return new Response(await page, { status, headers })
+}
+
+type Onward = { readonly notice?: NoticeName; readonly cookies?: readonly string[] }
+
+/** After a POST: the browser gets the next page by a GET of its own, and a reload repeats nothing. */
+export const seeOther = (visit: Visit, path: string, { notice, cookies = [] }: Onward = {}): Response => {
+  const headers = new Headers({ Location: path })
+  for (const cookie of cookies) headers.append('Set-Cookie', cookie)
+  if (notice !== undefined) headers.append('Set-Cookie', noticeCookie(visit, notice))
+  return new Response(null, { status: 303, headers })
+}
+
+const noticeCookie = ({ origin }: Visit, notice: NoticeName | null): string =>
+  cookieText({ kind: 'notice', value: notice ?? '', ageMs: notice === null ? 0 : noticeMs }, origin.trust)
+
+export type Back = { readonly href: string; readonly words: string }
+
+export const toCellars: Back = { href: paths.cellars, words: 'To the cellars' }
+
+export const problemPage = (
+  visit: Visit,
+  {
+    problem,
+    status,
+    back = toCellars,
+  }: { readonly problem: PageProblem; readonly status: number; readonly back?: Back },
+): Promise<Response> =>
+  htmlPage(visit, <ProblemPage shell={visit.shell} problem={problem} requestId={visit.requestId} back={back} />, status)
+
+export const notFound = (visit: Visit): Promise<Response> => problemPage(visit, { problem: 'not_found', status: 404 })
+
+/** What no form can show at a field: the store is away or did not say, there are too many commands, or it is gone. */
+export const wholePageProblem = (refusal: CommandRefusal): PageProblem | null => {
+  switch (refusal.kind) {
+    case 'busy':
+    case 'not_confirmed':
+    case 'store_unavailable':
+    case 'storage_full':
+      return refusal.kind
+    case 'cellar_not_found':
+    case 'key_not_found':
+    case 'operator_not_found':
+      return 'not_found'
+    default:
+      return null
+  }
+}
+
+type Refused = {
+  readonly back: Back
+  again(faults: Faults): JSX.Element
+  /** The command was one of several that belong together, and an earlier one is done. */
+  readonly isPartDone?: boolean
+}
+
+/** A refused command: a page of its own, or the form again with the sentence at its field. */
+export const refusedPage = (
+  visit: Visit,
+  refusal: CommandRefusal,
+  { back, again, isPartDone = false }: Refused,
+): Promise<Response> => {
+  if (refusal.kind === 'session_has_ended') {
+    return Promise.resolve(seeOther(visit, paths.signIn, { notice: 'session_ended' }))
+  }
+  const { status, field, text } = commandProblemOf(refusal)
+  const problem = isPartDone && status === 503 ? 'part_done' : wholePageProblem(refusal)
+  if (problem !== null) return problemPage(visit, { problem, status, back })
+  return htmlPage(visit, again({ [field ?? 'form']: text }), status)
+}

@@ -1,0 +1,85 @@
+import { AccountPage } from '../../../../views/operators/account-page.tsx'
+import { otherSessions } from '../../../../views/operators/open-sessions.tsx'
+import { paths } from '../../../../views/paths.ts'
+import type { SessionRow } from '../../../../views/types.ts'
+import { passwordCharsMin } from '../../../limits.ts'
+import { withOwnPassword } from '../door/password-attempt.ts'
+import { tooManyAttempts } from '../door/too-many-attempts.ts'
+import { type Faults, noFaults } from '../forms/field-faults.ts'
+import { type Back, htmlPage, refusedPage, seeOther } from '../page-answers.tsx'
+import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from '../visit.ts'
+import { sessionCookies, signInFrom, signOut } from './sign-in-routes.tsx'
+
+export const accountRoutes = (deps: DashboardDeps): readonly Route[] => [
+  { path: paths.account, get: { access: 'operator', answer: (visit) => htmlPage(visit, accountPage(deps, visit)) } },
+  { path: paths.accountPassword, post: { access: 'operator', answer: (visit) => changePassword(deps, visit) } },
+  { path: paths.accountSessions, post: { access: 'operator', answer: (visit) => endSessions(deps, visit) } },
+]
+
+const back: Back = { href: paths.account, words: 'To your account' }
+
+const changePassword = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const ownPassword = visit.form('own_password')
+  const newPassword = visit.form('password')
+  const again = (faults: Faults): Promise<string> => accountPage(deps, visit, faults)
+  if (ownPassword === '') return refusedPage(visit, { kind: 'own_password_needed' }, { back, again })
+  if (newPassword !== visit.form('password_again')) {
+    return htmlPage(visit, again({ password_again: 'The two passwords differ.' }), 422)
+  }
+  const input = { sessionSecret: visit.session.secret, ownPassword, newPassword }
+  const changed = await withOwnPassword(deps, visit, () =>
+    deps.core.operators.changePassword(input, signInFrom(visit, { isKnown: true }), visit.requestId),
+  )
+  if ('waitMs' in changed) return tooManyAttempts(visit, changed.waitMs, again)
+  if (!changed.ok) return refusedPage(visit, changed.refusal, { back, again })
+  const cookies = sessionCookies(visit, changed.value)
+  return seeOther(visit, paths.account, { notice: 'password_changed', cookies })
+}
+
+/** The core looks for the session among those of this operator alone. */
+const endSessions = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const { email, id, secret } = visit.session
+  const ended = visit.form('session')
+  if (ended === id) return signOut(deps, visit)
+  const isOthers = ended === otherSessions
+  const which = isOthers ? { allBut: secret } : { id: ended }
+  const answer = await deps.core.operators.endSessions(email, which, askerOf(visit))
+  const again = (faults: Faults): Promise<string> => accountPage(deps, visit, faults)
+  if (!answer.ok) return refusedPage(visit, answer.refusal, { back, again })
+  return seeOther(visit, paths.account, { notice: isOthers ? 'other_sessions_ended' : 'session_was_ended' })
+}
+
+/** @throws Outage */
+const accountPage = async (deps: DashboardDeps, visit: SignedInVisit, faults = noFaults): Promise<string> => {
+  const { email } = visit.session
+  const [sessions, history] = await Promise.all([sessionRows(deps, visit), deps.core.operators.signInHistory(email)])
+  return (
+    <AccountPage
+      shell={visit.shell}
+      email={email}
+      sessions={sessions}
+      history={history}
+      form={{ values: noPasswords, faults }}
+      passwordCharsMin={passwordCharsMin}
+    />
+  )
+}
+
+/** Passwords are typed again: a page never repeats one. */
+const noPasswords = { own_password: '', password: '', password_again: '' }
+
+/** This session first, then the newest. */
+const sessionRows = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<readonly SessionRow[]> => {
+  const sessions = core.operators.openSessions(visit.session.email).toReversed()
+  const revisions = sessions.map(({ seenRevision }) => seenRevision).filter((revision) => revision !== null)
+  const places = await core.operators.signInPlaces(revisions)
+  const rows = sessions.map(({ id, startedAt, lastUsedAt, seenRevision, linkMadeBy }) => ({
+    id,
+    startedAt,
+    lastUsedAt,
+    place: seenRevision === null ? null : (places.get(seenRevision) ?? null),
+    linkMadeBy,
+    isThis: id === visit.session.id,
+  }))
+  return rows.toSorted((a, b) => Number(b.isThis) - Number(a.isThis))
+}

@@ -1,0 +1,64 @@
+import { CellarsPage } from '../../../../views/cellars/cellars-page.tsx'
+import { NewCellarPage } from '../../../../views/cellars/new-cellar.tsx'
+import { ReadingsPage } from '../../../../views/cellars/readings-page.tsx'
+import { paths } from '../../../../views/paths.ts'
+import { noFaults, placedFaults } from '../forms/field-faults.ts'
+import { htmlPage, notFound, refusedPage, seeOther, toCellars } from '../page-answers.tsx'
+import { cellarListOf, cellarView } from '../show/cellar-views.ts'
+import { cellarOf } from '../show/named-in-path.ts'
+import { askedPage } from '../show/paging.ts'
+import { takeTurn } from '../show/pause.ts'
+import { readingsOf, readingsQuery } from '../show/reading-views.ts'
+import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from '../visit.ts'
+
+export const cellarRoutes = (deps: DashboardDeps): readonly Route[] => [
+  { path: '/', get: { access: 'operator', answer: (visit) => seeOther(visit, paths.cellars) } },
+  {
+    path: paths.cellars,
+    get: { access: 'operator', answer: (visit) => showCellars(deps, visit) },
+    post: { access: 'admin', answer: (visit) => createCellar(deps, visit) },
+  },
+  { path: paths.newCellar, get: { access: 'admin', answer: (visit) => htmlPage(visit, newCellarPage(visit)) } },
+  {
+    path: '/cellars/:cellar/readings',
+    get: { access: 'operator', answer: (visit) => showReadings(deps, visit) },
+  },
+]
+
+const showCellars = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const { nowMs } = visit
+  const { cellars, page, pages } = await cellarListOf(deps, askedPage(visit.query), { nowMs, pause: takeTurn })
+  await takeTurn()
+  return htmlPage(visit, <CellarsPage shell={visit.shell} cellars={cellars} page={page} pages={pages} />)
+}
+
+/** To its keys, since without one nothing can come in. */
+const createCellar = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const input = { cellar: visit.form('cellar'), title: visit.form('title') }
+  const created = await core.cellars.create(input, askerOf(visit))
+  if (created.ok) return seeOther(visit, paths.keys(created.value.cellar), { notice: 'cellar_created' })
+  return refusedPage(visit, created.refusal, { back: toCellars, again: (faults) => newCellarPage(visit, faults) })
+}
+
+const newCellarPage = (visit: SignedInVisit, faults = noFaults): JSX.Element => {
+  const values = { cellar: visit.form('cellar'), title: visit.form('title') }
+  return <NewCellarPage shell={visit.shell} form={{ values, faults: placedFaults(values, faults) }} />
+}
+
+const showReadings = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const cellar = cellarOf(deps, visit)
+  if (cellar === null) return notFound(visit)
+  const { words, page, typed, ignoredWords } = readingsQuery(visit.query)
+  const wanted = { cellar: cellar.cellar, words, page }
+  const { cellar: _, ...shown } = await readingsOf(deps, wanted, { nowMs: visit.nowMs, pause: takeTurn })
+  return htmlPage(
+    visit,
+    <ReadingsPage
+      shell={visit.shell}
+      cellar={cellarView(cellar)}
+      typed={typed}
+      ignoredWords={ignoredWords}
+      {...shown}
+    />,
+  )
+}

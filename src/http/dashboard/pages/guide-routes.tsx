@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { DocumentPage } from '../../../../views/frame/document.tsx'
+import { paths } from '../../../../views/paths.ts'
+import { htmlPage } from '../page-answers.tsx'
+import type { Route } from '../visit.ts'
+
+/** The devices' guide, rendered once from the repository's own file: no text from a request comes near it. */
+export const guideRoutes = (): readonly Route[] => {
+  const markdown = readFileSync(fileURLToPath(new URL('../../../../docs/devices.md', import.meta.url)), 'utf8')
+  const safeHtml = focusableBlocks(Bun.markdown.html(markdown))
+  return [
+    {
+      path: paths.devicesGuide,
+      get: {
+        access: 'operator',
+        answer: (visit) =>
+          htmlPage(visit, <DocumentPage shell={visit.shell} title="Devices’ guide" safeHtml={safeHtml} />),
+      },
+    },
+  ]
+}
+
+/** What scrolls sideways can be reached by keyboard. */
+const focusableBlocks = (html: string): string =>
+  html.replaceAll('<pre>', '<pre tabindex="0">').replaceAll('<table>', '<table tabindex="0">')

@@ -1,0 +1,96 @@
+import { NewKeyPage } from '../../../../views/keys/key-form.tsx'
+import { KeysPage } from '../../../../views/keys/keys-page.tsx'
+import { paths } from '../../../../views/paths.ts'
+import type { NewKey } from '../../../actors/core.ts'
+import type { CellarState } from '../../../domain/cellar.ts'
+import { type CommandRefusal, done, type Outcome, refused } from '../../../domain/refusal.ts'
+import { keyLimitDefault } from '../../../limits.ts'
+import { chosenExpiry } from '../forms/expiry-choice.ts'
+import { type Faults, noFaults, placedFaults } from '../forms/field-faults.ts'
+import { type KeyFormValues, keyFormValues } from '../forms/key-form-values.ts'
+import { typedLimit } from '../forms/limit-fields.ts'
+import { htmlPage, notFound, refusedPage } from '../page-answers.tsx'
+import { cellarView } from '../show/cellar-views.ts'
+import { keyListOf, keyListQuery } from '../show/key-views.ts'
+import { cellarOf } from '../show/named-in-path.ts'
+import { takeTurn } from '../show/pause.ts'
+import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from '../visit.ts'
+import { drawKeyId, keyShownOnce, sentKeyId } from './key-shown-once.tsx'
+
+export const keyListRoutes = (deps: DashboardDeps): readonly Route[] => [
+  {
+    path: '/cellars/:cellar/keys',
+    get: { access: 'operator', answer: (visit) => showKeys(deps, visit) },
+    post: { access: 'admin', answer: (visit) => createKey(deps, visit) },
+  },
+  { path: '/cellars/:cellar/keys/new', get: { access: 'admin', answer: (visit) => showNewKey(deps, visit) } },
+]
+
+const showKeys = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const cellar = cellarOf(deps, visit)
+  if (cellar === null) return notFound(visit)
+  const { cellar: _, ...list } = await keyListOf(deps, cellar.cellar, keyListQuery(visit.query), visit.nowMs)
+  const { baseUrl } = visit.origin
+  await takeTurn()
+  return htmlPage(visit, <KeysPage shell={visit.shell} cellar={cellarView(cellar)} {...list} baseUrl={baseUrl} />)
+}
+
+const showNewKey = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const cellar = cellarOf(deps, visit)
+  if (cellar === null) return notFound(visit)
+  return htmlPage(
+    visit,
+    newKeyPage(visit, {
+      cellar,
+      values: { ...keyFormValues(visit.form), expires: 'never' },
+      keyId: drawKeyId(deps),
+    }),
+  )
+}
+
+const createKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const { core } = deps
+  const cellar = cellarOf(deps, visit)
+  if (cellar === null) return notFound(visit)
+  const values = keyFormValues(visit.form)
+  const againAs = (keyId: string) => (faults: Faults) => newKeyPage(visit, { cellar, values, faults, keyId })
+  const again = againAs(sentKeyId(deps, visit))
+
+  const input = typedKey(visit, cellar)
+  const back = { href: paths.keys(cellar.cellar), words: 'To the keys of this cellar' }
+  if (!input.ok) return refusedPage(visit, input.refusal, { back, again })
+  const created = await core.keys.create(input.value, askerOf(visit))
+  if (!created.ok) {
+    const isSpent = created.refusal.kind === 'key_exists'
+    return refusedPage(visit, created.refusal, { back, again: isSpent ? againAs(drawKeyId(deps)) : again })
+  }
+  return keyShownOnce(deps, visit, { created: created.value, cellar, replaced: null })
+}
+
+const typedKey = ({ form, nowMs }: SignedInVisit, { cellar }: CellarState): Outcome<NewKey, CommandRefusal> => {
+  const expiry = chosenExpiry(form, { nowMs, isNew: true })
+  if (!expiry.ok) return expiry
+  if (expiry.value === 'keep')
+    return refused({ kind: 'invalid_field', field: 'expires', rule: 'A new key has no expiry to keep.' })
+  const limit = typedLimit(form)
+  if (!limit.ok) return limit
+  const [label, note, keyId] = [form('label'), form('note'), form('_key_id')]
+  return done({ cellar, label, note, limit: limit.value, expiresAt: expiry.value, keyId })
+}
+
+type Shown = {
+  readonly cellar: CellarState
+  readonly values: KeyFormValues
+  readonly faults?: Faults
+  readonly keyId: string
+}
+
+const newKeyPage = (visit: SignedInVisit, { cellar, values, faults = noFaults, keyId }: Shown): JSX.Element => (
+  <NewKeyPage
+    shell={visit.shell}
+    cellar={cellarView(cellar)}
+    form={{ values, faults: placedFaults(values, faults) }}
+    keyId={keyId}
+    cellarLimit={cellar.policy.limit ?? keyLimitDefault}
+  />
+)

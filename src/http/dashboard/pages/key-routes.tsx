@@ -1,0 +1,213 @@
+import { stateAt } from '../../../../projections/audit-trail.ts'
+import { ConfirmPage, type KeyAction } from '../../../../views/keys/key-confirm.tsx'
+import { EditKeyPage } from '../../../../views/keys/key-form.tsx'
+import { KeyPage } from '../../../../views/keys/key-page.tsx'
+import { paths } from '../../../../views/paths.ts'
+import type { StateAt } from '../../../../views/types.ts'
+import { changeKeyInParts, type KeyChanges } from '../../../actors/key/change-key-in-parts.ts'
+import { readKeyEvents } from '../../../actors/key/key-events.ts'
+import type { CellarState } from '../../../domain/cellar.ts'
+import { type KeyState, keyStatus } from '../../../domain/key.ts'
+import { type CommandRefusal, done, type Outcome } from '../../../domain/refusal.ts'
+import { keyLimitDefault } from '../../../limits.ts'
+import { alreadySo, alreadySoText, wasSoBefore } from '../forms/already-so.ts'
+import { askedInstant } from '../forms/asked-instant.ts'
+import { chosenExpiry } from '../forms/expiry-choice.ts'
+import { type Faults, noFaults, placedFaults } from '../forms/field-faults.ts'
+import { type KeyFormValues, keyFormOf, keyFormValues } from '../forms/key-form-values.ts'
+import { typedLimit } from '../forms/limit-fields.ts'
+import { isTypedOver, shownBy, shownText } from '../forms/shown-fields.ts'
+import type { NoticeName } from '../notice.ts'
+import { htmlPage, notFound, refusedPage, seeOther } from '../page-answers.tsx'
+import { cellarView } from '../show/cellar-views.ts'
+import { historyPage } from '../show/key-history-page.ts'
+import { keyViewOf } from '../show/key-views.ts'
+import { keyOf } from '../show/named-in-path.ts'
+import { askedPage } from '../show/paging.ts'
+import { takeTurn } from '../show/pause.ts'
+import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from '../visit.ts'
+
+export const keyRoutes = (deps: DashboardDeps): readonly Route[] => [
+  { path: '/keys/:keyId', get: { access: 'operator', answer: (visit) => showKey(deps, visit) } },
+  {
+    path: '/keys/:keyId/edit',
+    get: { access: 'admin', answer: (visit) => showEdit(deps, visit) },
+    post: { access: 'admin', answer: (visit) => saveEdit(deps, visit) },
+  },
+  confirmRoute(deps, 'suspend'),
+  confirmRoute(deps, 'resume'),
+  confirmRoute(deps, 'revoke'),
+]
+
+const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const key = keyOf(deps, visit)
+  if (key === null) return notFound(visit)
+  const events = await readKeyEvents(deps.core, key.keyId)
+  const apiKey = await keyViewOf(deps, key, visit.nowMs)
+  await takeTurn()
+  const typed = visit.query.get('at')
+  const asked = (text: string): StateAt => {
+    const instant = askedInstant(text)
+    if (!instant.ok) return { typed: text, answer: { kind: 'refused', rule: instant.refusal.rule } }
+    const state = stateAt(events, instant.value, visit.nowMs)
+    if (!state.ok) return { typed: text, answer: { kind: 'refused', rule: state.refusal.rule } }
+    return { typed: text, answer: { kind: 'known', at: instant.value, ...state.value } }
+  }
+  const then = typed === null || typed.trim() === '' ? null : asked(typed)
+  return htmlPage(
+    visit,
+    <KeyPage
+      shell={{ ...visit.shell, notice: alreadySoText(visit.notice, key) ?? visit.shell.notice }}
+      cellar={cellarView(cellarOfKey(deps, key))}
+      apiKey={apiKey}
+      history={historyPage(events, askedPage(visit.query))}
+      stateAt={then}
+    />,
+    then?.answer.kind === 'refused' ? 422 : 200,
+  )
+}
+
+const showEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const key = keyOf(deps, visit)
+  if (key === null) return notFound(visit)
+  const notice = alreadySo(key, 'edit')
+  if (notice !== null) return seeOther(visit, paths.key(key.keyId), { notice })
+  const values = keyFormOf(key)
+  return htmlPage(visit, editPage(deps, visit, { key, values, shown: values }))
+}
+
+/** Every field that was typed over is judged before anything is changed; what is as it was shown, is left alone. */
+const saveEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const key = keyOf(deps, visit)
+  if (key === null) return notFound(visit)
+  const notice = alreadySo(key, 'edit')
+  if (notice !== null) return seeOther(visit, paths.key(key.keyId), { notice })
+  const [values, shown] = [keyFormValues(visit.form), shownBy(visit.form, keyFormOf(key))]
+  const [back, again] = [backToKey(key), (faults: Faults) => editPage(deps, visit, { key, values, shown, faults })]
+  const changes = changesTyped(visit, shown)
+  if (!changes.ok) return refusedPage(visit, changes.refusal, { back, again })
+  if (Object.keys(changes.value).length === 0) return seeOther(visit, paths.key(key.keyId), { notice: 'nothing_typed' })
+  const saved = await changeKeyInParts(deps.core, { keyId: key.keyId, changes: changes.value }, askerOf(visit))
+  if (saved.ok) return seeOther(visit, paths.key(key.keyId), { notice: 'key_changed' })
+  const { refusal, done: isDone } = saved.refusal
+  return refusedPage(visit, refusal, { back, again, isPartDone: isDone.length > 0 })
+}
+
+/** What the form changes of the key, or the refusal of the first field that can't be so. */
+const changesTyped = (
+  { form, nowMs }: SignedInVisit,
+  shown: Readonly<Record<string, string>>,
+): Outcome<KeyChanges, CommandRefusal> => {
+  const expiry = chosenExpiry(form, { nowMs, isNew: false })
+  if (!expiry.ok) return expiry
+  const isTyped = (...fields: readonly (keyof KeyFormValues)[]) => isTypedOver(form, shown, fields)
+  const limit = isTyped('limit_readings', 'limit_seconds') ? typedLimit(form) : null
+  if (limit?.ok === false) return limit
+  return done({
+    ...(isTyped('label') ? { label: form('label') } : {}),
+    ...(isTyped('note') ? { note: form('note') } : {}),
+    ...(limit === null ? {} : { limit: limit.value }),
+    ...(expiry.value === 'keep' ? {} : { expiresAt: expiry.value }),
+  })
+}
+
+type Asking = {
+  readonly key: KeyState
+  readonly values: KeyFormValues
+  readonly shown: Readonly<Record<string, string>>
+  readonly faults?: Faults
+}
+
+const editPage = async (
+  deps: DashboardDeps,
+  visit: SignedInVisit,
+  { key, values, shown, faults = noFaults }: Asking,
+): Promise<string> => (
+  <EditKeyPage
+    shell={visit.shell}
+    cellar={cellarView(cellarOfKey(deps, key))}
+    apiKey={await keyViewOf(deps, key, visit.nowMs)}
+    form={{ values, shown: shownText(shown), faults: placedFaults(values, faults) }}
+    cellarLimit={deps.core.projections.cellars.get(key.cellar)?.policy.limit ?? keyLimitDefault}
+  />
+)
+
+const notices: Readonly<Record<KeyAction, NoticeName>> = {
+  suspend: 'key_suspended',
+  resume: 'key_resumed',
+  revoke: 'key_revoked',
+}
+
+/** A page that asks, unless it is so already, and the form on it that does it. */
+const confirmRoute = (deps: DashboardDeps, action: KeyAction): Route => ({
+  path: `/keys/:keyId/${action}`,
+  get: {
+    access: 'admin',
+    answer: async (visit) => {
+      const key = keyOf(deps, visit)
+      if (key === null) return notFound(visit)
+      const notice = alreadySo(key, action)
+      if (notice !== null) return seeOther(visit, paths.key(key.keyId), { notice })
+      return htmlPage(visit, confirmPage(deps, visit, { key, action }))
+    },
+  },
+  post: {
+    access: 'admin',
+    answer: async (visit) => {
+      const key = keyOf(deps, visit)
+      if (key === null) return notFound(visit)
+      const acted = await deps.core.keys[action](key.keyId, visit.form('reason'), askerOf(visit))
+      if (acted.ok)
+        return seeOther(visit, paths.key(key.keyId), {
+          notice: noticeOf(action, { before: key, after: acted.value }, visit),
+        })
+      if (acted.refusal.kind === 'key_is_revoked')
+        return seeOther(visit, paths.key(key.keyId), { notice: 'key_was_revoked' })
+      const again = (faults: Faults) => confirmPage(deps, visit, { key, action, faults })
+      return refusedPage(visit, acted.refusal, { back: backToKey(key), again })
+    },
+  },
+})
+
+const noticeOf = (action: KeyAction, { before, after }: Acted, visit: SignedInVisit): NoticeName => {
+  if (action === 'revoke' && after.revoked !== null && wasSoBefore(before.revoked, after.revoked, visit))
+    return 'key_was_revoked'
+  if (action === 'suspend' && after.suspended !== null && wasSoBefore(before.suspended, after.suspended, visit))
+    return 'key_was_suspended'
+  if (action === 'resume' && before.suspended === null) return 'key_not_suspended'
+  return action === 'resume' && isExpired(after, visit.nowMs) ? 'key_resumed_expired' : notices[action]
+}
+
+/** As it stands, or would once it is resumed. */
+const isExpired = (key: KeyState, nowMs: number): boolean => keyStatus({ ...key, suspended: null }, nowMs) === 'expired'
+
+type Acted = { readonly before: KeyState; readonly after: KeyState }
+
+type Asked = { readonly key: KeyState; readonly action: KeyAction; readonly faults?: Faults }
+
+const confirmPage = async (
+  deps: DashboardDeps,
+  visit: SignedInVisit,
+  { key, action, faults = noFaults }: Asked,
+): Promise<string> => {
+  const values = { reason: visit.form('reason') }
+  return (
+    <ConfirmPage
+      shell={visit.shell}
+      cellar={cellarView(cellarOfKey(deps, key))}
+      apiKey={await keyViewOf(deps, key, visit.nowMs)}
+      action={action}
+      isExpired={isExpired(key, visit.nowMs)}
+      form={{ values, faults: placedFaults(values, faults) }}
+    />
+  )
+}
+
+/** A key's cellar is created before it, in the log as on every node. */
+export const cellarOfKey = ({ core }: DashboardDeps, key: KeyState): CellarState => {
+  const cellar = core.projections.cellars.get(key.cellar)
+  if (cellar === null) throw new Error(`Cannot show key "${key.keyId}": its cellar is not known`)
+  return cellar
+}
+
+export const backToKey = ({ keyId }: KeyState) => ({ href: paths.key(keyId), words: 'To the key’s page' })

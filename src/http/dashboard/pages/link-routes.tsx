@@ -1,0 +1,88 @@
+import { LinkPage, type LinkPurpose, LinkSpentPage } from '../../../../views/operators/link-page.tsx'
+import { paths } from '../../../../views/paths.ts'
+import { passwordCharsMin } from '../../../limits.ts'
+import { passwordClient } from '../door/known-browser.ts'
+import { whoOf } from '../door/refusal-traces.ts'
+import { type Faults, noFaults, placedFaults } from '../forms/field-faults.ts'
+import { htmlPage, refusedPage, seeOther } from '../page-answers.tsx'
+import type { DashboardDeps, Route, Visit } from '../visit.ts'
+import { intoDashboard, signInFrom } from './sign-in-routes.tsx'
+
+/**
+ * One-time links. The secret is in the path, since without JavaScript a server sees nothing else of a link; so no log line
+ * of ours holds a path, no page it leads to tells its address to another site, and looking at it (a mail scanner, a chat's
+ * preview) spends nothing. The POST does, and from then on the address opens nothing.
+ */
+export const linkRoutes = (deps: DashboardDeps): readonly Route[] => [
+  {
+    path: '/link/:secret',
+    get: { access: 'public', answer: (visit) => showLink(deps, visit) },
+    post: { access: 'public', answer: (visit) => spendLink(deps, visit) },
+  },
+]
+
+const showLink = (deps: DashboardDeps, visit: Visit): Promise<Response> => {
+  const purpose = purposeOf(deps, secretOf(visit))
+  return purpose === null ? spentPage(deps, visit) : htmlPage(visit, linkPage(visit, purpose))
+}
+
+/** Spends the link and signs in with the password just chosen. */
+const spendLink = async (deps: DashboardDeps, visit: Visit): Promise<Response> => {
+  const { core } = deps
+  const secret = secretOf(visit)
+  const purpose = purposeOf(deps, secret)
+  if (purpose === null) return spentPage(deps, visit)
+  const password = visit.form('password')
+  if (password !== visit.form('password_again')) {
+    return htmlPage(visit, linkPage(visit, purpose, { password_again: 'The two passwords differ.' }), 422)
+  }
+  const email = purpose.kind === 'set_up' ? visit.form('email') : purpose.email
+  // The holder of a link counts as known: a flood of sign-ins must not keep them out.
+  const client = passwordClient(visit, true)
+  const spent = await core.operators.spendLink(
+    { secret, email, password, client },
+    {
+      by: { kind: 'operator', email: email.trim().toLowerCase() },
+      requestId: visit.requestId,
+    },
+  )
+  if (!spent.ok) {
+    if (spent.refusal.kind === 'link_invalid') return spentPage(deps, visit)
+    const back = { href: visit.path, words: 'Back to the link' }
+    return refusedPage(visit, spent.refusal, { back, again: (faults: Faults) => linkPage(visit, purpose, faults) })
+  }
+  const input = { email: spent.value.email, password }
+  const opened = await core.operators.signIn(input, signInFrom(visit, { isKnown: true }), visit.requestId)
+  // The password is set: its owner can sign in with it when the store answers again.
+  if (!opened.ok) return seeOther(visit, paths.signIn)
+  return intoDashboard(visit, opened.value, paths.cellars)
+}
+
+const secretOf = ({ params }: Visit): string => params['secret'] ?? ''
+
+const purposeOf = ({ core }: DashboardDeps, secret: string): LinkPurpose | null => {
+  const link = core.operators.link(secret)
+  if (link === null) return null
+  const { email, role, isNew } = link
+  if (email === null) return { kind: 'set_up', role, isFirst: core.projections.operators.list().length === 0 }
+  return isNew ? { kind: 'join', email, role } : { kind: 'reset', email }
+}
+
+/** Passwords are typed again: a page never repeats one. */
+const linkPage = (visit: Visit, purpose: LinkPurpose, faults = noFaults): JSX.Element => {
+  const values = { email: visit.form('email'), password: '', password_again: '' }
+  return (
+    <LinkPage
+      shell={visit.shell}
+      secret={secretOf(visit)}
+      purpose={purpose}
+      form={{ values, faults: placedFaults(values, faults) }}
+      passwordCharsMin={passwordCharsMin}
+    />
+  )
+}
+
+const spentPage = ({ traces }: DashboardDeps, visit: Visit): Promise<Response> => {
+  traces.refused({ what: 'link', reason: 'link_wrong_or_spent', ...whoOf(visit, null) })
+  return htmlPage(visit, <LinkSpentPage shell={visit.shell} />, 410)
+}

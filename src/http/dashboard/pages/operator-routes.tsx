@@ -1,0 +1,171 @@
+import { type AccessChange, ConfirmAccessPage } from '../../../../views/operators/operator-confirm.tsx'
+import { OperatorLinkPage, OperatorsPage } from '../../../../views/operators/operators-page.tsx'
+import { paths } from '../../../../views/paths.ts'
+import type { Form, LinkField, OperatorRow } from '../../../../views/types.ts'
+import type { Role } from '../../../domain/events.ts'
+import type { CommandRefusal } from '../../../domain/refusal.ts'
+import { passwordClient } from '../door/known-browser.ts'
+import { withOwnPassword } from '../door/password-attempt.ts'
+import { tooManyAttempts } from '../door/too-many-attempts.ts'
+import { type Faults, noFaults, placedFaults } from '../forms/field-faults.ts'
+import { htmlPage, notFound, refusedPage, seeOther } from '../page-answers.tsx'
+import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from '../visit.ts'
+
+export const operatorRoutes = (deps: DashboardDeps): readonly Route[] => [
+  {
+    path: paths.operators,
+    get: {
+      access: 'operator',
+      answer: (visit) => htmlPage(visit, operatorsPage(deps, visit, { email: '', role: 'auditor', own_password: '' })),
+    },
+  },
+  { path: paths.operatorLinks, post: { access: 'admin', answer: (visit) => issueLink(deps, visit) } },
+  {
+    path: '/operators/:email/role',
+    get: { access: 'admin', answer: (visit) => askRole(deps, visit) },
+    post: { access: 'admin', answer: (visit) => setRole(deps, visit) },
+  },
+  {
+    path: '/operators/:email/remove',
+    get: { access: 'admin', answer: (visit) => confirmPage(deps, visit, 'remove') },
+    post: { access: 'admin', answer: (visit) => remove(deps, visit) },
+  },
+  {
+    path: '/operators/:email/sessions',
+    get: { access: 'admin', answer: (visit) => confirmPage(deps, visit, 'end_sessions') },
+    post: { access: 'admin', answer: (visit) => endSessions(deps, visit) },
+  },
+]
+
+const emailOf = ({ params }: SignedInVisit): string => (params['email'] ?? '').toLowerCase()
+
+/** There are two roles: what can be asked is the other one. The form names it, so that sending it twice changes nothing back. */
+const askRole = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const role = deps.core.projections.operators.get(emailOf(visit))?.role
+  return confirmPage(deps, visit, role === 'admin' ? 'auditor' : 'admin')
+}
+
+const setRole = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const role = roleOf(visit.form('role'))
+  if (role === null) return askRole(deps, visit)
+  const changed = await deps.core.operators.setRole(emailOf(visit), role, askerOf(visit))
+  if (!changed.ok) return confirmAgain(deps, visit, { change: role, refusal: changed.refusal })
+  return seeOther(visit, paths.operators, { notice: 'role_changed' })
+}
+
+/** Who was invited may have joined since the question was asked: then that access ends, and the notice says so. */
+const remove = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const wasInvited = isInvited(deps, visit)
+  const removed = await deps.core.operators.remove(emailOf(visit), askerOf(visit))
+  if (!removed.ok) return confirmAgain(deps, visit, { change: 'remove', refusal: removed.refusal })
+  if (emailOf(visit) === visit.session.email) return seeOther(visit, paths.signIn, { notice: 'gave_up_access' })
+  return seeOther(visit, paths.operators, { notice: wasInvited ? 'invitation_withdrawn' : 'operator_removed' })
+}
+
+/** Admins who end their own sessions keep the present one. */
+const endSessions = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const allBut = emailOf(visit) === visit.session.email ? visit.session.secret : null
+  const ended = await deps.core.operators.endSessions(emailOf(visit), { allBut }, askerOf(visit))
+  if (!ended.ok) return confirmAgain(deps, visit, { change: 'end_sessions', refusal: ended.refusal })
+  return seeOther(visit, paths.operators, { notice: allBut === null ? 'sessions_ended' : 'other_sessions_ended' })
+}
+
+type AskedChange = Exclude<AccessChange, 'withdraw' | 'end_other_sessions'>
+
+const confirmPage = (deps: DashboardDeps, visit: SignedInVisit, change: AskedChange): Promise<Response> => {
+  const question = questionOf(deps, visit, change)
+  if (question === null) return notFound(visit)
+  return htmlPage(visit, <ConfirmAccessPage shell={visit.shell} {...question} fault={undefined} />)
+}
+
+type Refused = { readonly change: AskedChange; readonly refusal: CommandRefusal }
+
+const confirmAgain = (deps: DashboardDeps, visit: SignedInVisit, { change, refusal }: Refused): Promise<Response> => {
+  const question = questionOf(deps, visit, change)
+  if (question === null) return notFound(visit)
+  const back = { href: paths.operators, words: 'To the operators' }
+  const again = (faults: Faults): JSX.Element => (
+    <ConfirmAccessPage shell={visit.shell} {...question} fault={faults['form']} />
+  )
+  return refusedPage(visit, refusal, { back, again })
+}
+
+/** Of somebody who has no account yet there is nothing to change: their invitation may be withdrawn. */
+const questionOf = (deps: DashboardDeps, visit: SignedInVisit, asked: AskedChange) => {
+  const email = emailOf(visit)
+  const operator = { email, isYou: email === visit.session.email }
+  if (deps.core.projections.operators.get(email) !== null) {
+    return { operator, change: operator.isYou && asked === 'end_sessions' ? ('end_other_sessions' as const) : asked }
+  }
+  return asked === 'remove' && isInvited(deps, visit) ? { operator, change: 'withdraw' as const } : null
+}
+
+const isInvited = ({ core }: DashboardDeps, visit: SignedInVisit): boolean =>
+  core.projections.operators.invitations(visit.nowMs).some(({ email }) => email === emailOf(visit))
+
+/** Only the answer to the form shows the link, as with a new key: no address leads to it. No page repeats a password. */
+const issueLink = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const values = { email: visit.form('email'), role: visit.form('role'), own_password: '' }
+  const back = { href: paths.operators, words: 'To the operators' }
+  const again = (faults: Faults) => operatorsPage(deps, visit, values, faults)
+  const role = roleOf(values.role)
+  if (role === null) return htmlPage(visit, again({ role: 'Choose admin or auditor.' }), 422)
+  const issued = await issuedLink(deps, visit, { email: values.email, role })
+  if ('waitMs' in issued) return tooManyAttempts(visit, issued.waitMs, again)
+  if (!issued.ok) return refusedPage(visit, issued.refusal, { back, again })
+  const { secret, expiresAt } = issued.value
+  return htmlPage(
+    visit,
+    <OperatorLinkPage
+      shell={visit.shell}
+      email={values.email.trim().toLowerCase()}
+      url={`${visit.origin.baseUrl}${paths.link(secret)}`}
+      expiresAt={expiresAt}
+    />,
+    201,
+  )
+}
+
+/** Asks without the password first, because only the core knows whether it is needed. If it is not, no attempt is counted. */
+const issuedLink = async (
+  deps: DashboardDeps,
+  visit: SignedInVisit,
+  link: { readonly email: string; readonly role: Role },
+) => {
+  const { operators } = deps.core
+  const password = visit.form('own_password')
+  const issued = await operators.issueLink(link, askerOf(visit))
+  if (issued.ok || issued.refusal.kind !== 'own_password_needed' || password === '') return issued
+  const own = { password, client: passwordClient(visit, true) }
+  return withOwnPassword(deps, visit, () => operators.issueLink({ ...link, own }, askerOf(visit)))
+}
+
+const roleOf = (text: string): Role | null => (text === 'admin' || text === 'auditor' ? text : null)
+
+const operatorsPage = (
+  deps: DashboardDeps,
+  visit: SignedInVisit,
+  values: Form<LinkField>['values'],
+  faults = noFaults,
+): JSX.Element => (
+  <OperatorsPage
+    shell={visit.shell}
+    operators={operatorRows(deps, visit)}
+    invitations={deps.core.projections.operators.invitations(visit.nowMs)}
+    form={{ values, faults: placedFaults(values, faults) }}
+  />
+)
+
+const operatorRows = ({ core }: DashboardDeps, visit: SignedInVisit): readonly OperatorRow[] => {
+  const operators = core.projections.operators.list()
+  const hasOneAdmin = operators.filter(({ role }) => role === 'admin').length === 1
+  return operators.map(({ email, role, addedAt, lastSignedInAt }) => ({
+    email,
+    role,
+    addedAt,
+    lastSignedInAt,
+    openSessions: core.operators.openSessions(email).length,
+    isYou: email === visit.session.email,
+    isLastAdmin: hasOneAdmin && role === 'admin',
+  }))
+}

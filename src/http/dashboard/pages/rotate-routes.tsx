@@ -1,0 +1,78 @@
+import { RotateKeyPage } from '../../../../views/keys/key-rotate.tsx'
+import { paths } from '../../../../views/paths.ts'
+import { overlapTyped, parseOverlap } from '../../../domain/amounts.ts'
+import type { KeyState } from '../../../domain/key.ts'
+import { rotationOverlapMsDefault, rotationOverlapsMs } from '../../../limits.ts'
+import { alreadyRotated } from '../forms/already-so.ts'
+import { type Faults, noFaults, placedFaults } from '../forms/field-faults.ts'
+import { htmlPage, notFound, refusedPage, seeOther } from '../page-answers.tsx'
+import { cellarView } from '../show/cellar-views.ts'
+import { keyViewOf } from '../show/key-views.ts'
+import { keyOf } from '../show/named-in-path.ts'
+import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from '../visit.ts'
+import { backToKey, cellarOfKey } from './key-routes.tsx'
+import { drawKeyId, keyShownOnce, sentKeyId } from './key-shown-once.tsx'
+import { replacedBy } from './replaced-key.ts'
+
+export const rotateRoutes = (deps: DashboardDeps): readonly Route[] => [
+  {
+    path: '/keys/:keyId/rotate',
+    get: { access: 'admin', answer: (visit) => showRotate(deps, visit) },
+    post: { access: 'admin', answer: (visit) => rotate(deps, visit) },
+  },
+]
+
+const showRotate = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const key = keyOf(deps, visit)
+  if (key === null) return notFound(visit)
+  const notice = alreadyRotated(key, visit.nowMs)
+  if (notice !== null) return seeOther(visit, paths.key(key.keyId), { notice })
+  const overlap = overlapTyped(rotationOverlapMsDefault)
+  return htmlPage(visit, rotatePage(deps, visit, { key, overlap, keyId: drawKeyId(deps) }))
+}
+
+const rotate = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const key = keyOf(deps, visit)
+  if (key === null) return notFound(visit)
+  const [back, overlap] = [backToKey(key), visit.form('overlap')]
+  const againAs = (keyId: string) => (faults: Faults) => rotatePage(deps, visit, { key, overlap, keyId, faults })
+
+  const overlapMs = parseOverlap(overlap)
+  if (!overlapMs.ok) return refusedPage(visit, overlapMs.refusal, { back, again: againAs(sentKeyId(deps, visit)) })
+  const rotating = { overlapMs: overlapMs.value, successorId: visit.form('_key_id') }
+  const rotated = await deps.core.keys.rotate(key.keyId, rotating, askerOf(visit))
+  if (rotated.ok) {
+    const replaced = await replacedBy(deps, rotated.value.state)
+    return keyShownOnce(deps, visit, { created: rotated.value, cellar: cellarOfKey(deps, key), replaced })
+  }
+  const isSpent = rotated.refusal.kind === 'key_exists'
+  const again = againAs(isSpent ? drawKeyId(deps) : sentKeyId(deps, visit))
+  return refusedPage(visit, rotated.refusal, { back, again })
+}
+
+const overlaps = rotationOverlapsMs.map((ms) => ({ typed: overlapTyped(ms), ms }))
+
+type Shown = {
+  readonly key: KeyState
+  readonly overlap: string
+  readonly keyId: string
+  readonly faults?: Faults
+}
+
+const rotatePage = async (
+  deps: DashboardDeps,
+  visit: SignedInVisit,
+  { key, overlap, keyId, faults = noFaults }: Shown,
+): Promise<string> => {
+  const values = { overlap }
+  return (
+    <RotateKeyPage
+      shell={visit.shell}
+      cellar={cellarView(cellarOfKey(deps, key))}
+      apiKey={await keyViewOf(deps, key, visit.nowMs)}
+      form={{ values, faults: placedFaults(values, faults) }}
+      overlaps={overlaps}
+      keyId={keyId}
+    />
+  )
+}

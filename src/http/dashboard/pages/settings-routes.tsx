@@ -1,0 +1,183 @@
+import { ConfirmRetentionPage } from '../../../../views/cellars/retention-form.tsx'
+import { SettingsPage } from '../../../../views/cellars/settings-page.tsx'
+import { paths } from '../../../../views/paths.ts'
+import type { EditForm, Form, PolicyField, RetentionField } from '../../../../views/types.ts'
+import { durationTyped, parseDurationMs, retentionWithin } from '../../../domain/amounts.ts'
+import type { CellarState } from '../../../domain/cellar.ts'
+import type { CellarPolicy } from '../../../domain/events.ts'
+import { purgeBefore } from '../../../domain/purge-before.ts'
+import { done } from '../../../domain/refusal.ts'
+import { invalidField, type Typed } from '../../../domain/text.ts'
+import { keyLimitDefault, retentionMsMin } from '../../../limits.ts'
+import { type Faults, placedFaults } from '../forms/field-faults.ts'
+import { limitValues, typedLimit } from '../forms/limit-fields.ts'
+import type { FormFields } from '../forms/read-form.ts'
+import { isTypedOver, shownBy, shownText } from '../forms/shown-fields.ts'
+import { htmlPage, notFound, refusedPage, seeOther } from '../page-answers.tsx'
+import { cellarView } from '../show/cellar-views.ts'
+import { cellarOf } from '../show/named-in-path.ts'
+import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from '../visit.ts'
+
+export const settingsRoutes = (deps: DashboardDeps): readonly Route[] => [
+  {
+    path: '/cellars/:cellar/settings',
+    get: { access: 'operator', answer: (visit) => showSettings(deps, visit) },
+  },
+  { path: '/cellars/:cellar/title', post: { access: 'admin', answer: (visit) => rename(deps, visit) } },
+  { path: '/cellars/:cellar/policy', post: { access: 'admin', answer: (visit) => changePolicy(deps, visit) } },
+  {
+    path: '/cellars/:cellar/retention',
+    get: { access: 'admin', answer: (visit) => askForRetention(deps, visit) },
+    post: { access: 'admin', answer: (visit) => changeRetention(deps, visit) },
+  },
+]
+
+const showSettings = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const cellar = cellarOf(deps, visit)
+  return cellar === null ? notFound(visit) : htmlPage(visit, settingsPage(visit, cellar))
+}
+
+const rename = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const cellar = cellarOf(deps, visit)
+  if (cellar === null) return notFound(visit)
+  const values = { title: visit.form('title') }
+  const shown = shownBy(visit.form, titleValues(cellar))
+  if (!isTypedOver(visit.form, shown, ['title'])) return nothingTyped(visit, cellar)
+  const renamed = await deps.core.cellars.rename(cellar.cellar, values.title, askerOf(visit))
+  if (renamed.ok) return seeOther(visit, paths.settings(cellar.cellar), { notice: 'cellar_renamed' })
+  const again = (faults: Faults) =>
+    settingsPage(visit, cellar, {
+      rename: { values, shown: shownText(shown), faults: placedFaults(values, faults) },
+    })
+  return refusedPage(visit, renamed.refusal, { back: backTo(cellar), again })
+}
+
+const changePolicy = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const cellar = cellarOf(deps, visit)
+  if (cellar === null) return notFound(visit)
+  const { form } = visit
+  const values = {
+    limit_readings: form('limit_readings'),
+    limit_seconds: form('limit_seconds'),
+    age_max: form('age_max'),
+    ahead_max: form('ahead_max'),
+  }
+  const shown = shownBy(form, policyValues(cellar.policy))
+  const again = (faults: Faults) =>
+    settingsPage(visit, cellar, {
+      policy: { values, shown: shownText(shown), faults: placedFaults(values, faults) },
+    })
+  const bounds = typedBounds(form, shown)
+  if (!bounds.ok) return refusedPage(visit, bounds.refusal, { back: backTo(cellar), again })
+  if (Object.keys(bounds.value).length === 0) return nothingTyped(visit, cellar)
+  const changed = await deps.core.cellars.changePolicy(cellar.cellar, bounds.value, askerOf(visit))
+  if (changed.ok) return seeOther(visit, paths.settings(cellar.cellar), { notice: 'policy_changed' })
+  return refusedPage(visit, changed.refusal, { back: backTo(cellar), again })
+}
+
+/** The page that says what a retention means, or the form again. */
+const askForRetention = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const cellar = cellarOf(deps, visit)
+  if (cellar === null) return notFound(visit)
+  const typed = visit.query.get('days') ?? ''
+  const retention = typedRetention(typed)
+  if (retention.ok) return htmlPage(visit, confirmPage(visit, cellar, { typed, retentionMs: retention.value }))
+  return refusedPage(visit, retention.refusal, { back: backTo(cellar), again: retentionAgain(visit, cellar, typed) })
+}
+
+const changeRetention = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const cellar = cellarOf(deps, visit)
+  if (cellar === null) return notFound(visit)
+  const typed = visit.form('days')
+  const again = retentionAgain(visit, cellar, typed)
+  const retention = typedRetention(typed)
+  if (!retention.ok) return refusedPage(visit, retention.refusal, { back: backTo(cellar), again })
+  const changed = await deps.core.cellars.changePolicy(cellar.cellar, { retentionMs: retention.value }, askerOf(visit))
+  if (changed.ok) return seeOther(visit, paths.settings(cellar.cellar), { notice: 'retention_changed' })
+  return refusedPage(visit, changed.refusal, { back: backTo(cellar), again })
+}
+
+const typedRetention = (typed: string): Typed<number | null> => {
+  const days = typed.trim()
+  if (days === '') return done(null)
+  const retention = retentionWithin(/^\d{1,6}$/.test(days) ? Number(days) * retentionMsMin : Number.NaN)
+  return retention.ok ? retention : invalidField('days', retention.refusal.rule)
+}
+
+const retentionAgain = (visit: SignedInVisit, cellar: CellarState, days: string) => (faults: Faults) =>
+  settingsPage(visit, cellar, { retention: { values: { days }, faults: placedFaults({ days }, faults) } })
+
+const confirmPage = (
+  visit: SignedInVisit,
+  cellar: CellarState,
+  { typed, retentionMs }: { readonly typed: string; readonly retentionMs: number | null },
+): JSX.Element => (
+  <ConfirmRetentionPage
+    shell={visit.shell}
+    cellar={cellarView(cellar)}
+    retentionMs={retentionMs}
+    purgeBefore={retentionMs === null ? null : purgeBefore(visit.nowMs, retentionMs)}
+    form={{ values: { days: typed.trim() }, faults: {} }}
+  />
+)
+
+const nothingTyped = (visit: SignedInVisit, cellar: CellarState): Response =>
+  seeOther(visit, paths.settings(cellar.cellar), { notice: 'nothing_typed' })
+
+/** Those that were typed over, or the refusal of the first that can't be so. */
+const typedBounds = (form: FormFields, shown: Readonly<Record<string, string>>): Typed<Partial<CellarPolicy>> => {
+  const isTyped = (...fields: readonly PolicyField[]) => isTypedOver(form, shown, fields)
+  const limit = isTyped('limit_readings', 'limit_seconds') ? typedLimit(form) : null
+  if (limit?.ok === false) return limit
+  const age = isTyped('age_max') ? durationOrNone(form, 'age_max') : null
+  if (age?.ok === false) return age
+  const ahead = isTyped('ahead_max') ? durationOrNone(form, 'ahead_max') : null
+  if (ahead?.ok === false) return ahead
+  return done({
+    ...(limit === null ? {} : { limit: limit.value }),
+    ...(age === null ? {} : { readingAgeMsMax: age.value }),
+    ...(ahead === null ? {} : { readingAheadMsMax: ahead.value }),
+  })
+}
+
+const durationOrNone = (form: FormFields, field: PolicyField): Typed<number | null> => {
+  const typed = form(field).trim()
+  return typed === '' ? done(null) : parseDurationMs(typed, field)
+}
+
+type Typing = {
+  readonly rename?: EditForm<'title'>
+  readonly policy?: EditForm<PolicyField>
+  readonly retention?: Form<RetentionField>
+}
+
+/** The forms of the page: the one that was sent as it was typed, the others as it is. */
+const settingsPage = (visit: SignedInVisit, cellar: CellarState, typing: Typing = {}): JSX.Element => (
+  <SettingsPage
+    shell={visit.shell}
+    cellar={cellarView(cellar)}
+    rename={typing.rename ?? asItIs(titleValues(cellar))}
+    policy={typing.policy ?? asItIs(policyValues(cellar.policy))}
+    retention={typing.retention ?? { values: { days: daysOf(cellar.policy.retentionMs) }, faults: {} }}
+    defaultLimit={keyLimitDefault}
+  />
+)
+
+const asItIs = <Values extends Readonly<Record<string, string>>>(values: Values) => ({
+  values,
+  shown: shownText(values),
+  faults: {},
+})
+
+const titleValues = ({ title }: CellarState) => ({ title })
+
+const policyValues = ({ limit, readingAgeMsMax, readingAheadMsMax }: CellarPolicy) => ({
+  ...limitValues(limit),
+  age_max: readingAgeMsMax === null ? '' : durationTyped(readingAgeMsMax),
+  ahead_max: readingAheadMsMax === null ? '' : durationTyped(readingAheadMsMax),
+})
+
+const daysOf = (retentionMs: number | null): string =>
+  retentionMs === null ? '' : String(retentionMs / retentionMsMin)
+
+const backTo = ({ cellar }: CellarState) => ({ href: paths.settings(cellar), words: 'Back to the settings' })

@@ -1,0 +1,60 @@
+import type { CellarRow, CellarView } from '../../../../views/types.ts'
+import type { CellarState } from '../../../domain/cellar.ts'
+import { keyStatus } from '../../../domain/key.ts'
+import { cellarsPerPageMax, keysCountedPerPiece } from '../../../limits.ts'
+import type { DashboardDeps } from '../visit.ts'
+import { usedNow } from './key-views.ts'
+import { pageOf } from './paging.ts'
+import type { Pause } from './pause.ts'
+
+export const cellarView = ({ cellar, title, policy, createdAt, createdBy }: CellarState): CellarView => ({
+  cellar,
+  title,
+  policy,
+  createdAt,
+  createdBy,
+})
+
+type Now = { readonly nowMs: number; readonly pause: Pause }
+
+/** One page of all cellars. One after the other: a cellar may have thousands of keys, and all of them are counted. */
+export const cellarListOf = async (deps: DashboardDeps, asked: number, now: Now) => {
+  const { shown, page, pages } = pageOf(deps.core.projections.cellars.list(), asked, cellarsPerPageMax)
+  const pause = everySoMany(keysCountedPerPiece, now.pause)
+  const cellars: CellarRow[] = []
+  for (const cellar of shown) cellars.push(await cellarRow(deps, cellar, { nowMs: now.nowMs, pause }))
+  return { cellars, page, pages }
+}
+
+/** Pauses once in so many calls. */
+const everySoMany = (count: number, pause: Pause): (() => Promise<void> | null) => {
+  let calls = 0
+  return () => {
+    calls += 1
+    return calls % count === 0 ? pause() : null
+  }
+}
+
+const cellarRow = async (
+  deps: DashboardDeps,
+  { cellar, title }: CellarState,
+  { nowMs, pause }: { readonly nowMs: number; readonly pause: () => Promise<void> | null },
+): Promise<CellarRow> => {
+  const { keys, readings } = deps.core.projections
+  const all = keys.ofCellar(cellar)
+  let [accepted, activeKeys] = [0, 0]
+  let lastReadingAt: number | null = null
+  let lately: number | null = 0
+  for (const key of all) {
+    const paused = pause()
+    if (paused !== null) await paused
+    if (keyStatus(key, nowMs) === 'active') activeKeys += 1
+    const usage = readings.usage(key.keyId)
+    if (usage === null) continue
+    accepted += usage.accepted
+    lastReadingAt = Math.max(lastReadingAt ?? 0, usage.lastUsedAt)
+    const used = await usedNow(deps, key, nowMs)
+    lately = lately === null || used === null ? null : lately + used
+  }
+  return { cellar, title, activeKeys, keys: all.length, accepted, lately, lastReadingAt }
+}

@@ -1,0 +1,113 @@
+import type { KeyCounts, KeyView, PredecessorView, SuccessorView } from '../../../../views/types.ts'
+import {
+  followerOf,
+  isEnding,
+  type KeyState,
+  type KeyStatus,
+  keyStatus,
+  keyStatuses,
+  rotationRefusal,
+} from '../../../domain/key.ts'
+import { keysPerPageMax } from '../../../limits.ts'
+import type { DashboardDeps } from '../visit.ts'
+import { askedPage, pageOf } from './paging.ts'
+
+export const keyViewOf = async (deps: DashboardDeps, key: KeyState, nowMs: number): Promise<KeyView> => {
+  const { core, lastRefusals } = deps
+  const usage = core.projections.readings.usage(key.keyId)
+  const lastRefusal = lastRefusals.of(key.keyId)
+  const { keyId, cellar, label, note, expiresAt, created, suspended, revoked } = key
+  return {
+    keyId,
+    cellar,
+    label,
+    note,
+    status: keyStatus(key, nowMs),
+    limit: core.projections.keys.effectiveLimit(key),
+    ownLimit: key.limit,
+    expiresAt,
+    created,
+    suspended,
+    revoked,
+    canRotate: rotationRefusal(key, nowMs) === null,
+    successor: successorOf(deps, key),
+    predecessor: predecessorOf(deps, key, nowMs),
+    lastUsedAt: usage?.lastUsedAt ?? null,
+    accepted: usage?.accepted ?? 0,
+    used: await usedNow(deps, key, nowMs),
+    lastRefusal:
+      lastRefusal === null
+        ? null
+        : { at: lastRefusal.atMs, code: lastRefusal.code, isCost: lastRefusal.isCost, cause: lastRefusal.cause },
+  }
+}
+
+const successorOf = (deps: DashboardDeps, key: KeyState): SuccessorView | null => {
+  if (key.rotation === null) return null
+  const { successorId, overlapMs, superseded } = key.rotation
+  return {
+    keyId: successorId,
+    label: followerIn(deps, key)?.label ?? null,
+    awaitedId: awaitedIn(deps, key),
+    overlapMs,
+    usedAt: superseded?.usedAt ?? null,
+    isEnding: isEnding(key),
+  }
+}
+
+const followerIn = ({ core }: DashboardDeps, key: KeyState): KeyState | null =>
+  followerOf(key, (keyId) => core.projections.keys.get(keyId))
+
+/** The use of a key that follows a revoked one, which was never used, counts as the use of that one. */
+const awaitedIn = (deps: DashboardDeps, key: KeyState): string | null => {
+  const isSpent = ({ revoked, keyId }: KeyState): boolean =>
+    revoked !== null && deps.core.projections.readings.usage(keyId) === null
+  let next = followerIn(deps, key)
+  while (next !== null && isSpent(next)) next = followerIn(deps, next)
+  return next?.keyId ?? null
+}
+
+const predecessorOf = (deps: DashboardDeps, key: KeyState, nowMs: number): PredecessorView | null => {
+  const old = key.predecessorId === null ? null : deps.core.projections.keys.get(key.predecessorId)
+  if (old === null) return null
+  const { keyId, label, expiresAt, rotation } = old
+  const follows = rotation?.successorId === key.keyId
+  return { keyId, label, status: keyStatus(old, nowMs), expiresAt, rotation: follows ? successorOf(deps, old) : null }
+}
+
+/** Readings counted in the key's window. A key whose last reading has left its window is not loaded to be told so. */
+export const usedNow = async ({ core }: DashboardDeps, key: KeyState, nowMs: number): Promise<number | null> => {
+  const { windowMs } = core.projections.keys.effectiveLimit(key)
+  const usage = core.projections.readings.usage(key.keyId)
+  if (usage === null || usage.lastUsedAt + windowMs <= nowMs) return 0
+  return (await core.keys.usage(key.keyId, usage.last.revision))?.used ?? null
+}
+
+export type KeyListQuery = { readonly status: KeyStatus; readonly page: number }
+
+/** The keys of a cellar by their state, newest first. */
+export const keysByStatus = ({ core }: DashboardDeps, cellar: string, nowMs: number) => {
+  const keys: Record<KeyStatus, KeyState[]> = { active: [], expired: [], suspended: [], revoked: [] }
+  for (const key of core.projections.keys.ofCellar(cellar)) keys[keyStatus(key, nowMs)].push(key)
+  return keys
+}
+
+/** One page of the keys of a cellar in that state, newest first, and how many there are in each state. */
+export const keyListOf = async (deps: DashboardDeps, cellar: string, query: KeyListQuery, nowMs: number) => {
+  const { active, expired, suspended, revoked, [query.status]: wanted } = keysByStatus(deps, cellar, nowMs)
+  const counts = {
+    active: active.length,
+    expired: expired.length,
+    suspended: suspended.length,
+    revoked: revoked.length,
+  }
+  const { shown, page, pages } = pageOf(wanted, query.page, keysPerPageMax)
+  const keys = await Promise.all(shown.map((key) => keyViewOf(deps, key, nowMs)))
+  return { cellar, status: query.status, counts: counts satisfies KeyCounts, keys, page, pages }
+}
+
+/** `?status=` and `?page=`; anything else is the first tab, and its first page. */
+export const keyListQuery = (query: URLSearchParams): KeyListQuery => {
+  const status = query.get('status')
+  return { status: keyStatuses.find((known) => known === status) ?? 'active', page: askedPage(query) }
+}

@@ -1,0 +1,70 @@
+import type { AcceptedReading, FoundKegs } from '../../../../projections/queries.ts'
+import type { KegListView, ReadingView } from '../../../../views/types.ts'
+import { type KeyState, keyStatus } from '../../../domain/key.ts'
+import { kegFilterCharsMax, kegFilterWordsMax, kegsPerPageMax } from '../../../limits.ts'
+import type { DashboardDeps } from '../visit.ts'
+import { askedPage, pageOf } from './paging.ts'
+import { type Pause, runInPieces } from './pause.ts'
+
+/** A reading with the label of its key as it is now; without one, the id says which. */
+export const readingView = ({ core }: DashboardDeps, reading: AcceptedReading): ReadingView => ({
+  ...reading,
+  keyLabel: core.projections.keys.get(reading.keyId)?.label ?? reading.keyId,
+})
+
+export type ReadingsQuery = {
+  /** The text in the field. */
+  readonly typed: string
+  /** The words that are looked for: lower case, each once, at most `kegFilterWordsMax`. */
+  readonly words: readonly string[]
+  readonly ignoredWords: readonly string[]
+  readonly page: number
+}
+
+/** `?find=` and `?page=`. */
+export const readingsQuery = (query: URLSearchParams): ReadingsQuery => {
+  const typed = [...(query.get('find') ?? '').trim()].slice(0, kegFilterCharsMax).join('')
+  const words = [...new Set(typed.toLowerCase().split(/\s+/))].filter((word) => word !== '')
+  return {
+    typed,
+    words: words.slice(0, kegFilterWordsMax),
+    ignoredWords: words.slice(kegFilterWordsMax),
+    page: askedPage(query),
+  }
+}
+
+export type ReadingsWanted = Pick<ReadingsQuery, 'words' | 'page'> & { readonly cellar: string }
+
+/** One page of the kegs that are looked for, and the latest readings of the whole cellar. */
+export const readingsOf = async (
+  deps: DashboardDeps,
+  wanted: ReadingsWanted,
+  { nowMs, pause }: { readonly nowMs: number; readonly pause: Pause },
+) => {
+  const { keys, readings } = deps.core.projections
+  const { cellar } = wanted
+  const kegs = kegListOf(deps, wanted, await foundKegs(deps, wanted, pause))
+  const latest = readings.latest(cellar).map((reading) => readingView(deps, reading))
+  const isActive = (key: KeyState): boolean => keyStatus(key, nowMs) === 'active'
+  // The page asks for keys only while it has no reading to show.
+  const hasActiveKey = latest.length === 0 && keys.ofCellar(cellar).some(isActive)
+  return { cellar, kegs, readings: latest, hasActiveKey }
+}
+
+export const foundKegs = (
+  { core }: DashboardDeps,
+  { cellar, words }: Pick<ReadingsWanted, 'cellar' | 'words'>,
+  pause: Pause,
+): Promise<FoundKegs> => runInPieces(core.projections.readings.findKegs(cellar, words), pause)
+
+/** Thousands of kegs may be found; only those of the page are made. */
+const kegListOf = (
+  deps: DashboardDeps,
+  { cellar, words, page: asked }: ReadingsWanted,
+  { found, all }: FoundKegs,
+): KegListView => {
+  const { shown, ...place } = pageOf(found, asked, kegsPerPageMax)
+  const made = deps.core.projections.readings.kegs(cellar, shown)
+  const kegs = made.map((keg) => ({ ...keg, latest: readingView(deps, keg.latest) }))
+  return { kegs, find: words.join(' '), found: found.length, all, ...place }
+}

@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto'
+import { type UUID, WrongExpectedVersion } from '@eventstore/db-client/generated/shared_pb'
+import { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb'
+import type { ClientDuplexStream } from '@grpc/grpc-js'
+import type { EventStoreEndpoint } from '../../eventstore-url.ts'
+import { eventStoreAppendMsMax } from '../../limits.ts'
+import type { ExpectedRevision } from '../event-log.ts'
+import { callFaultOf } from './call-faults.ts'
+import type { Link } from './store-link.ts'
+import { encodeAppend } from './wire.ts'
+
+/** What the server said of one append, or that nobody can say. */
+export type Verdict =
+  /** `position` of its last event; `null` if the server did not say. An append that was there before is answered likewise. */
+  | { readonly kind: 'stored'; readonly position: number | null }
+  | { readonly kind: 'conflict'; readonly currentRevision: number | null }
+  | { readonly kind: 'failed'; readonly outcome: 'not_written' | 'unknown'; readonly why: string }
+  /** Not written: the store has no space. */
+  | { readonly kind: 'full'; readonly why: string }
+  /** Not written, and no other append would be: the node does not lead now. */
+  | { readonly kind: 'turned_away'; readonly why: string }
+  /** Not written: this user may not, or not any more. */
+  | { readonly kind: 'denied'; readonly why: string }
+
+export type Sent = {
+  readonly streamName: string
+  readonly expected: ExpectedRevision
+  readonly run: Buffer
+  /** Called once, whatever happens. */
+  settle(verdict: Verdict): void
+}
+
+export type BatchEnd = { readonly why: string; readonly leader: EventStoreEndpoint | null }
+
+/**
+ * The stream of appends to one link. When it ends, however it ends, all that is out is unknown and it takes no more: a
+ * stream that the server has ended cleanly would otherwise swallow every later append.
+ */
+export class BatchStream {
+  readonly #call: ClientDuplexStream<Buffer, BatchAppendResp>
+  readonly #onEnd: (end: BatchEnd) => void
+  /** By correlation id, the longest out first. */
+  readonly #out = new Map<string, { readonly sent: Sent; readonly sentMs: number }>()
+  #lastAnswerMs = 0
+  #isEnded = false
+
+  constructor(link: Link, onEnd: (end: BatchEnd) => void) {
+    this.#onEnd = onEnd
+    this.#call = link.streams.makeBidiStreamRequest(
+      '/event_store.client.streams.Streams/BatchAppend',
+      (request: Buffer) => request,
+      (bytes: Buffer) => BatchAppendResp.deserializeBinary(bytes),
+      link.metadata('leader'),
+      {},
+    )
+    this.#call.on('data', (response: BatchAppendResp) => this.#answered(response))
+    this.#call.on('error', (error: unknown) => {
+      const fault = callFaultOf(error)
+      this.#ended({ why: fault.why, leader: fault.kind === 'not_leader' ? fault.leader : null })
+    })
+    this.#call.on('end', () => this.#ended({ why: 'it has ended the stream of appends', leader: null }))
+  }
+
+  send(sent: Sent): void {
+    if (this.#isEnded) {
+      sent.settle({ kind: 'failed', outcome: 'not_written', why: 'the stream of appends has ended' })
+      return
+    }
+    const correlationId = randomUUID()
+    this.#out.set(correlationId, { sent, sentMs: performance.now() })
+    this.#call.write(encodeAppend(correlationId, sent, sent.run))
+  }
+
+  /** Gives up what has been out for too long. `true`: nothing at all was answered in that time. */
+  expire(): boolean {
+    const now = performance.now()
+    let isSilent = false
+    for (const [correlationId, { sent, sentMs }] of this.#out) {
+      if (now - sentMs < eventStoreAppendMsMax) break
+      isSilent ||= this.#lastAnswerMs < sentMs
+      this.#out.delete(correlationId)
+      sent.settle({ kind: 'failed', outcome: 'unknown', why: `no answer in ${eventStoreAppendMsMax} ms` })
+    }
+    return isSilent
+  }
+
+  /** For a link that is given up. */
+  end(why: string): void {
+    this.#call.cancel()
+    this.#ended({ why, leader: null })
+  }
+
+  #answered(response: BatchAppendResp): void {
+    this.#lastAnswerMs = performance.now()
+    const correlationId = uuidText(response.getCorrelationId())
+    const out = this.#out.get(correlationId)
+    // Given up before it was answered.
+    if (out === undefined) return
+    this.#out.delete(correlationId)
+    out.sent.settle(verdictIn(response))
+  }
+
+  #ended(end: BatchEnd): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    const out = [...this.#out.values()]
+    this.#out.clear()
+    // First, so that nothing more is sent here by those who hear of their own.
+    this.#onEnd(end)
+    for (const { sent } of out) sent.settle({ kind: 'failed', outcome: 'unknown', why: end.why })
+  }
+}
+
+const verdictIn = (response: BatchAppendResp): Verdict => {
+  const success = response.getSuccess()
+  if (success !== undefined) return { kind: 'stored', position: positionOf(success.getPosition()?.getCommitPosition()) }
+  const error = response.getError()
+  const details = error?.getDetails()
+  const type = details?.getTypeName() ?? ''
+  switch (type) {
+    case 'event_store.client.WrongExpectedVersion': {
+      const conflict = unpacked(() => details?.unpack(WrongExpectedVersion.deserializeBinary, type))
+      if (conflict === null) return failureOf('the server refused it in words that can not be read')
+      const isThere = conflict.hasCurrentStreamRevision() === true
+      return { kind: 'conflict', currentRevision: isThere ? Number(conflict.getCurrentStreamRevision()) : null }
+    }
+    case 'event_store.client.MaximumAppendSizeExceeded':
+      return { kind: 'failed', outcome: 'not_written', why: 'the append is larger than the server takes' }
+    case 'event_store.client.AccessDenied':
+      return { kind: 'denied', why: 'the server denies access' }
+    default:
+      return failureOf(error?.getMessage() || type || 'the server did not say why')
+  }
+}
+
+/** The library throws whatever it throws at bytes that are none of its own, and would do so inside an event handler. */
+const unpacked = <T>(unpack: () => T | null | undefined): T | null => {
+  try {
+    return unpack() ?? null
+  } catch {
+    return null
+  }
+}
+
+/** What was not taken on was not written; after anything else, a timeout on the server say, it may still be. */
+const failureOf = (why: string): Verdict => {
+  if (/no space left|not enough space|disk (is )?full/i.test(why)) return { kind: 'full', why }
+  if (why.includes('Server Is Busy')) return { kind: 'failed', outcome: 'not_written', why }
+  const isTurnedAway = why.includes('Server Is Not Ready') || why.includes('No leader info')
+  return isTurnedAway ? { kind: 'turned_away', why } : { kind: 'failed', outcome: 'unknown', why }
+}
+
+/** An append that was there before, and is not indexed yet, has -1 as its position. */
+const positionOf = (text: string | undefined): number | null => {
+  const position = text === undefined ? Number.NaN : Number(text)
+  return Number.isSafeInteger(position) && position >= 0 ? position : null
+}
+
+/** Answers may have it either way, whichever way it was sent. */
+const uuidText = (id: UUID | undefined): string => {
+  const structured = id?.getStructured()
+  if (structured === undefined) return id?.getString() ?? ''
+  const halves = [structured.getMostSignificantBits(), structured.getLeastSignificantBits()]
+  const hex = halves.map((half) => BigInt.asUintN(64, BigInt(half)).toString(16).padStart(16, '0')).join('')
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}

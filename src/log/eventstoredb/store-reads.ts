@@ -1,0 +1,65 @@
+import type { RecordedEvent } from '../../domain/events.ts'
+import { eventStoreReadMsMax, eventStoreScanMsMax } from '../../limits.ts'
+import { Outage, type ReadAllOptions, type ReadOptions } from '../event-log.ts'
+import { callFaultOf } from './call-faults.ts'
+import type { Connection } from './connection.ts'
+import * as requests from './requests.ts'
+import type { StreamNames } from './store-streams.ts'
+import type { StoredEvent } from './stored-events.ts'
+
+export type Reads = {
+  read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]>
+  readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]>
+  /** The last event of a stream by the server's own name, as it is stored. */
+  readLast(streamName: string): Promise<StoredEvent | null>
+}
+
+/** Reads from the node that leads, since another may not have yet what was just answered. Throw Outage, UndecodableEvent. */
+export const createReads = (
+  connection: Connection,
+  names: StreamNames,
+  decode: (stored: StoredEvent) => RecordedEvent,
+): Reads => {
+  const page = async (
+    what: string,
+    request: ReturnType<typeof requests.readForwards>,
+    msMax: number = eventStoreReadMsMax,
+  ) => {
+    const { link } = connection
+    if (link === null) throw away(what, connection.why)
+    try {
+      return await requests.readEvents(link, request, { of: 'leader', msMax })
+    } catch (cause) {
+      const fault = callFaultOf(cause)
+      const leader = fault.kind === 'not_leader' ? fault.leader : null
+      if (fault.kind === 'away' || leader !== null) connection.lose(link, fault.why, leader)
+      throw away(what, fault.why, cause)
+    }
+  }
+
+  return {
+    read: async (stream, { from = null, direction = 'forwards', limit }) => {
+      if (from !== null && from < 0) return []
+      const request = direction === 'forwards' ? requests.readForwards : requests.readBackwards
+      return (await page(`"${stream}"`, request(names.nameOf(stream), { from, limit }))).map(decode)
+    },
+    readAll: async ({ from = null, direction = 'forwards', limit }) => {
+      // Forwards the server begins with the event at that place itself, which is not asked for.
+      const isInclusive = direction === 'forwards' && from !== null
+      const request = requests.readAll(
+        { from, limit: isInclusive ? limit + 1 : limit },
+        direction,
+        names.prefixes(null),
+      )
+      const events = (await page('the log', request, eventStoreScanMsMax)).filter(({ position }) => position !== from)
+      return events.slice(0, limit).map(decode)
+    },
+    readLast: async (streamName) => {
+      const [last] = await page(`"${streamName}"`, requests.readBackwards(streamName, { from: null, limit: 1 }))
+      return last ?? null
+    },
+  }
+}
+
+const away = (what: string, why: string, cause?: unknown): Outage =>
+  new Outage(`Cannot read ${what}: ${why}`, 'not_written', 'unavailable', { cause })

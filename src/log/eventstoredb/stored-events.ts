@@ -1,0 +1,125 @@
+/**
+ * An event as EventStoreDB keeps it: its data as JSON, its type as the event's type, its id as the event's id, and the rest
+ * as JSON metadata. Of what the service writes with every reading only the request's id is stored, and that only where it is
+ * not the reading's own: the rest follows from the stream.
+ */
+import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
+import { readingsStream } from '../../domain/stream-names.ts'
+import type { Codec } from '../codec/codec.ts'
+import { storedMetadata } from '../codec/stored-idempotency.ts'
+import { unreadableRecord } from '../codec/unreadable.ts'
+import { UndecodableEvent } from '../event-log.ts'
+
+/** What the server hands out of one event. */
+export type StoredEvent = {
+  readonly id: string
+  readonly type: string
+  /** With the prefix before it. */
+  readonly streamName: string
+  readonly revision: number
+  readonly position: number
+  readonly metadata: string
+  readonly data: string
+}
+
+/** The server takes UUIDs and gives them back in lower case; any other id becomes one that follows from it. */
+const storedIdOf = (id: string): string => (uuidPattern.test(id) ? id : uuidFrom(id))
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-9a-f][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** Whether that id may be another writer's too: one that follows from something is of version 8, a random one of version 4. */
+export const isDerivedId = (id: string): boolean => storedIdOf(id).charAt(versionAt) === '8'
+
+const versionAt = 'xxxxxxxx-xxxx-'.length
+
+/** RFC 9562, version 8. */
+const uuidFrom = (text: string): string => {
+  const digest = new Bun.CryptoHasher('sha256').update(text).digest('hex')
+  const parts = [digest.slice(0, 8), digest.slice(8, 12), `8${digest.slice(13, 16)}`, `8${digest.slice(17, 20)}`]
+  return [...parts, digest.slice(20, 32)].join('-')
+}
+
+/** An event as it is sent. `id` is a UUID; the texts are JSON, or empty. */
+export type Message = {
+  readonly id: string
+  readonly type: string
+  readonly metadata: string
+  readonly data: string
+}
+
+export const messageOf = (stream: string, event: NewEvent, schemaVersion: number): Message => ({
+  id: storedIdOf(event.id),
+  type: event.type,
+  metadata: metadataText(stream, event, schemaVersion),
+  data: dataText(event),
+})
+
+const metadataText = (stream: string, event: NewEvent, schemaVersion: number): string => {
+  const { id, recordedAt, metadata } = event
+  const head = `{"schemaVersion":${schemaVersion},"recordedAt":${recordedAt}`
+  const ownId = uuidPattern.test(id) ? '' : `,"id":${JSON.stringify(id)}`
+  if (!isUsual(stream, event)) return `${head}${ownId},${JSON.stringify(storedMetadata(metadata)).slice(1)}`
+  const request = metadata.requestId === id ? '' : `,"requestId":${JSON.stringify(metadata.requestId)}`
+  return `${head}${ownId}${request}}`
+}
+
+const dataText = (event: NewEvent): string => {
+  const isMinusZero = event.type === 'ReadingAccepted' && Object.is(event.data.value, -0)
+  if (!isMinusZero) return JSON.stringify(event.data)
+  // JSON has a minus zero, and JSON.parse reads it; JSON.stringify alone loses its sign.
+  return `${JSON.stringify({ ...event.data, value: undefined }).slice(0, -1)},"value":-0}`
+}
+
+/**
+ * `stream` is its name without the prefix. A record that this version can't read is `RecordUnreadable`.
+ * @throws UndecodableEvent if this version can't read it.
+ */
+export const recordedEventOf = (codec: Codec, stream: string, stored: StoredEvent): RecordedEvent => {
+  try {
+    return decodedEventOf(codec, stream, stored)
+  } catch (cause) {
+    const { id, revision, position } = stored
+    return unreadableRecord(cause, { stream, revision, position, id, recordedAt: 0 })
+  }
+}
+
+const decodedEventOf = (codec: Codec, stream: string, stored: StoredEvent): RecordedEvent => {
+  const { revision, position, type } = stored
+  const data = parsed(stream, stored, stored.data)
+  const { schemaVersion, recordedAt, id = stored.id, ...metadata } = objectOf(stream, stored, stored.metadata)
+  const isWhole = 'by' in metadata
+  const whole = isWhole ? metadata : usualMetadata(stream, metadata['requestId'] ?? id)
+  return codec.decodeEvent(
+    { stream, revision, position },
+    { id, type, schemaVersion, recordedAt, data, metadata: whole },
+  )
+}
+
+const usualMetadata = (stream: string, requestId: unknown) => ({
+  by: { kind: 'key', keyId: stream.slice(readingsStream('').length) },
+  requestId,
+  correlationId: requestId,
+  causationId: requestId,
+})
+
+const isUsual = (stream: string, { type, metadata }: NewEvent): boolean => {
+  const { by, requestId, correlationId, causationId } = metadata
+  if (type !== 'ReadingAccepted' || by.kind !== 'key' || readingsStream(by.keyId) !== stream) return false
+  return correlationId === requestId && causationId === requestId && Object.keys(metadata).length === usualFields
+}
+
+const usualFields = 4
+
+const objectOf = (stream: string, stored: StoredEvent, text: string): Readonly<Record<string, unknown>> => {
+  const value = parsed(stream, stored, text)
+  if (typeof value === 'object' && value !== null) return { ...value }
+  throw new UndecodableEvent(stream, stored.revision, stored.type, 'its metadata are no object')
+}
+
+const parsed = (stream: string, { revision, type }: StoredEvent, text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new UndecodableEvent(stream, revision, type, 'it is not JSON', { cause })
+  }
+}

@@ -1,0 +1,203 @@
+import { Database, SQLiteError } from 'bun:sqlite'
+import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FoldedTo } from '../../domain/folded-to.ts'
+import type { Idempotency, KeyedAppend } from '../../domain/reading/idempotency-key.ts'
+import { storeBusyMsMax } from '../../limits.ts'
+import { hashBytesOf } from '../codec/packed-idempotency.ts'
+import { newestIdempotency } from '../codec/stored-idempotency.ts'
+import { type IdempotencyIndex, type IndexChange, IndexUnusable } from '../repeats-index.ts'
+import { type IdempotencyWriter, writeOnThread } from './repeats-writer.ts'
+
+const fileName = 'idempotency.db'
+/** A file of another format is folded anew, except one of the format `unversioned`. */
+const formatVersion = 3
+/** The format before rows had a version: all its rows are of the first one, and stay so. */
+const unversioned = 2
+const fileMode = 0o600
+
+const tables = `
+  CREATE TABLE appends (
+    key_hash BLOB NOT NULL CHECK (length(key_hash) = 32),
+    stream TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    recorded_at INTEGER NOT NULL,
+    body_hash BLOB NOT NULL CHECK (length(body_hash) = 32),
+    batch TEXT,
+    version INTEGER NOT NULL,
+    PRIMARY KEY (key_hash, stream)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX appends_by_time ON appends (recorded_at);
+  CREATE TABLE folded (log_id TEXT NOT NULL, position INTEGER, stream TEXT, revision INTEGER, event_id TEXT) STRICT;
+`
+
+export type IdempotencyFileOptions = {
+  readonly dataDir: string
+  /** Of the log that is folded: places in another one mean nothing. */
+  readonly logId: string
+}
+
+/**
+ * The index as an SQLite file of its own in `dataDir`, which needs no care: a file that is damaged, of another log or of
+ * another version is thrown away. Written on a thread of its own, so that no fsync stops the event loop; read here.
+ * @throws IndexUnusable if no such file can be made.
+ */
+export const openIdempotencyFile = (options: IdempotencyFileOptions): IdempotencyIndex => new IdempotencyFile(options)
+
+class IdempotencyFile implements IdempotencyIndex {
+  readonly #path: string
+  readonly #logId: string
+  #reads: Reads
+  #writer: IdempotencyWriter
+  #foldedTo: FoldedTo | null
+
+  constructor({ dataDir, logId }: IdempotencyFileOptions) {
+    this.#path = join(dataDir, fileName)
+    this.#logId = logId
+    this.#reads = this.#open()
+    this.#foldedTo = this.#reads.foldedTo
+    this.#writer = writeOnThread(this.#path)
+  }
+
+  get foldedTo(): FoldedTo | null {
+    return this.#foldedTo
+  }
+
+  find(stream: string, keyHash: string): KeyedAppend | null {
+    return orUnusable(() => this.#reads.find(stream, keyHash))
+  }
+
+  async write(change: IndexChange): Promise<void> {
+    await this.#writer.write(change)
+    this.#foldedTo = change.foldedTo ?? this.#foldedTo
+  }
+
+  async startAnew(): Promise<void> {
+    await this.close()
+    orUnusable(() => removeFile(this.#path))
+    this.#reads = this.#open()
+    this.#foldedTo = null
+    this.#writer = writeOnThread(this.#path)
+  }
+
+  async close(): Promise<void> {
+    await this.#writer.close()
+    this.#reads.close()
+  }
+
+  #open(): Reads {
+    const reads = orNull(() => new Reads(this.#path, this.#logId))
+    if (reads !== null) return reads
+    return orUnusable(() => {
+      removeFile(this.#path)
+      return new Reads(this.#path, this.#logId)
+    })
+  }
+}
+
+/** The connection of the event loop, which only reads once the file has its form. */
+class Reads {
+  readonly foldedTo: FoldedTo | null
+  readonly #database: Database
+  readonly #find: ReturnType<typeof prepareFind>
+
+  constructor(path: string, logId: string) {
+    if (!existsSync(path)) closeSync(openSync(path, 'wx', fileMode))
+    this.#database = new Database(path)
+    try {
+      this.foldedTo = settleForm(this.#database, logId)
+      this.#find = prepareFind(this.#database)
+    } catch (cause) {
+      this.#database.close(true)
+      throw cause
+    }
+  }
+
+  find(stream: string, keyHash: string): KeyedAppend | null {
+    const row = this.#find.get(hashBytesOf(keyHash), stream)
+    if (row === null) return null
+    return { stream, revision: row.revision, recordedAt: row.recorded_at, idempotency: idempotencyOf(keyHash, row) }
+  }
+
+  close(): void {
+    this.#find.finalize()
+    this.#database.close(true)
+  }
+}
+
+/** `version` is that of the stored form (`codec/stored-idempotency.ts`); `batch` is JSON. */
+type Row = { revision: number; recorded_at: number; body_hash: Uint8Array; batch: string | null; version: number }
+
+const idempotencyOf = (keyHash: string, { body_hash, batch, version }: Row): Idempotency =>
+  newestIdempotency(version, {
+    keyHash,
+    bodyHash: body_hash.toHex(),
+    batch: batch === null ? null : JSON.parse(batch),
+  })
+
+const prepareFind = (database: Database) =>
+  database.prepare<Row, [Uint8Array, string]>(
+    'SELECT revision, recorded_at, body_hash, batch, version FROM appends WHERE key_hash = ? AND stream = ?',
+  )
+
+type Folded = { log_id: string } & (Record<'position' | 'stream' | 'revision' | 'event_id', null> | FoldedRow)
+type FoldedRow = { position: number; stream: string; revision: number; event_id: string }
+
+/**
+ * Makes the tables in an empty file, and adds the new column to a file of the format before. Returns how far the log was folded
+ * into the file. @throws if it is of another format or of another log.
+ */
+const settleForm = (database: Database, logId: string): FoldedTo | null => {
+  database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
+  database.run('PRAGMA journal_mode = WAL')
+  const version = database.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version
+  if (version === 0) {
+    database.run('BEGIN IMMEDIATE')
+    database.run(tables)
+    database.run('INSERT INTO folded (log_id) VALUES (?)', [logId])
+    database.run(`PRAGMA user_version = ${formatVersion}`)
+    database.run('COMMIT')
+  } else if (version === unversioned) {
+    database.run('BEGIN IMMEDIATE')
+    database.run('ALTER TABLE appends ADD COLUMN version INTEGER NOT NULL DEFAULT 1')
+    database.run(`PRAGMA user_version = ${formatVersion}`)
+    database.run('COMMIT')
+  } else if (version !== formatVersion) throw new IndexUnusable(`Cannot use a file of format ${version}`)
+  const folded = database.query<Folded, []>('SELECT * FROM folded').get()
+  if (folded?.log_id !== logId) throw new IndexUnusable('Cannot use a file that was folded from another log')
+  database.run('PRAGMA query_only = ON')
+  if (folded.position === null) return null
+  const { position, stream, revision, event_id: id } = folded
+  return { position, stream, revision, id }
+}
+
+const removeFile = (path: string): void => {
+  for (const each of [path, `${path}-wal`, `${path}-shm`]) rmSync(each, { force: true })
+}
+
+const orNull = <T>(open: () => T): T | null => {
+  try {
+    return orUnusable(open)
+  } catch (cause) {
+    if (cause instanceof IndexUnusable) return null
+    throw cause
+  }
+}
+
+/** SQLite, the file system, JSON and the codec name what is wrong with the file each in its own way. */
+const orUnusable = <T>(use: () => T): T => {
+  try {
+    return use()
+  } catch (cause) {
+    if (cause instanceof IndexUnusable) throw cause
+    const isOfFile =
+      cause instanceof SQLiteError ||
+      cause instanceof SyntaxError ||
+      cause instanceof RangeError ||
+      isSystemError(cause)
+    if (!isOfFile) throw cause
+    throw new IndexUnusable(`Cannot use the index of Idempotency-Keys: ${cause.message}`, { cause })
+  }
+}
+
+const isSystemError = (cause: unknown): cause is Error => cause instanceof Error && 'syscall' in cause

@@ -1,0 +1,75 @@
+/**
+ * The thread that writes the index of `Idempotency-Key`s, so that neither its inserts nor its fsyncs stop the event loop.
+ * It does something when it is imported: that is how a thread begins.
+ */
+import { Database, SQLiteError } from 'bun:sqlite'
+import { idempotencyForgottenAtOnceMax, storeBusyMsMax } from '../../limits.ts'
+import { hashBytesOf } from '../codec/packed-idempotency.ts'
+import { idempotencyVersion } from '../codec/upcast.ts'
+import type { IndexChange } from '../repeats-index.ts'
+import { isPassing } from './passing.ts'
+import type { FromIdempotencyThread, ToIdempotencyThread, WriteFault } from './repeats-writer.ts'
+
+declare const self: Worker
+
+let opened: ReturnType<typeof open> | null = null
+
+self.onmessage = ({ data }: MessageEvent<ToIdempotencyThread>): void => {
+  if (data.kind === 'open') {
+    opened = open(data.path)
+    return
+  }
+  if (opened === null) throw new Error(`Cannot ${data.kind}: the thread has no file yet`)
+  if (data.kind === 'close') {
+    opened.close()
+    opened = null
+    answer('closed')
+  } else answer({ fault: faultOf(opened, data.change) })
+}
+
+const answer = (message: FromIdempotencyThread): void => self.postMessage(message)
+
+/** NORMAL: a power cut may take back the last changes, but each whole, with the position that it came with. */
+const open = (path: string) => {
+  const database = new Database(path)
+  database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
+  database.run('PRAGMA synchronous = NORMAL')
+  const insert = database.prepare(`
+    INSERT INTO appends (key_hash, stream, revision, recorded_at, body_hash, batch, version)
+      VALUES (?, ?, ?, ?, ?, ?, ${idempotencyVersion})
+      ON CONFLICT (key_hash, stream) DO UPDATE
+        SET revision = excluded.revision, recorded_at = excluded.recorded_at,
+            body_hash = excluded.body_hash, batch = excluded.batch, version = excluded.version
+        WHERE excluded.revision > revision
+  `)
+  const forget = database.prepare(`
+    DELETE FROM appends WHERE (key_hash, stream) IN
+      (SELECT key_hash, stream FROM appends WHERE recorded_at < ? ORDER BY recorded_at LIMIT ?)
+  `)
+  const foldTo = database.prepare('UPDATE folded SET position = ?, stream = ?, revision = ?, event_id = ?')
+  const write = database.transaction(({ appends, foldedTo, forgetBeforeMs }: IndexChange) => {
+    for (const { stream, revision, recordedAt, idempotency } of appends) {
+      const { keyHash, bodyHash, batch } = idempotency
+      const batchJson = batch === null ? null : JSON.stringify(batch)
+      insert.run(hashBytesOf(keyHash), stream, revision, recordedAt, hashBytesOf(bodyHash), batchJson)
+    }
+    // More than came, so that the file shrinks to what counts however fast it grew.
+    forget.run(forgetBeforeMs, appends.length + idempotencyForgottenAtOnceMax)
+    if (foldedTo !== null) foldTo.run(foldedTo.position, foldedTo.stream, foldedTo.revision, foldedTo.id)
+  })
+  const close = (): void => {
+    for (const statement of [insert, forget, foldTo]) statement.finalize()
+    database.close(true)
+  }
+  return { write, close }
+}
+
+const faultOf = ({ write }: ReturnType<typeof open>, change: IndexChange): WriteFault | null => {
+  try {
+    write.immediate(change)
+    return null
+  } catch (cause) {
+    if (!(cause instanceof SQLiteError)) throw cause
+    return { why: cause.message, isPassing: isPassing(cause) }
+  }
+}

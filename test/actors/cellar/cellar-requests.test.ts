@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'bun:test'
+import type { Metadata, NewEvent } from '../../../src/domain/events.ts'
+import { parseKey, secretMatches } from '../../../src/domain/key-format.ts'
+import { cellarStream, keyStream } from '../../../src/domain/stream-names.ts'
+import { keysPerCellarMax } from '../../../src/limits.ts'
+import type { EventLog } from '../../../src/log/event-log.ts'
+import { passingLog } from '../../support/logs/passing-log.ts'
+import { asker, Cluster, cellar, typesOf } from '../../support/two-nodes.ts'
+
+const newKey = { cellar, label: '', note: '', limit: null, expiresAt: null }
+
+describe('a cellar', () => {
+  test('is created by one of two nodes that try at once', async () => {
+    const cluster = new Cluster()
+    const [one, two] = [await cluster.open(), await cluster.open()]
+    const answers = await Promise.all(
+      [one, two].map(({ core, schedule }) => schedule.until(core.cellars.create({ cellar, title: 'Berlin' }, asker))),
+    )
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(1)
+    expect(answers.filter(({ ok }) => !ok)).toEqual([{ ok: false, refusal: { kind: 'cellar_exists' } }])
+    expect(typesOf(await cluster.all())).toEqual(['CellarCreated'])
+  })
+
+  test('is called by its identifier when it has no title, and can be renamed on either node', async () => {
+    const cluster = new Cluster()
+    const [one, two] = [await cluster.open(), await cluster.open()]
+    expect(await one.core.cellars.create({ cellar, title: ' ' }, asker)).toMatchObject({ value: { title: cellar } })
+    expect(await two.core.cellars.rename(cellar, 'Berlin', asker)).toMatchObject({ value: { title: 'Berlin' } })
+    expect(await one.core.cellars.rename(cellar, 'Köln', asker)).toMatchObject({ value: { title: 'Köln' } })
+    expect(await one.core.cellars.rename(cellar, 'Köln', asker)).toMatchObject({ value: { revision: 2 } })
+    expect(one.core.projections.cellars.get(cellar)?.title).toBe('Köln')
+    expect(await one.core.cellars.rename('nowhere', 'x', asker)).toMatchObject({
+      refusal: { kind: 'cellar_not_found' },
+    })
+  })
+
+  test('is not read again from its first event, however many purges it has', async () => {
+    const cluster = new Cluster()
+    const stream = cellarStream(cellar)
+    const first = await cluster.open()
+    await first.core.cellars.create({ cellar, title: '' }, asker)
+    const metadata: Metadata = { ...asker, correlationId: '', causationId: '' }
+    const purge = { keyId: '7Qp2mZ4k', cellar, firstRevision: 0, lastRevision: 0, readings: 0, acceptedBefore: 0 }
+    const latestMs = cluster.clock.now() + 60_000
+    const purges = Array.from({ length: 2_000 }, (_, index): NewEvent => {
+      const data = { ...purge, lastAcceptedAt: 0 }
+      return { id: `purge-${index}`, type: 'ReadingsPurged', recordedAt: latestMs, data, metadata }
+    })
+    await cluster.log.append(stream, 0, purges)
+
+    let eventsRead = 0
+    const counting: EventLog = {
+      ...passingLog(cluster.log),
+      read: async (of, options) => {
+        const events = await cluster.log.read(of, options)
+        if (of === stream) eventsRead += events.length
+        return events
+      },
+    }
+    const later = await cluster.open({}, counting)
+    expect(await later.core.cellars.rename(cellar, 'Köln', asker)).toMatchObject({ value: { title: 'Köln' } })
+    expect(eventsRead).toBeLessThanOrEqual(1)
+    // Time never goes back in a stream, and the purges were recorded by a clock that is ahead.
+    const all = await cluster.log.read(stream, { from: 2_001, limit: 1 })
+    expect(all).toMatchObject([{ type: 'CellarRenamed', recordedAt: latestMs }])
+  })
+
+  test('gives its keys numbers for labels, and shows a key in one answer only', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.open()
+    expect(await node.core.keys.create(newKey, asker)).toEqual({ ok: false, refusal: { kind: 'cellar_not_found' } })
+    await node.core.cellars.create({ cellar, title: '' }, asker)
+    const made = await Promise.all([1, 2, 3].map(() => node.core.keys.create(newKey, asker)))
+    expect(made.map((answer) => answer.ok && answer.value.state.label)).toEqual(['Key 1', 'Key 2', 'Key 3'])
+    const log = JSON.stringify(await cluster.all())
+    for (const answer of made) {
+      if (!answer.ok) throw new Error('no key was made')
+      const parsed = parseKey(answer.value.key)
+      expect(parsed?.keyId).toBe(answer.value.state.keyId)
+      expect(parsed !== null && secretMatches(parsed, answer.value.state.secretHash)).toBe(true)
+      expect(log).not.toContain(answer.value.key.slice(13, 56))
+    }
+  })
+
+  test('refuses a key that would have expired before it is made', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.open()
+    await node.core.cellars.create({ cellar, title: '' }, asker)
+    expect(await node.core.keys.create({ ...newKey, expiresAt: cluster.clock.now() }, asker)).toEqual({
+      ok: false,
+      refusal: { kind: 'expiry_in_past', isNew: true },
+    })
+  })
+
+  test('has as many keys as the bound says, and not one more, though two are asked for at once', async () => {
+    const cluster = new Cluster()
+    await fillCellar(cluster, keysPerCellarMax - 1)
+    const { core, schedule } = await cluster.open()
+    const asked = [core.keys.create(newKey, asker), core.keys.create(newKey, asker)]
+    const [last, onePast] = await schedule.until(Promise.all(asked))
+    expect(last).toMatchObject({ ok: true, value: { state: { label: `Key ${keysPerCellarMax}` } } })
+    expect(onePast).toEqual({ ok: false, refusal: { kind: 'too_many_keys', keysMax: keysPerCellarMax } })
+    expect(core.projections.keys.ofCellar(cellar)).toHaveLength(keysPerCellarMax)
+  })
+
+  test('makes one key of an id that two nodes are asked for, and says to the other that it is there', async () => {
+    const cluster = new Cluster()
+    const [one, two] = [await cluster.open(), await cluster.open()]
+    await one.core.cellars.create({ cellar, title: '' }, asker)
+    const asked = [one, two].map((node) => node.core.keys.create({ ...newKey, keyId: '4fGh7kLm' }, asker))
+    const answers = await Promise.all(asked)
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(1)
+    expect(answers).toContainEqual({ ok: false, refusal: { kind: 'key_exists' } })
+    expect(typesOf(await cluster.all())).toEqual(['CellarCreated', 'KeyCreated'])
+  })
+
+  test('draws another id for a key whose id is taken', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.open()
+    await node.core.cellars.create({ cellar, title: '' }, asker)
+    const { append } = node.faults
+    let isFirst = true
+    node.faults.append = async (stream, expected, events) => {
+      if (!isFirst) return append.call(node.faults, stream, expected, events)
+      isFirst = false
+      return { outcome: 'conflict', currentRevision: 0 }
+    }
+    expect(await node.core.keys.create(newKey, asker)).toMatchObject({ ok: true })
+    expect(typesOf(await cluster.all())).toEqual(['CellarCreated', 'KeyCreated'])
+  })
+})
+
+/** A cellar with that many keys, written to the log as an earlier life of the service would have left them. */
+const fillCellar = async ({ log, clock }: Cluster, keys: number): Promise<void> => {
+  const metadata = { by: asker.by, requestId: 'r', correlationId: 'r', causationId: 'r' }
+  const common = { recordedAt: clock.now(), metadata }
+  const data = { cellar, title: cellar }
+  await log.append(cellarStream(cellar), 'none', [{ ...common, id: 'cellar', type: 'CellarCreated', data }])
+  for (let index = 0; index < keys; index += 1) {
+    const keyId = `key${index}`
+    const rest = { note: '', secretHash: '0'.repeat(64), limit: null, expiresAt: null, predecessorId: null }
+    const data = { keyId, cellar, label: keyId, ...rest }
+    await log.append(keyStream(keyId), 'none', [{ ...common, id: keyId, type: 'KeyCreated', data }])
+  }
+}

@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'bun:test'
+import type { Reading } from '../../../src/domain/reading/reading.ts'
+import { readingId } from '../../../src/domain/reading/reading-id.ts'
+import { appendReadingsMax, batchReadingsMax, mailboxReadingsMax, requestWaitMsMax } from '../../../src/limits.ts'
+import { asker, Cluster, makeTestKey, reading, type TestNode } from '../../support/two-nodes.ts'
+
+const opened = async (limit = { readings: 1_000_000, windowMs: 60_000 }) => {
+  const cluster = new Cluster()
+  const node = await cluster.open()
+  return { cluster, node, keyId: await makeTestKey(node, { limit }) }
+}
+
+const batchOf = (count: number): readonly Reading[] =>
+  Array.from({ length: count }, (_, index) => ({ ...reading, value: index }))
+
+/** A batch with a new request id; not awaited. */
+const send =
+  ({ core }: TestNode, cluster: Cluster, keyId: string) =>
+  (count: number) =>
+    core.keys.accept(keyId, batchOf(count), cluster.newId())
+
+describe('a batch', () => {
+  test('is one append, and its answer names the first and the last revision', async () => {
+    const { cluster, node, keyId } = await opened()
+    await node.post(keyId)
+    const before = node.faults.appends
+    const answer = await node.schedule.until(send(node, cluster, keyId)(batchReadingsMax))
+    expect(answer).toMatchObject({ ok: true, value: { stream: `readings-${keyId}`, first: 1, last: batchReadingsMax } })
+    expect(node.faults.appends).toBe(before + 1)
+    const { readings } = await cluster.streams(keyId)
+    expect(readings.slice(1).map(({ data }) => 'value' in data && data.value)).toEqual([
+      ...Array.from({ length: batchReadingsMax }, (_, index) => index),
+    ])
+  })
+
+  test('gives each reading an id that follows from the request, and metadata that name the request', async () => {
+    const { cluster, node, keyId } = await opened()
+    const requestId = cluster.newId()
+    await node.schedule.until(node.core.keys.accept(keyId, batchOf(3), requestId))
+    const { readings } = await cluster.streams(keyId)
+    expect(readings.map(({ id }) => id)).toEqual([0, 1, 2].map((index) => readingId(requestId, index)))
+    for (const { metadata } of readings) {
+      const by = { kind: 'key' as const, keyId }
+      expect(metadata).toEqual({ by, requestId, correlationId: requestId, causationId: requestId })
+    }
+  })
+
+  test('goes with the readings and batches of its turn in one append, each with its own receipt', async () => {
+    const { cluster, node, keyId } = await opened()
+    await node.post(keyId)
+    const before = node.faults.appends
+    const one = node.core.keys.accept(keyId, reading, cluster.newId())
+    const asked = [one, ...[3, 1, 2].map(send(node, cluster, keyId))]
+    const answers = await node.schedule.until(Promise.all(asked))
+    expect(answers.map((answer) => answer.ok && [answer.value.first, answer.value.last])).toEqual([
+      [1, 1],
+      [2, 4],
+      [5, 5],
+      [6, 7],
+    ])
+    expect(node.faults.appends).toBe(before + 1)
+  })
+
+  test('is never divided over two appends, whatever else waits', async () => {
+    const { cluster, node, keyId } = await opened()
+    await node.post(keyId)
+    const sizes: number[] = []
+    const { append } = node.faults
+    node.faults.append = (stream, expected, events) => {
+      if (stream === `readings-${keyId}`) sizes.push(events.length)
+      return append.call(node.faults, stream, expected, events)
+    }
+    const counts = [700, 700, 1, 300, 1_000, 1]
+    const asked = counts.map(send(node, cluster, keyId))
+    expect((await node.schedule.until(Promise.all(asked))).every(({ ok }) => ok)).toBe(true)
+    expect(sizes).toEqual([700, 701, 300, 1_000, 1])
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(appendReadingsMax)
+  })
+
+  test('takes all its places in the window or none, and hears when there will be room for it', async () => {
+    const { cluster, node, keyId } = await opened({ readings: 10, windowMs: 60_000 })
+    const batch = send(node, cluster, keyId)
+    expect((await node.schedule.until(batch(6))).ok).toBe(true)
+    cluster.clock.advance(10_000)
+    const [refused, fits] = await node.schedule.until(Promise.all([batch(5), batch(4)]))
+    expect(refused).toMatchObject({ ok: false, refusal: { kind: 'rate_limited', retryAfterMs: 50_000 } })
+    expect(fits).toMatchObject({ ok: true, value: { first: 6, last: 9 } })
+    expect(await node.schedule.until(batch(1))).toMatchObject({ refusal: { kind: 'rate_limited' } })
+    expect((await cluster.streams(keyId)).readings).toHaveLength(10)
+    cluster.clock.advance(50_000)
+    expect((await node.schedule.until(batch(5))).ok).toBe(true)
+  })
+
+  test('over the limit of its key is refused for good, and one as large as the limit is taken', async () => {
+    const { cluster, node, keyId } = await opened({ readings: 10, windowMs: 60_000 })
+    const batch = send(node, cluster, keyId)
+    expect(await node.schedule.until(batch(11))).toEqual({
+      ok: false,
+      refusal: { kind: 'batch_too_large', readingsMax: 10, bound: 'key' },
+    })
+    expect((await node.schedule.until(batch(10))).ok).toBe(true)
+    expect(await node.schedule.until(batch(11))).toMatchObject({ refusal: { kind: 'batch_too_large' } })
+  })
+
+  test('is judged as a whole on what another node wrote meanwhile', async () => {
+    const { cluster, node, keyId } = await opened({ readings: 10, windowMs: 60_000 })
+    const other = await cluster.open()
+    await Promise.all([node.post(keyId), other.post(keyId)])
+    const answers = await Promise.all([
+      node.schedule.until(send(node, cluster, keyId)(5)),
+      other.schedule.until(send(other, cluster, keyId)(5)),
+    ])
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(1)
+    expect((await cluster.streams(keyId)).readings).toHaveLength(7)
+  })
+
+  test('whose append is in doubt is made again unchanged, and lies there once', async () => {
+    const { cluster, node, keyId } = await opened()
+    await node.post(keyId)
+    node.faults.failAppend({ fault: 'unknown_written' })
+    const answer = await node.schedule.until(send(node, cluster, keyId)(100))
+    expect(answer).toMatchObject({ ok: true, value: { first: 1, last: 100 } })
+    expect((await cluster.streams(keyId)).readings).toHaveLength(101)
+  })
+
+  test('gives all its places back when it is not written, and when nobody waits for it any more', async () => {
+    const { cluster, node, keyId } = await opened({ readings: 10, windowMs: 600_000 })
+    await node.post(keyId)
+    const batch = send(node, cluster, keyId)
+    node.faults.failAppend({ fault: 'not_written' })
+    expect(await node.schedule.until(batch(9))).toMatchObject({ refusal: { kind: 'store_unavailable' } })
+
+    const held = node.faults.hold('before')
+    const out = batch(1)
+    await node.schedule.quiet()
+    const waiting = batch(8)
+    expect(await batch(1)).toMatchObject({ refusal: { kind: 'rate_limited' } })
+    await node.schedule.advance(requestWaitMsMax)
+    expect(await out).toMatchObject({ refusal: { kind: 'store_unavailable' } })
+    expect(await waiting).toMatchObject({ refusal: { kind: 'store_unavailable' } })
+    held.release()
+    expect((await node.schedule.until(batch(8))).ok).toBe(true)
+    expect(node.bugs).toEqual([])
+  })
+
+  test('is not taken once its key is revoked, and none of it lies behind the revocation', async () => {
+    const { cluster, node, keyId } = await opened()
+    await node.post(keyId)
+    const revoked = node.core.keys.revoke(keyId, '', asker)
+    const late = send(node, cluster, keyId)(100)
+    const [, answer] = await node.schedule.until(Promise.all([revoked, late]))
+    expect(answer).toEqual({ ok: false, refusal: { kind: 'key_invalid', why: 'revoked' } })
+    expect((await cluster.streams(keyId)).readings.map(({ type }) => type)).toEqual([
+      'ReadingAccepted',
+      'ReadingsSealed',
+    ])
+  })
+
+  test('finds room in the mailbox up to the bound of its readings, and the one past it is overloaded', async () => {
+    const { cluster, node, keyId } = await opened()
+    await node.post(keyId)
+    const held = node.faults.hold('before')
+    const batch = send(node, cluster, keyId)
+    const out = batch(536)
+    await node.schedule.quiet()
+    const asked = Array.from({ length: 65 }, () => batch(1_000))
+    expect(mailboxReadingsMax).toBe(536 + 65 * 1_000)
+    expect(await batch(1)).toEqual({ ok: false, refusal: { kind: 'overloaded' } })
+    held.release()
+    expect((await node.schedule.until(Promise.all([out, ...asked]))).every(({ ok }) => ok)).toBe(true)
+    expect((await node.schedule.until(batch(1_000))).ok).toBe(true)
+  })
+})

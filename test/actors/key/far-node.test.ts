@@ -1,0 +1,261 @@
+import { describe, expect, test } from 'bun:test'
+import { type OpenCore, openCore } from '../../../src/actors/open-core.ts'
+import { keyStream, readingsStream } from '../../../src/domain/stream-names.ts'
+import { farTurnMs, readPageEventsMax, requestWaitMsMax, sealTriesMax } from '../../../src/limits.ts'
+import type { EventLog } from '../../../src/log/event-log.ts'
+import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
+import { type Distance, distantLog } from '../../support/logs/distant-log.ts'
+import { faultyLog } from '../../support/logs/faulty-log.ts'
+import { createMemoryLog } from '../../support/logs/memory-log.ts'
+import { manualClock } from '../../support/manual-clock.ts'
+import { seededEntropy } from '../../support/seeded-entropy.ts'
+import { asker, cellar, reading, typesOf } from '../../support/two-nodes.ts'
+
+type Load = { accepted: number; refused: string[]; stop(): void }
+
+/** Nodes at several distances from one store, in one time that passes for all of them. */
+class Network {
+  readonly inner: EventLog = createMemoryLog()
+  readonly schedule: DrivenSchedule = drivenSchedule()
+  readonly bugs: unknown[] = []
+  readonly #clock = manualClock()
+  readonly #chance = seededEntropy(77)
+  #nodes = 0
+  #requests = 0
+
+  async open(distance: Distance, log = this.far(distance)): Promise<OpenCore> {
+    this.#nodes += 1
+    return this.schedule.until(
+      openCore({
+        log,
+        clock: {
+          now: () => this.#clock.now() + Math.floor(this.schedule.nowMs),
+          passedMs: () => this.schedule.nowMs,
+        },
+        entropy: seededEntropy(this.#nodes),
+        schedule: this.schedule,
+        onBug: (bug) => this.bugs.push(bug),
+      }),
+    )
+  }
+
+  far(distance: Distance): EventLog {
+    return distantLog(this.inner, this.schedule, distance)
+  }
+
+  /** From 0 to 1. */
+  readonly chance = (): number => (this.#chance.bytes(1)[0] ?? 0) / 255
+
+  async makeKey(core: OpenCore): Promise<string> {
+    await this.schedule.until(core.cellars.create({ cellar, title: '' }, asker))
+    const input = { cellar, label: '', note: '', limit: { readings: 1_000_000, windowMs: 60_000 }, expiresAt: null }
+    const made = await this.schedule.until(core.keys.create(input, asker))
+    await this.schedule.advance(1_000)
+    if (!made.ok) throw new Error(`Cannot make a key for a test: ${made.refusal.kind}`)
+    return made.value.state.keyId
+  }
+
+  post(core: OpenCore, keyId: string) {
+    this.#requests += 1
+    const id = `${this.#requests.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`
+    return core.keys.accept(keyId, reading, id)
+  }
+
+  /** Devices that each post their next reading as soon as the one before was accepted. */
+  load(core: OpenCore, keyId: string, devices: number): Load {
+    let isOn = true
+    const load: Load = {
+      accepted: 0,
+      refused: [],
+      stop: () => {
+        isOn = false
+      },
+    }
+    const device = async (): Promise<void> => {
+      while (isOn) {
+        const answer = await this.post(core, keyId)
+        if (answer.ok) load.accepted += 1
+        else {
+          load.refused.push(answer.refusal.kind)
+          await new Promise<void>((resolve) => this.schedule.after(10, resolve))
+        }
+      }
+    }
+    for (let begun = 0; begun < devices; begun += 1) void device()
+    return load
+  }
+
+  /** The end of the readings, and the key's own events. */
+  async history(keyId: string) {
+    const key = await this.inner.read(keyStream(keyId), { direction: 'forwards', limit: readPageEventsMax })
+    const [last] = await this.inner.read(readingsStream(keyId), { direction: 'backwards', limit: 1 })
+    return { key, last }
+  }
+}
+
+/** Some nodes near the store that post without pause, and one far from it. */
+const openFar = async (ways: Ways, { nearNodes = 1, leaveTurns = true } = {}) => {
+  const network = new Network()
+  const chance = ways.jitter === 'steady' ? () => 0.5 : network.chance
+  const nearBy = { oneWayMs: ways.nearMs, commitMs: ways.commitMs, chance }
+  const near: OpenCore[] = []
+  while (near.length < nearNodes) {
+    near.push(await network.open(nearBy, { ...network.far(nearBy), lags: leaveTurns }))
+  }
+  const farAway = { ...nearBy, oneWayMs: ways.farMs }
+  const faults = faultyLog(network.far(farAway))
+  const far = await network.open(farAway, faults)
+  const keyId = await network.makeKey(far)
+  const loads = near.map((core) => network.load(core, keyId, 4))
+  await network.schedule.advance(2_000)
+  return { network, near: near[0] ?? far, far, faults, farAway, keyId, loads }
+}
+
+type Ways = { nearMs: number; farMs: number; commitMs: number; jitter: 'steady' | 'uneven' }
+
+const reviewed: Ways = { nearMs: 1, farMs: 5, commitMs: 3, jitter: 'uneven' }
+
+const distances = [
+  { nearMs: 1, farMs: 2, commitMs: 0 },
+  { nearMs: 1, farMs: 5, commitMs: 0 },
+  { nearMs: 1, farMs: 5, commitMs: 3 },
+  { nearMs: 1, farMs: 10, commitMs: 3 },
+  { nearMs: 15, farMs: 20, commitMs: 0 },
+].flatMap((ways): Ways[] => [
+  { ...ways, jitter: 'steady' },
+  { ...ways, jitter: 'uneven' },
+])
+
+describe.each(distances)(
+  'from $farMs ms away, beside nodes $nearMs ms away that write without pause ($commitMs ms a commit, $jitter)',
+  (ways) => {
+    describe.each([1, 2])('%d of them', (nearNodes) => {
+      test('a key is revoked', async () => {
+        const { network, far, keyId, loads } = await openFar(ways, { nearNodes })
+        const revoked = await network.schedule.until(far.keys.revoke(keyId, 'stolen', asker), requestWaitMsMax)
+        expect(revoked).toMatchObject({ ok: true, value: { revoked: { reason: 'stolen', by: asker.by } } })
+        for (const load of loads) load.stop()
+        const { key, last } = await network.history(keyId)
+        expect(key.at(-1)).toMatchObject({ type: 'KeyRevoked', data: { sealId: last?.id } })
+        expect(last?.type).toBe('ReadingsSealed')
+        expect(network.bugs).toEqual([])
+      })
+
+      test('a limit is lowered', async () => {
+        const { network, far, keyId, loads } = await openFar(ways, { nearNodes })
+        const limit = { readings: 900_000, windowMs: 60_000 }
+        const changed = await network.schedule.until(far.keys.setLimit(keyId, limit, asker), requestWaitMsMax)
+        expect(changed).toMatchObject({ ok: true, value: { limit } })
+        for (const load of loads) load.stop()
+      })
+
+      test('readings are accepted', async () => {
+        const { network, far, keyId, loads } = await openFar(ways, { nearNodes })
+        const load = network.load(far, keyId, 1)
+        await network.schedule.advance(10_000)
+        for (const each of [load, ...loads]) {
+          each.stop()
+          expect(each.accepted).toBeGreaterThan(4)
+        }
+      })
+    })
+  },
+)
+
+describe('a revocation that always loses', () => {
+  test('suspends the key first, for the same reason and by the same asker, and nothing is accepted after it', async () => {
+    const { network, far, keyId, loads } = await openFar(reviewed, { leaveTurns: false })
+    await network.schedule.until(far.keys.revoke(keyId, 'stolen', asker))
+    const before = loads.map(({ accepted }) => accepted)
+    await network.schedule.advance(1_000)
+    expect(loads.map(({ accepted }) => accepted)).toEqual(before)
+    for (const load of loads) load.stop()
+    const { key } = await network.history(keyId)
+    expect(typesOf(key)).toEqual(['KeyCreated', 'KeySuspended', 'KeyRevoked'])
+    const [, suspended] = key
+    expect(suspended).toMatchObject({
+      data: { reason: 'stolen' },
+      metadata: { by: asker.by, requestId: asker.requestId },
+    })
+  })
+
+  test('is made all the same when another admin resumes the key meanwhile', async () => {
+    const ways = { ...reviewed, farMs: 10, commitMs: 0 }
+    const { network, near, far, keyId, loads } = await openFar(ways, { leaveTurns: false })
+    const resume = async (): Promise<void> => {
+      const { ok } = await near.keys.resume(keyId, '', asker)
+      // There may be nothing to resume yet.
+      if (!ok || !typesOf((await network.history(keyId)).key).includes('KeyResumed')) network.schedule.after(1, resume)
+    }
+    void resume()
+    const revoked = await network.schedule.until(far.keys.revoke(keyId, 'stolen', asker), requestWaitMsMax)
+    expect(revoked.ok).toBe(true)
+    for (const load of loads) load.stop()
+    const { key, last } = await network.history(keyId)
+    const twice = ['KeySuspended', 'KeyResumed', 'KeySuspended']
+    expect(typesOf(key)).toEqual(['KeyCreated', ...twice, 'KeyRevoked'])
+    expect(last?.type).toBe('ReadingsSealed')
+  })
+
+  test('leaves the key suspended when its node dies before the seal, and is made when it is asked again', async () => {
+    const { network, far, faults, farAway, keyId, loads } = await openFar(reviewed, { leaveTurns: false })
+    faults.failAppend({ fault: 'unknown_written', nth: sealTriesMax + 1, thenAway: true })
+    void far.keys.revoke(keyId, 'stolen', asker)
+    await network.schedule.advance(1_000)
+    expect(typesOf((await network.history(keyId)).key)).toEqual(['KeyCreated', 'KeySuspended'])
+    const [load] = loads
+    const accepted = load?.accepted
+    await network.schedule.advance(1_000)
+    expect(load?.accepted).toBe(accepted)
+    expect(load?.refused.at(-1)).toBe('key_invalid')
+    load?.stop()
+
+    const other = await network.open(farAway)
+    const revoked = await network.schedule.until(other.keys.revoke(keyId, 'stolen', asker))
+    expect(revoked.ok).toBe(true)
+    expect(typesOf((await network.history(keyId)).key)).toEqual(['KeyCreated', 'KeySuspended', 'KeyRevoked'])
+  })
+
+  test('is not confirmed, rather than nothing, when the store goes away behind the suspension', async () => {
+    const { network, far, faults, keyId, loads } = await openFar(reviewed, { leaveTurns: false })
+    faults.failAppend({ fault: 'not_written', nth: sealTriesMax + 2, thenAway: true })
+    const answer = await network.schedule.until(far.keys.revoke(keyId, 'stolen', asker))
+    expect(answer).toEqual({ ok: false, refusal: { kind: 'not_confirmed' } })
+    for (const load of loads) load.stop()
+  })
+})
+
+describe('a node that has a log of several nodes for itself', () => {
+  const ways = { oneWayMs: 1, commitMs: 3 }
+
+  const acceptedIn10s = async (log: (network: Network) => EventLog): Promise<number> => {
+    const network = new Network()
+    const core = await network.open(ways, log(network))
+    const load = network.load(core, await network.makeKey(core), 4)
+    await network.schedule.advance(10_000)
+    load.stop()
+    return load.accepted
+  }
+
+  test('gives a tenth of what one key can take at the most, and nothing where nobody else can write', async () => {
+    const alone = await acceptedIn10s((network) => ({ ...network.far(ways), lags: false }))
+    const shared = await acceptedIn10s((network) => network.far(ways))
+    // Four a round trip of five ms.
+    expect(alone).toBeGreaterThanOrEqual(7_990)
+    expect(shared).toBeLessThan(alone)
+    expect(shared).toBeGreaterThan(alone * 0.9)
+  })
+
+  test('holds up no reading of a key that rests by itself', async () => {
+    const network = new Network()
+    const core = await network.open(ways)
+    const keyId = await network.makeKey(core)
+    await network.schedule.until(network.post(core, keyId))
+    await network.schedule.advance(farTurnMs)
+    for (let posted = 0; posted < 100; posted += 1) {
+      const answer = await network.schedule.until(network.post(core, keyId), 5)
+      expect(answer.ok).toBe(true)
+      await network.schedule.advance(farTurnMs - 5)
+    }
+  })
+})

@@ -1,0 +1,29 @@
+import { expect, test } from 'bun:test'
+import { openCore } from '../../../src/actors/open-core.ts'
+import { drivenSchedule } from '../../support/driven-schedule.ts'
+import { faultyLog } from '../../support/logs/faulty-log.ts'
+import { seededEntropy } from '../../support/seeded-entropy.ts'
+import { Cluster, makeTestKey, reading, typesOf } from '../../support/two-nodes.ts'
+
+test('A start serves before it has recorded the expiries that it missed, and records each of them once', async () => {
+  const cluster = new Cluster()
+  const { clock } = cluster
+  const node = await cluster.open()
+  const expiresAt = clock.now() + 1_000
+  const keyIds = [await makeTestKey(node, { expiresAt }), await makeTestKey(node, { expiresAt })]
+  clock.advance(1_000)
+  const log = faultyLog(cluster.log)
+  const held = log.hold('before')
+  const schedule = drivenSchedule()
+  const { keys, sweep } = await schedule.until(openCore({ log, clock, entropy: seededEntropy(7), schedule }))
+  expect(held.waiting).toBe(1)
+  // A key is refused before that is recorded, and a sweep that comes meanwhile joins the one that is under way.
+  const [, last = ''] = keyIds
+  expect(await keys.accept(last, reading, cluster.newId())).toEqual({ ok: false, refusal: { kind: 'key_expired' } })
+  const swept = sweep()
+  held.release()
+  await schedule.until(swept)
+  for (const keyId of keyIds) {
+    expect(typesOf((await cluster.streams(keyId)).key)).toEqual(['KeyCreated', 'KeyExpired'])
+  }
+})

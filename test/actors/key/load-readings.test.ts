@@ -1,0 +1,440 @@
+import { describe, expect, test } from 'bun:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { RateWindow } from '../../../src/domain/reading/rate-window.ts'
+import { appendReadingsMax, conflictRetriesMax, mailboxRequestsMax, requestWaitMsMax } from '../../../src/limits.ts'
+import { acceptedIn } from '../../simulation/naive.ts'
+import { asker, Cluster, makeTestKey, reading, type TestNode, typesOf } from '../../support/two-nodes.ts'
+
+const opened = async (
+  options: Parameters<typeof makeTestKey>[1] = {},
+): Promise<{ cluster: Cluster; node: TestNode; keyId: string }> => {
+  const cluster = new Cluster()
+  const node = await cluster.open()
+  const keyId = await makeTestKey(node, options)
+  return { cluster, node, keyId }
+}
+
+const accept = ({ core }: TestNode, cluster: Cluster, keyId: string) =>
+  core.keys.accept(keyId, reading, cluster.newId())
+
+describe('a key accepts readings', () => {
+  test('in one append for all that came in one turn of the event loop, each with its own revision', async () => {
+    const { node, keyId } = await opened()
+    await node.post(keyId)
+    const before = node.faults.appends
+    const answers = await node.post(keyId, 64)
+    expect(node.faults.appends).toBe(before + 1)
+    expect(answers.map((answer) => answer.ok && answer.value.first)).toEqual(
+      Array.from({ length: 64 }, (_, index) => index + 1),
+    )
+  })
+
+  test('in the next append for all that came while one was out', async () => {
+    const { cluster, node, keyId } = await opened()
+    await node.post(keyId)
+    const held = node.faults.hold('before')
+    const first = accept(node, cluster, keyId)
+    await node.schedule.quiet()
+    const second = accept(node, cluster, keyId)
+    await node.schedule.quiet()
+    const third = accept(node, cluster, keyId)
+    await node.schedule.quiet()
+    expect(held.waiting).toBe(1)
+    const before = node.faults.appends
+    held.release()
+    expect((await node.schedule.until(Promise.all([first, second, third]))).every(({ ok }) => ok)).toBe(true)
+    expect(node.faults.appends).toBe(before + 1)
+  })
+
+  test('with a time that never goes back, whatever the clock does', async () => {
+    const { cluster, node, keyId } = await opened()
+    await node.post(keyId)
+    cluster.clock.advance(-5_000)
+    await node.post(keyId)
+    const other = await cluster.open()
+    await other.post(keyId)
+    const times = (await cluster.streams(keyId)).readings.map(({ recordedAt }) => recordedAt)
+    expect(times).toEqual(times.toSorted((a, b) => a - b))
+  })
+
+  test('up to the mailbox, and refuses the one past it as overloaded', async () => {
+    const { cluster, node, keyId } = await opened({ limit: { readings: 1_000_000, windowMs: 60_000 } })
+    await node.post(keyId)
+    const held = node.faults.hold('before')
+    const asked = Array.from({ length: mailboxRequestsMax }, () => accept(node, cluster, keyId))
+    expect(await accept(node, cluster, keyId)).toEqual({ ok: false, refusal: { kind: 'overloaded' } })
+    await node.schedule.quiet()
+    expect(await accept(node, cluster, keyId)).toEqual({ ok: false, refusal: { kind: 'overloaded' } })
+    held.release()
+    expect((await node.schedule.until(Promise.all(asked))).every(({ ok }) => ok)).toBe(true)
+    expect((await node.post(keyId))[0]?.ok).toBe(true)
+  })
+
+  test('in appends that hold at most so many readings and bytes', async () => {
+    const { cluster, node, keyId } = await opened({ limit: { readings: 1_000_000, windowMs: 60_000 } })
+    await node.post(keyId)
+    const wide = { ...reading, rack: '\u{1F377}'.repeat(128), keg: '\u{1F377}'.repeat(128) }
+    const before = node.faults.appends
+    const asked = Array.from({ length: 1_000 }, () => node.core.keys.accept(keyId, wide, cluster.newId()))
+    await node.schedule.until(Promise.all(asked))
+    const appends = node.faults.appends - before
+    // 256 characters of 4 bytes, and the rest: 1,000 of them are more than 1 MB, and one append at most 512 KiB.
+    expect(appends).toBeGreaterThanOrEqual(2)
+    expect(appendReadingsMax).toBeGreaterThanOrEqual(1_000)
+  })
+
+  test('only until the instant at which it expires, judged when the append is made', async () => {
+    const { cluster, node, keyId } = await opened({ expiresAt: Date.UTC(2026, 2, 1, 12) + 1_000 })
+    cluster.clock.advance(999)
+    expect((await node.post(keyId))[0]?.ok).toBe(true)
+    const inTime = accept(node, cluster, keyId)
+    cluster.clock.advance(1)
+    expect(await node.schedule.until(inTime)).toEqual({ ok: false, refusal: { kind: 'key_expired' } })
+    expect(await accept(node, cluster, keyId)).toEqual({ ok: false, refusal: { kind: 'key_expired' } })
+    await node.schedule.quiet()
+    await node.schedule.until(node.core.sweep())
+    const { key, readings } = await cluster.streams(keyId)
+    expect(typesOf(key)).toEqual(['KeyCreated', 'KeyExpired'])
+    expect(readings).toHaveLength(1)
+  })
+
+  test('again with a later expiry, before which the one that was in force is recorded, though no sweep has seen it', async () => {
+    const { cluster, node, keyId } = await opened({ expiresAt: Date.UTC(2026, 2, 1, 12) + 1_000 })
+    cluster.clock.advance(1_000)
+    const later = cluster.clock.now() + 1_000
+    expect(await node.schedule.until(node.core.keys.setExpiry(keyId, later, asker))).toMatchObject({ ok: true })
+    expect((await node.post(keyId))[0]?.ok).toBe(true)
+    const { key } = await cluster.streams(keyId)
+    expect(typesOf(key)).toEqual(['KeyCreated', 'KeyExpired', 'KeyExpirySet'])
+    expect(key.map(({ metadata }) => metadata.by.kind)).toEqual(['cli', 'system', 'cli'])
+  })
+
+  test('not at all if there is no such key', async () => {
+    const { cluster, node } = await opened()
+    expect(await node.schedule.until(accept(node, cluster, 'nobodys1'))).toEqual({
+      ok: false,
+      refusal: { kind: 'key_invalid', why: 'unknown' },
+    })
+    expect(await node.schedule.until(Promise.resolve(node.core.keys.usage('nobodys2')))).toBeNull()
+  })
+})
+
+describe('the window of a key', () => {
+  const limit = { readings: 10, windowMs: 60_000 }
+
+  test('refuses the reading one past the limit, before and after a restart, until the first one leaves', async () => {
+    const { cluster, node, keyId } = await opened({ limit })
+    const answers = await node.post(keyId, 11)
+    expect(answers.map(({ ok }) => ok)).toEqual([...Array.from({ length: 10 }, () => true), false])
+    expect(answers.at(-1)).toMatchObject({ refusal: { kind: 'rate_limited', limit, retryAfterMs: 60_000 } })
+    cluster.clock.advance(59_999)
+    const restarted = await cluster.open()
+    expect((await restarted.post(keyId))[0]).toMatchObject({ refusal: { kind: 'rate_limited', retryAfterMs: 1 } })
+    cluster.clock.advance(1)
+    expect((await restarted.post(keyId))[0]?.ok).toBe(true)
+  })
+
+  test.each(['that looked', 'that loaded the key'])(
+    'is never exceeded by a node %s before its clock went back',
+    async (who) => {
+      const { cluster, node, keyId } = await opened({ limit })
+      await node.post(keyId, 10)
+      cluster.clock.advance(70_000)
+      const isLooking = who === 'that looked'
+      const judging = isLooking ? node : await cluster.open()
+      if (isLooking) expect(node.core.keys.usage(keyId)).toMatchObject({ used: 0 })
+      else await judging.schedule.until(judging.core.keys.relabel(keyId, { label: 'Cooler', note: '' }, asker))
+      cluster.clock.advance(-70_000)
+      await judging.post(keyId, 10)
+      const times = (await cluster.streams(keyId)).readings.map(({ recordedAt }) => recordedAt)
+      for (const now of times) expect(acceptedIn(times, now, limit.windowMs)).toBeLessThanOrEqual(limit.readings)
+    },
+  )
+
+  test('is shared by nodes that hear nothing of each other', async () => {
+    const { cluster, node, keyId } = await opened({ limit })
+    const other = await cluster.open()
+    await Promise.all([node.post(keyId), other.post(keyId)])
+    const answers = (await Promise.all([node.post(keyId, 9), other.post(keyId, 9)])).flat()
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(8)
+    const { readings } = await cluster.streams(keyId)
+    expect(readings).toHaveLength(10)
+    expect(new Set(readings.map(({ id }) => id)).size).toBe(10)
+  })
+
+  test('gives the places of a failed append back, and refuses with what the store said', async () => {
+    const { node, keyId } = await opened({ limit })
+    await node.post(keyId)
+    for (const [reason, kind] of [
+      ['unavailable', 'store_unavailable'],
+      ['closed', 'store_unavailable'],
+      ['full', 'storage_full'],
+      ['overloaded', 'overloaded'],
+    ] as const) {
+      node.faults.failAppend({ fault: 'not_written', reason })
+      for (const answer of await node.post(keyId, 9)) expect(answer).toEqual({ ok: false, refusal: { kind } })
+    }
+    expect((await node.post(keyId, 9)).every(({ ok }) => ok)).toBe(true)
+  })
+
+  test('is counted from the log when its length changes', async () => {
+    const { cluster, node, keyId } = await opened({ limit: { readings: 5, windowMs: 10_000 } })
+    await node.post(keyId, 5)
+    cluster.clock.advance(20_000)
+    await node.post(keyId, 2)
+    await node.schedule.until(node.core.keys.setLimit(keyId, limit, asker))
+    expect(await node.schedule.until(Promise.resolve(node.core.keys.usage(keyId)))).toMatchObject({ limit, used: 7 })
+  })
+
+  test("is the cellar's for a key that has none of its own, from the next reading on", async () => {
+    const { node, keyId } = await opened()
+    await node.post(keyId, 3)
+    const policy = {
+      limit: { readings: 3, windowMs: 60_000 },
+      readingAgeMsMax: null,
+      readingAheadMsMax: null,
+      retentionMs: null,
+    }
+    await node.schedule.until(node.core.cellars.changePolicy(reading.cellar, policy, asker))
+    expect((await node.post(keyId))[0]).toMatchObject({ refusal: { kind: 'rate_limited', limit: policy.limit } })
+  })
+
+  test('costs the same to load at any number of readings, and counts them all', async () => {
+    const { cluster, keyId } = await opened({ limit: { readings: 100_000, windowMs: 60_000 } })
+    let recordedAt = cluster.clock.now()
+    let revision = -1
+    const append = async (count: number): Promise<void> => {
+      const by = { kind: 'key', keyId } as const
+      const events = Array.from({ length: count }, () => {
+        const id = cluster.newId()
+        const metadata = { by, requestId: id, correlationId: id, causationId: id }
+        return { id, type: 'ReadingAccepted' as const, recordedAt, data: reading, metadata }
+      })
+      await cluster.log.append(`readings-${keyId}`, revision < 0 ? 'none' : revision, events)
+      revision += count
+    }
+    // A reading a second for an hour, then 40,000 within the last 40 seconds.
+    for (let second = 0; second < 3_600; second += 1) {
+      await append(1)
+      recordedAt += 1_000
+    }
+    for (let second = 0; second < 40; second += 1) {
+      await append(1_000)
+      recordedAt += 1_000
+    }
+    cluster.clock.set(recordedAt)
+    const node = await cluster.open()
+    let reads = 0
+    const read = node.faults.read.bind(node.faults)
+    node.faults.read = (stream, options) => {
+      reads += 1
+      return read(stream, options)
+    }
+    const usage = await node.schedule.until(Promise.resolve(node.core.keys.usage(keyId)))
+    const whole = new RateWindow(60_000)
+    for (const event of (await cluster.streams(keyId)).readings) whole.record(event.recordedAt, 1)
+    expect(usage?.used).toBe(whole.used(recordedAt))
+    expect(usage?.used).toBeGreaterThan(40_000)
+    expect(reads).toBeLessThan(150)
+  })
+})
+
+describe('an append whose outcome is unknown', () => {
+  test('is made again alone and unchanged until it is known, and what came meanwhile goes after it', async () => {
+    const { cluster, node, keyId } = await opened()
+    await node.post(keyId)
+    node.faults.failAppend({ fault: 'unknown_written' })
+    const first = accept(node, cluster, keyId)
+    await node.schedule.quiet()
+    const second = accept(node, cluster, keyId)
+    const answers = await node.schedule.until(Promise.all([first, second]))
+    expect(answers.map((answer) => answer.ok && answer.value.first)).toEqual([1, 2])
+    expect((await cluster.streams(keyId)).readings).toHaveLength(3)
+  })
+
+  test('stays unknown when a later try says not written: that one speaks of itself only', async () => {
+    const { cluster, node, keyId } = await opened()
+    await node.post(keyId)
+    node.faults.failAppend({ fault: 'unknown_written' })
+    node.faults.failAppend({ fault: 'not_written', nth: 2 })
+    const answer = await node.schedule.until(accept(node, cluster, keyId))
+    expect(answer).toMatchObject({ ok: true, value: { first: 1, last: 1 } })
+    expect((await cluster.streams(keyId)).readings).toHaveLength(2)
+  })
+
+  test('lets nobody wait longer than the bound, and keeps the place taken until it is known', async () => {
+    const { cluster, node, keyId } = await opened({ limit: { readings: 2, windowMs: 600_000 } })
+    await node.post(keyId)
+    node.faults.failAppend({ fault: 'unknown_written' })
+    for (let nth = 2; nth <= 20; nth += 1) node.faults.failAppend({ fault: 'unknown_not_written', nth })
+    const asked = accept(node, cluster, keyId)
+    await node.schedule.quiet()
+    const waiting = accept(node, cluster, keyId)
+    let isSettled = false
+    void asked.then(() => {
+      isSettled = true
+    })
+    await node.schedule.advance(requestWaitMsMax - 501)
+    expect(isSettled).toBe(false)
+    await node.schedule.advance(501)
+    expect(await asked).toEqual({ ok: false, refusal: { kind: 'store_unavailable' } })
+    expect(await waiting).toMatchObject({ ok: false, refusal: { kind: 'rate_limited' } })
+    await node.schedule.advance(20_000)
+    expect((await node.post(keyId))[0]).toMatchObject({ refusal: { kind: 'rate_limited' } })
+    expect((await cluster.streams(keyId)).readings).toHaveLength(2)
+  })
+
+  test('while the store is known to be away, those behind it are refused at once, and taken when it is back', async () => {
+    const { cluster, node, keyId } = await opened()
+    await node.post(keyId)
+    const held = node.faults.hold('before')
+    node.faults.failAppend({ fault: 'unknown_written', thenAway: true })
+    const asked = accept(node, cluster, keyId)
+    await node.schedule.quiet()
+    const waiting = accept(node, cluster, keyId)
+    held.release()
+    await node.schedule.quiet()
+    const late = accept(node, cluster, keyId)
+    for (const answer of [waiting, late]) {
+      const now = await Promise.race([answer, Promise.resolve('it waits')])
+      expect(now).toEqual({ ok: false, refusal: { kind: 'store_unavailable' } })
+    }
+
+    node.faults.comeBack()
+    expect(await node.schedule.until(asked)).toMatchObject({ ok: true, value: { first: 1 } })
+    expect((await node.post(keyId))[0]).toMatchObject({ ok: true, value: { first: 2 } })
+  })
+
+  test('that turns out not to be written gives its place back', async () => {
+    const { cluster, node, keyId } = await opened({ limit: { readings: 2, windowMs: 600_000 } })
+    const other = await cluster.open()
+    await node.post(keyId)
+    await other.schedule.until(Promise.resolve(other.core.keys.usage(keyId)))
+    node.faults.failAppend({ fault: 'unknown_not_written', thenAway: true })
+    const asked = accept(node, cluster, keyId)
+    await node.schedule.advance(requestWaitMsMax)
+    expect(await asked).toMatchObject({ refusal: { kind: 'store_unavailable' } })
+    await other.schedule.until(other.core.keys.setLimit(keyId, { readings: 3, windowMs: 600_000 }, asker))
+    await other.post(keyId)
+    node.faults.comeBack()
+    node.late.deliver()
+    await node.schedule.advance(2_000)
+    expect((await node.post(keyId))[0]?.ok).toBe(true)
+    expect((await cluster.streams(keyId)).readings).toHaveLength(3)
+  })
+})
+
+describe('two nodes that write readings of one key', () => {
+  test('both get theirs in, each exactly once', async () => {
+    const { cluster, node, keyId } = await opened()
+    const other = await cluster.open()
+    for (let round = 0; round < 20; round += 1) {
+      const answers = (await Promise.all([node.post(keyId, 3), other.post(keyId, 3)])).flat()
+      expect(answers.every(({ ok }) => ok)).toBe(true)
+    }
+    const { readings } = await cluster.streams(keyId)
+    expect(readings).toHaveLength(120)
+    expect(new Set(readings.map(({ id }) => id)).size).toBe(120)
+  })
+
+  test('give up with overloaded after so many conflicts, and take the next reading', async () => {
+    const { cluster, node, keyId } = await opened()
+    await node.post(keyId)
+    let conflicts = 0
+    const { append } = node.faults
+    const intruding: typeof append = async (stream, expected, events) => {
+      if (conflicts <= conflictRetriesMax) {
+        conflicts += 1
+        const id = cluster.newId()
+        const [event] = events
+        if (event !== undefined) await cluster.log.append(stream, expected, [{ ...event, id }])
+      }
+      return append.call(node.faults, stream, expected, events)
+    }
+    node.faults.append = intruding
+    expect((await node.post(keyId))[0]).toEqual({ ok: false, refusal: { kind: 'overloaded' } })
+    expect(conflicts).toBe(conflictRetriesMax + 1)
+    expect((await node.post(keyId))[0]?.ok).toBe(true)
+  })
+})
+
+describe('a bug in an actor', () => {
+  test('answers everyone with internal_error, and the next ask finds the state folded anew', async () => {
+    const { cluster, node, keyId } = await opened({ limit: { readings: 3, windowMs: 60_000 } })
+    await node.post(keyId)
+    const { append } = node.faults
+    node.faults.append = () => Promise.reject(new TypeError('planted'))
+    for (const answer of await node.post(keyId, 2)) {
+      expect(answer).toEqual({ ok: false, refusal: { kind: 'internal_error' } })
+    }
+    node.faults.append = append
+    expect(node.bugs).toHaveLength(1)
+    expect((await node.post(keyId, 3)).map(({ ok }) => ok)).toEqual([true, true, false])
+    expect((await cluster.streams(keyId)).readings).toHaveLength(3)
+  })
+
+  test('in a clock that throws is met in accept() itself, which still answers', async () => {
+    const { cluster, node, keyId } = await opened()
+    await node.post(keyId)
+    const { now } = cluster.clock
+    cluster.clock.now = () => {
+      throw new TypeError('planted')
+    }
+    expect(await accept(node, cluster, keyId)).toEqual({ ok: false, refusal: { kind: 'internal_error' } })
+    cluster.clock.now = now
+    expect((await node.post(keyId))[0]?.ok).toBe(true)
+  })
+})
+
+describe('a drain', () => {
+  test('settles what is under way, then refuses', async () => {
+    const { cluster, node, keyId } = await opened()
+    await node.post(keyId)
+    const held = node.faults.hold('after')
+    const asked = accept(node, cluster, keyId)
+    await node.schedule.quiet()
+    const drained = node.core.drain()
+    await turn()
+    expect(await accept(node, cluster, keyId)).toEqual({ ok: false, refusal: { kind: 'store_unavailable' } })
+    held.release()
+    await node.schedule.until(drained)
+    expect((await asked).ok).toBe(true)
+  })
+
+  test('ends at its bound though the store never answers, and whoever waits is told', async () => {
+    const { cluster, node, keyId } = await opened()
+    await node.post(keyId)
+    node.faults.hold('before')
+    const asked = accept(node, cluster, keyId)
+    await node.schedule.quiet()
+    await node.schedule.until(node.core.drain())
+    expect(await asked).toEqual({ ok: false, refusal: { kind: 'store_unavailable' } })
+  })
+})
+
+test('a revision that the store named and lost, with a leader that died say, costs one refusal and no more', async () => {
+  const cluster = new Cluster()
+  const node = await cluster.open()
+  const keyId = await makeTestKey(node)
+  await node.post(keyId)
+  const append = node.faults.append.bind(node.faults)
+  node.faults.append = (stream, expected, events) => {
+    if (!stream.startsWith('readings-')) return append(stream, expected, events)
+    node.faults.append = append
+    return Promise.resolve({ outcome: 'conflict', currentRevision: 1 })
+  }
+  expect(await node.post(keyId)).toMatchObject([{ ok: false, refusal: { kind: 'store_unavailable' } }])
+  expect(await node.post(keyId)).toMatchObject([{ ok: true, value: { first: 1 } }])
+  expect(node.bugs).toEqual([])
+})
+
+test('a bug in what is made of a request is answered as one, and the next is taken', async () => {
+  const cluster = new Cluster()
+  const node = await cluster.open()
+  const keyId = await makeTestKey(node)
+  // The readings of a batch are numbered from its id, which this one does not allow.
+  const spoilt = await node.schedule.until(node.core.keys.accept(keyId, [reading, reading], 'not a UUID'))
+  expect(spoilt).toMatchObject({ ok: false, refusal: { kind: 'internal_error' } })
+  expect(node.bugs).toHaveLength(1)
+  expect(await node.post(keyId)).toMatchObject([{ ok: true }])
+})

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'bun:test'
+import type { SignInRow } from '../../../src/actors/core.ts'
+import type { NewEvent } from '../../../src/domain/events.ts'
+import { operatorStream } from '../../../src/domain/stream-names.ts'
+import { refusedSignInAddressesMax, refusedSignInsToldMs, signInHistoryRowsMax } from '../../../src/limits.ts'
+import { addOperators, emailOf, fromSomewhere, testPassword } from '../../support/test-operators.ts'
+import { asker, Cluster, type TestNode } from '../../support/two-nodes.ts'
+
+const email = emailOf.admin
+
+const opened = async () => {
+  const cluster = new Cluster()
+  await addOperators(cluster.log, cluster.clock.now())
+  return { cluster, node: await cluster.open() }
+}
+
+const signIn = async ({ core }: TestNode): Promise<void> => {
+  const answer = await core.operators.signIn({ email, password: testPassword }, fromSomewhere, 'request')
+  if (!answer.ok) throw new Error(answer.refusal.kind)
+}
+
+/** One refused sign-in, and the minute after which the log has it. */
+const refuse = async ({ cluster, node }: { cluster: Cluster; node: TestNode }, address: string): Promise<void> => {
+  node.core.operators.signInRefused({ email, reason: 'failed', address })
+  cluster.clock.advance(refusedSignInsToldMs)
+  await node.schedule.advance(refusedSignInsToldMs)
+}
+
+const kindsOf = (rows: readonly SignInRow[]): readonly string[] => rows.map(({ kind }) => kind)
+
+describe('refused sign-ins in the history of an account', () => {
+  test('are one row for each time between two other events, from the first to the last', async () => {
+    const { cluster, node } = await opened()
+    await signIn(node)
+    const from = cluster.clock.now()
+    for (let minute = 0; minute < signInHistoryRowsMax + 5; minute += 1) {
+      await refuse({ cluster, node }, `203.0.113.${minute % 3}`)
+    }
+    const at = cluster.clock.now()
+    await signIn(node)
+    for (let count = 0; count < 2 * refusedSignInAddressesMax; count += 1) {
+      await refuse({ cluster, node }, `198.51.100.${count}`)
+    }
+    const rows = await node.core.operators.signInHistory(email)
+    expect(kindsOf(rows)).toEqual(['refused', 'signed_in', 'refused', 'signed_in'])
+    const addresses = ['203.0.113.0', '203.0.113.1', '203.0.113.2']
+    const [last, , first] = rows
+    expect(first).toMatchObject({ from, at, failed: signInHistoryRowsMax + 5, throttled: 0 })
+    expect(first?.kind === 'refused' && first.addresses.toSorted()).toEqual(addresses)
+    expect(last?.kind === 'refused' && last.addresses).toHaveLength(refusedSignInAddressesMax)
+  })
+
+  test('take no room from sign-ins and links, however often strangers try', async () => {
+    const { cluster, node } = await opened()
+    await signIn(node)
+    for (let count = 1; count < signInHistoryRowsMax; count += 1) {
+      await refuse({ cluster, node }, '203.0.113.9')
+      await node.core.operators.issueLink({ email, role: 'admin' }, asker)
+    }
+    const kinds = kindsOf(await node.core.operators.signInHistory(email))
+    const ofOwnStream = kinds.filter((kind) => kind !== 'refused')
+    expect([ofOwnStream.length, ofOwnStream.at(-1)]).toEqual([signInHistoryRowsMax, 'signed_in'])
+  })
+})
+
+describe('links of version 1, which do not say what they are for', () => {
+  test('are invitations before the account is there, and links for it afterwards', async () => {
+    const cluster = new Cluster()
+    const recordedAt = cluster.clock.now()
+    const metadata = { by: { kind: 'cli' }, requestId: 'old', correlationId: 'old', causationId: 'old' } as const
+    const link = (linkHash: string): NewEvent => ({
+      id: cluster.newId(),
+      type: 'OperatorLinkIssued',
+      recordedAt,
+      data: { email, role: 'admin', linkHash, expiresAt: recordedAt + 1, purpose: null },
+      metadata,
+    })
+    const data = { email, role: 'admin', passwordHash: 'hash', linkHash: null, linkMadeBy: null } as const
+    const added: NewEvent = { id: cluster.newId(), type: 'OperatorAdded', recordedAt, data, metadata }
+    await cluster.log.append(operatorStream(email), 'none', [link('one'), added, link('two')])
+    const node = await cluster.open()
+    expect(await node.core.operators.signInHistory(email)).toMatchObject([
+      { kind: 'link_made', isInvitation: false },
+      { kind: 'link_made', isInvitation: true },
+    ])
+  })
+})

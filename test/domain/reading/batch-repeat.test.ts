@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'bun:test'
+import { judgementRules, refusalsOf, rejectedThen, timelessItems } from '../../../src/domain/reading/batch-repeat.ts'
+import { judgeItems, parseItems } from '../../../src/domain/reading/judge-batch.ts'
+
+const noon = Date.UTC(2026, 2, 1, 12)
+const at = (timestamp: string) => ({ cellar: 'wine', rack: 'r', keg: 'k', value: 1, timestamp })
+const sent = [
+  at('2026-03-01T11:59:59Z'),
+  at('2026-03-01T11:00:00Z'),
+  at('2026-03-01T12:00:01Z'),
+  7,
+  { ...at('noon'), rack: 'r' },
+  { ...at('2026-03-01T12:00:00Z'), cellar: 'beer' },
+]
+const policy = { readingAgeMsMax: 60_000, readingAheadMsMax: 0, retentionMs: null }
+
+const judged = (place: { policy: typeof policy | null; now: number }) => {
+  const items = parseItems(sent, 'wine')
+  const then = judgeItems(items, place)
+  return {
+    rejected: then.rejected,
+    items: timelessItems(items),
+    refusals: refusalsOf(then, { cellar: 'wine', ...place }),
+  }
+}
+
+describe('a repeat of a batch', () => {
+  test('is judged by the clock and the bounds of the first time', () => {
+    const { rejected, items, refusals } = judged({ policy, now: noon })
+    expect(rejected.map(({ index }) => index)).toEqual([1, 2, 3, 4, 5])
+    expect(rejectedThen(refusals, { items, cellar: 'wine' })).toEqual({ ok: true, value: rejected })
+  })
+
+  test('of a cellar that the node did not know then is judged without bounds', () => {
+    const { rejected, items, refusals } = judged({ policy: null, now: noon })
+    expect(rejected.map(({ index }) => index)).toEqual([3, 4, 5])
+    expect(rejectedThen(refusals, { items, cellar: 'wine' })).toEqual({ ok: true, value: rejected })
+  })
+
+  test('of which nothing was refused stores no judgement', () => {
+    expect(refusalsOf({ readings: [], rejected: [] }, { cellar: 'wine', policy, now: noon })).toBeNull()
+    expect(rejectedThen(null, { items: judged({ policy, now: noon }).items, cellar: 'wine' })).toEqual({
+      ok: true,
+      value: [],
+    })
+  })
+
+  test('that other rules judged is refused as unavailable, not judged by these', () => {
+    const { items, refusals } = judged({ policy, now: noon })
+    if (refusals?.kind !== 'judgement') throw new Error('there is no judgement')
+    const newer = { ...refusals, rules: judgementRules + 1 }
+    expect(rejectedThen(newer, { items, cellar: 'wine' })).toEqual({
+      ok: false,
+      refusal: { kind: 'store_unavailable' },
+    })
+  })
+
+  test('that would be answered in another way than the first throws', () => {
+    const { items, refusals } = judged({ policy, now: noon })
+    const changed = items.with(3, noon - 1_000)
+    expect(() => rejectedThen(refusals, { items: changed, cellar: 'wine' })).toThrow('5 items were refused, and 4 are')
+  })
+
+  test('holds nothing of its items but refusals and instants', () => {
+    const long = { ...at('2026-03-01T11:59:59Z'), rack: 'x'.repeat(100_000) }
+    const items = timelessItems(parseItems([...sent, long], 'wine'))
+    expect(items.slice(0, 3)).toEqual([noon - 1_000, noon - 3_600_000, noon + 1_000])
+    expect(JSON.stringify(items)).not.toContain('xx')
+  })
+})

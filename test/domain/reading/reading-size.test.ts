@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { Reading } from '../../../src/domain/reading/reading.ts'
+import { encodedBytesAtMost, encodedBytesExceed } from '../../../src/domain/reading/reading-size.ts'
+import { encodedReadingBytesBesideData } from '../../../src/limits.ts'
+
+const name = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 128 }), fc.constantFrom('"'.repeat(9), '\\', '🍷', 'ß'))
+const anyReading: fc.Arbitrary<Reading> = fc.record({
+  cellar: name,
+  rack: name,
+  keg: name,
+  value: fc.double({ noNaN: true, noDefaultInfinity: true }),
+  timestamp: fc.constantFrom('2026-03-01T12:00:00Z', '2026-03-01T12:00:00.123456789+00:00'),
+})
+
+const bytesOf = (readings: readonly Reading[]): number =>
+  readings.reduce((sum, one) => sum + Buffer.byteLength(JSON.stringify(one)) + encodedReadingBytesBesideData, 0)
+
+describe('the encoded size of readings', () => {
+  test('exceeds a bound exactly from one byte past it on', () => {
+    fc.assert(
+      fc.property(fc.array(anyReading, { minLength: 1, maxLength: 8 }), (readings) => {
+        const bytes = bytesOf(readings)
+        expect(encodedBytesExceed(readings, bytes)).toBe(false)
+        expect(encodedBytesExceed(readings, bytes - 1)).toBe(true)
+      }),
+      { seed: 20_260_301 },
+    )
+  })
+
+  test('is never more than it is taken to be at most', () => {
+    fc.assert(
+      fc.property(anyReading, (reading) => {
+        expect(encodedBytesAtMost(reading)).toBeGreaterThanOrEqual(bytesOf([reading]))
+      }),
+      { seed: 20_260_301 },
+    )
+    const longest = { cellar: '', rack: '', keg: '', value: -2.2250738585072014e-308, timestamp: '' }
+    expect(encodedBytesAtMost(longest)).toBe(bytesOf([longest]))
+  })
+})

@@ -1,0 +1,329 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { systemSchedule } from '../../../../src/actors/schedule.ts'
+import { createApp } from '../../../../src/app.ts'
+import { RefusalLines } from '../../../../src/http/ingest/refusal-lines.ts'
+import { formBodyBytesMax, visitorFormBodyBytesMax } from '../../../../src/limits.ts'
+import { paths } from '../../../../views/paths.ts'
+import { selfSigned } from '../../../support/certificate.ts'
+import { rawExchange } from '../../../support/raw-http.ts'
+import { emailOf } from '../../../support/test-operators.ts'
+import { type Service, testCellar } from '../../../support/test-service.ts'
+import { type Seen, signedIn, startWithOperators, type Visitor, visitor } from '../visitor.ts'
+
+let service: Service
+let keyId = ''
+let admin: Visitor
+let auditor: Visitor
+
+beforeAll(async () => {
+  service = await startWithOperators()
+  keyId = (await service.createKey()).keyId
+  admin = await signedIn(service, 'admin')
+  auditor = await signedIn(service, 'auditor')
+})
+afterAll(() => service.stop())
+
+/** Every path that is mounted outside of what devices and watchers use, with its named parts filled in. */
+const mountedPaths = (): readonly string[] => {
+  const web = { publicUrl: null, trustedProxies: [], allowInsecureHttp: false }
+  const lines = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+  const refusalLines = new RefusalLines(lines, systemSchedule)
+  const parts = {
+    core: service.core,
+    lines,
+    reasons: () => [],
+    web,
+    live: service.live,
+    refusalLines,
+    traces: service.traces,
+  }
+  const app = createApp({ ...parts, isReady: () => true })
+  return app.routes.routes
+    .map(({ path }) => path)
+    .filter((path) => !path.startsWith('/api') && path !== '/livez' && path !== '/readyz')
+    .map(filledIn)
+}
+
+const filledIn = (path: string): string =>
+  path
+    .replace(':cellar', testCellar)
+    .replace(':keyId', keyId)
+    .replace(':secret', 'no-such-link')
+    .replace(':email', encodeURIComponent(emailOf.auditor))
+    .replace('/*', '/no/such/page')
+
+const isPublic = (path: string): boolean =>
+  ['/sign-in', '/link/no-such-link', '/no/such/page'].includes(path) || path.startsWith('/assets/')
+
+/** What an auditor may look at. What is not named here is an admin's. */
+const auditorSees = (): readonly string[] => [
+  '/',
+  paths.cellars,
+  paths.cellar(testCellar),
+  paths.keys(testCellar),
+  paths.settings(testCellar),
+  paths.key(keyId),
+  paths.account,
+  paths.operators,
+  paths.devicesGuide,
+]
+
+/** Forms that every operator may send: sign-out, and those of the own account. */
+const isOwn = (path: string | undefined): boolean => path === paths.signOut || path?.startsWith('/account/') === true
+
+const isLive = (path: string): boolean => path.startsWith('/live/')
+
+const eventsInLog = async (): Promise<number> => (await service.log.readAll({ limit: 1_000 })).length
+
+/** Fields that would do something on any form. */
+const fields = () => ({
+  cellar: 'another',
+  title: 'Another',
+  label: 'label',
+  note: '',
+  expires: 'never',
+  expires_on: '',
+  limit_readings: '',
+  limit_seconds: '',
+  reason: 'reason',
+  overlap: '24h',
+  email: 'new@example.org',
+  role: 'admin',
+  password: 'twelve chars and more',
+  password_again: 'twelve chars and more',
+})
+
+describe('the door', () => {
+  test('more than twenty routes are mounted, so that what follows is about something', () => {
+    expect(mountedPaths().length).toBeGreaterThan(20)
+    expect(mountedPaths()).toContain(paths.revokeKey(keyId))
+  })
+
+  test('shows nobody anything before sign-in, but the pages that lead there', async () => {
+    const nobody = visitor(service.url)
+    for (const path of mountedPaths().filter((one) => !isPublic(one))) {
+      const answer = await nobody.get(path)
+      if (isLive(path)) expect([path, answer.status, answer.body]).toEqual([path, 200, 'event: end\ndata:\n\n'])
+      else expectAmong(path, answer.status, [303, 405])
+      if (answer.status === 303) expect(answer.location).toStartWith('/sign-in')
+      expect(answer.body).not.toContain(testCellar)
+      expect(answer.body).not.toContain(keyId)
+    }
+  })
+
+  test('lets nobody do anything before sign-in', async () => {
+    const nobody = visitor(service.url)
+    await nobody.get('/sign-in')
+    const before = await eventsInLog()
+    for (const path of mountedPaths().filter((one) => !isPublic(one))) {
+      const answer = await nobody.post(path, fields())
+      expectAmong(path, answer.status, [303, 405])
+      if (answer.status === 303) expect(answer.location).toBe('/sign-in')
+    }
+    expect(await eventsInLog()).toBe(before)
+  })
+
+  test('shows an auditor what there is to see, and no form that changes more than the own account', async () => {
+    for (const path of mountedPaths().filter((one) => !isPublic(one) && !isLive(one))) {
+      const answer = await auditor.get(path)
+      expectAmong(path, answer.status, auditorSees().includes(path) ? [200, 303] : [403, 405])
+      const actions = [...answer.body.matchAll(/<form method="post" action="([^"]*)"/g)].map(([, action]) => action)
+      expect([path, actions.filter((action) => !isOwn(action))]).toEqual([path, []])
+    }
+  })
+
+  test('lets an auditor change nothing but the own account', async () => {
+    await auditor.get('/cellars')
+    const before = await eventsInLog()
+    for (const path of mountedPaths().filter((one) => !isPublic(one) && !isOwn(one))) {
+      const answer = await auditor.post(path, fields())
+      expectAmong(path, answer.status, [403, 405])
+    }
+    expect(await eventsInLog()).toBe(before)
+  })
+
+  test('answers every method but the route’s own with 405, and names those that it takes', async () => {
+    for (const path of mountedPaths().filter((one) => one !== '/no/such/page')) {
+      for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
+        const answer = await fetch(`${service.url}${path}`, { method, redirect: 'manual' })
+        expect([method, path, answer.status]).toEqual([method, path, 405])
+        expect(answer.headers.get('allow')).toMatch(/^(GET, HEAD)?(, )?(POST)?$/)
+      }
+    }
+  })
+
+  test('puts the strict headers on every answer, whatever it is', async () => {
+    for (const path of mountedPaths()) {
+      for (const person of [visitor(service.url), ...(isLive(path) ? [] : [admin])])
+        expectStrict(await person.get(path))
+    }
+    await admin.get('/cellars')
+  })
+
+  test('lets no page be kept, and every asset be kept for ever under the hash of its content', async () => {
+    const page = await admin.get('/cellars')
+    expect(page.headers.get('cache-control')).toBe('no-store')
+    const [asset = ''] = /\/assets\/app\.css\?v=[0-9a-f]+/.exec(page.body) ?? []
+    const kept = await admin.get(asset)
+    expect(kept.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    const other = await admin.get('/assets/app.css?v=0000')
+    expect(other.headers.get('cache-control')).toBe('no-cache')
+  })
+
+  test('takes a form only with the token of its own session', async () => {
+    const before = await eventsInLog()
+    const page = await admin.get('/cellars/new')
+    const auditorsToken = /name="_csrf" value="([^"]*)"/.exec((await auditor.get('/cellars')).body)?.[1] ?? ''
+    for (const _csrf of ['', 'x', auditorsToken]) {
+      const answer = await admin.post('/cellars', { cellar: 'forged', title: '', _csrf })
+      expect([_csrf, answer.status]).toEqual([_csrf, 403])
+    }
+    expect(page.status).toBe(200)
+    expect(await eventsInLog()).toBe(before)
+  })
+
+  test('refuses a form that another site’s page sent, even with the right token', async () => {
+    const before = await eventsInLog()
+    await admin.get('/cellars/new')
+    const foreign = [
+      { 'Sec-Fetch-Site': 'cross-site' },
+      { 'Sec-Fetch-Site': 'same-site' },
+      { 'Sec-Fetch-Site': 'none' },
+      { Origin: 'https://evil.example' },
+      { Origin: 'null' },
+      { Origin: service.url.replace('http:', 'https:') },
+    ]
+    for (const headers of foreign) {
+      const answer = await admin.post('/cellars', { cellar: 'forged', title: '' }, headers)
+      expect([headers, answer.status]).toEqual([headers, 403])
+    }
+    expect(await eventsInLog()).toBe(before)
+    const own = await admin.post('/cellars', { cellar: 'own', title: '' }, { Origin: service.url })
+    expect(own.status).toBe(303)
+  })
+
+  test('refuses a sign-in form without the visitor’s token, so that nobody is signed in to another’s account', async () => {
+    const victim = visitor(service.url)
+    await victim.get('/sign-in')
+    const answer = await victim.post('/sign-in', { email: 'x@example.org', password: 'x', _csrf: 'forged' })
+    expect(answer.status).toBe(403)
+  })
+
+  test('reads a form up to its bound, and not one byte more', async () => {
+    await admin.get('/cellars/new')
+    const token = /name="_csrf" value="([^"]*)"/.exec((await admin.get('/cellars/new')).body)?.[1] ?? ''
+    const head = `_csrf=${token}&cellar=&title=`
+    const atBound = await sendForm(head.padEnd(formBodyBytesMax, 'x'))
+    expect(atBound.status).toBe(422)
+    const pastIt = await sendForm(head.padEnd(formBodyBytesMax + 1, 'x'))
+    expect(pastIt.status).toBe(413)
+  })
+
+  test('reads a form of a stranger up to a lower bound of its own', async () => {
+    const stranger = visitor(service.url)
+    const token = /name="_csrf" value="([^"]*)"/.exec((await stranger.get('/sign-in')).body)?.[1] ?? ''
+    const head = `_csrf=${token}&email=eve@example.org&next=&password=`
+    const sent = async (bytes: number) => sendForm(head.padEnd(bytes, 'x'), stranger, '/sign-in')
+    expect((await sent(visitorFormBodyBytesMax)).status).toBe(401)
+    const pastIt = await sent(visitorFormBodyBytesMax + 1)
+    expect([pastIt.status, await pastIt.text()]).toEqual([413, expect.stringContaining('This form is too large')])
+  })
+
+  test('takes nothing but a form for a form', async () => {
+    await admin.get('/cellars/new')
+    for (const type of ['application/json', 'text/plain', 'multipart/form-data; boundary=x']) {
+      const answer = await admin.post('/cellars', { cellar: 'typed', title: '' }, { 'Content-Type': type })
+      expect([type, answer.status]).toEqual([type, 415])
+    }
+  })
+
+  test('takes the first of a field that came twice, and leaves alone what it does not know', async () => {
+    const token = /name="_csrf" value="([^"]*)"/.exec((await admin.get('/cellars/new')).body)?.[1] ?? ''
+    const answer = await sendForm(`_csrf=${token}&_csrf=x&cellar=first&cellar=second&title=&role=admin&__proto__=x`)
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/cellars/first/keys'])
+    expect(service.core.projections.cellars.get('second')).toBeNull()
+  })
+
+  test('answers nobody who calls it by a name that is not its own', async () => {
+    const { port } = new URL(service.url)
+    for (const host of ['evil.example', `evil.example:${port}`, `localhost.evil.example:${port}`, '']) {
+      const [answer] = await rawExchange(service.url, `GET /sign-in HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+      expectAmong(host, answer?.status, [421, 400])
+      expect(answer?.body).not.toContain('<form')
+    }
+    for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`, 'LOCALHOST']) {
+      const [answer] = await rawExchange(service.url, `GET /sign-in HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+      expect([host, answer?.status]).toEqual([host, 200])
+    }
+  })
+
+  const unreadableHosts = [':', 'x:99999', '[::1', '127.0.0.1:99999', 'localhost:x', 'a%']
+  const ways = [{ way: 'plain http' }, { way: 'TLS, where any name is its own', tls: selfSigned() }]
+  test.each(ways)(
+    'refuses a host that nobody can read in words, as no fault of its own, over $way',
+    async ({ tls }) => {
+      const asked = await startWithOperators(tls === undefined ? {} : { tls })
+      for (const host of unreadableHosts) {
+        for (const path of ['/sign-in', '/cellars', '/live/cellars', '/no/such/page']) {
+          const [answer] = await rawExchange(asked.url, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+          expect([host, path, answer?.status]).toEqual([host, path, 400])
+          expect(answer?.body).toStartWith('This Host header names no host.')
+          expect(answer?.headers.get('content-security-policy')).toContain("default-src 'none'")
+        }
+      }
+      expect(asked.lines.filter(({ level }) => level === 'error')).toEqual([])
+      const [read] = await rawExchange(asked.url, 'GET /sign-in HTTP/1.1\r\nHost: 127.0.0.1:65535\r\n\r\n')
+      expect(read?.status).toBe(200)
+      await asked.stop()
+    },
+  )
+
+  test('costs a bug one request, and shows neither its message nor its stack', async () => {
+    const broken = await startWithOperators({
+      wrapCore: (core) => ({
+        ...core,
+        operators: {
+          ...core.operators,
+          link: () => {
+            throw new Error('secret of the house')
+          },
+        },
+      }),
+    })
+    const answer = await visitor(broken.url).get('/link/any')
+    expect(answer.status).toBe(500)
+    expect(answer.body).not.toContain('secret of the house')
+    expect(answer.body).toContain('Something broke')
+    expectStrict(answer)
+    expect(broken.lines.filter(({ level }) => level === 'error')).toHaveLength(1)
+    expect((await visitor(broken.url).get('/sign-in')).status).toBe(200)
+    await broken.stop()
+  })
+})
+
+const expectAmong = (what: string, status: number | undefined, statuses: readonly number[]): void =>
+  expect(statuses.map((one) => `${what} ${one}`)).toContain(`${what} ${status}`)
+
+const expectStrict = ({ headers }: Seen): void => {
+  expect(headers.get('content-security-policy')).toBe(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+      "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  )
+  expect(headers.get('x-content-type-options')).toBe('nosniff')
+  expect(headers.get('referrer-policy')).toBe('same-origin')
+  expect(headers.get('x-frame-options')).toBe('DENY')
+  expect(headers.get('cross-origin-opener-policy')).toBe('same-origin')
+  expect(headers.get('permissions-policy')).toContain('camera=()')
+  expect(headers.get('cache-control')).not.toBeNull()
+}
+
+const sendForm = (body: string, sender = admin, path = '/cellars'): Promise<Response> =>
+  fetch(service.url + path, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: {
+      'Content-Type': 'application/x-www-form-urlencoded',
+      Cookie: [...sender.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+    },
+    body,
+  })

@@ -1,0 +1,316 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { Core } from '../../../../src/actors/core.ts'
+import {
+  kegFilterWordsMax,
+  liveHeartbeatMs,
+  livePushMs,
+  liveRenderMsPerTick,
+  liveRestFactor,
+  liveSentPerPiece,
+  liveStreamsMax,
+  liveStreamsPerSessionMax,
+} from '../../../../src/limits.ts'
+import { paths } from '../../../../views/paths.ts'
+import { type DrivenSchedule, drivenSchedule } from '../../../support/driven-schedule.ts'
+import { type RawConnection, rawConnect } from '../../../support/raw-http.ts'
+import { addOperator, fromSomewhere, testPassword } from '../../../support/test-operators.ts'
+import { type Service, startService, testAsker, testCellar, validReading } from '../../../support/test-service.ts'
+import { until } from '../../../support/until.ts'
+
+let service: Service
+let timers: DrivenSchedule
+/** Turns of the event loop that live pages have asked for. */
+let turns: number
+/** What renderings have taken, ms: they take as long as a test says. */
+let renderingMs: number
+let costMsOf: (cellar: string) => number
+/** The cellars whose readings were rendered, in order. */
+let rendered: string[]
+let connections: RawConnection[]
+
+/** Counts each rendering of a cellar's readings, and lets it take its time. */
+const countedCore = (core: Core): Core => {
+  const { readings } = core.projections
+  const counted = {
+    latest: (cellar: string) => {
+      rendered.push(cellar)
+      renderingMs += costMsOf(cellar)
+      return readings.latest(cellar)
+    },
+    findKegs: readings.findKegs.bind(readings),
+    kegs: readings.kegs.bind(readings),
+    usage: readings.usage.bind(readings),
+    barriers: readings.barriers.bind(readings),
+    purged: readings.purged.bind(readings),
+    purgedKeys: readings.purgedKeys.bind(readings),
+    gaps: readings.gaps.bind(readings),
+  }
+  const { cellars, keys, operators } = core.projections
+  const projections = {
+    fold: core.projections.fold.bind(core.projections),
+    save: core.projections.save.bind(core.projections),
+    get position() {
+      return core.projections.position
+    },
+    cellars,
+    keys,
+    operators,
+    readings: counted,
+  }
+  return { ...core, projections }
+}
+
+const emailOf = (operator: number): string => `viewer-${operator}@example.org`
+
+beforeEach(async () => {
+  timers = drivenSchedule()
+  turns = 0
+  renderingMs = 0
+  costMsOf = () => 0
+  rendered = []
+  connections = []
+  const liveSchedule = {
+    ...timers,
+    soon: (run: () => void) => {
+      turns += 1
+      timers.soon(run)
+    },
+  }
+  service = await startService({
+    liveSchedule,
+    livePassedMs: () => timers.nowMs + renderingMs,
+    wrapCore: countedCore,
+  })
+  for (let operator = 0; operator < 4; operator += 1) {
+    await addOperator(service.log, service.clock.now(), { email: emailOf(operator), role: 'admin' })
+  }
+  await until(() => service.core.projections.operators.list().length === 4)
+})
+afterEach(async () => {
+  for (const { drop } of connections) drop()
+  await service.stop()
+})
+
+/** The cookie of a session that has just begun. Sixteen of each operator. */
+const signIn = async (session = 0): Promise<string> => {
+  const input = { email: emailOf(Math.floor(session / 16)), password: testPassword }
+  const answer = await service.core.operators.signIn(input, fromSomewhere, 'test')
+  if (!answer.ok) throw new Error(`Cannot sign in for a test: ${answer.refusal.kind}`)
+  return `__Host-cellarbook=${answer.value.sessionSecret}`
+}
+
+type Stream = { readonly status: number; readonly connection: RawConnection; readonly text: () => string }
+
+const open = async (path: string, cookie: string): Promise<Stream> => {
+  const connection = await rawConnect(service.url)
+  connections.push(connection)
+  await connection.send(`GET ${path} HTTP/1.1\r\nHost: ${new URL(service.url).host}\r\nCookie: ${cookie}\r\n\r\n`)
+  const [head] = await connection.answers(1)
+  return { status: head?.status ?? 0, connection, text: connection.received }
+}
+
+const openAll = async (pathsOf: readonly string[], cookies: readonly string[]): Promise<readonly Stream[]> => {
+  const streams: Stream[] = []
+  for (const [index, path] of pathsOf.entries()) {
+    streams.push(await open(path, cookies[Math.floor(index / liveStreamsPerSessionMax)] ?? ''))
+  }
+  return streams
+}
+
+/** One after the other: only a few passwords of one network may wait at the same time. */
+const sessions = async (count: number): Promise<readonly string[]> => {
+  const cookies: string[] = []
+  for (let session = 0; session < count; session += 1) cookies.push(await signIn(session))
+  return cookies
+}
+
+const createCellars = async (count: number): Promise<readonly string[]> => {
+  const names = Array.from({ length: count }, (_, number) => `cellar-${number}`)
+  for (const cellar of names) await service.core.cellars.create({ cellar, title: '' }, testAsker)
+  return names
+}
+
+const tick = async (): Promise<void> => {
+  rendered = []
+  await timers.advance(livePushMs)
+}
+
+describe('the streams of one session', () => {
+  test(`are at most ${liveStreamsPerSessionMax}: the next one ends the oldest, which says why`, async () => {
+    const [mine, other] = [await signIn(0), await signIn(1)]
+    const theirs = await open(paths.liveCellars(), other)
+    const first = await open(paths.liveCellars(), mine)
+    const others = await openAll(Array(liveStreamsPerSessionMax - 1).fill(paths.liveCellars()), [mine])
+    expect(service.live.streams).toBe(1 + liveStreamsPerSessionMax)
+    const ninth = await open(paths.liveCellars(), mine)
+    await until(() => first.text().includes('event: end\ndata: crowded\n\n'))
+    expect(service.live.streams).toBe(1 + liveStreamsPerSessionMax)
+    await tick()
+    for (const stream of [theirs, ninth, ...others]) expect(stream.text()).not.toContain('event: end')
+  })
+})
+
+describe(`${liveStreamsMax} streams of 64 sessions`, () => {
+  /** All of them show the first page of all kegs. */
+  const sameAddress = (number: number): string => {
+    const queries = [`x=${number}`, `page=1&x=${number}`, `x=${number}&page=${number + 2}`, `find=+&page=0${number}`]
+    return `${paths.liveReadings(testCellar)}?${queries[number % queries.length]}`
+  }
+
+  test('of the same page are rendered once a tick; the next one gets 429', async () => {
+    const { key, keyId } = await service.createKey()
+    const cookies = await sessions(64)
+    const addresses = Array.from({ length: liveStreamsMax }, (_, number) => sameAddress(number))
+    const streams = await openAll(addresses, cookies)
+    expect([service.live.streams, service.live.pages]).toEqual([liveStreamsMax, 1])
+    await service.post(validReading, key)
+    await service.untilFolded(keyId, 1)
+    turns = 0
+    await tick()
+    expect(rendered).toEqual([testCellar])
+    expect(turns).toBe(liveStreamsMax / liveSentPerPiece + 1)
+    for (const stream of streams) await until(() => stream.text().includes('rack-17'))
+
+    const refused = await open(paths.liveCellars(), await signIn(63))
+    expect(refused.status).toBe(429)
+    const ninth = await open(paths.liveCellars(), cookies[0] ?? '')
+    expect(ninth.status).toBe(200)
+    streams[8]?.connection.drop()
+    await until(() => service.live.streams < liveStreamsMax)
+    expect((await open(paths.liveCellars(), await signIn(63))).status).toBe(200)
+  })
+})
+
+describe('addresses of live pages', () => {
+  test('that differ in nothing that is shown are one page, on every route', async () => {
+    const { keyId } = await service.createKey()
+    const variants: readonly (readonly [string, readonly string[]])[] = [
+      [paths.liveCellars(), ['', '?page=1', '?page=7', '?page=-1', '?x=1', '?status=revoked']],
+      [
+        paths.liveReadings(testCellar),
+        ['?find=a+b', '?find=A%20%20B+a', '?page=9&find=a+b', '?find=a+b&page=1', '?x=1&find=+a+b+'],
+      ],
+      [paths.liveKeys(testCellar, 'active', 1), ['', '?status=active', '?status=none&page=1', '?page=3', '?find=a']],
+      [paths.liveKey(keyId), ['', '?page=1', '?page=20', '?at=2026-03-01', '?x=1']],
+      [paths.liveFirstReading(keyId), ['', '?page=2', '?x=1']],
+    ]
+    for (const [index, [path, queries]] of variants.entries()) {
+      const before = service.live.pages
+      const cookie = await signIn(index)
+      for (const query of queries) expect((await open(path + query, cookie)).status).toBe(200)
+      expect([path, service.live.pages]).toEqual([path, before + 1])
+    }
+    await open(paths.liveReadings(testCellar, 'a c'), await signIn(9))
+    expect(service.live.pages).toBe(variants.length + 1)
+  })
+
+  test(`with more than ${kegFilterWordsMax} words to find are the page of the first ${kegFilterWordsMax}`, async () => {
+    const { key, keyId } = await service.createKey()
+    const words = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']
+    await service.post({ ...validReading, rack: 'abcd', keg: 'efgh' }, key)
+    await service.untilFolded(keyId, 1)
+    const cookie = await signIn()
+    const page = async (count: number): Promise<string> => {
+      const find = words.slice(0, count).join(' ')
+      return (await fetch(service.url + paths.cellar(testCellar, find), { headers: { Cookie: cookie } })).text()
+    }
+    const [eight, nine] = [await page(kegFilterWordsMax), await page(kegFilterWordsMax + 1)]
+    expect(eight).toContain('1 of 1 keg')
+    expect(eight).not.toContain('Ignored')
+    expect(nine).toContain('1 of 1 keg')
+    expect(nine).toContain(`Only the first ${kegFilterWordsMax} words are looked for. Ignored:</span> <bdi>i</bdi>`)
+    for (const count of [8, 9]) await open(paths.liveReadings(testCellar, words.slice(0, count).join(' ')), cookie)
+    expect(service.live.pages).toBe(1)
+  })
+})
+
+describe('the rendering of live pages', () => {
+  test('stops when its tick has no time left, and goes on there in the next', async () => {
+    const cellars = await createCellars(20)
+    costMsOf = () => 9
+    await openAll(
+      cellars.map((cellar) => paths.liveReadings(cellar)),
+      await sessions(3),
+    )
+    const perTick = Math.ceil(liveRenderMsPerTick / 9)
+    const all: string[] = []
+    while (all.length < 3 * cellars.length) {
+      // Changes every page, with each tick anew.
+      await service.core.cellars.rename(testCellar, `title ${all.length}`, testAsker)
+      await service.core.cellars.rename(cellars[0] ?? '', `title ${all.length}`, testAsker)
+      await tick()
+      expect(rendered.length).toBeLessThanOrEqual(perTick)
+      all.push(...rendered)
+    }
+    for (const round of [0, 1, 2]) {
+      const turn = all.slice(round * cellars.length, (round + 1) * cellars.length)
+      expect(turn.toSorted()).toEqual(cellars.toSorted())
+    }
+  })
+
+  test('finishes one page that takes all the time of its tick', async () => {
+    const cellars = await createCellars(3)
+    costMsOf = () => liveRenderMsPerTick
+    await openAll(
+      cellars.map((cellar) => paths.liveReadings(cellar)),
+      await sessions(1),
+    )
+    for (const cellar of cellars) {
+      await tick()
+      expect(rendered).toEqual([cellar])
+    }
+  })
+
+  test('lets a slow page rest, and shows a fast one with each tick', async () => {
+    const [slow = '', fast = ''] = await createCellars(2)
+    costMsOf = (cellar) => (cellar === slow ? 40 : 0)
+    await openAll([paths.liveReadings(slow), paths.liveReadings(fast)], [await signIn()])
+    const times: Record<string, number> = { [slow]: 0, [fast]: 0 }
+    const restsTicks = (40 * liveRestFactor) / livePushMs
+    for (let count = 0; count < 3 * restsTicks; count += 1) {
+      await service.core.cellars.rename(fast, `title ${count}`, testAsker)
+      await tick()
+      for (const cellar of rendered) times[cellar] = (times[cellar] ?? 0) + 1
+    }
+    expect(times).toEqual({ [slow]: 3, [fast]: 3 * restsTicks })
+  })
+
+  test('is not done again for what has not changed, until the next beat', async () => {
+    const [cellar = ''] = await createCellars(1)
+    await open(paths.liveReadings(cellar), await signIn())
+    await tick()
+    expect(rendered).toEqual([cellar])
+    rendered = []
+    await timers.advance(liveHeartbeatMs - 2 * livePushMs)
+    expect(rendered).toEqual([])
+    await timers.advance(livePushMs)
+    expect(rendered).toEqual([cellar])
+  })
+
+  test('is not done for a browser that has no room for it', async () => {
+    const abort = new AbortController()
+    let renderings = 0
+    const body = service.live.open({
+      page: {
+        name: 'large',
+        topic: 'all',
+        readsStore: false,
+        render: async () => {
+          renderings += 1
+          return `${renderings}${'x'.repeat(300 * 1024)}`
+        },
+      },
+      viewer: { sessionSecret: 's', operatorStream: 'operator-s', isAllowed: () => true },
+      signal: abort.signal,
+    })
+    if (typeof body === 'string') throw new Error(body)
+    for (let beats = 0; beats < 3; beats += 1) await timers.advance(liveHeartbeatMs)
+    expect(renderings).toBe(1)
+    const reader = body.getReader()
+    await reader.read()
+    await reader.read()
+    await timers.advance(livePushMs)
+    expect(renderings).toBe(2)
+    abort.abort()
+  })
+})

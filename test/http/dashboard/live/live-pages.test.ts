@@ -1,0 +1,458 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { readingsStream } from '../../../../src/domain/stream-names.ts'
+import { cellarsPerPageMax, liveHeartbeatMs, livePushMs, sessionMsMax } from '../../../../src/limits.ts'
+import { paths } from '../../../../views/paths.ts'
+import { type DrivenSchedule, drivenSchedule } from '../../../support/driven-schedule.ts'
+import { openFreshLog } from '../../../support/logs/engine.ts'
+import { faultyLog } from '../../../support/logs/faulty-log.ts'
+import { lateLog } from '../../../support/logs/late-log.ts'
+import { passingLog } from '../../../support/logs/passing-log.ts'
+import { emailOf } from '../../../support/test-operators.ts'
+import { type Service, startService, testAsker, testCellar, validReading } from '../../../support/test-service.ts'
+import { until } from '../../../support/until.ts'
+import { signedIn, startWithOperators, type Visitor } from '../visitor.ts'
+
+let service: Service
+let schedule: DrivenSchedule
+let admin: Visitor
+let open: Watching[] = []
+
+beforeEach(async () => {
+  schedule = drivenSchedule()
+  service = await startWithOperators({ liveSchedule: schedule })
+  admin = await signedIn(service, 'admin')
+})
+afterEach(async () => {
+  for (const watching of open) watching.leave()
+  open = []
+  await service.stop()
+})
+
+type Watching = {
+  readonly response: Response
+  /** All that has come so far. */
+  text(): string
+  /** Waits until something that matches has come. */
+  until(what: RegExp): Promise<string>
+  readonly ended: Promise<void>
+  leave(): void
+}
+
+const watch = async (path: string, person = admin, url = service.url): Promise<Watching> => {
+  const abort = new AbortController()
+  const cookie = [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const response = await fetch(`${url}${path}`, { headers: { Cookie: cookie }, signal: abort.signal })
+  let text = ''
+  let wake = (): void => {}
+  const read = async (): Promise<void> => {
+    const decoder = new TextDecoder()
+    try {
+      for await (const chunk of response.body ?? []) {
+        text += decoder.decode(chunk, { stream: true })
+        wake()
+      }
+    } catch (error) {
+      if (!abort.signal.aborted) throw error
+    }
+  }
+  const watching: Watching = {
+    response,
+    text: () => text,
+    until: async (what) => {
+      while (!what.test(text)) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+      return text
+    },
+    ended: read(),
+    leave: () => abort.abort(),
+  }
+  open.push(watching)
+  return watching
+}
+
+/** Posts, and waits until pages can show it. */
+const postFolded = async (reading: unknown, { key, keyId }: { readonly key: string; readonly keyId: string }) => {
+  const before = service.core.projections.readings.usage(keyId)?.accepted ?? 0
+  await service.post(reading, key)
+  await service.untilFolded(keyId, before + 1)
+}
+
+/** Lets beats pass until the page was pushed so: the log may tell of what was done a moment after its answer. */
+const pushedUntil = async (isSo: () => boolean): Promise<void> => {
+  while (!isSo()) await schedule.advance(livePushMs)
+}
+
+const messages = (text: string): number => text.match(/^data: /gm)?.length ?? 0
+const pushes = (text: string): number => text.split('\n\n').filter((part) => part.startsWith('data:')).length
+
+describe('a live page', () => {
+  test('is an event stream that begins at once and catches up with what came since the page', async () => {
+    await postFolded(validReading, await service.createKey())
+    const watching = await watch(paths.liveReadings(testCellar))
+    expect([watching.response.status, watching.response.headers.get('content-type')]).toEqual([
+      200,
+      'text/event-stream; charset=utf-8',
+    ])
+    expect(watching.response.headers.get('cache-control')).toBe('no-store')
+    await watching.until(/: still here/)
+    await schedule.advance(livePushMs)
+    expect(await watching.until(/rack-17/)).toContain('id="cellar-readings"')
+  })
+
+  test('shows a reading that comes while it is watched, as the page would', async () => {
+    const key = await service.createKey()
+    const watching = await watch(paths.liveReadings(testCellar))
+    await schedule.advance(livePushMs)
+    await watching.until(/No reading yet/)
+    await postFolded(validReading, key)
+    await schedule.advance(livePushMs)
+    await watching.until(/rack-17/)
+    const [fragment = ''] =
+      /<div id="cellar-readings">[\s\S]*<\/div>/.exec((await admin.get(paths.cellar(testCellar))).body) ?? []
+    expect(fragment).toContain('rack-17')
+    const last =
+      watching
+        .text()
+        .split('\n\n')
+        .findLast((part) => part.startsWith('data:')) ?? ''
+    expect(fragment).toContain(last.slice('data: '.length))
+  })
+
+  test('is pushed once for all that came in between, however much that was', async () => {
+    const key = await service.createKey()
+    const watching = await watch(paths.liveReadings(testCellar))
+    await schedule.advance(livePushMs)
+    await watching.until(/No reading yet/)
+    for (let reading = 0; reading < 30; reading += 1) {
+      await postFolded({ ...validReading, keg: `keg-${reading}` }, key)
+    }
+    expect(pushes(watching.text())).toBe(1)
+    await schedule.advance(livePushMs)
+    await watching.until(/keg-29/)
+    expect(pushes(watching.text())).toBe(2)
+  })
+
+  test('is not pushed for what happens in another cellar', async () => {
+    await service.createKey()
+    const other = await service.createKey({ cellar: 'elsewhere' })
+    const watching = await watch(paths.liveReadings(testCellar))
+    await schedule.advance(livePushMs)
+    await watching.until(/No reading yet/)
+    await postFolded({ ...validReading, cellar: 'elsewhere' }, other)
+    await schedule.advance(livePushMs * 2)
+    await watch(paths.liveCellars()).then((one) => one.until(/: still here/))
+    expect(pushes(watching.text())).toBe(1)
+  })
+
+  test('turns waiting for the first reading into the reading', async () => {
+    const key = await service.createKey()
+    const watching = await watch(paths.liveFirstReading(key.keyId))
+    await schedule.advance(livePushMs * 3)
+    await watching.until(/: still here/)
+    expect(messages(watching.text())).toBe(0)
+    for (const value of [17.25, 18.5, 19.75]) await postFolded({ ...validReading, value }, key)
+    await schedule.advance(livePushMs)
+    const come = await watching.until(/first-reading come/)
+    expect(come).toContain('17.25')
+    expect(come).not.toContain('19.75')
+  })
+
+  test('shows a key’s change of state, and the list its change of tab', async () => {
+    const { keyId } = await service.createKey({ label: 'Pump' })
+    const facts = await watch(paths.liveKey(keyId))
+    const list = await watch(paths.liveKeys(testCellar, 'active', 1))
+    await schedule.advance(livePushMs)
+    await facts.until(/pill active/)
+    await list.until(/Pump/)
+    await admin.get(paths.revokeKey(keyId))
+    await admin.post(paths.revokeKey(keyId), { reason: '' })
+    await pushedUntil(() => /pill revoked/.test(facts.text()) && /No active key/.test(list.text()))
+  })
+
+  test('shows with a key’s change what became of it and who did that, and offers nothing any more that is so already', async () => {
+    const { keyId } = await service.createKey({ label: 'Pump' })
+    const auditor = await signedIn(service, 'auditor')
+    const [ours, theirs] = [await watch(paths.liveKey(keyId)), await watch(paths.liveKey(keyId), auditor)]
+    await schedule.advance(livePushMs)
+    expect(await ours.until(/KeyCreated/)).toContain(paths.revokeKey(keyId))
+    expect(await theirs.until(/KeyCreated/)).not.toContain(paths.revokeKey(keyId))
+    const before = ours.text().length
+    await service.core.keys.relabel(keyId, { label: 'Pump, north', note: '' }, testAsker)
+    await service.core.keys.revoke(keyId, 'stolen', testAsker)
+    await pushedUntil(() => /KeyRevoked/.test(ours.text()))
+    const pushed = ours.text().slice(before)
+    for (const words of ['Pump, north', 'ReadingsSealed', 'stolen']) expect(pushed).toContain(words)
+    expect(pushed.slice(pushed.lastIndexOf('id="key-now"'))).not.toContain(paths.editKey(keyId))
+    expect(pushed.slice(pushed.lastIndexOf('id="key-now"'))).not.toContain(paths.revokeKey(keyId))
+  })
+
+  test('reads a key’s history from the log again when there is more of it, and not for each reading', async () => {
+    const log = await openFreshLog()
+    let reads = 0
+    const read = (...args: Parameters<typeof log.read>) => {
+      if (args[0].startsWith('key-')) reads += 1
+      return log.read(...args)
+    }
+    const counted = await startWithOperators({ log: { ...passingLog(log), read }, liveSchedule: schedule })
+    const person = await signedIn(counted, 'admin')
+    const { key, keyId } = await counted.createKey()
+    const watching = await watch(paths.liveKey(keyId), person, counted.url)
+    await pushedUntil(() => /KeyCreated/.test(watching.text()))
+    await counted.post(validReading, key)
+    await counted.untilFolded(keyId, 1)
+    const before = reads
+    for (let reading = 2; reading < 5; reading += 1) {
+      await counted.post(validReading, key)
+      await counted.untilFolded(keyId, reading)
+      const pushed = pushes(watching.text())
+      await pushedUntil(() => pushes(watching.text()) > pushed)
+    }
+    expect(reads).toBe(before)
+    await counted.core.keys.relabel(keyId, { label: 'Pump', note: '' }, testAsker)
+    await until(() => counted.core.projections.keys.get(keyId)?.label === 'Pump')
+    await pushedUntil(() => /KeyRelabelled/.test(watching.text()))
+    // As another node fences: nothing of the key itself changes.
+    await log.append(readingsStream(keyId), 3, [
+      {
+        id: crypto.randomUUID(),
+        type: 'ReadingsFenced',
+        recordedAt: counted.clock.now(),
+        data: { keyRevision: 1 },
+        metadata: { by: { kind: 'cli' }, requestId: 'test', correlationId: 'test', causationId: 'test' },
+      },
+    ])
+    await until(() => counted.core.projections.readings.barriers(keyId).length === 1)
+    await pushedUntil(() => /ReadingsFenced/.test(watching.text()))
+    watching.leave()
+    await counted.stop()
+    await log.close()
+  })
+
+  test('stays alive when nothing happens: something comes with every beat', async () => {
+    const { keyId } = await service.createKey()
+    const watching = await watch(paths.liveFirstReading(keyId))
+    await schedule.advance(liveHeartbeatMs)
+    await watching.until(/(: still here\n\n){2}/)
+    await schedule.advance(liveHeartbeatMs)
+    await watching.until(/(: still here\n\n){3}/)
+  })
+
+  test('shows with the next beat what time alone has changed', async () => {
+    const { keyId } = await service.createKey({ expiresAt: service.clock.now() + 60_000 })
+    const watching = await watch(paths.liveKey(keyId))
+    await schedule.advance(livePushMs)
+    await watching.until(/pill active/)
+    service.clock.advance(60_000)
+    await schedule.advance(liveHeartbeatMs)
+    await watching.until(/pill expired/)
+  })
+
+  test('keeps an auditor’s stream free of what only an admin may do', async () => {
+    await service.createKey()
+    const auditor = await signedIn(service, 'auditor')
+    const [ours, theirs] = [
+      await watch(paths.liveKeys(testCellar, 'active', 1)),
+      await watch(paths.liveKeys(testCellar, 'active', 1), auditor),
+    ]
+    await schedule.advance(livePushMs)
+    expect(await ours.until(/Key 1/)).toContain('/revoke')
+    expect(await theirs.until(/Key 1/)).not.toContain('/revoke')
+  })
+})
+
+test('a live page of the list of cellars pushes that page alone', async () => {
+  const create = (cellar: string) => service.core.cellars.create({ cellar, title: '' }, testAsker)
+  const before = service.core.projections.cellars.list().length
+  for (let cellar = before; cellar <= cellarsPerPageMax; cellar += 1) await create(`c-${cellar}`)
+  const watching = await watch(paths.liveCellars(2))
+  await create('zz-on-the-second-page')
+  await schedule.advance(livePushMs)
+  const pushed = await watching.until(/zz-on-the-second-page/)
+  expect(pushed.slice(pushed.lastIndexOf('id="cellar-list"')).match(/class="row-name"/g)).toHaveLength(2)
+})
+
+describe('a live stream', () => {
+  test('ends at once when the session is signed out, and tells the page to stop asking', async () => {
+    const watching = await watch(paths.liveCellars())
+    await schedule.advance(livePushMs)
+    await admin.get('/cellars')
+    await admin.post('/sign-out', {})
+    await watching.ended
+    expect(watching.text()).toEndWith('event: end\ndata:\n\n')
+    expect(service.live.streams).toBe(0)
+  })
+
+  test('ends at once when its operator gets another role, for which the page would be another, or is removed', async () => {
+    const otto = await signedIn(service, 'auditor')
+    const changes = [
+      () => service.core.operators.setRole(emailOf.auditor, 'admin', testAsker),
+      () => service.core.operators.remove(emailOf.auditor, testAsker),
+    ]
+    for (const change of changes) {
+      const watching = await watch('/live/cellars', otto)
+      await watching.until(/still here/)
+      expect(await change()).toMatchObject({ ok: true })
+      await watching.ended
+      expect(watching.text()).toEndWith('event: end\ndata:\n\n')
+    }
+  })
+
+  test('ends with the session’s time, without showing anything more', async () => {
+    const { key } = await service.createKey()
+    const watching = await watch(paths.liveReadings(testCellar))
+    await schedule.advance(livePushMs)
+    await watching.until(/No reading yet/)
+    service.clock.advance(sessionMsMax)
+    await service.post(validReading, key)
+    await pushedUntil(() => /event: end/.test(watching.text()))
+    await watching.ended
+    expect(watching.text()).toEndWith('event: end\ndata:\n\n')
+    expect(watching.text()).not.toContain('rack-17')
+  })
+
+  test('is refused for good to a session that is known to be over', async () => {
+    const [signedOut, replaced, expired] = [
+      await signedIn(service, 'admin'),
+      await signedIn(service, 'auditor'),
+      await signedIn(service, 'admin'),
+    ]
+    const cookies = new Map(signedOut.cookies)
+    await signedOut.post('/sign-out', {})
+    const link = await service.core.operators.issueLink({ email: emailOf.auditor, role: 'auditor' }, testAsker)
+    if (!link.ok) throw new Error(link.refusal.kind)
+    const spent = { secret: link.value.secret, email: emailOf.auditor, password: 'another that is long' }
+    const known = () => service.core.projections.operators.link(Bun.SHA256.hash(spent.secret, 'hex'), 0) !== null
+    await until(known)
+    expect(await service.core.operators.spendLink(spent, testAsker)).toMatchObject({ ok: true })
+    await until(() => !known())
+    service.clock.advance(sessionMsMax)
+    for (const person of [{ ...signedOut, cookies }, replaced, expired, { ...admin, cookies: new Map() }]) {
+      const answer = await watch(paths.liveCellars(), person)
+      await answer.ended
+      expect([answer.response.status, answer.text()]).toEqual([200, 'event: end\ndata:\n\n'])
+    }
+  })
+
+  test('is asked for again until this node has heard of the session, and of the key or cellar, of another node', async () => {
+    const log = await openFreshLog()
+    const here = await startWithOperators({ log })
+    const late = lateLog(log)
+    const there = await startService({ log: late, clock: here.clock, liveSchedule: schedule })
+    const asked = async (path: string, person: Visitor): Promise<readonly [number, string | null]> => {
+      const { response, leave } = await watch(path, person, there.url)
+      leave()
+      return [response.status, response.headers.get('retry-after')]
+    }
+    const again = [503, '1'] as const
+    const person = await signedIn(here, 'admin')
+    expect(await asked(paths.liveCellars(), person)).toEqual(again)
+    const heard = async (path: string): Promise<void> => {
+      late.deliver()
+      while ((await asked(path, person))[0] !== 200) late.deliver()
+    }
+    await heard(paths.liveCellars())
+    const { keyId } = await here.createKey()
+    const unheard = [paths.liveKey(keyId), paths.liveFirstReading(keyId), paths.liveReadings(testCellar)]
+    for (const path of [...unheard, paths.liveKeys(testCellar, 'active', 1)])
+      expect(await asked(path, person)).toEqual(again)
+    for (const path of unheard) await heard(path)
+    await there.stop()
+    await here.stop()
+    await log.close()
+  })
+
+  test('is forgotten when the browser goes away', async () => {
+    const watching = await watch(paths.liveCellars())
+    expect(service.live.streams).toBe(1)
+    watching.leave()
+    await until(() => service.live.streams === 0)
+  })
+
+  test('holds up no server that stops: all are closed, and no new one opens', async () => {
+    const watching = [await watch(paths.liveCellars()), await watch(paths.liveCellars())]
+    service.live.close()
+    await Promise.all(watching.map(({ ended }) => ended))
+    expect(service.live.streams).toBe(0)
+    for (const { text } of watching) expect(text()).not.toContain('event: end')
+    expect((await watch(paths.liveCellars())).response.status).toBe(503)
+  })
+
+  test('is not opened by a HEAD', async () => {
+    const cookie = [...admin.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const answer = await fetch(`${service.url}${paths.liveCellars()}`, { method: 'HEAD', headers: { Cookie: cookie } })
+    expect([answer.status, service.live.streams]).toEqual([200, 0])
+  })
+
+  test('costs the log nothing, however many watch', async () => {
+    const inner = await openFreshLog()
+    let subscriptions = 0
+    const subscribe = (...args: Parameters<typeof inner.subscribe>) => {
+      subscriptions += 1
+      return inner.subscribe(...args)
+    }
+    const counted = await startWithOperators({ log: { ...passingLog(inner), subscribe }, liveSchedule: schedule })
+    const person = await signedIn(counted, 'admin')
+    const before = subscriptions
+    const watching = [paths.liveCellars(), paths.liveReadings(testCellar)].map((path) =>
+      watch(path, person, counted.url),
+    )
+    await Promise.all(watching)
+    await schedule.advance(liveHeartbeatMs)
+    expect(subscriptions).toBe(before)
+    for (const one of watching) (await one).leave()
+    await counted.stop()
+    await inner.close()
+  })
+
+  test('shows what the projections learn late with the very next push', async () => {
+    const log = await openFreshLog()
+    const late = lateLog(log)
+    let isStarting = true
+    const subscribe = (...args: Parameters<typeof log.subscribe>) => (isStarting ? late : log).subscribe(...args)
+    const lagging = await startWithOperators({ log: { ...passingLog(log), subscribe }, liveSchedule: schedule })
+    isStarting = false
+    const person = await signedIn(lagging, 'admin')
+    const { key, keyId } = await lagging.createKey()
+    const watching = await watch(paths.liveReadings(testCellar), person, lagging.url)
+    await schedule.advance(livePushMs)
+    await watching.until(/No reading yet/)
+    expect((await lagging.post(validReading, key)).status).toBe(200)
+    await schedule.advance(livePushMs)
+    await until(() => {
+      late.deliver()
+      return lagging.core.projections.readings.usage(keyId) !== null
+    })
+    await schedule.advance(livePushMs)
+    await watching.until(/rack-17/)
+    watching.leave()
+    await lagging.stop()
+    await log.close()
+  })
+
+  test('goes on after the log was away', async () => {
+    const log = faultyLog(await openFreshLog())
+    const timers = drivenSchedule()
+    const shaken = await startWithOperators({ log, liveSchedule: timers })
+    const person = await signedIn(shaken, 'admin')
+    const { key, keyId } = await shaken.createKey()
+    const watching = await watch(paths.liveReadings(testCellar), person, shaken.url)
+    await timers.advance(livePushMs)
+    await watching.until(/No reading yet/)
+    log.goAway()
+    await timers.advance(liveHeartbeatMs)
+    log.comeBack()
+    await timers.advance(liveHeartbeatMs)
+    while ((await shaken.post(validReading, key)).status !== 200) await turn()
+    // The projections follow the log again in their own time; pages show it with the next push after that.
+    await until(() => shaken.core.projections.readings.usage(keyId) !== null)
+    await timers.advance(livePushMs)
+    await watching.until(/rack-17/)
+    watching.leave()
+    await shaken.stop()
+    await log.close()
+  })
+})

@@ -1,0 +1,147 @@
+import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
+import { readingsStream } from '../../../../src/domain/stream-names.ts'
+import { liveHeartbeatMs, livePushMs, liveStoreWaitsMax, liveStreamsPerSessionMax } from '../../../../src/limits.ts'
+import { paths } from '../../../../views/paths.ts'
+import { type DrivenSchedule, drivenSchedule } from '../../../support/driven-schedule.ts'
+import { passingLog } from '../../../support/logs/passing-log.ts'
+import { mostInOneTurn } from '../../../support/most-in-one-turn.ts'
+import { type RawConnection, rawConnect } from '../../../support/raw-http.ts'
+import { type Service, testAsker, testCellar, validReading } from '../../../support/test-service.ts'
+import { until } from '../../../support/until.ts'
+import { signedIn, startWithOperators, type Visitor } from '../visitor.ts'
+
+let service: Service
+let schedule: DrivenSchedule
+let connections: RawConnection[]
+/** Streams that live pages have read, and what lets the reads go on. */
+let reads: string[]
+let answerReads: () => void
+
+beforeEach(async () => {
+  schedule = drivenSchedule()
+  connections = []
+  reads = []
+  const { promise, resolve } = Promise.withResolvers<void>()
+  answerReads = resolve
+  service = await startWithOperators({
+    liveSchedule: schedule,
+    livePassedMs: () => schedule.nowMs,
+    wrapCore: (core) => ({
+      ...core,
+      log: {
+        ...passingLog(core.log),
+        read: async (...args) => {
+          reads.push(args[0])
+          await promise
+          return core.log.read(...args)
+        },
+      },
+    }),
+  })
+})
+afterEach(async () => {
+  answerReads()
+  for (const { drop } of connections) drop()
+  await service.stop()
+})
+
+const watch = async (path: string, { cookies }: Visitor): Promise<RawConnection> => {
+  const connection = await rawConnect(service.url)
+  connections.push(connection)
+  const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  await connection.send(`GET ${path} HTTP/1.1\r\nHost: ${new URL(service.url).host}\r\nCookie: ${cookie}\r\n\r\n`)
+  await connection.answers(1)
+  return connection
+}
+
+type Key = { readonly key: string; readonly keyId: string }
+
+const post = async ({ key, keyId }: Key): Promise<void> => {
+  const before = service.core.projections.readings.usage(keyId)?.accepted ?? 0
+  await service.post(validReading, key)
+  await service.untilFolded(keyId, before + 1)
+}
+
+/** A key whose first reading is not its last, so that a page reads it from the log. */
+const usedKey = async (): Promise<Key> => {
+  const key = await service.createKey()
+  await post(key)
+  await post(key)
+  return key
+}
+
+const pushes = (connection: RawConnection): number => connection.received().match(/^data: /gm)?.length ?? 0
+const heartbeats = (connection: RawConnection): number => connection.received().match(/: still here/g)?.length ?? 0
+
+/** Changes every page of cellars, and lets them be pushed. */
+const changeAndTick = async (title: string): Promise<void> => {
+  await service.core.cellars.rename(testCellar, title, testAsker)
+  await until(() => service.core.projections.cellars.get(testCellar)?.title === title)
+  await schedule.advance(livePushMs)
+}
+
+describe('a live page that waits for the store', () => {
+  test('holds up no other page and no heartbeat, is not rendered twice, and is pushed when the store answers', async () => {
+    const admin = await signedIn(service, 'admin')
+    const { keyId } = await usedKey()
+    const slow = await watch(paths.liveFirstReading(keyId), admin)
+    const other = await watch(paths.liveCellars(), admin)
+    const ticks = (2 * liveHeartbeatMs) / livePushMs
+    for (let tick = 1; tick <= ticks; tick += 1) {
+      await changeAndTick(`title ${tick}`)
+      await until(() => pushes(other) >= tick)
+    }
+    for (const connection of [slow, other]) await until(() => heartbeats(connection) === 3)
+    expect(reads).toEqual([readingsStream(keyId)])
+    expect(pushes(slow)).toBe(0)
+    answerReads()
+    await until(() => pushes(slow) === 1)
+  })
+
+  test('does not rest for the time that it waited', async () => {
+    const admin = await signedIn(service, 'admin')
+    const key = await usedKey()
+    const slow = await watch(paths.liveFirstReading(key.keyId), admin)
+    await schedule.advance(8 * livePushMs)
+    answerReads()
+    await until(() => pushes(slow) === 1)
+    await post(key)
+    const before = reads.length
+    await schedule.advance(livePushMs)
+    expect(reads.length).toBe(before + 1)
+  })
+
+  test(`is not begun while ${liveStoreWaitsMax} others wait, and pages that read no log go on`, async () => {
+    const keys: Key[] = []
+    for (let count = 0; count <= liveStoreWaitsMax; count += 1) keys.push(await usedKey())
+    const watching: RawConnection[] = []
+    let admin = await signedIn(service, 'admin')
+    for (const [index, { keyId }] of keys.entries()) {
+      if (index % liveStreamsPerSessionMax === 0) admin = await signedIn(service, 'admin')
+      watching.push(await watch(paths.liveFirstReading(keyId), admin))
+    }
+    const readings = await watch(paths.liveReadings(testCellar), admin)
+    await schedule.advance(2 * livePushMs)
+    expect(reads.toSorted()).toEqual(
+      keys
+        .slice(0, liveStoreWaitsMax)
+        .map(({ keyId }) => readingsStream(keyId))
+        .toSorted(),
+    )
+    await until(() => pushes(readings) === 1)
+    // Each rendering asks for its key once.
+    const { keys: known } = service.core.projections
+    const get = known.get.bind(known)
+    let rendered = 0
+    using _get = spyOn(known, 'get').mockImplementation((keyId) => {
+      rendered += 1
+      return get(keyId)
+    })
+    answerReads()
+    const arePushed = until(() => watching.slice(0, -1).every((connection) => pushes(connection) >= 1))
+    expect(await mostInOneTurn(() => rendered, arePushed)).toBeLessThanOrEqual(2)
+    expect(rendered).toBe(liveStoreWaitsMax)
+    await schedule.advance(livePushMs)
+    await until(() => watching.every((connection) => pushes(connection) >= 1))
+  })
+})

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { answerOf, expectRefusal } from '../../../support/answers.ts'
+import { rawExchange } from '../../../support/raw-http.ts'
+import { type Service, startService, validReading } from '../../../support/test-service.ts'
+
+let service: Service
+let key: string
+beforeAll(async () => {
+  service = await startService()
+  key = (await service.createKey()).key
+})
+afterAll(() => service.stop())
+
+const refusal = async (body: string | Uint8Array) =>
+  expectRefusal(await answerOf(await service.post(body, key)), 400, 'MALFORMED_JSON')
+const valid = JSON.stringify(validReading)
+
+describe('POST /api/v1/ingest answers 400 MALFORMED_JSON', () => {
+  test.each(['', ' ', '\r\n\t'])('to the empty body %j', async (body) => {
+    expect(await refusal(body)).toBe('body must not be empty: send one JSON object.')
+  })
+
+  test('to a request without a body', async () => {
+    const lines = [`X-API-Key: ${key}`, 'Content-Type: application/json']
+    const [answer] = await rawExchange(
+      service.url,
+      `POST /api/v1/ingest HTTP/1.1\r\nHost: 127.0.0.1\r\n${lines.join('\r\n')}\r\n\r\n`,
+    )
+    expect(answer?.status).toBe(400)
+    expect(JSON.parse(String(answer?.body)).code).toBe('MALFORMED_JSON')
+  })
+
+  test.each([
+    'x',
+    '{',
+    '}',
+    valid.slice(0, -1),
+    `${valid}x`,
+    `${valid}${valid}`,
+    valid.replaceAll('"', "'"),
+    `${valid.slice(0, -1)},}`,
+    valid.replace('21.5', '021.5'),
+    valid.replace('21.5', '.5'),
+    valid.replace('21.5', '0x15'),
+    valid.replace('21.5', '21,5'),
+    valid.replace('21.5', 'nan'),
+    valid.replace('rack-17', 'rack\n17'),
+    valid.replace('rack-17', 'rack\\x17'),
+    'undefined',
+    '"',
+    `cellar=wine&rack=1`,
+  ])('to %j', async (body) => {
+    expect(await refusal(body)).toBe('body must be valid JSON: send one JSON object.')
+  })
+
+  test.each(['NaN', 'Infinity', '-Infinity'])('to a bare %s, and says to leave the reading out', async (word) => {
+    expect(await refusal(valid.replace('21.5', word))).toBe(
+      'body must be valid JSON, which has no NaN and no Infinity: leave the reading out when there is no value.',
+    )
+  })
+
+  test('to a NaN inside a string as to any other fault', async () => {
+    expect(await refusal(valid.replace('rack-17', 'NaN \\" NaN').slice(0, -1))).toBe(
+      'body must be valid JSON: send one JSON object.',
+    )
+  })
+
+  test.each([
+    ['a lone continuation byte', [0x80]],
+    ['a sequence cut short', [0xe2, 0x82]],
+    ['an overlong slash', [0xc0, 0xaf]],
+    ['an encoded surrogate', [0xed, 0xa0, 0x80]],
+    ['Latin-1', [0xe9]],
+  ])('to %s in a name: it is not UTF-8', async (_, bytes) => {
+    const [before = '', after = ''] = valid.split('rack-17')
+    const body = Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from(after)])
+    expect(await refusal(body)).toBe('body must be UTF-8: encode the JSON so.')
+  })
+
+  test('to UTF-16', async () => {
+    expect(await refusal(Buffer.from(`\uFEFF${valid}`, 'utf16le'))).toBe('body must be UTF-8: encode the JSON so.')
+  })
+
+  test('to 16,000 opening quotes', async () => {
+    expect(await refusal('"'.repeat(16_000))).toBe('body must be valid JSON: send one JSON object.')
+  })
+
+  test('to a bare NaN behind 16,000 letters of such words', async () => {
+    expect(await refusal(`${'NI'.repeat(8_000)}NaN`)).toContain('has no NaN and no Infinity')
+  })
+
+  test('and never repeats what was sent', async () => {
+    expect(await refusal('{"cellar": SECRET-WORD')).not.toContain('SECRET')
+  })
+})

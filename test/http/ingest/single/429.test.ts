@@ -1,0 +1,144 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { EventLog } from '../../../../src/log/event-log.ts'
+import { acceptedReadings, answerOf, expectAccepted, expectRefusal } from '../../../support/answers.ts'
+import { openFreshLog } from '../../../support/logs/engine.ts'
+import { type Service, startService, testAsker, validReading } from '../../../support/test-service.ts'
+
+let log: EventLog
+let service: Service
+beforeEach(async () => {
+  log = await openFreshLog()
+  service = await startService({ log })
+})
+afterEach(async () => {
+  await service.stop()
+  await log.close()
+})
+
+const limit = { readings: 3, windowMs: 60_000 }
+const post = async (key: string, body: unknown = validReading) => answerOf(await service.post(body, key))
+const code = 'RATE_LIMITED'
+
+describe('POST /api/v1/ingest answers 429 RATE_LIMITED', () => {
+  test('to the reading one past the limit, until the oldest has left the window, and says when', async () => {
+    const { key } = await service.createKey({ limit })
+    for (let sent = 0; sent < 3; sent += 1) {
+      expectAccepted(await post(key))
+      service.clock.advance(100)
+    }
+    const refused = await post(key)
+    expect(expectRefusal(refused, 429, code)).toBe(
+      'X-API-Key allows at most 3 readings in 60 seconds: send it again after 60 seconds.',
+    )
+    expect(refused.header('Retry-After')).toBe('60')
+    expect(refused.header('RateLimit-Policy')).toBe('"default";q=3;w=60')
+    expect(refused.header('RateLimit')).toBe('"default";r=0;t=60')
+
+    service.clock.advance(59_000)
+    const late = await post(key)
+    expect(late.header('Retry-After')).toBe('1')
+    expect(expectRefusal(late, 429, code)).toEndWith('send it again after 1 second.')
+    // Retry-After is kept: who waited that long is admitted.
+    service.clock.advance(1_000)
+    expectAccepted(await post(key))
+    expect((await acceptedReadings(log)).length).toBe(4)
+  })
+
+  test('and goes on by the time that passes while the clock is ahead for a moment, and when it was', async () => {
+    const { key } = await service.createKey({ limit })
+    for (let sent = 0; sent < 3; sent += 1) await post(key)
+    service.clock.leap(24 * 3_600_000)
+    service.clock.advance(1_000)
+    expect((await post(key)).header('Retry-After')).toBe('59')
+    service.clock.leap(-24 * 3_600_000)
+    expect((await post(key)).header('Retry-After')).toBe('59')
+    service.clock.advance(59_000)
+    expectAccepted(await post(key))
+  })
+
+  test('and again after a restart: the window is in the log', async () => {
+    const { key } = await service.createKey({ limit })
+    for (let sent = 0; sent < 3; sent += 1) await post(key)
+    expectRefusal(await post(key), 429, code)
+    await service.stop()
+    service = await startService({ log, clock: service.clock, seed: 2 })
+    const refused = await post(key)
+    expectRefusal(refused, 429, code)
+    expect(refused.header('Retry-After')).toBe('60')
+    service.clock.advance(60_000)
+    expectAccepted(await post(key))
+  })
+
+  test('to all but the limit of many that come at once', async () => {
+    const { key } = await service.createKey({ limit })
+    const answers = await Promise.all(Array.from({ length: 20 }, () => post(key)))
+    expect(answers.filter((answer) => answer.status === 200).length).toBe(3)
+    for (const answer of answers) {
+      if (answer.status !== 200) expectRefusal(answer, 429, code)
+      expect(answer.header('RateLimit')).toStartWith('"default";r=')
+    }
+    expect((await acceptedReadings(log)).length).toBe(3)
+  })
+
+  test('and never 500 to a bad body after the clock was set back', async () => {
+    const { key } = await service.createKey({ limit })
+    expectRefusal(await post(key, '{}'), 400, 'MISSING_FIELD')
+    service.clock.advance(-5_000)
+    expectRefusal(await post(key, '{}'), 400, 'MISSING_FIELD')
+  })
+
+  test('to a bad body too: the limit comes first', async () => {
+    const { key } = await service.createKey({ limit })
+    for (let sent = 0; sent < 3; sent += 1) await post(key)
+    expectRefusal(await post(key, 'x'), 429, code)
+    expectRefusal(await answerOf(await service.post('x', key, { 'Content-Type': 'text/plain' })), 429, code)
+  })
+
+  test('at once after the answer that confirms a lower limit', async () => {
+    const { key, keyId } = await service.createKey({ limit })
+    await post(key)
+    await post(key)
+    expect((await service.core.keys.setLimit(keyId, { readings: 2, windowMs: 60_000 }, testAsker)).ok).toBe(true)
+    const refused = await post(key)
+    expectRefusal(refused, 429, code)
+    expect(refused.header('RateLimit-Policy')).toBe('"default";q=2;w=60')
+  })
+
+  test('no more, at once, after the answer that confirms a higher one', async () => {
+    const { key, keyId } = await service.createKey({ limit: { readings: 1, windowMs: 60_000 } })
+    await post(key)
+    expectRefusal(await post(key), 429, code)
+    await service.core.keys.setLimit(keyId, { readings: 2, windowMs: 60_000 }, testAsker)
+    expectAccepted(await post(key))
+    expectRefusal(await post(key), 429, code)
+  })
+
+  test('for as long as it takes under a lowered limit: not only until the oldest reading leaves', async () => {
+    const { key, keyId } = await service.createKey({ limit })
+    for (let sent = 0; sent < 3; sent += 1) {
+      expectAccepted(await post(key))
+      service.clock.advance(10_000)
+    }
+    await service.core.keys.setLimit(keyId, { readings: 1, windowMs: 60_000 }, testAsker)
+    const refused = await post(key)
+    // Sent at 0, 10 and 20 s, now is 30 s: all three have to go, the last at 80 s.
+    expect(refused.header('Retry-After')).toBe('50')
+    service.clock.advance(50_000)
+    expectAccepted(await post(key))
+  })
+
+  test('to one key only, and by the limit of the cellar where the key has none', async () => {
+    const first = await service.createKey()
+    const second = await service.createKey()
+    const policy = {
+      limit: { readings: 1, windowMs: 60_000 },
+      readingAgeMsMax: null,
+      readingAheadMsMax: null,
+      retentionMs: null,
+    }
+    await service.core.cellars.changePolicy('wine-berlin', policy, testAsker)
+    expectAccepted(await post(first.key))
+    expectRefusal(await post(first.key), 429, code)
+    expectAccepted(await post(second.key))
+  })
+})

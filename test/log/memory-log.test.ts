@@ -1,0 +1,15 @@
+import { setDefaultTimeout } from 'bun:test'
+import { describeInProcessLog } from '../support/logs/in-process.ts'
+import { createMemoryLog } from '../support/logs/memory-log.ts'
+import { describeEventLog } from './contract.ts'
+
+// A busy machine needs longer than the 5 s that a plain `bun test` gives.
+setDefaultTimeout(60_000)
+
+const open = async () => {
+  const log = createMemoryLog()
+  return { log, dispose: () => log.close() }
+}
+
+describeEventLog('memory', open)
+describeInProcessLog('memory', open)

@@ -1,0 +1,292 @@
+import { Database, SQLiteError } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FoldedTo } from '../../src/domain/folded-to.ts'
+import type { KeyedAppend } from '../../src/domain/reading/idempotency-key.ts'
+import { isPassing } from '../../src/log/repeats-index/passing.ts'
+import { openIdempotencyFile } from '../../src/log/repeats-index/repeats-file.ts'
+import { type IdempotencyIndex, IndexBusy, IndexUnusable } from '../../src/log/repeats-index.ts'
+import { idempotencyOf, indexOfFirstVersion } from '../support/logs/first-version.ts'
+import { createMemoryIndex } from '../support/logs/memory-repeats-index.ts'
+import { reading, startMs } from '../support/logs/sample-events.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const keyHash = (number: number): string => number.toString(16).padStart(64, '0')
+const appendOf = (number: number, more: Partial<KeyedAppend> = {}): KeyedAppend => ({
+  stream: 'readings-one',
+  revision: number,
+  recordedAt: startMs + number,
+  idempotency: { keyHash: keyHash(number), bodyHash: 'b0'.repeat(32), batch: null },
+  ...more,
+})
+/** The event at that position. */
+const at = (position: number): FoldedTo => ({
+  position,
+  stream: 'key-one',
+  revision: position - 7,
+  id: `event ${position}`,
+})
+const change = (appends: readonly KeyedAppend[], foldedTo: number | null = null, forgetBeforeMs = 0) => ({
+  appends,
+  foldedTo: foldedTo === null ? null : at(foldedTo),
+  forgetBeforeMs,
+})
+
+const bounds = { readingAgeMsMax: 5, readingAheadMsMax: null, retentionMs: 7 }
+const refusalsOfEachKind = [
+  null,
+  { kind: 'judgement' as const, rejected: 999, rules: 1, atMs: startMs, bounds },
+  {
+    kind: 'verdicts' as const,
+    items: [{ index: 3, refusal: { kind: 'missing_field' as const, fields: ['rack' as const] } }],
+  },
+]
+
+type Opened = { readonly index: IdempotencyIndex; dispose(): Promise<void> }
+
+const openInMemory = async (): Promise<Opened> => ({ index: createMemoryIndex(), dispose: async () => {} })
+const openInFile = async (): Promise<Opened> => {
+  const folder = temporaryFolder()
+  const index = openIdempotencyFile({ dataDir: folder.path, logId: 'a log' })
+  const dispose = async (): Promise<void> => {
+    await index.close()
+    folder.remove()
+  }
+  return { index, dispose }
+}
+
+for (const [name, open] of [
+  ['in memory', openInMemory],
+  ['in a file', openInFile],
+] as const) {
+  describe(`the index of Idempotency-Keys ${name}`, () => {
+    test('finds what was written, in its stream only, with every detail', async () => {
+      const { index, dispose } = await open()
+      const batches = refusalsOfEachKind.map((refusals, at) => {
+        const { idempotency, ...append } = appendOf(2 + at)
+        return { ...append, idempotency: { ...idempotency, batch: { accepted: 7, refusals } } }
+      })
+      expect(index.foldedTo).toBeNull()
+      await index.write(change([appendOf(1), ...batches], 90))
+      expect(index.find('readings-one', keyHash(1))).toEqual(appendOf(1))
+      for (const batch of batches) expect(index.find('readings-one', batch.idempotency.keyHash)).toEqual(batch)
+      expect(index.find('readings-two', keyHash(1))).toBeNull()
+      expect(index.find('readings-one', keyHash(9))).toBeNull()
+      expect(index.foldedTo).toEqual(at(90))
+      await dispose()
+    })
+
+    test('keeps the newest append of a key, in whichever order they came, and its mark where none is given', async () => {
+      const { index, dispose } = await open()
+      const later = appendOf(1, { revision: 8, recordedAt: startMs + 9 })
+      await index.write(change([later], 5))
+      await index.write(change([appendOf(1)]))
+      expect(index.find('readings-one', keyHash(1))).toEqual(later)
+      expect(index.foldedTo).toEqual(at(5))
+      await dispose()
+    })
+
+    test('forgets what was recorded before the time that is given, and nothing that was recorded then', async () => {
+      const { index, dispose } = await open()
+      await index.write(change([appendOf(1), appendOf(2)]))
+      await index.write(change([], null, startMs + 2))
+      expect(index.find('readings-one', keyHash(1))).toBeNull()
+      expect(index.find('readings-one', keyHash(2))).toEqual(appendOf(2))
+      await dispose()
+    })
+
+    test('begins anew on demand, with nothing in it', async () => {
+      const { index, dispose } = await open()
+      await index.write(change([appendOf(1)], 90))
+      await index.startAnew()
+      expect(index.foldedTo).toBeNull()
+      expect(index.find('readings-one', keyHash(1))).toBeNull()
+      await index.write(change([appendOf(2)], 91))
+      expect(index.find('readings-one', keyHash(2))).toEqual(appendOf(2))
+      await dispose()
+    })
+  })
+}
+
+describe('the file of the index', () => {
+  const closed = async (path: string): Promise<void> => {
+    const index = openIdempotencyFile({ dataDir: path, logId: 'a log' })
+    const many = Array.from({ length: 500 }, (_, number) => appendOf(number))
+    await index.write(change(many, 90))
+    await index.close()
+  }
+  const reopened = async (path: string, logId = 'a log') => {
+    const index = openIdempotencyFile({ dataDir: path, logId })
+    const known = { foldedTo: index.foldedTo, first: index.find('readings-one', keyHash(1)) }
+    await index.write(change([appendOf(501)], 91))
+    expect(index.find('readings-one', keyHash(501))).toEqual(appendOf(501))
+    await index.close()
+    return known
+  }
+  const empty = { foldedTo: null, first: null }
+
+  test('lives on over a restart, for its owner alone to read', async () => {
+    const folder = temporaryFolder()
+    await closed(folder.path)
+    expect(statSync(join(folder.path, 'idempotency.db')).mode & 0o777).toBe(0o600)
+    expect(await reopened(folder.path)).toEqual({ foldedTo: at(90), first: appendOf(1) })
+    folder.remove()
+  })
+
+  test('of the first version is read on, and takes appends of this one', async () => {
+    const folder = temporaryFolder()
+    const stream = 'readings-one'
+    const rejected = [{ index: 3, refusal: { kind: 'invalid_value' as const } }]
+    const first = { stream, readings: [reading(stream)], keyHash: keyHash(1), bodyHash: 'b0'.repeat(32), rejected }
+    indexOfFirstVersion(folder.path, first, { logId: 'a log', position: 9, stream, eventId: 'event 9' })
+    const then = { stream, revision: 0, recordedAt: startMs, idempotency: idempotencyOf(first) }
+    for (const life of [1, 2]) {
+      const index = openIdempotencyFile({ dataDir: folder.path, logId: 'a log' })
+      expect(index.foldedTo).toMatchObject({ id: life === 1 ? 'event 9' : 'event 90' })
+      expect(index.find(stream, keyHash(1))).toEqual(then)
+      await index.write(change([appendOf(2)], 90))
+      expect(index.find(stream, keyHash(2))).toEqual(appendOf(2))
+      await index.close()
+    }
+    const index = openIdempotencyFile({ dataDir: folder.path, logId: 'a log' })
+    expect(versions(folder.path)).toEqual([1, 2])
+    await index.write(change([appendOf(1, { revision: 8 })]))
+    await index.close()
+    expect(versions(folder.path)).toEqual([2, 2])
+    folder.remove()
+  })
+  const versions = (path: string): readonly number[] => {
+    const database = new Database(join(path, 'idempotency.db'), { readonly: true })
+    const rows = database.query<{ version: number }, []>('SELECT version FROM appends ORDER BY version').all()
+    database.close()
+    return rows.map(({ version }) => version)
+  }
+
+  test('is given up when an append in it is of a newer version', async () => {
+    const folder = temporaryFolder()
+    await closed(folder.path)
+    const database = new Database(join(folder.path, 'idempotency.db'))
+    database.run('UPDATE appends SET version = 3')
+    database.close()
+    const index = openIdempotencyFile({ dataDir: folder.path, logId: 'a log' })
+    expect(() => index.find('readings-one', keyHash(1))).toThrow(IndexUnusable)
+    await index.close()
+    folder.remove()
+  })
+
+  test('shrinks by more than it grew with each change', async () => {
+    const folder = temporaryFolder()
+    const index = openIdempotencyFile({ dataDir: folder.path, logId: 'a log' })
+    const many = Array.from({ length: 4_500 }, (_, number) => appendOf(number))
+    await index.write(change(many))
+    const left = (): number => many.filter(({ idempotency }) => index.find('readings-one', idempotency.keyHash)).length
+    for (const expected of [2_499, 498, 0]) {
+      const revision = 10_000 + expected
+      await index.write(change([appendOf(revision)], null, startMs + 5_000))
+      expect(left()).toBe(expected)
+      expect(index.find('readings-one', keyHash(revision))).not.toBeNull()
+    }
+    await index.close()
+    folder.remove()
+  })
+
+  const damage: [title: string, harm: (file: string) => void][] = [
+    ['is no database', (file) => writeFileSync(file, 'once there was a file')],
+    ['ends too early', (file) => writeFileSync(file, readFileSync(file).subarray(0, 4_096))],
+    ...[1, 2, 4].map((version): (typeof damage)[number] => [
+      `is of version ${version}`,
+      (file) => {
+        const database = new Database(file)
+        database.run(`PRAGMA user_version = ${version}`)
+        database.close()
+      },
+    ]),
+    ['is empty', (file) => writeFileSync(file, '')],
+  ]
+  for (const [title, harm] of damage) {
+    test(`is thrown away when it ${title}`, async () => {
+      const folder = temporaryFolder()
+      await closed(folder.path)
+      const file = join(folder.path, 'idempotency.db')
+      expect(existsSync(`${file}-wal`)).toBe(false)
+      harm(file)
+      expect(await reopened(folder.path)).toEqual(empty)
+      folder.remove()
+    })
+  }
+
+  test('is thrown away when it was folded from another log', async () => {
+    const folder = temporaryFolder()
+    await closed(folder.path)
+    expect(await reopened(folder.path, 'another log')).toEqual(empty)
+    folder.remove()
+  })
+
+  test('is busy while another program writes to it, and takes the same change once that has let go', async () => {
+    const folder = temporaryFolder()
+    await closed(folder.path)
+    const index = openIdempotencyFile({ dataDir: folder.path, logId: 'a log' })
+    const other = new Database(join(folder.path, 'idempotency.db'))
+    other.run('BEGIN IMMEDIATE')
+    await expect(index.write(change([appendOf(600)]))).rejects.toThrow(IndexBusy)
+    other.run('ROLLBACK')
+    other.close()
+    expect(index.find('readings-one', keyHash(600))).toBeNull()
+    await index.write(change([appendOf(600)]))
+    expect(index.find('readings-one', keyHash(600))).toEqual(appendOf(600))
+    expect(index.find('readings-one', keyHash(1))).toEqual(appendOf(1))
+    await index.close()
+    folder.remove()
+  })
+
+  test('is not given up for want of room', () => {
+    const database = new Database(':memory:')
+    database.run('PRAGMA max_page_count = 1')
+    let fault: unknown = null
+    try {
+      database.run('CREATE TABLE one (a)')
+    } catch (cause) {
+      fault = cause
+    }
+    expect(fault).toMatchObject({ name: 'SQLiteError', code: 'SQLITE_FULL' })
+    expect(fault instanceof SQLiteError && isPassing(fault)).toBe(true)
+    database.close()
+  })
+
+  test('refuses changes while it can not be begun anew, instead of leaving them without an answer', async () => {
+    const folder = temporaryFolder()
+    await closed(folder.path)
+    const file = join(folder.path, 'idempotency.db')
+    const index = openIdempotencyFile({ dataDir: folder.path, logId: 'a log' })
+    await index.write(change([appendOf(2)]))
+    for (const each of [file, `${file}-wal`, `${file}-shm`]) rmSync(each, { force: true })
+    mkdirSync(file)
+    const failureOf = (done: Promise<void>): Promise<unknown> => done.catch((fault: unknown) => fault)
+    expect(await failureOf(index.startAnew())).toBeInstanceOf(IndexUnusable)
+    expect(await failureOf(index.write(change([appendOf(1)])))).toBeInstanceOf(IndexUnusable)
+    rmdirSync(file)
+    await index.startAnew()
+    await index.write(change([appendOf(1)]))
+    expect(index.find('readings-one', keyHash(1))).toEqual(appendOf(1))
+    await index.close()
+    folder.remove()
+  })
+
+  test('says so when its pages turn out to be damaged, and can begin anew then', async () => {
+    const folder = temporaryFolder()
+    await closed(folder.path)
+    const file = join(folder.path, 'idempotency.db')
+    // The second page is the root of the table of appends.
+    writeFileSync(file, readFileSync(file).fill(0xa5, 4_096, 8_192))
+    const index = openIdempotencyFile({ dataDir: folder.path, logId: 'a log' })
+    const look = (): unknown => index.find('readings-one', keyHash(1))
+    expect(index.foldedTo).toEqual(at(90))
+    expect(look).toThrow(IndexUnusable)
+    await expect(index.write(change([appendOf(600)]))).rejects.toThrow(IndexUnusable)
+    await index.startAnew()
+    expect(look()).toBeNull()
+    await index.close()
+    folder.remove()
+  })
+})

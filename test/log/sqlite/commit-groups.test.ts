@@ -1,0 +1,191 @@
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
+import type { NewEvent } from '../../../src/domain/events.ts'
+import type { AppendResult, EventLog } from '../../../src/log/event-log.ts'
+import type { Verdict } from '../../../src/log/sqlite/sqlite-commits.ts'
+import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
+import { caughtUp, collect } from '../../support/logs/collector.ts'
+import { keySuspended } from '../../support/logs/sample-events.ts'
+import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
+import { commitsHere } from './commits-here.ts'
+
+let folder: TemporaryFolder
+let log: EventLog
+/** Batches that were handed over and are not committed yet, the first one first. */
+let handedOver: (() => void)[]
+let faults: ((database: Database) => void)[]
+
+beforeEach(() => {
+  folder = temporaryFolder()
+  handedOver = []
+  faults = []
+  log = openSqliteLog({
+    dataDir: folder.path,
+    commits: (path) => {
+      const commits = commitsHere((database) => faults.shift()?.(database))(path)
+      return {
+        ...commits,
+        commit: (batch) => {
+          const { promise, resolve } = Promise.withResolvers<Verdict>()
+          handedOver.push(() => resolve(commits.commit(batch)))
+          return promise
+        },
+      }
+    },
+  })
+})
+
+afterEach(async () => {
+  const closed = log.close()
+  await commitAll()
+  await closed
+  folder.remove()
+})
+
+const commitNext = async (): Promise<void> => {
+  handedOver.shift()?.()
+  await turn()
+}
+
+const commitAll = async (): Promise<void> => {
+  while (handedOver.length > 0) await commitNext()
+}
+
+/** What became of an append; `null` while nobody was told. */
+type Told = { outcome: AppendResult['outcome'] | 'not_written' | null; revision: number | null }
+
+/** Appends in a turn of its own, so that it is a group of its own. */
+const append = async (stream: string, expected: 'none' | number, event: NewEvent): Promise<Told> => {
+  const told: Told = { outcome: null, revision: null }
+  log.append(stream, expected, [event]).then(
+    (result) => {
+      told.outcome = result.outcome
+      if (result.outcome !== 'conflict') told.revision = result.events[0]?.revision ?? null
+    },
+    () => {
+      told.outcome = 'not_written'
+    },
+  )
+  await turn()
+  await turn()
+  return told
+}
+
+const noRoom = (database: Database): void => {
+  database.run('PRAGMA max_page_count = 1')
+  database.run('INSERT INTO streams (id, name) VALUES (1000, hex(zeroblob(100000)))')
+}
+const roomAgain = (database: Database): void => {
+  database.run('PRAGMA max_page_count = 100000')
+}
+
+test('a group is handed over while the one before it is written, and judged by it', async () => {
+  const first = await append('key-one', 'none', keySuspended())
+  const second = await append('key-one', 0, keySuspended())
+  expect(handedOver).toHaveLength(2)
+  expect([first.outcome, second.outcome]).toEqual([null, null])
+  await commitNext()
+  expect([first.outcome, second.outcome]).toEqual(['written', null])
+  await commitNext()
+  expect(second).toEqual({ outcome: 'written', revision: 1 })
+})
+
+test('no third group is handed over: what comes waits and goes as one', async () => {
+  const told = [await append('key-one', 'none', keySuspended()), await append('key-two', 'none', keySuspended())]
+  told.push(await append('key-three', 'none', keySuspended()), await append('key-four', 'none', keySuspended()))
+  expect(handedOver).toHaveLength(2)
+  await commitNext()
+  expect(handedOver).toHaveLength(2)
+  await commitAll()
+  expect(told.map(({ outcome }) => outcome)).toEqual(['written', 'written', 'written', 'written'])
+})
+
+test('a group that fails takes back what was numbered upon it, and that is judged anew', async () => {
+  const follower = collect(log, { after: null })
+  await follower.until(caughtUp)
+  faults = [noRoom, roomAgain]
+  const lost = await append('key-one', 'none', keySuspended())
+  const upon = await append('key-one', 0, keySuspended())
+  const later = await append('key-two', 'none', keySuspended())
+  await commitAll()
+  expect(lost.outcome).toBe('not_written')
+  expect(upon.outcome).toBe('conflict')
+  expect(later).toEqual({ outcome: 'written', revision: 0 })
+  expect(follower.events).toEqual([...(await log.readAll({ limit: 10 }))])
+  expect(follower.events.map(({ stream, position }) => [stream, position])).toEqual([['key-two', 1]])
+})
+
+test('behind a group that failed, what was under way goes before what comes new', async () => {
+  const follower = collect(log, { after: null })
+  await follower.until(caughtUp)
+  faults = [noRoom, roomAgain]
+  await append('key-one', 'none', keySuspended())
+  const underWay = await append('key-two', 'none', keySuspended())
+  const waiting = await append('key-three', 'none', keySuspended())
+  await commitAll()
+  expect([underWay.outcome, waiting.outcome]).toEqual(['written', 'written'])
+  expect(follower.events.map(({ stream, position }) => [stream, position])).toEqual([
+    ['key-two', 1],
+    ['key-three', 2],
+  ])
+})
+
+test('behind a group that met the rows of another program, what was under way goes before what comes new', async () => {
+  const follower = collect(log, { after: null })
+  await follower.until(caughtUp)
+  const told = [await append('key-one', 'none', keySuspended()), await append('key-two', 'none', keySuspended())]
+  told.push(await append('key-three', 'none', keySuspended()))
+  const other = new Database(join(folder.path, 'log.db'))
+  other.run("INSERT INTO streams (id, name) VALUES (1, 'key-other')")
+  other.run("INSERT INTO events (position, stream, revision, count, recorded_at, body) VALUES (1, 1, 0, 1, 1, '[]')")
+  // The next that is handed over finds the log locked: whoever is numbered upon it must not be told that it was written.
+  await commitNext()
+  await commitNext()
+  await commitNext()
+  other.run('BEGIN IMMEDIATE')
+  await commitNext()
+  other.run('ROLLBACK')
+  other.close()
+  await commitAll()
+  const written = told.filter(({ outcome }) => outcome === 'written').length
+  expect(told.map(({ outcome }) => outcome)).not.toContain('already_written')
+  expect(follower.events.map(({ position }) => position)).toEqual(Array.from({ length: written }, (_, at) => at + 2))
+  const [, two] = told
+  expect(await log.read('key-two', { limit: 5 })).toHaveLength(two?.outcome === 'written' ? 1 : 0)
+})
+
+test('"already written" is not told of an event that is on its way, but once it is durable', async () => {
+  const event = keySuspended()
+  const first = await append('key-one', 'none', event)
+  const again = await append('key-one', 'none', event)
+  expect([first.outcome, again.outcome]).toEqual([null, null])
+  await commitNext()
+  expect([first.outcome, again.outcome]).toEqual(['written', 'already_written'])
+})
+
+test('"already written" of an event that was on its way and failed becomes a writing of its own', async () => {
+  const event = keySuspended()
+  faults = [noRoom, roomAgain]
+  const first = await append('key-one', 'none', event)
+  const again = await append('key-one', 'none', event)
+  await commitAll()
+  expect([first.outcome, again.outcome]).toEqual(['not_written', 'written'])
+  expect(await log.read('key-one', { limit: 5 })).toHaveLength(1)
+})
+
+test('a group that can not even be judged is told so behind the one under way, for which close() waits', async () => {
+  const other = new Database(join(folder.path, 'log.db'))
+  const underWay = await append('key-one', 'none', keySuspended())
+  // As a disk that can't be read: where the second stream ends must be looked up.
+  other.run('ALTER TABLE streams RENAME TO gone')
+  const unjudged = await append('key-two', 'none', keySuspended())
+  other.run('ALTER TABLE gone RENAME TO streams')
+  other.close()
+  expect([underWay.outcome, unjudged.outcome]).toEqual([null, null])
+  const closed = log.close()
+  await commitAll()
+  await closed
+  expect([underWay.outcome, unjudged.outcome]).toEqual(['written', 'not_written'])
+})

@@ -1,0 +1,306 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createProjections, restoreProjections } from '../../projections/projections.ts'
+import type { Projections } from '../../projections/queries.ts'
+import { dayMs, dayOf } from '../../src/domain/day.ts'
+import type { RecordedEvent } from '../../src/domain/events.ts'
+import { instantText } from '../../src/domain/instant.ts'
+import { cellarStream, readingsStream } from '../../src/domain/stream-names.ts'
+import { futureSkewMsMax, latestPerKegMax, latestReadingsPerCellarMax, pointsPerKegMax } from '../../src/limits.ts'
+import { kegsOf } from '../support/kegs-of.ts'
+import { Recorder } from '../support/recorder.ts'
+import { snapshotOf } from '../support/snapshot.ts'
+
+const noon = Date.UTC(2026, 2, 1, 12)
+const hourMs = 3_600_000
+const keyIds = ['k1', 'k2', 'k3'] as const
+
+type Step =
+  | {
+      readonly kind: 'reading'
+      readonly key: number
+      readonly keg: number
+      readonly value: number
+      /** Of this key's node's clock against the others'. */
+      readonly skewMs: number
+      readonly behindMs: number
+    }
+  | { readonly kind: 'fence'; readonly key: number }
+  | { readonly kind: 'purge'; readonly keys: readonly boolean[]; readonly ageMs: number }
+
+/** A log in which a purge takes away what retention would, and who has folded it all the while. */
+class Cellar {
+  readonly recorder = new Recorder(noon)
+  readonly live = createProjections()
+  readonly #gone = new Map<string, number>()
+  #nowMs = noon
+
+  constructor() {
+    this.#record(cellarStream('c'), { type: 'CellarCreated', data: { cellar: 'c', title: 'c' } })
+    for (const keyId of keyIds) {
+      const rest = {
+        cellar: 'c',
+        label: keyId,
+        note: '',
+        secretHash: 'h',
+        limit: null,
+        expiresAt: null,
+        predecessorId: null,
+      }
+      this.#record(`key-${keyId}`, { type: 'KeyCreated', data: { keyId, ...rest } })
+    }
+  }
+
+  get surviving(): readonly RecordedEvent[] {
+    return this.recorder.events.filter(({ stream, revision }) => revision >= (this.#gone.get(stream) ?? 0))
+  }
+
+  do(step: Step): void {
+    this.#nowMs += hourMs
+    if (step.kind === 'purge') this.purge(step, dayOf(this.#nowMs - step.ageMs) * dayMs)
+    else if (step.kind === 'fence') {
+      this.#record(this.#streamOf(step.key), { type: 'ReadingsFenced', data: { keyRevision: 0 } }, this.#nowMs)
+    } else this.read(step, this.#nowMs + step.skewMs)
+  }
+
+  read({ key, keg, value, behindMs }: Omit<Extract<Step, { kind: 'reading' }>, 'kind' | 'skewMs'>, at: number): void {
+    const timestamp = instantText(at - behindMs)
+    const data = { cellar: 'c', rack: 'r', keg: `keg ${keg}`, value, timestamp }
+    this.#record(this.#streamOf(key), { type: 'ReadingAccepted', data }, at)
+  }
+
+  /** As the sweep does: a prefix by time of acceptance, and never the last reading. */
+  purge({ keys }: { readonly keys: readonly boolean[] }, acceptedBefore: number): void {
+    for (const [index, keyId] of keyIds.entries()) {
+      if (keys[index] !== true) continue
+      const stream = readingsStream(keyId)
+      const firstRevision = this.#gone.get(stream) ?? 0
+      const left = this.recorder.events.filter((event) => event.stream === stream && event.revision >= firstRevision)
+      const lastReading = left.findLastIndex(({ type }) => type === 'ReadingAccepted')
+      const end = left.findIndex(({ recordedAt }) => recordedAt >= acceptedBefore)
+      const purged = left.slice(0, Math.min(end < 0 ? left.length : end, Math.max(0, lastReading)))
+      const readings = purged.filter(({ type }) => type === 'ReadingAccepted')
+      if (purged.length === 0) continue
+      const range = { firstRevision, lastRevision: firstRevision + purged.length - 1, readings: readings.length }
+      const times = { acceptedBefore, lastAcceptedAt: readings.at(-1)?.recordedAt ?? 0 }
+      const data = { cellar: 'c', keyId, ...range, ...times }
+      this.#record(cellarStream('c'), { type: 'ReadingsPurged', data }, this.#nowMs)
+      this.#gone.set(stream, firstRevision + purged.length)
+    }
+  }
+
+  #streamOf(key: number): string {
+    return readingsStream(keyIds[key] ?? keyIds[0])
+  }
+
+  /** Time never goes back within a stream. */
+  #record(stream: string, draft: Parameters<Recorder['record']>[1], at = noon): void {
+    const before = this.recorder.events.findLast((event) => event.stream === stream)?.recordedAt ?? 0
+    this.live.fold([this.recorder.record(stream, draft, { at: Math.max(at, before) })])
+  }
+}
+
+const replayOf = (events: readonly RecordedEvent[]): Projections => {
+  const projections = createProjections()
+  projections.fold(events)
+  return projections
+}
+
+const reading = fc.record({
+  kind: fc.constant('reading' as const),
+  key: fc.nat(2),
+  keg: fc.nat(1),
+  value: fc.nat(1),
+  skewMs: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.integer({ min: -3 * hourMs, max: 3 * hourMs })),
+  behindMs: fc.oneof(
+    { weight: 6, arbitrary: fc.constant(0) },
+    fc.integer({ min: 0, max: 5 }).map((days) => days * dayMs),
+    fc.constant(-futureSkewMsMax - 1),
+  ),
+})
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 60, arbitrary: reading },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('fence' as const), key: fc.nat(2) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('purge' as const),
+      keys: fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }),
+      ageMs: fc.integer({ min: 0, max: 4 * dayMs }),
+    }),
+  },
+)
+const stepsOf = <T>(max: number, one: fc.Arbitrary<T>) => fc.array(one, { minLength: 5, maxLength: max, size: 'max' })
+const history = stepsOf(400, step)
+
+describe('after a purge the projections', () => {
+  test('are those of a replay of what survives, whatever came in and went', () => {
+    fc.assert(
+      fc.property(history, (steps) => {
+        const cellar = new Cellar()
+        for (const one of steps) {
+          cellar.do(one)
+          if (one.kind !== 'purge') continue
+          const events = cellar.surviving
+          expect(snapshotOf(replayOf(events), events, noon)).toEqual(snapshotOf(cellar.live, events, noon))
+          expect(cellar.live.readings.gaps()).toEqual([])
+        }
+        const restored = restoreProjections(Array.from(cellar.live.save(), (piece) => piece.slice()))
+        const { events } = cellar.recorder
+        expect(snapshotOf(restored, events, noon)).toEqual(snapshotOf(cellar.live, events, noon))
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  test('are the same for a node that was behind, whatever part of it had gone before it came there', () => {
+    fc.assert(
+      fc.property(history, fc.nat(400), (steps, folded) => {
+        const cellar = new Cellar()
+        for (const one of steps) cellar.do(one)
+        const survivors = cellar.surviving
+        const behind = createProjections()
+        behind.fold(cellar.recorder.events.filter(({ position }) => position <= folded))
+        behind.fold(survivors.filter(({ position }) => position > folded))
+        expect(snapshotOf(behind, survivors, noon)).toEqual(snapshotOf(cellar.live, survivors, noon))
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  test('are the same from a checkpoint and what survives behind it, wherever it was made', () => {
+    fc.assert(
+      fc.property(stepsOf(80, step), stepsOf(60, reading), (steps, late) => {
+        const cellar = new Cellar()
+        for (const one of steps) cellar.do(one)
+        // Nothing newer comes for a while, and then what was the latest goes: what follows it is known from the checkpoint.
+        for (const one of late) cellar.do({ ...one, skewMs: 0, behindMs: one.behindMs + 20 * dayMs })
+        cellar.do({ kind: 'purge', keys: [true, true, true], ageMs: dayMs })
+        const survivors = cellar.surviving
+        const replayed = snapshotOf(replayOf(survivors), survivors, noon)
+        const growing = createProjections()
+        for (const event of cellar.recorder.events) {
+          growing.fold([event])
+          const restored = restoreProjections(Array.from(growing.save(), (piece) => piece.slice()))
+          restored.fold(survivors.filter(({ position }) => position > event.position))
+          expect(snapshotOf(restored, survivors, noon)).toEqual(replayed)
+          expect(restored.readings.gaps()).toEqual([])
+        }
+      }),
+      { numRuns: 10 },
+    )
+  }, 60_000)
+
+  test('are the same when the purge is heard of before the readings that survive it', () => {
+    const cellar = new Cellar()
+    for (let number = 0; number < 30; number += 1)
+      cellar.do({ kind: 'reading', key: 0, keg: 0, value: number, skewMs: 0, behindMs: 0 })
+    cellar.do({ kind: 'purge', keys: [true, false, false], ageMs: 0 })
+    const events = cellar.surviving
+    const [readings, others] = [events.filter(isOfReadings), events.filter((event) => !isOfReadings(event))]
+    expect(snapshotOf(replayOf([...others, ...readings]), events, noon)).toEqual(snapshotOf(cellar.live, events, noon))
+  })
+
+  test('count every reading that was ever accepted, and know the last one for ever', () => {
+    const cellar = new Cellar()
+    for (let number = 0; number < 30; number += 1)
+      cellar.do({ kind: 'reading', key: 0, keg: 0, value: number, skewMs: 0, behindMs: 0 })
+    cellar.do({ kind: 'fence', key: 0 })
+    cellar.purge({ keys: [true, false, false] }, dayOf(noon + 9 * dayMs) * dayMs)
+    const replayed = replayOf(cellar.surviving)
+    expect(cellar.surviving.filter(isOfReadings)).toHaveLength(2)
+    for (const { readings } of [cellar.live, replayed]) {
+      expect(readings.usage('k1')).toMatchObject({
+        accepted: 30,
+        lastUsedAt: noon + 30 * hourMs,
+        last: { value: 29 },
+      })
+      expect(readings.purged('k1')).toMatchObject({ keptFrom: 29, readings: 29 })
+      expect(readings.latest('c')).toEqual([])
+      expect(kegsOf({ readings }, 'c')).toEqual([])
+    }
+  })
+
+  test('show the reading that is the latest now, when the one with the latest timestamp is gone', () => {
+    const cellar = new Cellar()
+    const at = (days: number) => noon + days * dayMs
+    cellar.read({ key: 0, keg: 0, value: 1, behindMs: 0 }, at(10))
+    cellar.read({ key: 0, keg: 0, value: 2, behindMs: 5 * dayMs }, at(11))
+    cellar.read({ key: 0, keg: 0, value: 3, behindMs: 7 * dayMs }, at(12))
+    const latest = () => kegsOf(cellar.live, 'c').map((keg) => keg.latest.value)
+    expect(latest()).toEqual([1])
+    cellar.purge({ keys: [true, false, false] }, at(10.5))
+    expect(latest()).toEqual([2])
+    cellar.purge({ keys: [true, false, false] }, at(11.5))
+    expect(latest()).toEqual([3])
+  })
+
+  test(`show the newest of a keg even when more than ${latestPerKegMax} came in backwards`, () => {
+    const cellar = new Cellar()
+    for (let number = 0; number < 2 * latestPerKegMax; number += 1) {
+      cellar.read({ key: 0, keg: 0, value: number, behindMs: 2 * number * dayMs }, noon + number * dayMs)
+    }
+    cellar.purge({ keys: [true, false, false] }, noon + (2 * latestPerKegMax - 1.5) * dayMs)
+    expect(kegsOf(cellar.live, 'c').map((keg) => keg.latest.value)).toEqual([2 * latestPerKegMax - 1])
+  })
+
+  test('call nothing a repeat of what is gone', () => {
+    const cellar = new Cellar()
+    cellar.read({ key: 0, keg: 0, value: 1, behindMs: 0 }, noon)
+    cellar.read({ key: 0, keg: 0, value: 1, behindMs: dayMs }, noon + dayMs)
+    const repeats = () => cellar.live.readings.latest('c').map(({ repeatOf }) => repeatOf)
+    expect(repeats()).toEqual([noon - dayMs / 2, null])
+    cellar.purge({ keys: [true, false, false] }, noon + dayMs / 2)
+    expect(repeats()).toEqual([null])
+    expect(cellar.live.readings.usage('k1')?.last.repeatOf).toBeNull()
+  })
+})
+
+describe('what is missing among readings', () => {
+  const events = (): readonly RecordedEvent[] => {
+    const cellar = new Cellar()
+    for (let number = 0; number < 30; number += 1)
+      cellar.do({ kind: 'reading', key: 0, keg: 0, value: number, skewMs: 0, behindMs: 0 })
+    cellar.do({ kind: 'purge', keys: [true, false, false], ageMs: 0 })
+    return cellar.surviving
+  }
+
+  test('is a gap until a purge accounts for all of it', () => {
+    const survivors = events()
+    const projections = createProjections()
+    projections.fold(survivors.filter(({ type }) => type !== 'ReadingsPurged'))
+    expect(projections.readings.gaps()).toEqual(['k1'])
+    projections.fold(survivors)
+    expect(projections.readings.gaps()).toEqual([])
+  })
+
+  test('stays one when the purge accounts for less', () => {
+    const survivors = events()
+    const [first, ...rest] = survivors.filter(isOfReadings)
+    const projections = createProjections()
+    projections.fold(survivors.filter((event) => event !== first))
+    expect(rest.length).toBeGreaterThan(0)
+    expect(projections.readings.gaps()).toEqual(['k1'])
+  })
+})
+
+const isOfReadings = ({ stream }: RecordedEvent): boolean => stream.startsWith('readings-')
+
+test('the last readings of a cellar and of a keg are those of the last days, when some come late from a slow clock', () => {
+  const cellar = new Cellar()
+  const more = Math.max(latestReadingsPerCellarMax, pointsPerKegMax)
+  for (let number = 0; number < more; number += 1) {
+    cellar.read({ key: 0, keg: 0, value: number, behindMs: 0 }, noon + number * hourMs)
+  }
+  cellar.read({ key: 1, keg: 0, value: -1, behindMs: 0 }, noon + (more - 30) * hourMs + 1)
+  cellar.read({ key: 2, keg: 0, value: -2, behindMs: 0 }, noon - dayMs)
+  const latest = cellar.live.readings.latest('c').map(({ value }) => value)
+  expect([latest.indexOf(-1), latest.indexOf(-2)]).toEqual([30 - 1, -1])
+  expect(latest).toHaveLength(latestReadingsPerCellarMax)
+  const [keg] = kegsOf(cellar.live, 'c')
+  expect(keg?.values).toHaveLength(pointsPerKegMax)
+  expect(keg?.values).toContain(-1)
+  expect(keg?.values).not.toContain(-2)
+  expect(keg?.values.at(-1)).toBe(more - 1)
+  expect(keg?.latest.value).toBe(more - 1)
+})

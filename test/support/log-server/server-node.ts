@@ -1,0 +1,61 @@
+import { Metadata, type ServiceError, status } from '@grpc/grpc-js'
+import type { Faults } from './server-faults.ts'
+import type { LogState } from './state.ts'
+
+export type Endpoint = { readonly host: string; readonly port: number }
+
+/** `leaderless`: until it hears of a leader it writes nothing, and reads for whoever requires none. */
+export type Role = 'leader' | 'follower' | 'leaderless'
+
+export type Credentials = { readonly username: string; readonly password: string }
+
+/** One server as its handlers see it. */
+export type LogNode = {
+  readonly state: LogState
+  readonly faults: Faults
+  /** Who may do anything at all. Default: everybody. */
+  readonly user: Credentials | null
+  role(): Role
+  leader(): Endpoint | null
+  /** Counts its starts: what waited in an earlier life does not happen in this one. */
+  life(): number
+  cutConnections(): void
+}
+
+/** Why the whole call is refused, whatever it asks for; `null` if it is not. */
+export const refusalOfCall = (node: LogNode, metadata: Metadata): ServiceError | null => {
+  if (node.user !== null && metadata.get('authorization').length > 0 && !isAuthorized(node, metadata)) {
+    return callError(status.UNAUTHENTICATED, 'Unauthenticated')
+  }
+  const leader = node.leader()
+  if (node.role() === 'follower' && leader !== null && metadata.get('requires-leader').includes('true')) {
+    return callError(status.NOT_FOUND, 'Leader info available', {
+      exception: 'not-leader',
+      'leader-endpoint-host': leader.host,
+      'leader-endpoint-port': String(leader.port),
+    })
+  }
+  return null
+}
+
+export const isAuthorized = ({ user }: LogNode, metadata: Metadata): boolean => {
+  if (user === null) return true
+  const expected = `Basic ${Buffer.from(`${user.username}:${user.password}`).toString('base64')}`
+  return metadata.get('authorization').includes(expected)
+}
+
+export const accessDeniedError = (): ServiceError =>
+  callError(status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' })
+
+export const notReadyError = (): ServiceError => callError(status.UNAVAILABLE, 'Server Is Not Ready')
+
+/** `facts` travel as trailers, by which the client tells one refusal from another. */
+export const callError = (
+  code: status,
+  details: string,
+  facts: Readonly<Record<string, string>> = {},
+): ServiceError => {
+  const metadata = new Metadata()
+  for (const [name, value] of Object.entries(facts)) metadata.set(name, value)
+  return Object.assign(new Error(details), { code, details, metadata })
+}

@@ -1,0 +1,69 @@
+import type { RecordedEvent } from '../../../src/domain/events.ts'
+import type { EventLog, SubscribeOptions, Subscription } from '../../../src/log/event-log.ts'
+
+/** What a subscriber was told, in order. */
+export type Told = { readonly event: RecordedEvent } | 'caught_up' | { readonly dropped: unknown }
+
+export type Collector = {
+  readonly told: readonly Told[]
+  readonly events: readonly RecordedEvent[]
+  readonly subscription: Subscription
+  /** Settles once what was told is as the condition says. */
+  until(condition: (collected: Collector) => boolean): Promise<void>
+}
+
+export const caughtUp = ({ told }: Collector): boolean => told.includes('caught_up')
+export const hasEvents =
+  (count: number) =>
+  ({ events }: Collector): boolean =>
+    events.length >= count
+export const dropped = ({ told }: Collector): boolean =>
+  told.some((what) => typeof what === 'object' && 'dropped' in what)
+
+/** Subscribes, and keeps what it is told. `onEvent` runs inside the delivery. */
+export const collect = (
+  log: EventLog,
+  options: SubscribeOptions,
+  onEvent: (event: RecordedEvent, collector: Collector) => void = () => {},
+): Collector => {
+  const told: Told[] = []
+  const events: RecordedEvent[] = []
+  const waiting = new Set<() => void>()
+  const look = (): void => {
+    for (const check of waiting) check()
+  }
+  const subscription = log.subscribe(options, {
+    onEvents: (delivered) => {
+      for (const event of delivered) {
+        told.push({ event })
+        events.push(event)
+        onEvent(event, collector)
+      }
+      look()
+    },
+    onCaughtUp: () => {
+      told.push('caught_up')
+      look()
+    },
+    onDropped: (cause) => {
+      told.push({ dropped: cause })
+      look()
+    },
+  })
+  const collector: Collector = {
+    told,
+    events,
+    subscription,
+    until: (condition) =>
+      new Promise((resolve) => {
+        const check = (): void => {
+          if (!condition(collector)) return
+          waiting.delete(check)
+          resolve()
+        }
+        waiting.add(check)
+        check()
+      }),
+  }
+  return collector
+}

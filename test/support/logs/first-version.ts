@@ -1,0 +1,102 @@
+/** What the first version stored of a request with an `Idempotency-Key`: a verdict for each refused item of a batch. */
+import { Database } from 'bun:sqlite'
+import { join } from 'node:path'
+import { ByteWriter } from '../../../src/bytes/bytes.ts'
+import { writeText } from '../../../src/bytes/packed-text.ts'
+import type { NewEvent } from '../../../src/domain/events.ts'
+import type { Idempotency } from '../../../src/domain/reading/idempotency-key.ts'
+import type { KeptItem } from '../../../src/domain/reading/rejected-item.ts'
+import { createCodec } from '../../../src/log/codec/codec.ts'
+
+/** A batch as the first version stored it. */
+export type FirstVersionBatch = {
+  readonly stream: string
+  /** All of one request. */
+  readonly readings: readonly NewEvent<'ReadingAccepted'>[]
+  readonly keyHash: string
+  readonly bodyHash: string
+  readonly rejected: readonly KeptItem[]
+}
+
+/** What such a batch is, to this version. */
+export const idempotencyOf = ({ readings, keyHash, bodyHash, rejected }: FirstVersionBatch): Idempotency => {
+  const refusals = rejected.length === 0 ? null : { kind: 'verdicts' as const, items: [...rejected] }
+  return { keyHash, bodyHash, batch: { accepted: readings.length, refusals } }
+}
+
+/** The batch as a packed row of the first version. */
+export const packedByFirstVersion = (batch: FirstVersionBatch): Uint8Array => {
+  const { stream, readings, keyHash, bodyHash, rejected } = batch
+  const withoutRefusals = idempotencyOf({ ...batch, rejected: [] })
+  const keyed = readings.map((event, index) =>
+    index === 0 ? { ...event, metadata: { ...event.metadata, idempotency: withoutRefusals } } : event,
+  )
+  const [row] = createCodec().encode(stream, keyed)
+  if (row === undefined || typeof row.body === 'string') throw new Error('readings are not packed')
+  // Version, hashes, how many were accepted, and that none was refused.
+  const newForm = Buffer.from([2, ...Uint8Array.fromHex(keyHash + bodyHash), readings.length, 0])
+  const at = Buffer.from(row.body).indexOf(newForm)
+  if (at < 0) throw new Error('the form of this version is another than this test knows')
+  const writer = new ByteWriter()
+  writer.begin()
+  writer.bytes(row.body.subarray(0, 2))
+  writer.byte(((row.body[2] ?? 0) & ~64) | 32)
+  writer.bytes(row.body.subarray(3, at))
+  writer.bytes(newForm.subarray(1, -1))
+  writeText(writer, rejected.length === 0 ? '' : JSON.stringify(rejected))
+  writer.bytes(row.body.subarray(at + newForm.length))
+  return writer.finish()
+}
+
+/** Writes it behind everything in a closed log, as the first of its stream. */
+export const appendByFirstVersion = (dataDir: string, batch: FirstVersionBatch): void => {
+  const database = new Database(join(dataDir, 'log.db'), { readwrite: true })
+  const { stream, readings } = batch
+  database.run('INSERT INTO streams (id, name) SELECT max(id) + 1, ? FROM streams', [stream])
+  database.run(
+    `INSERT INTO events (position, stream, revision, count, recorded_at, body)
+       SELECT (SELECT max(position) + count FROM events), max(id), 0, ?, ?, ? FROM streams`,
+    [readings.length, readings[0]?.recordedAt ?? 0, packedByFirstVersion(batch)],
+  )
+  database.close()
+}
+
+/** The file of the index as the first version made it, with that batch in it and nothing else. */
+export const indexOfFirstVersion = (
+  dataDir: string,
+  batch: FirstVersionBatch,
+  folded: { readonly logId: string; readonly position: number; readonly stream: string; readonly eventId: string },
+): void => {
+  const database = new Database(join(dataDir, 'idempotency.db'), { create: true })
+  database.run('PRAGMA journal_mode = WAL')
+  database.run(`
+    CREATE TABLE appends (
+      key_hash BLOB NOT NULL CHECK (length(key_hash) = 32),
+      stream TEXT NOT NULL,
+      revision INTEGER NOT NULL,
+      recorded_at INTEGER NOT NULL,
+      body_hash BLOB NOT NULL CHECK (length(body_hash) = 32),
+      batch TEXT,
+      PRIMARY KEY (key_hash, stream)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX appends_by_time ON appends (recorded_at);
+    CREATE TABLE folded (log_id TEXT NOT NULL, position INTEGER, stream TEXT, revision INTEGER, event_id TEXT) STRICT;
+  `)
+  const { stream, readings, keyHash, bodyHash, rejected } = batch
+  database.run('INSERT INTO appends VALUES (?, ?, 0, ?, ?, ?)', [
+    Uint8Array.fromHex(keyHash),
+    stream,
+    readings[0]?.recordedAt ?? 0,
+    Uint8Array.fromHex(bodyHash),
+    JSON.stringify({ accepted: readings.length, rejected }),
+  ])
+  database.run('INSERT INTO folded VALUES (?, ?, ?, ?, ?)', [
+    folded.logId,
+    folded.position,
+    folded.stream,
+    readings.length - 1,
+    folded.eventId,
+  ])
+  database.run('PRAGMA user_version = 2')
+  database.close()
+}

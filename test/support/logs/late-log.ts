@@ -1,0 +1,36 @@
+import type { RecordedEvent } from '../../../src/domain/events.ts'
+import type { EventLog } from '../../../src/log/event-log.ts'
+import { passingLog } from './passing-log.ts'
+
+/** A log whose subscriptions lag: what is written after the catch-up is heard only when the test delivers it. */
+export type LateLog = EventLog & { deliver(): void }
+
+export const lateLog = (inner: EventLog): LateLog => {
+  const deliveries: (() => void)[] = []
+  return {
+    ...passingLog(inner),
+    subscribe: (options, subscriber) => {
+      let isCaughtUp = false
+      let held: readonly RecordedEvent[] = []
+      deliveries.push(() => {
+        const events = held
+        held = []
+        if (events.length > 0) subscriber.onEvents(events)
+      })
+      return inner.subscribe(options, {
+        onEvents: (events) => {
+          if (isCaughtUp) held = [...held, ...events]
+          else subscriber.onEvents(events)
+        },
+        onCaughtUp: () => {
+          isCaughtUp = true
+          subscriber.onCaughtUp?.()
+        },
+        onDropped: (cause) => subscriber.onDropped?.(cause),
+      })
+    },
+    deliver: () => {
+      for (const deliver of deliveries) deliver()
+    },
+  }
+}

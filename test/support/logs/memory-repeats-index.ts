@@ -1,0 +1,32 @@
+import type { FoldedTo } from '../../../src/domain/folded-to.ts'
+import type { KeyedAppend } from '../../../src/domain/reading/idempotency-key.ts'
+import type { IdempotencyIndex, IndexChange } from '../../../src/log/repeats-index.ts'
+
+/** An index that lives as long as the process. For tests: it keeps the port's every promise but durability. */
+export const createMemoryIndex = (): IdempotencyIndex => new MemoryIndex()
+
+class MemoryIndex implements IdempotencyIndex {
+  foldedTo: FoldedTo | null = null
+  readonly #appends = new Map<string, KeyedAppend>()
+
+  find(stream: string, keyHash: string): KeyedAppend | null {
+    return this.#appends.get(`${stream} ${keyHash}`) ?? null
+  }
+
+  async write({ appends, foldedTo, forgetBeforeMs }: IndexChange): Promise<void> {
+    for (const append of appends) {
+      const known = this.find(append.stream, append.idempotency.keyHash)
+      if (known !== null && known.revision > append.revision) continue
+      this.#appends.set(`${append.stream} ${append.idempotency.keyHash}`, append)
+    }
+    for (const [name, { recordedAt }] of this.#appends) if (recordedAt < forgetBeforeMs) this.#appends.delete(name)
+    this.foldedTo = foldedTo ?? this.foldedTo
+  }
+
+  async startAnew(): Promise<void> {
+    this.#appends.clear()
+    this.foldedTo = null
+  }
+
+  async close(): Promise<void> {}
+}

@@ -1,0 +1,38 @@
+/** Events of a type that no version knows yet, as a newer version would leave them. */
+import { Database } from 'bun:sqlite'
+import { join } from 'node:path'
+import type { LogState } from '../log-server/state.ts'
+
+export const unknownType = 'WrittenByANewerVersion'
+
+const metadata = { by: { kind: 'system' }, requestId: 'r', correlationId: 'r', causationId: 'r' }
+
+/** Appends them at the end of a file that no process holds. */
+export const addUnknownToFile = (dataDir: string, stream: string, recordedAt: number): void => {
+  using database = new Database(join(dataDir, 'log.db'), { readwrite: true })
+  const event = { id: crypto.randomUUID(), type: unknownType, schemaVersion: 1, recordedAt, data: { new: 1 }, metadata }
+  if (database.query('SELECT 1 FROM streams WHERE name = ?').get(stream) === null) {
+    database.run('INSERT INTO streams (id, name) SELECT max(id) + 1, ? FROM streams', [stream])
+  }
+  database.run(
+    `INSERT INTO events (position, stream, revision, count, recorded_at, body)
+       SELECT (SELECT max(position + count) FROM events), id,
+         (SELECT coalesce(max(revision + count), 0) FROM events WHERE stream = streams.id), 1, ?2, ?3
+       FROM streams WHERE name = ?1`,
+    [stream, recordedAt, JSON.stringify([event])],
+  )
+}
+
+/** Appends them at the end of a test log server. `name` includes the prefix. */
+export const addUnknownToServer = (state: LogState, name: string, recordedAt: number): void => {
+  const bytes = (value: object): Uint8Array => new TextEncoder().encode(JSON.stringify(value))
+  const event = {
+    id: crypto.randomUUID(),
+    type: unknownType,
+    contentType: 'application/json',
+    data: bytes({ new: 1 }),
+    metadata: bytes({ schemaVersion: 1, recordedAt, ...metadata }),
+  }
+  const judged = state.append({ stream: name, expected: 'any', events: [event] })
+  if (judged.outcome !== 'success') throw new Error(`Cannot add to "${name}": ${judged.outcome}`)
+}

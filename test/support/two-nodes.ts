@@ -1,0 +1,129 @@
+import type { Asker } from '../../src/actors/core.ts'
+import { type OpenCore, openCore } from '../../src/actors/open-core.ts'
+import type { CheckpointStore } from '../../src/actors/saved-state/checkpoints.ts'
+import type { TimesTold } from '../../src/actors/time/clock-watch.ts'
+import type { Limit, RecordedEvent } from '../../src/domain/events.ts'
+import { keyStream, readingsStream } from '../../src/domain/stream-names.ts'
+import { readPageEventsMax } from '../../src/limits.ts'
+import type { EventLog } from '../../src/log/event-log.ts'
+import type { IdempotencyIndex } from '../../src/log/repeats-index.ts'
+import { type DrivenSchedule, drivenSchedule } from './driven-schedule.ts'
+import { type FaultyLog, faultyLog } from './logs/faulty-log.ts'
+import { type LateLog, lateLog } from './logs/late-log.ts'
+import { createMemoryLog } from './logs/memory-log.ts'
+import { createMemoryIndex } from './logs/memory-repeats-index.ts'
+import { type ManualClock, manualClock } from './manual-clock.ts'
+import { seededEntropy } from './seeded-entropy.ts'
+
+export const asker: Asker = { by: { kind: 'cli' }, requestId: 'request' }
+export const cellar = 'wine-berlin'
+export const reading = { cellar, rack: 'rack-1', keg: 'temperature', value: 21.5, timestamp: '2026-03-01T12:00:00Z' }
+
+/** One service node on a log that others share: its own faults, its own lag, its own timers. */
+export type TestNode = {
+  readonly core: OpenCore
+  readonly faults: FaultyLog
+  readonly late: LateLog
+  readonly schedule: DrivenSchedule
+  readonly bugs: readonly unknown[]
+  /** What it has said of the times of events. */
+  readonly times: readonly TimesTold[]
+  /** Posts that many readings at once. Their ids are new. */
+  post(keyId: string, count?: number): Promise<readonly Awaited<ReturnType<OpenCore['keys']['accept']>>[]>
+}
+
+type NodeOptions = {
+  readonly skewMs?: number
+  readonly clock?: ManualClock
+  readonly idempotency?: IdempotencyIndex | null
+  readonly checkpoints?: CheckpointStore
+}
+
+/** Nodes on one log, under one clock. */
+export class Cluster {
+  readonly log: EventLog = createMemoryLog()
+  readonly clock: ManualClock = manualClock()
+  #ids = 0
+  #seeds = 0
+
+  /**
+   * `clock`: the node's own; default: the cluster's. `skewMs`: what it differs from that. `idempotency`: its index, or none; default: an empty one. `checkpoints`:
+   * default: none. `log`: how it sees the cluster's.
+   */
+  async open(options: NodeOptions = {}, log: EventLog = this.log): Promise<TestNode> {
+    const { skewMs = 0, clock: machine = this.clock, idempotency = createMemoryIndex(), checkpoints } = options
+    const late = lateLog(log)
+    const faults = faultyLog(late)
+    const schedule = drivenSchedule()
+    const bugs: unknown[] = []
+    const times: TimesTold[] = []
+    this.#seeds += 1
+    const entropy = seededEntropy(this.#seeds)
+    const clock = { ...machine, now: () => machine.now() + skewMs }
+    const core = await openCore({
+      log: faults,
+      clock,
+      entropy,
+      schedule,
+      ...(idempotency === null ? {} : { idempotency }),
+      ...(checkpoints === undefined ? {} : { checkpoints: { store: checkpoints } }),
+      onBug: (bug) => bugs.push(bug),
+      onTimes: (told) => times.push(told),
+    })
+    return {
+      core,
+      faults,
+      late,
+      schedule,
+      bugs,
+      times,
+      post: (keyId, count = 1) => {
+        const asked = Array.from({ length: count }, () => core.keys.accept(keyId, reading, this.newId()))
+        return schedule.until(Promise.all(asked))
+      },
+    }
+  }
+
+  /** A UUID. It counts in the front, as the readings of a batch count from it in the back. */
+  newId(): string {
+    this.#ids += 1
+    return `${this.#ids.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`
+  }
+
+  async all(): Promise<readonly RecordedEvent[]> {
+    const events: RecordedEvent[] = []
+    while (true) {
+      const from = events.at(-1)?.position
+      const page = await this.log.readAll({ limit: readPageEventsMax, ...(from === undefined ? {} : { from }) })
+      events.push(...page)
+      if (page.length < readPageEventsMax) return events
+    }
+  }
+
+  /** The key's events and its readings' events, each in order. */
+  async streams(keyId: string): Promise<{ key: readonly RecordedEvent[]; readings: readonly RecordedEvent[] }> {
+    const all = await this.all()
+    return {
+      key: all.filter((event) => event.stream === keyStream(keyId)),
+      readings: all.filter((event) => event.stream === readingsStream(keyId)),
+    }
+  }
+}
+
+/** A new key in a new cellar. */
+export const makeTestKey = async (
+  node: TestNode,
+  options: { readonly limit?: Limit; readonly expiresAt?: number } = {},
+): Promise<string> => {
+  const { core, schedule } = node
+  if (core.projections.cellars.get(cellar) === null) {
+    await schedule.until(core.cellars.create({ cellar, title: '' }, asker))
+  }
+  const input = { cellar, label: '', note: '', limit: options.limit ?? null, expiresAt: options.expiresAt ?? null }
+  const made = await schedule.until(core.keys.create(input, asker))
+  if (!made.ok) throw new Error(`Cannot make a key for a test: ${made.refusal.kind}`)
+  node.late.deliver()
+  return made.value.state.keyId
+}
+
+export const typesOf = (events: readonly RecordedEvent[]): readonly string[] => events.map(({ type }) => type)

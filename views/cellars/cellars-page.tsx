@@ -1,0 +1,140 @@
+import { Layout } from '../frame/layout.tsx'
+import { Name } from '../parts/name.tsx'
+import { PageLinks } from '../parts/page-links.tsx'
+import { countText } from '../parts/quantity.ts'
+import { AgoOrNever } from '../parts/time.tsx'
+import { paths } from '../paths.ts'
+import type { CellarRow, Shell } from '../types.ts'
+
+type ListProps = {
+  /** Those that are on this page, by title. */
+  readonly cellars: readonly CellarRow[]
+  /** From 1. */
+  readonly page: number
+  readonly pages: number
+}
+
+export const CellarsPage = (props: ListProps & { readonly shell: Shell }): JSX.Element => {
+  const isAdmin = props.shell.operator?.role === 'admin'
+  return (
+    <Layout shell={props.shell} title="Cellars" section="cellars">
+      <div class="heading with-action">
+        <h1>Cellars</h1>
+        {isAdmin && props.cellars.length > 0 ? (
+          <a class="button" href={paths.newCellar}>
+            Create cellar
+          </a>
+        ) : null}
+      </div>
+      <div
+        hx-sse:connect={paths.liveCellars(props.page)}
+        hx-sse:close="end"
+        hx-target="#cellar-list"
+        hx-swap="outerMorph"
+      >
+        <CellarList
+          cellars={props.cellars}
+          page={props.page}
+          pages={props.pages}
+          nowMs={props.shell.nowMs}
+          isAdmin={isAdmin}
+        />
+      </div>
+    </Layout>
+  )
+}
+
+export const CellarList = (props: ListProps & { readonly nowMs: number; readonly isAdmin: boolean }): JSX.Element => (
+  <section id="cellar-list" aria-label="Cellars">
+    {props.cellars.length === 0 ? (
+      <FirstSteps isAdmin={props.isAdmin} />
+    ) : (
+      <div class="table-room">
+        <table class="stack">
+          <thead>
+            <tr>
+              <th scope="col">Cellar</th>
+              <th scope="col" class="number">
+                Active keys
+              </th>
+              <th scope="col" class="number">
+                Readings
+              </th>
+              <th scope="col" class="number" title="Counted in the rate windows of its keys now">
+                Lately
+              </th>
+              <th scope="col">Last reading</th>
+            </tr>
+          </thead>
+          <tbody>
+            {props.cellars.map((row) => (
+              <CellarLine row={row} nowMs={props.nowMs} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    )}
+    <PageLinks
+      page={props.page}
+      pages={props.pages}
+      hrefOf={paths.cellarsPage}
+      words={{ before: 'Previous cellars', behind: 'More cellars' }}
+    />
+  </section>
+)
+
+const CellarLine = (props: { readonly row: CellarRow; readonly nowMs: number }): JSX.Element => {
+  const { row } = props
+  return (
+    <tr>
+      <th scope="row">
+        <a class="row-name" href={paths.cellar(row.cellar)}>
+          <Name text={row.title} />
+        </a>
+        <code class="under">
+          <Name text={row.cellar} />
+        </code>
+      </th>
+      <td class="number" data-label="Active keys">
+        <a href={paths.keys(row.cellar)}>
+          {row.activeKeys}
+          <span class="quiet" safe>{` of ${row.keys}`}</span>
+        </a>
+      </td>
+      <td class="number" data-label="Readings" safe>
+        {countText(row.accepted)}
+      </td>
+      <td class="number" data-label="Lately" safe>
+        {row.lately === null ? '–' : countText(row.lately)}
+      </td>
+      <td data-label="Last reading">
+        <AgoOrNever at={row.lastReadingAt} nowMs={props.nowMs} />
+      </td>
+    </tr>
+  )
+}
+
+const FirstSteps = (props: { readonly isAdmin: boolean }): JSX.Element => (
+  <div class="empty">
+    <h2>No cellar yet</h2>
+    <p>A cellar holds the readings of one project or use case, and the API keys that may send them.</p>
+    <ol class="steps">
+      <li>
+        <b>Create a cellar.</b> You choose the identifier that your devices will send.
+      </li>
+      <li>
+        <b>Create a key in it.</b> It is shown once; copy it to the device.
+      </li>
+      <li>
+        <b>Send a reading.</b> The page gives you the lines to paste, and shows the reading when it comes.
+      </li>
+    </ol>
+    {props.isAdmin ? (
+      <a class="button" href={paths.newCellar}>
+        Create the first cellar
+      </a>
+    ) : (
+      <p class="quiet">An admin creates it; you will see it here.</p>
+    )}
+  </div>
+)

@@ -1,0 +1,31 @@
+import { Copyable } from '../parts/copyable.tsx'
+import { paths } from '../paths.ts'
+import { javascriptReading, pythonReading, type Snippet, shellReading } from './snippets.ts'
+
+/** Lines that send a reading. They name the variable that holds the key, never a key. */
+export const ReadingSnippets = (props: { readonly snippet: Snippet; readonly shellLabel: string }): JSX.Element => (
+  <>
+    <Copyable id="shell-reading" label={props.shellLabel} text={shellReading(props.snippet)} what="command" />
+    <details>
+      <summary>The same in Python</summary>
+      <Copyable
+        id="python-reading"
+        label="After the variable is exported:"
+        text={pythonReading(props.snippet)}
+        what="Python"
+      />
+    </details>
+    <details>
+      <summary>The same in JavaScript</summary>
+      <Copyable
+        id="javascript-reading"
+        label="With Node, Bun or Deno, after the variable is exported:"
+        text={javascriptReading(props.snippet)}
+        what="JavaScript"
+      />
+    </details>
+    <p class="quiet">
+      Every answer a device can get, and which to retry: <a href={paths.devicesGuide}>the devices’ guide</a>.
+    </p>
+  </>
+)

@@ -1,0 +1,276 @@
+import { attribute } from '../parts/attribute.ts'
+import { Name } from '../parts/name.tsx'
+import { PageLinks } from '../parts/page-links.tsx'
+import { countOf, countText } from '../parts/quantity.ts'
+import { Sparkline } from '../parts/sparkline.tsx'
+import { Ago } from '../parts/time.tsx'
+import { paths } from '../paths.ts'
+import type { CellarView, KegListView, ReadingView, Shell } from '../types.ts'
+import { CellarFrame } from './cellar-frame.tsx'
+
+export const ReadingsPage = (props: {
+  readonly shell: Shell
+  readonly cellar: CellarView
+  readonly kegs: KegListView
+  /** What was looked for, as it was typed, and the words of it that were too many. */
+  readonly typed: string
+  readonly ignoredWords: readonly string[]
+  /** Newest accepted first. */
+  readonly readings: readonly ReadingView[]
+  /** Whether there is a key that could send one; matters only while there is no reading. */
+  readonly hasActiveKey: boolean
+}): JSX.Element => (
+  <CellarFrame shell={props.shell} cellar={props.cellar} tab="readings" title="Readings">
+    {props.typed !== '' || props.kegs.pages > 1 ? (
+      <FindKegs
+        cellar={props.cellar.cellar}
+        typed={props.typed}
+        find={props.kegs.find}
+        ignoredWords={props.ignoredWords}
+      />
+    ) : null}
+    <div
+      hx-sse:connect={attribute(paths.liveReadings(props.cellar.cellar, props.kegs.find, props.kegs.page))}
+      hx-sse:close="end"
+      hx-target="#cellar-readings"
+      hx-swap="outerMorph"
+    >
+      <CellarReadings
+        cellar={props.cellar.cellar}
+        kegs={props.kegs}
+        readings={props.readings}
+        hasActiveKey={props.hasActiveKey}
+        nowMs={props.shell.nowMs}
+        isAdmin={props.shell.operator?.role === 'admin'}
+      />
+    </div>
+  </CellarFrame>
+)
+
+export const CellarReadings = (props: {
+  readonly cellar: string
+  readonly kegs: KegListView
+  readonly readings: readonly ReadingView[]
+  readonly hasActiveKey: boolean
+  readonly nowMs: number
+  readonly isAdmin: boolean
+}): JSX.Element => (
+  <div id="cellar-readings">
+    {props.readings.length === 0 ? (
+      <NoReadings cellar={props.cellar} hasActiveKey={props.hasActiveKey} isAdmin={props.isAdmin} />
+    ) : (
+      <>
+        <Kegs cellar={props.cellar} {...props.kegs} />
+        <ReadingTable readings={props.readings} nowMs={props.nowMs} />
+      </>
+    )}
+  </div>
+)
+
+const NoReadings = (props: {
+  readonly cellar: string
+  readonly hasActiveKey: boolean
+  readonly isAdmin: boolean
+}): JSX.Element => (
+  <div class="empty">
+    <h2>No reading yet</h2>
+    {props.hasActiveKey ? (
+      <p>
+        This cellar has an active key. As soon as a device posts with it, the reading is here without a reload; what
+        came of a refused one is on the key’s own page.
+      </p>
+    ) : (
+      <p>A device needs a key of this cellar to send one.</p>
+    )}
+    {props.isAdmin && !props.hasActiveKey ? (
+      <a class="button" href={paths.newKey(props.cellar)}>
+        Create New Key
+      </a>
+    ) : (
+      <a href={paths.keys(props.cellar)}>API Keys of this cellar</a>
+    )}
+  </div>
+)
+
+/** By a plain GET, so that what is found has an address; beside what is live, so that no push disturbs who types. */
+const FindKegs = (props: {
+  readonly cellar: string
+  readonly typed: string
+  readonly find: string
+  readonly ignoredWords: readonly string[]
+}): JSX.Element => (
+  <search>
+    <form method="get" action={paths.cellar(props.cellar)} class="ask toolbar">
+      <label for="field-find">Find kegs</label>
+      <input
+        id="field-find"
+        name="find"
+        type="search"
+        autocomplete="off"
+        spellcheck="false"
+        value={attribute(props.typed)}
+        placeholder="words of rack and keg"
+      />
+      <button type="submit" class="secondary">
+        Find
+      </button>
+      {props.typed === '' ? null : <a href={paths.cellar(props.cellar)}>Show all</a>}
+    </form>
+    {props.ignoredWords.length === 0 ? null : (
+      <p class="quiet" role="status">
+        <span safe>{`Only the first ${props.find.split(' ').length} words are looked for. Ignored:`}</span>{' '}
+        <Name text={props.ignoredWords.join(' ')} />
+      </p>
+    )}
+  </search>
+)
+
+const Kegs = (props: KegListView & { readonly cellar: string }): JSX.Element => (
+  <section aria-labelledby="kegs-title">
+    <h2 id="kegs-title">
+      Kegs{' '}
+      <small safe>
+        {props.find === ''
+          ? countOf(props.all, 'keg', 'kegs')
+          : `${countText(props.found)} of ${countOf(props.all, 'keg', 'kegs')}`}
+      </small>
+    </h2>
+    {props.kegs.length === 0 ? <NoKegs find={props.find} /> : <KegTable kegs={props.kegs} />}
+    <PageLinks
+      page={props.page}
+      pages={props.pages}
+      hrefOf={(page) => paths.cellar(props.cellar, props.find, page)}
+      words={{ before: 'Previous kegs', behind: 'Next kegs' }}
+    />
+  </section>
+)
+
+const NoKegs = (props: { readonly find: string }): JSX.Element => (
+  <div class="empty small">
+    {props.find === '' ? (
+      <p>None has a reading to show: each that came is ahead of its time.</p>
+    ) : (
+      <p>
+        No keg has{' '}
+        <q>
+          <Name text={props.find} />
+        </q>{' '}
+        in the names of its rack and itself.
+      </p>
+    )}
+  </div>
+)
+
+const KegTable = (props: { readonly kegs: KegListView['kegs'] }): JSX.Element => (
+  <div class="table-room">
+    <table class="stack">
+      <thead>
+        <tr>
+          <th scope="col">Rack, keg</th>
+          <th scope="col" class="number">
+            Latest value
+          </th>
+          <th scope="col">Taken</th>
+          <th scope="col">Last values</th>
+        </tr>
+      </thead>
+      <tbody>
+        {props.kegs.map((keg) => (
+          <tr>
+            <KegHeading rack={keg.rack} keg={keg.keg} />
+            <td class="number value" data-label="Latest value">
+              {keg.latest.value}
+            </td>
+            <td data-label="Taken">
+              <code safe>{keg.latest.timestamp}</code> <Marks reading={keg.latest} />
+            </td>
+            <td data-label="Last values">
+              <Sparkline values={keg.values} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)
+
+const ReadingTable = (props: { readonly readings: readonly ReadingView[]; readonly nowMs: number }): JSX.Element => (
+  <section aria-labelledby="latest-title">
+    <h2 id="latest-title">
+      Latest readings <small>as they were accepted, newest first</small>
+    </h2>
+    <div class="table-room wider">
+      <table class="stack">
+        <thead>
+          <tr>
+            <th scope="col">Rack, keg</th>
+            <th scope="col" class="number">
+              Value
+            </th>
+            <th scope="col">Timestamp as sent</th>
+            <th scope="col">Accepted</th>
+            <th scope="col">Key</th>
+            <th scope="col">Receipt</th>
+          </tr>
+        </thead>
+        <tbody>
+          {props.readings.map((reading) => (
+            <ReadingLine reading={reading} nowMs={props.nowMs} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  </section>
+)
+
+const KegHeading = (props: { readonly rack: string; readonly keg: string }): JSX.Element => (
+  <th scope="row">
+    <Name class="under" text={props.rack} />
+    <Name class="row-name" text={props.keg} />
+  </th>
+)
+
+const ReadingLine = (props: { readonly reading: ReadingView; readonly nowMs: number }): JSX.Element => {
+  const { reading } = props
+  return (
+    <tr id={`reading-${reading.position}`}>
+      <KegHeading rack={reading.rack} keg={reading.keg} />
+      <td class="number value" data-label="Value">
+        {reading.value}
+      </td>
+      <td data-label="Timestamp as sent">
+        <code safe>{reading.timestamp}</code> <Marks reading={reading} />
+      </td>
+      <td data-label="Accepted">
+        <Ago at={reading.recordedAt} nowMs={props.nowMs} />
+      </td>
+      <td data-label="Key">
+        <a href={paths.key(reading.keyId)}>
+          <Name text={reading.keyLabel} />
+        </a>
+      </td>
+      <td data-label="Receipt">
+        <code class="receipt" safe>{`${reading.stream}@${reading.revision}`}</code>
+      </td>
+    </tr>
+  )
+}
+
+/** What an admin should know before trusting a reading. */
+const Marks = (props: { readonly reading: ReadingView }): JSX.Element => (
+  <>
+    {props.reading.clockSkew ? (
+      <span
+        class="mark skew"
+        title="Its timestamp lies more than 10 minutes after it was accepted: kept out of “latest”"
+      >
+        clock ahead
+      </span>
+    ) : null}
+    {props.reading.repeatOf !== null ? (
+      <span class="mark repeat" title="Sent before: same timestamp and value as one of this keg’s last 24 readings">
+        repeat
+      </span>
+    ) : null}
+  </>
+)

@@ -1,0 +1,153 @@
+import type { Limit } from '../../src/domain/events.ts'
+import { LimitFields } from '../keys/key-form.tsx'
+import { ByWhom } from '../parts/by.tsx'
+import { Csrf, FormFault, Shown, TextField } from '../parts/field.tsx'
+import { Name } from '../parts/name.tsx'
+import { limitText } from '../parts/quantity.ts'
+import { Instant } from '../parts/time.tsx'
+import { durationText } from '../parts/time-words.ts'
+import { paths } from '../paths.ts'
+import type { CellarView, EditForm, Form, PolicyField, RetentionField, Shell } from '../types.ts'
+import { CellarFrame } from './cellar-frame.tsx'
+import { keptText, RetentionForm } from './retention-form.tsx'
+
+export const SettingsPage = (props: {
+  readonly shell: Shell
+  readonly cellar: CellarView
+  readonly rename: EditForm<'title'>
+  readonly policy: EditForm<PolicyField>
+  readonly retention: Form<RetentionField>
+  /** In force where neither key nor cellar has one. */
+  readonly defaultLimit: Limit
+}): JSX.Element => (
+  <CellarFrame shell={props.shell} cellar={props.cellar} tab="settings" title="Settings">
+    <div class="columns">
+      <CellarFacts cellar={props.cellar} defaultLimit={props.defaultLimit} />
+      {props.shell.operator?.role === 'admin' ? (
+        <div>
+          <RenameForm shell={props.shell} cellar={props.cellar.cellar} form={props.rename} />
+          <PolicyForm
+            shell={props.shell}
+            cellar={props.cellar.cellar}
+            form={props.policy}
+            defaultLimit={props.defaultLimit}
+          />
+          <RetentionForm cellar={props.cellar} form={props.retention} />
+        </div>
+      ) : null}
+    </div>
+  </CellarFrame>
+)
+
+const CellarFacts = (props: { readonly cellar: CellarView; readonly defaultLimit: Limit }): JSX.Element => {
+  const { cellar } = props
+  const { limit, readingAgeMsMax, readingAheadMsMax, retentionMs } = cellar.policy
+  return (
+    <section class="card" aria-labelledby="facts-title">
+      <h2 id="facts-title">As it is</h2>
+      <dl class="facts">
+        <div class="wide-fact">
+          <dt>Identifier, which never changes</dt>
+          <dd>
+            <code>
+              <Name text={cellar.cellar} />
+            </code>
+          </dd>
+        </div>
+        <div>
+          <dt>Limit of a key without its own</dt>
+          <dd safe>{limitText(limit ?? props.defaultLimit)}</dd>
+        </div>
+        <div>
+          <dt>Oldest reading accepted</dt>
+          <dd safe>{oldestText(readingAgeMsMax, retentionMs)}</dd>
+        </div>
+        <div>
+          <dt>Furthest ahead</dt>
+          <dd safe>
+            {readingAheadMsMax === null
+              ? 'any; over 10 min it is marked'
+              : `${durationText(readingAheadMsMax)} ahead of our clock`}
+          </dd>
+        </div>
+        <div>
+          <dt>Readings are kept</dt>
+          <dd>
+            <span safe>{keptText(retentionMs)}</span>
+            {retentionMs === null ? null : <span class="under">older ones go for good</span>}
+          </dd>
+        </div>
+        <div>
+          <dt>Created</dt>
+          <dd>
+            <Instant at={cellar.createdAt} />
+            <span class="under">
+              by <ByWhom by={cellar.createdBy} />
+            </span>
+          </dd>
+        </div>
+      </dl>
+    </section>
+  )
+}
+
+/** What is not kept any more is not accepted either. */
+const oldestText = (ageMsMax: number | null, retentionMs: number | null): string => {
+  const bounds = [ageMsMax, retentionMs].filter((bound) => bound !== null)
+  return bounds.length === 0 ? 'of any age' : `${durationText(Math.min(...bounds))} old`
+}
+
+const RenameForm = (props: {
+  readonly shell: Shell
+  readonly cellar: string
+  readonly form: EditForm<'title'>
+}): JSX.Element => (
+  <form method="post" action={paths.rename(props.cellar)} class="card">
+    <h2>Title</h2>
+    <Csrf token={props.shell.csrf} />
+    <Shown text={props.form.shown} />
+    <FormFault fault={props.form.faults.form} />
+    <TextField
+      form={props.form}
+      name="title"
+      label="Title"
+      hint="What people read here; devices never see it."
+      required
+    />
+    <div class="form-end">
+      <button type="submit">Save title</button>
+    </div>
+  </form>
+)
+
+const PolicyForm = (props: {
+  readonly shell: Shell
+  readonly cellar: string
+  readonly form: EditForm<PolicyField>
+  readonly defaultLimit: Limit
+}): JSX.Element => (
+  <form method="post" action={paths.policy(props.cellar)} class="card">
+    <h2>Bounds</h2>
+    <Csrf token={props.shell.csrf} />
+    <Shown text={props.form.shown} />
+    <FormFault fault={props.form.faults.form} />
+    <LimitFields form={props.form} cellarLimit={props.defaultLimit} />
+    <TextField
+      form={props.form}
+      name="age_max"
+      label="Oldest reading accepted"
+      hint="Such as 30d, 12h or 90m. An older one is refused as TIMESTAMP_TOO_OLD. Blank: of any age."
+      placeholder="30d"
+    />
+    <TextField
+      form={props.form}
+      name="ahead_max"
+      label="Furthest ahead of our clock"
+      hint="Such as 10m. One further ahead is refused as TIMESTAMP_IN_FUTURE. Blank: accepted, and marked over 10 minutes."
+      placeholder="10m"
+    />
+    <div class="form-end">
+      <button type="submit">Save bounds</button>
+    </div>
+  </form>
+)

@@ -1,0 +1,106 @@
+import { Instant } from '../parts/time.tsx'
+import { durationWords } from '../parts/time-words.ts'
+import { paths } from '../paths.ts'
+import type { KeyView, PredecessorView } from '../types.ts'
+
+/**
+ * When the old key ends, and what to do until then. Offers nothing to send: the first reading with the new key starts the old
+ * key's end. With no overlap, that reading stops every device that has the old key.
+ */
+export const AfterRotation = (props: {
+  readonly apiKey: KeyView
+  readonly predecessor: PredecessorView
+}): JSX.Element => {
+  const { apiKey, predecessor } = props
+  const { rotation } = predecessor
+  if (rotation === null || rotation.awaitedId !== apiKey.keyId) {
+    return <EndsNothing predecessor={predecessor} />
+  }
+  return (
+    <>
+      <OldKeyEnds predecessor={predecessor} overlapMs={rotation.overlapMs} />
+      <NextSteps predecessor={predecessor} overlapMs={rotation.overlapMs} />
+    </>
+  )
+}
+
+type Ending = { readonly predecessor: PredecessorView; readonly overlapMs: number }
+
+const OldKeyEnds = ({ predecessor, overlapMs }: Ending): JSX.Element => {
+  const { keyId, status, expiresAt } = predecessor
+  return (
+    <section class="card warn" aria-labelledby="old-key-title">
+      <h2 id="old-key-title">When the old key ends</h2>
+      <p>
+        {overlapMs === 0 ? (
+          <>
+            The first reading with the new key <strong>stops the old key at once</strong>.
+          </>
+        ) : (
+          <>
+            The first reading with the new key starts the end of the old key:{' '}
+            <strong safe>{`it works for ${durationWords(overlapMs)} more`}</strong>, then it stops.
+          </>
+        )}{' '}
+        A test reading counts, too. Until that first reading, nothing changes.
+      </p>
+      {expiresAt === null ? null : (
+        <p>
+          The old key never works past its own expiry, <Instant at={expiresAt} />.
+        </p>
+      )}
+      {status === 'suspended' ? <p>The old key is suspended, so its devices are refused already.</p> : null}
+      <p>
+        Once the old key, <OldKeyLink keyId={keyId} />, has stopped, devices that still use it get{' '}
+        <code>API key has expired</code>.
+      </p>
+    </section>
+  )
+}
+
+const NextSteps = ({ predecessor, overlapMs }: Ending): JSX.Element => (
+  <section class="card" aria-labelledby="next-title">
+    <h2 id="next-title">What to do next</h2>
+    <ol class="steps">
+      <li>Save the new key where your devices will read it. Don’t send a test reading with it.</li>
+      {overlapMs === 0 ? (
+        <>
+          <li>Prepare every device that has the old key, then switch all of them together.</li>
+          <li>
+            Too many devices to switch together?{' '}
+            <a href={paths.rotateKey(predecessor.keyId)}>Rotate the old key again</a> and keep it working for longer.
+            Then use that new key, and revoke this one.
+          </li>
+        </>
+      ) : (
+        <>
+          <li>
+            Switch your devices to the new key, one after another. From the first one, you have{' '}
+            <span safe>{durationWords(overlapMs)}</span> for all of them.
+          </li>
+          <li>
+            Before the old key ends, look at <em>Last used</em> on <a href={paths.key(predecessor.keyId)}>its page</a>.
+            If it is recent, a device still uses the old key: give that key a later expiry.
+          </li>
+        </>
+      )}
+    </ol>
+  </section>
+)
+
+/** Another admin acted while this page was being made. */
+const EndsNothing = ({ predecessor }: { readonly predecessor: PredecessorView }): JSX.Element => (
+  <section class="card warn" aria-labelledby="old-key-title">
+    <h2 id="old-key-title">This key does not end the old one</h2>
+    <p>
+      The old key is <OldKeyLink keyId={predecessor.keyId} />. Another admin has just rotated it again, or revoked the
+      new key. If nobody needs the new key, revoke it.
+    </p>
+  </section>
+)
+
+const OldKeyLink = ({ keyId }: { readonly keyId: string }): JSX.Element => (
+  <a href={paths.key(keyId)}>
+    <code safe>{`clr_${keyId}_…`}</code>
+  </a>
+)

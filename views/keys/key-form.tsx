@@ -1,0 +1,162 @@
+import type { Limit } from '../../src/domain/events.ts'
+import { Breadcrumbs } from '../cellars/cellar-frame.tsx'
+import { Layout } from '../frame/layout.tsx'
+import { Csrf, FieldFault, FormFault, NoteField, Shown, TextField } from '../parts/field.tsx'
+import { Name } from '../parts/name.tsx'
+import { limitText } from '../parts/quantity.ts'
+import { Instant } from '../parts/time.tsx'
+import { paths } from '../paths.ts'
+import type { CellarView, EditForm, EditKeyField, ExpiryChoice, Form, KeyView, NewKeyField, Shell } from '../types.ts'
+
+export const NewKeyPage = (props: {
+  readonly shell: Shell
+  readonly cellar: CellarView
+  readonly form: Form<NewKeyField>
+  /** The id of the key that it makes: a form sent twice makes one key. */
+  readonly keyId: string
+  /** In force where a key has none of its own. */
+  readonly cellarLimit: Limit
+}): JSX.Element => (
+  <Layout shell={props.shell} title={`Create New Key · ${props.cellar.title}`} section="cellars" narrow>
+    <Breadcrumbs cellar={props.cellar} />
+    <h1>Create New Key</h1>
+    <form method="post" action={paths.keys(props.cellar.cellar)} class="card">
+      <Csrf token={props.shell.csrf} />
+      <input type="hidden" name="_key_id" value={props.keyId} />
+      <FormFault fault={props.form.faults.form} />
+      <KeyText form={props.form} isNew />
+      <ExpiryField form={props.form} choices={newChoices} expiresAt={null} />
+      <LimitFields form={props.form} cellarLimit={props.cellarLimit} />
+      <div class="form-end">
+        <button type="submit">Create key</button>
+        <a href={paths.keys(props.cellar.cellar)}>Cancel</a>
+      </div>
+    </form>
+  </Layout>
+)
+
+export const EditKeyPage = (props: {
+  readonly shell: Shell
+  readonly cellar: CellarView
+  readonly apiKey: KeyView
+  readonly form: EditForm<EditKeyField>
+  readonly cellarLimit: Limit
+}): JSX.Element => {
+  const { apiKey } = props
+  return (
+    <Layout shell={props.shell} title={`Edit ${apiKey.label}`} section="cellars" narrow>
+      <Breadcrumbs cellar={props.cellar} apiKey={apiKey} />
+      <h1>
+        Edit <Name text={apiKey.label} />
+      </h1>
+      <form method="post" action={paths.editKey(apiKey.keyId)} class="card" autocomplete="off">
+        <Csrf token={props.shell.csrf} />
+        <Shown text={props.form.shown} />
+        <FormFault fault={props.form.faults.form} />
+        <KeyText form={props.form} isNew={false} />
+        <ExpiryField form={props.form} choices={editChoices} expiresAt={apiKey.expiresAt} />
+        <LimitFields form={props.form} cellarLimit={props.cellarLimit} />
+        <p class="hint">An earlier expiry or a lower limit is in force, on every node, when the next page says so.</p>
+        <div class="form-end">
+          <button type="submit">Save changes</button>
+          <a href={paths.key(apiKey.keyId)}>Cancel</a>
+        </div>
+      </form>
+    </Layout>
+  )
+}
+
+const KeyText = (props: { readonly form: Form<NewKeyField>; readonly isNew: boolean }): JSX.Element => (
+  <>
+    <TextField
+      form={props.form}
+      name="label"
+      label="Label"
+      hint={`Which application uses it.${props.isNew ? ' Left blank, it gets the next number.' : ''}`}
+      placeholder="Fermentation controller"
+      required={!props.isNew}
+      autofocus
+    />
+    <NoteField form={props.form} name="note" label="Note" rows={2} />
+  </>
+)
+
+const newChoices: readonly ExpiryChoice[] = ['never', '7d', '30d', '90d', '1y', 'date']
+const editChoices: readonly ExpiryChoice[] = ['keep', ...newChoices]
+
+const choiceWords: Readonly<Record<ExpiryChoice, string>> = {
+  keep: 'As it is',
+  never: 'Never',
+  '7d': '7 days',
+  '30d': '30 days',
+  '90d': '90 days',
+  '1y': '1 year',
+  date: 'On a date',
+}
+
+const ExpiryField = (props: {
+  readonly form: Form<NewKeyField>
+  readonly choices: readonly ExpiryChoice[]
+  readonly expiresAt: number | null
+}): JSX.Element => {
+  const { values, faults } = props.form
+  return (
+    <fieldset class={faults.expires === undefined && faults.expires_on === undefined ? 'field' : 'field refused'}>
+      <legend>Expires</legend>
+      {props.expiresAt === null ? null : (
+        <p class="hint">
+          Now: <Instant at={props.expiresAt} />
+        </p>
+      )}
+      <div class="choices">
+        {props.choices.map((choice) => (
+          <label class="choice">
+            <input
+              type="radio"
+              id={`expires-${choice}`}
+              name="expires"
+              value={choice}
+              checked={values.expires === choice}
+            />
+            <span safe>{choiceWords[choice]}</span>
+          </label>
+        ))}
+      </div>
+      <div class="choice-detail">
+        <label for="field-expires_on">Last day it is valid, until midnight UTC</label>
+        <input
+          type="date"
+          id="field-expires_on"
+          name="expires_on"
+          value={dateOnly(values.expires_on)}
+          data-chooses="#expires-date"
+          aria-invalid={faults.expires_on === undefined ? undefined : 'true'}
+          aria-describedby={faults.expires_on === undefined ? undefined : 'fault-expires_on'}
+        />
+      </div>
+      <FieldFault name="expires" fault={faults.expires} />
+      <FieldFault name="expires_on" fault={faults.expires_on} />
+    </fieldset>
+  )
+}
+
+/** A date field shows nothing but a date. */
+const dateOnly = (typed: string): string => (/^\d{4}-\d\d-\d\d$/.test(typed) ? typed : '')
+
+export const LimitFields = (props: {
+  readonly form: Form<'limit_readings' | 'limit_seconds'>
+  readonly cellarLimit: Limit
+}): JSX.Element => (
+  <fieldset class="field">
+    <legend>
+      Limit <span class="optional">optional</span>
+    </legend>
+    <p class="hint" safe>
+      {`At most so many readings in any such time. Left blank: ${limitText(props.cellarLimit)}.`}
+    </p>
+    <div class="pair">
+      <TextField form={props.form} name="limit_readings" label="Readings" numeric quiet />
+      <TextField form={props.form} name="limit_seconds" label="in seconds" numeric quiet />
+    </div>
+  </fieldset>
+)

@@ -1,0 +1,244 @@
+import type { Change, HistoryRow } from '../../projections/audit-trail.ts'
+import type { KeyStatus } from '../../src/domain/key.ts'
+import { attribute } from '../parts/attribute.ts'
+import { ByWhom } from '../parts/by.tsx'
+import { Name } from '../parts/name.tsx'
+import { PageLinks } from '../parts/page-links.tsx'
+import { countOf, limitText } from '../parts/quantity.ts'
+import { ExactInstant } from '../parts/time.tsx'
+import { exactText, secondText } from '../parts/time-words.ts'
+import { paths } from '../paths.ts'
+import type { HistoryView, StateAt } from '../types.ts'
+import { StatusPill } from './key-status.tsx'
+import { livesOnText } from './rotation-state.tsx'
+
+/** What the log says of a key, event by event. */
+export const KeyHistory = (props: { readonly keyId: string; readonly history: HistoryView }): JSX.Element => (
+  <section id="history" aria-labelledby="history-title">
+    <h2 id="history-title">
+      History <small>from the log, newest first; times are UTC</small>
+    </h2>
+    <div class="table-room wider">
+      <table class="stack history">
+        <thead>
+          <tr>
+            <th scope="col">Event</th>
+            <th scope="col">When and who</th>
+            <th scope="col">What changed</th>
+            <th scope="col">State after it</th>
+            <th scope="col">In the log</th>
+          </tr>
+        </thead>
+        <tbody>
+          {props.history.rows.map((row) => (
+            <HistoryLine row={row} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+    <PageLinks
+      page={props.history.page}
+      pages={props.history.pages}
+      hrefOf={(page) => `${paths.key(props.keyId, page)}#history`}
+      words={{ before: 'Newer events', behind: 'Older events' }}
+    />
+  </section>
+)
+
+const HistoryLine = (props: { readonly row: HistoryRow }): JSX.Element => {
+  const { row } = props
+  return (
+    <tr id={`position-${row.position}`}>
+      <th scope="row">
+        <span class="row-name" safe>
+          {eventWords[row.type]}
+        </span>
+        <code class="under">{row.type}</code>
+      </th>
+      <td data-label="When and who">
+        <ExactInstant at={row.at} />
+        <span class="under">
+          <ByWhom by={row.by} />
+        </span>
+      </td>
+      <td data-label="What changed">
+        {row.changes.length === 0 ? (
+          <span class="quiet">–</span>
+        ) : (
+          <ul class="changes">
+            {row.changes.map((change) => (
+              <ChangeLine change={change} />
+            ))}
+          </ul>
+        )}
+      </td>
+      <td data-label="State after it">
+        <StatusPill status={row.statusAfter} />
+        <Name class="under" text={besidePill(row.statusAfter, row.stateAfter)} />
+      </td>
+      <td data-label="In the log" class="place">
+        <code safe>{`${row.stream}@${row.revision}`}</code>
+        <span class="under" safe>{`position ${row.position}`}</span>
+        <span class="under" safe>{`request ${row.requestId}`}</span>
+      </td>
+    </tr>
+  )
+}
+
+const eventWords: Readonly<Record<HistoryRow['type'], string>> = {
+  KeyCreated: 'Created',
+  KeyRelabelled: 'Label or note changed',
+  KeyLimitChanged: 'Limit changed',
+  KeyExpirySet: 'Expiry set',
+  KeyRotated: 'Rotated',
+  KeySuperseded: 'Its successor is in use',
+  KeySuspended: 'Suspended',
+  KeyResumed: 'Resumed',
+  KeyExpired: 'Expiry passed, recorded',
+  KeyRevoked: 'Revoked',
+  ReadingsSealed: 'Readings sealed for good',
+  ReadingsFenced: 'Change in force everywhere',
+  ReadingsPurged: 'Old readings purged',
+}
+
+const fieldWords: Readonly<Record<Change['field'], string>> = {
+  cellar: 'Cellar',
+  label: 'Label',
+  note: 'Note',
+  reason: 'Reason',
+  limit: 'Limit',
+  expiresAt: 'Expires',
+  predecessor: 'Follows',
+  successor: 'Successor',
+  superseded: 'Successor',
+  keyRevision: 'Key’s revision',
+  purged: 'Gone for good',
+}
+
+const ChangeLine = (props: { readonly change: Change }): JSX.Element => {
+  const { before, after } = changeTexts(props.change)
+  return (
+    <li>
+      <span class="quiet" safe>
+        {fieldWords[props.change.field]}
+      </span>{' '}
+      {before === null ? null : (
+        <>
+          <del>
+            <Name text={before} />
+          </del>{' '}
+          <span aria-hidden="true">→</span>{' '}
+        </>
+      )}
+      <ins>
+        <Name text={after} />
+      </ins>
+    </li>
+  )
+}
+
+/** `before` is `null` where there was nothing. */
+const changeTexts = (change: Change): { readonly before: string | null; readonly after: string } => {
+  switch (change.field) {
+    case 'limit':
+      return {
+        before: change.from === undefined ? null : limitOrCellars(change.from),
+        after: limitOrCellars(change.to),
+      }
+    case 'expiresAt':
+      return { before: change.from === undefined ? null : expiryText(change.from), after: expiryText(change.to) }
+    case 'predecessor':
+      return { before: null, after: `clr_${change.keyId}_…` }
+    case 'successor':
+      return { before: null, after: `clr_${change.keyId}_…; this key ${livesOnText(change.overlapMs)}` }
+    case 'superseded':
+      return { before: null, after: `clr_${change.keyId}_…, first used ${exactText(change.usedAt)}` }
+    case 'keyRevision':
+      return { before: null, after: String(change.to) }
+    case 'purged':
+      return { before: null, after: purgedText(change) }
+    case 'cellar':
+    case 'label':
+    case 'note':
+    case 'reason':
+      return { before: change.from === undefined ? null : textOrNone(change.from), after: textOrNone(change.to) }
+    default:
+      return unknownChange(change)
+  }
+}
+
+const purgedText = (change: Extract<Change, { field: 'purged' }>): string => {
+  const { first, last } = change.revisions
+  const what = `${countOf(change.readings, 'reading', 'readings')}, revisions ${first} to ${last}`
+  return `${what}; accepted before ${exactText(change.acceptedBefore)}, the last at ${exactText(change.lastAcceptedAt)}`
+}
+
+const limitOrCellars = (limit: Parameters<typeof limitText>[0] | null): string =>
+  limit === null ? 'the cellar’s' : limitText(limit)
+
+const expiryText = (at: number | null): string => (at === null ? 'never' : exactText(at))
+
+const textOrNone = (text: string): string => (text === '' ? '(none)' : text)
+
+const unknownChange = (change: never): never => {
+  throw new Error(`Cannot show a change: ${JSON.stringify(change)}`)
+}
+
+/** "Was it valid at 10:14:07?", asked by a plain GET, so that the answer has an address that can be sent on. */
+export const StateAtInstant = (props: {
+  readonly keyId: string
+  readonly stateAt: StateAt | null
+  readonly nowMs: number
+}): JSX.Element => {
+  const fault = props.stateAt?.answer.kind === 'refused' ? props.stateAt.answer.rule : null
+  return (
+    <section id="state-at" class="card" aria-labelledby="state-at-title">
+      <h2 id="state-at-title">Was it valid then?</h2>
+      <form method="get" action={`${paths.key(props.keyId)}#state-at`} class="ask">
+        <label for="field-at">State at (UTC)</label>
+        <input
+          id="field-at"
+          name="at"
+          type="text"
+          required
+          autocomplete="off"
+          spellcheck="false"
+          value={attribute(props.stateAt?.typed ?? '')}
+          placeholder={secondText(props.nowMs).replace(' UTC', '')}
+          aria-invalid={fault === null ? undefined : 'true'}
+          aria-describedby={fault === null ? undefined : 'fault-at'}
+        />
+        <button type="submit" class="secondary">
+          Ask the log
+        </button>
+      </form>
+      {fault === null ? null : (
+        <p class="fault" id="fault-at">
+          <Name text={fault} />
+        </p>
+      )}
+      {props.stateAt === null ? null : <StateAnswer answer={props.stateAt.answer} />}
+    </section>
+  )
+}
+
+const StateAnswer = (props: { readonly answer: StateAt['answer'] }): JSX.Element => {
+  const { answer } = props
+  if (answer.kind === 'refused') return ''
+  return (
+    <p class="answer" role="status">
+      <span>
+        At <ExactInstant at={answer.at} />:
+      </span>{' '}
+      {answer.status === null ? null : <StatusPill status={answer.status} />}
+      <Name
+        class="answer-reason"
+        text={answer.status === null ? answer.reason : besidePill(answer.status, answer.reason)}
+      />
+    </p>
+  )
+}
+
+/** A reason is a sentence that begins with the state, which the pill has said. */
+const besidePill = (status: KeyStatus, reason: string): string =>
+  reason.startsWith(status) ? reason.slice(status.length).replace(/^:? /, '') : reason

@@ -1,0 +1,184 @@
+import { Breadcrumbs } from '../cellars/cellar-frame.tsx'
+import { Layout } from '../frame/layout.tsx'
+import { ByWhom } from '../parts/by.tsx'
+import { UsageMeter } from '../parts/meter.tsx'
+import { Name } from '../parts/name.tsx'
+import { countText, limitText } from '../parts/quantity.ts'
+import { Ago, AgoOrNever, Instant } from '../parts/time.tsx'
+import { paths } from '../paths.ts'
+import type { CellarView, HistoryView, KeyView, Shell, StateAt } from '../types.ts'
+import { KeyHistory, StateAtInstant } from './key-history.tsx'
+import { StatusPill, statusMeaning } from './key-status.tsx'
+import { KeyActions, LastRefusal } from './keys-page.tsx'
+import { RotationFacts } from './rotation-state.tsx'
+
+/** One key for the admin who wonders whether it works, and for the auditor who wonders whether it did. */
+export const KeyPage = (props: {
+  readonly shell: Shell
+  readonly cellar: CellarView
+  readonly apiKey: KeyView
+  readonly history: HistoryView
+  /** Answer to `?at=`; `null` if it was not asked. */
+  readonly stateAt: StateAt | null
+}): JSX.Element => {
+  const { apiKey, shell } = props
+  return (
+    <Layout shell={shell} title={`${apiKey.label} · ${props.cellar.title}`} section="cellars">
+      <Breadcrumbs cellar={props.cellar} />
+      <div
+        hx-sse:connect={paths.liveKey(apiKey.keyId, props.history.page)}
+        hx-sse:close="end"
+        hx-target="#key-now"
+        hx-swap="outerMorph"
+      >
+        <KeyNow apiKey={apiKey} nowMs={shell.nowMs} isAdmin={shell.operator?.role === 'admin'} />
+      </div>
+      <StateAtInstant keyId={apiKey.keyId} stateAt={props.stateAt} nowMs={shell.nowMs} />
+      <KeyHistory keyId={apiKey.keyId} history={props.history} />
+    </Layout>
+  )
+}
+
+/** All of the page that changes, and so not the question between the two, in which somebody may be typing. */
+export const KeyPush = (props: {
+  readonly apiKey: KeyView
+  readonly history: HistoryView
+  readonly nowMs: number
+  readonly isAdmin: boolean
+}): JSX.Element => (
+  <>
+    <KeyNow apiKey={props.apiKey} nowMs={props.nowMs} isAdmin={props.isAdmin} />
+    <tag of="hx-partial" hx-target="#history" hx-swap="outerMorph">
+      <KeyHistory keyId={props.apiKey.keyId} history={props.history} />
+    </tag>
+  </>
+)
+
+const KeyNow = (props: {
+  readonly apiKey: KeyView
+  readonly nowMs: number
+  readonly isAdmin: boolean
+}): JSX.Element => {
+  const { apiKey } = props
+  return (
+    <div id="key-now">
+      <div class="heading with-action">
+        <div>
+          <h1>
+            <Name text={apiKey.label} />
+          </h1>
+          <p class="identifier">
+            <code safe>{`clr_${apiKey.keyId}_…`}</code>
+          </p>
+        </div>
+        {props.isAdmin && apiKey.status !== 'revoked' ? (
+          <div class="page-actions">
+            <a class="action" href={paths.editKey(apiKey.keyId)}>
+              Edit
+            </a>
+            {apiKey.canRotate ? (
+              <a class="action" href={paths.rotateKey(apiKey.keyId)}>
+                Rotate
+              </a>
+            ) : null}
+            <KeyActions apiKey={apiKey} />
+          </div>
+        ) : null}
+      </div>
+      <KeyFacts apiKey={apiKey} nowMs={props.nowMs} />
+    </div>
+  )
+}
+
+const KeyFacts = (props: { readonly apiKey: KeyView; readonly nowMs: number }): JSX.Element => {
+  const { apiKey, nowMs } = props
+  const mark = apiKey.revoked ?? apiKey.suspended
+  // It has ended: no window counts for it, and no expiry is still to come.
+  const isRevoked = apiKey.status === 'revoked'
+  return (
+    <section id="key-facts" class="card" aria-label="Now">
+      <p class="state">
+        <StatusPill status={apiKey.status} /> <span safe>{statusMeaning(apiKey, nowMs)}</span>
+      </p>
+      {mark === null ? null : (
+        <p class="state-cause">
+          Since <Instant at={mark.at} />, by <ByWhom by={mark.by} />
+          {mark.reason === '' ? (
+            '; no reason was given.'
+          ) : (
+            <>
+              :{' '}
+              <q>
+                <Name text={mark.reason} />
+              </q>
+            </>
+          )}
+        </p>
+      )}
+      <dl class="facts">
+        <div>
+          <dt>Last used</dt>
+          <dd>
+            <AgoOrNever at={apiKey.lastUsedAt} nowMs={nowMs} />
+          </dd>
+        </div>
+        <div>
+          <dt>Readings accepted</dt>
+          <dd safe>{countText(apiKey.accepted)}</dd>
+        </div>
+        <div>
+          <dt>{isRevoked ? 'Limit' : 'Used of limit'}</dt>
+          <dd>
+            {isRevoked ? (
+              <span safe>{limitText(apiKey.limit)}</span>
+            ) : (
+              <UsageMeter used={apiKey.used} limit={apiKey.limit} />
+            )}
+            {apiKey.ownLimit === null ? <span class="under">the cellar’s limit</span> : null}
+          </dd>
+        </div>
+        <div>
+          <dt>Last refusal</dt>
+          <dd>
+            <LastRefusal refusal={apiKey.lastRefusal} nowMs={nowMs} />
+          </dd>
+        </div>
+        <div>
+          <dt>Expires</dt>
+          <dd>
+            {apiKey.expiresAt === null ? (
+              'never'
+            ) : (
+              <>
+                <Instant at={apiKey.expiresAt} />
+                {isRevoked ? null : (
+                  <span class="under">
+                    <Ago at={apiKey.expiresAt} nowMs={nowMs} />
+                  </span>
+                )}
+              </>
+            )}
+          </dd>
+        </div>
+        <div>
+          <dt>Created</dt>
+          <dd>
+            <Instant at={apiKey.created.at} />
+            <span class="under">
+              by <ByWhom by={apiKey.created.by} />
+            </span>
+          </dd>
+        </div>
+        <RotationFacts apiKey={apiKey} nowMs={nowMs} />
+        {apiKey.note === '' ? null : (
+          <div class="wide-fact">
+            <dt>Note</dt>
+            <dd class="note">
+              <Name text={apiKey.note} />
+            </dd>
+          </div>
+        )}
+      </dl>
+    </section>
+  )
+}

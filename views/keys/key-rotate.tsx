@@ -1,0 +1,86 @@
+import { Breadcrumbs } from '../cellars/cellar-frame.tsx'
+import { Layout } from '../frame/layout.tsx'
+import { Csrf, FieldFault, FormFault } from '../parts/field.tsx'
+import { Name } from '../parts/name.tsx'
+import { Instant } from '../parts/time.tsx'
+import { durationText } from '../parts/time-words.ts'
+import { paths } from '../paths.ts'
+import type { CellarView, Form, KeyView, RotateField, Shell } from '../types.ts'
+import { KeyLink } from './rotation-state.tsx'
+
+/** A choice, as the form sends it. */
+type Overlap = { readonly typed: string; readonly ms: number }
+
+/** Asks how long the old key is to live on, and says what happens. */
+export const RotateKeyPage = (props: {
+  readonly shell: Shell
+  readonly cellar: CellarView
+  readonly apiKey: KeyView
+  readonly form: Form<RotateField>
+  readonly overlaps: readonly Overlap[]
+  /** The id of the key that it makes: a form sent twice makes one key. */
+  readonly keyId: string
+}): JSX.Element => {
+  const { apiKey, form } = props
+  return (
+    <Layout shell={props.shell} title={`Rotate ${apiKey.label}`} section="cellars" narrow>
+      <Breadcrumbs cellar={props.cellar} apiKey={apiKey} />
+      <h1>
+        Rotate <Name text={apiKey.label} />
+      </h1>
+      <form method="post" action={paths.rotateKey(apiKey.keyId)} class="card">
+        <Csrf token={props.shell.csrf} />
+        <input type="hidden" name="_key_id" value={props.keyId} />
+        <FormFault fault={form.faults.form} />
+        <p>
+          This makes a new key with the label, note, limit and expiry of <code safe>{`clr_${apiKey.keyId}_…`}</code>,
+          and shows its text once. This key goes on working until the first reading with the new one. A test reading
+          counts, too.
+        </p>
+        {apiKey.expiresAt === null ? null : (
+          <p>
+            Both expire <Instant at={apiKey.expiresAt} />, if nothing ends this one before.
+          </p>
+        )}
+        {apiKey.status === 'suspended' ? <p>This key stays suspended. The new one is not.</p> : null}
+        <Replaced apiKey={apiKey} />
+        <fieldset class={form.faults.overlap === undefined ? 'field' : 'field refused'}>
+          <legend>After the first reading with the new key, keep this key working for</legend>
+          <div class="choices">
+            {props.overlaps.map(({ typed, ms }) => (
+              <label class="choice">
+                <input
+                  type="radio"
+                  id={`overlap-${typed}`}
+                  name="overlap"
+                  value={typed}
+                  checked={form.values.overlap === typed}
+                />
+                <span safe>{ms === 0 ? 'No time: it stops at once' : durationText(ms)}</span>
+              </label>
+            ))}
+          </div>
+          <FieldFault name="overlap" fault={form.faults.overlap} />
+        </fieldset>
+        <div class="form-end">
+          <button type="submit">Rotate key</button>
+          <a href={paths.key(apiKey.keyId)}>Cancel</a>
+        </div>
+      </form>
+    </Layout>
+  )
+}
+
+/** The text of the last successor may be lost, or with a device that is about to use it. */
+const Replaced = (props: { readonly apiKey: KeyView }): JSX.Element => {
+  const { successor } = props.apiKey
+  if (successor === null || successor.label === null || successor.usedAt !== null) return ''
+  return (
+    <p>
+      <KeyLink keyId={successor.keyId} label={successor.label} /> was made to follow this one, and{' '}
+      {successor.awaitedId === successor.keyId
+        ? 'has not been used. The new key takes its place; if its text is lost, revoke it.'
+        : 'is revoked. The new key takes its place.'}
+    </p>
+  )
+}

@@ -1,0 +1,32 @@
+import type { KeyStatus } from '../../src/domain/key.ts'
+import type { KeyView } from '../types.ts'
+
+/** A word, a colour and a shape, so that none of them carries it alone. */
+export const StatusPill = (props: { readonly status: KeyStatus }): JSX.Element => (
+  <span class={`pill ${props.status}`}>
+    <svg viewBox="0 0 10 10" width="10" height="10" aria-hidden="true" focusable="false">
+      <path d={shapes[props.status]} />
+    </svg>
+    {props.status}
+  </span>
+)
+
+const shapes: Readonly<Record<KeyStatus, string>> = {
+  active: 'M5 0a5 5 0 1 0 0 10a5 5 0 1 0 0-10z',
+  expired: 'M0 0h10L5 5l5 5H0l5-5z',
+  suspended: 'M1 0h3v10H1zM6 0h3v10H6z',
+  revoked: 'M1.5 0L5 3.5L8.5 0L10 1.5L6.5 5L10 8.5L8.5 10L5 6.5L1.5 10L0 8.5L3.5 5L0 1.5z',
+}
+
+/** What a state means for a device, in a sentence, at `nowMs`. */
+export const statusMeaning = (key: Pick<KeyView, 'status' | 'expiresAt'>, nowMs: number): string =>
+  key.status === 'suspended' && key.expiresAt !== null && key.expiresAt <= nowMs
+    ? 'Its readings are refused as “Invalid API key”. Its expiry has passed too: resumed, it still needs a later one.'
+    : meanings[key.status]
+
+const meanings: Readonly<Record<KeyStatus, string>> = {
+  active: 'Its readings are accepted.',
+  expired: 'Its expiry has passed: devices are told “API key has expired”. A later expiry revives it.',
+  suspended: 'Its readings are refused as “Invalid API key” until it is resumed.',
+  revoked: 'Its readings are refused for good. A revoked key can’t be revived.',
+}

@@ -1,0 +1,312 @@
+import type { KeyStatus } from '../../src/domain/key.ts'
+import { CellarFrame } from '../cellars/cellar-frame.tsx'
+import { ReadingSnippets } from '../cellars/reading-snippets.tsx'
+import type { Snippet } from '../cellars/snippets.ts'
+import { ByWhom } from '../parts/by.tsx'
+import { UsageMeter } from '../parts/meter.tsx'
+import { Name } from '../parts/name.tsx'
+import { PageLinks } from '../parts/page-links.tsx'
+import { countText, limitText } from '../parts/quantity.ts'
+import { Ago, AgoOrNever, Day, Instant } from '../parts/time.tsx'
+import { paths } from '../paths.ts'
+import type { CellarView, KeyCounts, KeyView, Shell } from '../types.ts'
+import { PendingEnd } from './rotation-state.tsx'
+
+type ListProps = {
+  readonly cellar: string
+  /** The tab. */
+  readonly status: KeyStatus
+  readonly counts: KeyCounts
+  /** Those of that status, newest first, that are on this page. */
+  readonly keys: readonly KeyView[]
+  /** From 1. */
+  readonly page: number
+  readonly pages: number
+  readonly nowMs: number
+  readonly isAdmin: boolean
+}
+
+export const KeysPage = (props: {
+  readonly shell: Shell
+  readonly cellar: CellarView
+  readonly status: KeyStatus
+  readonly counts: KeyCounts
+  readonly keys: readonly KeyView[]
+  readonly page: number
+  readonly pages: number
+  /** `{base_url}` of the contract. */
+  readonly baseUrl: string
+}): JSX.Element => {
+  const isAdmin = props.shell.operator?.role === 'admin'
+  const { cellar } = props.cellar
+  return (
+    <CellarFrame shell={props.shell} cellar={props.cellar} tab="keys" title="API Keys">
+      {isAdmin ? (
+        <p class="toolbar">
+          <a class="button" href={paths.newKey(cellar)}>
+            Create New Key
+          </a>
+        </p>
+      ) : null}
+      <div
+        hx-sse:connect={paths.liveKeys(cellar, props.status, props.page)}
+        hx-sse:close="end"
+        hx-target="#key-list"
+        hx-swap="outerMorph"
+      >
+        <KeyList
+          cellar={cellar}
+          status={props.status}
+          counts={props.counts}
+          keys={props.keys}
+          page={props.page}
+          pages={props.pages}
+          nowMs={props.shell.nowMs}
+          isAdmin={isAdmin}
+        />
+      </div>
+      <HowToSend snippet={{ baseUrl: props.baseUrl, cellar }} />
+    </CellarFrame>
+  )
+}
+
+/** For the device that comes months after the page of its key was closed. */
+const HowToSend = (props: { readonly snippet: Snippet }): JSX.Element => (
+  <details class="card">
+    <summary>How a device sends a reading</summary>
+    <p>
+      Put a key of this cellar into the variable <code>CELLARBOOK_KEY</code>, from wherever the device keeps its
+      secrets.
+    </p>
+    <ReadingSnippets snippet={props.snippet} shellLabel="In a shell:" />
+  </details>
+)
+
+export const KeyList = (props: ListProps): JSX.Element => (
+  <section id="key-list" aria-label={`Keys: ${props.status}`}>
+    <StatusTabs cellar={props.cellar} status={props.status} counts={props.counts} />
+    {props.keys.length === 0 ? <NoKeys {...props} /> : <KeyTable {...props} />}
+    <PageLinks
+      page={props.page}
+      pages={props.pages}
+      hrefOf={(page) => paths.keys(props.cellar, props.status, page)}
+      words={{ before: 'Newer keys', behind: 'Older keys' }}
+    />
+  </section>
+)
+
+/** In the order an admin looks for them; an expired key can be revived, a suspended one resumed, a revoked one neither. */
+const tabs: readonly { readonly status: KeyStatus; readonly words: string }[] = [
+  { status: 'active', words: 'Active' },
+  { status: 'expired', words: 'Expired' },
+  { status: 'suspended', words: 'Suspended' },
+  { status: 'revoked', words: 'Revoked' },
+]
+
+const StatusTabs = (props: {
+  readonly cellar: string
+  readonly status: KeyStatus
+  readonly counts: KeyCounts
+}): JSX.Element => (
+  <nav class="filters" aria-label="Keys by state">
+    <ul>
+      {tabs.map((tab) => (
+        <li>
+          <a
+            href={paths.keys(props.cellar, tab.status)}
+            aria-current={tab.status === props.status ? 'page' : undefined}
+          >
+            <span safe>{tab.words}</span>{' '}
+            <span class="count" safe>
+              {countText(props.counts[tab.status])}
+            </span>
+          </a>
+        </li>
+      ))}
+    </ul>
+  </nav>
+)
+
+const NoKeys = (props: ListProps): JSX.Element => {
+  const none = Object.values(props.counts).every((count) => count === 0)
+  if (!none) {
+    return (
+      <div class="empty small">
+        <p safe>{`No ${props.status} key in this cellar.`}</p>
+      </div>
+    )
+  }
+  return (
+    <div class="empty">
+      <h2>No key yet</h2>
+      <p>
+        A device proves with a key that it may send to this cellar. Give each application a key of its own: then one can
+        be revoked without stopping the others.
+      </p>
+      {props.isAdmin ? (
+        <a class="button" href={paths.newKey(props.cellar)}>
+          Create the first key
+        </a>
+      ) : (
+        <p class="quiet">An admin creates it; you will see it here.</p>
+      )}
+    </div>
+  )
+}
+
+const KeyTable = (props: ListProps): JSX.Element => (
+  <div class="table-room widest">
+    <table class="stack keys">
+      <thead>
+        <tr>
+          <th scope="col">Key</th>
+          <th scope="col">Created</th>
+          <th scope="col">Last used</th>
+          <th scope="col">Used of limit</th>
+          <th scope="col">Last refusal</th>
+          <th scope="col">
+            {props.status === 'revoked' ? 'Revoked' : props.status === 'suspended' ? 'Suspended' : 'Expires'}
+          </th>
+          {props.isAdmin && props.status !== 'revoked' ? (
+            <th scope="col">
+              <span class="visually-hidden">Actions</span>
+            </th>
+          ) : null}
+        </tr>
+      </thead>
+      <tbody>
+        {props.keys.map((key) => (
+          <KeyLine apiKey={key} status={props.status} nowMs={props.nowMs} isAdmin={props.isAdmin} />
+        ))}
+      </tbody>
+    </table>
+  </div>
+)
+
+const KeyLine = (props: {
+  readonly apiKey: KeyView
+  readonly status: KeyStatus
+  readonly nowMs: number
+  readonly isAdmin: boolean
+}): JSX.Element => {
+  const { apiKey: key, nowMs } = props
+  return (
+    <tr id={`key-${key.keyId}`}>
+      <th scope="row">
+        <a class="row-name" href={paths.key(key.keyId)}>
+          <Name text={key.label} />
+        </a>
+        <code class="under" safe>{`clr_${key.keyId}_…`}</code>
+      </th>
+      <td data-label="Created">
+        <Day at={key.created.at} />
+      </td>
+      <td data-label="Last used">
+        <AgoOrNever at={key.lastUsedAt} nowMs={nowMs} />
+      </td>
+      <td data-label="Used of limit">
+        {props.status === 'active' ? (
+          <UsageMeter used={key.used} limit={key.limit} />
+        ) : (
+          <span class="quiet" safe>{`limit ${limitText(key.limit)}`}</span>
+        )}
+      </td>
+      <td data-label="Last refusal">
+        <LastRefusal refusal={key.lastRefusal} nowMs={nowMs} />
+      </td>
+      <td data-label={props.status === 'revoked' ? 'Revoked' : props.status === 'suspended' ? 'Suspended' : 'Expires'}>
+        <Ending apiKey={key} nowMs={nowMs} />
+      </td>
+      {props.isAdmin && props.status !== 'revoked' ? (
+        <td class="actions">
+          <KeyActions apiKey={key} />
+        </td>
+      ) : null}
+    </tr>
+  )
+}
+
+export const LastRefusal = (props: {
+  readonly refusal: KeyView['lastRefusal']
+  readonly nowMs: number
+}): JSX.Element =>
+  props.refusal === null ? (
+    <span class="quiet">none since this node started</span>
+  ) : (
+    <span class="refusal">
+      <code safe>{props.refusal.code}</code> <Ago at={props.refusal.at} nowMs={props.nowMs} />
+      {props.refusal.isCost ? (
+        <span class="under" safe>
+          {costWords(props.refusal.cause)}
+        </span>
+      ) : null}
+    </span>
+  )
+
+const costWords = (cause: string | null): string =>
+  `too many requests that stored nothing${cause === null ? '' : `, the last with ${cause}`}`
+
+/** When and how a key's time ends or ended. */
+const Ending = (props: { readonly apiKey: KeyView; readonly nowMs: number }): JSX.Element => {
+  const { apiKey: key } = props
+  const mark = key.revoked ?? key.suspended
+  if (mark !== null) {
+    return (
+      <span class="ending">
+        <Instant at={mark.at} />
+        <span class="under">
+          by <ByWhom by={mark.by} />
+        </span>
+        {mark.reason === '' ? null : (
+          <q>
+            <Name text={mark.reason} />
+          </q>
+        )}
+      </span>
+    )
+  }
+  return (
+    <span class="ending">
+      {key.expiresAt === null ? (
+        <span class="quiet">never</span>
+      ) : (
+        <>
+          <Instant at={key.expiresAt} />
+          <span class="under">
+            <Ago at={key.expiresAt} nowMs={props.nowMs} />
+          </span>
+        </>
+      )}
+      <PendingEnd apiKey={key} />
+    </span>
+  )
+}
+
+/** Links to pages that ask before they act; a script shows the same question in a dialog. */
+export const KeyActions = (props: { readonly apiKey: KeyView }): JSX.Element => {
+  const { keyId, label, status } = props.apiKey
+  return (
+    <ul class="action-list">
+      {status === 'suspended' ? (
+        <Action href={paths.resumeKey(keyId)} words="Resume" label={label} />
+      ) : (
+        <Action href={paths.suspendKey(keyId)} words="Suspend" label={label} />
+      )}
+      <Action href={paths.revokeKey(keyId)} words="Revoke" label={label} danger />
+    </ul>
+  )
+}
+
+const Action = (props: {
+  readonly href: string
+  readonly words: string
+  readonly label: string
+  readonly danger?: boolean
+}): JSX.Element => (
+  <li>
+    <a class={props.danger ? 'action danger' : 'action'} href={props.href} data-dialog>
+      <span safe>{props.words}</span>
+      <Name class="visually-hidden" text={` ${props.label}`} />
+    </a>
+  </li>
+)

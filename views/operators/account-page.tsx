@@ -1,0 +1,75 @@
+import { Layout } from '../frame/layout.tsx'
+import { attribute } from '../parts/attribute.ts'
+import { Csrf, FormFault, PasswordField } from '../parts/field.tsx'
+import { Name } from '../parts/name.tsx'
+import { paths } from '../paths.ts'
+import type { ChangePasswordField, Form, SessionRow, Shell, SignInHistoryRow } from '../types.ts'
+import { OpenSessions } from './open-sessions.tsx'
+import { SignInHistory } from './sign-in-history-table.tsx'
+
+/** The account of whoever looks at it: its password, its open sessions, and who signed in to it. */
+export const AccountPage = (props: {
+  readonly shell: Shell
+  readonly email: string
+  readonly sessions: readonly SessionRow[]
+  readonly history: readonly SignInHistoryRow[]
+  readonly form: Form<ChangePasswordField>
+  readonly passwordCharsMin: number
+}): JSX.Element => (
+  <Layout shell={props.shell} title="Your account" section="account">
+    <div class="heading">
+      <h1>Your account</h1>
+      <p class="quiet">
+        You are signed in as <Name text={props.email} />.
+      </p>
+    </div>
+    <div class="list-and-form">
+      <OpenSessions csrf={props.shell.csrf} nowMs={props.shell.nowMs} sessions={props.sessions} />
+      <PasswordForm {...props} />
+    </div>
+    <SignInHistory email={props.email} rows={props.history} />
+  </Layout>
+)
+
+const PasswordForm = (props: {
+  readonly shell: Shell
+  readonly email: string
+  readonly form: Form<ChangePasswordField>
+  readonly passwordCharsMin: number
+}): JSX.Element => {
+  const { faults } = props.form
+  return (
+    <form method="post" action={paths.accountPassword} class="card">
+      <h2>Change password</h2>
+      <p class="hint">Every other session of yours ends.</p>
+      <Csrf token={props.shell.csrf} />
+      <FormFault fault={faults.form} />
+      {/* A password manager looks for it, to know whose password this is. */}
+      <input type="email" value={attribute(props.email)} autocomplete="username" readonly hidden />
+      <PasswordField
+        name="own_password"
+        label="Your password now"
+        autocomplete="current-password"
+        fault={faults.own_password}
+      />
+      <PasswordField
+        name="password"
+        label="New password"
+        hint={`At least ${props.passwordCharsMin} characters. A few random words work well.`}
+        autocomplete="new-password"
+        charsMin={props.passwordCharsMin}
+        fault={faults.password}
+      />
+      <PasswordField
+        name="password_again"
+        label="New password again"
+        autocomplete="new-password"
+        charsMin={props.passwordCharsMin}
+        fault={faults.password_again}
+      />
+      <div class="form-end">
+        <button type="submit">Change password</button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,133 @@
+import type { Role } from '../../src/domain/events.ts'
+import { Layout } from '../frame/layout.tsx'
+import { attribute } from '../parts/attribute.ts'
+import { Csrf, FormFault, PasswordField, TextField } from '../parts/field.tsx'
+import { Name } from '../parts/name.tsx'
+import { paths } from '../paths.ts'
+import type { Form, SetPasswordField, Shell } from '../types.ts'
+
+export type LinkPurpose =
+  /** Made for whoever opens it, who chooses an e-mail too. Somebody else may have become the first operator meanwhile. */
+  | { readonly kind: 'set_up'; readonly role: Role; readonly isFirst: boolean }
+  | { readonly kind: 'join'; readonly email: string; readonly role: Role }
+  | { readonly kind: 'reset'; readonly email: string }
+
+/** What a one-time link opens: a password is chosen, and spends it. */
+export const LinkPage = (props: {
+  readonly shell: Shell
+  readonly secret: string
+  readonly purpose: LinkPurpose
+  readonly form: Form<SetPasswordField>
+  readonly passwordCharsMin: number
+}): JSX.Element => {
+  const { purpose, form } = props
+  return (
+    <Layout shell={props.shell} title={titleOf(purpose)} narrow>
+      <h1 safe>{titleOf(purpose)}</h1>
+      <p class="lead" safe>
+        {leadOf(purpose)}
+      </p>
+      <form method="post" action={paths.link(props.secret)} class="card">
+        <Csrf token={props.shell.csrf} />
+        <FormFault fault={form.faults.form} />
+        {purpose.kind === 'set_up' ? (
+          <TextField
+            form={form}
+            name="email"
+            type="email"
+            label="E-mail"
+            hint="You sign in with it; nothing is mailed."
+            autocomplete="username"
+            required
+            autofocus
+          />
+        ) : (
+          <GivenEmail email={purpose.email} />
+        )}
+        <PasswordField
+          name="password"
+          label="Password"
+          hint={`At least ${props.passwordCharsMin} characters. A few random words work well. Common passwords are refused. So are passwords made of your e-mail, the name Cellarbook or names of cellars.`}
+          autocomplete="new-password"
+          charsMin={props.passwordCharsMin}
+          fault={form.faults.password}
+          autofocus={purpose.kind !== 'set_up'}
+        />
+        <PasswordField
+          name="password_again"
+          label="Password again"
+          autocomplete="new-password"
+          charsMin={props.passwordCharsMin}
+          fault={form.faults.password_again}
+        />
+        <div class="form-end">
+          <button type="submit" safe>
+            {buttonOf(purpose)}
+          </button>
+        </div>
+      </form>
+    </Layout>
+  )
+}
+
+/** Fixed by the link, and still a field, so that a password manager knows whose password this is. */
+const GivenEmail = (props: { readonly email: string }): JSX.Element => (
+  <div class="field">
+    <label for="field-email">E-mail</label>
+    <p class="hint">
+      You sign in with <Name text={props.email} />
+    </p>
+    <input id="field-email" name="email" type="email" value={attribute(props.email)} autocomplete="username" readonly />
+  </div>
+)
+
+const titleOf = (purpose: LinkPurpose): string => {
+  if (purpose.kind === 'reset') return 'Choose a new password'
+  return isFirst(purpose) ? 'Set up Cellarbook' : 'Join Cellarbook'
+}
+
+const buttonOf = (purpose: LinkPurpose): string => {
+  if (purpose.kind === 'reset') return 'Set password and sign in'
+  return isFirst(purpose) ? 'Set up and sign in' : 'Choose password and sign in'
+}
+
+const isFirst = (purpose: LinkPurpose): boolean => purpose.kind === 'set_up' && purpose.isFirst
+
+/** What will be so once the password is chosen. */
+const leadOf = (purpose: LinkPurpose): string => {
+  switch (purpose.kind) {
+    case 'set_up':
+      return `You become ${purpose.isFirst ? 'the first operator, ' : ''}an ${purpose.role}: ${roleMeanings[purpose.role]}.`
+    case 'join':
+      return `You were invited as an ${purpose.role}: ${roleMeanings[purpose.role]}. Choose a password, and you are in.`
+    case 'reset':
+      return 'Every session that is open under the old one ends.'
+    default:
+      return unknownPurpose(purpose)
+  }
+}
+
+const unknownPurpose = (purpose: never): never => {
+  throw new Error(`Cannot say what a link is for: ${JSON.stringify(purpose)}`)
+}
+
+const roleMeanings: Readonly<Record<Role, string>> = {
+  admin: 'you create cellars and keys, and invite others',
+  auditor: 'you see everything and change nothing',
+}
+
+export const LinkSpentPage = (props: { readonly shell: Shell }): JSX.Element => (
+  <Layout shell={props.shell} title="Link spent or expired" narrow>
+    <h1>This link is spent or expired</h1>
+    <p class="lead">A link works once, and for a limited time.</p>
+    <div class="card">
+      <p>
+        If you have already used it, <a href={paths.signIn}>sign in</a> with the password you chose. Otherwise ask an
+        admin for another one, or make it on the machine that runs the service:
+      </p>
+      <pre tabindex="0">
+        <code>bun run cellarbook operator link --email you@example.com</code>
+      </pre>
+    </div>
+  </Layout>
+)

@@ -1,0 +1,144 @@
+import { ByWhom } from '../parts/by.tsx'
+import { Name } from '../parts/name.tsx'
+import { countOf } from '../parts/quantity.ts'
+import { Instant } from '../parts/time.tsx'
+import type { PlaceView, SignInHistoryRow } from '../types.ts'
+import { LinkMark } from './link-mark.tsx'
+
+/** Who signed in to an account, who tried, and who made links to it. */
+export const SignInHistory = (props: {
+  /** Of the account. */
+  readonly email: string
+  readonly rows: readonly SignInHistoryRow[]
+}): JSX.Element => (
+  <section class="account" aria-labelledby="sign-ins-title">
+    <h2 id="sign-ins-title">
+      Sign-in history <small>newest first; times are UTC</small>
+    </h2>
+    <p class="quiet">
+      Addresses and browsers are kept for 30 days. Links that somebody else made are marked. If you did not ask for one,
+      change your password, and ask the person who made it.
+    </p>
+    {props.rows.length === 0 ? (
+      <p class="empty small">Nobody has signed in to this account.</p>
+    ) : (
+      <div class="table-room">
+        <table class="stack">
+          <thead>
+            <tr>
+              <th scope="col">Event</th>
+              <th scope="col">When</th>
+              <th scope="col">From</th>
+            </tr>
+          </thead>
+          <tbody>
+            {props.rows.map((row) => (
+              <HistoryLine row={row} email={props.email} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    )}
+  </section>
+)
+
+const HistoryLine = (props: { readonly row: SignInHistoryRow; readonly email: string }): JSX.Element => {
+  const { row, email } = props
+  const linkMaker = linkMakerOf(row)
+  return (
+    <tr>
+      <th scope="row">
+        <span class="row-name" safe>
+          {wordsOf(row)}
+        </span>
+        {linkMaker === null ? null : <LinkMark madeBy={linkMaker} isOwn={linkMaker === email} />}
+        {row.kind === 'signed_out' ? (
+          <span class="under">
+            by <ByWhom by={row.by} />
+          </span>
+        ) : null}
+        {row.kind === 'refused' ? (
+          <span class="under" safe>
+            {refusedText(row)}
+          </span>
+        ) : null}
+      </th>
+      <td data-label="When">
+        <Instant at={row.at} />
+        {row.kind === 'refused' && row.from < row.at ? (
+          <span class="under">
+            since <Instant at={row.from} />
+          </span>
+        ) : null}
+      </td>
+      <td data-label="From" class={hasPlace(row) ? undefined : 'nothing'}>
+        <From row={row} />
+      </td>
+    </tr>
+  )
+}
+
+const linkMakerOf = (row: SignInHistoryRow): string | null => {
+  switch (row.kind) {
+    case 'signed_in':
+    case 'password_set':
+      return row.linkMadeBy
+    case 'link_made':
+      return row.isInvitation ? null : row.madeBy
+    case 'signed_out':
+    case 'refused':
+      return null
+    default:
+      return unknownRow(row)
+  }
+}
+
+const wordsOf = (row: SignInHistoryRow): string => {
+  switch (row.kind) {
+    case 'signed_in':
+      return 'Signed in'
+    case 'signed_out':
+      return 'Session ended'
+    case 'link_made':
+      return row.isInvitation ? 'Invitation made' : 'One-time link made'
+    case 'password_set':
+      return row.hasLink ? 'Password set by a one-time link' : 'Password changed'
+    case 'refused':
+      return 'Password refused'
+    default:
+      return unknownRow(row)
+  }
+}
+
+type RefusedRow = Extract<SignInHistoryRow, { readonly kind: 'refused' }>
+
+const refusedText = ({ failed, throttled }: RefusedRow): string =>
+  [
+    ...(failed === 0 ? [] : [countOf(failed, 'wrong password', 'wrong passwords')]),
+    ...(throttled === 0 ? [] : [`${countOf(throttled, 'attempt', 'attempts')} blocked`]),
+  ].join('; ')
+
+const hasPlace = ({ kind }: SignInHistoryRow): boolean => kind === 'signed_in' || kind === 'refused'
+
+const From = (props: { readonly row: SignInHistoryRow }): JSX.Element => {
+  const { row } = props
+  if (row.kind === 'signed_in') return <Place place={row.place} />
+  if (row.kind === 'refused') return <Name text={row.addresses.join(', ')} />
+  return <span class="quiet">–</span>
+}
+
+const Place = (props: { readonly place: PlaceView | 'purged' | 'not_recorded' }): JSX.Element => {
+  const { place } = props
+  if (place === 'purged') return <span class="quiet">no longer stored</span>
+  if (place === 'not_recorded') return <span class="quiet">not recorded</span>
+  return (
+    <>
+      <Name text={place.browser} />
+      <Name class="under" text={place.address} />
+    </>
+  )
+}
+
+const unknownRow = (row: never): never => {
+  throw new Error(`Cannot show a sign-in: ${JSON.stringify(row)}`)
+}

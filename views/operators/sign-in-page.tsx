@@ -1,0 +1,46 @@
+import { Layout } from '../frame/layout.tsx'
+import { attribute } from '../parts/attribute.ts'
+import { Csrf, FormFault, PasswordField, TextField } from '../parts/field.tsx'
+import { paths } from '../paths.ts'
+import type { Form, Shell, SignInField } from '../types.ts'
+
+export const SignInPage = (props: {
+  readonly shell: Shell
+  readonly form: Form<SignInField>
+  /** Where to go afterwards: a path of ours, judged again when it comes back. */
+  readonly next: string
+  /** Nobody has been set up yet: then only the one-time link helps. */
+  readonly isFresh: boolean
+}): JSX.Element => (
+  <Layout shell={props.shell} title="Sign in" narrow>
+    <h1>Sign in</h1>
+    {props.isFresh ? (
+      <p class="notice">
+        Nobody has been set up yet. Open the one-time link that the service printed when it started, or make one on its
+        machine: <code>bun run cellarbook operator link</code>.
+      </p>
+    ) : null}
+    <form method="post" action={paths.signIn} class="card">
+      <Csrf token={props.shell.csrf} />
+      <input type="hidden" name="next" value={attribute(props.next)} />
+      <FormFault fault={props.form.faults.form} />
+      <TextField
+        form={props.form}
+        name="email"
+        type="email"
+        label="E-mail"
+        autocomplete="username"
+        required
+        autofocus
+      />
+      <PasswordField name="password" label="Password" autocomplete="current-password" />
+      <div class="form-end">
+        <button type="submit">Sign in</button>
+      </div>
+    </form>
+    <p class="quiet">
+      Lost your password? An admin can make you a one-time link under Operators; so can whoever holds the machine, with{' '}
+      <code>bun run cellarbook operator link --email you@example.com</code>.
+    </p>
+  </Layout>
+)

@@ -1,0 +1,46 @@
+import type { By } from '../../src/domain/events.ts'
+import { Name } from './name.tsx'
+
+/** Who did it. */
+export const ByWhom = (props: { readonly by: By }): JSX.Element => {
+  const { by } = props
+  switch (by.kind) {
+    case 'operator':
+      return <Operator by={by} />
+    case 'key':
+      return (
+        <span>
+          key <code safe>{by.keyId}</code>
+        </span>
+      )
+    case 'cli':
+      return <span>the command line</span>
+    case 'system':
+      return <span>the service itself</span>
+    default:
+      return unknownBy(by)
+  }
+}
+
+/** The person who made the link may have used it. */
+const Operator = (props: { readonly by: Extract<By, { readonly kind: 'operator' }> }): JSX.Element => {
+  const { email, session } = props.by
+  const linkMadeBy = session?.linkMadeBy ?? null
+  if (linkMadeBy === null) return <Name text={email} />
+  return (
+    <span>
+      <Name text={email} />{' '}
+      <span class="quiet">
+        (password from a link by <LinkMaker madeBy={linkMadeBy} />)
+      </span>
+    </span>
+  )
+}
+
+/** Who made a one-time link. */
+export const LinkMaker = (props: { readonly madeBy: string }): JSX.Element =>
+  props.madeBy === 'cli' ? <span>the command line</span> : <Name text={props.madeBy} />
+
+const unknownBy = (by: never): never => {
+  throw new Error(`Cannot show who did it: ${JSON.stringify(by)}`)
+}

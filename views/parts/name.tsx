@@ -1,0 +1,29 @@
+import { escapeHtml } from '@kitajs/html'
+import { codeOf, mayHide, piecesOf } from '../../src/hidden-characters.ts'
+
+/**
+ * A text that a person or a device chose: the name of a cellar, rack, keg or key, an e-mail, a note, a reason. `<bdi>`
+ * keeps a name in Hebrew or Arabic from reordering its neighbours. A hidden character is marked. Without the mark, two
+ * names would look the same.
+ */
+export const Name = (props: { readonly text: string; readonly class?: string }): JSX.Element =>
+  mayHide(props.text) ? (
+    <bdi class={props.class}>
+      {piecesOf(props.text).map((piece) =>
+        piece.hidden ? <HiddenCharacter character={piece.text} /> : escapeHtml(piece.text),
+      )}
+    </bdi>
+  ) : (
+    <bdi class={props.class} safe>
+      {props.text}
+    </bdi>
+  )
+
+const HiddenCharacter = (props: { readonly character: string }): JSX.Element => {
+  const code = codeOf(props.character)
+  return (
+    <span class="hidden-character" role="img" aria-label={`hidden character ${code}`} title="Hidden character" safe>
+      {code}
+    </span>
+  )
+}

@@ -1,0 +1,14 @@
+import type { Limit } from '../../src/domain/events.ts'
+import { durationText } from './time-words.ts'
+
+const grouped = new Intl.NumberFormat('en')
+
+/** `6,000`. For counts; a reading's value is shown as it is. */
+export const countText = (count: number): string => grouped.format(count)
+
+/** `6,000 in 60 s`. */
+export const limitText = (limit: Limit): string => `${countText(limit.readings)} in ${durationText(limit.windowMs)}`
+
+/** `1 key`, `3 keys`. */
+export const countOf = (count: number, one: string, many: string): string =>
+  `${countText(count)} ${count === 1 ? one : many}`
