@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { Glob } from 'bun'
-import { judgeText, layerOf, linesMax, violationsOf } from './support/architecture-rules.ts'
+import { judgeText, layerOf, linesMax, violationsOf } from './support/rules/layers.ts'
 
 const root = join(import.meta.dir, '..')
 
