@@ -2,7 +2,7 @@
  * The actors: one per key, cellar and operator, each the only writer of its streams on this node. Here live mailboxes,
  * load -> decide -> append -> fold, and the write protocol. No HTTP, no words for people, no SQL.
  *
- * This file is what the rest of the program sees of them.
+ * This file is what the rest of the program sees of them. It imports no actor, so every actor may import its types.
  */
 import type { Projections } from '../../projections/queries.ts'
 import type { Clock } from '../clock.ts'
@@ -14,7 +14,6 @@ import type { Readings } from '../domain/reading/reading.ts'
 import type { CommandRefusal, Outcome, ReadingRefusal } from '../domain/refusal.ts'
 import type { Entropy } from '../entropy.ts'
 import type { EventLog } from '../log/event-log.ts'
-import type { RefusedSignIn } from './operator/sign-in-records.ts'
 
 /** Who asks, and the request it came in with. */
 export type Asker = { readonly by: By; readonly requestId: string }
@@ -162,6 +161,13 @@ export type SignedIn = {
   readonly session: Session
   /** In the last 30 days somebody else made a link to this account, or used it. */
   readonly isToldOfLink: boolean
+}
+
+/** A sign-in that was refused. `email` is `null` if nobody has that account. */
+export type RefusedSignIn = {
+  readonly email: string | null
+  readonly reason: 'failed' | 'throttled'
+  readonly address: string
 }
 
 export type SignInPlace = { readonly address: string; readonly browser: string }

@@ -1,13 +1,28 @@
 import type { Projections } from '../../projections/queries.ts'
 import type { MachineClock } from '../clock.ts'
+import type { RecordedEvent } from '../domain/events.ts'
+import type { KeyedAppend } from '../domain/reading/idempotency-key.ts'
 import type { Entropy } from '../entropy.ts'
 import type { EventLog } from '../log/event-log.ts'
-import type { RememberedAppends } from './repeats/repeat-memory.ts'
 import type { Schedule } from './schedule.ts'
 import { SteadyClock } from './time/steady-clock.ts'
 
 /** What the host calls at the end of a turn. */
 export type Flushable = { flush(): void }
+
+/** What the key actors use of the memory of idempotency keys (`repeats/repeat-memory.ts`). */
+export type RepeatMemory = {
+  /** Every event up to this position is known; -1 while none is known for certain. */
+  readonly foldedTo: number
+  /** What the idempotency key has stored in the stream. `unknown`: the memory is not complete now. */
+  find(stream: string, keyHash: string): KeyedAppend | null | 'unknown'
+  /** True if the event is so old that its idempotency key no longer counts, on any node. */
+  isPast(event: Pick<RecordedEvent, 'recordedAt'>): boolean
+  /** Takes in what an actor has read from its stream. */
+  learn(events: readonly RecordedEvent[]): void
+  /** Takes in what an actor has written. */
+  keep(append: KeyedAppend): void
+}
 
 /** What all actors of one node stand on: the log, time, chance, and the end of the turn. */
 export class Host {
@@ -17,7 +32,7 @@ export class Host {
   readonly schedule: Schedule
   readonly projections: Projections
   /** `null`: on a node that keeps no index, and takes no request with an `Idempotency-Key`. */
-  remembered: RememberedAppends | null = null
+  remembered: RepeatMemory | null = null
   /** Told of every bug that an actor has met and answered for; it must not throw. */
   readonly onBug: (bug: unknown) => void
   /** Heartbeats so far: a coarse time that needs no clock per reading and can't be set back. */

@@ -66,7 +66,6 @@ export class Node {
     this.signInRecords.onBeat(overdue)
     this.sweeps.onBeat()
     this.rotations.onBeat()
-    this.#host.remembered?.onBeat()
     if (this.#host.beat % (expirySweepMs / heartbeatMs) !== 0) return
     void this.sweeps.run()
     void this.retention.run()

@@ -66,7 +66,8 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   const { projections, last } = await beginFrom(log, checkpointParts)
   const after = last?.position ?? null
   const host = new Host({ log, clock: parts.clock, entropy, schedule, projections, onBug })
-  if (parts.idempotency !== undefined) host.remembered = new RememberedAppends(host, parts.idempotency)
+  const remembered = parts.idempotency === undefined ? null : new RememberedAppends(host, parts.idempotency)
+  host.remembered = remembered
   const onTimes = parts.onTimes ?? (() => {})
   // From what is read anyway: in an EventStoreDB that others fill, looking for the newest event alone takes long.
   let newest = last
@@ -78,7 +79,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   const checkpoints = new Checkpoints(host, checkpointParts, last)
   const clockWatch = new ClockWatch(host, onTimes)
   // Before the log is followed, so that what comes after the end that it reads is delivered.
-  await host.remembered?.begin(last)
+  await remembered?.begin(last)
   const foldListeners = new Set<FoldListener>()
   const onEvents = (events: readonly RecordedEvent[]): void => {
     projections.fold(events)
@@ -97,14 +98,14 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
       if (!isCaughtUp) newest = events.at(-1) ?? newest
       clockWatch.hear(events)
       onEvents(events)
-      host.remembered?.fold(events)
+      remembered?.fold(events)
       checkpoints.folded(events)
     },
     onBroken: onBrokenFold,
   })
   isCaughtUp = true
   clockWatch.caughtUp()
-  host.remembered?.caughtUp()
+  remembered?.caughtUp()
   // What decides over keys, a second time and ahead: a flood of readings holds up the first subscription, and not this one.
   // Each fold counts an event once, whichever brings it; a checkpoint goes by the first alone, which leaves
   // nothing out, and so does what is remembered of Idempotency-Keys.
@@ -121,6 +122,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   const beat = (): void => {
     forgetBeat = schedule.after(heartbeatMs, beat)
     node.onBeat()
+    remembered?.onBeat()
     clockWatch.onBeat()
   }
   forgetBeat = schedule.after(heartbeatMs, beat)
@@ -143,7 +145,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
     following.unsubscribe()
     ahead?.unsubscribe()
     await checkpoints.end()
-    await host.remembered?.stop()
+    await remembered?.stop()
   }
   let draining: Promise<void> | null = null
 
@@ -162,7 +164,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
       foldListeners.add(listener)
       return () => foldListeners.delete(listener)
     },
-    indexTrouble: () => host.remembered?.trouble ?? null,
+    indexTrouble: () => remembered?.trouble ?? null,
     sweep: async () => {
       await node.sweeps.run()
       await node.rotations.run()

@@ -14,17 +14,10 @@ import {
 } from '../../limits.ts'
 import { Outage } from '../../log/event-log.ts'
 import { askedBy } from '../asked-by.ts'
-import type { Asker } from '../core.ts'
+import type { Asker, RefusedSignIn } from '../core.ts'
 import type { Host } from '../host.ts'
 import { appendUntilKnown } from '../stream/append-until-known.ts'
 import { SerialCommands } from '../stream/serial-commands.ts'
-
-/** A sign-in that was refused. `email` is `null` if nobody has that account. */
-export type RefusedSignIn = {
-  readonly email: string | null
-  readonly reason: 'failed' | 'throttled'
-  readonly address: string
-}
 
 type SignInRecord = Decided<'SignInSeen' | 'SignInsRefused'>
 type Counts = { failed: number; throttled: number }

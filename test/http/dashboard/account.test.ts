@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { RefusedSignIn } from '../../../src/actors/operator/sign-in-records.ts'
+import type { RefusedSignIn } from '../../../src/actors/core.ts'
 import { operatorStream, signInsStream } from '../../../src/domain/stream-names.ts'
 import { signInAttemptsMax, signInWindowMs } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'

@@ -1,4 +1,4 @@
-import type { RefusedSignIn } from '../../../actors/operator/sign-in-records.ts'
+import type { RefusedSignIn } from '../../../actors/core.ts'
 import type { Schedule } from '../../../actors/schedule.ts'
 import { operatorStream } from '../../../domain/stream-names.ts'
 import { refusalLineCountersMax, refusalLineNamesMax, traceLineMs, traceLinesMax } from '../../../limits.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { RefusedSignIn } from '../../../../src/actors/operator/sign-in-records.ts'
+import type { RefusedSignIn } from '../../../../src/actors/core.ts'
 import { operatorStream } from '../../../../src/domain/stream-names.ts'
 import { type Refused, Traces } from '../../../../src/http/dashboard/door/refusal-traces.ts'
 import { signInAttemptsMax, traceLineMs, traceLinesMax } from '../../../../src/limits.ts'
