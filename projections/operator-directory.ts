@@ -1,3 +1,4 @@
+import { BoundedMap } from '../src/domain/bounded-map.ts'
 import type { RecordedEvent } from '../src/domain/events.ts'
 import {
   evolveOperator,
@@ -20,8 +21,8 @@ export class OperatorsFold implements OperatorQueries {
   readonly #byStream = new Map<string, OperatorState>()
   readonly #byEmail = new Map<string, OperatorState>()
   readonly #streamOfSession = new Map<string, string>()
-  /** Oldest first. Not saved: a page that asks for one from before the last start goes on asking in vain. */
-  readonly #ended = new Set<string>()
+  /** Hashes of ended sessions. Not saved: a page that asks for one from before the last start goes on asking in vain. */
+  readonly #ended = new BoundedMap<string, true>(endedSessionsMax)
   readonly #streamOfLink = new Map<string, string>()
   #setup: SetupState = noSetup
 
@@ -111,16 +112,10 @@ export class OperatorsFold implements OperatorQueries {
     for (const { sessionHash } of before?.sessions ?? []) this.#streamOfSession.delete(sessionHash)
     for (const { sessionHash } of operator.sessions) this.#streamOfSession.set(sessionHash, stream)
     for (const { sessionHash } of before?.sessions ?? []) {
-      if (!this.#streamOfSession.has(sessionHash)) this.#rememberEnded(sessionHash)
+      if (!this.#streamOfSession.has(sessionHash)) this.#ended.set(sessionHash, true)
     }
     for (const { linkHash } of before?.links ?? []) this.#streamOfLink.delete(linkHash)
     for (const { linkHash } of operator.links) this.#streamOfLink.set(linkHash, stream)
-  }
-
-  #rememberEnded(sessionHash: string): void {
-    this.#ended.add(sessionHash)
-    const [oldest] = this.#ended
-    if (this.#ended.size > endedSessionsMax && oldest !== undefined) this.#ended.delete(oldest)
   }
 
   /** One that was spent still works for its e-mail until that operator is there: the second of two appends may be missing. */

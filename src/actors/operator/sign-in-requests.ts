@@ -1,10 +1,11 @@
 /** Signing in, sessions, and changing one's own password. */
 import type { OpenSession } from '../../../projections/queries.ts'
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import { type EndedSessions, type OperatorSession, sessionIdOf } from '../../domain/operator.ts'
 import { done, refused } from '../../domain/refusal.ts'
 import { operatorStream } from '../../domain/stream-names.ts'
 import { parseEmail, parsePassword } from '../../domain/text.ts'
-import { linksToldMsMax, sessionMsMax, sessionRenewalDivisor } from '../../limits.ts'
+import { linksToldMsMax, sessionMsMax, sessionRenewalDivisor, sessionUsesMax } from '../../limits.ts'
 import { busy } from '../cellar/cellar-requests.ts'
 import type { Asker, EndingSessions, Session, SignedIn, SignInFrom, SignIns } from '../core.ts'
 import type { Host } from '../host.ts'
@@ -12,7 +13,6 @@ import type { Registry } from '../registry.ts'
 import type { OperatorActor } from './operator-actor.ts'
 import { hashOf, newSecret } from './operator-secrets.ts'
 import type { Passwords } from './passwords.ts'
-import { SessionUses } from './session-uses.ts'
 import { signInHistory, signInPlaces } from './sign-in-history.ts'
 import type { SignInRecords } from './sign-in-records.ts'
 
@@ -28,14 +28,14 @@ export const createSignIns = (
   sessionIdleMs: number,
 ): SignIns => {
   const { clock, projections } = host
-  const uses = new SessionUses()
+  const lastUsedMs = new BoundedMap<string, number>(sessionUsesMax)
   /** Hashes of the sessions whose renewal is under way. */
   const renewing = new Set<string>()
   const actorOf = (email: string): OperatorActor | null => operators.get(operatorStream(email))
 
   const isOpen = (session: OperatorSession, now: number): boolean => {
-    const lastUsedMs = uses.lastUsedMs(session.sessionHash) ?? Number.NEGATIVE_INFINITY
-    return now < session.expiresAt && now < Math.max(session.idleAt, lastUsedMs + sessionIdleMs)
+    const usedAt = lastUsedMs.get(session.sessionHash) ?? Number.NEGATIVE_INFINITY
+    return now < session.expiresAt && now < Math.max(session.idleAt, usedAt + sessionIdleMs)
   }
 
   const openSession = (sessionSecret: string) => {
@@ -155,7 +155,7 @@ export const createSignIns = (
       const session = openSession(sessionSecret)
       if (session === null) return
       const now = clock.now()
-      uses.note(session.sessionHash, now)
+      lastUsedMs.set(session.sessionHash, now)
       const idleAt = Math.min(now + sessionIdleMs, session.expiresAt)
       // Nobody waits for the renewal: if it fails, the next use tries again.
       if (idleAt - session.idleAt >= sessionIdleMs / sessionRenewalDivisor) void renew(session, idleAt)
@@ -176,7 +176,7 @@ export const createSignIns = (
         .filter((session) => isOpen(session, now))
         .map((session) => ({
           ...shownSession({ ...session, email, role }),
-          lastUsedAt: uses.lastUsedMs(session.sessionHash),
+          lastUsedAt: lastUsedMs.get(session.sessionHash) ?? null,
         }))
     },
 

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { Limit } from '../../domain/events.ts'
 import type { ReadingRefusal } from '../../domain/refusal.ts'
 import {
@@ -26,9 +27,12 @@ type Budget = { requests: number; bytes: number; atMs: number }
  * only: a restart fills every budget.
  */
 export class CostBudgets {
-  readonly #byKey = new Map<string, Budget>()
+  /** The key that was charged longest ago gives way. */
+  readonly #byKey: BoundedMap<string, Budget>
 
-  constructor(readonly keysMax: number = costBudgetsMax) {}
+  constructor(keysMax: number = costBudgetsMax) {
+    this.#byKey = new BoundedMap(keysMax)
+  }
 
   /** Whether the key has spent anything lately; if not, nothing can be refused. */
   has(keyId: string): boolean {
@@ -52,14 +56,7 @@ export class CostBudgets {
     refill(budget, rate, now)
     budget.requests = Math.max(0, budget.requests - cost.requests)
     budget.bytes -= cost.bytes
-    this.#byKey.delete(keyId)
     this.#byKey.set(keyId, budget)
-    if (this.#byKey.size <= this.keysMax) return
-    // The key that was charged longest ago gives way.
-    for (const longestAgo of this.#byKey.keys()) {
-      this.#byKey.delete(longestAgo)
-      return
-    }
   }
 }
 

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import { lastRefusalsMax } from '../../limits.ts'
 
 export type LastRefusal = {
@@ -15,9 +16,11 @@ export type NotedRefusal = LastRefusal & { readonly cause: string | null }
  * of keys whose secret was right, so that nobody without one can fill it. The key refused longest ago gives way.
  */
 export class LastRefusals {
-  readonly #byKey = new Map<string, NotedRefusal>()
+  readonly #byKey: BoundedMap<string, NotedRefusal>
 
-  constructor(readonly keysMax: number = lastRefusalsMax) {}
+  constructor(keysMax: number = lastRefusalsMax) {
+    this.#byKey = new BoundedMap(keysMax)
+  }
 
   of(keyId: string): NotedRefusal | null {
     return this.#byKey.get(keyId) ?? null
@@ -26,12 +29,6 @@ export class LastRefusals {
   note(keyId: string, refusal: LastRefusal): void {
     const before = this.#byKey.get(keyId)
     const cause = before?.isCost === true ? before.cause : (before?.code ?? null)
-    this.#byKey.delete(keyId)
     this.#byKey.set(keyId, { ...refusal, cause: refusal.isCost ? cause : null })
-    if (this.#byKey.size <= this.keysMax) return
-    for (const longestAgo of this.#byKey.keys()) {
-      this.#byKey.delete(longestAgo)
-      return
-    }
   }
 }

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import { storeStreamsRememberedMax } from '../../limits.ts'
 import type { ReadOptions } from '../event-log.ts'
 
@@ -7,13 +8,11 @@ import type { ReadOptions } from '../event-log.ts'
  * very event that the conflict was about. Whoever asks would decide again on the same old view.
  */
 export class NamedRevisions {
-  readonly #named = new Map<string, number>()
+  readonly #named = new BoundedMap<string, number>(storeStreamsRememberedMax)
 
   /** Of two that were named the later one is waited for: a stream only grows, as long as one connection lasts. */
   name(stream: string, revision: number | null): void {
     if (revision === null || revision <= (this.of(stream) ?? -1)) return
-    const [oldest] = this.#named.keys()
-    if (oldest !== undefined && this.#named.size >= storeStreamsRememberedMax) this.#named.delete(oldest)
     this.#named.set(stream, revision)
   }
 

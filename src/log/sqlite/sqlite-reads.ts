@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite'
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { categoryOf } from '../../domain/stream-names.ts'
 import { storeStreamsRememberedMax } from '../../limits.ts'
@@ -33,7 +34,7 @@ const columns = 'position, stream, revision, count, recorded_at, body'
 export class SqliteReads {
   readonly #codec: Codec
   readonly #statements: ReturnType<typeof prepare>
-  readonly #known = new Map<number, Known>()
+  readonly #known = new BoundedMap<number, Known>(storeStreamsRememberedMax)
 
   constructor(database: Database, codec: Codec) {
     this.#codec = codec
@@ -159,7 +160,6 @@ export class SqliteReads {
     if (known !== undefined) return known
     const found = this.#statements.stream.get(id)
     if (found === null) throw new Error(`Cannot read the log: it names no stream ${id}`)
-    if (this.#known.size >= storeStreamsRememberedMax) this.#known.clear()
     const stream = { name: found.name, category: categoryOf(found.name), keptFrom: found.kept_from ?? 0 }
     this.#known.set(id, stream)
     return stream

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import { storeStreamsRememberedMax } from '../../limits.ts'
 import type { NewRow } from '../codec/codec.ts'
@@ -32,7 +33,7 @@ export type Staged = {
 export class SqliteStaging {
   readonly #reads: SqliteReads
   /** Where streams end: of those used last, the others are looked up. */
-  readonly #heads = new Map<string, Head>()
+  readonly #heads = new BoundedMap<string, Head>(storeStreamsRememberedMax)
   /** What is staged and not committed: by group, then by append. */
   #uncommitted: (readonly RecordedEvent[])[][] = []
   #epoch = 0
@@ -117,7 +118,7 @@ export class SqliteStaging {
       at += row.count
       this.#nextPosition += row.count
     }
-    this.#remember(stream, { id, nextRevision: at })
+    this.#heads.set(stream, { id, nextRevision: at })
     this.#uncommitted.at(-1)?.push(recorded)
     return { outcome: 'written', events: recorded }
   }
@@ -149,17 +150,8 @@ export class SqliteStaging {
     const known = this.#heads.get(stream)
     if (known !== undefined) return known
     const head = this.#reads.head(stream)
-    if (head !== null) this.#remember(stream, head)
+    if (head !== null) this.#heads.set(stream, head)
     return head
-  }
-
-  /** As the one used last. */
-  #remember(stream: string, head: Head): void {
-    this.#heads.delete(stream)
-    this.#heads.set(stream, head)
-    if (this.#heads.size <= storeStreamsRememberedMax) return
-    const [oldest] = this.#heads.keys()
-    if (oldest !== undefined) this.#heads.delete(oldest)
   }
 
   #beginStream(stream: string, batch: BatchBuilder): number {
