@@ -49,6 +49,9 @@ export type Rotating = {
 
 export type CreatedKey = { readonly key: string; readonly state: KeyState }
 
+/** `replaced` is the unused successor that the new key replaces. `null`: there is none, or this node does not know it yet. */
+export type RotatedKey = CreatedKey & { readonly replaced: KeyState | null }
+
 export type Keys = {
   /** `key` is the whole key, in this answer only. */
   create(input: NewKey, asker: Asker): Answer<CreatedKey>
@@ -56,7 +59,7 @@ export type Keys = {
    * Makes a key with the label, note, limit and expiry of that one, which ends so long after the new one's first use.
    * Until then nothing is taken from it.
    */
-  rotate(keyId: string, rotating: Rotating, asker: Asker): Answer<CreatedKey>
+  rotate(keyId: string, rotating: Rotating, asker: Asker): Answer<RotatedKey>
   /** What is left out stays as it is. */
   relabel(keyId: string, text: { readonly label?: string; readonly note?: string }, asker: Asker): Answer<KeyState>
   setLimit(keyId: string, limit: Limit | null, asker: Asker): Answer<KeyState>

@@ -1,6 +1,6 @@
 import { type CellarCommand, type CellarState, decideCellar, evolveCellar, type Purge } from '../../domain/cellar.ts'
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
-import { decideKey, evolveKey, type KeyState } from '../../domain/key.ts'
+import { decideKey, evolveKey } from '../../domain/key.ts'
 import { keyIdBytes, makeKey, makeKeyId, secretBytes } from '../../domain/key-format.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
 import { keyStream } from '../../domain/stream-names.ts'
@@ -8,6 +8,7 @@ import { keyIdTriesMax, keysPerCellarMax } from '../../limits.ts'
 import { askedBy } from '../asked-by.ts'
 import type { Asker, CreatedKey, NewKey } from '../core.ts'
 import type { Host } from '../host.ts'
+import type { NamedSuccessor } from '../key/change-key.ts'
 import { havingWritten } from '../outage-refusals.ts'
 import { appendUntilKnown } from '../stream/append-until-known.ts'
 import { narrowTo } from '../stream/narrow-event.ts'
@@ -22,7 +23,7 @@ type KeyToMake = NewKey & { readonly predecessorId: string | null }
 type Naming = {
   readonly successorId: string
   /** Has the old key name it, and answers with what that key is then. */
-  readonly name: (successorId: string) => Answer<KeyState>
+  readonly name: (successorId: string) => Answer<NamedSuccessor>
 }
 
 const cellarEvent = narrowTo('CellarCreated', 'CellarRenamed', 'CellarPolicyChanged', 'ReadingsPurged')
@@ -70,7 +71,7 @@ export class CellarActor extends StreamActor<CellarState | null> {
    * successor that never was, or one that nobody has the text of: neither is ever used, and so neither ends the old key.
    * Asked again with the same id, it goes on where it broke off, as long as the new key was not made.
    */
-  rotateKey({ successorId, name }: Naming, asker: Asker): Answer<CreatedKey> {
+  rotateKey({ successorId, name }: Naming, asker: Asker): Answer<CreatedKey & Pick<NamedSuccessor, 'replacedId'>> {
     return this.ask(async () => {
       const cellar = await this.folded.load()
       if (cellar === null) return refused({ kind: 'cellar_not_found' })
@@ -81,9 +82,11 @@ export class CellarActor extends StreamActor<CellarState | null> {
       if (known !== undefined) return refused({ kind: 'key_exists' })
       const named = await name(successorId)
       if (!named.ok) return named
-      const { keyId, label, note, limit, expiresAt } = named.value
+      const { key, replacedId } = named.value
+      const { keyId, label, note, limit, expiresAt } = key
       const input = { cellar: cellar.cellar, label, note, limit, expiresAt, keyId: successorId, predecessorId: keyId }
-      return havingWritten(() => this.#createKey(input, asker))
+      const created = await havingWritten(() => this.#createKey(input, asker))
+      return created.ok ? done({ ...created.value, replacedId }) : created
     })
   }
 

@@ -9,6 +9,7 @@ import type { Asker } from '../core.ts'
 import type { Host } from '../host.ts'
 import { havingWritten } from '../outage-refusals.ts'
 import { retryPauseMs } from '../stream/append-until-known.ts'
+import { readFrom } from '../stream/read-stream.ts'
 import type { Draft, KeyStreams } from './key-streams.ts'
 
 /** What every command to a key works with. `onDoubt` is told when the store has stopped saying what is so. */
@@ -16,7 +17,12 @@ export type KeyWork = { readonly host: Host; readonly streams: KeyStreams; reado
 
 type Answer = Outcome<KeyState, CommandRefusal>
 
-export type ChangeKey = Exclude<KeyCommand, { type: 'CreateKey' | 'RevokeKey' }>
+export type ChangeKey = Exclude<KeyCommand, { type: 'CreateKey' | 'RevokeKey' | 'RotateKey' }>
+
+export type RotateKey = Extract<KeyCommand, { type: 'RotateKey' }>
+
+/** `replacedId` is the successor that the new one replaces. `null`: there was none, or its use has ended this key. */
+export type NamedSuccessor = { readonly key: KeyState; readonly replacedId: string | null }
 
 /**
  * Every change of a key except its creation and its revocation (docs/protocol.md, "Taking a right away"). Granting a right
@@ -27,6 +33,51 @@ export type ChangeKey = Exclude<KeyCommand, { type: 'CreateKey' | 'RevokeKey' }>
  * and the answer would be wrong.
  */
 export const changeKey = async (work: KeyWork, command: ChangeKey, asker: Asker): Promise<Answer> => {
+  const changed = await decideAndAppend(work, command, asker)
+  return changed.ok ? done(changed.value.after) : changed
+}
+
+/**
+ * Names the key's next successor. The append expects the exact revision that the decision saw, so the successor before that
+ * append is the one that is replaced, whatever other nodes write.
+ */
+export const rotateKey = async (
+  work: KeyWork,
+  command: RotateKey,
+  asker: Asker,
+): Promise<Outcome<NamedSuccessor, CommandRefusal>> => {
+  const changed = await decideAndAppend(work, command, asker)
+  if (!changed.ok) return changed
+  const { before, after } = changed.value
+  const isRepeat = before.rotation?.successorId === command.successorId
+  const replacedId = isRepeat
+    ? await havingWritten(() => successorBefore(work, command.successorId))
+    : waitingSuccessor(before)
+  return done({ key: after, replacedId })
+}
+
+const waitingSuccessor = ({ rotation }: KeyState): string | null =>
+  rotation === null || rotation.superseded !== null ? null : rotation.successorId
+
+/** The state holds only the latest successor. So a repeated command reads the one before from the log. */
+const successorBefore = async ({ host, streams }: KeyWork, successorId: string): Promise<string | null> => {
+  let before: string | null = null
+  await readFrom(host.log, { stream: streams.keyStream, revision: 0 }, (events) => {
+    for (const { type, data } of events) {
+      if (type === 'KeyRotated' && data.successorId !== successorId) before = data.successorId
+      if (type === 'KeySuperseded') before = null
+    }
+  })
+  return before
+}
+
+type Changed = { readonly before: KeyState; readonly after: KeyState }
+
+const decideAndAppend = async (
+  work: KeyWork,
+  command: ChangeKey | RotateKey,
+  asker: Asker,
+): Promise<Outcome<Changed, CommandRefusal>> => {
   const { host, streams, onDoubt } = work
   await streams.readKey()
   for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
@@ -37,7 +88,7 @@ export const changeKey = async (work: KeyWork, command: ChangeKey, asker: Asker)
     const [event] = decision.value
     if (event === undefined) {
       if (mayHaveTaken(command)) await fence(work, key.revision, askedBy(asker))
-      return done(streams.key ?? key)
+      return done({ before: key, after: streams.key ?? key })
     }
     const cellarLimit = host.projections.keys.effectiveLimit({ ...key, limit: null })
     const draft = { ...event, ...causeOf(work, command, { event, asker }) }
@@ -47,7 +98,7 @@ export const changeKey = async (work: KeyWork, command: ChangeKey, asker: Asker)
     if (takesAway(event, key, limit, cellarLimit)) {
       await havingWritten(() => fence(work, written, { ...askedBy(asker), causationId: draft.id }))
     }
-    return done(streams.key ?? key)
+    return done({ before: key, after: streams.key ?? key })
   }
   return refused({ kind: 'busy' })
 }
@@ -55,7 +106,7 @@ export const changeKey = async (work: KeyWork, command: ChangeKey, asker: Asker)
 /** The end of a rotation follows from a reading, on whatever node it is heard of, and is one event. */
 const causeOf = (
   { host, streams }: KeyWork,
-  command: ChangeKey,
+  command: ChangeKey | RotateKey,
   { event, asker }: { readonly event: DecidedKey; readonly asker: Asker },
 ): { readonly id: string; readonly metadata: Metadata } => {
   if (command.type !== 'SupersedeKey') return { id: host.entropy.uuid(), metadata: askedBy(asker) }
@@ -65,7 +116,7 @@ const causeOf = (
   return { id, metadata: { ...askedBy(asker), causationId } }
 }
 
-const mayHaveTaken = (command: ChangeKey): boolean =>
+const mayHaveTaken = (command: ChangeKey | RotateKey): boolean =>
   command.type === 'SuspendKey' ||
   command.type === 'SetKeyLimit' ||
   command.type === 'SupersedeKey' ||

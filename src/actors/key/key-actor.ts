@@ -10,7 +10,16 @@ import type { Host } from '../host.ts'
 import { commandRefusalOf, readingRefusalOf } from '../outage-refusals.ts'
 import { KeyedAsks } from '../repeats/waiting-repeats.ts'
 import { retryPauseMs } from '../stream/append-until-known.ts'
-import { type ChangeKey, changeKey, finishRevocation, type KeyWork, revokeKey } from './change-key.ts'
+import {
+  type ChangeKey,
+  changeKey,
+  finishRevocation,
+  type KeyWork,
+  type NamedSuccessor,
+  type RotateKey,
+  revokeKey,
+  rotateKey,
+} from './change-key.ts'
 import { KeyStreams } from './key-streams.ts'
 import { type Appending, Mailbox, type ReadingAnswer, ReadingAsk } from './mailbox.ts'
 import { acknowledge, type Run, readingEvents } from './reading-run.ts'
@@ -113,6 +122,10 @@ export class KeyActor {
 
   change(command: ChangeKey, asker: Asker): KeyAnswer {
     return this.#ask(() => changeKey(this.#work, command, asker))
+  }
+
+  rotate(command: RotateKey, asker: Asker): Promise<Outcome<NamedSuccessor, CommandRefusal>> {
+    return this.#ask(() => rotateKey(this.#work, command, asker))
   }
 
   revoke(reason: string, asker: Asker): KeyAnswer {

@@ -9,84 +9,94 @@ import { busy } from '../cellar/cellar-requests.ts'
 import type { Asker, Keys, NewKey } from '../core.ts'
 import type { Host } from '../host.ts'
 import type { Registry } from '../registry.ts'
+import type { ChangeKey, NamedSuccessor } from './change-key.ts'
 import type { KeyActor } from './key-actor.ts'
 import type { ReadingAnswer } from './mailbox.ts'
 
 type Actors = { readonly keys: Registry<KeyActor>; readonly cellars: Registry<CellarActor> }
 
-/** The commands to keys, checked as those to cellars are, and the way of a reading to its key's actor. */
-export const createKeys = (host: Host, { keys, cellars }: Actors): Keys => ({
-  create: async (input, asker) => {
-    const checked = parseNewKey(input)
-    if (!checked.ok) return checked
-    return cellars.get(cellarStream(input.cellar))?.createKey(checked.value, asker) ?? busy
-  },
+/** Checks the commands to keys, and hands commands and readings to the actors. */
+export const createKeys = (host: Host, actors: Actors): Keys => {
+  const { keys, cellars } = actors
+  const change = async (keyId: string, command: ChangeKey, asker: Asker): Promise<Outcome<KeyState, CommandRefusal>> =>
+    keys.get(keyId)?.change(command, asker) ?? busy
 
-  rotate: async (keyId, { overlapMs: typed, successorId }, asker) => {
+  return {
+    create: async (input, asker) => {
+      const checked = parseNewKey(input)
+      if (!checked.ok) return checked
+      return cellars.get(cellarStream(input.cellar))?.createKey(checked.value, asker) ?? busy
+    },
+    rotate: rotateKey(host, actors),
+    relabel: async (keyId, text, asker) => {
+      const parsed = parseRelabelling(text)
+      return parsed.ok ? change(keyId, { type: 'RelabelKey', ...parsed.value }, asker) : parsed
+    },
+    setLimit: async (keyId, input, asker) => {
+      const limit = limitWithin(input)
+      return limit.ok ? change(keyId, { type: 'SetKeyLimit', limit: limit.value }, asker) : limit
+    },
+    setExpiry: async (keyId, input, asker) => {
+      const expiresAt = parseExpiresAt(input)
+      if (!expiresAt.ok) return expiresAt
+      const recorded = await recordPassedExpiry(host, actors, keyId)
+      return recorded.ok ? change(keyId, { type: 'SetKeyExpiry', expiresAt: expiresAt.value }, asker) : recorded
+    },
+    suspend: async (keyId, text, asker) => {
+      const reason = parseReason(text)
+      return reason.ok ? change(keyId, { type: 'SuspendKey', reason: reason.value }, asker) : reason
+    },
+    resume: async (keyId, text, asker) => {
+      const reason = parseReason(text)
+      return reason.ok ? change(keyId, { type: 'ResumeKey', reason: reason.value }, asker) : reason
+    },
+    revoke: async (keyId, text, asker) => {
+      const reason = parseReason(text)
+      return reason.ok ? (keys.get(keyId)?.revoke(reason.value, asker) ?? busy) : reason
+    },
+    accept: (keyId, readings, requestId) => keys.get(keyId)?.accept(readings, requestId) ?? noRoom(host),
+    acceptKeyed: (keyId, readings, request) => keys.get(keyId)?.acceptKeyed(readings, request) ?? noRoom(host),
+    knowsIdempotencyKey: (keyId, keyHash) => keys.get(keyId)?.knowsIdempotencyKey(keyHash) ?? false,
+    usage: (keyId, heardTo) => keys.get(keyId)?.usage(heardTo) ?? null,
+  }
+}
+
+const rotateKey =
+  (host: Host, { keys, cellars }: Actors): Keys['rotate'] =>
+  async (keyId, { overlapMs: typed, successorId: drawn }, asker) => {
     const overlapMs = overlapWithin(typed)
     if (!overlapMs.ok) return overlapMs
-    if (successorId !== undefined && !isKeyId(successorId)) return foreignForm
+    if (drawn !== undefined && !isKeyId(drawn)) return foreignForm
     const key = host.projections.keys.get(keyId)
     if (key === null) return refused({ kind: 'key_not_found' })
-    const name = async (successorId: string): Promise<Outcome<KeyState, CommandRefusal>> =>
-      keys.get(keyId)?.change({ type: 'RotateKey', successorId, overlapMs: overlapMs.value }, asker) ?? busy
-    const chance = host.entropy.bytes(keyIdBytes)
-    const naming = { successorId: successorId ?? makeKeyId(chance), name }
-    return cellars.get(cellarStream(key.cellar))?.rotateKey(naming, asker) ?? busy
-  },
+    const name = async (successorId: string): Promise<Outcome<NamedSuccessor, CommandRefusal>> =>
+      keys.get(keyId)?.rotate({ type: 'RotateKey', successorId, overlapMs: overlapMs.value }, asker) ?? busy
+    const successorId = drawn ?? makeKeyId(host.entropy.bytes(keyIdBytes))
+    const created = (await cellars.get(cellarStream(key.cellar))?.rotateKey({ successorId, name }, asker)) ?? busy
+    if (!created.ok) return created
+    const { replacedId, ...made } = created.value
+    return done({ ...made, replaced: unusedFollower(host, keyId, replacedId) })
+  }
 
-  relabel: async (keyId, text, asker) => {
-    const parsed = parseRelabelling(text)
-    if (!parsed.ok) return parsed
-    return keys.get(keyId)?.change({ type: 'RelabelKey', ...parsed.value }, asker) ?? busy
-  },
+/** A key that took the successor's id without following `keyId` is another key. */
+const unusedFollower = ({ projections }: Host, keyId: string, successorId: string | null): KeyState | null => {
+  const key = successorId === null ? null : projections.keys.get(successorId)
+  const isUnused =
+    key?.predecessorId === keyId && key.revoked === null && projections.readings.usage(key.keyId) === null
+  return isUnused ? key : null
+}
 
-  setLimit: async (keyId, input, asker) => {
-    const limit = limitWithin(input)
-    if (!limit.ok) return limit
-    return keys.get(keyId)?.change({ type: 'SetKeyLimit', limit: limit.value }, asker) ?? busy
-  },
-
-  setExpiry: async (keyId, input, asker) => {
-    const expiresAt = parseExpiresAt(input)
-    if (!expiresAt.ok) return expiresAt
-    const [actor, key] = [keys.get(keyId), host.projections.keys.get(keyId)]
-    if (actor === null) return busy
-    // One that has passed was in force, and is told of before it is another.
-    if (key !== null && isExpiryToRecord(key, host.clock.now())) {
-      const system: Asker = { by: { kind: 'system' }, requestId: host.entropy.uuid() }
-      const recorded = await actor.change({ type: 'RecordKeyExpiry' }, system)
-      if (!recorded.ok) return recorded
-    }
-    return actor.change({ type: 'SetKeyExpiry', expiresAt: expiresAt.value }, asker)
-  },
-
-  suspend: async (keyId, text, asker) => {
-    const reason = parseReason(text)
-    if (!reason.ok) return reason
-    return keys.get(keyId)?.change({ type: 'SuspendKey', reason: reason.value }, asker) ?? busy
-  },
-
-  resume: async (keyId, text, asker) => {
-    const reason = parseReason(text)
-    if (!reason.ok) return reason
-    return keys.get(keyId)?.change({ type: 'ResumeKey', reason: reason.value }, asker) ?? busy
-  },
-
-  revoke: async (keyId, text, asker) => {
-    const reason = parseReason(text)
-    if (!reason.ok) return reason
-    return keys.get(keyId)?.revoke(reason.value, asker) ?? busy
-  },
-
-  accept: (keyId, readings, requestId) => keys.get(keyId)?.accept(readings, requestId) ?? noRoom(host),
-
-  acceptKeyed: (keyId, readings, request) => keys.get(keyId)?.acceptKeyed(readings, request) ?? noRoom(host),
-
-  knowsIdempotencyKey: (keyId, keyHash) => keys.get(keyId)?.knowsIdempotencyKey(keyHash) ?? false,
-
-  usage: (keyId, heardTo) => keys.get(keyId)?.usage(heardTo) ?? null,
-})
+/** An expiry that has passed was in force. It is recorded before it is replaced. */
+const recordPassedExpiry = async (
+  host: Host,
+  { keys }: Actors,
+  keyId: string,
+): Promise<Outcome<KeyState | null, CommandRefusal>> => {
+  const key = host.projections.keys.get(keyId)
+  if (key === null || !isExpiryToRecord(key, host.clock.now())) return done(key)
+  const system: Asker = { by: { kind: 'system' }, requestId: host.entropy.uuid() }
+  return keys.get(keyId)?.change({ type: 'RecordKeyExpiry' }, system) ?? busy
+}
 
 const foreignForm = invalidField('form', 'The form was not filled in here. Send this one.')
 

@@ -8,7 +8,7 @@ import type { Asker, Core } from '../../actors/core.ts'
 import { type ChangeRefused, changeKeyInParts, type KeyPart } from '../../actors/key/change-key-in-parts.ts'
 import type { CellarState } from '../../domain/cellar.ts'
 import { CellarPolicy, Limit, Role } from '../../domain/events.ts'
-import { followerOf, type KeyState, keyStatus } from '../../domain/key.ts'
+import { type KeyState, keyStatus } from '../../domain/key.ts'
 import { done as accepted, assertNever, type CommandRefusal, type Outcome } from '../../domain/refusal.ts'
 import { parseEmail } from '../../domain/text.ts'
 import { commandProblemOf } from '../../http/problem.ts'
@@ -120,11 +120,10 @@ async function* answer(operation: Operation, context: OperationContext): AsyncGe
       return outcome.ok ? yield* oneKey(core, outcome) : refusedEnd(outcome.refusal.refusal, placeOf(outcome.refusal))
     }
     case 'rotate_key': {
-      const replaced = waitingFollower(core, operation.keyId)
       const outcome = await core.keys.rotate(operation.keyId, { overlapMs: operation.overlapMs }, asker)
-      return yield* one(outcome, ({ key, state }) => ({
+      return yield* one(outcome, ({ key, state, replaced }) => ({
         kind: 'key',
-        value: { ...keyView(core, state, key), ...(replaced === null ? {} : { replaced }) },
+        value: { ...keyView(core, state, key), ...(replaced === null ? {} : { replaced: replaced.keyId }) },
       }))
     }
     case 'revoke_key':
@@ -149,14 +148,6 @@ async function* answer(operation: Operation, context: OperationContext): AsyncGe
     default:
       return assertNever(operation)
   }
-}
-
-/** The id of the key that is to follow that one and may be with a device that is about to use it. */
-const waitingFollower = ({ projections: { keys } }: Core, keyId: string): string | null => {
-  const key = keys.get(keyId)
-  if (key === null || key.rotation === null || key.rotation.superseded !== null) return null
-  const follower = followerOf(key, (id) => keys.get(id))
-  return follower === null || follower.revoked !== null ? null : follower.keyId
 }
 
 /** Readings that go can't be had back, so a retention that lets more of them go says so first, and asks for a word. */

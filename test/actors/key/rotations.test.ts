@@ -116,6 +116,59 @@ describe('rotate()', () => {
   })
 })
 
+describe('the replaced key that rotate() answers', () => {
+  const replacedId = async (node: TestNode, keyId: string, rotating: Rotating = {}): Promise<string | null> =>
+    granted(await rotate(node, keyId, rotating)).replaced?.keyId ?? null
+
+  test('is the successor before, until it is used or revoked', async () => {
+    const { node, keyId } = await opened()
+    expect(await replacedId(node, keyId, { successorId: 'first000' })).toBeNull()
+    expect(await replacedId(node, keyId, { successorId: 'second00' })).toBe('first000')
+    await node.schedule.until(node.core.keys.revoke('second00', '', asker))
+    expect(await replacedId(node, keyId, { successorId: 'third000' })).toBeNull()
+    expect(await use(node, 'third000')).toBe('accepted')
+    await setExpiry(node, keyId, null)
+    expect(await replacedId(node, keyId)).toBeNull()
+  })
+
+  test('is the same when a form is sent again after its first try broke off', async () => {
+    const { node, keyId } = await opened()
+    await rotated(node, keyId, { successorId: 'before00' })
+    const tries = [
+      { overlapMs, nth: 2 },
+      { overlapMs, nth: 1 },
+      { overlapMs: 0, nth: 2 },
+    ]
+    for (const { nth, ...overlap } of tries) {
+      node.faults.failAppend({ fault: 'not_written', nth })
+      expect(await rotate(node, keyId, { ...overlap, successorId: 'follows0' })).toMatchObject({ ok: false })
+    }
+    expect(await replacedId(node, keyId, { overlapMs: 0, successorId: 'follows0' })).toBe('before00')
+  })
+
+  test('is never one that another node has replaced already', async () => {
+    const { cluster, node, keyId } = await opened()
+    await rotated(node, keyId, { successorId: 'first000' })
+    const late = await cluster.open()
+    granted(await rotate(node, keyId, { successorId: 'second00' }))
+    expect(await replacedId(late, keyId, { successorId: 'third000' })).toBeNull()
+    late.late.deliver()
+    node.late.deliver()
+    expect(await replacedId(node, keyId, { successorId: 'fourth00' })).toBe('third000')
+  })
+
+  test('is the one before in the log when two nodes rotate at once', async () => {
+    const { cluster, node, keyId } = await opened()
+    await rotated(node, keyId, { successorId: 'first000' })
+    const other = await cluster.open()
+    const both = await Promise.all([
+      replacedId(node, keyId, { successorId: 'second00' }),
+      replacedId(other, keyId, { successorId: 'third000' }),
+    ])
+    expect(both.filter((id) => id === 'first000')).toHaveLength(1)
+  })
+})
+
 describe('a rotation that broke off before the new key was made', () => {
   const brokenOff = async () => {
     const { cluster, node, keyId } = await opened()

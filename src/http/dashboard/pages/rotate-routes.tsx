@@ -12,7 +12,6 @@ import { keyOf } from '../show/named-in-path.ts'
 import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from '../visit.ts'
 import { backToKey, cellarOfKey } from './key-routes.tsx'
 import { drawKeyId, keyShownOnce, sentKeyId } from './key-shown-once.tsx'
-import { replacedBy } from './replaced-key.ts'
 
 export const rotateRoutes = (deps: DashboardDeps): readonly Route[] => [
   {
@@ -42,8 +41,8 @@ const rotate = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respon
   const rotating = { overlapMs: overlapMs.value, successorId: visit.form('_key_id') }
   const rotated = await deps.core.keys.rotate(key.keyId, rotating, askerOf(visit))
   if (rotated.ok) {
-    const replaced = await replacedBy(deps, rotated.value.state)
-    return keyShownOnce(deps, visit, { created: rotated.value, cellar: cellarOfKey(deps, key), replaced })
+    const { replaced, ...created } = rotated.value
+    return keyShownOnce(deps, visit, { created, cellar: cellarOfKey(deps, key), replaced })
   }
   const isSpent = rotated.refusal.kind === 'key_exists'
   const again = againAs(isSpent ? drawKeyId(deps) : sentKeyId(deps, visit))
