@@ -141,24 +141,8 @@ export class Appends {
     if (verdict.kind === 'denied' && link !== null) void this.#connection.check(link)
     this.#note(append, verdict)
     this.#answer(append, verdict)
-    if (verdict.kind === 'stored') this.#answerBeaten(append)
     this.#next(append.streamName)
     this.#sendReady()
-  }
-
-  /** Those that wait for the same place, which holds another event now: the server is not asked what is known. */
-  #answerBeaten({ streamName, expected, events, firstId }: Waiting): void {
-    const behind = this.#behind.get(streamName) ?? []
-    const isBeaten = (other: Waiting): boolean => other.expected === expected && other.firstId !== firstId
-    const currentRevision = (expected === 'none' ? -1 : expected) + events
-    for (const beaten of behind.filter(isBeaten)) {
-      this.#leaveQueue(beaten)
-      beaten.resolve({ outcome: 'conflict', currentRevision })
-    }
-    this.#behind.set(
-      streamName,
-      behind.filter((other) => !isBeaten(other)),
-    )
   }
 
   #note({ isReadings }: Waiting, verdict: Verdict): void {
