@@ -147,7 +147,7 @@ const follow = (trail: Trail, event: AuditEvent): Trail => {
 /** A seal stands for the revocation, which may be recorded a moment later: no reading gets in from the seal on. */
 const judge = ({ key, activeSince, expirySet, sealed }: Trail, atMs: number): KeyAt => {
   if (key === null) return { status: null, reason: 'not created yet' }
-  const status = sealed === null ? keyStatus(key, atMs) : 'revoked'
+  const status = keyStatus(key, atMs, sealed !== null)
   switch (status) {
     case 'revoked':
       return { status, reason: `revoked since ${markText(sealed ?? key.revoked)}` }

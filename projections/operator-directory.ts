@@ -1,5 +1,6 @@
 import { BoundedMap } from '../src/domain/bounded-map.ts'
 import type { RecordedEvent } from '../src/domain/events.ts'
+import { isExpired } from '../src/domain/expiry.ts'
 import {
   evolveOperator,
   type LinkFromOther,
@@ -64,7 +65,7 @@ export class OperatorsFold implements OperatorQueries {
   session(sessionHash: string, now: number): OpenSession | null {
     const operator = this.#byStream.get(this.#streamOfSession.get(sessionHash) ?? '')
     const session = operator?.sessions.find((one) => one.sessionHash === sessionHash)
-    if (!operator?.account || session === undefined || now >= session.expiresAt) return null
+    if (!operator?.account || session === undefined || isExpired(session, now)) return null
     return { ...session, email: operator.email, role: operator.account.role }
   }
 
@@ -73,7 +74,7 @@ export class OperatorsFold implements OperatorQueries {
   }
 
   sessions(email: string, now: number): readonly OperatorSession[] {
-    return (this.#byEmail.get(email.toLowerCase())?.sessions ?? []).filter(({ expiresAt }) => now < expiresAt)
+    return (this.#byEmail.get(email.toLowerCase())?.sessions ?? []).filter((session) => !isExpired(session, now))
   }
 
   isSessionOver(sessionHash: string, now: number): boolean {
@@ -86,7 +87,7 @@ export class OperatorsFold implements OperatorQueries {
     if (stream === undefined) return this.#setupLink(linkHash, now)
     const operator = this.#byStream.get(stream)
     const link = operator?.links.find((one) => one.linkHash === linkHash)
-    if (operator === undefined || link === undefined || now >= link.expiresAt) return null
+    if (operator === undefined || link === undefined || isExpired(link, now)) return null
     return { stream, email: operator.email, role: link.role, expiresAt: link.expiresAt }
   }
 
@@ -235,7 +236,7 @@ const accountOf = ({ email, account, revision }: OperatorState): OperatorAccount
   account === null ? null : { ...account, email, revision }
 
 const invitationOf = ({ email, account, links }: OperatorState, now: number): Invitation | null => {
-  const open = links.filter((link) => now < link.expiresAt)
+  const open = links.filter((link) => !isExpired(link, now))
   if (account !== null || open.length === 0) return null
   const role = open.some((link) => link.role === 'admin') ? 'admin' : 'auditor'
   return { email, role, expiresAt: Math.max(...open.map((link) => link.expiresAt)) }

@@ -1,4 +1,4 @@
-/** Durations, expiries and limits as people type them into a form or a command. */
+/** Durations and limits as people type them into a form or a command. */
 import {
   durationMsMax,
   keyLimitReadingsMax,
@@ -8,7 +8,6 @@ import {
   rotationOverlapsMs,
 } from '../limits.ts'
 import type { Limit } from './events.ts'
-import { parseTimestamp } from './reading/timestamp.ts'
 import { done } from './refusal.ts'
 import { invalidField, type Typed } from './text.ts'
 
@@ -44,29 +43,6 @@ export const overlapWithin = (overlapMs: number): Typed<number> =>
 export const overlapTyped = (ms: number): string => {
   if (ms === 0) return '0'
   return ms === unitMs['d'] ? '24h' : durationTyped(ms)
-}
-
-/** The last instant that can be written with a year of four digits, in whole seconds. */
-const expiresAtMax = 253_402_300_799_000
-
-const expiryRule =
-  'The expiry must be a date that exists, like 2026-03-31 (until the end of that day, UTC), or an instant in UTC, like 2026-03-31T18:00:00Z.'
-
-/**
- * Ms of an expiry. A date means until the end of that day, UTC: exactly the midnight after it. An instant is taken as it is.
- * Whether it lies in the future is the command's to say.
- */
-export const parseExpiry = (text: string): Typed<number> => {
-  const typed = text.trim()
-  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(typed)
-  const parsed = parseTimestamp(isDate ? `${typed}T23:59:59Z` : typed)
-  if (typeof parsed !== 'number') return invalidField('expiresAt', expiryRule)
-  const expiresAt = isDate ? parsed + 1_000 : parsed
-  if (expiresAt >= 0 && expiresAt <= expiresAtMax) return done(expiresAt)
-  return invalidField(
-    'expiresAt',
-    'The expiry must lie in the years 1970 to 9999, and a date be at most 9999-12-30; leave it out for none.',
-  )
 }
 
 /** `6000/60`: readings, and the seconds of the window that they are counted in. */

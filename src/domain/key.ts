@@ -1,4 +1,5 @@
 import type { By, Decided, EventData, Limit, RecordedEvent } from './events.ts'
+import { isExpired } from './expiry.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
 /** What happened to a key: when (ms), by whom, and the reason that was given (may be empty). */
@@ -41,12 +42,14 @@ export type KeyState = {
 export const keyStatuses = ['active', 'expired', 'suspended', 'revoked'] as const
 export type KeyStatus = (typeof keyStatuses)[number]
 
-/** Precedence: revoked, suspended, expired, active (docs/contract.md, "One reading"). */
-export const keyStatus = (key: KeyState, now: number): KeyStatus => {
-  if (key.revoked !== null) return 'revoked'
+/**
+ * The only place that orders what refuses a key's readings: revoked, suspended, expired (docs/contract.md, "Keys"). A sealed
+ * stream counts as revoked, because a node may die between the seal and `KeyRevoked`.
+ */
+export const keyStatus = (key: KeyState, now: number, isSealed = false): KeyStatus => {
+  if (isSealed || key.revoked !== null) return 'revoked'
   if (key.suspended !== null) return 'suspended'
-  if (key.expiresAt !== null && now >= key.expiresAt) return 'expired'
-  return 'active'
+  return isExpired(key, now) ? 'expired' : 'active'
 }
 
 export type KeyCommand =
@@ -94,7 +97,7 @@ export const decideKey = (
   if (command.type === 'CreateKey') {
     const { type: _, ...data } = command
     if (key !== null) throw new Error(`Cannot create key "${command.keyId}": its stream exists`)
-    if (data.expiresAt !== null && data.expiresAt <= now) return refused({ kind: 'expiry_in_past', isNew: true })
+    if (isExpired(data, now)) return refused({ kind: 'expiry_in_past', isNew: true })
     return done([{ type: 'KeyCreated', data }])
   }
   if (key === null) return refused({ kind: 'key_not_found' })
@@ -134,7 +137,7 @@ export const decideKey = (
       if (key.suspended === null) return done([])
       return done([{ type: 'KeyResumed', data: { reason: command.reason } }])
     case 'RecordKeyExpiry':
-      if (key.expiresAt === null || now < key.expiresAt || key.expiryRecorded === key.expiresAt) return done([])
+      if (key.expiresAt === null || !isExpiryToRecord(key, now)) return done([])
       return done([{ type: 'KeyExpired', data: { expiresAt: key.expiresAt } }])
     default:
       return assertNever(command)
@@ -142,8 +145,8 @@ export const decideKey = (
 }
 
 /** It has passed, and no event says so yet. */
-export const isExpiryToRecord = ({ revoked, expiresAt, expiryRecorded }: KeyState, now: number): boolean =>
-  revoked === null && expiresAt !== null && now >= expiresAt && expiryRecorded !== expiresAt
+export const isExpiryToRecord = (key: KeyState, now: number): boolean =>
+  key.revoked === null && isExpired(key, now) && key.expiryRecorded !== key.expiresAt
 
 /**
  * A suspended key can be rotated: what it was suspended for is often why. An expired one can't, since its expiry is copied.
@@ -171,10 +174,10 @@ export type RotationRefusal = Extract<
 
 /** Why no successor can be made for the key at `now` (ms). `null`: one can. */
 export const rotationRefusal = (key: KeyState, now: number): RotationRefusal | null => {
-  const { rotation, expiresAt, revoked } = key
+  const { rotation, revoked } = key
   if (revoked !== null) return { kind: 'key_is_revoked' }
   if (rotation !== null && isEnding(key)) return { kind: 'key_is_superseded', successorId: rotation.successorId }
-  return expiresAt !== null && now >= expiresAt ? { kind: 'key_is_expired' } : null
+  return isExpired(key, now) ? { kind: 'key_is_expired' } : null
 }
 
 /** Its successor was used, and nobody has given it a later expiry since. */

@@ -1,5 +1,6 @@
 import { linksOpenMax } from '../limits.ts'
 import type { Decided, RecordedEvent } from './events.ts'
+import { isExpired } from './expiry.ts'
 import { makerOf, type OperatorLink } from './operator.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
@@ -60,7 +61,7 @@ export const setupLink = (
 ): (OperatorLink & { readonly email: string | null }) | null => {
   const unspent = links.find((link) => link.linkHash === linkHash)
   const link = unspent === undefined ? spent : { ...unspent, email: null }
-  return link !== null && link.linkHash === linkHash && now < link.expiresAt ? link : null
+  return link !== null && link.linkHash === linkHash && !isExpired(link, now) ? link : null
 }
 
 /** Folds one event of `operator-setup`. */
@@ -69,7 +70,7 @@ export const evolveSetup = (setup: SetupState, event: RecordedEvent<SetupEventTy
   switch (event.type) {
     case 'OperatorLinkIssued': {
       const { linkHash, role, expiresAt } = event.data
-      const left = setup.links.filter((link) => event.recordedAt < link.expiresAt)
+      const left = setup.links.filter((link) => !isExpired(link, event.recordedAt))
       return {
         ...setup,
         links: [...left, { linkHash, role, expiresAt, madeBy: makerOf(event.metadata.by, null) }].slice(-linksOpenMax),

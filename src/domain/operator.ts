@@ -1,5 +1,6 @@
 import { devicesPerOperatorMax, linksOpenMax, linksToldMax, sessionIdChars, sessionsPerOperatorMax } from '../limits.ts'
 import type { By, Decided, EventData, RecordedEvent, Role } from './events.ts'
+import { isExpired } from './expiry.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
 /** Valid while `now < expiresAt`, for this account only, and spent by the first use of any of its links. */
@@ -181,7 +182,7 @@ const spendLink = (
   now: number,
 ): Decision => {
   const link = operator?.links.find((one) => one.linkHash === linkHash)
-  if (operator === null || link === undefined || now >= link.expiresAt) return refused({ kind: 'link_invalid' })
+  if (operator === null || link === undefined || isExpired(link, now)) return refused({ kind: 'link_invalid' })
   const { role, madeBy: linkMadeBy } = link
   if (operator.account !== null) {
     return done([{ type: 'OperatorPasswordSet', data: { passwordHash, linkHash, linkMadeBy } }])
@@ -191,7 +192,7 @@ const spendLink = (
 
 const remove = (operator: OperatorState | null, remaining: Remaining, now: number): Decision => {
   const account = operator?.account ?? null
-  const isInvited = operator?.links.some(({ expiresAt }) => now < expiresAt) === true
+  const isInvited = operator?.links.some((link) => !isExpired(link, now)) === true
   if (account === null && !isInvited) {
     return operator?.wasAdded === true ? done([]) : refused({ kind: 'operator_not_found' })
   }
@@ -213,7 +214,7 @@ const signIn = (
 ): Decision => {
   if (operator?.account?.passwordHash !== command.passwordHash) return refused({ kind: 'wrong_credentials' })
   const left = operator.sessions.filter(
-    ({ sessionHash, expiresAt }) => now < expiresAt && sessionHash !== command.endsSessionHash,
+    (session) => !isExpired(session, now) && session.sessionHash !== command.endsSessionHash,
   )
   const tooMany = new Set(left.slice(0, Math.max(0, left.length + 1 - sessionsPerOperatorMax)))
   const ended = signedOut(
@@ -242,7 +243,7 @@ const renewSession = (
   now: number,
 ): Decision => {
   const session = operator?.sessions.find((one) => one.sessionHash === sessionHash)
-  const isOpen = session !== undefined && now < session.expiresAt
+  const isOpen = session !== undefined && !isExpired(session, now)
   if (!isOpen || idleAt <= session.idleAt) return done([])
   return done([{ type: 'OperatorSessionRenewed', data: { sessionHash, idleAt } }])
 }
@@ -304,17 +305,12 @@ export const evolveOperator = (
 type Fold<T extends OperatorEventType> = RecordedEvent<T>
 type WithAccount = OperatorState & { readonly account: OperatorAccountState }
 
-const isLeftAt =
-  (now: number) =>
-  ({ expiresAt }: { readonly expiresAt: number }): boolean =>
-    now < expiresAt
-
 const withLink = (operator: OperatorState | null, event: Fold<'OperatorLinkIssued'>): OperatorState => {
   const { revision, recordedAt } = event
   const { email, role, linkHash, expiresAt } = event.data
   if (email === null) throw new Error(`Cannot fold ${event.type} of "${event.stream}": it names no e-mail`)
   const madeBy = makerOf(event.metadata.by, email)
-  const left = (operator?.links ?? []).filter(isLeftAt(recordedAt))
+  const left = (operator?.links ?? []).filter((link) => !isExpired(link, recordedAt))
   const links = [...left, { linkHash, role, expiresAt, madeBy }].slice(-linksOpenMax)
   const known = { sessions: [], wasAdded: false, ...operator, email, links, revision }
   const account = operator?.account ?? null
@@ -387,7 +383,7 @@ const withSession = (
   return {
     ...known,
     account: { ...account, lastSignedInAt: recordedAt, devices },
-    sessions: [...known.sessions.filter(isLeftAt(recordedAt)), session],
+    sessions: [...known.sessions.filter((one) => !isExpired(one, recordedAt)), session],
     revision,
   }
 }

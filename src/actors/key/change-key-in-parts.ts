@@ -1,4 +1,5 @@
 import type { Limit } from '../../domain/events.ts'
+import { isExpired } from '../../domain/expiry.ts'
 import type { KeyState } from '../../domain/key.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
 import type { Asker, Core } from '../core.ts'
@@ -35,7 +36,8 @@ export const changeKeyInParts = async (
   const refusedWhole = (refusal: CommandRefusal) => refused({ refusal, refused: [], done: [] })
   if (key === null) return refusedWhole({ kind: 'key_not_found' })
   // Judged before anything is changed; so is the text, which comes first, and the limit where it was typed.
-  if (isPast(changes.expiresAt, core.clock.now())) return refusedWhole({ kind: 'expiry_in_past', isNew: false })
+  const { expiresAt = null } = changes
+  if (isExpired({ expiresAt }, core.clock.now())) return refusedWhole({ kind: 'expiry_in_past', isNew: false })
   const isDone: (keyof KeyChanges)[] = []
   for (const { part, change } of changesOf(core, { keyId, changes }, asker)) {
     const outcome = await change()
@@ -63,6 +65,3 @@ const changesOf = (
       : [{ part: ['expiresAt'] as const, change: () => keys.setExpiry(keyId, expiresAt, asker) }]),
   ]
 }
-
-const isPast = (expiresAt: number | null | undefined, nowMs: number): boolean =>
-  typeof expiresAt === 'number' && expiresAt <= nowMs

@@ -1,6 +1,7 @@
 /** Signing in, sessions, and changing one's own password. */
 import type { OpenSession } from '../../../projections/queries.ts'
 import { BoundedMap } from '../../domain/bounded-map.ts'
+import { isExpired } from '../../domain/expiry.ts'
 import { type EndedSessions, type OperatorSession, sessionIdOf } from '../../domain/operator.ts'
 import { done, refused } from '../../domain/refusal.ts'
 import { operatorStream } from '../../domain/stream-names.ts'
@@ -35,7 +36,7 @@ export const createSignIns = (
 
   const isOpen = (session: OperatorSession, now: number): boolean => {
     const usedAt = lastUsedMs.get(session.sessionHash) ?? Number.NEGATIVE_INFINITY
-    return now < session.expiresAt && now < Math.max(session.idleAt, usedAt + sessionIdleMs)
+    return !isExpired(session, now) && now < Math.max(session.idleAt, usedAt + sessionIdleMs)
   }
 
   const openSession = (sessionSecret: string) => {

@@ -1,7 +1,8 @@
 /** Words of the command line that more than one command takes, and how each is read. */
 import { InvalidArgumentError, Option } from 'commander'
-import { parseDurationMs, parseExpiry, parseLimit, parseOverlap } from '../../domain/amounts.ts'
+import { parseDurationMs, parseLimit, parseOverlap } from '../../domain/amounts.ts'
 import { eventData, type Limit } from '../../domain/events.ts'
+import { parseExpiry } from '../../domain/expiry.ts'
 import { parseTimestamp } from '../../domain/reading/timestamp.ts'
 import type { Typed } from '../../domain/text.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'

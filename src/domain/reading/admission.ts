@@ -1,5 +1,5 @@
 import type { Limit, RecordedEvent } from '../events.ts'
-import type { KeyState } from '../key.ts'
+import { type KeyState, type KeyStatus, keyStatus } from '../key.ts'
 import { assertNever, type ReadingRefusal } from '../refusal.ts'
 import { RateWindow } from './rate-window.ts'
 
@@ -67,18 +67,16 @@ export const foldRun = (
 }
 
 const unknown: ReadingRefusal = { kind: 'key_invalid', why: 'unknown' }
-const revoked: ReadingRefusal = { kind: 'key_invalid', why: 'revoked' }
-const suspended: ReadingRefusal = { kind: 'key_invalid', why: 'suspended' }
-const expired: ReadingRefusal = { kind: 'key_expired' }
-
-/** What the key's state refuses, in order of precedence: revoked, suspended, expired (docs/contract.md, "One reading"). */
-export const refusalOfKey = (key: KeyState | null, sealed: boolean, now: number): ReadingRefusal | null => {
-  if (key === null) return unknown
-  if (sealed || key.revoked !== null) return revoked
-  if (key.suspended !== null) return suspended
-  if (key.expiresAt !== null && now >= key.expiresAt) return expired
-  return null
+const refusalOfStatus: Readonly<Record<KeyStatus, ReadingRefusal | null>> = {
+  active: null,
+  expired: { kind: 'key_expired' },
+  suspended: { kind: 'key_invalid', why: 'suspended' },
+  revoked: { kind: 'key_invalid', why: 'revoked' },
 }
+
+/** Why the key may store no reading at `now` (ms). `keyStatus` has the order. */
+export const refusalOfKey = (key: KeyState | null, isSealed: boolean, now: number): ReadingRefusal | null =>
+  key === null ? unknown : refusalOfStatus[keyStatus(key, now, isSealed)]
 
 /**
  * Whether so many more readings may be accepted now, all of them: the key first, then its window. `null` admits them. More

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseTimestamp } from '../../../src/domain/reading/timestamp.ts'
+import { nanosecondsPastMs } from '../../../src/domain/reading/timestamp-fraction.ts'
 
 describe('parseTimestamp()', () => {
   test.each([
@@ -111,4 +112,22 @@ describe('parseTimestamp()', () => {
       { numRuns: 2_000 },
     )
   })
+})
+
+describe('nanosecondsPastMs()', () => {
+  const table: [timestamp: string, nanoseconds: number][] = [
+    ['2026-03-01T12:00:00Z', 0],
+    ['2026-03-01T12:00:00+00:00', 0],
+    ['2026-03-01T12:00:00.123Z', 0],
+    ['2026-03-01T12:00:00.123+00:00', 0],
+    ['2026-03-01T12:00:00.1234Z', 400_000],
+    ['2026-03-01T12:00:00.1234+00:00', 400_000],
+    ['2026-03-01T12:00:00.123456789Z', 456_789],
+    ['2026-03-01T12:00:00.123000001+00:00', 1],
+    ['2026-03-01T12:00:00.12+00:00', 0],
+    ['2026-03-01T12:00:00.1+00:00', 0],
+  ]
+  for (const [timestamp, nanoseconds] of table) {
+    test(`finds ${nanoseconds} ns in ${timestamp}`, () => expect(nanosecondsPastMs(timestamp)).toBe(nanoseconds))
+  }
 })

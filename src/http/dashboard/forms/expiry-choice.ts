@@ -1,5 +1,5 @@
 import type { ExpiryChoice } from '../../../../views/types.ts'
-import { parseExpiry } from '../../../domain/amounts.ts'
+import { parseExpiry } from '../../../domain/expiry.ts'
 import { assertNever, done } from '../../../domain/refusal.ts'
 import { invalidField, type Typed } from '../../../domain/text.ts'
 import type { FormFields } from './read-form.ts'

@@ -7,7 +7,8 @@ import type { StateAt } from '../../../../views/types.ts'
 import { changeKeyInParts, type KeyChanges } from '../../../actors/key/change-key-in-parts.ts'
 import { readKeyEvents } from '../../../actors/key/key-events.ts'
 import type { CellarState } from '../../../domain/cellar.ts'
-import { type KeyState, keyStatus } from '../../../domain/key.ts'
+import { isExpired } from '../../../domain/expiry.ts'
+import type { KeyState } from '../../../domain/key.ts'
 import { type CommandRefusal, done, type Outcome } from '../../../domain/refusal.ts'
 import { keyLimitDefault } from '../../../limits.ts'
 import { alreadySo, alreadySoText, wasSoBefore } from '../forms/already-so.ts'
@@ -175,11 +176,10 @@ const noticeOf = (action: KeyAction, { before, after }: Acted, visit: SignedInVi
   if (action === 'suspend' && after.suspended !== null && wasSoBefore(before.suspended, after.suspended, visit))
     return 'key_was_suspended'
   if (action === 'resume' && before.suspended === null) return 'key_not_suspended'
-  return action === 'resume' && isExpired(after, visit.nowMs) ? 'key_resumed_expired' : notices[action]
+  return action === 'resume' && isExpiredOnceResumed(after, visit.nowMs) ? 'key_resumed_expired' : notices[action]
 }
 
-/** As it stands, or would once it is resumed. */
-const isExpired = (key: KeyState, nowMs: number): boolean => keyStatus({ ...key, suspended: null }, nowMs) === 'expired'
+const isExpiredOnceResumed = (key: KeyState, nowMs: number): boolean => key.revoked === null && isExpired(key, nowMs)
 
 type Acted = { readonly before: KeyState; readonly after: KeyState }
 
@@ -197,7 +197,7 @@ const confirmPage = async (
       cellar={cellarView(cellarOfKey(deps, key))}
       apiKey={await keyViewOf(deps, key, visit.nowMs)}
       action={action}
-      isExpired={isExpired(key, visit.nowMs)}
+      isExpired={isExpiredOnceResumed(key, visit.nowMs)}
       form={{ values, faults: placedFaults(values, faults) }}
     />
   )

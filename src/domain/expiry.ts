@@ -1,0 +1,27 @@
+import { parseTimestamp } from './reading/timestamp.ts'
+import { done } from './refusal.ts'
+import { invalidField, type Typed } from './text.ts'
+
+/** The only rule for keys, links and sessions: the first expired millisecond is `expiresAt` itself. `null` never expires. */
+export const isExpired = ({ expiresAt }: { readonly expiresAt: number | null }, nowMs: number): boolean =>
+  expiresAt !== null && nowMs >= expiresAt
+
+/** The last whole second that has a year of four digits. */
+const expiresAtMax = 253_402_300_799_000
+
+const expiryRule =
+  'The expiry must be a date that exists, like 2026-03-31 (until the end of that day, UTC), or an instant in UTC, like 2026-03-31T18:00:00Z.'
+
+/** Ms of an expiry that a person typed. A date expires at the midnight after it, UTC. The expiry may lie in the past. */
+export const parseExpiry = (text: string): Typed<number> => {
+  const typed = text.trim()
+  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(typed)
+  const parsed = parseTimestamp(isDate ? `${typed}T23:59:59Z` : typed)
+  if (typeof parsed !== 'number') return invalidField('expiresAt', expiryRule)
+  const expiresAt = isDate ? parsed + 1_000 : parsed
+  if (expiresAt >= 0 && expiresAt <= expiresAtMax) return done(expiresAt)
+  return invalidField(
+    'expiresAt',
+    'The expiry must lie in the years 1970 to 9999, and a date be at most 9999-12-30; leave it out for none.',
+  )
+}

@@ -1,0 +1,24 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { instantText } from '../../src/domain/instant.ts'
+import { parseTimestamp } from '../../src/domain/reading/timestamp.ts'
+
+describe('instantText()', () => {
+  const years0To9999 = fc.integer({ min: Date.UTC(2000, 0, 1) - 63_113_904_000_000, max: 253_402_300_799_999 })
+
+  test('writes every instant of the years 0000 to 9999 as the platform does', () => {
+    fc.assert(
+      fc.property(years0To9999, (ms) => {
+        expect(instantText(ms)).toBe(new Date(ms).toISOString())
+      }),
+      { numRuns: 5_000 },
+    )
+    for (const ms of [0, -1, 951_782_400_000, 951_868_800_000, 253_402_300_799_999, -62_167_219_200_000]) {
+      expect(instantText(ms)).toBe(new Date(ms).toISOString())
+    }
+  })
+
+  test('is read back by parseTimestamp() as the same instant', () => {
+    fc.assert(fc.property(years0To9999, (ms) => parseTimestamp(instantText(ms)) === ms))
+  })
+})
