@@ -67,16 +67,18 @@ export const foldRun = (
 }
 
 const unknown: ReadingRefusal = { kind: 'key_invalid', why: 'unknown' }
-const refusalOfStatus: Readonly<Record<KeyStatus, ReadingRefusal | null>> = {
-  active: null,
+const refusalOfStatus: Readonly<Record<Exclude<KeyStatus, 'active'>, ReadingRefusal>> = {
   expired: { kind: 'key_expired' },
   suspended: { kind: 'key_invalid', why: 'suspended' },
   revoked: { kind: 'key_invalid', why: 'revoked' },
 }
 
 /** Why the key may store no reading at `now` (ms). `keyStatus` has the order. */
-export const refusalOfKey = (key: KeyState | null, isSealed: boolean, now: number): ReadingRefusal | null =>
-  key === null ? unknown : refusalOfStatus[keyStatus(key, now, isSealed)]
+export const refusalOfKey = (key: KeyState | null, isSealed: boolean, now: number): ReadingRefusal | null => {
+  if (key === null) return unknown
+  const status = keyStatus(key, now, isSealed)
+  return status === 'active' ? null : refusalOfStatus[status]
+}
 
 /**
  * Whether so many more readings may be accepted now, all of them: the key first, then its window. `null` admits them. More
