@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb'
-import { derivedId } from '../../src/domain/derived-id.ts'
+import { derivedId } from '../../src/domain/uuid.ts'
 import { eventStoreAppendsOutMax, eventStoreReadMsMax, logQueueReadingsMax } from '../../src/limits.ts'
 import { type EventLog, Outage } from '../../src/log/event-log.ts'
 import { startLogCluster } from '../support/log-server/cluster.ts'

@@ -1,7 +1,7 @@
-import { derivedId } from '../../domain/derived-id.ts'
 import type { Metadata } from '../../domain/events.ts'
 import { type DecidedKey, decideKey, type KeyCommand, type KeyState, takesAway } from '../../domain/key.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
+import { derivedId } from '../../domain/uuid.ts'
 import { conflictRetriesMax, sealTriesMax } from '../../limits.ts'
 import { type ExpectedRevision, Outage } from '../../log/event-log.ts'
 import { askedBy } from '../asked-by.ts'

@@ -1,7 +1,7 @@
 import type { By, Metadata, NewEvent } from '../../domain/events.ts'
 import { isBatch } from '../../domain/reading/reading.ts'
-import { readingId } from '../../domain/reading/reading-id.ts'
 import { done } from '../../domain/refusal.ts'
+import { readingId } from '../../domain/uuid.ts'
 import type { ExpectedRevision } from '../../log/event-log.ts'
 import type { Usage } from '../core.ts'
 import type { KeyedAsks } from '../repeats/waiting-repeats.ts'

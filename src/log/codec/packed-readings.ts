@@ -8,7 +8,7 @@
  *     byte      its flags
  *     varint    if `movedOn`: recordedAt, ms after the reading before it
  *     16 bytes  its id; a text if `idIsText`; nothing if `isOfBatch`: the reading before it has the same request, and its id
- *               follows from that request's (`domain/reading/reading-id.ts`)
+ *               follows from that request's (`domain/uuid.ts`)
  *     3 names   cellar, rack, keg; one that the row has had already is its number
  *     8 bytes   value, IEEE 754, lowest byte first: every number exactly, -0 too
  *     varint    timestamp, seconds after recordedAt; a text if `timestampIsText`, because only the contract's own form
@@ -24,12 +24,11 @@ import { ByteReader, ByteWriter } from '../../bytes/bytes.ts'
 import { readName, readText, type WrittenTexts, writeName, writeText } from '../../bytes/packed-text.ts'
 import type { EventData, Metadata, RecordedEvent } from '../../domain/events.ts'
 import type { Idempotency } from '../../domain/reading/idempotency-key.ts'
-import { readingId } from '../../domain/reading/reading-id.ts'
 import { parseTimestamp } from '../../domain/reading/timestamp.ts'
+import { readingId, uuidBytes, uuidText } from '../../domain/uuid.ts'
 import { readFirstIdempotency, readIdempotency, writeIdempotency } from './packed-idempotency.ts'
 import { storedMetadata } from './stored-idempotency.ts'
 import { timestampText } from './timestamp-text.ts'
-import { uuidBytes, uuidText } from './uuid-bytes.ts'
 
 const format = 1
 const flags = {

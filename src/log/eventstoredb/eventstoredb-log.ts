@@ -1,5 +1,6 @@
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import { logStream } from '../../domain/stream-names.ts'
+import { isDerivedId } from '../../domain/uuid.ts'
 import type { EventStoreSettings } from '../../eventstore-url.ts'
 import {
   eventStoreAppendBytesMax,
@@ -32,7 +33,7 @@ import { Following } from './following.ts'
 import { NamedRevisions } from './named-revisions.ts'
 import { createReads, type Reads } from './store-reads.ts'
 import { StreamNames } from './store-streams.ts'
-import { isDerivedId, messageOf, recordedEventOf, type StoredEvent } from './stored-events.ts'
+import { messageOf, recordedEventOf, type StoredEvent } from './stored-events.ts'
 import { setTruncateBefore } from './truncation.ts'
 import { encodeRun } from './wire.ts'
 

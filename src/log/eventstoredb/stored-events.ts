@@ -5,6 +5,7 @@
  */
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import { readingsStream } from '../../domain/stream-names.ts'
+import { isUuid, uuidOf } from '../../domain/uuid.ts'
 import type { Codec } from '../codec/codec.ts'
 import { storedMetadata } from '../codec/stored-idempotency.ts'
 import { unreadableRecord } from '../codec/unreadable.ts'
@@ -22,22 +23,8 @@ export type StoredEvent = {
   readonly data: string
 }
 
-/** The server takes UUIDs and gives them back in lower case; any other id becomes one that follows from it. */
-const storedIdOf = (id: string): string => (uuidPattern.test(id) ? id : uuidFrom(id))
-
-const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-9a-f][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
-
-/** Whether that id may be another writer's too: one that follows from something is of version 8, a random one of version 4. */
-export const isDerivedId = (id: string): boolean => storedIdOf(id).charAt(versionAt) === '8'
-
-const versionAt = 'xxxxxxxx-xxxx-'.length
-
-/** RFC 9562, version 8. */
-const uuidFrom = (text: string): string => {
-  const digest = new Bun.CryptoHasher('sha256').update(text).digest('hex')
-  const parts = [digest.slice(0, 8), digest.slice(8, 12), `8${digest.slice(13, 16)}`, `8${digest.slice(17, 20)}`]
-  return [...parts, digest.slice(20, 32)].join('-')
-}
+/** The server takes only UUIDs, and gives them back in lower case. */
+const storedIdOf = (id: string): string => (isUuid(id) ? id : uuidOf(id))
 
 /** An event as it is sent. `id` is a UUID; the texts are JSON, or empty. */
 export type Message = {
@@ -57,7 +44,7 @@ export const messageOf = (stream: string, event: NewEvent, schemaVersion: number
 const metadataText = (stream: string, event: NewEvent, schemaVersion: number): string => {
   const { id, recordedAt, metadata } = event
   const head = `{"schemaVersion":${schemaVersion},"recordedAt":${recordedAt}`
-  const ownId = uuidPattern.test(id) ? '' : `,"id":${JSON.stringify(id)}`
+  const ownId = isUuid(id) ? '' : `,"id":${JSON.stringify(id)}`
   if (!isUsual(stream, event)) return `${head}${ownId},${JSON.stringify(storedMetadata(metadata)).slice(1)}`
   const request = metadata.requestId === id ? '' : `,"requestId":${JSON.stringify(metadata.requestId)}`
   return `${head}${ownId}${request}}`

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Reading } from '../../../src/domain/reading/reading.ts'
-import { readingId } from '../../../src/domain/reading/reading-id.ts'
+import { readingId } from '../../../src/domain/uuid.ts'
 import { appendReadingsMax, batchReadingsMax, mailboxReadingsMax, requestWaitMsMax } from '../../../src/limits.ts'
 import { asker, Cluster, makeTestKey, reading, type TestNode } from '../../support/two-nodes.ts'
 

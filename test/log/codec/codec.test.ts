@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { NewEvent, RecordedEvent } from '../../../src/domain/events.ts'
-import { readingId } from '../../../src/domain/reading/reading-id.ts'
+import { readingId } from '../../../src/domain/uuid.ts'
 import { createCodec, currentRegistry, type EventRegistry, type StoredRow } from '../../../src/log/codec/codec.ts'
 import type { Upcast } from '../../../src/log/codec/upcast.ts'
 import { UndecodableEvent } from '../../../src/log/event-log.ts'

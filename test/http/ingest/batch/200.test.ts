@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readingId } from '../../../../src/domain/reading/reading-id.ts'
+import { readingId } from '../../../../src/domain/uuid.ts'
 import { batchBodyBytesMax, batchReadingsMax } from '../../../../src/limits.ts'
 import { acceptedReadings, answerOf, expectBatch } from '../../../support/answers.ts'
 import { openLogOf } from '../../../support/logs/engine.ts'

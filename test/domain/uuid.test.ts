@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { readingId } from '../../../src/domain/reading/reading-id.ts'
-import { batchReadingsMax } from '../../../src/limits.ts'
+import { readingId } from '../../src/domain/uuid.ts'
+import { batchReadingsMax } from '../../src/limits.ts'
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
