@@ -14,6 +14,7 @@ import { kegNamesOf, kegsOf } from '../support/kegs-of.ts'
 import { Recorder } from '../support/recorder.ts'
 
 const noon = Date.UTC(2026, 2, 1, 12)
+const dayMs = 86_400_000
 
 /** Projections, and a device that posts into them. */
 const scene = () => {
@@ -81,6 +82,13 @@ describe('the latest value of a keg', () => {
     expect(latestOf(projections)).toEqual([3])
   })
 
+  test('stays when a reading of the next day is a nanosecond older', () => {
+    const { projections, post } = scene()
+    post({ value: 1, timestamp: '2026-03-01T11:00:00.000000002Z' })
+    post({ value: 2, timestamp: '2026-03-01T11:00:00.000000001Z' }, { keyId: 'k2', at: noon + dayMs })
+    expect(latestOf(projections)).toEqual([1])
+  })
+
   test('is the later accepted of two with the same instant, however it is written', () => {
     const { projections, post } = scene()
     post({ value: 1, timestamp: '2026-03-01T11:00:00Z' })
@@ -144,6 +152,15 @@ describe('an exact repeat', () => {
       post(change)
       expect(mark(projections)).toBe(false)
     }
+  })
+
+  test('is found to the nanosecond after a reading of an earlier day moved the points', () => {
+    const { projections, post } = scene()
+    const nextDay = { keyId: 'k2', at: noon + dayMs }
+    post({ timestamp: '2026-03-01T12:00:00.000000001Z' }, nextDay)
+    post({ timestamp: '2026-03-01T12:00:00.000000002Z' })
+    post({ timestamp: '2026-03-01T12:00:00.000000001Z' }, nextDay)
+    expect(mark(projections)).toBe(true)
   })
 
   test(`is known among the last ${pointsPerKegMax} of a keg, and not beyond`, () => {
