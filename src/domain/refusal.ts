@@ -68,9 +68,7 @@ export type CommandRefusal =
   | { readonly kind: 'key_exists' }
   | { readonly kind: 'key_not_found' }
   | { readonly kind: 'key_is_revoked' }
-  | { readonly kind: 'key_is_suspended' }
   | { readonly kind: 'key_is_expired' }
-  | { readonly kind: 'key_is_not_suspended' }
   /** Its successor is in use, and is the one to rotate. */
   | { readonly kind: 'key_is_superseded'; readonly successorId: string }
   | { readonly kind: 'too_many_keys'; readonly keysMax: number }

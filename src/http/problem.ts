@@ -287,12 +287,8 @@ export const commandProblemOf = (refusal: CommandRefusal): CommandProblem => {
       return whole(404, 'There is no key with this id.')
     case 'key_is_revoked':
       return whole(409, 'The key is revoked, which is final. Create a new key instead.')
-    case 'key_is_suspended':
-      return whole(409, 'The key is suspended. Resume it first.')
     case 'key_is_expired':
       return whole(409, 'The key has expired. Give it a later expiry first.')
-    case 'key_is_not_suspended':
-      return whole(409, 'The key is not suspended, so there is nothing to resume.')
     case 'key_is_superseded':
       return whole(409, `Key ${refusal.successorId} has taken its place, and is in use. Rotate that one.`)
     case 'too_many_keys':
