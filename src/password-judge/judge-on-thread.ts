@@ -2,6 +2,7 @@ import type { PasswordJudge } from '../actors/operator/passwords.ts'
 import type { Schedule } from '../actors/schedule.ts'
 import { type PasswordContext, type Weakness, weaknessByNames } from '../domain/weak-password.ts'
 import { passwordJudgementMsMax } from '../limits.ts'
+import { WorkerThread } from '../worker-thread.ts'
 
 export type ToJudge = { readonly password: string; readonly context: PasswordContext }
 export type Judged = { readonly weakness: Weakness | null } | 'failed'
@@ -32,29 +33,31 @@ export const judgeOnThread = (parts: JudgeParts): PasswordJudge => {
   }
 }
 
-/** Judged, or why not. */
-const ask = (question: ToJudge, thread: URL, schedule: Schedule): Promise<Exclude<Judged, 'failed'> | string> => {
+/** The judgement, or why there is none. */
+const ask = (question: ToJudge, module: URL, schedule: Schedule): Promise<Exclude<Judged, 'failed'> | string> => {
   const ended = Promise.withResolvers<Exclude<Judged, 'failed'> | string>()
-  // A small heap: `smol` has the thread collect its garbage sooner.
-  const worker = new Worker(thread.href, { smol: true })
   let answer: Awaited<typeof ended.promise> = 'the thread ended without an answer'
   const forget = schedule.after(passwordJudgementMsMax, () => {
-    worker.terminate()
+    thread.end()
     ended.resolve(`the thread had not ended after ${passwordJudgementMsMax} ms`)
   })
-  worker.onmessage = ({ data }: MessageEvent<Judged>) => {
-    answer = data === 'failed' ? 'the judgement threw an error' : data
-    worker.terminate()
-  }
-  // Only an error while its module loads gets here, before it has seen a password.
-  worker.onerror = ({ message }) => {
-    answer = `the thread failed: ${message}`
-    worker.terminate()
-  }
-  worker.addEventListener('close', () => {
-    forget()
-    ended.resolve(answer)
+  const thread = new WorkerThread<ToJudge, Judged>({
+    module,
+    hasSmallHeap: true,
+    onMessage: (judged) => {
+      answer = judged === 'failed' ? 'the judgement threw an error' : judged
+      thread.end()
+    },
+    // The module failed to load, so the thread has never seen the password.
+    onFault: (why) => {
+      answer = `the thread failed: ${why}`
+      thread.end()
+    },
+    onEnd: () => {
+      forget()
+      ended.resolve(answer)
+    },
   })
-  worker.postMessage(question)
+  thread.post(question)
   return ended.promise
 }

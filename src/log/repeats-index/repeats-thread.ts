@@ -27,7 +27,7 @@ self.onmessage = ({ data }: MessageEvent<ToIdempotencyThread>): void => {
   } else answer({ fault: faultOf(opened, data.change) })
 }
 
-const answer = (message: FromIdempotencyThread): void => self.postMessage(message)
+const answer = (message: FromIdempotencyThread | 'closed'): void => self.postMessage(message)
 
 /** NORMAL: a power cut may take back the last changes, but each whole, with the position that it came with. */
 const open = (path: string) => {

@@ -1,3 +1,4 @@
+import { WorkerThread } from '../../worker-thread.ts'
 import { IndexBusy, type IndexChange, IndexUnusable } from '../repeats-index.ts'
 
 /** Where the index's file is written. A change is all there, or nothing of it. */
@@ -15,26 +16,24 @@ export type ToIdempotencyThread =
 /** Why a change was not written, and whether it may be, later. */
 export type WriteFault = { readonly why: string; readonly isPassing: boolean }
 
-export type FromIdempotencyThread = 'closed' | { readonly fault: WriteFault | null }
+export type FromIdempotencyThread = { readonly fault: WriteFault | null }
 
 export const writeOnThread = (path: string): IdempotencyWriter => new ThreadedWriter(path)
 
 class ThreadedWriter implements IdempotencyWriter {
-  readonly #worker: Worker
-  readonly #closed = Promise.withResolvers<void>()
-  /** Who waits for what became of a change, in the order in which the thread says it. */
+  readonly #thread: WorkerThread<ToIdempotencyThread, FromIdempotencyThread>
+  /** One for each change that has no answer yet. The thread answers in the order of the changes. */
   readonly #waiting: ((fault: WriteFault | null) => void)[] = []
-  /** What every change is refused with from now on. */
+  /** Set when the thread is closed or has failed: every later change is refused with it. */
   #ended: WriteFault | null = null
 
   constructor(path: string) {
-    this.#worker = new Worker(new URL('./repeats-thread.ts', import.meta.url).href)
-    this.#worker.onmessage = ({ data }: MessageEvent<FromIdempotencyThread>) => {
-      if (data === 'closed') this.#closed.resolve()
-      else this.#waiting.shift()?.(data.fault)
-    }
-    this.#worker.onerror = ({ message }) => this.#die(message)
-    this.#tell({ kind: 'open', path })
+    this.#thread = new WorkerThread({
+      module: new URL('./repeats-thread.ts', import.meta.url),
+      onMessage: ({ fault }) => this.#waiting.shift()?.(fault),
+      onFault: (why) => this.#die(why),
+    })
+    this.#thread.post({ kind: 'open', path })
   }
 
   async write(change: IndexChange): Promise<void> {
@@ -45,28 +44,23 @@ class ThreadedWriter implements IdempotencyWriter {
   }
 
   async close(): Promise<void> {
-    if (this.#ended === null) {
-      this.#ended = { why: 'it is closed', isPassing: false }
-      this.#tell({ kind: 'close' })
-      await this.#closed.promise
+    if (this.#ended !== null) {
+      this.#thread.end()
+      return
     }
-    this.#worker.terminate()
+    this.#ended = { why: 'it is closed', isPassing: false }
+    await this.#thread.close({ kind: 'close' })
   }
 
   #written(change: IndexChange): Promise<WriteFault | null> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve)
-      this.#tell({ kind: 'write', change })
+      this.#thread.post({ kind: 'write', change })
     })
-  }
-
-  #tell(message: ToIdempotencyThread): void {
-    this.#worker.postMessage(message)
   }
 
   #die(why: string): void {
     this.#ended = { why, isPassing: false }
     for (const settle of this.#waiting.splice(0)) settle(this.#ended)
-    this.#closed.resolve()
   }
 }

@@ -51,7 +51,7 @@ const watchCheckpoints = (commits: SqliteCommits): void => {
   }, checkpointRetryPauseMs)
 }
 
-const tell = (message: FromCommitThread): void => self.postMessage(message)
+const tell = (message: FromCommitThread | 'closed'): void => self.postMessage(message)
 
 const verdictOn = (work: CommitThreadWork, commits: SqliteCommits): Verdict => {
   switch (work.kind) {

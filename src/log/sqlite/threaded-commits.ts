@@ -1,3 +1,4 @@
+import { WorkerThread } from '../../worker-thread.ts'
 import type { Batch } from './commit-group.ts'
 import type { Commits, Trimming, Truncation, Verdict } from './sqlite-commits.ts'
 
@@ -14,7 +15,6 @@ export type ToCommitThread =
   | { readonly kind: 'close' }
 
 export type FromCommitThread =
-  | 'closed'
   | Verdict
   /** Whenever it changes, by itself: the checkpoint that is made again may succeed when nobody writes. */
   | { readonly kind: 'checkpoint'; readonly fault: string | null }
@@ -27,18 +27,19 @@ export const commitOnThread = (path: string, thread = new URL('./commit-thread.t
   new ThreadedCommits(path, thread)
 
 class ThreadedCommits implements Commits {
-  readonly #worker: Worker
-  readonly #closed = Promise.withResolvers<void>()
-  /** Who waits for a verdict, in the order in which the thread gives them. */
+  readonly #thread: WorkerThread<ToCommitThread, FromCommitThread>
+  /** One for each message that has no verdict yet. The thread gives verdicts in the order of the messages. */
   readonly #waiting: ((verdict: Verdict) => void)[] = []
   #diedOf: string | null = null
   #checkpointFault: string | null = null
 
-  constructor(path: string, thread: URL) {
-    this.#worker = new Worker(thread.href)
-    this.#worker.onmessage = ({ data }: MessageEvent<FromCommitThread>) => this.#hear(data)
-    this.#worker.onerror = ({ message }) => this.#die(message)
-    this.#tell({ kind: 'open', path })
+  constructor(path: string, module: URL) {
+    this.#thread = new WorkerThread({
+      module,
+      onMessage: (message) => this.#hear(message),
+      onFault: (why) => this.#die(why),
+    })
+    this.#thread.post({ kind: 'open', path })
   }
 
   get fault(): string | null {
@@ -61,12 +62,8 @@ class ThreadedCommits implements Commits {
     return this.#do({ kind: 'empty_wal' })
   }
 
-  async close(): Promise<void> {
-    if (this.#diedOf === null) {
-      this.#tell({ kind: 'close' })
-      await this.#closed.promise
-    }
-    this.#worker.terminate()
+  close(): Promise<void> {
+    return this.#thread.close({ kind: 'close' })
   }
 
   #do(work: CommitThreadWork): Promise<Verdict> {
@@ -74,23 +71,17 @@ class ThreadedCommits implements Commits {
     if (why !== null) return Promise.resolve({ kind: 'stopped', why })
     return new Promise((resolve) => {
       this.#waiting.push(resolve)
-      this.#tell(work)
+      this.#thread.post(work)
     })
   }
 
-  #tell(message: ToCommitThread): void {
-    this.#worker.postMessage(message)
-  }
-
   #hear(message: FromCommitThread): void {
-    if (message === 'closed') this.#closed.resolve()
-    else if (message.kind === 'checkpoint') this.#checkpointFault = message.fault
+    if (message.kind === 'checkpoint') this.#checkpointFault = message.fault
     else this.#waiting.shift()?.(message)
   }
 
   #die(why: string): void {
     this.#diedOf = `The log can't be written since its thread ended: ${why}`
     for (const settle of this.#waiting.splice(0)) settle({ kind: 'unknown', why: this.#diedOf })
-    this.#closed.resolve()
   }
 }

@@ -13,6 +13,7 @@ type Layer =
   | 'limits'
   | 'parameters'
   | 'log lines'
+  | 'thread'
   | 'characters'
   | 'bytes'
   | 'domain'
@@ -34,6 +35,7 @@ const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/limits\.ts$/, 'limits'],
   [/^src\/(config|eventstore-url|clock|entropy)\.ts$/, 'parameters'],
   [/^src\/log-lines\.ts$/, 'log lines'],
+  [/^src\/worker-thread\.ts$/, 'thread'],
   [/^src\/hidden-characters\.ts$/, 'characters'],
   [/^src\/bytes\//, 'bytes'],
   [/^src\/domain\//, 'domain'],
@@ -58,14 +60,15 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
   limits: [],
   parameters: ['domain', 'limits'],
   'log lines': ['parameters', 'limits', 'characters'],
+  thread: [],
   characters: [],
   bytes: ['limits'],
   domain: ['limits'],
   port: ['domain'],
-  log: ['port', 'domain', 'bytes', 'limits'],
+  log: ['port', 'domain', 'bytes', 'limits', 'thread'],
   actors: ['domain', 'projections', 'port', 'limits'],
   'checkpoint file': ['limits'],
-  'password judge': ['domain', 'limits'],
+  'password judge': ['domain', 'limits', 'thread'],
   words: ['domain', 'limits'],
   http: ['actors', 'projections', 'views', 'domain', 'port', 'words', 'limits'],
   cli: ['actors', 'projections', 'domain', 'port', 'log', 'words', 'parameters', 'limits', 'characters'],
@@ -86,6 +89,7 @@ const mayName: Readonly<Partial<Record<Layer, readonly Layer[]>>> = {
 
 const packages: Readonly<Partial<Record<Layer, RegExp>>> = {
   limits: /^$/,
+  thread: /^$/,
   characters: /^$/,
   bytes: /^$/,
   domain: /^(@sinclair\/typebox|node:crypto)$/,
