@@ -1,6 +1,7 @@
 import { Database, SQLiteError } from 'bun:sqlite'
 import { accessSync, closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { messageOf } from '../domain/error-message.ts'
 import { inspectDataFolder, type Surroundings, systemSurroundings } from './folder-access.ts'
 
 const logFileName = 'log.db'
@@ -130,5 +131,3 @@ const syncFolder = (path: string): void => {
 
 const unwritable = (path: string, cause: unknown): DataFolderUnwritable =>
   new DataFolderUnwritable(`Cannot write to the data folder "${path}": ${messageOf(cause)}`, { cause })
-
-const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

@@ -1,6 +1,7 @@
 import { createProjections, restoreProjections } from '../../../projections/projections.ts'
 import type { Projections } from '../../../projections/queries.ts'
 import { RecordReader, RecordWriter, savedFormat } from '../../../projections/records.ts'
+import { messageOf } from '../../domain/error-message.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { type FoldedTo, foldedToOf } from '../../domain/folded-to.ts'
 import { logIdOf } from '../../domain/log-id.ts'
@@ -213,5 +214,3 @@ export class Checkpoints {
     }
   }
 }
-
-const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

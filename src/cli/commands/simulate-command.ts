@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import { baseUrlOf } from '../../config.ts'
+import { messageOf } from '../../domain/error-message.ts'
 import { batchReadingsMax, simulatedDevicesMax, simulatedRateMax } from '../../limits.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
 import { createProgress } from '../show/progress.ts'
@@ -78,8 +79,11 @@ const keyOf = ({ keyFile }: SimulateOptions, fromEnvironment: string | undefined
   try {
     return readFileSync(keyFile, 'utf8').trim()
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new CommandFailed(`Cannot read the key from ${JSON.stringify(keyFile)}: ${why}`, exitCodes.usage, { cause })
+    throw new CommandFailed(
+      `Cannot read the key from ${JSON.stringify(keyFile)}: ${messageOf(cause)}`,
+      exitCodes.usage,
+      { cause },
+    )
   }
 }
 

@@ -3,6 +3,7 @@
  * collects them for a batch, as a device would. A newcomer's dashboard comes alive with them, and a limit or an alarm can be tried without hardware.
  */
 import { setTimeout as wait } from 'node:timers/promises'
+import { messageOf } from '../../domain/error-message.ts'
 import { simulatedPostMsMax } from '../../limits.ts'
 
 export type DevicesOptions = {
@@ -108,7 +109,7 @@ const post = async (readings: readonly object[], options: DevicesOptions, tally:
     for (const one of refused) countRefusal(tally, { answer: one, status: response.status, readings: 1 })
   } catch (error) {
     tally.unanswered += readings.length
-    tally.lastFault = error instanceof Error ? error.message : String(error)
+    tally.lastFault = messageOf(error)
     return 1_000
   }
   return Number(response.headers.get('Retry-After') ?? 0) * 1_000

@@ -33,7 +33,7 @@ import { Following } from './following.ts'
 import { NamedRevisions } from './named-revisions.ts'
 import { createReads, type Reads } from './store-reads.ts'
 import { StreamNames } from './store-streams.ts'
-import { messageOf, recordedEventOf, type StoredEvent } from './stored-events.ts'
+import { proposedEventOf, recordedEventOf, type StoredEvent } from './stored-events.ts'
 import { setTruncateBefore } from './truncation.ts'
 import { encodeRun } from './wire.ts'
 
@@ -85,7 +85,7 @@ class EventStoreLog implements EventLog {
   async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
     this.#assertOpen(`append to "${stream}"`)
     assertStorable(stream, events)
-    const run = encodeRun(events.map((event) => messageOf(stream, event, this.#codec.versionOf(event.type))))
+    const run = encodeRun(events.map((event) => proposedEventOf(stream, event, this.#codec.versionOf(event.type))))
     if (run.length > eventStoreAppendBytesMax) {
       const rule = `the most is ${eventStoreAppendBytesMax}`
       throw new Error(`Cannot append ${run.length} bytes to "${stream}" at once: ${rule}`)

@@ -4,6 +4,7 @@ import { GossipClient } from '@eventstore/db-client/generated/gossip_grpc_pb'
 import { ServerFeaturesClient } from '@eventstore/db-client/generated/serverfeatures_grpc_pb'
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb'
 import { Channel, type ChannelCredentials, credentials, Metadata } from '@grpc/grpc-js'
+import { messageOf } from '../../domain/error-message.ts'
 import type { EventStoreEndpoint, EventStoreSettings } from '../../eventstore-url.ts'
 import { eventStoreKeepAliveMs, eventStoreKeepAliveTimeoutMs, eventStoreMessageBytesMax } from '../../limits.ts'
 import { StoreMisfit } from './start-faults.ts'
@@ -30,8 +31,7 @@ export const accessOf = ({ tls, credentials: user }: EventStoreSettings): Access
     const secure = { ...(ca && { ca }), ...(key && { key }), ...(cert && { cert }) }
     return { channel: credentials.createSsl(ca, key, cert), metadata, tls: secure }
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new StoreMisfit(`Cannot read a file that EVENTSTORE_URL names: ${why}`, { cause })
+    throw new StoreMisfit(`Cannot read a file that EVENTSTORE_URL names: ${messageOf(cause)}`, { cause })
   }
 }
 

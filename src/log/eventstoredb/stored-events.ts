@@ -27,14 +27,14 @@ export type StoredEvent = {
 const storedIdOf = (id: string): string => (isUuid(id) ? id : uuidOf(id))
 
 /** An event as it is sent. `id` is a UUID; the texts are JSON, or empty. */
-export type Message = {
+export type ProposedEvent = {
   readonly id: string
   readonly type: string
   readonly metadata: string
   readonly data: string
 }
 
-export const messageOf = (stream: string, event: NewEvent, schemaVersion: number): Message => ({
+export const proposedEventOf = (stream: string, event: NewEvent, schemaVersion: number): ProposedEvent => ({
   id: storedIdOf(event.id),
   type: event.type,
   metadata: metadataText(stream, event, schemaVersion),

@@ -3,10 +3,10 @@
  * encoder makes some twenty objects for each event and measures each twice; this one writes a whole append into one buffer.
  */
 import type { ExpectedRevision } from '../event-log.ts'
-import type { Message } from './stored-events.ts'
+import type { ProposedEvent } from './stored-events.ts'
 
 /** The events of one append, as they are sent however often it is tried. */
-export const encodeRun = (messages: readonly Message[]): Buffer => {
+export const encodeRun = (messages: readonly ProposedEvent[]): Buffer => {
   const pieces = messages.map(pieceOf)
   const writer = new Writer(pieces.reduce((sum, piece) => sum + fieldBytes(piece.bytes), 0))
   for (const piece of pieces) writePiece(writer, piece)
@@ -49,7 +49,7 @@ const uuidChars = 36
 const uuidBytes = 2 + uuidChars
 
 type Piece = {
-  readonly message: Message
+  readonly message: ProposedEvent
   readonly head: Buffer
   readonly metadataBytes: number
   readonly dataBytes: number
@@ -57,7 +57,7 @@ type Piece = {
   readonly bytes: number
 }
 
-const pieceOf = (message: Message): Piece => {
+const pieceOf = (message: ProposedEvent): Piece => {
   const head = headOf(message.type)
   const metadataBytes = Buffer.byteLength(message.metadata)
   const dataBytes = Buffer.byteLength(message.data)

@@ -1,4 +1,5 @@
 import { statfs } from 'node:fs/promises'
+import { messageOf } from '../../domain/error-message.ts'
 import { Trouble } from '../../domain/trouble.ts'
 import {
   diskAnswerMsMax,
@@ -82,7 +83,7 @@ export class DiskSpace {
       nextMs = this.#judge(free, this.#parts.fileRoom())
       this.#fault = null
     } catch (cause) {
-      this.#fault = cause instanceof Error ? cause.message : String(cause)
+      this.#fault = messageOf(cause)
     }
     this.#ranOut = null
     this.#isLooking = false

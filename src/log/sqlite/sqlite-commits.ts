@@ -1,4 +1,5 @@
 import { type Database, SQLiteError } from 'bun:sqlite'
+import { messageOf } from '../../domain/error-message.ts'
 import { trimEventsMax } from '../../limits.ts'
 import { type Batch, eachRow, streamsOf } from './commit-group.ts'
 import { checkpoint } from './sqlite-file.ts'
@@ -208,8 +209,6 @@ const verdictOf = (cause: unknown): Verdict => {
 }
 
 const isFull = (cause: unknown): boolean => cause instanceof SQLiteError && cause.code === 'SQLITE_FULL'
-
-const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
 const prepare = (database: Database) => ({
   begin: database.prepare('BEGIN IMMEDIATE'),

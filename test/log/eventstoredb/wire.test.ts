@@ -5,7 +5,7 @@ import { encodedBytesExceed } from '../../../src/domain/reading/reading-size.ts'
 import { readingId } from '../../../src/domain/uuid.ts'
 import { batchEncodedBytesMax, encodedIdempotencyBytes, eventStoreAppendBytesMax } from '../../../src/limits.ts'
 import { createCodec } from '../../../src/log/codec/codec.ts'
-import { messageOf, recordedEventOf } from '../../../src/log/eventstoredb/stored-events.ts'
+import { proposedEventOf, recordedEventOf } from '../../../src/log/eventstoredb/stored-events.ts'
 import { encodeAppend, encodeRun } from '../../../src/log/eventstoredb/wire.ts'
 import {
   freshKeyStream,
@@ -19,7 +19,7 @@ import {
 const codec = createCodec()
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString()
 const encoded = (stream: string, events: readonly NewEvent[]) =>
-  encodeRun(events.map((event) => messageOf(stream, event, 1)))
+  encodeRun(events.map((event) => proposedEventOf(stream, event, 1)))
 
 /** As the client's own decoder reads what was encoded here. */
 const decoded = (stream: string, events: readonly NewEvent[], expected: 'none' | number = 'none') =>
@@ -71,21 +71,23 @@ describe('an append on the wire', () => {
 describe('an event in EventStoreDB', () => {
   test('of a reading says nothing twice: its metadata hold its time and its schema version', () => {
     const stream = freshReadingsStream()
-    expect(messageOf(stream, reading(stream, {}, 7), 1).metadata).toBe('{"schemaVersion":1,"recordedAt":7}')
+    expect(proposedEventOf(stream, reading(stream, {}, 7), 1).metadata).toBe('{"schemaVersion":1,"recordedAt":7}')
   })
 
   test('of a reading in a batch names its request, whose id it does not have', () => {
     const stream = freshReadingsStream()
     const first = reading(stream, {}, 7)
     const second = { ...reading(stream, {}, 7), metadata: first.metadata }
-    expect(messageOf(stream, second, 1).metadata).toBe(`{"schemaVersion":1,"recordedAt":7,"requestId":"${first.id}"}`)
+    expect(proposedEventOf(stream, second, 1).metadata).toBe(
+      `{"schemaVersion":1,"recordedAt":7,"requestId":"${first.id}"}`,
+    )
   })
 
   test('has a UUID that follows from its id when that is none', () => {
-    const message = messageOf(freshKeyStream(), { ...keySuspended(), id: 'one' }, 1)
+    const message = proposedEventOf(freshKeyStream(), { ...keySuspended(), id: 'one' }, 1)
     expect(message.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/)
-    expect(messageOf(freshKeyStream(), { ...keySuspended(), id: 'one' }, 1).id).toBe(message.id)
-    expect(messageOf(freshKeyStream(), { ...keySuspended(), id: 'two' }, 1).id).not.toBe(message.id)
+    expect(proposedEventOf(freshKeyStream(), { ...keySuspended(), id: 'one' }, 1).id).toBe(message.id)
+    expect(proposedEventOf(freshKeyStream(), { ...keySuspended(), id: 'two' }, 1).id).not.toBe(message.id)
   })
 
   test('of a newer schema, or that is none of ours, is named and not guessed at', () => {
@@ -122,7 +124,7 @@ describe('an event in EventStoreDB', () => {
     const read = recordedEventOf(codec, stream, { ...stored, metadata: JSON.stringify(first) })
     const idempotency = { ...hashes, batch: { accepted: 1, refusals: { kind: 'verdicts' as const, items: rejected } } }
     expect(read.metadata).toEqual({ ...metadata, idempotency })
-    const again = messageOf(stream, { ...event, metadata: { ...metadata, idempotency } }, 1).metadata
+    const again = proposedEventOf(stream, { ...event, metadata: { ...metadata, idempotency } }, 1).metadata
     expect(JSON.parse(again)).toMatchObject({ idempotency: { version: 2, ...idempotency } })
     expect(recordedEventOf(codec, stream, { ...stored, metadata: again }).metadata).toEqual(read.metadata)
     const newer = JSON.stringify({ ...first, idempotency: { version: 3 } })
@@ -154,7 +156,7 @@ describe('an event in EventStoreDB', () => {
       at === 0 ? { ...event, metadata: { ...event.metadata, idempotency } } : event,
     )
     const textOf = (events: readonly NewEvent[]): number =>
-      messageOf(stream, events[0] ?? keySuspended(), 1).metadata.length
+      proposedEventOf(stream, events[0] ?? keySuspended(), 1).metadata.length
     const unkeyedInFull = JSON.stringify({ schemaVersion: 1, recordedAt: startMs, ...readings[0]?.metadata }).length
     const more = textOf(keyed) - unkeyedInFull
     expect(more).toBeLessThanOrEqual(encodedIdempotencyBytes)

@@ -16,7 +16,7 @@ import { type RequestLines, thrownError } from '../../request-lines.ts'
 import type { Pause } from '../show/pause.ts'
 import { LiveChanges, type Topic } from './live-changes.ts'
 import { LiveRenderings, type NextRendering, type RenderingTurns } from './live-renderings.ts'
-import { endings, eventStream, heartbeat, messageOf, type Watcher } from './live-stream.ts'
+import { endings, eventStream, heartbeat, serverSentEvent, type Watcher } from './live-stream.ts'
 
 export type LivePage = {
   /** Pages of the same name show the same, and are rendered once for all who watch. */
@@ -289,7 +289,7 @@ export class LivePages {
       watched.lastHash = null
       return
     }
-    const bytes = messageOf(html)
+    const bytes = serverSentEvent(html)
     watched.lastHash = Bun.hash(bytes)
     if (watched.lastHash !== before) for (const watcher of watchers) behind.add(watcher)
     await this.#send(bytes, watched, turns.pause)

@@ -15,7 +15,7 @@ const encoder = new TextEncoder()
 /** A comment. Without it, idle connections are closed by this service and by proxies. */
 export const heartbeat = encoder.encode(': still here\n\n')
 
-export const messageOf = (html: string): Uint8Array => encoder.encode(`data: ${dataLines(html)}\n\n`)
+export const serverSentEvent = (html: string): Uint8Array => encoder.encode(`data: ${dataLines(html)}\n\n`)
 
 /** Nearly no page has a line break, and splitting one of 250 KB takes 2 ms. */
 const dataLines = (html: string): string =>
