@@ -16,7 +16,7 @@ import {
 } from './log/data-folder.ts'
 import { type EventLog, Outage, UndecodableEvent } from './log/event-log.ts'
 import type { EventStoreLogOptions } from './log/eventstoredb/eventstoredb-log.ts'
-import { StoreMisfit, StoreUnreachable } from './log/eventstoredb/start-faults.ts'
+import { StoreMisfit, StoreUnreachable } from './log/eventstoredb/store-link.ts'
 import {
   ensureLogCreated,
   type Naming,
@@ -25,8 +25,8 @@ import {
   recordAcceptedSchema,
   UnfinishedCopy,
 } from './log/log-identity.ts'
-import { openIdempotencyFile } from './log/repeats-index/repeats-file.ts'
-import { type IdempotencyIndex, IndexUnusable } from './log/repeats-index.ts'
+import { openRepeatsFile } from './log/repeats-index/repeats-file.ts'
+import { IndexUnusable, type RepeatsIndex } from './log/repeats-index.ts'
 import type { OpenOptions } from './log/sqlite/sqlite-file.ts'
 import { openSqliteLog } from './log/sqlite/sqlite-log.ts'
 
@@ -123,7 +123,7 @@ export const openIdempotencyIndex = async (
   dataDir: string,
   log: EventLog,
   { clock, entropy }: Naming,
-): Promise<IdempotencyIndex> => openIdempotencyFile({ dataDir, logId: await ensureLogCreated(log, clock, entropy) })
+): Promise<RepeatsIndex> => openRepeatsFile({ dataDir, logId: await ensureLogCreated(log, clock, entropy) })
 
 /** What is known to go wrong, as one sentence with its exit code. Anything else is a bug, and stays as it was thrown. */
 export const inOneSentence = (error: unknown): unknown => {

@@ -4,7 +4,7 @@ import { foldedCategories, lifecycleCategories } from '../domain/stream-names.ts
 import type { Entropy } from '../entropy.ts'
 import { drainLookMs, drainMsMax, heartbeatMs, sessionIdleMsDefault } from '../limits.ts'
 import type { EventLog } from '../log/event-log.ts'
-import type { IdempotencyIndex } from '../log/repeats-index.ts'
+import type { RepeatsIndex } from '../log/repeats-index.ts'
 import { createCellars } from './cellar/cellar-requests.ts'
 import type { Core, FoldListener } from './core.ts'
 import { Host } from './host.ts'
@@ -24,7 +24,7 @@ export type CoreParts = {
   readonly clock: MachineClock
   readonly entropy: Entropy
   /** Default: none, and then no request with an `Idempotency-Key` is taken. */
-  readonly idempotency?: IdempotencyIndex
+  readonly idempotency?: RepeatsIndex
   /** Default: the process's own timers. */
   readonly schedule?: Schedule
   /** Told of every bug that an actor has answered for; must not throw. Default: written to stderr. */

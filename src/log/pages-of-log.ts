@@ -19,3 +19,9 @@ export async function* pagesOfLog(log: EventLog, { after, limit }: Paging): Asyn
     from = last.position
   }
 }
+
+/**
+ * Resolves in the event loop's next turn. A long loop whose `await`s are answered at once needs it: such `await`s alone let no
+ * socket and no timer run.
+ */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

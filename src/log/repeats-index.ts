@@ -5,19 +5,19 @@ import type { KeyedAppend } from '../domain/reading/idempotency-key.ts'
  * Where the appends that carried an `Idempotency-Key` lie in the log, found by their key: what one node has folded of the
  * log and may lose at any moment, since everything in it can be folded again.
  */
-export interface IdempotencyIndex {
+export interface RepeatsIndex {
   /** The event of the log up to which every such append was written here; `null`: nothing is known to be. */
   readonly foldedTo: FoldedTo | null
   /** The newest such append to that stream. @throws IndexUnusable */
   find(stream: string, keyHash: string): KeyedAppend | null
   /** All of it or nothing. Resolves when `find` finds it. Rejects with IndexBusy or IndexUnusable. */
-  write(change: IndexChange): Promise<void>
+  write(change: RepeatsChange): Promise<void>
   /** Throws away what is there and begins empty. Rejects with IndexUnusable if that can't be done either. */
   startAnew(): Promise<void>
   close(): Promise<void>
 }
 
-export type IndexChange = {
+export type RepeatsChange = {
   readonly appends: readonly KeyedAppend[]
   /** What `foldedTo` becomes; `null` leaves it. */
   readonly foldedTo: FoldedTo | null

@@ -4,11 +4,11 @@ import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, write
 import { join } from 'node:path'
 import type { FoldedTo } from '../../src/domain/folded-to.ts'
 import type { KeyedAppend } from '../../src/domain/reading/idempotency-key.ts'
-import { isPassing } from '../../src/log/repeats-index/passing.ts'
-import { openIdempotencyFile } from '../../src/log/repeats-index/repeats-file.ts'
-import { type IdempotencyIndex, IndexBusy, IndexUnusable } from '../../src/log/repeats-index.ts'
+import { openRepeatsFile } from '../../src/log/repeats-index/repeats-file.ts'
+import { isPassing } from '../../src/log/repeats-index/repeats-writer.ts'
+import { IndexBusy, IndexUnusable, type RepeatsIndex } from '../../src/log/repeats-index.ts'
 import { idempotencyOf, indexOfFirstVersion } from '../support/logs/first-version.ts'
-import { createMemoryIndex } from '../support/logs/memory-repeats-index.ts'
+import { createMemoryRepeatsIndex } from '../support/logs/memory-repeats-index.ts'
 import { reading, startMs } from '../support/logs/sample-events.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -43,12 +43,12 @@ const refusalsOfEachKind = [
   },
 ]
 
-type Opened = { readonly index: IdempotencyIndex; dispose(): Promise<void> }
+type Opened = { readonly index: RepeatsIndex; dispose(): Promise<void> }
 
-const openInMemory = async (): Promise<Opened> => ({ index: createMemoryIndex(), dispose: async () => {} })
+const openInMemory = async (): Promise<Opened> => ({ index: createMemoryRepeatsIndex(), dispose: async () => {} })
 const openInFile = async (): Promise<Opened> => {
   const folder = temporaryFolder()
-  const index = openIdempotencyFile({ dataDir: folder.path, logId: 'a log' })
+  const index = openRepeatsFile({ dataDir: folder.path, logId: 'a log' })
   const dispose = async (): Promise<void> => {
     await index.close()
     folder.remove()
@@ -111,13 +111,13 @@ for (const [name, open] of [
 
 describe('the file of the index', () => {
   const closed = async (path: string): Promise<void> => {
-    const index = openIdempotencyFile({ dataDir: path, logId: 'a log' })
+    const index = openRepeatsFile({ dataDir: path, logId: 'a log' })
     const many = Array.from({ length: 500 }, (_, number) => appendOf(number))
     await index.write(change(many, 90))
     await index.close()
   }
   const reopened = async (path: string, logId = 'a log') => {
-    const index = openIdempotencyFile({ dataDir: path, logId })
+    const index = openRepeatsFile({ dataDir: path, logId })
     const known = { foldedTo: index.foldedTo, first: index.find('readings-one', keyHash(1)) }
     await index.write(change([appendOf(501)], 91))
     expect(index.find('readings-one', keyHash(501))).toEqual(appendOf(501))
@@ -142,14 +142,14 @@ describe('the file of the index', () => {
     indexOfFirstVersion(folder.path, first, { logId: 'a log', position: 9, stream, eventId: 'event 9' })
     const then = { stream, revision: 0, recordedAt: startMs, idempotency: idempotencyOf(first) }
     for (const life of [1, 2]) {
-      const index = openIdempotencyFile({ dataDir: folder.path, logId: 'a log' })
+      const index = openRepeatsFile({ dataDir: folder.path, logId: 'a log' })
       expect(index.foldedTo).toMatchObject({ id: life === 1 ? 'event 9' : 'event 90' })
       expect(index.find(stream, keyHash(1))).toEqual(then)
       await index.write(change([appendOf(2)], 90))
       expect(index.find(stream, keyHash(2))).toEqual(appendOf(2))
       await index.close()
     }
-    const index = openIdempotencyFile({ dataDir: folder.path, logId: 'a log' })
+    const index = openRepeatsFile({ dataDir: folder.path, logId: 'a log' })
     expect(versions(folder.path)).toEqual([1, 2])
     await index.write(change([appendOf(1, { revision: 8 })]))
     await index.close()
@@ -169,7 +169,7 @@ describe('the file of the index', () => {
     const database = new Database(join(folder.path, 'idempotency.db'))
     database.run('UPDATE appends SET version = 3')
     database.close()
-    const index = openIdempotencyFile({ dataDir: folder.path, logId: 'a log' })
+    const index = openRepeatsFile({ dataDir: folder.path, logId: 'a log' })
     expect(() => index.find('readings-one', keyHash(1))).toThrow(IndexUnusable)
     await index.close()
     folder.remove()
@@ -177,7 +177,7 @@ describe('the file of the index', () => {
 
   test('shrinks by more than it grew with each change', async () => {
     const folder = temporaryFolder()
-    const index = openIdempotencyFile({ dataDir: folder.path, logId: 'a log' })
+    const index = openRepeatsFile({ dataDir: folder.path, logId: 'a log' })
     const many = Array.from({ length: 4_500 }, (_, number) => appendOf(number))
     await index.write(change(many))
     const left = (): number => many.filter(({ idempotency }) => index.find('readings-one', idempotency.keyHash)).length
@@ -226,7 +226,7 @@ describe('the file of the index', () => {
   test('is busy while another program writes to it, and takes the same change once that has let go', async () => {
     const folder = temporaryFolder()
     await closed(folder.path)
-    const index = openIdempotencyFile({ dataDir: folder.path, logId: 'a log' })
+    const index = openRepeatsFile({ dataDir: folder.path, logId: 'a log' })
     const other = new Database(join(folder.path, 'idempotency.db'))
     other.run('BEGIN IMMEDIATE')
     await expect(index.write(change([appendOf(600)]))).rejects.toThrow(IndexBusy)
@@ -258,7 +258,7 @@ describe('the file of the index', () => {
     const folder = temporaryFolder()
     await closed(folder.path)
     const file = join(folder.path, 'idempotency.db')
-    const index = openIdempotencyFile({ dataDir: folder.path, logId: 'a log' })
+    const index = openRepeatsFile({ dataDir: folder.path, logId: 'a log' })
     await index.write(change([appendOf(2)]))
     for (const each of [file, `${file}-wal`, `${file}-shm`]) rmSync(each, { force: true })
     mkdirSync(file)
@@ -279,7 +279,7 @@ describe('the file of the index', () => {
     const file = join(folder.path, 'idempotency.db')
     // The second page is the root of the table of appends.
     writeFileSync(file, readFileSync(file).fill(0xa5, 4_096, 8_192))
-    const index = openIdempotencyFile({ dataDir: folder.path, logId: 'a log' })
+    const index = openRepeatsFile({ dataDir: folder.path, logId: 'a log' })
     const look = (): unknown => index.find('readings-one', keyHash(1))
     expect(index.foldedTo).toEqual(at(90))
     expect(look).toThrow(IndexUnusable)

@@ -5,9 +5,9 @@ import type { Limit, RecordedEvent } from '../../src/domain/events.ts'
 import { bodyHash, type KeyedAppend, keyedAppendAt } from '../../src/domain/reading/idempotency-key.ts'
 import type { ReadingRefusal } from '../../src/domain/refusal.ts'
 import { rotationOverlapsMs } from '../../src/limits.ts'
-import type { IdempotencyIndex } from '../../src/log/repeats-index.ts'
+import type { RepeatsIndex } from '../../src/log/repeats-index.ts'
 import type { AppendFault } from '../support/logs/faulty-log.ts'
-import { createMemoryIndex } from '../support/logs/memory-repeats-index.ts'
+import { createMemoryRepeatsIndex } from '../support/logs/memory-repeats-index.ts'
 import { asker, Cluster, cellar, makeTestKey, reading, type TestNode } from '../support/two-nodes.ts'
 import { acceptedIn, expectLawful, statesOf } from './naive.ts'
 
@@ -42,7 +42,7 @@ class System {
   }
   #nodes: [TestNode, TestNode] | null = null
   /** What outlives a node of its index, unless that is lost too. */
-  readonly #indexes: [IdempotencyIndex, IdempotencyIndex] = [createMemoryIndex(), createMemoryIndex()]
+  readonly #indexes: [RepeatsIndex, RepeatsIndex] = [createMemoryRepeatsIndex(), createMemoryRepeatsIndex()]
 
   async begin(): Promise<void> {
     this.#nodes = [await this.#open(0), await this.#open(1)]
@@ -72,7 +72,7 @@ class System {
   async replace(place: Place, { losesIndex = false }: { readonly losesIndex?: boolean } = {}): Promise<void> {
     const old = this.node(place)
     old.faults.goAway()
-    if (losesIndex) this.#indexes[place] = createMemoryIndex()
+    if (losesIndex) this.#indexes[place] = createMemoryRepeatsIndex()
     const fresh = await this.#open(place)
     if (this.#nodes !== null) this.#nodes[place] = fresh
   }

@@ -14,10 +14,10 @@ import { RefusalLines } from '../../src/http/ingest/refusal-lines.ts'
 import type { RequestLines } from '../../src/http/request-lines.ts'
 import { type App, serve } from '../../src/http/serve.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
-import type { IdempotencyIndex } from '../../src/log/repeats-index.ts'
+import type { RepeatsIndex } from '../../src/log/repeats-index.ts'
 import type { Certificate } from './certificate.ts'
 import { openFreshLog } from './logs/engine.ts'
-import { createMemoryIndex } from './logs/memory-repeats-index.ts'
+import { createMemoryRepeatsIndex } from './logs/memory-repeats-index.ts'
 import { type ManualClock, manualClock } from './manual-clock.ts'
 import { seededEntropy } from './seeded-entropy.ts'
 import { until } from './until.ts'
@@ -40,7 +40,7 @@ export type ServiceOptions = {
   readonly clock?: ManualClock
   readonly seed?: number
   /** Default: an empty one in memory. Whoever gives one closes it. */
-  readonly idempotency?: IdempotencyIndex
+  readonly idempotency?: RepeatsIndex
   /** Puts something between the routes and the actors: for what can't be brought about otherwise. */
   readonly wrapCore?: (core: Core) => Core
   /** How browsers reach it. Default: straight, and by loopback only. */
@@ -105,7 +105,7 @@ export type Service = {
 export const startService = async (options: ServiceOptions = {}): Promise<Service> => {
   const clock = options.clock ?? manualClock()
   const log = options.log ?? (await openFreshLog())
-  const idempotency = options.idempotency ?? createMemoryIndex()
+  const idempotency = options.idempotency ?? createMemoryRepeatsIndex()
   const schedule = options.schedule === undefined ? {} : { schedule: options.schedule }
   const hasher = options.passwordHasher === undefined ? {} : { passwordHasher: options.passwordHasher }
   const judge = options.passwordJudge === undefined ? {} : { passwordJudge: options.passwordJudge }

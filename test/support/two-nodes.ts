@@ -6,12 +6,12 @@ import type { Limit, RecordedEvent } from '../../src/domain/events.ts'
 import { keyStream, readingsStream } from '../../src/domain/stream-names.ts'
 import { readPageEventsMax } from '../../src/limits.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
-import type { IdempotencyIndex } from '../../src/log/repeats-index.ts'
+import type { RepeatsIndex } from '../../src/log/repeats-index.ts'
 import { type DrivenSchedule, drivenSchedule } from './driven-schedule.ts'
 import { type FaultyLog, faultyLog } from './logs/faulty-log.ts'
 import { type LateLog, lateLog } from './logs/late-log.ts'
 import { createMemoryLog } from './logs/memory-log.ts'
-import { createMemoryIndex } from './logs/memory-repeats-index.ts'
+import { createMemoryRepeatsIndex } from './logs/memory-repeats-index.ts'
 import { type ManualClock, manualClock } from './manual-clock.ts'
 import { seededEntropy } from './seeded-entropy.ts'
 
@@ -35,7 +35,7 @@ export type TestNode = {
 type NodeOptions = {
   readonly skewMs?: number
   readonly clock?: ManualClock
-  readonly idempotency?: IdempotencyIndex | null
+  readonly idempotency?: RepeatsIndex | null
   readonly checkpoints?: CheckpointStore
 }
 
@@ -51,7 +51,7 @@ export class Cluster {
    * default: none. `log`: how it sees the cluster's.
    */
   async open(options: NodeOptions = {}, log: EventLog = this.log): Promise<TestNode> {
-    const { skewMs = 0, clock: machine = this.clock, idempotency = createMemoryIndex(), checkpoints } = options
+    const { skewMs = 0, clock: machine = this.clock, idempotency = createMemoryRepeatsIndex(), checkpoints } = options
     const late = lateLog(log)
     const faults = faultyLog(late)
     const schedule = drivenSchedule()

@@ -16,7 +16,7 @@ import {
   storeRetryPauseMsMax,
 } from '../../limits.ts'
 import { Outage, UndecodableEvent } from '../../log/event-log.ts'
-import { type IdempotencyIndex, IndexBusy, IndexUnusable } from '../../log/repeats-index.ts'
+import { IndexBusy, IndexUnusable, type RepeatsIndex } from '../../log/repeats-index.ts'
 import type { Host } from '../host.ts'
 import { foldedEvent } from '../stream/folded-event.ts'
 
@@ -37,7 +37,7 @@ export type Recollection = KeyedAppend | null | 'unknown'
  */
 export class RememberedAppends {
   readonly #host: Host
-  readonly #index: IdempotencyIndex
+  readonly #index: RepeatsIndex
   /** Not written to the index yet, by stream and key. */
   readonly #waiting = new Map<string, KeyedAppend>()
   #weight = 0
@@ -69,7 +69,7 @@ export class RememberedAppends {
   #busyWrites = 0
   #busyWhy = ''
 
-  constructor(host: Host, index: IdempotencyIndex) {
+  constructor(host: Host, index: RepeatsIndex) {
     this.#host = host
     this.#index = index
   }

@@ -1,8 +1,7 @@
 import type { RecordedEvent } from '../../domain/events.ts'
 import { logReadPageEvents } from '../../limits.ts'
 import type { EventLog } from '../../log/event-log.ts'
-import { nextTurn } from '../../log/next-turn.ts'
-import { pagesOfLog } from '../../log/pages-of-log.ts'
+import { nextTurn, pagesOfLog } from '../../log/pages-of-log.ts'
 import { firstRevisionAfter } from './first-revision-after.ts'
 
 export type LogFilter = {

@@ -46,7 +46,7 @@ const readingsPrefix = 'readings-'
 const contractTimestampChars = 20
 
 /** A reading that is to be packed: what the row's columns do not say. */
-export type Reading = {
+export type ReadingToPack = {
   readonly id: string
   readonly recordedAt: number
   readonly data: EventData<'ReadingAccepted'>
@@ -55,7 +55,7 @@ export type Reading = {
 
 const writer = new ByteWriter()
 
-export const packReadings = (stream: string, readings: readonly Reading[]): Uint8Array => {
+export const packReadings = (stream: string, readings: readonly ReadingToPack[]): Uint8Array => {
   const keyId = keyIdOf(stream)
   const names: WrittenTexts = new Map()
   const row: Row = { keyId, names, recordedAt: readings[0]?.recordedAt ?? 0, requestId: null, ofRequest: 0 }
@@ -77,7 +77,7 @@ type Row = {
   ofRequest: number
 }
 
-const pack = (reading: Reading, row: Row): void => {
+const pack = (reading: ReadingToPack, row: Row): void => {
   const { data, metadata } = reading
   const movedOnMs = reading.recordedAt - row.recordedAt
   const isOfBatch = isNextOfBatch(reading, row)
@@ -114,7 +114,7 @@ const pack = (reading: Reading, row: Row): void => {
 }
 
 /** The first of a batch may have any metadata: it alone says more of its request than the others. */
-const isNextOfBatch = ({ id, metadata }: Reading, { keyId, requestId, ofRequest }: Row): boolean =>
+const isNextOfBatch = ({ id, metadata }: ReadingToPack, { keyId, requestId, ofRequest }: Row): boolean =>
   requestId !== null &&
   metadata.idempotency === undefined &&
   isUsualMetadata(metadata, keyId, requestId) &&

@@ -10,7 +10,7 @@ import type { Link } from './store-link.ts'
 import { encodeAppend } from './wire.ts'
 
 /** What the server said of one append, or that nobody can say. */
-export type Verdict =
+export type AppendAnswer =
   /** `position` of its last event; `null` if the server did not say. An append that was there before is answered likewise. */
   | { readonly kind: 'stored'; readonly position: number | null }
   | { readonly kind: 'conflict'; readonly currentRevision: number | null }
@@ -27,24 +27,24 @@ export type Sent = {
   readonly expected: ExpectedRevision
   readonly run: Buffer
   /** Called once, whatever happens. */
-  settle(verdict: Verdict): void
+  settle(answer: AppendAnswer): void
 }
 
-export type BatchEnd = { readonly why: string; readonly leader: EventStoreEndpoint | null }
+export type AppendStreamEnd = { readonly why: string; readonly leader: EventStoreEndpoint | null }
 
 /**
  * The stream of appends to one link. When it ends, however it ends, all that is out is unknown and it takes no more: a
  * stream that the server has ended cleanly would otherwise swallow every later append.
  */
-export class BatchStream {
+export class AppendStream {
   readonly #call: ClientDuplexStream<Buffer, BatchAppendResp>
-  readonly #onEnd: (end: BatchEnd) => void
+  readonly #onEnd: (end: AppendStreamEnd) => void
   /** By correlation id, the longest out first. */
   readonly #out = new Map<string, { readonly sent: Sent; readonly sentMs: number }>()
   #lastAnswerMs = 0
   #isEnded = false
 
-  constructor(link: Link, onEnd: (end: BatchEnd) => void) {
+  constructor(link: Link, onEnd: (end: AppendStreamEnd) => void) {
     this.#onEnd = onEnd
     this.#call = link.streams.makeBidiStreamRequest(
       '/event_store.client.streams.Streams/BatchAppend',
@@ -97,10 +97,10 @@ export class BatchStream {
     // Given up before it was answered.
     if (out === undefined) return
     this.#out.delete(correlationId)
-    out.sent.settle(verdictIn(response))
+    out.sent.settle(answerIn(response))
   }
 
-  #ended(end: BatchEnd): void {
+  #ended(end: AppendStreamEnd): void {
     if (this.#isEnded) return
     this.#isEnded = true
     const out = [...this.#out.values()]
@@ -111,7 +111,7 @@ export class BatchStream {
   }
 }
 
-const verdictIn = (response: BatchAppendResp): Verdict => {
+const answerIn = (response: BatchAppendResp): AppendAnswer => {
   const success = response.getSuccess()
   if (success !== undefined) return { kind: 'stored', position: positionOf(success.getPosition()?.getCommitPosition()) }
   const error = response.getError()
@@ -143,7 +143,7 @@ const unpacked = <T>(unpack: () => T | null | undefined): T | null => {
 }
 
 /** What was not taken on was not written; after anything else, a timeout on the server say, it may still be. */
-const failureOf = (why: string): Verdict => {
+const failureOf = (why: string): AppendAnswer => {
   if (/no space left|not enough space|disk (is )?full/i.test(why)) return { kind: 'full', why }
   if (why.includes('Server Is Busy')) return { kind: 'failed', outcome: 'not_written', why }
   const isTurnedAway = why.includes('Server Is Not Ready') || why.includes('No leader info')

@@ -2,11 +2,11 @@ import { eventStoreAppendsOutMax, eventStoreLookMs, troubleLookMs } from '../../
 import { type ExpectedRevision, Outage } from '../event-log.ts'
 import type { LogTroubles } from '../log-troubles.ts'
 import { QueueRoom } from '../queue-room.ts'
-import { BatchStream, type Verdict } from './append-stream.ts'
+import { type AppendAnswer, AppendStream } from './append-stream.ts'
 import type { Connection } from './connection.ts'
 import type { Link } from './store-link.ts'
 
-export type Append = {
+export type StoreAppend = {
   readonly streamName: string
   readonly expected: ExpectedRevision
   readonly events: number
@@ -21,7 +21,7 @@ export type Appended =
   | { readonly outcome: 'stored'; readonly isNew: boolean; readonly position: number | null }
   | { readonly outcome: 'conflict'; readonly currentRevision: number | null }
 
-type Waiting = Append & {
+type Waiting = StoreAppend & {
   seenBefore: number
   resolve(appended: Appended): void
   reject(outage: Outage): void
@@ -33,7 +33,7 @@ type Waiting = Append & {
  */
 export class Appends {
   readonly #connection: Connection
-  #batch: BatchStream | null = null
+  #stream: AppendStream | null = null
   /** By stream that has one out or ready: those of the same stream behind it. */
   readonly #behind = new Map<string, Waiting[]>()
   /** Whose stream has none out, in the order in which they came. */
@@ -61,9 +61,9 @@ export class Appends {
     if (position > this.#seen) this.#seen = position
   }
 
-  append(append: Append): Promise<Appended> {
+  append(append: StoreAppend): Promise<Appended> {
     return new Promise((resolve, reject) => {
-      if (this.#batch === null) {
+      if (this.#stream === null) {
         throw new Outage(`Cannot append: the store is away: ${this.#connection.why}`, 'not_written', 'unavailable')
       }
       const { streamName, events, isReadings, run } = append
@@ -87,18 +87,18 @@ export class Appends {
       })
     }
     clearInterval(this.#timer)
-    this.#batch?.end('the log is closed')
-    this.#batch = null
+    this.#stream?.end('the log is closed')
+    this.#stream = null
   }
 
   #begin(link: Link): void {
-    this.#batch = new BatchStream(link, ({ why, leader }) => this.#connection.lose(link, why, leader))
+    this.#stream = new AppendStream(link, ({ why, leader }) => this.#connection.lose(link, why, leader))
   }
 
   /** What is out may have been written; what waits was not sent. */
   #stop(why: string): void {
-    const batch = this.#batch
-    this.#batch = null
+    const stream = this.#stream
+    this.#stream = null
     const waiting = [...this.#ready, ...[...this.#behind.values()].flat()]
     this.#ready = []
     for (const behind of this.#behind.values()) behind.length = 0
@@ -106,72 +106,72 @@ export class Appends {
       this.#leaveQueue(append)
       append.reject(new Outage(`Cannot append: the store went away: ${why}`, 'not_written', 'unavailable'))
     }
-    batch?.end(why)
+    stream?.end(why)
     // Streams that had one ready have none out that would clear them away.
     for (const { streamName } of waiting) this.#next(streamName)
   }
 
   #look(): void {
     const { link } = this.#connection
-    if (this.#batch?.expire() === true && link !== null) this.#connection.lose(link, 'it does not answer')
+    if (this.#stream?.expire() === true && link !== null) this.#connection.lose(link, 'it does not answer')
     this.#looks += 1
     if (this.#looks % (troubleLookMs / eventStoreLookMs) === 0) this.#troubles.look()
   }
 
   #sendReady(): void {
-    while (this.#batch !== null && this.#out < eventStoreAppendsOutMax) {
+    while (this.#stream !== null && this.#out < eventStoreAppendsOutMax) {
       const next = this.#ready.shift()
       if (next === undefined) return
-      this.#send(this.#batch, next)
+      this.#send(this.#stream, next)
     }
   }
 
-  #send(batch: BatchStream, append: Waiting): void {
+  #send(stream: AppendStream, append: Waiting): void {
     this.#leaveQueue(append)
     this.#out += 1
     append.seenBefore = this.#seen
     const { streamName, expected, run } = append
-    batch.send({ streamName, expected, run, settle: (verdict) => this.#settle(append, verdict) })
+    stream.send({ streamName, expected, run, settle: (answer) => this.#settle(append, answer) })
   }
 
-  #settle(append: Waiting, verdict: Verdict): void {
+  #settle(append: Waiting, answer: AppendAnswer): void {
     this.#out -= 1
     const { link } = this.#connection
-    if (verdict.kind === 'turned_away' && link !== null) this.#connection.lose(link, verdict.why)
-    if (verdict.kind === 'denied' && link !== null) void this.#connection.check(link)
-    this.#note(append, verdict)
-    this.#answer(append, verdict)
+    if (answer.kind === 'turned_away' && link !== null) this.#connection.lose(link, answer.why)
+    if (answer.kind === 'denied' && link !== null) void this.#connection.check(link)
+    this.#note(append, answer)
+    this.#answer(append, answer)
     this.#next(append.streamName)
     this.#sendReady()
   }
 
-  #note({ isReadings }: Waiting, verdict: Verdict): void {
-    if (verdict.kind === 'stored') this.#troubles.written({ hasReadings: isReadings })
-    else if (verdict.kind === 'full') this.#troubles.appendFailed('full', verdict.why)
-    else if (verdict.kind !== 'conflict') this.#troubles.appendFailed('unavailable', verdict.why)
+  #note({ isReadings }: Waiting, answer: AppendAnswer): void {
+    if (answer.kind === 'stored') this.#troubles.written({ hasReadings: isReadings })
+    else if (answer.kind === 'full') this.#troubles.appendFailed('full', answer.why)
+    else if (answer.kind !== 'conflict') this.#troubles.appendFailed('unavailable', answer.why)
   }
 
-  #answer(append: Waiting, verdict: Verdict): void {
-    switch (verdict.kind) {
+  #answer(append: Waiting, answer: AppendAnswer): void {
+    switch (answer.kind) {
       case 'stored': {
-        const { position } = verdict
+        const { position } = answer
         const isNew = position !== null && position > append.seenBefore
         if (position !== null) this.see(position)
         append.resolve({ outcome: 'stored', isNew, position })
         return
       }
       case 'conflict':
-        append.resolve({ outcome: 'conflict', currentRevision: verdict.currentRevision })
+        append.resolve({ outcome: 'conflict', currentRevision: answer.currentRevision })
         return
       case 'turned_away':
       case 'denied':
-        append.reject(new Outage(`Cannot append: ${verdict.why}`, 'not_written', 'unavailable'))
+        append.reject(new Outage(`Cannot append: ${answer.why}`, 'not_written', 'unavailable'))
         return
       case 'full':
-        append.reject(new Outage(`Cannot append: ${verdict.why}`, 'not_written', 'full'))
+        append.reject(new Outage(`Cannot append: ${answer.why}`, 'not_written', 'full'))
         return
       case 'failed':
-        append.reject(new Outage(`Cannot append: ${verdict.why}`, verdict.outcome, 'unavailable'))
+        append.reject(new Outage(`Cannot append: ${answer.why}`, answer.outcome, 'unavailable'))
     }
   }
 

@@ -7,7 +7,16 @@ import { Channel, type ChannelCredentials, credentials, Metadata } from '@grpc/g
 import { messageOf } from '../../domain/error-message.ts'
 import type { EventStoreEndpoint, EventStoreSettings } from '../../eventstore-url.ts'
 import { eventStoreKeepAliveMs, eventStoreKeepAliveTimeoutMs, eventStoreMessageBytesMax } from '../../limits.ts'
-import { StoreMisfit } from './start-faults.ts'
+
+/** No server answers, or no server leads. A later start may find one. */
+export class StoreUnreachable extends Error {
+  override readonly name = 'StoreUnreachable'
+}
+
+/** Waiting does not help: wrong credentials, an unknown certificate, or a version that is too old. */
+export class StoreMisfit extends Error {
+  override readonly name = 'StoreMisfit'
+}
 
 /** How every node of the store is spoken to. */
 export type Access = {

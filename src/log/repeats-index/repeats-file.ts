@@ -6,8 +6,8 @@ import type { Idempotency, KeyedAppend } from '../../domain/reading/idempotency-
 import { storeBusyMsMax } from '../../limits.ts'
 import { hashBytesOf } from '../codec/packed-idempotency.ts'
 import { newestIdempotency } from '../codec/stored-idempotency.ts'
-import { type IdempotencyIndex, type IndexChange, IndexUnusable } from '../repeats-index.ts'
-import { type IdempotencyWriter, writeOnThread } from './repeats-writer.ts'
+import { IndexUnusable, type RepeatsChange, type RepeatsIndex } from '../repeats-index.ts'
+import { type RepeatsWriter, writeOnThread } from './repeats-writer.ts'
 
 const fileName = 'idempotency.db'
 /** A file of another format is folded anew, except one of the format `unversioned`. */
@@ -31,7 +31,7 @@ const tables = `
   CREATE TABLE folded (log_id TEXT NOT NULL, position INTEGER, stream TEXT, revision INTEGER, event_id TEXT) STRICT;
 `
 
-export type IdempotencyFileOptions = {
+export type RepeatsFileOptions = {
   readonly dataDir: string
   /** Of the log that is folded: places in another one mean nothing. */
   readonly logId: string
@@ -42,16 +42,16 @@ export type IdempotencyFileOptions = {
  * another version is thrown away. Written on a thread of its own, so that no fsync stops the event loop; read here.
  * @throws IndexUnusable if no such file can be made.
  */
-export const openIdempotencyFile = (options: IdempotencyFileOptions): IdempotencyIndex => new IdempotencyFile(options)
+export const openRepeatsFile = (options: RepeatsFileOptions): RepeatsIndex => new RepeatsFile(options)
 
-class IdempotencyFile implements IdempotencyIndex {
+class RepeatsFile implements RepeatsIndex {
   readonly #path: string
   readonly #logId: string
   #reads: Reads
-  #writer: IdempotencyWriter
+  #writer: RepeatsWriter
   #foldedTo: FoldedTo | null
 
-  constructor({ dataDir, logId }: IdempotencyFileOptions) {
+  constructor({ dataDir, logId }: RepeatsFileOptions) {
     this.#path = join(dataDir, fileName)
     this.#logId = logId
     this.#reads = this.#open()
@@ -67,7 +67,7 @@ class IdempotencyFile implements IdempotencyIndex {
     return orUnusable(() => this.#reads.find(stream, keyHash))
   }
 
-  async write(change: IndexChange): Promise<void> {
+  async write(change: RepeatsChange): Promise<void> {
     await this.#writer.write(change)
     this.#foldedTo = change.foldedTo ?? this.#foldedTo
   }

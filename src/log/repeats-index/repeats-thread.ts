@@ -6,15 +6,14 @@ import { Database, SQLiteError } from 'bun:sqlite'
 import { idempotencyForgottenAtOnceMax, storeBusyMsMax } from '../../limits.ts'
 import { hashBytesOf } from '../codec/packed-idempotency.ts'
 import { idempotencyVersion } from '../codec/upcast.ts'
-import type { IndexChange } from '../repeats-index.ts'
-import { isPassing } from './passing.ts'
-import type { FromIdempotencyThread, ToIdempotencyThread, WriteFault } from './repeats-writer.ts'
+import type { RepeatsChange } from '../repeats-index.ts'
+import { type FromRepeatsThread, isPassing, type ToRepeatsThread, type WriteFault } from './repeats-writer.ts'
 
 declare const self: Worker
 
 let opened: ReturnType<typeof open> | null = null
 
-self.onmessage = ({ data }: MessageEvent<ToIdempotencyThread>): void => {
+self.onmessage = ({ data }: MessageEvent<ToRepeatsThread>): void => {
   if (data.kind === 'open') {
     opened = open(data.path)
     return
@@ -27,7 +26,7 @@ self.onmessage = ({ data }: MessageEvent<ToIdempotencyThread>): void => {
   } else answer({ fault: faultOf(opened, data.change) })
 }
 
-const answer = (message: FromIdempotencyThread | 'closed'): void => self.postMessage(message)
+const answer = (message: FromRepeatsThread | 'closed'): void => self.postMessage(message)
 
 /** NORMAL: a power cut may take back the last changes, but each whole, with the position that it came with. */
 const open = (path: string) => {
@@ -47,7 +46,7 @@ const open = (path: string) => {
       (SELECT key_hash, stream FROM appends WHERE recorded_at < ? ORDER BY recorded_at LIMIT ?)
   `)
   const foldTo = database.prepare('UPDATE folded SET position = ?, stream = ?, revision = ?, event_id = ?')
-  const write = database.transaction(({ appends, foldedTo, forgetBeforeMs }: IndexChange) => {
+  const write = database.transaction(({ appends, foldedTo, forgetBeforeMs }: RepeatsChange) => {
     for (const { stream, revision, recordedAt, idempotency } of appends) {
       const { keyHash, bodyHash, batch } = idempotency
       const batchJson = batch === null ? null : JSON.stringify(batch)
@@ -64,7 +63,7 @@ const open = (path: string) => {
   return { write, close }
 }
 
-const faultOf = ({ write }: ReturnType<typeof open>, change: IndexChange): WriteFault | null => {
+const faultOf = ({ write }: ReturnType<typeof open>, change: RepeatsChange): WriteFault | null => {
   try {
     write.immediate(change)
     return null

@@ -1,27 +1,32 @@
+import type { SQLiteError } from 'bun:sqlite'
 import { WorkerThread } from '../../worker-thread.ts'
-import { IndexBusy, type IndexChange, IndexUnusable } from '../repeats-index.ts'
+import { IndexBusy, IndexUnusable, type RepeatsChange } from '../repeats-index.ts'
 
 /** Where the index's file is written. A change is all there, or nothing of it. */
-export type IdempotencyWriter = {
+export type RepeatsWriter = {
   /** Changes are written in the order in which they are given. Rejects with IndexBusy or IndexUnusable. */
-  write(change: IndexChange): Promise<void>
+  write(change: RepeatsChange): Promise<void>
   close(): Promise<void>
 }
 
-export type ToIdempotencyThread =
+export type ToRepeatsThread =
   | { readonly kind: 'open'; readonly path: string }
-  | { readonly kind: 'write'; readonly change: IndexChange }
+  | { readonly kind: 'write'; readonly change: RepeatsChange }
   | { readonly kind: 'close' }
 
 /** Why a change was not written, and whether it may be, later. */
 export type WriteFault = { readonly why: string; readonly isPassing: boolean }
 
-export type FromIdempotencyThread = { readonly fault: WriteFault | null }
+/** The disk is full, or another program has locked the file. The same change may succeed later. */
+export const isPassing = ({ code }: SQLiteError): boolean =>
+  code === 'SQLITE_FULL' || code?.startsWith('SQLITE_BUSY') === true
 
-export const writeOnThread = (path: string): IdempotencyWriter => new ThreadedWriter(path)
+export type FromRepeatsThread = { readonly fault: WriteFault | null }
 
-class ThreadedWriter implements IdempotencyWriter {
-  readonly #thread: WorkerThread<ToIdempotencyThread, FromIdempotencyThread>
+export const writeOnThread = (path: string): RepeatsWriter => new ThreadedWriter(path)
+
+class ThreadedWriter implements RepeatsWriter {
+  readonly #thread: WorkerThread<ToRepeatsThread, FromRepeatsThread>
   /** One for each change that has no answer yet. The thread answers in the order of the changes. */
   readonly #waiting: ((fault: WriteFault | null) => void)[] = []
   /** Set when the thread is closed or has failed: every later change is refused with it. */
@@ -36,7 +41,7 @@ class ThreadedWriter implements IdempotencyWriter {
     this.#thread.post({ kind: 'open', path })
   }
 
-  async write(change: IndexChange): Promise<void> {
+  async write(change: RepeatsChange): Promise<void> {
     const fault = this.#ended ?? (await this.#written(change))
     if (fault === null) return
     const message = `Cannot write the index of Idempotency-Keys: ${fault.why}`
@@ -52,7 +57,7 @@ class ThreadedWriter implements IdempotencyWriter {
     await this.#thread.close({ kind: 'close' })
   }
 
-  #written(change: IndexChange): Promise<WriteFault | null> {
+  #written(change: RepeatsChange): Promise<WriteFault | null> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve)
       this.#thread.post({ kind: 'write', change })

@@ -4,7 +4,7 @@ import type { NewRow } from '../codec/codec.ts'
  * Rows that one transaction inserts, in a form that is cheap to hand to another thread: an object of texts and numbers alone
  * goes there without the serializer, at half its price.
  */
-export type Batch = {
+export type PackedGroup = {
   /** Goes up with each failure: batches of one epoch are numbered one upon the other. */
   readonly epoch: number
   /** Of the first row. */
@@ -19,9 +19,9 @@ export type Batch = {
   readonly bytes: string
 }
 
-export type BatchStream = { readonly id: number; readonly name: string }
+export type NewStream = { readonly id: number; readonly name: string }
 
-export type BatchRow = {
+export type GroupRow = {
   readonly position: number
   readonly stream: number
   readonly revision: number
@@ -33,8 +33,8 @@ export type BatchRow = {
 const numbersPerRow = 6
 const numberBytes = 8
 
-export class BatchBuilder {
-  readonly #streams: BatchStream[] = []
+export class GroupPacker {
+  readonly #streams: NewStream[] = []
   readonly #numbers: number[] = []
   readonly #bodies: Uint8Array[] = []
   #bodyBytes = 0
@@ -43,11 +43,11 @@ export class BatchBuilder {
     return this.#numbers.length === 0
   }
 
-  begin(id: number, name: string): void {
+  beginStream(id: number, name: string): void {
     this.#streams.push({ id, name })
   }
 
-  add(row: NewRow, at: { readonly position: number; readonly stream: number; readonly revision: number }): void {
+  addRow(row: NewRow, at: { readonly position: number; readonly stream: number; readonly revision: number }): void {
     const { count, recordedAt } = row
     const isText = typeof row.body === 'string'
     const body = typeof row.body === 'string' ? Buffer.from(row.body) : row.body
@@ -56,7 +56,7 @@ export class BatchBuilder {
     this.#bodyBytes += body.length
   }
 
-  build(epoch: number): Batch {
+  pack(epoch: number): PackedGroup {
     const numbers = this.#numbers
     const bytes = Buffer.allocUnsafe(numbers.length * numberBytes + this.#bodyBytes)
     let at = 0
@@ -75,13 +75,13 @@ export class BatchBuilder {
   }
 }
 
-export const streamsOf = ({ streams }: Batch): readonly BatchStream[] => (streams === '' ? [] : JSON.parse(streams))
+export const streamsOf = ({ streams }: PackedGroup): readonly NewStream[] => (streams === '' ? [] : JSON.parse(streams))
 
 /** Calls back for each row, in the order in which they were added. */
-export const eachRow = (batch: Batch, call: (row: BatchRow) => void): void => {
-  const bytes = Buffer.from(batch.bytes, 'latin1')
-  let bodyAt = batch.rows * numbersPerRow * numberBytes
-  for (let row = 0, at = 0; row < batch.rows; row += 1, at += numbersPerRow * numberBytes) {
+export const eachRow = (group: PackedGroup, call: (row: GroupRow) => void): void => {
+  const bytes = Buffer.from(group.bytes, 'latin1')
+  let bodyAt = group.rows * numbersPerRow * numberBytes
+  for (let row = 0, at = 0; row < group.rows; row += 1, at += numbersPerRow * numberBytes) {
     const length = bytes.readDoubleLE(at + 5 * numberBytes)
     const body = bytes.subarray(bodyAt, bodyAt + Math.abs(length))
     bodyAt += body.length

@@ -5,7 +5,7 @@
  */
 
 import { checkpointRetryPauseMs } from '../../limits.ts'
-import { SqliteCommits, type Verdict } from './sqlite-commits.ts'
+import { type CommitVerdict, SqliteCommits } from './sqlite-commits.ts'
 import { openForWriting } from './sqlite-file.ts'
 import type { CommitThreadWork, FromCommitThread, ToCommitThread } from './threaded-commits.ts'
 
@@ -28,8 +28,8 @@ self.onmessage = ({ data }: MessageEvent<ToCommitThread>): void => {
     return
   }
   tell(verdictOn(data, opened.commits))
-  opened.commits.checkpointIfDue()
-  watchCheckpoints(opened.commits)
+  opened.commits.copyWalIfDue()
+  watchWalCopying(opened.commits)
 }
 
 let toldFault: string | null = null
@@ -39,21 +39,21 @@ let retrying: Timer | undefined
  * Says when checkpoints begin to fail and when they no longer do, and has one that failed made again: as long as it is not,
  * the service calls itself not ready, and whoever sends to ready ones alone would bring nothing that makes the next one due.
  */
-const watchCheckpoints = (commits: SqliteCommits): void => {
-  const fault = commits.checkpointFault
-  if (fault !== toldFault) tell({ kind: 'checkpoint', fault })
+const watchWalCopying = (commits: SqliteCommits): void => {
+  const fault = commits.walCopyFault
+  if (fault !== toldFault) tell({ kind: 'wal_copied', fault })
   toldFault = fault
   if (fault === null) return
   retrying ??= setTimeout(() => {
     retrying = undefined
-    commits.retryCheckpoint()
-    watchCheckpoints(commits)
+    commits.retryWalCopy()
+    watchWalCopying(commits)
   }, checkpointRetryPauseMs)
 }
 
 const tell = (message: FromCommitThread | 'closed'): void => self.postMessage(message)
 
-const verdictOn = (work: CommitThreadWork, commits: SqliteCommits): Verdict => {
+const verdictOn = (work: CommitThreadWork, commits: SqliteCommits): CommitVerdict => {
   switch (work.kind) {
     case 'commit':
       return commits.commit(work)

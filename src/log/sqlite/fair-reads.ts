@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '../../domain/events.ts'
 import { storeReadEvents, storeReadEventsPerTurnMax } from '../../limits.ts'
-import { nextTurn } from '../next-turn.ts'
+import { nextTurn } from '../pages-of-log.ts'
 
 /**
  * How much is read in one turn of the event loop. SQLite reads on it and at once, so whoever reads page after page would

@@ -1,38 +1,38 @@
 import { type Database, SQLiteError } from 'bun:sqlite'
 import { messageOf } from '../../domain/error-message.ts'
 import { trimEventsMax } from '../../limits.ts'
-import { type Batch, eachRow, streamsOf } from './commit-group.ts'
-import { checkpoint } from './sqlite-file.ts'
-import { SqliteCheckpoints } from './wal-copying.ts'
+import { eachRow, type PackedGroup, streamsOf } from './commit-group.ts'
+import { copyWal } from './sqlite-file.ts'
+import { WalCopying } from './wal-copying.ts'
 
-/** What became of a batch. */
-export type Verdict =
+/** What became of a group. */
+export type CommitVerdict =
   /** `survived`: why the first fsync failed, if the second one succeeded. */
   | { readonly kind: 'written'; readonly survived?: string }
-  /** Nothing was written, and the next batch may fare better. */
+  /** Nothing was written, and the next group may fare better. */
   | { readonly kind: 'not_written'; readonly reason: 'full' | 'unavailable'; readonly why: string }
   /** Nothing was written: somebody else's rows lie there. */
   | { readonly kind: 'overlaps'; readonly why: string }
   /** Nobody can say, and nothing more is written by this process. */
   | { readonly kind: 'unknown'; readonly why: string }
-  /** Not tried: a batch before it, on which it was numbered, was not written. */
+  /** Not tried: a group before it, on which it was numbered, was not written. */
   | { readonly kind: 'superseded' }
-  /** Not tried: an earlier batch ended unknown. */
+  /** Not tried: an earlier group ended unknown. */
   | { readonly kind: 'stopped'; readonly why: string }
 
 /** Where batches are made durable, one after the other: on a thread of its own, or in a test on this one. */
 export type Commits = {
   /** Settles after the fsync. Never rejects. Batches are written in the order in which they are given. */
-  commit(batch: Batch): Promise<Verdict>
+  commit(group: PackedGroup): Promise<CommitVerdict>
   /** A stream begins at `keptFrom` from now on. Never rejects. */
-  truncate(truncation: Truncation): Promise<Verdict>
+  truncate(truncation: Truncation): Promise<CommitVerdict>
   /** Deletes the next rows of which nothing is kept, few enough that nobody waits long behind them. Never rejects. */
-  trim(trimming: Trimming): Promise<Verdict>
+  trim(trimming: Trimming): Promise<CommitVerdict>
   /**
    * Copies the write-ahead log into the file and empties it, so that neither holds erased rows. `not_written` if another
    * program reads the file now. Never rejects.
    */
-  emptyWriteAheadLog(): Promise<Verdict>
+  emptyWriteAheadLog(): Promise<CommitVerdict>
   /** Why nothing can be written, or why the last checkpoint failed; `null` if neither is so. */
   readonly fault: string | null
   close(): Promise<void>
@@ -53,7 +53,7 @@ type Failure = { readonly cause: unknown; readonly isInDoubt: boolean }
 export class SqliteCommits {
   readonly #database: Database
   readonly #beforeCommit: (database: Database) => void
-  readonly #checkpoints: SqliteCheckpoints
+  readonly #walCopying: WalCopying
   readonly #statements: ReturnType<typeof prepare>
   #stoppedBy: string | null = null
   /** What was numbered before the last failure was known stands on ground that is not there. */
@@ -63,41 +63,41 @@ export class SqliteCommits {
   constructor(database: Database, beforeCommit: (database: Database) => void = () => {}) {
     this.#database = database
     this.#beforeCommit = beforeCommit
-    this.#checkpoints = new SqliteCheckpoints(database)
+    this.#walCopying = new WalCopying(database)
     this.#statements = prepare(database)
   }
 
-  get checkpointFault(): string | null {
-    return this.#checkpoints.fault
+  get walCopyFault(): string | null {
+    return this.#walCopying.fault
   }
 
   /**
-   * All of the batch, or nothing of it. A COMMIT that failed may have reached the disk all the same: the same batch again
+   * All of the group, or nothing of it. A COMMIT that failed may have reached the disk all the same: the same group again
    * on the same connection overwrites what it may have left, and the fsync of that vouches for it (docs/protocol.md, "A failed
    * fsync").
    */
-  commit(batch: Batch): Verdict {
+  commit(group: PackedGroup): CommitVerdict {
     if (this.#stoppedBy !== null) return { kind: 'stopped', why: this.#stoppedBy }
-    if (batch.epoch === this.#failedEpoch) return { kind: 'superseded' }
+    if (group.epoch === this.#failedEpoch) return { kind: 'superseded' }
     const verdict = this.#write({
-      run: () => this.#insert(batch),
-      isVisible: () => this.#statements.find.get(batch.firstPosition) !== null,
+      run: () => this.#insert(group),
+      isVisible: () => this.#statements.find.get(group.firstPosition) !== null,
     })
-    if (verdict.kind !== 'written') this.#failedEpoch = batch.epoch
+    if (verdict.kind !== 'written') this.#failedEpoch = group.epoch
     return verdict
   }
 
   /** Copies the write-ahead log into the file when that is due: behind the answer, since it may take milliseconds. */
-  checkpointIfDue(): void {
-    this.#checkpoints.runIfDue()
+  copyWalIfDue(): void {
+    this.#walCopying.runIfDue()
   }
 
   /** If the last checkpoint failed. */
-  retryCheckpoint(): void {
-    this.#checkpoints.retry()
+  retryWalCopy(): void {
+    this.#walCopying.retry()
   }
 
-  truncate({ stream, keptFrom }: Truncation): Verdict {
+  truncate({ stream, keptFrom }: Truncation): CommitVerdict {
     if (this.#stoppedBy !== null) return { kind: 'stopped', why: this.#stoppedBy }
     return this.#write({
       run: () => {
@@ -108,7 +108,7 @@ export class SqliteCommits {
     })
   }
 
-  trim({ stream, isErased }: Trimming): Verdict {
+  trim({ stream, isErased }: Trimming): CommitVerdict {
     if (this.#stoppedBy !== null) return { kind: 'stopped', why: this.#stoppedBy }
     let first = 0
     if (isErased) this.#database.run('PRAGMA secure_delete = ON')
@@ -123,10 +123,10 @@ export class SqliteCommits {
     return verdict
   }
 
-  emptyWriteAheadLog(): Verdict {
+  emptyWriteAheadLog(): CommitVerdict {
     if (this.#stoppedBy !== null) return { kind: 'stopped', why: this.#stoppedBy }
     try {
-      const { isBlocked } = checkpoint(this.#database, 'TRUNCATE')
+      const { isBlocked } = copyWal(this.#database, 'TRUNCATE')
       if (!isBlocked) return { kind: 'written' }
       return { kind: 'not_written', reason: 'unavailable', why: 'another program reads the file' }
     } catch (cause) {
@@ -134,7 +134,7 @@ export class SqliteCommits {
     }
   }
 
-  #write(transaction: Transaction): Verdict {
+  #write(transaction: Transaction): CommitVerdict {
     const first = this.#try(transaction)
     if (first === null) return { kind: 'written' }
     if (this.#stoppedBy === null && !first.isInDoubt) return verdictOf(first.cause)
@@ -166,9 +166,9 @@ export class SqliteCommits {
     }
   }
 
-  #insert(batch: Batch): void {
-    for (const { id, name } of streamsOf(batch)) this.#statements.insertStream.run(id, name)
-    eachRow(batch, ({ position, stream, revision, count, recordedAt, body }) =>
+  #insert(group: PackedGroup): void {
+    for (const { id, name } of streamsOf(group)) this.#statements.insertStream.run(id, name)
+    eachRow(group, ({ position, stream, revision, count, recordedAt, body }) =>
       this.#statements.insertEvents.run(position, stream, revision, count, recordedAt, body),
     )
   }
@@ -200,7 +200,7 @@ export class SqliteCommits {
 export const stoppedText = (why: string): string =>
   `The log can't be written since a failure of its disk, until the service is started again: ${why}`
 
-const verdictOf = (cause: unknown): Verdict => {
+const verdictOf = (cause: unknown): CommitVerdict => {
   // A bug is not an outage: it ends whoever runs this.
   if (!(cause instanceof SQLiteError)) throw cause
   const why = cause.message

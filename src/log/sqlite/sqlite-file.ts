@@ -134,13 +134,13 @@ const bringUpToDate = (database: Database, version: number): void => {
  * have failed. A checkpoint writes it once more and syncs it, so that "already written" is true from then on.
  */
 const settleWriteAheadLog = (database: Database, path: string): void => {
-  if (!checkpoint(database, 'FULL').isBlocked) return
+  if (!copyWal(database, 'FULL').isBlocked) return
   const why =
     'another program is in the middle of reading or writing it, and what a stopped process left must be settled'
   throw new Outage(`Cannot open "${path}": ${why}`, 'not_written', 'unavailable')
 }
 
-export type Checkpoint = {
+export type WalCopy = {
   /** Somebody else's reading or writing kept it from its end. */
   readonly isBlocked: boolean
   /** In the write-ahead log, and how many of them are copied into the file. */
@@ -149,10 +149,10 @@ export type Checkpoint = {
 }
 
 /** `NOOP` only counts; `TRUNCATE` empties the write-ahead log. */
-export const checkpoint = (database: Database, mode: 'NOOP' | 'PASSIVE' | 'FULL' | 'TRUNCATE'): Checkpoint => {
-  const row = database.query<CheckpointRow, []>(`PRAGMA wal_checkpoint(${mode})`).get()
+export const copyWal = (database: Database, mode: 'NOOP' | 'PASSIVE' | 'FULL' | 'TRUNCATE'): WalCopy => {
+  const row = database.query<WalCopyRow, []>(`PRAGMA wal_checkpoint(${mode})`).get()
   if (row === null) throw new Error('Cannot happen: SQLite says nothing of a checkpoint')
   return { isBlocked: row.busy !== 0, pages: row.log, copied: row.checkpointed }
 }
 
-type CheckpointRow = { busy: number; log: number; checkpointed: number }
+type WalCopyRow = { busy: number; log: number; checkpointed: number }

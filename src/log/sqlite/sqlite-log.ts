@@ -25,10 +25,10 @@ import { assertPage, assertStorable, assertTruncatable } from '../storable.ts'
 import { Subscriptions } from '../subscriptions.ts'
 import { DiskSpace, freeBytesOf, type Later, laterByTimer } from './disk-space.ts'
 import { FairReads } from './fair-reads.ts'
-import { type Commits, stoppedText, type Trimming, type Verdict } from './sqlite-commits.ts'
+import { type Commits, type CommitVerdict, stoppedText, type Trimming } from './sqlite-commits.ts'
 import { openForReading } from './sqlite-file.ts'
 import { SqliteReads } from './sqlite-reads.ts'
-import { type Append, type Fate, SqliteStaging, type Staged } from './sqlite-staging.ts'
+import { type EncodedAppend, type Fate, SqliteStaging, type Staged } from './sqlite-staging.ts'
 import { commitOnThread } from './threaded-commits.ts'
 
 export type SqliteLogOptions = {
@@ -64,7 +64,7 @@ export const openSqliteLog = (options: SqliteLogOptions): EventLog => {
   }
 }
 
-type Waiting = Append & {
+type Waiting = EncodedAppend & {
   readonly isReadings: boolean
   resolve(result: AppendResult): void
   reject(cause: unknown): void
@@ -277,7 +277,7 @@ class SqliteLog implements EventLog {
       if (tries === 1 || this.#underWay === 1) this.#stagedEpoch = staged.epoch
       const verdict = await this.#verdictOn(staged, before)
       if (verdict.kind === 'written') {
-        if (staged.batch !== null) this.#tellWritten(verdict, group)
+        if (staged.packed !== null) this.#tellWritten(verdict, group)
         return this.#publish(staged, group)
       }
       if (verdict.kind === 'superseded') continue
@@ -290,8 +290,8 @@ class SqliteLog implements EventLog {
   }
 
   /** A group is judged by those before it, so even one that writes nothing stands or falls with them. */
-  async #verdictOn({ batch, epoch }: Staged, before: Promise<void>): Promise<Verdict> {
-    const verdict = batch === null ? null : this.#commits.commit(batch)
+  async #verdictOn({ packed, epoch }: Staged, before: Promise<void>): Promise<CommitVerdict> {
+    const verdict = packed === null ? null : this.#commits.commit(packed)
     await before
     if (verdict !== null) return verdict
     return { kind: epoch === this.#staging.epoch ? 'written' : 'superseded' }
@@ -326,18 +326,18 @@ class SqliteLog implements EventLog {
     if (isErased && !this.#isClosed) await this.#commits.emptyWriteAheadLog()
   }
 
-  #assertWritten(verdict: Verdict): void {
+  #assertWritten(verdict: CommitVerdict): void {
     if (verdict.kind === 'superseded') throw new Error('Cannot happen: a truncation is numbered on nothing')
     if (verdict.kind !== 'written') throw this.#outageOf(verdict)
     this.#troubles.written({ hasReadings: false })
   }
 
-  #tellWritten({ survived }: Extract<Verdict, { kind: 'written' }>, { appends }: Group): void {
+  #tellWritten({ survived }: Extract<CommitVerdict, { kind: 'written' }>, { appends }: Group): void {
     this.#troubles.written({ hasReadings: appends.some(({ isReadings }) => isReadings) })
     if (survived !== undefined) this.#troubles.survivedFsync(survived)
   }
 
-  #outageOf(verdict: Exclude<Verdict, { kind: 'written' | 'superseded' }>): Outage {
+  #outageOf(verdict: Exclude<CommitVerdict, { kind: 'written' | 'superseded' }>): Outage {
     const { kind, why } = verdict
     if (kind === 'not_written' || kind === 'overlaps') {
       const reason = kind === 'overlaps' ? 'unavailable' : verdict.reason

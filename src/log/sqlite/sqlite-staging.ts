@@ -4,11 +4,11 @@ import { storeStreamsRememberedMax } from '../../limits.ts'
 import type { NewRow } from '../codec/codec.ts'
 import { type AppendResult, type ExpectedRevision, UndecodableEvent } from '../event-log.ts'
 import { recordRun } from '../storable.ts'
-import { type Batch, BatchBuilder } from './commit-group.ts'
+import { GroupPacker, type PackedGroup } from './commit-group.ts'
 import type { Head, SqliteReads } from './sqlite-reads.ts'
 
 /** An append with its rows encoded. */
-export type Append = {
+export type EncodedAppend = {
   readonly stream: string
   readonly expected: ExpectedRevision
   readonly events: readonly NewEvent[]
@@ -22,7 +22,7 @@ export type Staged = {
   /** In the order of the group. */
   readonly fates: readonly Fate[]
   /** `null`: there is nothing to write. */
-  readonly batch: Batch | null
+  readonly packed: PackedGroup | null
   readonly epoch: number
 }
 
@@ -58,13 +58,13 @@ export class SqliteStaging {
   }
 
   /** @throws what a disk that can't be read throws; then nothing of the group was numbered. */
-  stage(group: readonly Append[]): Staged {
-    const batch = new BatchBuilder()
+  stage(group: readonly EncodedAppend[]): Staged {
+    const packer = new GroupPacker()
     try {
       if (this.#isForgotten) this.#recall()
       this.#uncommitted.push([])
-      const fates = group.map((append) => this.#fateOf(append, batch))
-      return { fates, batch: batch.isEmpty ? null : batch.build(this.#epoch), epoch: this.#epoch }
+      const fates = group.map((append) => this.#fateOf(append, packer))
+      return { fates, packed: packer.isEmpty ? null : packer.pack(this.#epoch), epoch: this.#epoch }
     } catch (cause) {
       this.forget()
       throw cause
@@ -95,26 +95,26 @@ export class SqliteStaging {
   }
 
   /** One that can't be compared with what is stored fails by itself; its neighbours go on. */
-  #fateOf(append: Append, batch: BatchBuilder): Fate {
+  #fateOf(append: EncodedAppend, packer: GroupPacker): Fate {
     try {
-      return { result: this.#append(append, batch) }
+      return { result: this.#append(append, packer) }
     } catch (cause) {
       if (cause instanceof UndecodableEvent) return { fault: cause }
       throw cause
     }
   }
 
-  #append({ stream, expected, events, rows }: Append, batch: BatchBuilder): AppendResult {
+  #append({ stream, expected, events, rows }: EncodedAppend, packer: GroupPacker): AppendResult {
     const head = this.#head(stream)
     const revision = expected === 'none' ? 0 : expected + 1
     const nextRevision = head?.nextRevision ?? 0
     if (revision !== nextRevision) return this.#writtenBefore(stream, events, { revision, nextRevision })
 
     const recorded = recordRun(stream, events, { revision, position: this.#nextPosition })
-    const id = head?.id ?? this.#beginStream(stream, batch)
+    const id = head?.id ?? this.#beginStream(stream, packer)
     let at = revision
     for (const row of rows) {
-      batch.add(row, { position: this.#nextPosition, stream: id, revision: at })
+      packer.addRow(row, { position: this.#nextPosition, stream: id, revision: at })
       at += row.count
       this.#nextPosition += row.count
     }
@@ -154,9 +154,9 @@ export class SqliteStaging {
     return head
   }
 
-  #beginStream(stream: string, batch: BatchBuilder): number {
+  #beginStream(stream: string, packer: GroupPacker): number {
     const id = this.#nextStreamId
-    batch.begin(id, stream)
+    packer.beginStream(id, stream)
     this.#nextStreamId += 1
     return id
   }

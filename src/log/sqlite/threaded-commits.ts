@@ -1,10 +1,10 @@
 import { WorkerThread } from '../../worker-thread.ts'
-import type { Batch } from './commit-group.ts'
-import type { Commits, Trimming, Truncation, Verdict } from './sqlite-commits.ts'
+import type { PackedGroup } from './commit-group.ts'
+import type { Commits, CommitVerdict, Trimming, Truncation } from './sqlite-commits.ts'
 
-/** What is answered with a verdict. Flat where it is sent all the time: see `Batch`. */
+/** What is answered with a verdict. Flat where it is sent all the time: see `PackedGroup`. */
 export type CommitThreadWork =
-  | ({ readonly kind: 'commit' } & Batch)
+  | ({ readonly kind: 'commit' } & PackedGroup)
   | { readonly kind: 'truncate'; readonly truncation: Truncation }
   | { readonly kind: 'trim'; readonly trimming: Trimming }
   | { readonly kind: 'empty_wal' }
@@ -15,12 +15,12 @@ export type ToCommitThread =
   | { readonly kind: 'close' }
 
 export type FromCommitThread =
-  | Verdict
+  | CommitVerdict
   /** Whenever it changes, by itself: the checkpoint that is made again may succeed when nobody writes. */
-  | { readonly kind: 'checkpoint'; readonly fault: string | null }
+  | { readonly kind: 'wal_copied'; readonly fault: string | null }
 
 /**
- * Commits on a thread of their own. A thread that dies leaves its batch unknown, and the log stops.
+ * Commits on a thread of their own. A thread that dies leaves its group unknown, and the log stops.
  * @param thread its module; a test has one in which the disk fails.
  */
 export const commitOnThread = (path: string, thread = new URL('./commit-thread.ts', import.meta.url)): Commits =>
@@ -29,9 +29,9 @@ export const commitOnThread = (path: string, thread = new URL('./commit-thread.t
 class ThreadedCommits implements Commits {
   readonly #thread: WorkerThread<ToCommitThread, FromCommitThread>
   /** One for each message that has no verdict yet. The thread gives verdicts in the order of the messages. */
-  readonly #waiting: ((verdict: Verdict) => void)[] = []
+  readonly #waiting: ((verdict: CommitVerdict) => void)[] = []
   #diedOf: string | null = null
-  #checkpointFault: string | null = null
+  #walCopyFault: string | null = null
 
   constructor(path: string, module: URL) {
     this.#thread = new WorkerThread({
@@ -43,22 +43,22 @@ class ThreadedCommits implements Commits {
   }
 
   get fault(): string | null {
-    return this.#diedOf ?? this.#checkpointFault
+    return this.#diedOf ?? this.#walCopyFault
   }
 
-  commit(batch: Batch): Promise<Verdict> {
-    return this.#do({ kind: 'commit', ...batch })
+  commit(group: PackedGroup): Promise<CommitVerdict> {
+    return this.#do({ kind: 'commit', ...group })
   }
 
-  truncate(truncation: Truncation): Promise<Verdict> {
+  truncate(truncation: Truncation): Promise<CommitVerdict> {
     return this.#do({ kind: 'truncate', truncation })
   }
 
-  trim(trimming: Trimming): Promise<Verdict> {
+  trim(trimming: Trimming): Promise<CommitVerdict> {
     return this.#do({ kind: 'trim', trimming })
   }
 
-  emptyWriteAheadLog(): Promise<Verdict> {
+  emptyWriteAheadLog(): Promise<CommitVerdict> {
     return this.#do({ kind: 'empty_wal' })
   }
 
@@ -66,7 +66,7 @@ class ThreadedCommits implements Commits {
     return this.#thread.close({ kind: 'close' })
   }
 
-  #do(work: CommitThreadWork): Promise<Verdict> {
+  #do(work: CommitThreadWork): Promise<CommitVerdict> {
     const why = this.#diedOf
     if (why !== null) return Promise.resolve({ kind: 'stopped', why })
     return new Promise((resolve) => {
@@ -76,7 +76,7 @@ class ThreadedCommits implements Commits {
   }
 
   #hear(message: FromCommitThread): void {
-    if (message.kind === 'checkpoint') this.#checkpointFault = message.fault
+    if (message.kind === 'wal_copied') this.#walCopyFault = message.fault
     else this.#waiting.shift()?.(message)
   }
 

@@ -1,6 +1,6 @@
 import { type Database, SQLiteError } from 'bun:sqlite'
 import { storeWalBytesMax } from '../../limits.ts'
-import { checkpoint, pageBytes } from './sqlite-file.ts'
+import { copyWal, pageBytes } from './sqlite-file.ts'
 
 const walPagesMax = storeWalBytesMax / pageBytes
 
@@ -8,7 +8,7 @@ const walPagesMax = storeWalBytesMax / pageBytes
  * Copies the write-ahead log into the file when it has grown long. It runs behind the answers of a group and not inside
  * its COMMIT, as SQLite would by itself: there it would hold up those who wait, and swallow its own failures.
  */
-export class SqliteCheckpoints {
+export class WalCopying {
   readonly #database: Database
   /** So many pages that are not copied yet make the next one begin. */
   #dueAtPages = walPagesMax
@@ -48,7 +48,7 @@ export class SqliteCheckpoints {
   }
 
   #pagesWaiting(mode: 'NOOP' | 'PASSIVE'): number {
-    const { pages, copied } = checkpoint(this.#database, mode)
+    const { pages, copied } = copyWal(this.#database, mode)
     return pages - copied
   }
 }

@@ -19,12 +19,12 @@ import {
 } from '../../../src/limits.ts'
 import type { EventLog, ExpectedRevision, ReadAllOptions } from '../../../src/log/event-log.ts'
 import { ensureLogCreated } from '../../../src/log/log-identity.ts'
-import { nextTurn } from '../../../src/log/next-turn.ts'
-import { type IdempotencyIndex, IndexBusy, type IndexChange, IndexUnusable } from '../../../src/log/repeats-index.ts'
+import { nextTurn } from '../../../src/log/pages-of-log.ts'
+import { IndexBusy, IndexUnusable, type RepeatsChange, type RepeatsIndex } from '../../../src/log/repeats-index.ts'
 import { drivenSchedule } from '../../support/driven-schedule.ts'
 import { lateLog } from '../../support/logs/late-log.ts'
 import { MemoryCheckpoints } from '../../support/logs/memory-checkpoints.ts'
-import { createMemoryIndex } from '../../support/logs/memory-repeats-index.ts'
+import { createMemoryRepeatsIndex } from '../../support/logs/memory-repeats-index.ts'
 import { passingLog } from '../../support/logs/passing-log.ts'
 import { seededEntropy } from '../../support/seeded-entropy.ts'
 import { Cluster, makeTestKey, reading, type TestNode } from '../../support/two-nodes.ts'
@@ -78,9 +78,9 @@ const send = async (node: TestNode, cluster: Cluster, keyId: string, key = 'one'
 }
 
 /** An index that does what a disk may do. */
-class FaultyIndex implements IdempotencyIndex {
-  readonly inner = createMemoryIndex()
-  readonly changes: IndexChange[] = []
+class FaultyIndex implements RepeatsIndex {
+  readonly inner = createMemoryRepeatsIndex()
+  readonly changes: RepeatsChange[] = []
   startedAnew = 0
   isDamaged = false
   /** As on a full disk. */
@@ -96,7 +96,7 @@ class FaultyIndex implements IdempotencyIndex {
     this.#look()
     return this.inner.find(stream, keyHash)
   }
-  async write(change: IndexChange): Promise<void> {
+  async write(change: RepeatsChange): Promise<void> {
     this.#look()
     if (this.isBusy) {
       this.busyWrites += 1
@@ -186,7 +186,7 @@ describe('what a node remembers of Idempotency-Keys', () => {
     cluster.clock.advance(-ahead)
     expect(await send(node, cluster, keyId)).toBe('repeated')
     await node.core.drain()
-    for (const idempotency of [index, createMemoryIndex()]) {
+    for (const idempotency of [index, createMemoryRepeatsIndex()]) {
       cluster.clock.advance(ahead)
       const restarted = await cluster.open({ idempotency })
       await restarted.schedule.advance(idempotencyMarkMs)
@@ -456,7 +456,7 @@ describe('a start', () => {
       options.limit === 1 ? cluster.log.readAll(options) : page.promise
     const [schedule, { clock }] = [drivenSchedule(), cluster]
     const log = { ...passingLog(cluster.log), readAll }
-    const parts = { log, clock, schedule, entropy: seededEntropy(9), idempotency: createMemoryIndex() }
+    const parts = { log, clock, schedule, entropy: seededEntropy(9), idempotency: createMemoryRepeatsIndex() }
     const core = await schedule.until(
       openCore({ ...parts, checkpoints: { store: checkpoints } }),
       idempotencyStartMsMax,
@@ -510,7 +510,7 @@ test('what a lagging subscription has not delivered is not taken for known becau
     clock: cluster.clock,
     entropy: seededEntropy(9),
     schedule,
-    idempotency: createMemoryIndex(),
+    idempotency: createMemoryRepeatsIndex(),
   })
   await send(first, cluster, keyId)
   await first.post(keyId, 2 * readPageEventsMax)

@@ -12,7 +12,7 @@ import {
   requestWaitMsMax,
 } from '../../../src/limits.ts'
 import type { AppendFault } from '../../support/logs/faulty-log.ts'
-import { createMemoryIndex } from '../../support/logs/memory-repeats-index.ts'
+import { createMemoryRepeatsIndex } from '../../support/logs/memory-repeats-index.ts'
 import { asker, Cluster, makeTestKey, reading, type TestNode } from '../../support/two-nodes.ts'
 
 const opened = async (options: Parameters<typeof makeTestKey>[1] = {}) => {
@@ -371,7 +371,7 @@ test('a look at what others have written vouches for the request that came befor
 
 test('a bug while several requests wait to be judged is answered as one to all of them, and their keys are free again', async () => {
   const cluster = new Cluster()
-  const index = createMemoryIndex()
+  const index = createMemoryRepeatsIndex()
   const find = index.find.bind(index)
   const node = await cluster.open({ idempotency: index })
   const at = { cluster, node, keyId: await makeTestKey(node) }

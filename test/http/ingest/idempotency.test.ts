@@ -12,7 +12,7 @@ import {
 } from '../../support/answers.ts'
 import { openFreshLog } from '../../support/logs/engine.ts'
 import { type FaultyLog, faultyLog } from '../../support/logs/faulty-log.ts'
-import { createMemoryIndex } from '../../support/logs/memory-repeats-index.ts'
+import { createMemoryRepeatsIndex } from '../../support/logs/memory-repeats-index.ts'
 import { rawExchange } from '../../support/raw-http.ts'
 import { type Service, startService, testAsker, validReading } from '../../support/test-service.ts'
 
@@ -148,7 +148,7 @@ describe('a request with an Idempotency-Key that is sent again', () => {
   test('is remembered by a service that is started again, from the log alone', async () => {
     const first = await postBatch('one', [validReading, 7])
     await service.stop()
-    service = await startService({ log, clock: service.clock, seed: 2, idempotency: createMemoryIndex() })
+    service = await startService({ log, clock: service.clock, seed: 2, idempotency: createMemoryRepeatsIndex() })
     expectReplayOf(first, await postBatch('one', [validReading, 7]))
     expect(await countStored()).toBe(1)
   })

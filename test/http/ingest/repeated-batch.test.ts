@@ -9,13 +9,13 @@ import { readingsStream } from '../../../src/domain/stream-names.ts'
 import { readingId } from '../../../src/domain/uuid.ts'
 import { batchReadingsMax } from '../../../src/limits.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
-import { openIdempotencyFile } from '../../../src/log/repeats-index/repeats-file.ts'
-import type { IdempotencyIndex } from '../../../src/log/repeats-index.ts'
+import { openRepeatsFile } from '../../../src/log/repeats-index/repeats-file.ts'
+import type { RepeatsIndex } from '../../../src/log/repeats-index.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { type Answer, acceptedReadings, answerOf, expectBatch, expectRefusal } from '../../support/answers.ts'
 import { openFreshLog } from '../../support/logs/engine.ts'
 import { appendByFirstVersion, indexOfFirstVersion } from '../../support/logs/first-version.ts'
-import { createMemoryIndex } from '../../support/logs/memory-repeats-index.ts'
+import { createMemoryRepeatsIndex } from '../../support/logs/memory-repeats-index.ts'
 import { reading } from '../../support/logs/sample-events.ts'
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -134,7 +134,7 @@ describe('a repeated batch is answered as the first was, to the byte', () => {
     clock.advance(laterMs)
     expectRepeatOf(first, await postBatch(key))
     await service.stop()
-    service = await startService({ log, clock, seed: 2, idempotency: createMemoryIndex() })
+    service = await startService({ log, clock, seed: 2, idempotency: createMemoryRepeatsIndex() })
     expectRepeatOf(first, await postBatch(key))
     expect(await acceptedReadings(log)).toHaveLength(2)
   })
@@ -198,10 +198,10 @@ test('a batch that newer rules judged gets a 503, and is not stored again', asyn
 })
 
 describe('on the embedded log', () => {
-  type Opened = { readonly log: EventLog; readonly index: IdempotencyIndex; readonly service: Service }
+  type Opened = { readonly log: EventLog; readonly index: RepeatsIndex; readonly service: Service }
   const open = async (dataDir: string, seed: number): Promise<Opened> => {
     const own = openSqliteLog({ dataDir })
-    const index = openIdempotencyFile({ dataDir, logId: 'a log' })
+    const index = openRepeatsFile({ dataDir, logId: 'a log' })
     return { log: own, index, service: await startService({ log: own, idempotency: index, clock, seed }) }
   }
   const close = async (opened: Opened): Promise<void> => {

@@ -15,12 +15,12 @@ import {
   troubleLookMs,
 } from '../../../src/limits.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
-import { type IdempotencyIndex, IndexBusy, IndexUnusable } from '../../../src/log/repeats-index.ts'
+import { IndexBusy, IndexUnusable, type RepeatsIndex } from '../../../src/log/repeats-index.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { commitsHere, failedFsync, outOfSpace } from '../../log/sqlite/commits-here.ts'
 import { answerOf, expectRefusal } from '../../support/answers.ts'
 import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
-import { createMemoryIndex } from '../../support/logs/memory-repeats-index.ts'
+import { createMemoryRepeatsIndex } from '../../support/logs/memory-repeats-index.ts'
 import { reading } from '../../support/logs/sample-events.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
 import { type Service, testAsker, validReading } from '../../support/test-service.ts'
@@ -72,8 +72,8 @@ afterEach(async () => {
   folder.remove()
 })
 
-const faultyIndex = (): IdempotencyIndex => {
-  const inner = createMemoryIndex()
+const faultyIndex = (): RepeatsIndex => {
+  const inner = createMemoryRepeatsIndex()
   const look = (): void => {
     if (index.isDamaged || index.isGone) throw new IndexUnusable('the page is torn')
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { NewEvent } from '../../../src/domain/events.ts'
 import type { AppendResult, EventLog } from '../../../src/log/event-log.ts'
-import type { Verdict } from '../../../src/log/sqlite/sqlite-commits.ts'
+import type { CommitVerdict } from '../../../src/log/sqlite/sqlite-commits.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { caughtUp, collect } from '../../support/logs/collector.ts'
 import { keySuspended } from '../../support/logs/sample-events.ts'
@@ -28,7 +28,7 @@ beforeEach(() => {
       return {
         ...commits,
         commit: (batch) => {
-          const { promise, resolve } = Promise.withResolvers<Verdict>()
+          const { promise, resolve } = Promise.withResolvers<CommitVerdict>()
           handedOver.push(() => resolve(commits.commit(batch)))
           return promise
         },

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import { type Commits, SqliteCommits, type Verdict } from '../../../src/log/sqlite/sqlite-commits.ts'
+import { type Commits, type CommitVerdict, SqliteCommits } from '../../../src/log/sqlite/sqlite-commits.ts'
 import { openForWriting } from '../../../src/log/sqlite/sqlite-file.ts'
 
 /** The same commits as on the log's thread, on this one: a test does before each COMMIT what a disk would. */
@@ -8,15 +8,15 @@ export const commitsHere =
   (path: string): Commits => {
     const database = openForWriting(path)
     const commits = new SqliteCommits(database, beforeCommit)
-    const then = (verdict: Verdict): Promise<Verdict> => {
-      commits.checkpointIfDue()
+    const then = (verdict: CommitVerdict): Promise<CommitVerdict> => {
+      commits.copyWalIfDue()
       return Promise.resolve(verdict)
     }
     return {
       get fault() {
-        return commits.checkpointFault
+        return commits.walCopyFault
       },
-      commit: async (batch) => then(commits.commit(batch)),
+      commit: async (group) => then(commits.commit(group)),
       truncate: async (truncation) => then(commits.truncate(truncation)),
       trim: async (trimming) => then(commits.trim(trimming)),
       emptyWriteAheadLog: async () => commits.emptyWriteAheadLog(),

@@ -36,7 +36,7 @@ test('a commit thread that dies while nothing is written makes the log unwell be
 
 test('a checkpoint that fails is made again though nothing more is written, and the log is well once it has succeeded', async () => {
   const folder = temporaryFolder()
-  const thread = new URL('./failing-checkpoints-thread.ts', import.meta.url)
+  const thread = new URL('./failing-wal-copies-thread.ts', import.meta.url)
   const log = openSqliteLog({ dataDir: folder.path, commits: (path) => commitOnThread(path, thread) })
   // With the frames around its pages it is more than may wait for a checkpoint, and no more than the queue takes.
   await log.append('key-one', 'none', [keySuspended('x'.repeat(storeWalBytesMax - 1_000))])

@@ -1,11 +1,11 @@
 import type { FoldedTo } from '../../../src/domain/folded-to.ts'
 import type { KeyedAppend } from '../../../src/domain/reading/idempotency-key.ts'
-import type { IdempotencyIndex, IndexChange } from '../../../src/log/repeats-index.ts'
+import type { RepeatsChange, RepeatsIndex } from '../../../src/log/repeats-index.ts'
 
 /** An index that lives as long as the process. For tests: it keeps the port's every promise but durability. */
-export const createMemoryIndex = (): IdempotencyIndex => new MemoryIndex()
+export const createMemoryRepeatsIndex = (): RepeatsIndex => new MemoryRepeatsIndex()
 
-class MemoryIndex implements IdempotencyIndex {
+class MemoryRepeatsIndex implements RepeatsIndex {
   foldedTo: FoldedTo | null = null
   readonly #appends = new Map<string, KeyedAppend>()
 
@@ -13,7 +13,7 @@ class MemoryIndex implements IdempotencyIndex {
     return this.#appends.get(`${stream} ${keyHash}`) ?? null
   }
 
-  async write({ appends, foldedTo, forgetBeforeMs }: IndexChange): Promise<void> {
+  async write({ appends, foldedTo, forgetBeforeMs }: RepeatsChange): Promise<void> {
     for (const append of appends) {
       const known = this.find(append.stream, append.idempotency.keyHash)
       if (known !== null && known.revision > append.revision) continue
