@@ -1,20 +1,19 @@
 import type { NewRow } from '../codec/codec.ts'
 
 /**
- * Rows that one transaction inserts, in a form that is cheap to hand to another thread: an object of texts and numbers alone
- * goes there without the serializer, at half its price.
+ * The rows of a commit group, packed for the commit thread. Bun posts an object of only texts and numbers without its
+ * serializer, at half the cost.
  */
 export type PackedGroup = {
-  /** Goes up with each failure: batches of one epoch are numbered one upon the other. */
+  /** Grows with each failed group. Groups of one epoch are numbered one after the other. */
   readonly epoch: number
-  /** Of the first row. */
   readonly firstPosition: number
-  /** Streams that begin with it, as the JSON of their ids and names. */
+  /** New streams as JSON: their ids and names. Empty if there are none. */
   readonly streams: string
   readonly rows: number
   /**
-   * A character for each byte. Six numbers a row, as float64: position, stream, revision, count, recorded at, and how many
-   * bytes its body has, negative if they are a text's. Behind them the bodies.
+   * One character per byte. First six float64 numbers for each row: position, stream, revision, count, recorded at, and
+   * bytes of the body. The last number is negative if the body is text. Then all bodies.
    */
   readonly bytes: string
 }
@@ -77,7 +76,6 @@ export class GroupPacker {
 
 export const streamsOf = ({ streams }: PackedGroup): readonly NewStream[] => (streams === '' ? [] : JSON.parse(streams))
 
-/** Calls back for each row, in the order in which they were added. */
 export const eachRow = (group: PackedGroup, call: (row: GroupRow) => void): void => {
   const bytes = Buffer.from(group.bytes, 'latin1')
   let bodyAt = group.rows * numbersPerRow * numberBytes

@@ -1,7 +1,6 @@
 /**
- * The thread that writes the log's file, so that the wait for its fsync and its checkpoints never stop the event loop. It
- * knows batches and nothing of events. The one module besides `main.ts` that does something when it is imported: that is
- * how a thread begins.
+ * Writes the log's file on a thread, so that fsyncs and WAL copying never stop the event loop. Importing this file runs
+ * it, because a thread begins that way.
  */
 
 import { checkpointRetryPauseMs } from '../../limits.ts'
@@ -36,8 +35,8 @@ let toldFault: string | null = null
 let retrying: Timer | undefined
 
 /**
- * Says when checkpoints begin to fail and when they no longer do, and has one that failed made again: as long as it is not,
- * the service calls itself not ready, and whoever sends to ready ones alone would bring nothing that makes the next one due.
+ * Reports when WAL copying begins or stops to fail, and tries again after a failure. The node is not ready until a copy
+ * succeeds. A balancer then sends nothing, so no commit would make the next copy due.
  */
 const watchWalCopying = (commits: SqliteCommits): void => {
   const fault = commits.walCopyFault

@@ -11,35 +11,32 @@ import {
   troubleCalmLooks,
 } from '../../limits.ts'
 
-/** Runs something later, by a clock that a test can drive. Returns a function that cancels it. */
+/** Returns a function that cancels. */
 export type Later = (ms: number, run: () => void) => () => void
 
-/** Room in the log's file, and room that it still needs. */
 export type FileRoom = {
-  /** Pages that hold nothing, and take the next rows. */
   readonly freeBytes: number
-  /** The file still grows by this much when the write-ahead log is copied into it. */
+  /** The file grows by this much when the write-ahead log is copied into it. */
   readonly owedBytes: number
 }
 
 export type DiskSpaceParts = {
   readonly reserveBytes: number
-  /** Of the disk that holds the log. May fail, or never answer. */
+  /** May reject, or never settle. */
   readonly freeBytes: () => Promise<number>
-  /** May fail. */
+  /** May throw. */
   readonly fileRoom: () => FileRoom
   readonly later: Later
 }
 
 /**
- * Whether the log's disk has room for readings. A timer looks at the disk, and no request does. It looks so often that the log
- * can't write all that is left between two looks.
+ * Tells whether the disk has room for readings (docs/decisions/009-a-full-disk-stops-readings-only.md). It looks again
+ * before the log can fill the free space.
  */
 export class DiskSpace {
   readonly #parts: DiskSpaceParts
   readonly #short = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: troubleCalmLooks })
   #ranOut: string | null = null
-  /** The question that the disk has not answered yet. */
   #asked: Promise<number> | null = null
   #fault: string | null = null
   #isLooking = false
@@ -51,17 +48,17 @@ export class DiskSpace {
     void this.#look()
   }
 
-  /** Why there is no room for readings; `null`: there is. */
+  /** `null`: there is room for readings. */
   get shortage(): string | null {
     return this.#short.why ?? this.#ranOut
   }
 
-  /** Why the last look failed. Then the one before it holds. */
+  /** Why the last look failed. The look before it stays valid. */
   get fault(): string | null {
     return this.#fault
   }
 
-  /** A commit was refused for want of space, as by a quota. Readings wait for the next look, and are then tried again. */
+  /** A commit ran out of space, for example by a quota. Readings are refused until the next look. */
   ranOut(why: string): void {
     this.#ranOut = why
     if (this.#isLooking) return
@@ -91,8 +88,8 @@ export class DiskSpace {
   }
 
   /**
-   * A disk that hangs may never answer, and each open question keeps a thread of Bun's pool from all other work: with two
-   * cores two of them stop it. So no second question is asked while one is open; a look waits for the open one.
+   * A hanging disk may never answer. Each open question blocks a thread of Bun's pool, and with two cores two of them
+   * stop it. So one question is open at a time.
    */
   #freeBytes(): Promise<number> {
     const { freeBytes, later } = this.#parts
@@ -107,7 +104,7 @@ export class DiskSpace {
     })
   }
 
-  /** Returns in how many ms to look again. */
+  /** Returns the milliseconds until the next look. */
   #judge(onDisk: number, file: FileRoom): number {
     const { reserveBytes } = this.#parts
     const free = onDisk - file.owedBytes
@@ -140,7 +137,7 @@ export const freeBytesOf = async (folder: string): Promise<number> => {
   return bavail * bsize
 }
 
-/** Keeps no process alive. */
+/** Does not keep the process alive. */
 export const laterByTimer: Later = (ms, run) => {
   const timer = setTimeout(run, ms)
   timer.unref()

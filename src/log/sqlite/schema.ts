@@ -1,9 +1,7 @@
 /**
- * Tables and triggers of the embedded log's file, as steps from one format to the next. Finds how the schema of a file differs
- * from the schema that these steps make.
+ * Tables and triggers of the embedded log, as steps from one format to the next.
  *
- * A row is what one append wrote: a run of events of one stream. `position` and `revision` are those of its first event;
- * the event after it has the next of both.
+ * A row holds one append: consecutive events of one stream. `position` and `revision` are those of its first event.
  */
 import { Database } from 'bun:sqlite'
 import { schemaDifferencesMax, schemaNameCharsMax } from '../../limits.ts'
@@ -24,8 +22,8 @@ const tables = `
   ) STRICT;
 `
 
-// A REPLACE deletes without firing the triggers on DELETE, unless its own connection has asked for that. So what could be
-// replaced is refused before it is inserted: whatever overlaps anything that is there.
+// A REPLACE deletes without the DELETE triggers, unless its connection asks for them. So an INSERT that overlaps any
+// row is refused.
 const triggers = `
   CREATE TRIGGER streams_are_appended BEFORE INSERT ON streams BEGIN
     SELECT RAISE(ABORT, 'append-only: this stream is there already')
@@ -53,8 +51,8 @@ const triggers = `
   END;
 `
 
-// Retention: where a stream of readings begins. A row goes only when the whole of it lies below that mark, and the mark
-// only grows and leaves the last event.
+// Retention: a stream begins at `kept_from`. A row can be deleted only when all its events lie before `kept_from`. The
+// value only grows, and the last event stays.
 const truncations = `
   CREATE TABLE truncations (
     stream INTEGER PRIMARY KEY,
@@ -104,18 +102,17 @@ const purgeableRecords = `
 `
 
 /**
- * The SQL that leads from each format to the next. A new file takes all steps. Never change a step, not even by a space: the
- * schema of each file is compared with the schema that the steps make.
+ * A new file takes all steps. Never change a step, not even by a space: each file's schema is compared with the schema
+ * that these steps make.
  */
 const steps: readonly string[] = [`${tables}${triggers}`, truncations, purgeableRecords]
 export const formatVersion = steps.length
 
-/** The steps from that format to the newest. */
 export const stepsFrom = (version: number): readonly string[] => steps.slice(version)
 
 /**
- * How the schema of a file differs from the schema of its format, in words for people. Empty if it does not differ. SQLite
- * itself makes the expected schema, in a database in memory.
+ * How a file's schema differs from the schema of its format, in words for people. SQLite makes the expected schema in
+ * memory.
  */
 export const schemaDifferences = (database: Database, version: number): readonly string[] => {
   using model = new Database(':memory:')
@@ -133,7 +130,7 @@ export const schemaDifferences = (database: Database, version: number): readonly
 
 type SchemaObject = { readonly type: string; readonly name: string; readonly sql: string | null }
 
-/** The SQL of each object, by type and name: a trigger and a table may share a name. SQLite's own indexes have no SQL. */
+/** A trigger and a table may share a name, so type and name are the key. SQLite's own indexes have no SQL. */
 const schemaOf = (database: Database): ReadonlyMap<string, string | null> => {
   const objects = database
     .query<SchemaObject, []>('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name')
@@ -141,7 +138,7 @@ const schemaOf = (database: Database): ReadonlyMap<string, string | null> => {
   return new Map(objects.map(({ type, name, sql }) => [`${type} ${name}`, sql]))
 }
 
-/** Somebody else chose the name of an added object, and a terminal shows it. */
+/** Someone else chose the name of an added object, and a terminal shows it. */
 const printable = (name: string): string => name.slice(0, schemaNameCharsMax).replaceAll(/[^A-Za-z0-9_. -]/g, '?')
 
 const bounded = (differences: readonly string[]): readonly string[] => {

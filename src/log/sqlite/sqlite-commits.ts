@@ -5,61 +5,52 @@ import { eachRow, type PackedGroup, streamsOf } from './commit-group.ts'
 import { copyWal } from './sqlite-file.ts'
 import { WalCopying } from './wal-copying.ts'
 
-/** What became of a group. */
 export type CommitVerdict =
-  /** `survived`: why the first fsync failed, if the second one succeeded. */
+  /** `survived`: the first fsync failed for this reason, the second succeeded. */
   | { readonly kind: 'written'; readonly survived?: string }
-  /** Nothing was written, and the next group may fare better. */
   | { readonly kind: 'not_written'; readonly reason: 'full' | 'unavailable'; readonly why: string }
-  /** Nothing was written: somebody else's rows lie there. */
+  /** Nothing was written: another program's rows are there. */
   | { readonly kind: 'overlaps'; readonly why: string }
-  /** Nobody can say, and nothing more is written by this process. */
   | { readonly kind: 'unknown'; readonly why: string }
-  /** Not tried: a group before it, on which it was numbered, was not written. */
+  /** Not tried: an earlier group, on which it depends, was not written. */
   | { readonly kind: 'superseded' }
   /** Not tried: an earlier group ended unknown. */
   | { readonly kind: 'stopped'; readonly why: string }
 
-/** Where batches are made durable, one after the other: on a thread of its own, or in a test on this one. */
+/** Makes groups durable, in the order of the calls. No method rejects. */
 export type Commits = {
-  /** Settles after the fsync. Never rejects. Batches are written in the order in which they are given. */
   commit(group: PackedGroup): Promise<CommitVerdict>
-  /** A stream begins at `keptFrom` from now on. Never rejects. */
+  /** From now on the stream begins at `keptFrom`. */
   truncate(truncation: Truncation): Promise<CommitVerdict>
-  /** Deletes the next rows of which nothing is kept, few enough that nobody waits long behind them. Never rejects. */
+  /** Deletes some truncated rows, few enough that no commit waits long. */
   trim(trimming: Trimming): Promise<CommitVerdict>
-  /**
-   * Copies the write-ahead log into the file and empties it, so that neither holds erased rows. `not_written` if another
-   * program reads the file now. Never rejects.
-   */
+  /** Erases deleted rows from the write-ahead log. `not_written` if another program reads the file. */
   emptyWriteAheadLog(): Promise<CommitVerdict>
-  /** Why nothing can be written, or why the last checkpoint failed; `null` if neither is so. */
+  /** Why nothing can be written, or why WAL copying failed. */
   readonly fault: string | null
   close(): Promise<void>
 }
 
-/** Of the stream with that number. */
 export type Truncation = { readonly stream: number; readonly keptFrom: number }
 
-/** `isErased`: the deleted rows are overwritten with zeros, which costs up to twice the time. */
+/** `isErased`: deleted rows are overwritten with zeros, at up to twice the time. */
 export type Trimming = { readonly stream: number; readonly isErased: boolean }
 
-/** What happens between BEGIN and COMMIT, and how to tell afterwards that it has taken effect. */
+/** `isVisible`: the rows are there after a failed COMMIT. */
 type Transaction = { run(): void; isVisible(): boolean }
 
 type Failure = { readonly cause: unknown; readonly isInDoubt: boolean }
 
-/** Batches as transactions of one connection, and what a failure means. Everything here happens at once. */
 export class SqliteCommits {
   readonly #database: Database
   readonly #beforeCommit: (database: Database) => void
   readonly #walCopying: WalCopying
   readonly #statements: ReturnType<typeof prepare>
   #stoppedBy: string | null = null
-  /** What was numbered before the last failure was known stands on ground that is not there. */
+  /** Groups of this epoch depend on a failed group. */
   #failedEpoch = -1
 
-  /** `beforeCommit` runs right before each COMMIT: a test does there what a disk would. */
+  /** `beforeCommit`: a test fails here like a disk. */
   constructor(database: Database, beforeCommit: (database: Database) => void = () => {}) {
     this.#database = database
     this.#beforeCommit = beforeCommit
@@ -72,9 +63,8 @@ export class SqliteCommits {
   }
 
   /**
-   * All of the group, or nothing of it. A COMMIT that failed may have reached the disk all the same: the same group again
-   * on the same connection overwrites what it may have left, and the fsync of that vouches for it (docs/protocol.md, "A failed
-   * fsync").
+   * A COMMIT that failed may have reached the disk. The group is written again, and that fsync decides
+   * (docs/protocol.md, "A failed fsync").
    */
   commit(group: PackedGroup): CommitVerdict {
     if (this.#stoppedBy !== null) return { kind: 'stopped', why: this.#stoppedBy }
@@ -87,12 +77,10 @@ export class SqliteCommits {
     return verdict
   }
 
-  /** Copies the write-ahead log into the file when that is due: behind the answer, since it may take milliseconds. */
   copyWalIfDue(): void {
     this.#walCopying.runIfDue()
   }
 
-  /** If the last checkpoint failed. */
   retryWalCopy(): void {
     this.#walCopying.retry()
   }
@@ -139,7 +127,7 @@ export class SqliteCommits {
     if (first === null) return { kind: 'written' }
     if (this.#stoppedBy === null && !first.isInDoubt) return verdictOf(first.cause)
     if (this.#stoppedBy === null) {
-      // Rows that had become visible are not written a second time, and then no fsync vouches for them.
+      // Visible rows are not written again, so no fsync would prove them durable.
       if (this.#isVisible(transaction)) this.#stop('a commit that had failed took effect')
       else {
         const second = this.#try(transaction)
@@ -161,7 +149,7 @@ export class SqliteCommits {
       return null
     } catch (cause) {
       this.#undo()
-      // No room is no doubt: the page that makes a commit valid is written last.
+      // A full disk leaves no doubt: the page that makes a commit valid is written last.
       return { cause, isInDoubt: isCommitting && !isFull(cause) }
     }
   }
@@ -175,7 +163,6 @@ export class SqliteCommits {
 
   #undo(): void {
     try {
-      // After some failures SQLite has rolled back by itself.
       if (this.#database.inTransaction) this.#statements.rollback.run()
     } catch (cause) {
       this.#stop(messageOf(cause))
@@ -196,12 +183,10 @@ export class SqliteCommits {
   }
 }
 
-/** What everyone is told once nothing more is written by this process. */
 export const stoppedText = (why: string): string =>
   `The log can't be written since a failure of its disk, until the service is started again: ${why}`
 
 const verdictOf = (cause: unknown): CommitVerdict => {
-  // A bug is not an outage: it ends whoever runs this.
   if (!(cause instanceof SQLiteError)) throw cause
   const why = cause.message
   if (cause.code?.startsWith('SQLITE_CONSTRAINT') === true) return { kind: 'overlaps', why }

@@ -1,31 +1,28 @@
-/** The file of the embedded log: how it is opened, checked and brought up to date. */
+/** Opens the file of the embedded log, checks it, and brings it to the newest format. */
 import { Database, SQLiteError } from 'bun:sqlite'
 import { storeBusyMsMax, storeReadCacheBytes, storeWriteCacheBytes } from '../../limits.ts'
 import { ChangedSchema, NewerLogFormat, NotACellarbookLog } from '../data-folder.ts'
 import { Outage } from '../event-log.ts'
 import { formatVersion, schemaDifferences, stepsFrom } from './schema.ts'
 
-/** "Clrb", so that `file` and others can tell what it is. */
+/** "Clrb", which lets `file` recognize a log. */
 const applicationId = 0x436c7262
 /**
- * Each commit writes whole pages: of the index of streams and revisions, one for every key in the group. Halved from
- * SQLite's 4,096, a group of 64 keys commits a fifth faster and writes half as much, for 2 bytes more per reading.
+ * A commit writes whole index pages. With half of SQLite's 4,096 bytes, a group of 64 keys commits a fifth faster, for
+ * 2 bytes more per reading.
  */
 export const pageBytes = 2_048
 
 export type OpenOptions = {
-  /** Accepts a changed schema, and is told how it differs. Default: a changed schema is refused. */
+  /** Accepts a changed schema. Default: throws `ChangedSchema`. */
   readonly acceptSchema?: (differences: readonly string[]) => void
 }
 
-/**
- * Makes the file if it is missing, settles what a stopped process left, and opens it to read what is committed.
- * @throws NotACellarbookLog, NewerLogFormat, ChangedSchema, Outage
- */
+/** Creates the file if it is missing. @throws NotACellarbookLog, NewerLogFormat, ChangedSchema, Outage */
 export const openForReading = (path: string, { acceptSchema }: OpenOptions = {}): Database =>
   open(path, (database) => {
     assertOurs(database, path)
-    // Before anything is written: a step to a newer format could hide the changes.
+    // Before any write, since a step to a newer format could hide the changes.
     const differences = schemaDifferences(database, formOf(database).version)
     if (differences.length > 0) (acceptSchema ?? refuseSchema(path))(differences)
     configure(database, storeReadCacheBytes)
@@ -34,7 +31,7 @@ export const openForReading = (path: string, { acceptSchema }: OpenOptions = {})
     database.run('PRAGMA query_only = ON')
   })
 
-/** Of a file that was opened for reading before. @throws Outage */
+/** The file must have been opened for reading before. @throws Outage */
 export const openForWriting = (path: string): Database =>
   open(path, (database) => configure(database, storeWriteCacheBytes))
 
@@ -95,7 +92,7 @@ const refuseSchema =
 
 const configure = (database: Database, cacheBytes: number): void => {
   database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
-  // Of a file that has its form already this changes nothing.
+  // Changes nothing in a file that has pages.
   database.run(`PRAGMA page_size = ${pageBytes}`)
   const mode = database.query<{ journal_mode: string }, []>('PRAGMA journal_mode = WAL').get()
   if (mode?.journal_mode !== 'wal') {
@@ -103,15 +100,14 @@ const configure = (database: Database, cacheBytes: number): void => {
   }
   database.run('PRAGMA synchronous = FULL')
   database.run(`PRAGMA cache_size = ${-cacheBytes / 1024}`)
-  // The log checkpoints by itself, behind the answers and where a failure is seen.
   database.run('PRAGMA wal_autocheckpoint = 0')
   assertSettings(database)
 }
 
-/** Durability, and the checks in the file itself, depend on these. */
+/** Durability and the checks in the file depend on these. */
 const settings = { journal_mode: 'wal', synchronous: 2, ignore_check_constraints: 0 }
 
-/** SQLite silently ignores a setting that it does not know or can't apply. @throws Outage */
+/** SQLite silently ignores a setting that it cannot apply. @throws Outage */
 export const assertSettings = (database: Database): void => {
   for (const [name, wanted] of Object.entries(settings)) {
     const [[found] = []] = database.query(`PRAGMA ${name}`).values()
@@ -130,8 +126,7 @@ const bringUpToDate = (database: Database, version: number): void => {
 }
 
 /**
- * What a killed process left in the write-ahead log may never have reached the disk, though it can be read: its fsync may
- * have failed. A checkpoint writes it once more and syncs it, so that "already written" is true from then on.
+ * The fsync of a killed process may have failed. Copying syncs its write-ahead log, so that "already written" is true.
  */
 const settleWriteAheadLog = (database: Database, path: string): void => {
   if (!copyWal(database, 'FULL').isBlocked) return
@@ -141,14 +136,13 @@ const settleWriteAheadLog = (database: Database, path: string): void => {
 }
 
 export type WalCopy = {
-  /** Somebody else's reading or writing kept it from its end. */
+  /** Another reader or writer stopped it. */
   readonly isBlocked: boolean
-  /** In the write-ahead log, and how many of them are copied into the file. */
   readonly pages: number
   readonly copied: number
 }
 
-/** `NOOP` only counts; `TRUNCATE` empties the write-ahead log. */
+/** `NOOP` only counts. `TRUNCATE` also empties the write-ahead log. */
 export const copyWal = (database: Database, mode: 'NOOP' | 'PASSIVE' | 'FULL' | 'TRUNCATE'): WalCopy => {
   const row = database.query<WalCopyRow, []>(`PRAGMA wal_checkpoint(${mode})`).get()
   if (row === null) throw new Error('Cannot happen: SQLite says nothing of a checkpoint')

@@ -33,24 +33,21 @@ import { commitOnThread } from './threaded-commits.ts'
 
 export type SqliteLogOptions = {
   readonly dataDir: string
-  /** Open the folder though other users can write it. Default: it is refused. */
+  /** Opens a folder that other users can write. Default: false. */
   readonly allowSharedFolder?: boolean
   readonly codec?: Codec
-  /** Where the file is written. Default: on a thread of its own. */
   readonly commits?: (path: string) => Commits
-  /** Below so much free space readings are refused. Default: nobody looks at the disk. */
+  /** Below this free space readings are refused. Default: the disk is not watched. */
   readonly diskReserveBytes?: number
-  /** What is free on the disk of that folder. Default: what the operating system says. */
   readonly freeBytes?: (folder: string) => Promise<number>
-  /** Accepts a changed schema, and is told how it differs. Default: refused as `ChangedSchema`. */
+  /** Accepts a changed schema. Default: throws `ChangedSchema`. */
   readonly acceptSchema?: (differences: readonly string[]) => void
-  /** When the disk and the log's troubles are looked at. Default: the process's own timers. */
   readonly later?: Later
 }
 
 /**
- * The embedded log, in `dataDir`. What waits is written in one transaction, and every append answers after its fsync.
- * @throws DataFolderUnwritable, DataFolderHeld, NotACellarbookLog, NewerLogFormat, ChangedSchema, Outage
+ * The embedded log (docs/decisions/008-commits-in-groups-on-a-thread.md). @throws DataFolderUnwritable, DataFolderHeld,
+ * NotACellarbookLog, NewerLogFormat, ChangedSchema, Outage
  */
 export const openSqliteLog = (options: SqliteLogOptions): EventLog => {
   const folder = holdDataFolder(options.dataDir, { allowShared: options.allowSharedFolder ?? false })
@@ -58,7 +55,7 @@ export const openSqliteLog = (options: SqliteLogOptions): EventLog => {
     return new SqliteLog(folder, options)
   } catch (cause) {
     folder.release()
-    // A table may be missing in a schema that was accepted.
+    // An accepted schema may lack a table.
     if (!(cause instanceof SQLiteError)) throw cause
     throw new Outage(`Cannot open "${folder.logPath}": ${cause.message}`, 'not_written', 'unavailable', { cause })
   }
@@ -70,7 +67,6 @@ type Waiting = EncodedAppend & {
   reject(cause: unknown): void
 }
 
-/** Appends of one transaction. */
 type Group = { appends: readonly Waiting[] }
 
 class SqliteLog implements EventLog {
@@ -88,13 +84,10 @@ class SqliteLog implements EventLog {
   readonly #space: DiskSpace | null
   #queue: Waiting[] = []
   #room = new QueueRoom()
-  /** Groups that are being committed. */
   #underWay = 0
-  /** Of the group staged last. */
   #stagedEpoch = 0
-  /** Settles when all of them are. */
+  /** Settles when the newest group is answered. */
   #lastGroup: Promise<void> = Promise.resolve()
-  /** Settles when those that were asked for are. */
   #truncations: Promise<void> = Promise.resolve()
   #publishedTo: number
   #stoppedBy: string | null = null
@@ -151,7 +144,6 @@ class SqliteLog implements EventLog {
     const head = this.#reading(`"${stream}"`, () => this.#reads.head(stream))
     assertTruncatable(stream, before, head?.nextRevision ?? 0)
     if (head === null) return
-    // One after the other: deleting rows is nobody's hurry.
     const isErased = isRecordStream(stream)
     const truncation = this.#truncations.then(() => this.#truncate({ stream: head.id, isErased }, before))
     this.#truncations = truncation.catch(() => {})
@@ -183,7 +175,7 @@ class SqliteLog implements EventLog {
     await this.#truncations
     this.#subscriptions.dropAll(new Outage('The log was closed', 'not_written', 'closed'))
     await this.#commits.close()
-    // The last connection to leave copies the write-ahead log into the file and removes it.
+    // Copies the write-ahead log into the file and removes it.
     this.#database.close(true)
     this.#folder.release()
   }
@@ -217,7 +209,7 @@ class SqliteLog implements EventLog {
     })
   }
 
-  /** Without this, a broken disk would count as well as soon as nobody reads. */
+  /** Otherwise a broken disk would look well as soon as nobody reads. */
   #tryToRead(): void {
     try {
       this.#reads.ends()
@@ -234,18 +226,17 @@ class SqliteLog implements EventLog {
 
   #enqueue(append: Waiting): void {
     this.#queue.push(append)
-    // Behind whatever else is appended by the same callback or by those that are due with it: the actors hand over all that
-    // came in a turn of the event loop in one callback at its end, and whatever waited for a group in the one that answers it.
+    // In a microtask, so that all appends of one callback are in the group.
     if (this.#queue.length === 1) queueMicrotask(() => this.#writeNext())
   }
 
   /**
-   * Sends everything that waits as one group, unless enough are under way: the end of one comes here again. With a second
-   * group at hand the thread goes on without waiting for the event loop, which is busy with requests.
+   * Sends all waiting appends as one group. Two groups may be under way, so that the thread never waits for a busy
+   * event loop.
    */
   #writeNext(): void {
     if (this.#queue.length === 0 || this.#underWay >= groupsUnderWayMax) return
-    // After a failure the group behind it is staged anew, and nothing may be numbered before it.
+    // After a failure the groups under way are staged again. No new group may be numbered before them.
     if (this.#underWay > 0 && this.#stagedEpoch !== this.#staging.epoch) return
     const group = this.#queue
     this.#queue = []
@@ -257,23 +248,23 @@ class SqliteLog implements EventLog {
     })
   }
 
-  /** Never rejects: each append hears of its own fate, in the order of the groups. */
+  /** Never rejects. Groups are answered in order. */
   async #write(group: Group, before: Promise<void>): Promise<void> {
     try {
       for (const [index, fate] of (await this.#commit(group, before)).entries()) answer(group.appends[index], fate)
     } catch (cause) {
-      // It may have failed before it was handed over, while the one before it is still under way.
+      // This group may fail before the group before it is answered.
       await before
       for (const append of group.appends) append.reject(cause)
     }
   }
 
-  /** @throws Outage when the group is not written, or nobody can say. */
+  /** @throws Outage */
   async #commit(group: Group, before: Promise<void>): Promise<readonly Fate[]> {
     if (this.#stoppedBy !== null) throw stopped(this.#stoppedBy)
     for (let tries = 1; ; tries += 1) {
       const staged = this.#reading('where streams end', () => this.#staging.stage(group.appends))
-      // One that is staged anew leaves those behind it numbered on what is gone: they come before anything new.
+      // Groups behind it have outdated numbers. They are staged before any new group.
       if (tries === 1 || this.#underWay === 1) this.#stagedEpoch = staged.epoch
       const verdict = await this.#verdictOn(staged, before)
       if (verdict.kind === 'written') {
@@ -282,14 +273,13 @@ class SqliteLog implements EventLog {
       }
       if (verdict.kind === 'superseded') continue
       this.#staging.forget()
-      // Another program's rows are taken note of by the next try.
       if (verdict.kind === 'overlaps' && tries <= overlapRetriesMax) continue
       const outage = this.#outageOf(verdict)
       if (outage.reason !== 'full' || !refuseReadings(group, outage)) throw outage
     }
   }
 
-  /** A group is judged by those before it, so even one that writes nothing stands or falls with them. */
+  /** A group is judged by the groups before it. So even a group without rows fails with them. */
   async #verdictOn({ packed, epoch }: Staged, before: Promise<void>): Promise<CommitVerdict> {
     const verdict = packed === null ? null : this.#commits.commit(packed)
     await before
@@ -308,9 +298,9 @@ class SqliteLog implements EventLog {
   }
 
   /**
-   * Writes the mark first, which hides the rows below it, and then deletes these rows, a few at a time. If the log is closed
-   * meanwhile, the next truncation deletes the rest. Records hold personal data, so nothing of them may stay in the file's free
-   * pages or in the write-ahead log. Readings hold none, and erasing so many would take long.
+   * First hides the events before `keptFrom`, then deletes their rows. A close leaves the rest to the next truncation.
+   * Records hold personal data, so they are erased from the file and the write-ahead log. Erasing readings would take
+   * long.
    */
   async #truncate(trimming: Trimming, keptFrom: number): Promise<void> {
     const { stream: id, isErased } = trimming
@@ -322,7 +312,7 @@ class SqliteLog implements EventLog {
     while (!this.#isClosed && this.#reading('the log', () => this.#reads.hasRowsToTrim(id))) {
       this.#assertWritten(await this.#commits.trim(trimming))
     }
-    // Not tried again while another program reads the file: closing it and the next purge empty the write-ahead log too.
+    // Not repeated while another program reads the file: closing and the next purge do the same.
     if (isErased && !this.#isClosed) await this.#commits.emptyWriteAheadLog()
   }
 
@@ -350,7 +340,7 @@ class SqliteLog implements EventLog {
     return new Outage(`Cannot say whether it was written: ${why}`, 'unknown', 'unavailable')
   }
 
-  /** @throws Outage where SQLite can't read its file: that is no bug, and nothing was written by it. */
+  /** @throws Outage when SQLite cannot read its file. */
   #reading<T>(what: string, read: () => T): T {
     try {
       return read()
@@ -366,10 +356,7 @@ class SqliteLog implements EventLog {
   }
 }
 
-/**
- * Refuses the readings of a group that had no room, and keeps the rest for another try: a revocation may fit without them.
- * Returns false if the group has nothing but readings, or none.
- */
+/** A revocation may fit on a full disk without its group's readings. Returns false if that cannot help. */
 const refuseReadings = (group: Group, full: Outage): boolean => {
   const changes = group.appends.filter(({ isReadings }) => !isReadings)
   if (changes.length === 0 || changes.length === group.appends.length) return false
@@ -380,7 +367,6 @@ const refuseReadings = (group: Group, full: Outage): boolean => {
 
 const stopped = (why: string): Outage => new Outage(why, 'not_written', 'unavailable')
 
-/** The events that an append has newly written. */
 const eventsOf = (fate: Fate): readonly RecordedEvent[] =>
   'result' in fate && fate.result.outcome === 'written' ? fate.result.events : []
 

@@ -17,20 +17,18 @@ type Row = {
   readonly body: string | Uint8Array
 }
 
-/** What is remembered of a stream. */
 type Known = {
   readonly name: string
   readonly category: string
-  /** Below it all is gone, though rows may be left. */
+  /** Earlier events are truncated, though their rows may still be there. */
   readonly keptFrom: number
 }
 
-/** Where a stream ends, as committed. */
 export type Head = { readonly id: number; readonly nextRevision: number }
 
 const columns = 'position, stream, revision, count, recorded_at, body'
 
-/** What is committed in the log's file, as events. Everything here happens at once. */
+/** Reads committed events from the log's file, synchronously. */
 export class SqliteReads {
   readonly #codec: Codec
   readonly #statements: ReturnType<typeof prepare>
@@ -46,13 +44,12 @@ export class SqliteReads {
     return found === null ? null : { id: found.id, nextRevision: found.next_revision }
   }
 
-  /** What the next event and the next stream are numbered. */
   ends(): { readonly nextPosition: number; readonly nextStreamId: number } {
     const ends = this.#statements.ends.get()
     return { nextPosition: ends?.next_position ?? 1, nextStreamId: ends?.next_stream ?? 1 }
   }
 
-  /** Of the file as the last commit left it, with pages that are still in the write-ahead log. */
+  /** Counts pages in the write-ahead log too. */
   fileBytes(): { readonly all: number; readonly free: number } {
     const { pages, freePages, pageSize } = this.#statements
     const size = pageSize.get()?.page_size ?? 0
@@ -73,17 +70,15 @@ export class SqliteReads {
     return this.#take(rows, { limit, backwards: false }, ({ revision }) => ({ first: first - revision }))
   }
 
-  /** Where the stream begins, as far as this connection was told. */
   keptFrom(id: number): number {
     return this.#stream(id).keptFrom
   }
 
-  /** The stream's mark was set: it is looked up again. */
+  /** Call it after `keptFrom` has changed. */
   truncated(id: number): void {
     this.#known.delete(id)
   }
 
-  /** Rows of which nothing is kept are still there. */
   hasRowsToTrim(id: number): boolean {
     const first = this.#statements.firstRow.get(id)
     return first !== null && first.next_revision <= this.keptFrom(id)
@@ -101,8 +96,8 @@ export class SqliteReads {
   }
 
   /**
-   * Looks at `limit` events or a few more: to the end of the row that has the last of them. `publishedTo` is the last
-   * position that live subscribers were told of; who has come so far is at the end. What is not wanted is not decoded.
+   * Looks at `limit` events, and at the rest of the last row. Live subscribers have seen everything up to
+   * `publishedTo`.
    */
   scan(
     after: number | null,
@@ -113,8 +108,8 @@ export class SqliteReads {
     let scannedTo = after ?? 0
     let looked = 0
     for (const row of this.#statements.allForwards.iterate(scannedTo)) {
-      // The first row is the one that `after` lies in. Counted when nothing of it is left, one as large as a page would be
-      // all that is ever looked at, and no follower would get past it.
+      // The first row contains `after`. If nothing of it is left, it does not count: otherwise no follower would pass a
+      // large row.
       if (row.position + row.count - 1 <= scannedTo) continue
       if (wants(this.#stream(row.stream).category)) {
         const kept = this.#kept(row, { first: scannedTo - row.position + 1 })
@@ -127,7 +122,6 @@ export class SqliteReads {
     return { events, scannedTo: scannedTo === 0 ? after : scannedTo, atEnd: scannedTo >= publishedTo }
   }
 
-  /** `within`: what may be taken of a row, as far as that is less than all. */
   #take(
     rows: Iterable<Row>,
     { limit, backwards }: { readonly limit: number; readonly backwards: boolean },
@@ -144,7 +138,7 @@ export class SqliteReads {
     return taken
   }
 
-  /** Without what lies below the stream's mark: an append across it stays whole in its row. */
+  /** An append across `keptFrom` stays whole in its row. */
   #kept({ stream, revision, count }: Row, { first = 0, end = count }: Partial<Part>): Part {
     return { first: Math.max(0, first, this.#stream(stream).keptFrom - revision), end: Math.min(count, end) }
   }
@@ -182,7 +176,7 @@ const prepare = (database: Database) => ({
     SELECT streams.id, revision + count AS next_revision FROM streams JOIN events ON stream = streams.id
       WHERE name = ? ORDER BY revision DESC LIMIT 1
   `),
-  // A place in the middle of a row: forwards, reading begins with the row that has it.
+  // The revision may lie inside a row, so reading begins with that row.
   streamForwards: database.prepare<Row, [number, number]>(`
     SELECT ${columns} FROM events WHERE stream = ?1
       AND revision >= coalesce((SELECT max(revision) FROM events WHERE stream = ?1 AND revision <= ?2), 0)

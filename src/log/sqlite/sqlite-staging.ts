@@ -7,7 +7,6 @@ import { recordRun } from '../storable.ts'
 import { GroupPacker, type PackedGroup } from './commit-group.ts'
 import type { Head, SqliteReads } from './sqlite-reads.ts'
 
-/** An append with its rows encoded. */
 export type EncodedAppend = {
   readonly stream: string
   readonly expected: ExpectedRevision
@@ -15,11 +14,10 @@ export type EncodedAppend = {
   readonly rows: readonly NewRow[]
 }
 
-/** What becomes of one append of a group, provided that the group is committed. */
+/** Valid if the group is committed. */
 export type Fate = { readonly result: AppendResult } | { readonly fault: UndecodableEvent }
 
 export type Staged = {
-  /** In the order of the group. */
   readonly fates: readonly Fate[]
   /** `null`: there is nothing to write. */
   readonly packed: PackedGroup | null
@@ -27,19 +25,18 @@ export type Staged = {
 }
 
 /**
- * Judges the appends of a group, each by what is committed and by all that was staged before it, and numbers what they
- * write. So a group can be on its way before the one before it is committed; if that fails, `forget` takes both back.
+ * Judges and numbers the appends of a group, by what is committed and by what was staged before. So a group can be sent
+ * before the group before it is committed.
  */
 export class SqliteStaging {
   readonly #reads: SqliteReads
-  /** Where streams end: of those used last, the others are looked up. */
+  /** Of the streams used last. Other heads are read again. */
   readonly #heads = new BoundedMap<string, Head>(storeStreamsRememberedMax)
-  /** What is staged and not committed: by group, then by append. */
   #uncommitted: (readonly RecordedEvent[])[][] = []
   #epoch = 0
   #nextPosition = 0
   #nextStreamId = 0
-  /** Where the log ends must be asked before anything is numbered. */
+  /** The log's end must be read before anything is numbered. */
   #isForgotten = false
 
   constructor(reads: SqliteReads) {
@@ -47,17 +44,16 @@ export class SqliteStaging {
     this.#recall()
   }
 
-  /** The last event staged has the one before it. */
   get nextPosition(): number {
     return this.#nextPosition
   }
 
-  /** Goes up when what was staged is taken back. */
+  /** Grows when staged groups are taken back. */
   get epoch(): number {
     return this.#epoch
   }
 
-  /** @throws what a disk that can't be read throws; then nothing of the group was numbered. */
+  /** @throws SQLiteError if the disk cannot be read. Then nothing of the group was numbered. */
   stage(group: readonly EncodedAppend[]): Staged {
     const packer = new GroupPacker()
     try {
@@ -71,14 +67,14 @@ export class SqliteStaging {
     }
   }
 
-  /** The group that was staged first of those under way is committed. */
+  /** The oldest group under way is committed. */
   committed(): void {
     this.#uncommitted.shift()
   }
 
   /**
-   * What was staged is not written, or written by another: nothing that was remembered may be believed. What is so is read
-   * by the next group, since whoever calls this has to say what became of the last, and a disk that fails may fail at both.
+   * Takes back all staged groups. The next `stage` reads what is true: reading here could fail too, and hide the first
+   * failure.
    */
   forget(): void {
     this.#epoch += 1
@@ -94,7 +90,7 @@ export class SqliteStaging {
     this.#isForgotten = false
   }
 
-  /** One that can't be compared with what is stored fails by itself; its neighbours go on. */
+  /** An append that cannot be compared with stored events fails alone. */
   #fateOf(append: EncodedAppend, packer: GroupPacker): Fate {
     try {
       return { result: this.#append(append, packer) }
@@ -136,10 +132,10 @@ export class SqliteStaging {
     return { outcome: 'conflict', currentRevision: nextRevision === 0 ? null : nextRevision - 1 }
   }
 
-  /** Committed ones, and behind them those on their way, some of which may be committed by now. */
+  /** Committed events, then staged events, of which some may be committed by now. */
   #eventsAt(stream: string, revision: number, count: number): readonly RecordedEvent[] {
     const committed = this.#reads.read(stream, { from: revision, limit: count })
-    // The place is gone: what comes first is not what lay there.
+    // The event at `revision` is truncated.
     if ((committed[0]?.revision ?? revision) !== revision) return []
     const next = revision + committed.length
     const onTheirWay = this.#uncommitted.flat(2).filter((event) => event.stream === stream && event.revision >= next)

@@ -5,12 +5,12 @@ import { copyWal, pageBytes } from './sqlite-file.ts'
 const walPagesMax = storeWalBytesMax / pageBytes
 
 /**
- * Copies the write-ahead log into the file when it has grown long. It runs behind the answers of a group and not inside
- * its COMMIT, as SQLite would by itself: there it would hold up those who wait, and swallow its own failures.
+ * Copies a long write-ahead log into the file, after the answers of a group. SQLite itself would copy inside COMMIT:
+ * that delays the answers and hides failures.
  */
 export class WalCopying {
   readonly #database: Database
-  /** So many pages that are not copied yet make the next one begin. */
+  /** This many pages not yet copied make the next copying begin. */
   #dueAtPages = walPagesMax
   #fault: string | null = null
 
@@ -18,17 +18,17 @@ export class WalCopying {
     this.#database = database
   }
 
-  /** Why the last one failed; `null` if it did not. Nothing is lost by it, but the write-ahead log grows. */
+  /** Why the last copying failed. Nothing is lost, but the write-ahead log grows. */
   get fault(): string | null {
     return this.#fault
   }
 
   runIfDue(): void {
-    // After a failure not with each group: whoever commits tries again in a while.
+    // After a failure the owner retries after a pause, not with each group.
     if (this.#fault === null) this.#run(this.#dueAtPages)
   }
 
-  /** Makes one that failed again, however little waits: nothing may be written any more until it has succeeded. */
+  /** Tries again after a failure, however few pages wait. Nothing may be written until it succeeds. */
   retry(): void {
     if (this.#fault !== null) this.#run(0)
   }
@@ -37,7 +37,7 @@ export class WalCopying {
     try {
       const waiting = this.#pagesWaiting('NOOP')
       if (waiting < fromPages) return
-      // If somebody is reading an old state: to look again costs time in proportion to what waits, so not with each group.
+      // A reader of an old state blocks copying. Looking costs time for each waiting page, so not with each group.
       this.#dueAtPages = waiting + walPagesMax / 4
       if (this.#pagesWaiting('PASSIVE') === 0) this.#dueAtPages = walPagesMax
       this.#fault = null
