@@ -4,7 +4,7 @@ import type { BodiesInFlight } from '../bodies-in-flight.ts'
 import type { LastRefusals } from '../ingest/last-refusals.ts'
 import type { RequestLines } from '../request-lines.ts'
 import type { Origin, WebConfig } from './door/origin.ts'
-import type { Traces } from './door/refusal-traces.ts'
+import type { RefusedVisitor, Traces } from './door/refusal-traces.ts'
 import type { SignInThrottle } from './door/sign-in-throttle.ts'
 import type { FormFields } from './forms/read-form.ts'
 import type { LivePages } from './live/live-pages.ts'
@@ -60,3 +60,10 @@ export const askerOf = ({ session, requestId }: SignedInVisit): Asker => {
   const { email, id, linkMadeBy } = session
   return { by: { kind: 'operator', email, session: { id, linkMadeBy } }, requestId }
 }
+
+/** `email`: of an existing account, or `null`. */
+export const refusedVisitor = ({ origin, requestId }: Visit, email: string | null): RefusedVisitor => ({
+  email,
+  address: origin.clientAddress,
+  requestId,
+})

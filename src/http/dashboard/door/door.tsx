@@ -12,10 +12,19 @@ import { askAgain, endOfStream } from '../live/live-answers.ts'
 import { noticeNamed, noticeText } from '../notice.ts'
 import { htmlPage, notFound, problemPage, seeOther } from '../page-answers.tsx'
 import { takeTurn } from '../show/pause.ts'
-import type { Action, Answer, DashboardDeps, OpenSession, Route, SignedInVisit, Visit } from '../visit.ts'
+import {
+  type Action,
+  type Answer,
+  type DashboardDeps,
+  type OpenSession,
+  type Route,
+  refusedVisitor,
+  type SignedInVisit,
+  type Visit,
+} from '../visit.ts'
 import { csrfMatches, csrfToken, isCrossSite } from './csrf.ts'
 import { type Origin, originOf } from './origin.ts'
-import { type DoorReason, whoOf } from './refusal-traces.ts'
+import type { DoorReason } from './refusal-traces.ts'
 import { secured } from './security-headers.ts'
 import { cookieText, readCookie } from './session-cookie.ts'
 
@@ -100,7 +109,7 @@ const enterWithForm = async (deps: DashboardDeps, action: Action, asked: Visit):
 }
 
 const traceRefused = ({ traces }: DashboardDeps, visit: Visit, reason: DoorReason): void =>
-  traces.refused({ what: 'form', reason, ...whoOf(visit, visit.session?.email ?? null) })
+  traces.refused({ what: 'form', reason, ...refusedVisitor(visit, visit.session?.email ?? null) })
 
 const holderOf = ({ session, origin }: Visit): BodyHolder =>
   session === null

@@ -1,7 +1,7 @@
 import type { CommandRefusal, Outcome } from '../../../domain/refusal.ts'
-import type { DashboardDeps, SignedInVisit, Visit } from '../visit.ts'
+import { type DashboardDeps, refusedVisitor, type SignedInVisit, type Visit } from '../visit.ts'
 import { knownBrowser } from './known-browser.ts'
-import { type SignInReason, throttledReasons, whoOf } from './refusal-traces.ts'
+import { type SignInReason, throttledReasons } from './refusal-traces.ts'
 import type { ThrottledAttempt } from './sign-in-throttle.ts'
 
 type Answer<T> = Outcome<T, CommandRefusal>
@@ -27,7 +27,7 @@ export const withPasswordAttempt = async <T>(
   compare: () => Promise<Answer<T>>,
 ): Promise<Answer<T> | ThrottledAttempt> => {
   const trace = (reason: SignInReason): void =>
-    traces.refused({ what: 'sign_in', reason, ...whoOf(visit, isAccount ? email : null) })
+    traces.refused({ what: 'sign_in', reason, ...refusedVisitor(visit, isAccount ? email : null) })
   const counted = throttle.attempt({ email, isAccount, address: visit.origin.clientAddress, device }, visit.nowMs)
   if (!counted.isCounted) {
     trace(throttledReasons[counted.reason])

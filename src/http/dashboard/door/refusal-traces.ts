@@ -5,7 +5,6 @@ import { refusalLineCountersMax, refusalLineNamesMax, traceLineMs, traceLinesMax
 import { networkOf } from '../../client-address.ts'
 import { FrequentNames } from '../../ingest/frequent-names.ts'
 import type { RequestLines } from '../../request-lines.ts'
-import type { Visit } from '../visit.ts'
 import type { ThrottledAttempt } from './sign-in-throttle.ts'
 
 /** Why a password was not accepted. `busy`: it was never compared. `wrong_own_password`: the person who guessed was signed in. */
@@ -31,20 +30,14 @@ export const throttledReasons: Readonly<Record<ThrottledAttempt['reason'], SignI
   device: 'too_many_from_browser',
 }
 
-type Who = {
+export type RefusedVisitor = {
   /** Of an existing account; `null`: none. A text that is no account's e-mail may be a password in the wrong field. */
   readonly email: string | null
   readonly address: string
   readonly requestId: string
 }
 
-export const whoOf = ({ origin, requestId }: Visit, email: string | null): Who => ({
-  email,
-  address: origin.clientAddress,
-  requestId,
-})
-
-export type Refused = Who &
+export type Refused = RefusedVisitor &
   (
     | { readonly what: 'sign_in'; readonly reason: SignInReason }
     | { readonly what: 'form'; readonly reason: DoorReason }

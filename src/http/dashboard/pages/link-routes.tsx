@@ -2,10 +2,9 @@ import { LinkPage, type LinkPurpose, LinkSpentPage } from '../../../../views/ope
 import { paths } from '../../../../views/paths.ts'
 import { passwordCharsMin } from '../../../limits.ts'
 import { passwordClient } from '../door/known-browser.ts'
-import { whoOf } from '../door/refusal-traces.ts'
 import { type Faults, noFaults, placedFaults } from '../forms/field-faults.ts'
 import { htmlPage, refusedPage, seeOther } from '../page-answers.tsx'
-import type { DashboardDeps, Route, Visit } from '../visit.ts'
+import { type DashboardDeps, type Route, refusedVisitor, type Visit } from '../visit.ts'
 import { intoDashboard, signInFrom } from './sign-in-routes.tsx'
 
 /**
@@ -83,6 +82,6 @@ const linkPage = (visit: Visit, purpose: LinkPurpose, faults = noFaults): JSX.El
 }
 
 const spentPage = ({ traces }: DashboardDeps, visit: Visit): Promise<Response> => {
-  traces.refused({ what: 'link', reason: 'link_wrong_or_spent', ...whoOf(visit, null) })
+  traces.refused({ what: 'link', reason: 'link_wrong_or_spent', ...refusedVisitor(visit, null) })
   return htmlPage(visit, <LinkSpentPage shell={visit.shell} />, 410)
 }
