@@ -2,13 +2,12 @@ import { type PageProblem, ProblemPage } from '../../../views/frame/problem-page
 import { paths } from '../../../views/paths.ts'
 import type { CommandRefusal } from '../../domain/refusal.ts'
 import { commandProblemOf } from '../problem.ts'
+import { cookieText } from './door/cookies.ts'
 import { noStore } from './door/security-headers.ts'
-import { cookieText } from './door/session-cookie.ts'
-import type { Faults } from './forms/field-faults.ts'
 import { type NoticeName, noticeMs } from './notice.ts'
 import type { Visit } from './visit.ts'
 
-/** A page of HTML. A notice that it shows is taken from the browser, so that it is shown once. */
+/** A page of HTML. It deletes the notice's cookie, so that a notice is shown once. */
 export const htmlPage = async (visit: Visit, page: JSX.Element, status = 200): Promise<Response> => {
   const headers = new Headers({ 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': noStore })
   for (const cookie of visit.cookies) headers.append('Set-Cookie', cookie)
@@ -16,10 +15,10 @@ export const htmlPage = async (visit: Visit, page: JSX.Element, status = 200): P
   return new Response(await page, { status, headers })
 }
 
-type Onward = { readonly notice?: NoticeName; readonly cookies?: readonly string[] }
+type Redirect = { readonly notice?: NoticeName; readonly cookies?: readonly string[] }
 
-/** After a POST: the browser gets the next page by a GET of its own, and a reload repeats nothing. */
-export const seeOther = (visit: Visit, path: string, { notice, cookies = [] }: Onward = {}): Response => {
+/** After a POST the browser loads the next page by GET, so a reload does not repeat the POST. */
+export const seeOther = (visit: Visit, path: string, { notice, cookies = [] }: Redirect = {}): Response => {
   const headers = new Headers({ Location: path })
   for (const cookie of cookies) headers.append('Set-Cookie', cookie)
   if (notice !== undefined) headers.append('Set-Cookie', noticeCookie(visit, notice))
@@ -45,7 +44,7 @@ export const problemPage = (
 
 export const notFound = (visit: Visit): Promise<Response> => problemPage(visit, { problem: 'not_found', status: 404 })
 
-/** What no form can show at a field: the store is away or did not say, there are too many commands, or it is gone. */
+/** `null` if the form can show the refusal at a field. */
 export const wholePageProblem = (refusal: CommandRefusal): PageProblem | null => {
   switch (refusal.kind) {
     case 'busy':
@@ -64,12 +63,13 @@ export const wholePageProblem = (refusal: CommandRefusal): PageProblem | null =>
 
 type Refused = {
   readonly back: Back
+  /** The form with these faults. */
   again(faults: Faults): JSX.Element
-  /** The command was one of several that belong together, and an earlier one is done. */
+  /** One form ran several commands, and an earlier one has succeeded. */
   readonly isPartDone?: boolean
 }
 
-/** A refused command: a page of its own, or the form again with the sentence at its field. */
+/** A problem page, or the form again with the sentence at its field. */
 export const refusedPage = (
   visit: Visit,
   refusal: CommandRefusal,
@@ -82,4 +82,15 @@ export const refusedPage = (
   const problem = isPartDone && status === 503 ? 'part_done' : wholePageProblem(refusal)
   if (problem !== null) return problemPage(visit, { problem, status, back })
   return htmlPage(visit, again({ [field ?? 'form']: text }), status)
+}
+
+/** A sentence for each refused field, by the field's name. `form`: about the whole form. */
+export type Faults = Readonly<Record<string, string>>
+
+export const noFaults: Faults = {}
+
+/** Shows a fault of a field that the form does not have as a fault of the whole form. Otherwise it would be hidden. */
+export const placedFaults = (values: Readonly<Record<string, string>>, faults: Faults): Faults => {
+  const unplaced = Object.entries(faults).find(([field]) => field !== 'form' && !Object.hasOwn(values, field))
+  return unplaced === undefined ? faults : { ...faults, form: unplaced[1] }
 }

@@ -1,5 +1,8 @@
+import { cellarOfSegment } from '../../../views/paths.ts'
 import type { AssetUrls, HealthReason, Shell } from '../../../views/types.ts'
 import type { Asker, Core, Session } from '../../actors/core.ts'
+import type { CellarState } from '../../domain/cellar.ts'
+import type { KeyState } from '../../domain/key.ts'
 import type { BodiesInFlight } from '../bodies-in-flight.ts'
 import type { LastRefusals } from '../ingest/last-refusals.ts'
 import type { RequestLines } from '../request-lines.ts'
@@ -23,7 +26,7 @@ export type DashboardDeps = {
   readonly bodies: BodiesInFlight
 }
 
-/** A request that has come through the door (`door.tsx`): whatever its route asks for has been checked. */
+/** A request that `door.tsx` has checked against the rules of its route. */
 export type Visit = {
   readonly request: Request
   readonly requestId: string
@@ -31,15 +34,14 @@ export type Visit = {
   readonly origin: Origin
   readonly path: string
   readonly query: URLSearchParams
-  /** Named parts of the path, percent-decoded. */
+  /** The variables of the path, percent-decoded. */
   readonly params: Readonly<Record<string, string>>
-  /** Empty unless it is a POST. */
+  /** Without fields, unless the request is a POST. */
   readonly form: FormFields
   readonly session: OpenSession | null
   readonly shell: Shell
-  /** What the shell says in words. */
   readonly notice: NoticeName | null
-  /** For whatever page answers. */
+  /** Set by the page that answers. */
   readonly cookies: readonly string[]
 }
 
@@ -48,20 +50,31 @@ export type SignedInVisit = Visit & { readonly session: OpenSession }
 
 export type Answer = Response | Promise<Response>
 
-/** Who may: everyone, whoever is signed in, or admins only. There is no default. */
+/** `access`: everyone, signed-in operators, or admins only. Each action states it; there is no default. */
 export type Action =
   | { readonly access: 'public'; readonly answer: (visit: Visit) => Answer }
   | { readonly access: 'operator' | 'admin'; readonly answer: (visit: SignedInVisit) => Answer }
 
 export type Route = { readonly path: string; readonly get?: Action; readonly post?: Action }
 
-/** Who an operator's commands are recorded as. */
+/** Every event that the operator causes records this. */
 export const askerOf = ({ session, requestId }: SignedInVisit): Asker => {
   const { email, id, linkMadeBy } = session
   return { by: { kind: 'operator', email, session: { id, linkMadeBy } }, requestId }
 }
 
-/** `email`: of an existing account, or `null`. */
+/** The cellar that the path names. */
+export const cellarInPath = ({ core }: DashboardDeps, { params }: Visit): CellarState | null => {
+  const segment = params['cellar']
+  return segment === undefined ? null : core.projections.cellars.get(cellarOfSegment(segment))
+}
+
+/** The key that the path names. */
+export const keyInPath = ({ core }: DashboardDeps, { params }: Visit): KeyState | null => {
+  const keyId = params['keyId']
+  return keyId === undefined ? null : core.projections.keys.get(keyId)
+}
+
 export const refusedVisitor = ({ origin, requestId }: Visit, email: string | null): RefusedVisitor => ({
   email,
   address: origin.clientAddress,

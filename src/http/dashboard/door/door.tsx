@@ -8,10 +8,10 @@ import { networkOf } from '../../client-address.ts'
 import { closeConnection, retrySoon } from '../../problem.ts'
 import { thrownError } from '../../request-lines.ts'
 import { type FormFault, noFields, readForm } from '../forms/read-form.ts'
-import { askAgain, endOfStream } from '../live/live-answers.ts'
+import { askAgain, endOfStream } from '../live/live-stream.ts'
 import { noticeNamed, noticeText } from '../notice.ts'
 import { htmlPage, notFound, problemPage, seeOther } from '../page-answers.tsx'
-import { takeTurn } from '../show/pause.ts'
+import { waitForTurn } from '../show/pauses.ts'
 import {
   type Action,
   type Answer,
@@ -22,11 +22,11 @@ import {
   type SignedInVisit,
   type Visit,
 } from '../visit.ts'
+import { cookieText, readCookie } from './cookies.ts'
 import { csrfMatches, csrfToken, isCrossSite } from './csrf.ts'
 import { type Origin, originOf } from './origin.ts'
 import type { DoorReason } from './refusal-traces.ts'
 import { secured } from './security-headers.ts'
-import { cookieText, readCookie } from './session-cookie.ts'
 
 export type Knock = {
   readonly request: Request
@@ -82,7 +82,7 @@ const enter = async (deps: DashboardDeps, route: Route, visit: Visit): Promise<R
 
 /** Pages are made one after the other. The session may end while the page waits for its turn. */
 const enterInTurn = async (deps: DashboardDeps, action: Action, asked: Visit): Promise<Response> => {
-  await takeTurn()
+  await waitForTurn()
   const visit: Visit = { ...asked, ...presentOf(deps, asked) }
   const allowed = allow(deps, action, visit)
   return allowed instanceof Response || allowed instanceof Promise ? allowed : allowed(visit)

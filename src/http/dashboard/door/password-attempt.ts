@@ -1,6 +1,7 @@
 import type { CommandRefusal, Outcome } from '../../../domain/refusal.ts'
+import { type Faults, htmlPage } from '../page-answers.tsx'
 import { type DashboardDeps, refusedVisitor, type SignedInVisit, type Visit } from '../visit.ts'
-import { knownBrowser } from './known-browser.ts'
+import { knownBrowser } from './browser.ts'
 import { type SignInReason, throttledReasons } from './refusal-traces.ts'
 import type { ThrottledAttempt } from './sign-in-throttle.ts'
 
@@ -16,8 +17,8 @@ export type PasswordAttempt = {
 }
 
 /**
- * Runs a command that compares a password. The attempt is counted before that, so that attempts at the same time are all
- * counted. It is taken back if the password was never compared. A wrong password is traced as a refused sign-in, so its
+ * Runs a command that compares a password. The attempt is counted first, so that attempts at the same time are all counted.
+ * It is taken back if the password was never compared. A wrong password is traced as a refused sign-in, so the account's
  * owner sees it in the sign-in history.
  */
 export const withPasswordAttempt = async <T>(
@@ -50,4 +51,18 @@ export const withOwnPassword = <T>(
   const { email } = visit.session
   const device = knownBrowser(deps, visit, email)
   return withPasswordAttempt(deps, visit, { email, isAccount: true, device, wrong: 'wrong_own_password' }, compare)
+}
+
+/** The answer to a throttled attempt: the form again, and how long to wait. */
+export const tooManyAttempts = async (
+  visit: Visit,
+  waitMs: number,
+  again: (faults: Faults) => JSX.Element,
+): Promise<Response> => {
+  const minutes = Math.ceil(waitMs / 60_000)
+  const wait = `Wait ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}, then try again.`
+  const form = `Too many attempts for this account or from this address. ${wait}`
+  const answer = await htmlPage(visit, again({ form }), 429)
+  answer.headers.set('Retry-After', String(Math.ceil(waitMs / 1_000)))
+  return answer
 }

@@ -13,27 +13,30 @@ import {
   liveStreamsPerSessionMax,
 } from '../../../limits.ts'
 import { type RequestLines, thrownError } from '../../request-lines.ts'
-import type { Pause } from '../show/pause.ts'
+import type { Pause } from '../show/pauses.ts'
 import { LiveChanges, type Topic } from './live-changes.ts'
-import { LiveRenderings, type NextRendering, type RenderingTurns } from './live-renderings.ts'
-import { endings, eventStream, heartbeat, serverSentEvent, type Watcher } from './live-stream.ts'
+import { LiveRenderQueue, type NextRendering, type RenderingTurns } from './live-render-queue.ts'
+import { endMessages, heartbeat, type LiveStream, serverSentEvent, openLiveStream } from './live-stream.ts'
 
 export type LivePage = {
-  /** Pages of the same name show the same, and are rendered once for all who watch. */
+  /** Pages of the same name show the same, and are rendered once for all their streams. */
   readonly name: string
   readonly topic: Topic
-  /** Whether a rendering may wait for the store. */
+  /** True if a rendering may wait for the store. */
   readonly readsStore: boolean
-  /** `null`: nothing to show yet. Long work waits for `pause` between its pieces, and after the store has answered; one pause at a time. */
+  /**
+   * `null`: nothing to show yet. Long work waits for `pause` between its pieces, and after the store has answered. It waits
+   * for one pause at a time.
+   */
   readonly render: (pause: Pause) => Promise<string | null>
 }
 
 export type Viewer = {
-  /** Streams of one session are counted together. */
+  /** Identifies the session, whose streams are counted together. */
   readonly sessionSecret: string
-  /** The stream of the operator's events: any of them may end the session. */
+  /** The stream of the operator's events. Any of them may end the session. */
   readonly operatorStream: string
-  /** Whether the session is still open, and its role the same. */
+  /** True if the session is still open and has the same role. */
   readonly isAllowed: () => boolean
 }
 
@@ -44,46 +47,47 @@ type Viewing = {
   readonly signal: AbortSignal
 }
 
-/** One open session. Its streams are in the order in which they were opened. */
-type Session = { readonly viewer: Viewer; readonly watchers: Set<Watcher> }
+/** A session with open streams, the oldest stream first. */
+type ViewingSession = { readonly viewer: Viewer; readonly streams: Set<LiveStream> }
 
-type Watched = {
+/** A page with open streams. */
+type OpenPage = {
   readonly page: LivePage
-  readonly watchers: Set<Watcher>
-  /** Came since the last push, or had no room for it. */
-  readonly behind: Set<Watcher>
-  /** The topic's changes when it was rendered last; `null`: it must be rendered again in any case. */
+  readonly streams: Set<LiveStream>
+  /** Streams that do not have the newest rendering: they are new, or had no room for it. */
+  readonly outdated: Set<LiveStream>
+  /** The topic's count of changes at the last rendering; `null`: render again in any case. */
   renderedAt: number | null
-  /** Of what was pushed last. The text itself is not kept: it may be 300 KB. */
+  /** Of the last rendering. The text is not kept: it may have 300 KB. */
   lastHash: number | bigint | null
-  isWaiting: boolean
+  isQueued: boolean
   restsUntilMs: number
 }
 
-/** `passedMs`: the ms since some instant, by which rendering is measured. */
+/** `passedMs`: a steady clock in ms, which measures renderings. */
 export type LiveTiming = { readonly schedule: Schedule; readonly passedMs: () => number }
 
 /**
- * Everything that pages watch. Readings must not wait for pages, so rendering is bounded. Every `livePushMs` a tick puts the
- * pages that have changed behind those that still wait. They are rendered in this order (`live-renderings.ts`) until the tick's
- * time is spent. The next tick goes on where this one stopped.
+ * Pushes fragments to all open live pages (docs/decisions/024-live-pages-have-a-budget.md).
  *
- * A page that a browser takes too slowly is skipped, not queued: each push is whole.
+ * Every `livePushMs` a tick queues each page that has changed, or has a stream without the newest rendering. The render queue
+ * takes the pages in this order until the time of the tick is spent (`live-render-queue.ts`). The next tick continues there.
+ * A rendering goes to all streams of its page. A stream without room is skipped, and gets a later rendering: each is whole.
  */
 export class LivePages {
   readonly #core: Core
   readonly #lines: RequestLines
   readonly #schedule: Schedule
   readonly #passedMs: () => number
-  readonly #renderings: LiveRenderings
+  readonly #renderings: LiveRenderQueue
   readonly #changes = new LiveChanges()
-  /** By name. The one whose turn was longest ago is the first. */
-  readonly #watched = new Map<string, Watched>()
-  readonly #sessions = new Map<string, Session>()
-  /** Pages whose turn comes, in this order. */
-  readonly #waiting: Watched[] = []
-  /** Names of the pages that are being rendered: none is rendered twice at once. */
-  readonly #underWay = new Set<string>()
+  /** By name. The page that was rendered longest ago comes first. */
+  readonly #pages = new Map<string, OpenPage>()
+  /** By secret. */
+  readonly #sessions = new Map<string, ViewingSession>()
+  readonly #queue: OpenPage[] = []
+  /** Names of the pages that are being rendered. No page is rendered twice at once. */
+  readonly #rendering = new Set<string>()
   #streams = 0
   #unfollow: (() => void) | null = null
   #isTicking = false
@@ -95,76 +99,76 @@ export class LivePages {
     this.#lines = lines
     this.#schedule = schedule
     this.#passedMs = passedMs
-    this.#renderings = new LiveRenderings({ schedule, passedMs }, this.#next)
+    this.#renderings = new LiveRenderQueue({ schedule, passedMs }, this.#next)
   }
 
-  /** How many streams are open. */
+  /** Number of open streams. */
   get streams(): number {
     return this.#streams
   }
 
-  /** How many different pages are watched: each is rendered once, however many streams show it. */
+  /** Number of different open pages. */
   get pages(): number {
-    return this.#watched.size
+    return this.#pages.size
   }
 
   /**
-   * A stream of that page's fragments. `full`: there are too many of all sessions. A session that has too many loses its
-   * oldest one instead, so that a connection whose browser is long gone keeps nobody out.
+   * The body of a new stream. `full`: all sessions together have too many streams. A session with too many of its own loses
+   * its oldest stream instead, because its browser may be gone.
    */
   open({ page, viewer, signal }: Viewing): ReadableStream<Uint8Array> | 'closed' | 'full' {
     if (this.#isClosed || signal.aborted) return 'closed'
-    const session = this.#sessions.get(viewer.sessionSecret) ?? { viewer, watchers: new Set() }
-    if (session.watchers.size >= liveStreamsPerSessionMax) endOldest(session)
+    const session = this.#sessions.get(viewer.sessionSecret) ?? { viewer, streams: new Set() }
+    if (session.streams.size >= liveStreamsPerSessionMax) endOldest(session)
     if (this.#streams >= liveStreamsMax) return 'full'
     this.#streams += 1
-    const watched = this.#watchedAs(page)
-    const { body, watcher } = eventStream({ signal, isAllowed: viewer.isAllowed }, (gone) => {
-      this.#leave(watched, session, gone)
+    const opened = this.#openPage(page)
+    const { body, stream } = openLiveStream({ signal, isAllowed: viewer.isAllowed }, (ended) => {
+      this.#leave(opened, session, ended)
     })
     this.#sessions.set(viewer.sessionSecret, session)
-    session.watchers.add(watcher)
-    watched.watchers.add(watcher)
-    // The page was made a moment ago, and something may have come since.
-    watched.behind.add(watcher)
-    this.#unfollow ??= this.#core.onFolded((events) => this.#note(events))
+    session.streams.add(stream)
+    opened.streams.add(stream)
+    // The browser's page is a moment old, and may have changed since.
+    opened.outdated.add(stream)
+    this.#unfollow ??= this.#core.onFolded((events) => this.#noteChanges(events))
     if (!this.#isTicking) this.#tickLater()
     return body
   }
 
-  /** Ends every stream, so that the server can stop, and opens no more. The pages ask again when there is a service again. */
+  /** Ends every stream, so that the server can stop. The pages ask again until a service answers. */
   close(): void {
     this.#isClosed = true
-    for (const { watchers } of this.#sessions.values()) for (const watcher of watchers) watcher.end()
+    for (const { streams } of this.#sessions.values()) for (const stream of streams) stream.end()
     this.#unfollowAll()
   }
 
-  #watchedAs(page: LivePage): Watched {
-    const known = this.#watched.get(page.name)
+  #openPage(page: LivePage): OpenPage {
+    const known = this.#pages.get(page.name)
     if (known !== undefined) return known
-    const watched: Watched = {
+    const opened: OpenPage = {
       page,
-      watchers: new Set(),
-      behind: new Set(),
+      streams: new Set(),
+      outdated: new Set(),
       renderedAt: null,
       lastHash: null,
-      isWaiting: false,
+      isQueued: false,
       restsUntilMs: 0,
     }
-    this.#watched.set(page.name, watched)
+    this.#pages.set(page.name, opened)
     this.#changes.watch(page.topic)
-    return watched
+    return opened
   }
 
-  #leave(watched: Watched, session: Session, watcher: Watcher): void {
-    if (!watched.watchers.delete(watcher)) return
-    watched.behind.delete(watcher)
-    session.watchers.delete(watcher)
+  #leave(opened: OpenPage, session: ViewingSession, stream: LiveStream): void {
+    if (!opened.streams.delete(stream)) return
+    opened.outdated.delete(stream)
+    session.streams.delete(stream)
     this.#streams -= 1
-    if (session.watchers.size === 0) this.#sessions.delete(session.viewer.sessionSecret)
-    if (watched.watchers.size > 0) return
-    this.#watched.delete(watched.page.name)
-    this.#changes.unwatch(watched.page.topic)
+    if (session.streams.size === 0) this.#sessions.delete(session.viewer.sessionSecret)
+    if (opened.streams.size > 0) return
+    this.#pages.delete(opened.page.name)
+    this.#changes.unwatch(opened.page.topic)
   }
 
   #unfollowAll(): void {
@@ -172,10 +176,10 @@ export class LivePages {
     this.#unfollow = null
   }
 
-  #note(events: readonly RecordedEvent[]): void {
+  #noteChanges(events: readonly RecordedEvent[]): void {
     let previous = ''
     for (const event of events) {
-      // Readings come in long runs of one stream; what they change is the same for all of them.
+      // Readings come in long runs of one stream. A run counts as one change.
       if (event.type === 'ReadingAccepted' && event.stream === previous) continue
       previous = event.type === 'ReadingAccepted' ? event.stream : ''
       if (categoryOf(event.stream) === 'operator') this.#endRefused(event.stream)
@@ -183,11 +187,11 @@ export class LivePages {
     }
   }
 
-  /** At once, not at the next push: a session that has ended shows nothing more. Asks only the sessions of that operator. */
+  /** A session that has ended shows nothing more, not even until the next push. Asks only sessions of that operator. */
   #endRefused(operatorStream: string): void {
-    for (const { viewer, watchers } of this.#sessions.values()) {
+    for (const { viewer, streams } of this.#sessions.values()) {
       if (viewer.operatorStream !== operatorStream || viewer.isAllowed()) continue
-      for (const watcher of watchers) endFor(watcher, 'over')
+      for (const stream of streams) endWith(stream, 'sessionOver')
     }
   }
 
@@ -196,7 +200,7 @@ export class LivePages {
     this.#schedule.after(livePushMs, () => this.#tick())
   }
 
-  /** Goes on while somebody watches, or while a rendering still waits for its next piece. */
+  /** Ticks go on while a stream is open, or a rendering waits for its next piece. */
   #tick(): void {
     if (this.#streams === 0 && this.#renderings.isIdle) {
       this.#isTicking = false
@@ -206,93 +210,93 @@ export class LivePages {
     this.#tickLater()
     this.#ticks += 1
     if (this.#ticks % (liveHeartbeatMs / livePushMs) === 0) this.#beat()
-    for (const watched of this.#watched.values()) if (this.#isDue(watched)) this.#putInLine(watched)
+    for (const opened of this.#pages.values()) if (this.#isDue(opened)) this.#enqueue(opened)
     this.#renderings.beginTick()
   }
 
-  /** With each beat every page is rendered, since windows empty and keys expire without an event. */
+  /** Renders every page too, because windows empty and keys expire without an event. */
   #beat(): void {
     this.#sendHeartbeats().catch((thrown) => {
       this.#lines.error('live heartbeats failed', { error: thrownError(thrown) })
     })
-    for (const watched of this.#watched.values()) watched.renderedAt = null
-  }
-
-  #isDue(watched: Watched): boolean {
-    if (watched.isWaiting || this.#underWay.has(watched.page.name)) return false
-    if (this.#passedMs() < watched.restsUntilMs) return false
-    return watched.behind.size > 0 || watched.renderedAt !== this.#changes.of(watched.page.topic)
-  }
-
-  #putInLine(watched: Watched): void {
-    watched.isWaiting = true
-    this.#waiting.push(watched)
-  }
-
-  /** Does nothing if the page was left meanwhile: another one may have its name since. */
-  #moveToEnd(watched: Watched): void {
-    const { name } = watched.page
-    if (this.#watched.get(name) !== watched) return
-    this.#watched.delete(name)
-    this.#watched.set(name, watched)
-  }
-
-  /** The page whose turn it is. One that nobody has room for is not rendered. */
-  readonly #next = (): ReturnType<NextRendering> => {
-    for (;;) {
-      const areTooManyAside = this.#renderings.aside >= liveStoreWaitsMax
-      const index = this.#waiting.findIndex(({ page }) => !(page.readsStore && areTooManyAside))
-      const [watched] = index === -1 ? [] : this.#waiting.splice(index, 1)
-      if (watched === undefined) return null
-      watched.isWaiting = false
-      this.#moveToEnd(watched)
-      const wanting = watched.renderedAt === this.#changes.of(watched.page.topic) ? watched.behind : watched.watchers
-      if ([...wanting].some((watcher) => watcher.hasRoom())) return (turns) => this.#show(watched, turns)
-    }
+    for (const opened of this.#pages.values()) opened.renderedAt = null
   }
 
   async #sendHeartbeats(): Promise<void> {
-    // An open live page counts as use: nobody clicks on a page that hangs on a wall.
+    // An open live page counts as use of the session: nobody clicks on a page that hangs on a wall.
     for (const secret of this.#sessions.keys()) this.#core.operators.useSession(secret)
-    const watchers = [...this.#sessions.values()].flatMap((session) => [...session.watchers])
-    for (const [index, watcher] of watchers.entries()) {
-      if (!watcher.isAllowed()) endFor(watcher, 'over')
-      else watcher.send(heartbeat)
+    const streams = [...this.#sessions.values()].flatMap((session) => [...session.streams])
+    for (const [index, stream] of streams.entries()) {
+      if (!stream.isAllowed()) endWith(stream, 'sessionOver')
+      else stream.send(heartbeat)
       if (index % liveSentPerPiece === liveSentPerPiece - 1) {
         await new Promise<void>((resolve) => this.#schedule.soon(resolve))
       }
     }
   }
 
-  /** Never throws: what goes wrong is logged, and the other pages go on. */
-  async #show(watched: Watched, turns: RenderingTurns): Promise<void> {
-    const { name } = watched.page
-    this.#underWay.add(name)
-    try {
-      await this.#push(watched, turns)
-    } catch (thrown) {
-      this.#lines.error('live page failed', { error: thrownError(thrown) })
-    } finally {
-      this.#underWay.delete(name)
+  #isDue(opened: OpenPage): boolean {
+    if (opened.isQueued || this.#rendering.has(opened.page.name)) return false
+    if (this.#passedMs() < opened.restsUntilMs) return false
+    return opened.outdated.size > 0 || opened.renderedAt !== this.#changes.of(opened.page.topic)
+  }
+
+  #enqueue(opened: OpenPage): void {
+    opened.isQueued = true
+    this.#queue.push(opened)
+  }
+
+  /** The next page to render. Skips pages whose streams have no room, and pages that read the store while too many wait for it. */
+  readonly #next = (): ReturnType<NextRendering> => {
+    for (;;) {
+      const isStoreBusy = this.#renderings.waitingForStore >= liveStoreWaitsMax
+      const index = this.#queue.findIndex(({ page }) => !(page.readsStore && isStoreBusy))
+      const [opened] = index === -1 ? [] : this.#queue.splice(index, 1)
+      if (opened === undefined) return null
+      opened.isQueued = false
+      this.#moveToEnd(opened)
+      const receivers = opened.renderedAt === this.#changes.of(opened.page.topic) ? opened.outdated : opened.streams
+      if ([...receivers].some((stream) => stream.hasRoom())) return (turns) => this.#renderAndPush(opened, turns)
     }
   }
 
-  async #push(watched: Watched, turns: RenderingTurns): Promise<void> {
-    const { page, watchers, behind } = watched
-    const before = watched.lastHash
-    watched.renderedAt = this.#changes.of(page.topic)
+  /** Does nothing if the page was left meanwhile: a new page may have its name. */
+  #moveToEnd(opened: OpenPage): void {
+    const { name } = opened.page
+    if (this.#pages.get(name) !== opened) return
+    this.#pages.delete(name)
+    this.#pages.set(name, opened)
+  }
+
+  /** Never throws: an error is logged, and the other pages go on. */
+  async #renderAndPush(opened: OpenPage, turns: RenderingTurns): Promise<void> {
+    const { name } = opened.page
+    this.#rendering.add(name)
+    try {
+      await this.#push(opened, turns)
+    } catch (thrown) {
+      this.#lines.error('live page failed', { error: thrownError(thrown) })
+    } finally {
+      this.#rendering.delete(name)
+    }
+  }
+
+  async #push(opened: OpenPage, turns: RenderingTurns): Promise<void> {
+    const { page, streams, outdated } = opened
+    const hashBefore = opened.lastHash
+    opened.renderedAt = this.#changes.of(page.topic)
     const html = await this.#render(page, turns.pause)
-    watched.restsUntilMs = this.#passedMs() + Math.min(turns.tookMs() * liveRestFactor, liveHeartbeatMs)
+    opened.restsUntilMs = this.#passedMs() + Math.min(turns.tookMs() * liveRestFactor, liveHeartbeatMs)
     if (html === null) {
-      // There is nothing to catch up with. What comes next is sent to all.
-      behind.clear()
-      watched.lastHash = null
+      // The next rendering goes to all streams.
+      outdated.clear()
+      opened.lastHash = null
       return
     }
-    const bytes = serverSentEvent(html)
-    watched.lastHash = Bun.hash(bytes)
-    if (watched.lastHash !== before) for (const watcher of watchers) behind.add(watcher)
-    await this.#send(bytes, watched, turns.pause)
+    const message = serverSentEvent(html)
+    opened.lastHash = Bun.hash(message)
+    if (opened.lastHash !== hashBefore) for (const stream of streams) outdated.add(stream)
+    await this.#send(message, opened, turns.pause)
   }
 
   async #render(page: LivePage, pause: Pause): Promise<string | null> {
@@ -304,23 +308,23 @@ export class LivePages {
     }
   }
 
-  /** To all who are behind. Many watchers, or a large page, take several pieces. */
-  async #send(bytes: Uint8Array, { behind }: Watched, pause: Pause): Promise<void> {
-    const perPiece = Math.max(1, Math.min(liveSentPerPiece, Math.floor(liveSentBytesPerPiece / bytes.length)))
-    for (const [index, watcher] of [...behind].entries()) {
-      if (!watcher.isAllowed()) endFor(watcher, 'over')
-      else if (watcher.send(bytes)) behind.delete(watcher)
+  /** Pauses between pieces, because many streams or a large page take long. */
+  async #send(message: Uint8Array, { outdated }: OpenPage, pause: Pause): Promise<void> {
+    const perPiece = Math.max(1, Math.min(liveSentPerPiece, Math.floor(liveSentBytesPerPiece / message.length)))
+    for (const [index, stream] of [...outdated].entries()) {
+      if (!stream.isAllowed()) endWith(stream, 'sessionOver')
+      else if (stream.send(message)) outdated.delete(stream)
       if (index % perPiece === perPiece - 1) await pause()
     }
   }
 }
 
-const endFor = (watcher: Watcher, why: keyof typeof endings): void => {
-  watcher.send(endings[why])
-  watcher.end()
+const endWith = (stream: LiveStream, message: keyof typeof endMessages): void => {
+  stream.send(endMessages[message])
+  stream.end()
 }
 
-const endOldest = ({ watchers }: Session): void => {
-  const [oldest] = watchers
-  if (oldest !== undefined) endFor(oldest, 'crowded')
+const endOldest = ({ streams }: ViewingSession): void => {
+  const [oldest] = streams
+  if (oldest !== undefined) endWith(oldest, 'tooManyPages')
 }

@@ -8,15 +8,14 @@ import { readKeyEvents } from '../../../actors/key/key-events.ts'
 import { operatorStream } from '../../../domain/stream-names.ts'
 import { cellarsPerPageMax, kegsPerPageMax, keysPerPageMax } from '../../../limits.ts'
 import { cellarListOf } from '../show/cellar-views.ts'
-import { historyPage, watchedHistory } from '../show/key-history-page.ts'
+import { historyPage, watchedHistory } from '../show/history-views.ts'
 import { keyListOf, keyListQuery, keysByStatus, keyViewOf } from '../show/key-views.ts'
-import { cellarOf, keyOf } from '../show/named-in-path.ts'
 import { askedPage, pagesOf } from '../show/paging.ts'
-import { takeTurn } from '../show/pause.ts'
+import { waitForTurn } from '../show/pauses.ts'
 import { foundKegs, type ReadingsWanted, readingsOf, readingsQuery, readingView } from '../show/reading-views.ts'
-import type { DashboardDeps, Route, SignedInVisit } from '../visit.ts'
-import { askAgain, eventStreamType, tooManyStreams } from './live-answers.ts'
+import { cellarInPath, type DashboardDeps, keyInPath, type Route, type SignedInVisit } from '../visit.ts'
 import type { LivePage } from './live-pages.ts'
+import { askAgain, eventStreamType, tooManyStreams } from './live-stream.ts'
 
 /** A page without the role that it is made for. Its name has only those parts of the query that make a difference. */
 type RolelessPage = Omit<LivePage, 'name'> & { readonly name: readonly (string | number)[] }
@@ -55,7 +54,7 @@ const cellarsPage = (deps: DashboardDeps, visit: SignedInVisit): RolelessPage =>
 }
 
 const readingsPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<RolelessPage | null> => {
-  const cellar = cellarOf(deps, visit)?.cellar
+  const cellar = cellarInPath(deps, visit)?.cellar
   if (cellar === undefined) return null
   const { words, page: asked } = readingsQuery(visit.query)
   const wanted = { cellar, words, page: asked === 1 ? 1 : Math.min(asked, await lastPage(deps, { cellar, words })) }
@@ -72,10 +71,10 @@ const readingsPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<
 }
 
 const lastPage = async (deps: DashboardDeps, wanted: Pick<ReadingsWanted, 'cellar' | 'words'>): Promise<number> =>
-  pagesOf((await foundKegs(deps, wanted, takeTurn)).found.length, kegsPerPageMax)
+  pagesOf((await foundKegs(deps, wanted, waitForTurn)).found.length, kegsPerPageMax)
 
 const keysPage = (deps: DashboardDeps, visit: SignedInVisit): RolelessPage | null => {
-  const cellar = cellarOf(deps, visit)?.cellar
+  const cellar = cellarInPath(deps, visit)?.cellar
   if (cellar === undefined) return null
   const now = (): number => deps.core.clock.now()
   const { status, page: asked } = keyListQuery(visit.query)
@@ -94,7 +93,7 @@ const keysPage = (deps: DashboardDeps, visit: SignedInVisit): RolelessPage | nul
 
 const keyPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<RolelessPage | null> => {
   const { core } = deps
-  const key = keyOf(deps, visit)
+  const key = keyInPath(deps, visit)
   if (key === null) return null
   const asked = askedPage(visit.query)
   // The first page is there without a look at the log.
@@ -115,7 +114,7 @@ const keyPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Rolel
 }
 
 const firstReadingPage = (deps: DashboardDeps, visit: SignedInVisit): RolelessPage | null => {
-  const key = keyOf(deps, visit)
+  const key = keyInPath(deps, visit)
   if (key === null) return null
   return {
     name: ['first-reading', key.keyId],

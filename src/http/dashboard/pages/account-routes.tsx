@@ -3,12 +3,12 @@ import { otherSessions } from '../../../../views/operators/open-sessions.tsx'
 import { paths } from '../../../../views/paths.ts'
 import type { SessionRow } from '../../../../views/types.ts'
 import { passwordCharsMin } from '../../../limits.ts'
-import { withOwnPassword } from '../door/password-attempt.ts'
-import { tooManyAttempts } from '../door/too-many-attempts.ts'
-import { type Faults, noFaults } from '../forms/field-faults.ts'
-import { type Back, htmlPage, refusedPage, seeOther } from '../page-answers.tsx'
+import { signInFrom } from '../door/browser.ts'
+import { signedInCookies } from '../door/cookies.ts'
+import { tooManyAttempts, withOwnPassword } from '../door/password-attempt.ts'
+import { type Back, type Faults, htmlPage, noFaults, refusedPage, seeOther } from '../page-answers.tsx'
 import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from '../visit.ts'
-import { sessionCookies, signInFrom, signOut } from './sign-in-routes.tsx'
+import { signOut } from './sign-in-routes.tsx'
 
 export const accountRoutes = (deps: DashboardDeps): readonly Route[] => [
   { path: paths.account, get: { access: 'operator', answer: (visit) => htmlPage(visit, accountPage(deps, visit)) } },
@@ -32,7 +32,7 @@ const changePassword = async (deps: DashboardDeps, visit: SignedInVisit): Promis
   )
   if ('waitMs' in changed) return tooManyAttempts(visit, changed.waitMs, again)
   if (!changed.ok) return refusedPage(visit, changed.refusal, { back, again })
-  const cookies = sessionCookies(visit, changed.value)
+  const cookies = signedInCookies(visit, changed.value)
   return seeOther(visit, paths.account, { notice: 'password_changed', cookies })
 }
 

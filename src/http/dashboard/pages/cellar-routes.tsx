@@ -2,14 +2,12 @@ import { CellarsPage } from '../../../../views/cellars/cellars-page.tsx'
 import { NewCellarPage } from '../../../../views/cellars/new-cellar.tsx'
 import { ReadingsPage } from '../../../../views/cellars/readings-page.tsx'
 import { paths } from '../../../../views/paths.ts'
-import { noFaults, placedFaults } from '../forms/field-faults.ts'
-import { htmlPage, notFound, refusedPage, seeOther, toCellars } from '../page-answers.tsx'
+import { htmlPage, noFaults, notFound, placedFaults, refusedPage, seeOther, toCellars } from '../page-answers.tsx'
 import { cellarListOf, cellarView } from '../show/cellar-views.ts'
-import { cellarOf } from '../show/named-in-path.ts'
 import { askedPage } from '../show/paging.ts'
-import { takeTurn } from '../show/pause.ts'
+import { waitForTurn } from '../show/pauses.ts'
 import { readingsOf, readingsQuery } from '../show/reading-views.ts'
-import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from '../visit.ts'
+import { askerOf, cellarInPath, type DashboardDeps, type Route, type SignedInVisit } from '../visit.ts'
 
 export const cellarRoutes = (deps: DashboardDeps): readonly Route[] => [
   { path: '/', get: { access: 'operator', answer: (visit) => seeOther(visit, paths.cellars) } },
@@ -27,8 +25,8 @@ export const cellarRoutes = (deps: DashboardDeps): readonly Route[] => [
 
 const showCellars = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const { nowMs } = visit
-  const { cellars, page, pages } = await cellarListOf(deps, askedPage(visit.query), { nowMs, pause: takeTurn })
-  await takeTurn()
+  const { cellars, page, pages } = await cellarListOf(deps, askedPage(visit.query), { nowMs, pause: waitForTurn })
+  await waitForTurn()
   return htmlPage(visit, <CellarsPage shell={visit.shell} cellars={cellars} page={page} pages={pages} />)
 }
 
@@ -46,11 +44,11 @@ const newCellarPage = (visit: SignedInVisit, faults = noFaults): JSX.Element => 
 }
 
 const showReadings = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
-  const cellar = cellarOf(deps, visit)
+  const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
   const { words, page, typed, ignoredWords } = readingsQuery(visit.query)
   const wanted = { cellar: cellar.cellar, words, page }
-  const { cellar: _, ...shown } = await readingsOf(deps, wanted, { nowMs: visit.nowMs, pause: takeTurn })
+  const { cellar: _, ...shown } = await readingsOf(deps, wanted, { nowMs: visit.nowMs, pause: waitForTurn })
   return htmlPage(
     visit,
     <ReadingsPage

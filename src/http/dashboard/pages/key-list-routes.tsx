@@ -5,16 +5,12 @@ import type { NewKey } from '../../../actors/core.ts'
 import type { CellarState } from '../../../domain/cellar.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../../../domain/refusal.ts'
 import { keyLimitDefault } from '../../../limits.ts'
-import { chosenExpiry } from '../forms/expiry-choice.ts'
-import { type Faults, noFaults, placedFaults } from '../forms/field-faults.ts'
-import { type KeyFormValues, keyFormValues } from '../forms/key-form-values.ts'
-import { typedLimit } from '../forms/limit-fields.ts'
-import { htmlPage, notFound, refusedPage } from '../page-answers.tsx'
+import { chosenExpiry, type KeyFormValues, keyFormValues, typedLimit } from '../forms/key-fields.ts'
+import { type Faults, htmlPage, noFaults, notFound, placedFaults, refusedPage } from '../page-answers.tsx'
 import { cellarView } from '../show/cellar-views.ts'
 import { keyListOf, keyListQuery } from '../show/key-views.ts'
-import { cellarOf } from '../show/named-in-path.ts'
-import { takeTurn } from '../show/pause.ts'
-import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from '../visit.ts'
+import { waitForTurn } from '../show/pauses.ts'
+import { askerOf, cellarInPath, type DashboardDeps, type Route, type SignedInVisit } from '../visit.ts'
 import { drawKeyId, keyShownOnce, sentKeyId } from './key-shown-once.tsx'
 
 export const keyListRoutes = (deps: DashboardDeps): readonly Route[] => [
@@ -27,16 +23,16 @@ export const keyListRoutes = (deps: DashboardDeps): readonly Route[] => [
 ]
 
 const showKeys = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
-  const cellar = cellarOf(deps, visit)
+  const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
   const { cellar: _, ...list } = await keyListOf(deps, cellar.cellar, keyListQuery(visit.query), visit.nowMs)
   const { baseUrl } = visit.origin
-  await takeTurn()
+  await waitForTurn()
   return htmlPage(visit, <KeysPage shell={visit.shell} cellar={cellarView(cellar)} {...list} baseUrl={baseUrl} />)
 }
 
 const showNewKey = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
-  const cellar = cellarOf(deps, visit)
+  const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
   return htmlPage(
     visit,
@@ -50,7 +46,7 @@ const showNewKey = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response
 
 const createKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const { core } = deps
-  const cellar = cellarOf(deps, visit)
+  const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
   const values = keyFormValues(visit.form)
   const againAs = (keyId: string) => (faults: Faults) => newKeyPage(visit, { cellar, values, faults, keyId })

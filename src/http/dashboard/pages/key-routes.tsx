@@ -1,9 +1,7 @@
-import { stateAt } from '../../../../projections/audit-trail.ts'
 import { ConfirmPage, type KeyAction } from '../../../../views/keys/key-confirm.tsx'
 import { EditKeyPage } from '../../../../views/keys/key-form.tsx'
 import { KeyPage } from '../../../../views/keys/key-page.tsx'
 import { paths } from '../../../../views/paths.ts'
-import type { StateAt } from '../../../../views/types.ts'
 import { changeKeyInParts, type KeyChanges } from '../../../actors/key/change-key-in-parts.ts'
 import { readKeyEvents } from '../../../actors/key/key-events.ts'
 import type { CellarState } from '../../../domain/cellar.ts'
@@ -11,22 +9,17 @@ import { isExpired } from '../../../domain/expiry.ts'
 import type { KeyState } from '../../../domain/key.ts'
 import { type CommandRefusal, done, type Outcome } from '../../../domain/refusal.ts'
 import { keyLimitDefault } from '../../../limits.ts'
-import { alreadySo, alreadySoText, wasSoBefore } from '../forms/already-so.ts'
-import { askedInstant } from '../forms/asked-instant.ts'
-import { chosenExpiry } from '../forms/expiry-choice.ts'
-import { type Faults, noFaults, placedFaults } from '../forms/field-faults.ts'
-import { type KeyFormValues, keyFormOf, keyFormValues } from '../forms/key-form-values.ts'
-import { typedLimit } from '../forms/limit-fields.ts'
-import { isTypedOver, shownBy, shownText } from '../forms/shown-fields.ts'
+import { alreadyDone, alreadyDoneText, wasDoneBefore } from '../forms/already-done.ts'
+import { isChanged, shownFieldOf, shownValues } from '../forms/changed-fields.ts'
+import { chosenExpiry, type KeyFormValues, keyFormOf, keyFormValues, typedLimit } from '../forms/key-fields.ts'
 import type { NoticeName } from '../notice.ts'
-import { htmlPage, notFound, refusedPage, seeOther } from '../page-answers.tsx'
+import { type Faults, htmlPage, noFaults, notFound, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
 import { cellarView } from '../show/cellar-views.ts'
-import { historyPage } from '../show/key-history-page.ts'
+import { historyPage, stateAtTyped } from '../show/history-views.ts'
 import { keyViewOf } from '../show/key-views.ts'
-import { keyOf } from '../show/named-in-path.ts'
 import { askedPage } from '../show/paging.ts'
-import { takeTurn } from '../show/pause.ts'
-import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from '../visit.ts'
+import { waitForTurn } from '../show/pauses.ts'
+import { askerOf, type DashboardDeps, keyInPath, type Route, type SignedInVisit } from '../visit.ts'
 
 export const keyRoutes = (deps: DashboardDeps): readonly Route[] => [
   { path: '/keys/:keyId', get: { access: 'operator', answer: (visit) => showKey(deps, visit) } },
@@ -41,24 +34,17 @@ export const keyRoutes = (deps: DashboardDeps): readonly Route[] => [
 ]
 
 const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
-  const key = keyOf(deps, visit)
+  const key = keyInPath(deps, visit)
   if (key === null) return notFound(visit)
   const events = await readKeyEvents(deps.core, key.keyId)
   const apiKey = await keyViewOf(deps, key, visit.nowMs)
-  await takeTurn()
-  const typed = visit.query.get('at')
-  const asked = (text: string): StateAt => {
-    const instant = askedInstant(text)
-    if (!instant.ok) return { typed: text, answer: { kind: 'refused', rule: instant.refusal.rule } }
-    const state = stateAt(events, instant.value, visit.nowMs)
-    if (!state.ok) return { typed: text, answer: { kind: 'refused', rule: state.refusal.rule } }
-    return { typed: text, answer: { kind: 'known', at: instant.value, ...state.value } }
-  }
-  const then = typed === null || typed.trim() === '' ? null : asked(typed)
+  await waitForTurn()
+  const typed = visit.query.get('at') ?? ''
+  const then = typed.trim() === '' ? null : stateAtTyped(events, typed, visit.nowMs)
   return htmlPage(
     visit,
     <KeyPage
-      shell={{ ...visit.shell, notice: alreadySoText(visit.notice, key) ?? visit.shell.notice }}
+      shell={{ ...visit.shell, notice: alreadyDoneText(visit.notice, key) ?? visit.shell.notice }}
       cellar={cellarView(cellarOfKey(deps, key))}
       apiKey={apiKey}
       history={historyPage(events, askedPage(visit.query))}
@@ -69,9 +55,9 @@ const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respo
 }
 
 const showEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
-  const key = keyOf(deps, visit)
+  const key = keyInPath(deps, visit)
   if (key === null) return notFound(visit)
-  const notice = alreadySo(key, 'edit')
+  const notice = alreadyDone(key, 'edit')
   if (notice !== null) return seeOther(visit, paths.key(key.keyId), { notice })
   const values = keyFormOf(key)
   return htmlPage(visit, editPage(deps, visit, { key, values, shown: values }))
@@ -79,11 +65,11 @@ const showEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Resp
 
 /** Every field that was typed over is judged before anything is changed; what is as it was shown, is left alone. */
 const saveEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
-  const key = keyOf(deps, visit)
+  const key = keyInPath(deps, visit)
   if (key === null) return notFound(visit)
-  const notice = alreadySo(key, 'edit')
+  const notice = alreadyDone(key, 'edit')
   if (notice !== null) return seeOther(visit, paths.key(key.keyId), { notice })
-  const [values, shown] = [keyFormValues(visit.form), shownBy(visit.form, keyFormOf(key))]
+  const [values, shown] = [keyFormValues(visit.form), shownValues(visit.form, keyFormOf(key))]
   const [back, again] = [backToKey(key), (faults: Faults) => editPage(deps, visit, { key, values, shown, faults })]
   const changes = changesTyped(visit, shown)
   if (!changes.ok) return refusedPage(visit, changes.refusal, { back, again })
@@ -101,7 +87,7 @@ const changesTyped = (
 ): Outcome<KeyChanges, CommandRefusal> => {
   const expiry = chosenExpiry(form, { nowMs, isNew: false })
   if (!expiry.ok) return expiry
-  const isTyped = (...fields: readonly (keyof KeyFormValues)[]) => isTypedOver(form, shown, fields)
+  const isTyped = (...fields: readonly (keyof KeyFormValues)[]) => isChanged(form, shown, fields)
   const limit = isTyped('limit_readings', 'limit_seconds') ? typedLimit(form) : null
   if (limit?.ok === false) return limit
   return done({
@@ -128,7 +114,7 @@ const editPage = async (
     shell={visit.shell}
     cellar={cellarView(cellarOfKey(deps, key))}
     apiKey={await keyViewOf(deps, key, visit.nowMs)}
-    form={{ values, shown: shownText(shown), faults: placedFaults(values, faults) }}
+    form={{ values, shown: shownFieldOf(shown), faults: placedFaults(values, faults) }}
     cellarLimit={deps.core.projections.cellars.get(key.cellar)?.policy.limit ?? keyLimitDefault}
   />
 )
@@ -145,9 +131,9 @@ const confirmRoute = (deps: DashboardDeps, action: KeyAction): Route => ({
   get: {
     access: 'admin',
     answer: async (visit) => {
-      const key = keyOf(deps, visit)
+      const key = keyInPath(deps, visit)
       if (key === null) return notFound(visit)
-      const notice = alreadySo(key, action)
+      const notice = alreadyDone(key, action)
       if (notice !== null) return seeOther(visit, paths.key(key.keyId), { notice })
       return htmlPage(visit, confirmPage(deps, visit, { key, action }))
     },
@@ -155,7 +141,7 @@ const confirmRoute = (deps: DashboardDeps, action: KeyAction): Route => ({
   post: {
     access: 'admin',
     answer: async (visit) => {
-      const key = keyOf(deps, visit)
+      const key = keyInPath(deps, visit)
       if (key === null) return notFound(visit)
       const acted = await deps.core.keys[action](key.keyId, visit.form('reason'), askerOf(visit))
       if (acted.ok)
@@ -171,9 +157,9 @@ const confirmRoute = (deps: DashboardDeps, action: KeyAction): Route => ({
 })
 
 const noticeOf = (action: KeyAction, { before, after }: Acted, visit: SignedInVisit): NoticeName => {
-  if (action === 'revoke' && after.revoked !== null && wasSoBefore(before.revoked, after.revoked, visit))
+  if (action === 'revoke' && after.revoked !== null && wasDoneBefore(before.revoked, after.revoked, visit))
     return 'key_was_revoked'
-  if (action === 'suspend' && after.suspended !== null && wasSoBefore(before.suspended, after.suspended, visit))
+  if (action === 'suspend' && after.suspended !== null && wasDoneBefore(before.suspended, after.suspended, visit))
     return 'key_was_suspended'
   if (action === 'resume' && before.suspended === null) return 'key_not_suspended'
   return action === 'resume' && isExpiredOnceResumed(after, visit.nowMs) ? 'key_resumed_expired' : notices[action]

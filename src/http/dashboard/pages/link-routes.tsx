@@ -1,11 +1,10 @@
 import { LinkPage, type LinkPurpose, LinkSpentPage } from '../../../../views/operators/link-page.tsx'
 import { paths } from '../../../../views/paths.ts'
 import { passwordCharsMin } from '../../../limits.ts'
-import { passwordClient } from '../door/known-browser.ts'
-import { type Faults, noFaults, placedFaults } from '../forms/field-faults.ts'
-import { htmlPage, refusedPage, seeOther } from '../page-answers.tsx'
+import { passwordClient, signInFrom } from '../door/browser.ts'
+import { type Faults, htmlPage, noFaults, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
 import { type DashboardDeps, type Route, refusedVisitor, type Visit } from '../visit.ts'
-import { intoDashboard, signInFrom } from './sign-in-routes.tsx'
+import { intoDashboard } from './sign-in-routes.tsx'
 
 /**
  * One-time links. The secret is in the path, since without JavaScript a server sees nothing else of a link; so no log line

@@ -3,13 +3,11 @@ import { paths } from '../../../../views/paths.ts'
 import { overlapTyped, parseOverlap } from '../../../domain/amounts.ts'
 import type { KeyState } from '../../../domain/key.ts'
 import { rotationOverlapMsDefault, rotationOverlapsMs } from '../../../limits.ts'
-import { alreadyRotated } from '../forms/already-so.ts'
-import { type Faults, noFaults, placedFaults } from '../forms/field-faults.ts'
-import { htmlPage, notFound, refusedPage, seeOther } from '../page-answers.tsx'
+import { rotationNotice } from '../forms/already-done.ts'
+import { type Faults, htmlPage, noFaults, notFound, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
 import { cellarView } from '../show/cellar-views.ts'
 import { keyViewOf } from '../show/key-views.ts'
-import { keyOf } from '../show/named-in-path.ts'
-import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from '../visit.ts'
+import { askerOf, type DashboardDeps, keyInPath, type Route, type SignedInVisit } from '../visit.ts'
 import { backToKey, cellarOfKey } from './key-routes.tsx'
 import { drawKeyId, keyShownOnce, sentKeyId } from './key-shown-once.tsx'
 
@@ -22,16 +20,16 @@ export const rotateRoutes = (deps: DashboardDeps): readonly Route[] => [
 ]
 
 const showRotate = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
-  const key = keyOf(deps, visit)
+  const key = keyInPath(deps, visit)
   if (key === null) return notFound(visit)
-  const notice = alreadyRotated(key, visit.nowMs)
+  const notice = rotationNotice(key, visit.nowMs)
   if (notice !== null) return seeOther(visit, paths.key(key.keyId), { notice })
   const overlap = overlapTyped(rotationOverlapMsDefault)
   return htmlPage(visit, rotatePage(deps, visit, { key, overlap, keyId: drawKeyId(deps) }))
 }
 
 const rotate = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
-  const key = keyOf(deps, visit)
+  const key = keyInPath(deps, visit)
   if (key === null) return notFound(visit)
   const [back, overlap] = [backToKey(key), visit.form('overlap')]
   const againAs = (keyId: string) => (faults: Faults) => rotatePage(deps, visit, { key, overlap, keyId, faults })

@@ -9,14 +9,12 @@ import { purgeBefore } from '../../../domain/purge-before.ts'
 import { done } from '../../../domain/refusal.ts'
 import { invalidField, type Typed } from '../../../domain/text.ts'
 import { keyLimitDefault, retentionMsMin } from '../../../limits.ts'
-import { type Faults, placedFaults } from '../forms/field-faults.ts'
-import { limitValues, typedLimit } from '../forms/limit-fields.ts'
+import { isChanged, shownFieldOf, shownValues } from '../forms/changed-fields.ts'
+import { limitValues, typedLimit } from '../forms/key-fields.ts'
 import type { FormFields } from '../forms/read-form.ts'
-import { isTypedOver, shownBy, shownText } from '../forms/shown-fields.ts'
-import { htmlPage, notFound, refusedPage, seeOther } from '../page-answers.tsx'
+import { type Faults, htmlPage, notFound, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
 import { cellarView } from '../show/cellar-views.ts'
-import { cellarOf } from '../show/named-in-path.ts'
-import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from '../visit.ts'
+import { askerOf, cellarInPath, type DashboardDeps, type Route, type SignedInVisit } from '../visit.ts'
 
 export const settingsRoutes = (deps: DashboardDeps): readonly Route[] => [
   {
@@ -33,27 +31,27 @@ export const settingsRoutes = (deps: DashboardDeps): readonly Route[] => [
 ]
 
 const showSettings = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
-  const cellar = cellarOf(deps, visit)
+  const cellar = cellarInPath(deps, visit)
   return cellar === null ? notFound(visit) : htmlPage(visit, settingsPage(visit, cellar))
 }
 
 const rename = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
-  const cellar = cellarOf(deps, visit)
+  const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
   const values = { title: visit.form('title') }
-  const shown = shownBy(visit.form, titleValues(cellar))
-  if (!isTypedOver(visit.form, shown, ['title'])) return nothingTyped(visit, cellar)
+  const shown = shownValues(visit.form, titleValues(cellar))
+  if (!isChanged(visit.form, shown, ['title'])) return nothingTyped(visit, cellar)
   const renamed = await deps.core.cellars.rename(cellar.cellar, values.title, askerOf(visit))
   if (renamed.ok) return seeOther(visit, paths.settings(cellar.cellar), { notice: 'cellar_renamed' })
   const again = (faults: Faults) =>
     settingsPage(visit, cellar, {
-      rename: { values, shown: shownText(shown), faults: placedFaults(values, faults) },
+      rename: { values, shown: shownFieldOf(shown), faults: placedFaults(values, faults) },
     })
   return refusedPage(visit, renamed.refusal, { back: backTo(cellar), again })
 }
 
 const changePolicy = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
-  const cellar = cellarOf(deps, visit)
+  const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
   const { form } = visit
   const values = {
@@ -62,10 +60,10 @@ const changePolicy = async (deps: DashboardDeps, visit: SignedInVisit): Promise<
     age_max: form('age_max'),
     ahead_max: form('ahead_max'),
   }
-  const shown = shownBy(form, policyValues(cellar.policy))
+  const shown = shownValues(form, policyValues(cellar.policy))
   const again = (faults: Faults) =>
     settingsPage(visit, cellar, {
-      policy: { values, shown: shownText(shown), faults: placedFaults(values, faults) },
+      policy: { values, shown: shownFieldOf(shown), faults: placedFaults(values, faults) },
     })
   const bounds = typedBounds(form, shown)
   if (!bounds.ok) return refusedPage(visit, bounds.refusal, { back: backTo(cellar), again })
@@ -77,7 +75,7 @@ const changePolicy = async (deps: DashboardDeps, visit: SignedInVisit): Promise<
 
 /** The page that says what a retention means, or the form again. */
 const askForRetention = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
-  const cellar = cellarOf(deps, visit)
+  const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
   const typed = visit.query.get('days') ?? ''
   const retention = typedRetention(typed)
@@ -86,7 +84,7 @@ const askForRetention = async (deps: DashboardDeps, visit: SignedInVisit): Promi
 }
 
 const changeRetention = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
-  const cellar = cellarOf(deps, visit)
+  const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
   const typed = visit.form('days')
   const again = retentionAgain(visit, cellar, typed)
@@ -126,7 +124,7 @@ const nothingTyped = (visit: SignedInVisit, cellar: CellarState): Response =>
 
 /** Those that were typed over, or the refusal of the first that can't be so. */
 const typedBounds = (form: FormFields, shown: Readonly<Record<string, string>>): Typed<Partial<CellarPolicy>> => {
-  const isTyped = (...fields: readonly PolicyField[]) => isTypedOver(form, shown, fields)
+  const isTyped = (...fields: readonly PolicyField[]) => isChanged(form, shown, fields)
   const limit = isTyped('limit_readings', 'limit_seconds') ? typedLimit(form) : null
   if (limit?.ok === false) return limit
   const age = isTyped('age_max') ? durationOrNone(form, 'age_max') : null
@@ -165,7 +163,7 @@ const settingsPage = (visit: SignedInVisit, cellar: CellarState, typing: Typing 
 
 const asItIs = <Values extends Readonly<Record<string, string>>>(values: Values) => ({
   values,
-  shown: shownText(values),
+  shown: shownFieldOf(values),
   faults: {},
 })
 

@@ -1,15 +1,10 @@
 import { SignInPage } from '../../../../views/operators/sign-in-page.tsx'
 import { paths } from '../../../../views/paths.ts'
-import type { SignedIn, SignInFrom } from '../../../actors/core.ts'
-import { deviceMsMax } from '../../../limits.ts'
-import { browserName } from '../door/browser-name.ts'
-import { knownBrowser, passwordClient } from '../door/known-browser.ts'
-import { safeNext } from '../door/next-path.ts'
-import { withPasswordAttempt } from '../door/password-attempt.ts'
-import { cookieText, readCookie } from '../door/session-cookie.ts'
-import { tooManyAttempts } from '../door/too-many-attempts.ts'
-import { type Faults, noFaults, placedFaults } from '../forms/field-faults.ts'
-import { htmlPage, refusedPage, seeOther } from '../page-answers.tsx'
+import type { SignedIn } from '../../../actors/core.ts'
+import { knownBrowser, signInFrom } from '../door/browser.ts'
+import { cookieText, signedInCookies } from '../door/cookies.ts'
+import { tooManyAttempts, withPasswordAttempt } from '../door/password-attempt.ts'
+import { type Faults, htmlPage, noFaults, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
 import type { DashboardDeps, Route, SignedInVisit, Visit } from '../visit.ts'
 
 export const signInRoutes = (deps: DashboardDeps): readonly Route[] => [
@@ -47,54 +42,39 @@ const signIn = async (deps: DashboardDeps, visit: Visit): Promise<Response> => {
 
 /** Operators see first that somebody else made a link to their account. */
 export const intoDashboard = (visit: Visit, opened: SignedIn, next: string): Response => {
-  const cookies = sessionCookies(visit, opened)
+  const cookies = signedInCookies(visit, opened)
   if (opened.isToldOfLink) return seeOther(visit, paths.account, { notice: 'link_by_other', cookies })
   return seeOther(visit, next, { cookies })
 }
 
-/**
- * The browser that signs in, and the session that it has now. With `isKnown`, its password is compared before those of
- * strangers.
- */
-export const signInFrom = (visit: Visit, { isKnown }: { readonly isKnown: boolean }): SignInFrom => {
-  const { request, origin } = visit
-  return {
-    client: passwordClient(visit, isKnown),
-    address: origin.clientAddress,
-    browser: browserName(request.headers.get('user-agent')),
-    deviceSecret: readCookie(request.headers, 'device', origin.trust),
-    sessionSecret: readCookie(request.headers, 'session', origin.trust),
-  }
-}
-
-/** Begin the session, end the visitor's cookie, and make the browser known. */
-export const sessionCookies = (
-  { origin, nowMs }: Visit,
-  { sessionSecret, deviceSecret, session }: SignedIn,
-): readonly string[] => [
-  cookieText({ kind: 'session', value: sessionSecret, ageMs: session.expiresAt - nowMs }, origin.trust),
-  cookieText({ kind: 'device', value: deviceSecret, ageMs: deviceMsMax }, origin.trust),
-  cookieText({ kind: 'visitor', value: '', ageMs: 0 }, origin.trust),
-]
-
-/** Ends the session that the visit came with. */
+/** Ends the session of this request. */
 export const signOut = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const ended = await core.operators.signOut(visit.session.secret, visit.requestId)
   if (!ended.ok) {
     const back = { href: paths.cellars, words: 'You are still signed in' }
     return refusedPage(visit, ended.refusal, { back, again: () => '' })
   }
-  const gone = cookieText({ kind: 'session', value: '', ageMs: 0 }, visit.origin.trust)
-  const answer = seeOther(visit, paths.signIn, { notice: 'signed_out', cookies: [gone] })
+  const deleted = cookieText({ kind: 'session', value: '', ageMs: 0 }, visit.origin.trust)
+  const answer = seeOther(visit, paths.signIn, { notice: 'signed_out', cookies: [deleted] })
   answer.headers.set('Clear-Site-Data', clearedAtSignOut)
   return answer
 }
 
-/**
- * The browser deletes its cache, and what scripts have stored. Cookies stay: one marks the known browser, and one carries the
- * notice.
- */
+/** Not the cookies: one marks the known browser, and one carries the notice. */
 const clearedAtSignOut = '"cache", "storage"'
+
+/**
+ * The path to show after sign-in, from a link or a form. A path of another site becomes the list of cellars. Browsers take
+ * `//host`, `/\host` and `/<tab>/host` for another site. The URL parser does the same, so the parser decides. It turns
+ * `/..//host` into `//host`, so its result is checked again.
+ */
+export const safeNext = (text: string): string => {
+  if (!text.startsWith('/')) return paths.cellars
+  const url = URL.parse(text, nowhere)
+  return url?.origin === nowhere && !url.pathname.startsWith('//') ? `${url.pathname}${url.search}` : paths.cellars
+}
+
+const nowhere = 'https://nowhere.invalid'
 
 type Shown = { readonly next: string; readonly faults?: Faults }
 

@@ -5,7 +5,7 @@ import { cellarsPerPageMax, keysCountedPerPiece } from '../../../limits.ts'
 import type { DashboardDeps } from '../visit.ts'
 import { usedNow } from './key-views.ts'
 import { pageOf } from './paging.ts'
-import type { Pause } from './pause.ts'
+import { type Pause, pauseEvery } from './pauses.ts'
 
 export const cellarView = ({ cellar, title, policy, createdAt, createdBy }: CellarState): CellarView => ({
   cellar,
@@ -20,19 +20,10 @@ type Now = { readonly nowMs: number; readonly pause: Pause }
 /** One page of all cellars. One after the other: a cellar may have thousands of keys, and all of them are counted. */
 export const cellarListOf = async (deps: DashboardDeps, asked: number, now: Now) => {
   const { shown, page, pages } = pageOf(deps.core.projections.cellars.list(), asked, cellarsPerPageMax)
-  const pause = everySoMany(keysCountedPerPiece, now.pause)
+  const pause = pauseEvery(keysCountedPerPiece, now.pause)
   const cellars: CellarRow[] = []
   for (const cellar of shown) cellars.push(await cellarRow(deps, cellar, { nowMs: now.nowMs, pause }))
   return { cellars, page, pages }
-}
-
-/** Pauses once in so many calls. */
-const everySoMany = (count: number, pause: Pause): (() => Promise<void> | null) => {
-  let calls = 0
-  return () => {
-    calls += 1
-    return calls % count === 0 ? pause() : null
-  }
 }
 
 const cellarRow = async (

@@ -4,7 +4,7 @@ import { type KeyState, keyStatus } from '../../../domain/key.ts'
 import { kegFilterCharsMax, kegFilterWordsMax, kegsPerPageMax } from '../../../limits.ts'
 import type { DashboardDeps } from '../visit.ts'
 import { askedPage, pageOf } from './paging.ts'
-import { type Pause, runInPieces } from './pause.ts'
+import { type Pause, runWithPauses } from './pauses.ts'
 
 /** A reading with the label of its key as it is now; without one, the id says which. */
 export const readingView = ({ core }: DashboardDeps, reading: AcceptedReading): ReadingView => ({
@@ -55,7 +55,7 @@ export const foundKegs = (
   { core }: DashboardDeps,
   { cellar, words }: Pick<ReadingsWanted, 'cellar' | 'words'>,
   pause: Pause,
-): Promise<FoundKegs> => runInPieces(core.projections.readings.findKegs(cellar, words), pause)
+): Promise<FoundKegs> => runWithPauses(core.projections.readings.findKegs(cellar, words), pause)
 
 /** Thousands of kegs may be found; only those of the page are made. */
 const kegListOf = (

@@ -7,15 +7,15 @@ import { parseReason } from '../../../domain/text.ts'
 import type { NoticeName } from '../notice.ts'
 import type { SignedInVisit } from '../visit.ts'
 
-/** Why there is nothing to ask before that is done to the key: it is so already, or can't be any more. `null`: ask. */
-export const alreadySo = (key: KeyState, action: KeyAction | 'edit'): NoticeName | null => {
+/** The notice if the action is already done or no longer possible. `null`: show its form. */
+export const alreadyDone = (key: KeyState, action: KeyAction | 'edit'): NoticeName | null => {
   if (key.revoked !== null) return 'key_was_revoked'
   if (action === 'suspend' && key.suspended !== null) return 'key_was_suspended'
   return action === 'resume' && key.suspended === null ? 'key_not_suspended' : null
 }
 
-/** The same of a rotation, which also time forbids. */
-export const alreadyRotated = (key: KeyState, nowMs: number): NoticeName | null => {
+/** The notice if the key cannot be rotated. */
+export const rotationNotice = (key: KeyState, nowMs: number): NoticeName | null => {
   const refusal = rotationRefusal(key, nowMs)
   return refusal === null ? null : rotationNotices[refusal.kind]
 }
@@ -27,19 +27,19 @@ const rotationNotices: Readonly<Record<RotationRefusal['kind'], NoticeName>> = {
 }
 
 /**
- * Whether it was so before the command, though that was answered with yes: the reason that was given is then nowhere. On
- * another node it may have become so unheard; then the mark names somebody else, or another reason.
+ * True if a command that succeeded has changed nothing: the key was suspended or revoked before it. Then the typed reason is
+ * not stored. Another node may have done it before this node heard, so the operator and the reason are compared too.
  */
-export const wasSoBefore = (before: Mark | null, after: Mark, visit: SignedInVisit): boolean => {
+export const wasDoneBefore = (before: Mark | null, after: Mark, visit: SignedInVisit): boolean => {
   const reason = parseReason(visit.form('reason'))
-  const isAsGiven = isOperator(after.by, visit.session.email) && reason.ok && after.reason === reason.value
-  return !isAsGiven || after.at === before?.at
+  const isOwn = isOperator(after.by, visit.session.email) && reason.ok && after.reason === reason.value
+  return !isOwn || after.at === before?.at
 }
 
 const isOperator = (by: By, email: string): boolean => by.kind === 'operator' && by.email === email
 
-/** The notice with what the key's state adds to it: when that was, and by whom. */
-export const alreadySoText = (notice: NoticeName | null, key: KeyState): string | null => {
+/** The notice with the time and the person; `null`: the notice needs neither. */
+export const alreadyDoneText = (notice: NoticeName | null, key: KeyState): string | null => {
   if (notice === 'key_was_revoked' && key.revoked !== null) return nothingAdded('revoked', key.revoked)
   if (notice === 'key_was_suspended' && key.suspended !== null) return nothingAdded('suspended', key.suspended)
   return null

@@ -1,35 +1,36 @@
 import type { Schedule } from '../../../actors/schedule.ts'
 import { liveRenderMsPerTick } from '../../../limits.ts'
-import type { Pause } from '../show/pause.ts'
+import type { Pause } from '../show/pauses.ts'
 
-/** One rendering under way. `inPiece`: it works now. `inLine`: its next piece waits. `aside`: it waits for the store. */
-type Rendering = { state: 'inPiece' | 'inLine' | 'aside' | 'ended'; tookMs: number }
+type Rendering = { state: 'running' | 'queued' | 'waitingForStore' | 'ended'; tookMs: number }
 
 type Piece = { readonly rendering: Rendering; readonly run: () => void }
 
-/** What a rendering may ask about itself. */
+/** What a rendering gets from the queue. */
 export type RenderingTurns = {
-  /** Ends a piece. The next one begins in another turn of the event loop, or with the next tick. */
+  /** Ends a piece. The next piece runs in a later turn of the event loop. */
   readonly pause: Pause
-  /** Of all its pieces so far. */
+  /** The time of all its pieces so far. */
   readonly tookMs: () => number
 }
 
-/** The next rendering to begin; `null` if there is none. It never rejects. */
+/** The next rendering to start; `null`: none. Its promise never rejects. */
 export type NextRendering = () => ((turns: RenderingTurns) => Promise<void>) | null
 
 /**
- * Does the renderings of live pages in pieces: one piece in each turn of the event loop, at most `liveRenderMsPerTick` and one
- * piece in each tick. A piece that has not ended with its turn waits for the store. Its rendering is set aside, so that others
- * go on, and the time of the wait is not counted. Its next piece comes in line when the store has answered.
+ * Renders live pages in pieces, so that readings do not wait for pages. Each turn of the event loop runs one piece. When the
+ * pieces of a tick have taken `liveRenderMsPerTick`, the queue waits for the next tick.
+ *
+ * A rendering may wait for the store. The queue notices this when a piece has not ended with its turn. Then other renderings
+ * go on, and the time of the wait is not counted. The rendering must pause after the store has answered, to queue again.
  */
-export class LiveRenderings {
+export class LiveRenderQueue {
   readonly #schedule: Schedule
   readonly #passedMs: () => number
   readonly #next: NextRendering
-  /** Next pieces of renderings under way. They come before new renderings, so that few are under way at once. */
-  readonly #line: Piece[] = []
-  #aside = 0
+  /** Next pieces of renderings that have started. They come before new renderings, so that few are open at once. */
+  readonly #queue: Piece[] = []
+  #waitingForStore = 0
   #spentMs = 0
   #pieceFromMs = 0
   #isWorking = false
@@ -41,16 +42,15 @@ export class LiveRenderings {
     this.#next = next
   }
 
-  /** How many wait for the store. */
-  get aside(): number {
-    return this.#aside
+  /** How many renderings wait for the store. */
+  get waitingForStore(): number {
+    return this.#waitingForStore
   }
 
   get isIdle(): boolean {
-    return !this.#isWorking && this.#aside === 0
+    return !this.#isWorking && this.#waitingForStore === 0
   }
 
-  /** Begins a tick: there is time again. */
   beginTick(): void {
     this.#spentMs = 0
     this.#resume()
@@ -65,9 +65,9 @@ export class LiveRenderings {
     this.#isWorking = true
     for (;;) {
       if (this.#spentMs >= liveRenderMsPerTick) await this.#untilNextTick()
-      const piece = this.#line.shift() ?? this.#begun()
+      const piece = this.#queue.shift() ?? this.#firstPiece()
       if (piece === null) break
-      await this.#do(piece)
+      await this.#runPiece(piece)
     }
     this.#isWorking = false
   }
@@ -78,44 +78,44 @@ export class LiveRenderings {
     })
   }
 
-  #begun(): Piece | null {
+  #firstPiece(): Piece | null {
     const render = this.#next()
     if (render === null) return null
-    const rendering: Rendering = { state: 'inLine', tookMs: 0 }
+    const rendering: Rendering = { state: 'queued', tookMs: 0 }
     const pause = (): Promise<void> => this.#pause(rendering)
     const run = async (): Promise<void> => {
       await render({ pause, tookMs: () => rendering.tookMs + this.#pieceMs(rendering) })
-      this.#leave(rendering, 'ended')
+      this.#become(rendering, 'ended')
     }
     return { rendering, run: () => void run() }
   }
 
-  async #do({ rendering, run }: Piece): Promise<void> {
-    rendering.state = 'inPiece'
+  async #runPiece({ rendering, run }: Piece): Promise<void> {
+    rendering.state = 'running'
     this.#pieceFromMs = this.#passedMs()
     run()
     await new Promise<void>((resolve) => this.#schedule.soon(resolve))
-    if (rendering.state === 'inPiece') this.#leave(rendering, 'aside')
+    if (rendering.state === 'running') this.#become(rendering, 'waitingForStore')
   }
 
   #pause(rendering: Rendering): Promise<void> {
-    this.#leave(rendering, 'inLine')
+    this.#become(rendering, 'queued')
     return new Promise((resolve) => {
-      this.#line.push({ rendering, run: resolve })
+      this.#queue.push({ rendering, run: resolve })
       this.#wake()
     })
   }
 
   #pieceMs({ state }: Rendering): number {
-    return state === 'inPiece' ? this.#passedMs() - this.#pieceFromMs : 0
+    return state === 'running' ? this.#passedMs() - this.#pieceFromMs : 0
   }
 
-  #leave(rendering: Rendering, state: Rendering['state']): void {
+  #become(rendering: Rendering, state: Rendering['state']): void {
     const tookMs = this.#pieceMs(rendering)
     this.#spentMs += tookMs
     rendering.tookMs += tookMs
-    if (rendering.state === 'aside') this.#aside -= 1
-    if (state === 'aside') this.#aside += 1
+    if (rendering.state === 'waitingForStore') this.#waitingForStore -= 1
+    if (state === 'waitingForStore') this.#waitingForStore += 1
     rendering.state = state
   }
 }

@@ -1,0 +1,47 @@
+import Bowser from 'bowser'
+import type { PasswordClient, SignInFrom } from '../../../actors/core.ts'
+import { browserCharsMax, userAgentCharsMax } from '../../../limits.ts'
+import { siteOf } from '../../client-address.ts'
+import type { DashboardDeps, Visit } from '../visit.ts'
+import { readCookie } from './cookies.ts'
+
+/** The browser that signs in. `isKnown`: its password is compared before the passwords of strangers. */
+export const signInFrom = (visit: Visit, { isKnown }: { readonly isKnown: boolean }): SignInFrom => {
+  const { request, origin } = visit
+  return {
+    client: passwordClient(visit, isKnown),
+    address: origin.clientAddress,
+    browser: browserName(request.headers.get('user-agent')),
+    deviceSecret: readCookie(request.headers, 'device', origin.trust),
+    sessionSecret: readCookie(request.headers, 'session', origin.trust),
+  }
+}
+
+/** The order in which passwords are hashed depends on it (`actors/operator/passwords.ts`). */
+export const passwordClient = ({ request, origin }: Visit, isKnown: boolean): PasswordClient => ({
+  network: siteOf(origin.clientAddress),
+  isKnown,
+  signal: request.signal,
+})
+
+/** The hash of the browser's device secret, which the throttle counts by. `null`: this account does not know the browser. */
+export const knownBrowser = ({ core }: DashboardDeps, { request, origin }: Visit, email: string): string | null => {
+  const secret = readCookie(request.headers, 'device', origin.trust)
+  return secret !== null && core.operators.isKnownDevice(email, secret) ? Bun.SHA256.hash(secret, 'hex') : null
+}
+
+/** Like `Firefox 128 on Windows`. */
+const browserName = (userAgent: string | null): string => {
+  const header = (userAgent ?? '').slice(0, userAgentCharsMax)
+  if (header === '') return unknownBrowser
+  const { browser, os } = Bowser.parse(header)
+  if (browser.name === undefined || browser.name === '') return unknownBrowser
+  const [version = ''] = (browser.version ?? '').split('.', 1)
+  const name = [browser.name, version].filter((word) => word !== '').join(' ')
+  return printableAscii(os.name === undefined ? name : `${name} on ${os.name}`).slice(0, browserCharsMax)
+}
+
+const unknownBrowser = 'an unknown browser'
+
+/** The client chooses the text of the header. */
+const printableAscii = (text: string): string => text.replaceAll(/[^\x20-\x7e]/g, '?')

@@ -1,0 +1,49 @@
+import { type AuditEvent, historyOf, stateAt } from '../../../../projections/audit-trail.ts'
+import type { HistoryView, StateAt } from '../../../../views/types.ts'
+import type { Core } from '../../../actors/core.ts'
+import { readKeyEvents } from '../../../actors/key/key-events.ts'
+import { parseTimestamp } from '../../../domain/reading/timestamp.ts'
+import { done } from '../../../domain/refusal.ts'
+import { invalidField, type Typed } from '../../../domain/text.ts'
+import { historyRowsPerPageMax } from '../../../limits.ts'
+import { pageOf } from './paging.ts'
+
+/** One page of a key's history, newest first. */
+export const historyPage = (events: readonly AuditEvent[], askedPage: number): HistoryView => {
+  const { shown, page, pages } = pageOf(historyOf(events).toReversed(), askedPage, historyRowsPerPageMax)
+  return { rows: shown, page, pages }
+}
+
+/** The same for a live page. Readings render it twice a second, so it reads the log only after an event of the history. */
+export const watchedHistory = (core: Core, keyId: string, askedPage: number): (() => Promise<HistoryView>) => {
+  let last: { readonly revisions: string; readonly history: HistoryView } | null = null
+  return async () => {
+    const revisions = historyRevisions(core, keyId)
+    if (last?.revisions === revisions) return last.history
+    const history = historyPage(await readKeyEvents(core, keyId), askedPage)
+    last = { revisions, history }
+    return history
+  }
+}
+
+/** Changes when the projections have folded an event that `readKeyEvents` reads. */
+const historyRevisions = ({ projections: { keys, readings } }: Core, keyId: string): string =>
+  [keys.get(keyId)?.revision, readings.barriers(keyId).at(-1)?.revision, readings.purged(keyId)?.keptFrom].join(' ')
+
+/** The key's state at the instant that somebody typed. */
+export const stateAtTyped = (events: readonly AuditEvent[], typed: string, nowMs: number): StateAt => {
+  const instant = typedInstant(typed)
+  if (!instant.ok) return { typed, answer: { kind: 'refused', rule: instant.refusal.rule } }
+  const state = stateAt(events, instant.value, nowMs)
+  if (!state.ok) return { typed, answer: { kind: 'refused', rule: state.refusal.rule } }
+  return { typed, answer: { kind: 'known', at: instant.value, ...state.value } }
+}
+
+/** Like `2026-03-01 10:14:07.042 UTC`. UTC, the fraction, the seconds and the time may be missing. */
+const typedInstant = (text: string): Typed<number> => {
+  const [, date, time = '00:00', seconds = ':00', fraction = ''] =
+    /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2})(:\d{2})?(\.\d{1,9})?)?(?: ?(?:UTC|Z))?$/i.exec(text.trim()) ?? []
+  const parsed = parseTimestamp(`${date}T${time}${seconds}${fraction}Z`)
+  if (typeof parsed === 'number') return done(parsed)
+  return invalidField('at', 'The instant must exist and be written like 2026-03-01 10:14:07, in UTC.')
+}
