@@ -18,6 +18,9 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
+/** How a command ended; `message` is for stderr. */
+export type End = { readonly exitCode: ExitCode; readonly message: string | null }
+
 /** Ends a command: one sentence for stderr, and the code. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed'

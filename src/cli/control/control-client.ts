@@ -1,8 +1,8 @@
 import { lstatSync, type Stats } from 'node:fs'
-import { CommandFailed, exitCodes } from '../exit-codes.ts'
+import { CommandFailed, type End, exitCodes } from '../exit-codes.ts'
 import type { Line } from '../show/lines.ts'
 import { decodeFrame, encodeOperation, socketPathOf } from './control-protocol.ts'
-import type { End, Operation } from './operations.ts'
+import type { Operation } from './operations.ts'
 
 /**
  * Has the running service do it. `null`: no service listens there. Nothing is sent to a socket that another user made: that

@@ -4,10 +4,9 @@ import { readKeyEvents } from '../../actors/key/key-events.ts'
 import { overlapTyped } from '../../domain/amounts.ts'
 import type { Limit } from '../../domain/events.ts'
 import { assertNever } from '../../domain/refusal.ts'
-import { exitCodes } from '../exit-codes.ts'
+import { type End, exitCodes } from '../exit-codes.ts'
 import { isoOf } from '../show/event-view.ts'
 import type { Line } from '../show/lines.ts'
-import type { End } from './operations.ts'
 
 /** A key's events, oldest first, then what it was at that instant (ms; `null`: now). One that has not come is no instant to ask for. */
 export async function* keyHistory(core: Core, keyId: string, askedMs: number | null): AsyncGenerator<Line, End> {

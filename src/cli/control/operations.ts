@@ -13,7 +13,7 @@ import { done as accepted, assertNever, type CommandRefusal, type Outcome } from
 import { parseEmail } from '../../domain/text.ts'
 import { commandProblemOf } from '../../http/problem.ts'
 import { type EventLog, Outage, UndecodableEvent } from '../../log/event-log.ts'
-import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { type End, exitCodes } from '../exit-codes.ts'
 import { eventView, isoOf } from '../show/event-view.ts'
 import type { CellarView, KeyView, Line } from '../show/lines.ts'
 import { retentionWarning } from '../show/retention-warning.ts'
@@ -75,9 +75,6 @@ export type OperationContext = {
   /** Where a browser opens the one-time link with that secret. */
   linkUrl(secret: string): string
 }
-
-/** How an operation ended; `message` is for stderr. */
-export type End = { readonly exitCode: ExitCode; readonly message: string | null }
 
 /** Does it and yields what it answers with. An outage and an event that can't be read are ends; a bug is thrown. */
 export async function* perform(operation: Operation, context: OperationContext): AsyncGenerator<Line, End> {

@@ -1,10 +1,10 @@
 import type { Core } from '../../actors/core.ts'
 import { heldRetryMs, heldWaitMsMax } from '../../limits.ts'
 import type { EventLog } from '../../log/event-log.ts'
-import { CommandFailed, exitCodes } from '../exit-codes.ts'
+import { CommandFailed, type End, exitCodes } from '../exit-codes.ts'
 import type { Line } from '../show/lines.ts'
 import { askService } from './control-client.ts'
-import { type End, type Operation, perform } from './operations.ts'
+import { type Operation, perform } from './operations.ts'
 
 export type Place = {
   readonly dataDir: string
