@@ -1,8 +1,11 @@
 /** What is wrong with this node, as a list: the one place that `/readyz`, the lines and the dashboard's banner ask. */
 import type { HealthReason } from '../views/types.ts'
 import type { IndexTrouble } from './actors/repeats/repeat-memory.ts'
+import type { Schedule } from './actors/schedule.ts'
 import type { BodyTrouble, RefusedKind } from './http/refused-bodies.ts'
+import { heartbeatMs } from './limits.ts'
 import type { EventLog, LogTroubleKind } from './log/event-log.ts'
+import type { LogLines } from './log-lines.ts'
 
 export type ReasonKind = 'log_away' | LogTroubleKind | RefusedKind | `index_${IndexTrouble['kind']}`
 
@@ -30,6 +33,31 @@ export const reasonsOf = ({ log, indexTrouble, bodyTroubles }: HealthParts): rea
 
 /** Whether a balancer may send readings of every kind here. */
 export const isReady = (reasons: readonly Reason[]): boolean => reasons.every(({ refuses }) => refuses === 'nothing')
+
+/**
+ * Writes one line when a reason to refuse readings begins, and one when it ends: the answers to devices don't say why.
+ * Looks once each heartbeat; the returned function ends that.
+ */
+export const watchHealth = (reasons: () => readonly Reason[], lines: LogLines, schedule: Schedule): (() => void) => {
+  let known = new Map<ReasonKind, Reason>()
+  const look = (): void => {
+    const now = new Map(reasons().map((reason) => [reason.kind, reason]))
+    for (const reason of now.values()) if (!known.has(reason.kind)) tellBegin(reason, lines)
+    for (const reason of known.values()) if (!now.has(reason.kind)) tellEnd(reason, lines)
+    known = now
+    forget = schedule.after(heartbeatMs, look)
+  }
+  let forget = schedule.after(heartbeatMs, look)
+  return () => forget()
+}
+
+const tellBegin = ({ kind, refuses, what, meanwhile, remedy, why }: Reason, lines: LogLines): void => {
+  const facts = { reason: kind, why, meanwhile, remedy }
+  if (refuses === 'nothing') lines.warn(what, facts)
+  else lines.error(`${what} Not ready.`, facts)
+}
+
+const tellEnd = ({ kind, what }: Reason, lines: LogLines): void => lines.info(`It is over: ${what}`, { reason: kind })
 
 const reason = (kind: ReasonKind, why: string): Reason => ({ kind, why, ...words[kind] })
 

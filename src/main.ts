@@ -15,17 +15,18 @@ import { untilStopped } from './cli/until-stopped.ts'
 import { systemClock } from './clock.ts'
 import { baseUrlOf, type Config } from './config.ts'
 import { systemEntropy } from './entropy.ts'
+import { thrownError } from './http/request-lines.ts'
 import { copyLog } from './log/copy-log.ts'
 import { checkDataFolder, DataFolderHeld, logPathIn } from './log/data-folder.ts'
 import { createLogLines } from './log-lines.ts'
 import { inOneSentence, type LogPlace, openLog, openLogPlace } from './open-log.ts'
-import { errorOf, startService } from './service.ts'
+import { startService } from './service.ts'
 
 const output = createOutput(process.stdout)
 
 /** Bun would print the error itself, with control characters unescaped. */
 const tellBug = (thrown: unknown): void => {
-  const { message, stack = '' } = errorOf(thrown)
+  const { message, stack = '' } = thrownError(thrown)
   const frames = stack.slice(stack.indexOf('\n    at '))
   process.stderr.write(`cellarbook: a bug ended the command: ${visibleText(message)}${visibleLines(frames)}\n`)
 }
@@ -44,8 +45,8 @@ const serve: ProgramDeps['serve'] = async (config, options) => {
   // log that is judged by it could accept what it must not: the process ends, and the next one folds the log anew.
   // What was acknowledged is on disk.
   endAfterBug = async (thrown) => {
-    lines.error('the service ends: a bug outside of any request', { error: errorOf(thrown) })
-    process.stderr.write(`cellarbook: a bug ended the service: ${visibleText(errorOf(thrown).message)}\n`)
+    lines.error('the service ends: a bug outside of any request', { error: thrownError(thrown) })
+    process.stderr.write(`cellarbook: a bug ended the service: ${visibleText(thrownError(thrown).message)}\n`)
     await output.flush()
     process.exit(exitCodes.refused)
   }

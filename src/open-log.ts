@@ -36,16 +36,22 @@ export type LogConfig = Pick<Config, 'dataDir' | 'eventStore' | 'diskReserveByte
 export type OpeningParts = Naming & {
   /** Accepts a changed schema of the log's file, and is told how it differs. The log records that. Default: refused. */
   readonly acceptSchema?: ((differences: readonly string[]) => void) | undefined
+  /** Told when other users can read or write the data folder, and it is used all the same. */
+  readonly onFolderWarning?: ((warning: string) => void) | undefined
 }
 
 /** The log, named if it is new. Throws what `inOneSentence` knows, and closes what it had opened. */
-export const openLog = async (config: LogConfig, { acceptSchema, ...naming }: OpeningParts): Promise<EventLog> => {
+export const openLog = async (
+  config: LogConfig,
+  { acceptSchema, onFolderWarning, ...naming }: OpeningParts,
+): Promise<EventLog> => {
   const accepted: string[] = []
   const accept = (differences: readonly string[]): void => {
     accepted.push(...differences)
     acceptSchema?.(differences)
   }
-  const log = await openEngine(config, acceptSchema === undefined ? {} : { acceptSchema: accept })
+  const schema = acceptSchema === undefined ? {} : { acceptSchema: accept }
+  const log = await openEngine(config, { onFolderWarning, ...schema })
   try {
     await nameLog(log, naming, config.eventStore === null ? 0 : eventStoreStartMsMax)
     if (accepted.length > 0) await recordAcceptedSchema(log, accepted, naming)
@@ -70,12 +76,14 @@ const nameLog = async (log: EventLog, { clock, entropy }: Naming, waitMsMax: num
   }
 }
 
-const openEngine = async (config: LogConfig, options: OpenOptions): Promise<EventLog> => {
+type EngineOptions = OpenOptions & Pick<OpeningParts, 'onFolderWarning'>
+
+const openEngine = async (config: LogConfig, options: EngineOptions): Promise<EventLog> => {
   const { dataDir, eventStore, diskReserveBytes, allowSharedDataDir: allowShared } = config
   if (eventStore === null)
     return openSqliteLog({ dataDir, diskReserveBytes, allowSharedFolder: allowShared, ...options })
   // It holds no log then, and is still one node's own: its socket is there.
-  const folder = holdDataFolder(dataDir, { hasLog: false, allowShared })
+  const folder = holdDataFolder(dataDir, { hasLog: false, allowShared, onWarning: options.onFolderWarning })
   try {
     return await openEventStore({ settings: eventStore, onClosed: () => folder.release() })
   } catch (error) {

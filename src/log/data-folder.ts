@@ -64,6 +64,8 @@ export type HoldOptions = {
   /** Whether the log is in the folder: another engine stores it elsewhere. */
   readonly hasLog?: boolean
   readonly allowShared?: boolean
+  /** Told of each warning of `checkDataFolder`. */
+  readonly onWarning?: ((warning: string) => void) | undefined
 }
 
 /**
@@ -74,7 +76,10 @@ export type HoldOptions = {
  *
  * @throws DataFolderUnwritable, DataFolderShared, DataFolderHeld
  */
-export const holdDataFolder = (path: string, { hasLog = true, allowShared = false }: HoldOptions = {}): DataFolder => {
+export const holdDataFolder = (
+  path: string,
+  { hasLog = true, allowShared = false, onWarning }: HoldOptions = {},
+): DataFolder => {
   const logPath = join(path, logFileName)
   const lockPath = join(path, lockFileName)
   try {
@@ -83,7 +88,7 @@ export const holdDataFolder = (path: string, { hasLog = true, allowShared = fals
     throw unwritable(path, cause)
   }
   // Before any file is opened: others may have put something there for this process to read.
-  checkDataFolder(path, { allowShared })
+  for (const warning of checkDataFolder(path, { allowShared })) onWarning?.(warning)
   try {
     makeFile(lockPath)
     if (hasLog) makeFile(logPath)

@@ -35,6 +35,8 @@ export type SqliteLogOptions = {
   readonly dataDir: string
   /** Opens a folder that other users can write. Default: false. */
   readonly allowSharedFolder?: boolean
+  /** Told when other users can read or write the folder, and it is opened all the same. */
+  readonly onFolderWarning?: ((warning: string) => void) | undefined
   readonly codec?: Codec
   readonly commits?: (path: string) => Commits
   /** Below this free space readings are refused. Default: the disk is not watched. */
@@ -50,7 +52,8 @@ export type SqliteLogOptions = {
  * NotACellarbookLog, NewerLogFormat, ChangedSchema, Outage
  */
 export const openSqliteLog = (options: SqliteLogOptions): EventLog => {
-  const folder = holdDataFolder(options.dataDir, { allowShared: options.allowSharedFolder ?? false })
+  const { dataDir, allowSharedFolder: allowShared = false, onFolderWarning: onWarning } = options
+  const folder = holdDataFolder(dataDir, { allowShared, onWarning })
   try {
     return new SqliteLog(folder, options)
   } catch (cause) {

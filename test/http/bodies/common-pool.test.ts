@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { watchHealth } from '../../../src/health-watch.ts'
+import { watchHealth } from '../../../src/health.ts'
 import {
   batchBodyBytesMax,
   bodyReservedBytesMin,

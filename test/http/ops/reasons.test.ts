@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
-import { watchHealth } from '../../../src/health-watch.ts'
+import { watchHealth } from '../../../src/health.ts'
 import {
   diskLookMs,
   diskReserveBytesDefault,

@@ -30,7 +30,7 @@ type Layer =
 
 /** The first that fits. `words` is what the command line takes from HTTP: the sentences for a refusal. */
 const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
-  [/^src\/(main|service|open-log|health|health-watch|listen-fault)\.ts$/, 'start'],
+  [/^src\/(main|service|open-log|health|listen)\.ts$/, 'start'],
   [/^src\/app\.ts$/, 'app'],
   [/^src\/limits\.ts$/, 'limits'],
   [/^src\/(config|eventstore-url|clock|entropy)\.ts$/, 'parameters'],

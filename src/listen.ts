@@ -1,0 +1,74 @@
+/** Opens the HTTP socket, with TLS if it is set, and says in words why the certificate or the address cannot be used. */
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { createSecureContext } from 'node:tls'
+import { CommandFailed, exitCodes } from './cli/exit-codes.ts'
+import type { Config } from './config.ts'
+import { thrownError } from './http/request-lines.ts'
+import { type App, serve } from './http/serve.ts'
+
+export type CertificateAndKey = { readonly cert: string; readonly key: string }
+
+/** `null`: no TLS. The library that serves with the files also checks them. @throws CommandFailed */
+export const readCertificate = ({ tls }: Config): CertificateAndKey | null => {
+  if (tls === null) return null
+  const pair = readPair(tls)
+  try {
+    createSecureContext(pair)
+    return pair
+  } catch (cause) {
+    throw unfit(
+      `TLS_CERT and TLS_KEY are not a certificate and its key: ${certificateFault(thrownError(cause))}`,
+      cause,
+    )
+  }
+}
+
+const readPair = ({ certPath, keyPath }: NonNullable<Config['tls']>): CertificateAndKey => {
+  try {
+    return { cert: readFileSync(certPath, 'utf8'), key: readFileSync(keyPath, 'utf8') }
+  } catch (cause) {
+    throw unfit(`Cannot read TLS_CERT or TLS_KEY: ${thrownError(cause).message}`, cause)
+  }
+}
+
+/** Reads the library's message, for instance `error:0900006e:PEM routines:OPENSSL_internal:NO_START_LINE`. */
+const certificateFault = ({ message }: Error): string => {
+  if (/KEY_(VALUES|TYPE)_MISMATCH/.test(message)) return 'the key is that of another certificate'
+  if (/BAD_DECRYPT|PASSWORD/.test(message)) return 'the key has a passphrase, and must have none'
+  return 'one of the files, or both, are not whole PEM'
+}
+
+/** @throws CommandFailed */
+export const listen = (app: App, config: Config, tls: CertificateAndKey | null): Bun.Server<unknown> => {
+  const { host: hostname, port } = config
+  try {
+    return serve(app, { hostname, port, ...(tls === null ? {} : { tls }) })
+  } catch (cause) {
+    throw unfit(`Cannot listen on ${hostname} port ${port}: ${listenFault(thrownError(cause), hostname)}`, cause)
+  }
+}
+
+/**
+ * Bun reports faults of ports and IP addresses reliably. For a name that does not resolve, the error code differs between
+ * machines: EINVAL, ENOTCONN, ENOENT, EAGAIN. So for a name, only codes about the port or the process are trusted.
+ */
+export const listenFault = (error: Error, host: string): string => {
+  const code = codeOf(error)
+  if (code === 'EADDRINUSE' || error.message.includes('in use')) return 'the port is in use'
+  if (code === 'EACCES') return 'this user may not use the port'
+  const isAddress = isIP(host) !== 0
+  if (isAddress && addressCodes.has(code)) return `HOST ${JSON.stringify(host)} is no address of this machine`
+  if (isAddress || processCodes.has(code)) return error.message
+  return `HOST ${JSON.stringify(host)} names no address of this machine`
+}
+
+/** EINVAL: a link-local IPv6 address without its interface. EAFNOSUPPORT: IPv6 is switched off. */
+const addressCodes: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'EINVAL', 'EAFNOSUPPORT'])
+const processCodes: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS'])
+
+const codeOf = (error: Error): string =>
+  'code' in error && typeof error.code === 'string' ? error.code : (/\bE[A-Z_]{3,}\b/.exec(error.message)?.[0] ?? '')
+
+const unfit = (message: string, cause: unknown): CommandFailed =>
+  new CommandFailed(message, exitCodes.configuration, { cause })
