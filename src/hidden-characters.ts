@@ -53,3 +53,12 @@ export const escapeHidden = (text: string): string =>
 
 const escapedUnits = (text: string): string =>
   Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')
+
+/** One line of text in which every such character is written as `\u001b`. */
+export const visibleText = (text: string): string => escapeHidden(text.toWellFormed())
+
+/** The same for several lines that this program wrote. Use it only if no line comes from outside. */
+export const visibleLines = (text: string): string => text.split('\n').map(visibleText).join('\n')
+
+/** JSON on one line. Inside JSON the same escapes are mere spelling: what is parsed from it is the value as it was. */
+export const visibleJson = (value: unknown): string => escapeHidden(JSON.stringify(value))

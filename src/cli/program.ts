@@ -1,19 +1,18 @@
 import { Command, CommanderError } from 'commander'
 import { type Config, parseConfig } from '../config.ts'
+import { visibleLines, visibleText } from '../hidden-characters.ts'
 import { addCellarCommands } from './commands/cellar-commands.ts'
-import { addHelpCommand } from './commands/help-command.ts'
 import { addKeyCommands } from './commands/key-commands.ts'
 import { addLogCommands } from './commands/log-commands.ts'
 import { addOperatorCommands } from './commands/operator-commands.ts'
+import { acceptSchemaFlag } from './commands/options.ts'
 import type { Presentation, ProgramDeps, Runner } from './commands/runner.ts'
-import { addServeCommand } from './commands/serve-command.ts'
 import { addSimulateCommand } from './commands/simulate-command.ts'
 import type { Operation } from './control/operations.ts'
 import { CommandFailed, type End, type ExitCode, exitCodes, exitCodesHelp } from './exit-codes.ts'
 import type { Line } from './show/lines.ts'
 import { ReaderGone } from './show/output.ts'
-import { eventText, jsonText } from './show/render.ts'
-import { visibleLines, visibleText } from './show/visible-text.ts'
+import { eventText, jsonText } from './show/text-for-people.ts'
 
 /** Runs one command line (without the program's own name) and answers its exit code. Throws only for a bug. */
 export const runProgram = async (words: readonly string[], deps: ProgramDeps): Promise<ExitCode> => {
@@ -52,6 +51,44 @@ const createProgram = (runner: Runner): Command => {
   addSimulateCommand(program, runner)
   addHelpCommand(program)
   return program
+}
+
+type ServeWords = { readonly demo?: boolean; readonly acceptChangedSchema?: boolean }
+
+const addServeCommand = (program: Command, runner: Runner): void => {
+  program
+    .command('serve')
+    .description('Run the service. SIGTERM or Ctrl-C drains it, which loses nothing; a second one ends it at once')
+    .option('--demo', 'make a cellar and a key, and let simulated devices post')
+    .option(...acceptSchemaFlag)
+    .action(async ({ demo = false, acceptChangedSchema = false }: ServeWords) => {
+      const exitCode = await runner.deps.serve(runner.config(), { demo, acceptChangedSchema })
+      runner.finish({ exitCode, message: null })
+    })
+}
+
+/** `help`, `help key` and `help key create`; the library's own goes only one command deep. */
+const addHelpCommand = (program: Command): void => {
+  program
+    .command('help')
+    .description('Explain a command, as --help behind it does')
+    .argument('[command...]', 'its words, like "key create"')
+    .action((words: readonly string[]) => commandNamed(program, words).help())
+}
+
+const commandNamed = (program: Command, words: readonly string[]): Command => {
+  let command = program
+  for (const word of words) {
+    const next = command.commands.find((one) => one.name() === word)
+    if (next === undefined) {
+      throw new CommandFailed(
+        `There is no command "${words.join(' ')}" (--help shows what is possible)`,
+        exitCodes.usage,
+      )
+    }
+    command = next
+  }
+  return command
 }
 
 const environmentHelp = `The commands work on the data folder, whether or not the service runs.

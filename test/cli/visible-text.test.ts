@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { formatTable } from '../../src/cli/show/table.ts'
-import { visibleJson, visibleText } from '../../src/cli/show/visible-text.ts'
+import { formatTable } from '../../src/cli/show/text-for-people.ts'
+import { visibleJson, visibleText } from '../../src/hidden-characters.ts'
 
 const hostile = 'a\u001b[2J\u009b31m\u0007\r\n\t\u007f\u202egnp\u2066\u2028\u200f\ufeffz'
 

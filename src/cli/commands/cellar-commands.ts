@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { CellarPolicy, Limit } from '../../domain/events.ts'
 import type { Line } from '../show/lines.ts'
-import { cellarFields, cellarTable } from '../show/render.ts'
+import { cellarFields, cellarTable } from '../show/text-for-people.ts'
 import { durationOption, type JsonOption, jsonFlag, limitOption, orNone, orNull, textOption } from './options.ts'
 import { listing, type Runner } from './runner.ts'
 

@@ -2,11 +2,11 @@ import { type Command, Option } from 'commander'
 import type { KeyChanges } from '../../actors/key/change-key-in-parts.ts'
 import { overlapTyped } from '../../domain/amounts.ts'
 import type { Limit } from '../../domain/events.ts'
+import { visibleText } from '../../hidden-characters.ts'
 import { rotationOverlapMsDefault } from '../../limits.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
 import type { Line } from '../show/lines.ts'
-import { historyTable, keyFields, keyTable, stateText } from '../show/render.ts'
-import { visibleText } from '../show/visible-text.ts'
+import { historyTable, keyFields, keyTable, stateText } from '../show/text-for-people.ts'
 import {
   durationOption,
   expiryOption,

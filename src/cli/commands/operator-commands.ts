@@ -1,8 +1,8 @@
 import { Argument, type Command, Option } from 'commander'
 import type { Role } from '../../domain/events.ts'
+import { visibleText } from '../../hidden-characters.ts'
 import type { Line } from '../show/lines.ts'
-import { linkText, operatorFields, operatorTable } from '../show/render.ts'
-import { visibleText } from '../show/visible-text.ts'
+import { linkText, operatorFields, operatorTable } from '../show/text-for-people.ts'
 import { type JsonOption, jsonFlag } from './options.ts'
 import { listing, type Runner } from './runner.ts'
 

@@ -4,8 +4,7 @@ import type { LogDigest } from '../../log/log-digest.ts'
 import type { Operation } from '../control/operations.ts'
 import type { End, ExitCode } from '../exit-codes.ts'
 import type { Line } from '../show/lines.ts'
-import type { Output } from '../show/output.ts'
-import type { Screen } from '../show/progress.ts'
+import type { Output, Screen } from '../show/output.ts'
 import type { JsonOption } from './options.ts'
 
 export type ProgramDeps = {

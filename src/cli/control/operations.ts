@@ -6,19 +6,19 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { Invitation } from '../../../projections/queries.ts'
 import type { Asker, Core } from '../../actors/core.ts'
 import { type ChangeRefused, changeKeyInParts, type KeyPart } from '../../actors/key/change-key-in-parts.ts'
+import { durationTyped, retentionWithin } from '../../domain/amounts.ts'
 import type { CellarState } from '../../domain/cellar.ts'
 import { CellarPolicy, Limit, Role } from '../../domain/events.ts'
 import { type KeyState, keyStatus } from '../../domain/key.ts'
+import { purgeBefore } from '../../domain/purge-before.ts'
 import { done as accepted, assertNever, type CommandRefusal, type Outcome } from '../../domain/refusal.ts'
 import { parseEmail } from '../../domain/text.ts'
 import { commandProblemOf } from '../../http/problem.ts'
 import { type EventLog, Outage, UndecodableEvent } from '../../log/event-log.ts'
 import { type End, exitCodes } from '../exit-codes.ts'
-import { eventView, isoOf } from '../show/event-view.ts'
-import type { CellarView, KeyView, Line } from '../show/lines.ts'
-import { retentionWarning } from '../show/retention-warning.ts'
-import { keyHistory } from './key-at-instant.ts'
-import { readLog } from './read-log.ts'
+import { type CellarView, isoOf, type KeyView, type Line } from '../show/lines.ts'
+import { keyHistory } from './history-of-key.ts'
+import { eventView, readLog } from './read-log.ts'
 
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const text = Type.String()
@@ -160,6 +160,19 @@ async function* cellarPolicy(
   const warning = isConfirmed ? null : retentionWarning(cellar, changes.retentionMs ?? null, core.clock.now())
   if (warning !== null) return { exitCode: exitCodes.refused, message: warning }
   return yield* oneCellar(core, await core.cellars.changePolicy(name, changes, asker))
+}
+
+/**
+ * What goes for good when a cellar's readings are kept so long from now on (ms; `null`: for ever), as the dashboard says it
+ * before it asks. `null`: nothing more than would have gone, or nothing that could be set.
+ */
+const retentionWarning = ({ policy }: CellarState, retentionMs: number | null, nowMs: number): string | null => {
+  if (retentionMs === null || !retentionWithin(retentionMs).ok) return null
+  const before = policy.retentionMs
+  if (before !== null && retentionMs >= before) return null
+  const kept = before === null ? 'for ever' : durationTyped(before)
+  const first = isoOf(purgeBefore(nowMs, retentionMs))
+  return `Nothing was changed. Readings are kept ${kept} now; with ${durationTyped(retentionMs)} older ones go for good: first those accepted before ${first}, of every key of this cellar, then each day those of one day more. If that is meant, give --yes too.`
 }
 
 async function* listKeys(core: Core, cellar: string | null): AsyncGenerator<Line, End> {

@@ -99,3 +99,6 @@ export const Line = Type.Union([
   Type.Object({ kind: Type.Literal('state'), value: StateView }),
 ])
 export type Line = Static<typeof Line>
+
+/** Ms as ISO 8601 with milliseconds. */
+export const isoOf = (ms: number): string => new Date(ms).toISOString()

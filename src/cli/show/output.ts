@@ -1,3 +1,6 @@
+import { visibleText } from '../../hidden-characters.ts'
+import { progressLineMs, progressRedrawMs } from '../../limits.ts'
+
 /** Where a command's result goes. `write` waits while the reader is slow, so that a large log needs no large memory. */
 export type Output = {
   /** @throws ReaderGone once the reader has closed the pipe (`| head`). */
@@ -38,5 +41,33 @@ export const createOutput = (stream: NodeJS.WriteStream): Output => {
       assertFit()
     },
     flush: () => new Promise((resolve) => stream.write('', () => resolve())),
+  }
+}
+
+/** A line that says how far a long command is; on stderr, so that stdout stays the result's. */
+export type Progress = {
+  /** Shows the newest line, if it is time for one. */
+  show(line: string): void
+  /** Shows the last line, whatever the time, and ends it. */
+  end(line: string): void
+}
+
+export type Screen = { readonly isTTY?: boolean; write(text: string): unknown }
+
+/** On a terminal one line is drawn over and over; elsewhere (a file, CI) a line every few seconds is enough. */
+export const createProgress = (screen: Screen, now: () => number): Progress => {
+  const isTerminal = screen.isTTY === true
+  const everyMs = isTerminal ? progressRedrawMs : progressLineMs
+  let lastAt = now()
+  const clear = isTerminal ? '\r\u001b[2K' : ''
+  return {
+    show: (line) => {
+      if (now() - lastAt < everyMs) return
+      lastAt = now()
+      screen.write(isTerminal ? clear + visibleText(line) : `${visibleText(line)}\n`)
+    },
+    end: (line) => {
+      screen.write(`${clear}${visibleText(line)}\n`)
+    },
   }
 }

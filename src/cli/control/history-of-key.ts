@@ -5,8 +5,8 @@ import { overlapTyped } from '../../domain/amounts.ts'
 import type { Limit } from '../../domain/events.ts'
 import { assertNever } from '../../domain/refusal.ts'
 import { type End, exitCodes } from '../exit-codes.ts'
-import { isoOf } from '../show/event-view.ts'
 import type { Line } from '../show/lines.ts'
+import { isoOf } from '../show/lines.ts'
 
 /** A key's events, oldest first, then what it was at that instant (ms; `null`: now). One that has not come is no instant to ask for. */
 export async function* keyHistory(core: Core, keyId: string, askedMs: number | null): AsyncGenerator<Line, End> {
