@@ -1,19 +1,10 @@
 /**
- * HTTP: requests in, answers out. Here live the routes, one folder for each area, and nothing that decides: what is
- * admitted is the actors' and the domain's to say.
- *
- * This file is the one table from a refusal to its status, code and words, for devices, for pages and for the command line.
- * A text begins with the field, names the rule and the bound, says what to do, and never repeats what was sent.
+ * The one table from a refusal to its status, code and words: for devices, for pages and for the command line. A text for
+ * a device begins with the field, names the rule and the bound, and says what to do. It never repeats what was sent
+ * (docs/contract.md, "One reading").
  */
 import { secondText } from '../domain/instant.ts'
-import {
-  assertNever,
-  type CommandRefusal,
-  type NameFault,
-  type ReadingField,
-  type ReadingRefusal,
-  type RejectedItem,
-} from '../domain/refusal.ts'
+import type { CommandRefusal, NameFault, ReadingField, ReadingRefusal, RejectedItem } from '../domain/refusal.ts'
 import {
   batchReadingsMax,
   batchStructuralCharsMax,
@@ -26,12 +17,9 @@ import {
   unavailableRetryAfterSeconds,
 } from '../limits.ts'
 
-/** The contract's three, which carry a status and no code. */
-type KeyRefusalKind = 'key_missing' | 'key_invalid' | 'key_expired'
-
 export type Problem = {
   readonly status: number
-  /** What an admin sees beside a key's last refusal; for all but the key's own three also the `code` of the body. */
+  /** Shown beside the key's last refusal. All bodies but those of a 401 contain it. */
   readonly code: string
   /** JSON. */
   readonly body: string
@@ -49,7 +37,7 @@ export const jsonHeaders = {
 
 const noHeaders: Problem['headers'] = {}
 const challenge: Problem['headers'] = { 'WWW-Authenticate': 'ApiKey realm="cellarbook"' }
-/** For a body that was given up: the rest of it would be read as the next request. */
+/** For a body that was given up: Bun would read the rest of it as the next request. */
 export const closeConnection: Problem['headers'] = { Connection: 'close' }
 export const retrySoon: Problem['headers'] = { 'Retry-After': String(unavailableRetryAfterSeconds) }
 
@@ -61,48 +49,10 @@ export const problemOf = (refusal: ReadingRefusal): Problem => {
       return keyProblem(keyInvalidCodes[refusal.why], 'Invalid API key')
     case 'key_expired':
       return keyProblem('KEY_EXPIRED', 'API key has expired')
-    case 'malformed_json':
-    case 'invalid_body':
-    case 'missing_field':
-    case 'invalid_type':
-    case 'invalid_name':
-    case 'invalid_value':
-    case 'invalid_timestamp':
-    case 'timestamp_too_old':
-    case 'timestamp_in_future':
-    case 'batch_empty':
-    case 'batch_too_large':
-    case 'invalid_idempotency_key':
-    case 'ambiguous_host':
-      return problem(400, refusal)
     case 'batch_rejected':
       return batchProblem(refusal)
-    case 'cellar_mismatch':
-      return problem(403, refusal)
-    case 'not_found':
-      return problem(404, refusal)
-    case 'method_not_allowed':
-      return problem(405, refusal, { Allow: refusal.allow.join(', ') })
-    case 'request_timeout':
-      return problem(408, refusal, closeConnection)
-    case 'idempotency_in_progress':
-      return problem(409, refusal)
-    case 'idempotency_key_reused':
-      return problem(422, refusal)
-    case 'payload_too_large':
-      return problem(413, refusal)
-    case 'unsupported_media_type':
-      return problem(415, refusal)
-    case 'rate_limited':
-      return problem(429, refusal, { 'Retry-After': String(retryAfterSeconds(refusal.retryAfterMs)) })
-    case 'internal_error':
-      return problem(500, refusal)
-    case 'store_unavailable':
-    case 'storage_full':
-    case 'overloaded':
-      return problem(503, refusal, retrySoon)
     default:
-      return assertNever(refusal)
+      return codedProblem(refusal.kind, refusal)
   }
 }
 
@@ -114,7 +64,7 @@ export const problemResponse = (problem: Problem, headers: Readonly<Record<strin
 
 const keyInvalidCodes = { unknown: 'KEY_UNKNOWN', revoked: 'KEY_REVOKED', suspended: 'KEY_SUSPENDED' } as const
 
-/** The contract's body, byte for byte (sections 5 and 7): the same words whatever made the key invalid. */
+/** The body is fixed (docs/contract.md, "Keys"): the same words for each reason why a key is invalid. */
 const keyProblem = (code: string, error: string): Problem => ({
   status: 401,
   code,
@@ -122,266 +72,323 @@ const keyProblem = (code: string, error: string): Problem => ({
   headers: challenge,
 })
 
-type CodedRefusal = Exclude<ReadingRefusal, { readonly kind: KeyRefusalKind }>
+type CodedRefusal = Exclude<ReadingRefusal, { readonly kind: 'key_missing' | 'key_invalid' | 'key_expired' }>
+type CodedKind = CodedRefusal['kind']
+type CodedOf<K extends CodedKind> = Extract<CodedRefusal, { readonly kind: K }>
 
-const problem = (status: number, refusal: CodedRefusal, headers = noHeaders): Problem => {
-  const code = codeOf(refusal)
-  return { status, code, body: JSON.stringify({ status: 'error', error: readingWords(refusal), code }), headers }
+/** `refusal.kind` is a parameter of its own, so that the compiler finds the type of the row. */
+const codedProblem = <K extends CodedKind>(kind: K, refusal: CodedOf<K>): Problem => {
+  const { status, headers = noHeaders } = deviceProblems[kind]
+  const code = codeOf(kind)
+  const body = JSON.stringify({ status: 'error', error: deviceWords(kind, refusal), code })
+  return { status, code, body, headers: typeof headers === 'function' ? headers(refusal) : headers }
 }
 
-const codeOf = ({ kind }: CodedRefusal): string => kind.toUpperCase()
+const codeOf = (kind: CodedKind): string => kind.toUpperCase()
 
-type BatchRejected = Extract<ReadingRefusal, { readonly kind: 'batch_rejected' }>
+type Words<R> = string | ((refusal: R) => string)
+const wordsFor = <R>(refusal: R, words: Words<R>): string => (typeof words === 'string' ? words : words(refusal))
 
-/** A refusal's body and a batch's in one (docs/contract.md, "Many readings"). */
-const batchProblem = (refusal: BatchRejected): Problem => {
-  const { rejected, atMs } = refusal
-  const code = codeOf(refusal)
+const deviceWords = <K extends CodedKind>(kind: K, refusal: CodedOf<K>): string =>
+  wordsFor(refusal, deviceProblems[kind].words)
+
+/** Has the fields of a refusal and those of a batch (docs/contract.md, "Many readings"). */
+const batchProblem = (refusal: CodedOf<'batch_rejected'>): Problem => {
+  const { kind, rejected, atMs } = refusal
+  const { status } = deviceProblems[kind]
+  const code = codeOf(kind)
   const body = {
     status: 'error',
     message: `Nothing stored, ${rejected.length} refused.`,
     accepted: 0,
     rejected: rejected.length,
     timestamp: secondText(atMs),
-    error: readingWords(refusal),
+    error: deviceWords(kind, refusal),
     code,
     errors: itemErrors(rejected),
   }
-  return { status: 400, code, body: JSON.stringify(body), headers: noHeaders }
+  return { status, code, body: JSON.stringify(body), headers: noHeaders }
 }
 
-export const itemErrors = (
-  rejected: readonly RejectedItem[],
-): readonly { readonly index: number; readonly code: string; readonly error: string }[] =>
-  rejected.map(({ index, refusal }) => ({ index, code: codeOf(refusal), error: readingWords(refusal) }))
-
-/** Rounded up, so that whoever waits that long is not refused once more; 0 would be an invitation to loop. */
-const retryAfterSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000))
-
-const readingWords = (refusal: CodedRefusal): string => {
-  switch (refusal.kind) {
-    case 'malformed_json':
-      return jsonWords[refusal.fault]
-    case 'invalid_body':
-      return bodyWords[refusal.what]
-    case 'missing_field':
-      return `${list(refusal.fields)} ${refusal.fields.length === 1 ? 'is' : 'are'} missing: every reading has ${fiveFields}.`
-    case 'invalid_type':
-      return refusal.expected === 'number'
-        ? `${refusal.field} must be a JSON number: send it without quotes, or leave the reading out when there is none.`
-        : `${refusal.field} must be a JSON string: send it in quotes.`
-    case 'invalid_name':
-      return `${refusal.field} ${nameWords[refusal.fault]}`
-    case 'invalid_value':
-      return 'value must be finite, at most 1.7976931348623157e308 either way: leave the reading out when there is none.'
-    case 'invalid_timestamp':
-      return refusal.fault === 'form'
-        ? `timestamp must have the form YYYY-MM-DDThh:mm:ssZ, in UTC, with at most 9 fractional digits: send it like ${exampleTimestamp}.`
-        : `timestamp must be an instant that exists, months 01-12, hours 00-23, minutes and seconds 00-59: send it like ${exampleTimestamp}.`
-    case 'timestamp_too_old':
-      return `timestamp must be at most ${ageWords(refusal.ageMsMax)} old in this cellar: leave the reading out, or ask an admin of the cellar.`
-    case 'timestamp_in_future':
-      return `timestamp must be at most ${durationWords(refusal.aheadMsMax)} ahead in this cellar: set the device's clock.`
-    case 'cellar_mismatch':
-      return `cellar must be ${JSON.stringify(refusal.cellar)}, the one this key belongs to: send that, or use a key of the other cellar.`
-    case 'not_found':
-      return 'path is not known: send a reading to /api/v1/ingest, a batch to /api/v1/ingest/batch.'
-    case 'method_not_allowed':
-      return `method must be ${list(refusal.allow, 'or')} on this path: send the request so.`
-    case 'payload_too_large':
-      return tooLargeWords[refusal.what](refusal.bytesMax)
-    case 'batch_empty':
-      return `readings must not be empty: send 1 to ${batchReadingsMax}.`
-    case 'batch_rejected':
-      return 'readings must hold at least one that keeps every rule: mend what errors says of each.'
-    case 'batch_too_large':
-      return batchTooLargeWords[refusal.bound](refusal.readingsMax)
-    case 'unsupported_media_type':
-      return refusal.what === 'content_type'
-        ? 'Content-Type must be application/json: send that header with the body.'
-        : 'Content-Encoding must be gzip, identity or absent: pack the body so, or not at all.'
-    case 'invalid_idempotency_key':
-      return `Idempotency-Key must be 1 to ${idempotencyKeyCharsMax} printable ASCII characters: send such a text, or leave the header out.`
-    case 'ambiguous_host':
-      return 'Host must name one host: send that header once.'
-    case 'idempotency_in_progress':
-      return `Idempotency-Key belongs to a request that is still running: send the request again after ${soon}.`
-    case 'idempotency_key_reused':
-      return 'Idempotency-Key must be new for every new payload: this one has stored another. Send a new key.'
-    case 'rate_limited':
-      return rateWords(refusal)
-    case 'internal_error':
-      return 'service failed, and acknowledged nothing: send the request again later, and name its X-Request-Id if it stays so.'
-    case 'store_unavailable':
-      return `store is unavailable, and nothing is confirmed: send it again after ${soon}.`
-    case 'storage_full':
-      return `store is full, and nothing was stored: send it again after ${soon}, then less and less often.`
-    case 'request_timeout':
-      return `body must arrive at ${bodyBytesPerSecondMin} bytes a second or more after its first ${durationWords(bodyGraceMs)}: send it again, in smaller batches or over a better link.`
-    case 'overloaded':
-      return `service is overloaded, and nothing was stored: send it again after ${soon}.`
-    default:
-      return assertNever(refusal)
-  }
-}
-
-const exampleTimestamp = '2025-03-01T12:00:00Z'
-
-const tooLargeWords = {
-  reading: (bytesMax: number) => `body must be at most ${bytesMax} bytes: send one reading, without other data.`,
-  batch: (bytesMax: number) => `body must be at most ${bytesMax} bytes: send the readings in several batches.`,
-  events: (bytesMax: number) =>
-    `readings must be at most ${bytesMax} bytes as they are stored: send them in several batches.`,
-} as const
-
-const batchTooLargeWords = {
-  batch: (readingsMax: number) => `readings must be at most ${readingsMax} in one batch: send them in several.`,
-  key: (readingsMax: number) =>
-    `readings must be at most ${readingsMax} in one batch, the limit of this key: send them in several.`,
-  structure: () =>
-    `readings must have at most ${batchStructuralCharsMax} of the characters {}[]:, outside strings in one batch: send them in several.`,
-} as const
-
-const jsonWords = {
-  empty: 'body must not be empty: send one JSON object.',
-  not_gzip: 'body must be whole gzip data, as its Content-Encoding says: pack it so, or send it without that header.',
-  not_utf8: 'body must be UTF-8: encode the JSON so.',
-  not_json: 'body must be valid JSON: send one JSON object.',
-  bare_nan: 'body must be valid JSON, which has no NaN and no Infinity: leave the reading out when there is no value.',
-} as const
-
-const nameWords: Record<NameFault, string> = {
-  blank: `must not be blank: send 1 to ${nameCodePointsMax} characters.`,
-  outer_space: 'must not begin or end with a space: send it without.',
-  too_long: `must be at most ${nameCodePointsMax} characters: choose a shorter name.`,
-  control_character: 'must not contain a control character: send it without.',
-  lone_surrogate: 'must be whole Unicode characters, without half of a surrogate pair: send it without.',
-}
-
-const rateWords = (refusal: Extract<ReadingRefusal, { readonly kind: 'rate_limited' }>): string => {
-  const wait = count(retryAfterSeconds(refusal.retryAfterMs), 'second')
-  if (refusal.window === 'readings') {
-    const window = durationWords(refusal.limit.windowMs)
-    return `X-API-Key allows at most ${count(refusal.limit.readings, 'reading')} in ${window}: send it again after ${wait}.`
-  }
-  const { requests, bytes } = refusal.allowed
-  return `X-API-Key allows at most ${Math.floor(requests)} requests and ${Math.floor(bytes)} bytes a second that store nothing: correct what the refusals name, and send again after ${wait}.`
-}
-
-/** What came of a command, for a page or the command line. `field` is the one to mark, if it is one field's fault. */
-export type CommandProblem = { readonly status: number; readonly field: string | null; readonly text: string }
-
-export const commandProblemOf = (refusal: CommandRefusal): CommandProblem => {
-  switch (refusal.kind) {
-    case 'cellar_exists':
-      return atField(409, 'cellar', 'There is a cellar of this name already. Open it, or choose another name.')
-    case 'cellar_not_found':
-      return whole(404, 'There is no cellar of this name.')
-    case 'key_exists':
-      return atField(
-        409,
-        'form',
-        'This form was sent before, and made a key: it is on the list of keys, and its text was shown once. Send this one to make another.',
-      )
-    case 'key_not_found':
-      return whole(404, 'There is no key with this id.')
-    case 'key_is_revoked':
-      return whole(409, 'The key is revoked, which is final. Create a new key instead.')
-    case 'key_is_expired':
-      return whole(409, 'The key has expired. Give it a later expiry first.')
-    case 'key_is_superseded':
-      return whole(409, `Key ${refusal.successorId} has taken its place, and is in use. Rotate that one.`)
-    case 'too_many_keys':
-      return whole(409, `A cellar has at most ${refusal.keysMax} keys, the revoked ones included. Open another cellar.`)
-    case 'expiry_in_past':
-      return atField(422, 'expiresAt', `The expiry must lie in the future.${refusal.isNew ? '' : endNow}`)
-    case 'invalid_field':
-      return atField(422, refusal.field, refusal.rule)
-    case 'operator_exists':
-      return atField(409, 'email', 'There is an operator with this e-mail already.')
-    case 'operator_not_found':
-      return whole(404, 'There is no operator with this e-mail.')
-    case 'operator_is_invited':
-      return whole(
-        409,
-        `This e-mail is invited, as an ${refusal.role}, and has not joined. To invite it as something else, withdraw that with: bun run cellarbook operator remove. Then make a new link with: bun run cellarbook operator link --email you@example.com --role admin`,
-      )
-    case 'operator_was_removed':
-      return atField(
-        409,
-        'email',
-        'Access was taken away from this e-mail. Ask an admin for a link of its own, or choose another e-mail.',
-      )
-    case 'last_admin':
-      return whole(409, 'This is the only admin, and there must be one. Make another operator an admin first.')
-    case 'link_needs_email':
-      return atField(
-        409,
-        'email',
-        'There are operators already, so the link must say whose it is: bun run cellarbook operator link --email you@example.com',
-      )
-    case 'link_keeps_role':
-      return atField(
-        409,
-        'role',
-        `This operator is an ${refusal.role}, and a link leaves the role as it is. To change it: bun run cellarbook operator role`,
-      )
-    case 'own_password_needed':
-      return atField(422, 'own_password', 'Enter your own password.')
-    case 'wrong_own_password':
-      return atField(422, 'own_password', 'This is not your password. Try again.')
-    case 'session_has_ended':
-      return whole(401, 'Your session has ended. Sign in again; nothing was changed.')
-    case 'link_invalid':
-      return whole(
-        410,
-        'The link is spent, expired or mistyped. Make a new one with: bun run cellarbook operator link --email you@example.com',
-      )
-    case 'wrong_credentials':
-      return whole(401, 'The e-mail or the password is wrong.')
-    case 'busy':
-      return whole(503, 'Too much is under way for this at the moment. Nothing was changed; try again.')
-    case 'not_confirmed':
-      return whole(
-        503,
-        'Not confirmed yet: the store did not say whether it is done. Look again in a moment, and repeat it then.',
-      )
-    case 'store_unavailable':
-      return whole(503, 'The store is unavailable. Nothing was changed; try again in a moment.')
-    case 'storage_full':
-      return whole(503, 'The store is full. Nothing was changed; make room on its disk, then try again.')
-    default:
-      return assertNever(refusal)
-  }
-}
-
-const endNow = ' To end a key now, revoke it.'
-
-const atField = (status: number, field: string, text: string): CommandProblem => ({ status, field, text })
-const whole = (status: number, text: string): CommandProblem => ({ status, field: null, text })
+export const itemErrors = (rejected: readonly RejectedItem[]) =>
+  rejected.map(({ index, refusal }) => ({
+    index,
+    code: codeOf(refusal.kind),
+    error: deviceWords(refusal.kind, refusal),
+  }))
 
 const list = (words: readonly string[], conjunction: 'and' | 'or' = 'and'): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${conjunction} ${words.at(-1)}`
 
+const count = (many: number, thing: string): string => `${many} ${many === 1 ? thing : `${thing}s`}`
+
+export const readingsWords = (many: number): string => count(many, 'reading')
+
+const dayMs = 86_400_000
+const durationWords = (ms: number): string => count(ms / 1_000, 'second')
+const ageWords = (ms: number): string => (ms % dayMs === 0 ? count(ms / dayMs, 'day') : durationWords(ms))
+
+/** Rounded up, so that a device that waits this long is not refused again. Never 0: a device would loop. */
+const retryAfterSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000))
+
 const everyField: readonly ReadingField[] = ['cellar', 'rack', 'keg', 'value', 'timestamp']
 const fiveFields = list(everyField)
+const skipReading = 'skip the reading if it has no value'
+const exampleTimestamp = '2025-03-01T12:00:00Z'
+const sendAgain = `send the request again after ${count(unavailableRetryAfterSeconds, 'second')}`
+const inSeveralBatches = 'send them in several batches'
 
-const bodyWords = {
+const jsonWords: Record<CodedOf<'malformed_json'>['fault'], string> = {
+  empty: 'body must not be empty: send one JSON object.',
+  not_gzip: 'body must be complete gzip data, as its Content-Encoding says: compress it, or leave out that header.',
+  not_utf8: 'body must be UTF-8: encode the JSON in UTF-8.',
+  not_json: 'body must be valid JSON: send one JSON object.',
+  bare_nan: `body must be valid JSON, which has no NaN and no Infinity: ${skipReading}.`,
+}
+
+const bodyWords: Record<CodedOf<'invalid_body'>['what'], string> = {
   reading: `body must be one JSON object: send ${fiveFields} as its fields.`,
   batch: 'body must be one JSON object with a list: send {"readings":[…]}.',
   nesting: `body must have at most ${jsonNestingMax} levels of nesting: send each reading as a plain JSON object.`,
   structure: `body must have at most ${readingStructuralCharsMax} of the characters {}[]:, outside strings: send one reading, without other data.`,
   item: `reading must be a JSON object: send ${fiveFields} as its fields.`,
-} as const
+}
 
-export const readingsWords = (many: number): string => count(many, 'reading')
+const nameWords: Record<NameFault, string> = {
+  blank: `must not be blank: send 1 to ${nameCodePointsMax} characters.`,
+  outer_space: 'must not begin or end with a space: remove the space.',
+  too_long: `must be at most ${nameCodePointsMax} characters: choose a shorter name.`,
+  control_character: 'must not contain a control character: remove it.',
+  lone_surrogate: 'must be whole Unicode characters, without half of a surrogate pair: remove that half.',
+}
 
-const count = (many: number, thing: string): string => `${many} ${many === 1 ? thing : `${thing}s`}`
+const timestampWords: Record<CodedOf<'invalid_timestamp'>['fault'], string> = {
+  form: `timestamp must have the form YYYY-MM-DDThh:mm:ssZ, in UTC, with at most 9 fractional digits: send it like ${exampleTimestamp}.`,
+  no_such_instant: `timestamp must be a date and a time that exist, with months 01-12, hours 00-23, minutes and seconds 00-59: send it like ${exampleTimestamp}.`,
+}
 
-const durationWords = (ms: number): string => count(ms / 1_000, 'second')
+const tooLargeWords: Record<CodedOf<'payload_too_large'>['what'], (bytesMax: number) => string> = {
+  reading: (bytesMax) => `body must be at most ${bytesMax} bytes: send one reading, without other data.`,
+  batch: (bytesMax) => `body must be at most ${bytesMax} bytes: send the readings in several batches.`,
+  events: (bytesMax) => `readings must take at most ${bytesMax} bytes when they are stored: ${inSeveralBatches}.`,
+}
 
-const ageWords = (ms: number): string => (ms % dayMs === 0 ? count(ms / dayMs, 'day') : durationWords(ms))
+const batchTooLargeWords: Record<CodedOf<'batch_too_large'>['bound'], (readingsMax: number) => string> = {
+  batch: (readingsMax) => `readings must be at most ${readingsMax} in one batch: ${inSeveralBatches}.`,
+  key: (readingsMax) =>
+    `readings must be at most ${readingsMax} in one batch, the limit of this API key: ${inSeveralBatches}.`,
+  structure: () =>
+    `readings must have at most ${batchStructuralCharsMax} of the characters {}[]:, outside strings in one batch: ${inSeveralBatches}.`,
+}
 
-const dayMs = 86_400_000
+const rateWords = (refusal: CodedOf<'rate_limited'>): string => {
+  const wait = count(retryAfterSeconds(refusal.retryAfterMs), 'second')
+  if (refusal.window === 'readings') {
+    const { readings, windowMs } = refusal.limit
+    return `X-API-Key allows at most ${readingsWords(readings)} in ${durationWords(windowMs)}: send the request again after ${wait}.`
+  }
+  const { requests, bytes } = refusal.allowed
+  return `X-API-Key allows at most ${Math.floor(requests)} requests and ${Math.floor(bytes)} bytes a second that store nothing: correct the requests that are refused, and send again after ${wait}.`
+}
 
-const soon = count(unavailableRetryAfterSeconds, 'second')
+/** Each kind of refusal to a device, but for a 401. Its `code` is the kind in capital letters. */
+const deviceProblems: {
+  readonly [K in CodedKind]: {
+    readonly status: number
+    readonly words: Words<CodedOf<K>>
+    readonly headers?: Problem['headers'] | ((refusal: CodedOf<K>) => Problem['headers'])
+  }
+} = {
+  malformed_json: { status: 400, words: ({ fault }) => jsonWords[fault] },
+  invalid_body: { status: 400, words: ({ what }) => bodyWords[what] },
+  missing_field: {
+    status: 400,
+    words: ({ fields }) =>
+      `${list(fields)} ${fields.length === 1 ? 'is' : 'are'} missing: every reading needs ${fiveFields}.`,
+  },
+  invalid_type: {
+    status: 400,
+    words: ({ field, expected }) =>
+      expected === 'number'
+        ? `${field} must be a JSON number: send it without quotes, or ${skipReading}.`
+        : `${field} must be a JSON string: send it in quotes.`,
+  },
+  invalid_name: { status: 400, words: ({ field, fault }) => `${field} ${nameWords[fault]}` },
+  invalid_value: {
+    status: 400,
+    words: `value must be finite, from -1.7976931348623157e308 to 1.7976931348623157e308: ${skipReading}.`,
+  },
+  invalid_timestamp: { status: 400, words: ({ fault }) => timestampWords[fault] },
+  timestamp_too_old: {
+    status: 400,
+    words: ({ ageMsMax }) =>
+      `timestamp must be at most ${ageWords(ageMsMax)} old in this cellar: skip the reading, or ask an admin of the cellar.`,
+  },
+  timestamp_in_future: {
+    status: 400,
+    words: ({ aheadMsMax }) =>
+      `timestamp must be at most ${durationWords(aheadMsMax)} ahead in this cellar: correct the device's clock.`,
+  },
+  batch_empty: { status: 400, words: `readings must not be empty: send 1 to ${batchReadingsMax} readings.` },
+  batch_rejected: { status: 400, words: 'readings must contain a valid reading: correct each one as errors says.' },
+  batch_too_large: { status: 400, words: ({ bound, readingsMax }) => batchTooLargeWords[bound](readingsMax) },
+  invalid_idempotency_key: {
+    status: 400,
+    words: `Idempotency-Key must be 1 to ${idempotencyKeyCharsMax} printable ASCII characters: send for instance a UUID, or leave out the header.`,
+  },
+  ambiguous_host: { status: 400, words: 'Host must be sent once: remove the second Host header.' },
+  cellar_mismatch: {
+    status: 403,
+    words: ({ cellar }) =>
+      `cellar must be ${JSON.stringify(cellar)}, the cellar of this API key: send that name, or use a key of the other cellar.`,
+  },
+  not_found: {
+    status: 404,
+    words: 'path does not exist: send a reading to /api/v1/ingest, or a batch to /api/v1/ingest/batch.',
+  },
+  method_not_allowed: {
+    status: 405,
+    words: ({ allow }) => `method must be ${list(allow, 'or')} on this path: change the method of the request.`,
+    headers: ({ allow }) => ({ Allow: allow.join(', ') }),
+  },
+  request_timeout: {
+    status: 408,
+    words: `body must arrive at ${bodyBytesPerSecondMin} bytes a second or more after its first ${durationWords(bodyGraceMs)}: send smaller batches, or use a faster connection.`,
+    headers: closeConnection,
+  },
+  idempotency_in_progress: {
+    status: 409,
+    words: `Idempotency-Key belongs to a request that is still running: ${sendAgain}.`,
+  },
+  payload_too_large: { status: 413, words: ({ what, bytesMax }) => tooLargeWords[what](bytesMax) },
+  unsupported_media_type: {
+    status: 415,
+    words: ({ what }) =>
+      what === 'content_type'
+        ? 'Content-Type must be application/json: send that header with the body.'
+        : 'Content-Encoding must be gzip, identity or absent: compress the body with gzip, or leave out the header.',
+  },
+  idempotency_key_reused: {
+    status: 422,
+    words:
+      'Idempotency-Key must be new for every new payload, and this one has stored another: send a new Idempotency-Key.',
+  },
+  rate_limited: {
+    status: 429,
+    words: rateWords,
+    headers: ({ retryAfterMs }) => ({ 'Retry-After': String(retryAfterSeconds(retryAfterMs)) }),
+  },
+  internal_error: {
+    status: 500,
+    words:
+      'service failed, and confirmed nothing: send the request again later. If it fails again, report its X-Request-Id.',
+  },
+  store_unavailable: {
+    status: 503,
+    words: `store is unavailable, and nothing is confirmed: ${sendAgain}.`,
+    headers: retrySoon,
+  },
+  storage_full: {
+    status: 503,
+    words: `store is full, and nothing was stored: ${sendAgain}, then less and less often.`,
+    headers: retrySoon,
+  },
+  overloaded: {
+    status: 503,
+    words: `service is overloaded, and nothing was stored: ${sendAgain}.`,
+    headers: retrySoon,
+  },
+}
+
+/** Why a command was refused, for a page or the command line. `field`: the form field to mark; `null`: none. */
+export type CommandProblem = { readonly status: number; readonly field: string | null; readonly text: string }
+
+type CommandKind = CommandRefusal['kind']
+type CommandOf<K extends CommandKind> = Extract<CommandRefusal, { readonly kind: K }>
+
+export const commandProblemOf = (refusal: CommandRefusal): CommandProblem =>
+  refusal.kind === 'invalid_field'
+    ? { status: 422, field: refusal.field, text: refusal.rule }
+    : commandProblem(refusal.kind, refusal)
+
+type TableKind = Exclude<CommandKind, 'invalid_field'>
+
+const commandProblem = <K extends TableKind>(kind: K, refusal: CommandOf<K>): CommandProblem => {
+  const { status, field = null, text } = commandProblems[kind]
+  return { status, field, text: wordsFor(refusal, text) }
+}
+
+const commandProblems: {
+  readonly [K in TableKind]: {
+    readonly status: number
+    readonly field?: string
+    readonly text: Words<CommandOf<K>>
+  }
+} = {
+  cellar_exists: {
+    status: 409,
+    field: 'cellar',
+    text: 'There is a cellar of this name already. Open it, or choose another name.',
+  },
+  cellar_not_found: { status: 404, text: 'There is no cellar of this name.' },
+  key_exists: {
+    status: 409,
+    field: 'form',
+    text: 'This form was sent before, and created a key. That key is on the list of keys, and its text was shown once. Send this form to create another.',
+  },
+  key_not_found: { status: 404, text: 'There is no key with this id.' },
+  key_is_revoked: { status: 409, text: 'The key is revoked, which is final. Create a new key instead.' },
+  key_is_expired: { status: 409, text: 'The key has expired. Give it a later expiry first.' },
+  key_is_superseded: {
+    status: 409,
+    text: ({ successorId }) => `Key ${successorId} has taken its place, and is in use. Rotate that one.`,
+  },
+  too_many_keys: {
+    status: 409,
+    text: ({ keysMax }) => `A cellar has at most ${keysMax} keys, the revoked ones included. Open another cellar.`,
+  },
+  expiry_in_past: {
+    status: 422,
+    field: 'expiresAt',
+    text: ({ isNew }) => `The expiry must lie in the future.${isNew ? '' : ' To end a key now, revoke it.'}`,
+  },
+  operator_exists: { status: 409, field: 'email', text: 'There is an operator with this e-mail already.' },
+  operator_not_found: { status: 404, text: 'There is no operator with this e-mail.' },
+  operator_is_invited: {
+    status: 409,
+    text: ({ role }) =>
+      `This e-mail is invited, as an ${role}, and has not joined. To change the role, withdraw the invitation with: bun run cellarbook operator remove. Then make a new link with: bun run cellarbook operator link --email you@example.com --role admin`,
+  },
+  operator_was_removed: {
+    status: 409,
+    field: 'email',
+    text: 'The access of this e-mail was removed. Ask an admin for a link for it, or choose another e-mail.',
+  },
+  last_admin: { status: 409, text: 'This is the only admin. Make another operator an admin first.' },
+  link_needs_email: {
+    status: 409,
+    field: 'email',
+    text: 'There are operators already, so the link needs an e-mail: bun run cellarbook operator link --email you@example.com',
+  },
+  link_keeps_role: {
+    status: 409,
+    field: 'role',
+    text: ({ role }) =>
+      `This operator is an ${role}, and a link leaves the role as it is. To change it: bun run cellarbook operator role`,
+  },
+  own_password_needed: { status: 422, field: 'own_password', text: 'Enter your own password.' },
+  wrong_own_password: { status: 422, field: 'own_password', text: 'This is not your password. Try again.' },
+  session_has_ended: { status: 401, text: 'Your session has ended. Sign in again; nothing was changed.' },
+  link_invalid: {
+    status: 410,
+    text: 'The link was used already, has expired or is mistyped. Make a new one with: bun run cellarbook operator link --email you@example.com',
+  },
+  wrong_credentials: { status: 401, text: 'The e-mail or the password is wrong.' },
+  busy: { status: 503, text: 'The service is too busy. Nothing was changed; try again.' },
+  not_confirmed: {
+    status: 503,
+    text: 'Not confirmed yet: the store did not say whether the change is stored. Look again in a moment, and repeat the change if it is missing.',
+  },
+  store_unavailable: { status: 503, text: 'The store is unavailable. Nothing was changed; try again in a moment.' },
+  storage_full: { status: 503, text: 'The store is full. Nothing was changed; free disk space, then try again.' },
+}

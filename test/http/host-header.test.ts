@@ -43,7 +43,7 @@ const expectRefused = (request: readonly string[], answer: RawAnswer): void => {
   expect([request, answer.status]).toEqual([request, 400])
   expect(JSON.parse(answer.body)).toEqual({
     status: 'error',
-    error: 'Host must name one host: send that header once.',
+    error: 'Host must be sent once: remove the second Host header.',
     code: 'AMBIGUOUS_HOST',
   })
   expect(answer.headers.get('x-content-type-options')).toBe('nosniff')

@@ -220,7 +220,7 @@ describe('a slow body', () => {
       header: (name: string) => answer.headers.get(name.toLowerCase()) ?? null,
     }
     expect(expectRefusal(refusal, 408, 'REQUEST_TIMEOUT')).toBe(
-      'body must arrive at 1024 bytes a second or more after its first 30 seconds: send it again, in smaller batches or over a better link.',
+      'body must arrive at 1024 bytes a second or more after its first 30 seconds: send smaller batches, or use a faster connection.',
     )
     expect([service.bodies.count, reserved()]).toEqual([0, 0])
     expect(service.lines.filter(({ level }) => level === 'error')).toEqual([])

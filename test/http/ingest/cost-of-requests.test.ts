@@ -53,7 +53,7 @@ describe('requests that store nothing', () => {
     // 160,000 bytes too many, and one to begin with, at 64,000 a second.
     expect(refused.header('Retry-After')).toBe('3')
     expect(expectRefusal(refused, 429, code)).toBe(
-      'X-API-Key allows at most 100 requests and 64000 bytes a second that store nothing: correct what the refusals name, and send again after 3 seconds.',
+      'X-API-Key allows at most 100 requests and 64000 bytes a second that store nothing: correct the requests that are refused, and send again after 3 seconds.',
     )
     expectRefusal(await post(validReading), 429, code)
     expectRefusal(await post(validReading, { 'Idempotency-Key': 'new' }), 429, code)

@@ -82,14 +82,14 @@ describe('a body packed with gzip', () => {
     ['that is packed without a head', deflateRawSync(json)],
   ])('%s is refused as malformed', async (_, body) => {
     expect(expectRefusal(await post(body), 400, 'MALFORMED_JSON')).toBe(
-      'body must be whole gzip data, as its Content-Encoding says: pack it so, or send it without that header.',
+      'body must be complete gzip data, as its Content-Encoding says: compress it, or leave out that header.',
     )
   })
 
   test('is judged as any other once it is unpacked', async () => {
     const refusal = async (body: string | Uint8Array) => expectRefusal(await post(packed(body)), 400, 'MALFORMED_JSON')
     expect(await refusal('')).toBe('body must not be empty: send one JSON object.')
-    expect(await refusal(new Uint8Array([0x80]))).toBe('body must be UTF-8: encode the JSON so.')
+    expect(await refusal(new Uint8Array([0x80]))).toBe('body must be UTF-8: encode the JSON in UTF-8.')
     expect(await refusal('{')).toBe('body must be valid JSON: send one JSON object.')
     expect(expectRefusal(await post(new Uint8Array()), 400, 'MALFORMED_JSON')).toStartWith('body must not be empty')
     expectRefusal(await post(packed(packed(json))), 400, 'MALFORMED_JSON')

@@ -50,29 +50,26 @@ const answerOfFirstVersion = JSON.stringify({
     ['INVALID_BODY', 'reading must be a JSON object: send cellar, rack, keg, value and timestamp as its fields.'],
     [
       'TIMESTAMP_TOO_OLD',
-      'timestamp must be at most 3600 seconds old in this cellar: leave the reading out, or ask an admin of the cellar.',
+      'timestamp must be at most 3600 seconds old in this cellar: skip the reading, or ask an admin of the cellar.',
     ],
-    ['TIMESTAMP_IN_FUTURE', "timestamp must be at most 60 seconds ahead in this cellar: set the device's clock."],
+    ['TIMESTAMP_IN_FUTURE', "timestamp must be at most 60 seconds ahead in this cellar: correct the device's clock."],
     [
       'CELLAR_MISMATCH',
-      'cellar must be "wine-berlin", the one this key belongs to: send that, or use a key of the other cellar.',
+      'cellar must be "wine-berlin", the cellar of this API key: send that name, or use a key of the other cellar.',
     ],
     ['INVALID_NAME', 'keg must not be blank: send 1 to 128 characters.'],
     [
       'MISSING_FIELD',
-      'cellar, keg, value and timestamp are missing: every reading has cellar, rack, keg, value and timestamp.',
+      'cellar, keg, value and timestamp are missing: every reading needs cellar, rack, keg, value and timestamp.',
     ],
-    [
-      'INVALID_TYPE',
-      'value must be a JSON number: send it without quotes, or leave the reading out when there is none.',
-    ],
+    ['INVALID_TYPE', 'value must be a JSON number: send it without quotes, or skip the reading if it has no value.'],
     [
       'INVALID_TIMESTAMP',
       'timestamp must have the form YYYY-MM-DDThh:mm:ssZ, in UTC, with at most 9 fractional digits: send it like 2025-03-01T12:00:00Z.',
     ],
     [
       'INVALID_TIMESTAMP',
-      'timestamp must be an instant that exists, months 01-12, hours 00-23, minutes and seconds 00-59: send it like 2025-03-01T12:00:00Z.',
+      'timestamp must be a date and a time that exist, with months 01-12, hours 00-23, minutes and seconds 00-59: send it like 2025-03-01T12:00:00Z.',
     ],
   ].map(([code, error], index) => ({ index: index + 1, code, error })),
 })

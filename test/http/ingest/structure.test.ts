@@ -86,7 +86,7 @@ describe('the structure of a batch', () => {
     expectBatch(await postBatch(batchWith(zeros(most))), 200)
     const refused = async () =>
       expect(expectRefusal(await postBatch(batchWith(zeros(most + 1))), 400, 'BATCH_TOO_LARGE')).toBe(
-        'readings must have at most 32000 of the characters {}[]:, outside strings in one batch: send them in several.',
+        'readings must have at most 32000 of the characters {}[]:, outside strings in one batch: send them in several batches.',
       )
     expect(await parsedBy(refused)).toBe(0)
   })
@@ -96,7 +96,7 @@ describe('the structure of a batch', () => {
     expectBatch(await postBatch(full), 200)
     const refused = async () =>
       expect(expectRefusal(await postBatch(full.replace('"rack"', '"rack":"a","rack"')), 400, 'BATCH_TOO_LARGE')).toBe(
-        'readings must be at most 1000 in one batch: send them in several.',
+        'readings must be at most 1000 in one batch: send them in several batches.',
       )
     expect(await parsedBy(refused)).toBe(0)
   })

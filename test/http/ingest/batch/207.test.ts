@@ -39,7 +39,7 @@ describe('POST /api/v1/ingest/batch answers 207', () => {
       '9 INVALID_BODY',
     ])
     expect(body.errors[0]?.error).toBe(
-      'value must be a JSON number: send it without quotes, or leave the reading out when there is none.',
+      'value must be a JSON number: send it without quotes, or skip the reading if it has no value.',
     )
     expect(body.errors[1]?.error).toBe(
       'reading must be a JSON object: send cellar, rack, keg, value and timestamp as its fields.',

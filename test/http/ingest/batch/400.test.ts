@@ -27,14 +27,16 @@ describe('POST /api/v1/ingest/batch answers 400', () => {
   })
 
   test('BATCH_EMPTY to a batch without readings', async () => {
-    expect(expectRefusal(await post([]), 400, 'BATCH_EMPTY')).toBe('readings must not be empty: send 1 to 1000.')
+    expect(expectRefusal(await post([]), 400, 'BATCH_EMPTY')).toBe(
+      'readings must not be empty: send 1 to 1000 readings.',
+    )
   })
 
   test('BATCH_TOO_LARGE to one reading past the bound, valid or not', async () => {
     const large = await service.createKey({ limit: { readings: 10_000, windowMs: 60_000 } })
     for (const readings of [copies(batchReadingsMax + 1), Array.from({ length: batchReadingsMax + 1 }, () => 7)]) {
       expect(expectRefusal(await post(readings, large.key), 400, 'BATCH_TOO_LARGE')).toBe(
-        'readings must be at most 1000 in one batch: send them in several.',
+        'readings must be at most 1000 in one batch: send them in several batches.',
       )
     }
     expect(await acceptedReadings(service.log)).toEqual([])
@@ -43,7 +45,7 @@ describe('POST /api/v1/ingest/batch answers 400', () => {
   test("BATCH_TOO_LARGE to more valid readings than the key's own limit: they could never pass", async () => {
     const small = await service.createKey({ limit })
     expect(expectRefusal(await post(copies(4), small.key), 400, 'BATCH_TOO_LARGE')).toBe(
-      'readings must be at most 3 in one batch, the limit of this key: send them in several.',
+      'readings must be at most 3 in one batch, the limit of this API key: send them in several batches.',
     )
     expectBatch(await post([...copies(3), 7], small.key), 207)
     service.clock.advance(60_000)

@@ -37,7 +37,7 @@ describe('POST /api/v1/ingest/batch stores nothing and answers', () => {
     expectBatch(await post([...copies(3), 7], key), 207)
     service.clock.advance(10_000)
     const refused = await post([...copies(2), 7], key)
-    expect(expectRefusal(refused, 429, 'RATE_LIMITED')).toEndWith('send it again after 30 seconds.')
+    expect(expectRefusal(refused, 429, 'RATE_LIMITED')).toEndWith('send the request again after 30 seconds.')
     expect(refused.header('Retry-After')).toBe('30')
     expect(refused.header('RateLimit')).toBe('"default";r=1;t=30')
     // All ten go only with the second batch.
@@ -88,7 +88,7 @@ describe('POST /api/v1/ingest/batch stores nothing and answers', () => {
     const over = [...fits.slice(1), { ...validReading, rack: `${rack}x` }]
     const refused = await post(over, key)
     expect(expectRefusal(refused, 413, 'PAYLOAD_TOO_LARGE')).toBe(
-      'readings must be at most 1000000 bytes as they are stored: send them in several batches.',
+      'readings must take at most 1000000 bytes when they are stored: send them in several batches.',
     )
     expect(refused.header('RateLimit')).toBe('"default";r=10000;t=0')
     expectBatch(await post(fits, key), 200)

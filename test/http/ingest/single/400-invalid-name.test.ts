@@ -22,7 +22,7 @@ describe.each(['cellar', 'rack', 'keg'])('POST /api/v1/ingest answers 400 INVALI
 
   test.each([' x', 'x ', '\u00a0x', 'x\u2003'])('with a space at an end: %j', async (name) => {
     expect(await refusal({ ...validReading, [field]: name })).toBe(
-      `${field} must not begin or end with a space: send it without.`,
+      `${field} must not begin or end with a space: remove the space.`,
     )
   })
 
@@ -34,14 +34,14 @@ describe.each(['cellar', 'rack', 'keg'])('POST /api/v1/ingest answers 400 INVALI
 
   test.each(['a\u0000b', 'a\nb', 'a\u001bb', 'a\u007fb', 'a\u0085b'])('with a control character: %j', async (name) => {
     expect(await refusal({ ...validReading, [field]: name })).toBe(
-      `${field} must not contain a control character: send it without.`,
+      `${field} must not contain a control character: remove it.`,
     )
   })
 
   test.each(['\\ud800', 'a\\udc00b', '\\udfff\\ud800'])('with a lone surrogate: %s', async (escaped) => {
     const body = JSON.stringify({ ...validReading, [field]: 'NAME' }).replace('NAME', escaped)
     expect(await refusal(body)).toBe(
-      `${field} must be whole Unicode characters, without half of a surrogate pair: send it without.`,
+      `${field} must be whole Unicode characters, without half of a surrogate pair: remove that half.`,
     )
   })
 

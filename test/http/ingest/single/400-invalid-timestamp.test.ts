@@ -33,7 +33,7 @@ describe('POST /api/v1/ingest answers 400 INVALID_TIMESTAMP', () => {
     'to %s, which does not exist',
     async (timestamp) => {
       expect(await refusal(timestamp)).toBe(
-        'timestamp must be an instant that exists, months 01-12, hours 00-23, minutes and seconds 00-59: send it like 2025-03-01T12:00:00Z.',
+        'timestamp must be a date and a time that exist, with months 01-12, hours 00-23, minutes and seconds 00-59: send it like 2025-03-01T12:00:00Z.',
       )
     },
   )

@@ -22,7 +22,7 @@ describe('POST /api/v1/ingest answers 400 INVALID_TYPE', () => {
 
   test.each([[null], [false], ['21.5'], [''], [[21.5]], [{}]])('to the value %j: nothing is coerced', async (value) => {
     expect(await refusal({ value })).toBe(
-      'value must be a JSON number: send it without quotes, or leave the reading out when there is none.',
+      'value must be a JSON number: send it without quotes, or skip the reading if it has no value.',
     )
   })
 

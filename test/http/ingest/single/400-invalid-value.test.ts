@@ -15,7 +15,7 @@ describe('POST /api/v1/ingest answers 400 INVALID_VALUE', () => {
     const body = JSON.stringify(validReading).replace('21.5', number)
     const text = expectRefusal(await answerOf(await service.post(body, key)), 400, 'INVALID_VALUE')
     expect(text).toBe(
-      'value must be finite, at most 1.7976931348623157e308 either way: leave the reading out when there is none.',
+      'value must be finite, from -1.7976931348623157e308 to 1.7976931348623157e308: skip the reading if it has no value.',
     )
   })
 })

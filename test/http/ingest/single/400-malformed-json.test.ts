@@ -55,7 +55,7 @@ describe('POST /api/v1/ingest answers 400 MALFORMED_JSON', () => {
 
   test.each(['NaN', 'Infinity', '-Infinity'])('to a bare %s, and says to leave the reading out', async (word) => {
     expect(await refusal(valid.replace('21.5', word))).toBe(
-      'body must be valid JSON, which has no NaN and no Infinity: leave the reading out when there is no value.',
+      'body must be valid JSON, which has no NaN and no Infinity: skip the reading if it has no value.',
     )
   })
 
@@ -74,11 +74,13 @@ describe('POST /api/v1/ingest answers 400 MALFORMED_JSON', () => {
   ])('to %s in a name: it is not UTF-8', async (_, bytes) => {
     const [before = '', after = ''] = valid.split('rack-17')
     const body = Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from(after)])
-    expect(await refusal(body)).toBe('body must be UTF-8: encode the JSON so.')
+    expect(await refusal(body)).toBe('body must be UTF-8: encode the JSON in UTF-8.')
   })
 
   test('to UTF-16', async () => {
-    expect(await refusal(Buffer.from(`\uFEFF${valid}`, 'utf16le'))).toBe('body must be UTF-8: encode the JSON so.')
+    expect(await refusal(Buffer.from(`\uFEFF${valid}`, 'utf16le'))).toBe(
+      'body must be UTF-8: encode the JSON in UTF-8.',
+    )
   })
 
   test('to 16,000 opening quotes', async () => {

@@ -12,7 +12,7 @@ afterAll(() => service.stop())
 
 const refusal = async (body: unknown) =>
   expectRefusal(await answerOf(await service.post(body, key)), 400, 'MISSING_FIELD')
-const every = 'every reading has cellar, rack, keg, value and timestamp.'
+const every = 'every reading needs cellar, rack, keg, value and timestamp.'
 
 describe('POST /api/v1/ingest answers 400 MISSING_FIELD', () => {
   test.each(['cellar', 'rack', 'keg', 'value', 'timestamp'])('and names %s when it is absent', async (field) => {

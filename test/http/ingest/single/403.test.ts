@@ -14,7 +14,7 @@ describe('POST /api/v1/ingest answers 403 CELLAR_MISMATCH', () => {
     await service.createKey({ cellar: 'other' })
     const answer = await answerOf(await service.post({ ...validReading, cellar: 'other' }, key))
     expect(expectRefusal(answer, 403, 'CELLAR_MISMATCH')).toBe(
-      'cellar must be "wine-berlin", the one this key belongs to: send that, or use a key of the other cellar.',
+      'cellar must be "wine-berlin", the cellar of this API key: send that name, or use a key of the other cellar.',
     )
     expect(await acceptedReadings(service.log)).toEqual([])
   })

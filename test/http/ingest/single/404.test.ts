@@ -36,7 +36,7 @@ describe('a valid key meets 404 NOT_FOUND', () => {
     const response = await fetch(`${service.url}/api/v1/nothing`, { headers: { 'X-API-Key': key } })
     const answer = await answerOf(response)
     expect(expectRefusal(answer, 404, 'NOT_FOUND')).toBe(
-      'path is not known: send a reading to /api/v1/ingest, a batch to /api/v1/ingest/batch.',
+      'path does not exist: send a reading to /api/v1/ingest, or a batch to /api/v1/ingest/batch.',
     )
     expect(answer.header('RateLimit-Policy')).toBe('"default";q=6000;w=60')
     expect(answer.header('RateLimit')).toBe('"default";r=6000;t=0')

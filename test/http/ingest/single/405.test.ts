@@ -18,7 +18,7 @@ describe('/api/v1/ingest answers 405 METHOD_NOT_ALLOWED with Allow', () => {
     const response = await fetch(`${service.url}/api/v1/ingest`, { method, headers, ...(body && { body }) })
     const answer = await answerOf(response)
     expect(expectRefusal(answer, 405, 'METHOD_NOT_ALLOWED')).toBe(
-      'method must be POST on this path: send the request so.',
+      'method must be POST on this path: change the method of the request.',
     )
     expect(answer.header('Allow')).toBe('POST')
     expect(answer.header('RateLimit')).toBe('"default";r=6000;t=0')

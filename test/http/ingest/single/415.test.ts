@@ -46,7 +46,7 @@ describe('POST /api/v1/ingest answers 415 UNSUPPORTED_MEDIA_TYPE', () => {
     'to the encoding %j, and says what is accepted',
     async (encoding) => {
       expect(expectRefusal(await post({ 'Content-Encoding': encoding }), 415, 'UNSUPPORTED_MEDIA_TYPE')).toBe(
-        'Content-Encoding must be gzip, identity or absent: pack the body so, or not at all.',
+        'Content-Encoding must be gzip, identity or absent: compress the body with gzip, or leave out the header.',
       )
     },
   )

@@ -28,7 +28,7 @@ describe('POST /api/v1/ingest answers 429 RATE_LIMITED', () => {
     }
     const refused = await post(key)
     expect(expectRefusal(refused, 429, code)).toBe(
-      'X-API-Key allows at most 3 readings in 60 seconds: send it again after 60 seconds.',
+      'X-API-Key allows at most 3 readings in 60 seconds: send the request again after 60 seconds.',
     )
     expect(refused.header('Retry-After')).toBe('60')
     expect(refused.header('RateLimit-Policy')).toBe('"default";q=3;w=60')
@@ -37,7 +37,7 @@ describe('POST /api/v1/ingest answers 429 RATE_LIMITED', () => {
     service.clock.advance(59_000)
     const late = await post(key)
     expect(late.header('Retry-After')).toBe('1')
-    expect(expectRefusal(late, 429, code)).toEndWith('send it again after 1 second.')
+    expect(expectRefusal(late, 429, code)).toEndWith('send the request again after 1 second.')
     // Retry-After is kept: who waited that long is admitted.
     service.clock.advance(1_000)
     expectAccepted(await post(key))

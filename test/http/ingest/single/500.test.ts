@@ -76,7 +76,7 @@ describe('POST /api/v1/ingest answers 500 INTERNAL_ERROR', () => {
     const { key } = await service.createKey()
     const response = await service.post(validReading, key)
     const text = expectRefusal(await answerOf(response), 500, 'INTERNAL_ERROR')
-    expect(text).toStartWith('service failed, and acknowledged nothing: ')
+    expect(text).toStartWith('service failed, and confirmed nothing: ')
     expect(text).not.toContain('bug')
     const line = service.lines.find(({ level }) => level === 'error')
     expect(line?.facts).toMatchObject({ requestId: String(response.headers.get('X-Request-Id')) })
