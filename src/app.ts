@@ -1,21 +1,21 @@
 import { Elysia } from 'elysia'
 import type { Core } from './actors/core.ts'
 import type { Schedule } from './actors/schedule.ts'
-import { BodiesInFlight } from './http/bodies-in-flight.ts'
 import { cameFrom } from './http/client-address.ts'
 import { type DashboardParts, dashboardRoutes } from './http/dashboard/dashboard-routes.tsx'
 import type { WebConfig } from './http/dashboard/door/origin.ts'
 import type { Traces } from './http/dashboard/door/refusal-traces.ts'
 import type { LivePages } from './http/dashboard/live/live-pages.ts'
+import { type IngestWork, noWork } from './http/ingest/api-call.ts'
+import { apiRoutes, batchPath, ingestHandlers, ingestPath } from './http/ingest/api-routes.ts'
 import { CostBudgets } from './http/ingest/cost-budgets.ts'
-import { apiRoutes, batchPath, ingestHandlers, ingestPath } from './http/ingest/ingest-routes.ts'
-import { type IngestWork, noWork } from './http/ingest/ingest-work.ts'
 import { LastRefusals } from './http/ingest/last-refusals.ts'
 import type { RefusalLines } from './http/ingest/refusal-lines.ts'
 import { opsRoutes } from './http/ops/ops-routes.ts'
 import { problemOf, problemResponse } from './http/problem.ts'
 import { type RequestLines, thrownError } from './http/request-lines.ts'
 import type { App } from './http/serve.ts'
+import { UnfinishedBodies } from './http/unfinished-bodies.ts'
 
 export type AppDeps = {
   readonly core: Core
@@ -46,7 +46,7 @@ export const createApp = (deps: AppDeps): App => {
   const lastRefusals = new LastRefusals()
   const addressOf = (request: Request): string =>
     cameFrom(request.headers, routes.server?.requestIP(request)?.address ?? null, web.trustedProxies).address
-  const bodies = new BodiesInFlight(bodySchedule)
+  const bodies = new UnfinishedBodies(bodySchedule)
   const api = { core, lastRefusals, costBudgets: new CostBudgets(), work, lines, refusalLines, addressOf, bodies }
   const ingest = ingestHandlers(api)
   const routes = new Elysia({ strictPath: true })

@@ -2,7 +2,7 @@
 import type { HealthReason } from '../views/types.ts'
 import type { IndexTrouble } from './actors/repeats/repeat-memory.ts'
 import type { Schedule } from './actors/schedule.ts'
-import type { BodyTrouble, RefusedKind } from './http/refused-bodies.ts'
+import type { BodyTrouble, RefusedKind } from './http/body-memory-trouble.ts'
 import { heartbeatMs } from './limits.ts'
 import type { EventLog, LogTroubleKind } from './log/event-log.ts'
 import type { LogLines } from './log-lines.ts'

@@ -71,7 +71,7 @@ export const idempotencyStartMsMax = 5_000
 /** Keys that count no more are taken out of the file with each change, beside as many as came in. */
 export const idempotencyForgottenAtOnceMax = 2_000
 
-// Bodies in flight (docs/contract.md, "Cost"): what unfinished bodies reserve, `http/bodies-in-flight.ts`.
+// Bodies in flight (docs/contract.md, "Cost"): what unfinished bodies reserve, `http/unfinished-bodies.ts`.
 export const keyBodiesBytesMax = 16 * 1024 * 1024
 export const deviceBodiesBytesMax = 64 * 1024 * 1024
 /** Of these, bodies larger than `readingBodyBytesMax`: single readings find room beside stalled batches. */

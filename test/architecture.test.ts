@@ -109,7 +109,7 @@ describe('the rules', () => {
     expect(layerOf('src/log/event-log.ts')).toBe('port')
     expect(layerOf('src/log/copy-log.ts')).toBe('log')
     expect(layerOf('src/http/problem.ts')).toBe('words')
-    expect(layerOf('src/http/ingest/ingest-routes.ts')).toBe('http')
+    expect(layerOf('src/http/ingest/api-routes.ts')).toBe('http')
     expect(layerOf('elsewhere.ts')).toBeNull()
   })
 })

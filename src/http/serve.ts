@@ -1,8 +1,8 @@
 import type { AnyElysia } from 'elysia'
-import type { BodiesInFlight } from './bodies-in-flight.ts'
 import { hasTwoHosts } from './host-header.ts'
 import { problemOf, problemResponse } from './problem.ts'
 import { serverOptions, tlsOptions } from './server-options.ts'
+import type { UnfinishedBodies } from './unfinished-bodies.ts'
 
 export type Address = {
   readonly hostname: string
@@ -13,7 +13,7 @@ export type Address = {
 
 export type App = {
   /** What its routes read bodies with. */
-  readonly bodies: BodiesInFlight
+  readonly bodies: UnfinishedBodies
   /** Every route there is. */
   readonly routes: AnyElysia
   /**

@@ -4,15 +4,15 @@ import type { PasswordHasher, PasswordJudge } from '../../src/actors/operator/pa
 import { type Schedule, systemSchedule } from '../../src/actors/schedule.ts'
 import { createApp } from '../../src/app.ts'
 import { isReady, type Reason, reasonsOf } from '../../src/health.ts'
-import type { BodiesInFlight } from '../../src/http/bodies-in-flight.ts'
 import type { WebConfig } from '../../src/http/dashboard/door/origin.ts'
 import { Traces } from '../../src/http/dashboard/door/refusal-traces.ts'
 import { LivePages } from '../../src/http/dashboard/live/live-pages.ts'
 import { boundErrorLines } from '../../src/http/error-lines.ts'
-import { type IngestWork, noWork } from '../../src/http/ingest/ingest-work.ts'
+import { type IngestWork, noWork } from '../../src/http/ingest/api-call.ts'
 import { RefusalLines } from '../../src/http/ingest/refusal-lines.ts'
 import type { RequestLines } from '../../src/http/request-lines.ts'
 import { type App, serve } from '../../src/http/serve.ts'
+import type { UnfinishedBodies } from '../../src/http/unfinished-bodies.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
 import type { RepeatsIndex } from '../../src/log/repeats-index.ts'
 import type { Certificate } from './certificate.ts'
@@ -82,7 +82,7 @@ export type Service = {
   readonly live: LivePages
   /** What the requests of devices have made it do. */
   readonly work: Readonly<IngestWork>
-  readonly bodies: BodiesInFlight
+  readonly bodies: UnfinishedBodies
   readonly app: App
   readonly server: Bun.Server<unknown>
   /** Why it refuses readings, or soon may. */

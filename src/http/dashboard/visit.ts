@@ -3,9 +3,9 @@ import type { AssetUrls, HealthReason, Shell } from '../../../views/types.ts'
 import type { Asker, Core, Session } from '../../actors/core.ts'
 import type { CellarState } from '../../domain/cellar.ts'
 import type { KeyState } from '../../domain/key.ts'
-import type { BodiesInFlight } from '../bodies-in-flight.ts'
 import type { LastRefusals } from '../ingest/last-refusals.ts'
 import type { RequestLines } from '../request-lines.ts'
+import type { UnfinishedBodies } from '../unfinished-bodies.ts'
 import type { Origin, WebConfig } from './door/origin.ts'
 import type { RefusedVisitor, Traces } from './door/refusal-traces.ts'
 import type { SignInThrottle } from './door/sign-in-throttle.ts'
@@ -23,7 +23,7 @@ export type DashboardDeps = {
   readonly assets: AssetUrls
   readonly throttle: SignInThrottle
   readonly traces: Traces
-  readonly bodies: BodiesInFlight
+  readonly bodies: UnfinishedBodies
 }
 
 /** A request that `door.tsx` has checked against the rules of its route. */

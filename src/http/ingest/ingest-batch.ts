@@ -12,53 +12,60 @@ import type { Reading } from '../../domain/reading/reading.ts'
 import { encodedBytesExceed } from '../../domain/reading/reading-size.ts'
 import { done, type Outcome, type ReadingRefusal, type RejectedItem, refused } from '../../domain/refusal.ts'
 import { batchBodyBytesMax, batchEncodedBytesMax } from '../../limits.ts'
-import type { ApiDeps, ApiResult, ApiRoute, Visit } from './api.ts'
-import type { AcceptedBatch } from './batch-body.ts'
-import { acceptKeyed, ingestRoute, type Keyed } from './ingest-route.ts'
-
-const bound = { what: 'batch', bytesMax: batchBodyBytesMax } as const
+import type { AcceptedBatch, ApiCall, ApiDeps, ApiRoute, Judged } from './api-call.ts'
+import { ingestRoute, type JudgeAndStore, type PossibleRepeat, storeUnlessRepeat } from './order-of-checks.ts'
 
 /**
- * `POST /api/v1/ingest/batch`, after the key: each reading is judged alone, and the valid ones are stored all or none
- * (docs/contract.md, "Many readings"). Whatever is transient refuses the whole, so that an item's error is always for good.
+ * `POST /api/v1/ingest/batch`: each reading is judged alone, and the valid ones are stored all or none. A refusal that can
+ * pass later refuses the whole batch (docs/contract.md, "Many readings").
  */
-export const ingestBatch = (deps: ApiDeps): ApiRoute => {
+export const ingestBatch = (deps: ApiDeps): ApiRoute =>
+  ingestRoute({ ...deps, what: 'batch', bytesMax: batchBodyBytesMax, judgeAndStore: judgeReadings(deps) })
+
+const judgeReadings = (deps: ApiDeps): JudgeAndStore => {
   const { core } = deps
-  const judgeKeyed = judgeKeyedBatch(deps)
-  return ingestRoute(deps, bound, (visit, json, keyed) => {
-    const { requestId, key } = visit
+  return (call, json, repeat) => {
+    const { requestId, key } = call
     const items = parseBatch(json)
     if (!items.ok) return items
     const policy = core.projections.cellars.get(key.cellar)?.policy ?? null
     const place = { cellar: key.cellar, policy, now: core.clock.now() }
-    if (keyed !== null) return judgeKeyed(visit, keyed, { items: parseItems(items.value, key.cellar), place })
+    if (repeat !== null) {
+      return judgePossibleRepeat(deps, call, { repeat, items: parseItems(items.value, key.cellar), place })
+    }
     const { readings, rejected } = judgeBatch(items.value, place)
     const refusal = batchRefusal(readings, rejected, place.now)
     if (refusal !== null) return refused(refusal)
     return core.keys
       .accept(key.keyId, readings, requestId)
       .then((answer) => (answer.ok ? done({ accepted: answer.value, rejected }) : answer))
-  })
+  }
 }
 
-type KeyedBatch = { readonly items: readonly ParsedItem[]; readonly place: BatchPlace }
+type PossiblyRepeatedBatch = {
+  readonly repeat: PossibleRepeat
+  readonly items: readonly ParsedItem[]
+  readonly place: BatchPlace
+}
 
-/** With an `Idempotency-Key`: a repeat is told what the first one was told, whatever would be refused now. */
-const judgeKeyedBatch =
-  (deps: ApiDeps) =>
-  (visit: Visit, keyed: Keyed, { items, place }: KeyedBatch): Promise<ApiResult> => {
-    const judged = judgeItems(items, place)
-    const { readings, rejected } = judged
-    const { keyHash, bodyHash } = keyed
-    const batch = { accepted: readings.length, refusals: refusalsOf(judged, place) }
-    const idempotency = { keyHash, bodyHash, batch }
-    const refusal = keyed.refusal ?? batchRefusal(readings, rejected, place.now)
-    // What waits for the answer must not hold the items: see `timelessItems`.
-    const asked = { items: timelessItems(items), cellar: place.cellar }
-    return acceptKeyed(deps, visit, { readings, idempotency, refusal }).then((answer) =>
-      answer.ok ? acceptedOrRepeated(answer.value, rejected, asked) : answer,
-    )
-  }
+/** A repeat gets the answer of the first request, even if the batch would be refused now. */
+const judgePossibleRepeat = (
+  deps: ApiDeps,
+  call: ApiCall,
+  { repeat, items, place }: PossiblyRepeatedBatch,
+): Promise<Judged> => {
+  const judged = judgeItems(items, place)
+  const { readings, rejected } = judged
+  const { keyHash, bodyHash } = repeat
+  const batch = { accepted: readings.length, refusals: refusalsOf(judged, place) }
+  const idempotency = { keyHash, bodyHash, batch }
+  const refusal = repeat.refusal ?? batchRefusal(readings, rejected, place.now)
+  // Holds less memory than the items while the request waits: see `timelessItems`.
+  const asked = { items: timelessItems(items), cellar: place.cellar }
+  return storeUnlessRepeat(deps, call, { readings, idempotency, refusal }).then((answer) =>
+    answer.ok ? acceptedOrRepeated(answer.value, rejected, asked) : answer,
+  )
+}
 
 const acceptedOrRepeated = (
   accepted: Accepted,

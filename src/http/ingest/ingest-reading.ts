@@ -1,16 +1,17 @@
 import { cellarRefusal, parseReading, policyRefusal } from '../../domain/reading/reading.ts'
 import { refused } from '../../domain/refusal.ts'
 import { readingBodyBytesMax } from '../../limits.ts'
-import type { ApiDeps, ApiRoute } from './api.ts'
-import { acceptKeyed, ingestRoute } from './ingest-route.ts'
+import type { ApiDeps, ApiRoute } from './api-call.ts'
+import { ingestRoute, type JudgeAndStore, storeUnlessRepeat } from './order-of-checks.ts'
 
-const bound = { what: 'reading', bytesMax: readingBodyBytesMax } as const
+/** `POST /api/v1/ingest`: the body is one reading. */
+export const ingestReading = (deps: ApiDeps): ApiRoute =>
+  ingestRoute({ ...deps, what: 'reading', bytesMax: readingBodyBytesMax, judgeAndStore: judgeReading(deps) })
 
-/** `POST /api/v1/ingest`, after the key: the body is one reading. */
-export const ingestReading = (deps: ApiDeps): ApiRoute => {
+const judgeReading = (deps: ApiDeps): JudgeAndStore => {
   const { core } = deps
-  return ingestRoute(deps, bound, (visit, json, keyed) => {
-    const { requestId, key } = visit
+  return (call, json, repeat) => {
+    const { requestId, key } = call
     const parsed = parseReading(json)
     if (!parsed.ok) return parsed
     const { reading, timestampMs } = parsed.value
@@ -18,11 +19,11 @@ export const ingestReading = (deps: ApiDeps): ApiRoute => {
     if (mismatch !== null) return refused(mismatch)
     const cellar = core.projections.cellars.get(key.cellar)
     const refusal = cellar === null ? null : policyRefusal(timestampMs, cellar.policy, core.clock.now())
-    if (keyed !== null) {
-      const { keyHash, bodyHash } = keyed
+    if (repeat !== null) {
+      const { keyHash, bodyHash } = repeat
       const idempotency = { keyHash, bodyHash, batch: null }
-      return acceptKeyed(deps, visit, { readings: reading, idempotency, refusal: keyed.refusal ?? refusal })
+      return storeUnlessRepeat(deps, call, { readings: reading, idempotency, refusal: repeat.refusal ?? refusal })
     }
     return refusal === null ? core.keys.accept(key.keyId, reading, requestId) : refused(refusal)
-  })
+  }
 }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { BodiesInFlight, type BodyHolder, type BodyPool } from '../../../src/http/bodies-in-flight.ts'
-import { type BodyFault, readBody } from '../../../src/http/bounded-body.ts'
+import { type BodyFault, readBody } from '../../../src/http/read-body.ts'
+import { type BodyHolder, type BodyPool, UnfinishedBodies } from '../../../src/http/unfinished-bodies.ts'
 import {
   batchBodyBytesMax,
   bodyBytesPerSecondMin,
@@ -22,10 +22,10 @@ import {
 import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
 
 let schedule: DrivenSchedule
-let bodies: BodiesInFlight
+let bodies: UnfinishedBodies
 beforeEach(() => {
   schedule = drivenSchedule()
-  bodies = new BodiesInFlight(schedule)
+  bodies = new UnfinishedBodies(schedule)
 })
 
 type Sender = {
@@ -83,7 +83,7 @@ const expectNothingHeld = (): void => {
   expect([bodies.count, bodies.reservedBytes('devices')]).toEqual([0, 0])
 }
 
-describe('BodiesInFlight reserves', () => {
+describe('UnfinishedBodies reserves', () => {
   const fill = (as: BodyHolder, bytes: number, count: number): number =>
     Array.from({ length: count }, () => bodies.begin(sender(null).request, as, bytes)).filter((body) => body !== null)
       .length
@@ -300,7 +300,7 @@ describe('readBody() gives up', () => {
   })
 })
 
-describe('BodiesInFlight keeps connections open', () => {
+describe('UnfinishedBodies keeps connections open', () => {
   test('by renewing the timer of each unfinished body with each heartbeat', async () => {
     const renewed: (readonly [Request, number])[] = []
     bodies.servedBy({ timeout: (request, seconds) => renewed.push([request, seconds]) })
@@ -328,7 +328,7 @@ describe('BodiesInFlight keeps connections open', () => {
       timers += 1
       return schedule.after(ms, run)
     }
-    bodies = new BodiesInFlight({ ...schedule, after })
+    bodies = new UnfinishedBodies({ ...schedule, after })
     const senders = Array.from({ length: 10 }, () => sender(2_000))
     for (const from of senders) reading(from)
     expect(timers).toBe(1)

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { BodyPool } from '../../../src/http/bodies-in-flight.ts'
+import type { BodyPool } from '../../../src/http/unfinished-bodies.ts'
 import {
   batchBodyBytesMax,
   bodyGraceMs,

@@ -1,6 +1,6 @@
 import { formBodyBytesMax, visitorFormBodyBytesMax } from '../../../limits.ts'
-import type { BodiesInFlight, BodyHolder } from '../../bodies-in-flight.ts'
-import { type BodyFault, readBody } from '../../bounded-body.ts'
+import { type BodyFault, readBody } from '../../read-body.ts'
+import type { BodyHolder, UnfinishedBodies } from '../../unfinished-bodies.ts'
 
 /** A form as it was sent: the first value of a field that came twice, and `''` for one that did not come. */
 export type FormFields = (name: string) => string
@@ -9,7 +9,7 @@ export type FormFault = BodyFault | 'not_a_form'
 
 /** Only the form type that a page of ours sends: what else a request can hold, another site's script could have sent. */
 export const readForm = async (
-  bodies: BodiesInFlight,
+  bodies: UnfinishedBodies,
   request: Request,
   holder: BodyHolder,
 ): Promise<FormFields | FormFault> => {

@@ -1,5 +1,5 @@
 import { bodyInOnePieceBytesMax, bodyReservedBytesMin } from '../limits.ts'
-import type { BodiesInFlight, BodyHolder, BodyInFlight } from './bodies-in-flight.ts'
+import type { BodyHolder, BodyInFlight, UnfinishedBodies } from './unfinished-bodies.ts'
 
 /**
  * Over the route's bound; no room beside other unfinished bodies; given up because it came too slowly; or the client went
@@ -19,7 +19,7 @@ export type BodyFault = 'too_large' | 'overloaded' | 'too_slow' | 'client_gone'
  * 10 ms, and without that wait a few which come together hold up every other request for their sum.
  */
 export const readBody = (
-  bodies: BodiesInFlight,
+  bodies: UnfinishedBodies,
   request: Request,
   bound: BodyHolder & { readonly bytesMax: number; readonly isPacked?: boolean },
 ): Promise<Uint8Array | BodyFault> => {
@@ -41,7 +41,7 @@ export const readBody = (
 }
 
 /** The body keeps its reservation until then, so that those which wait are bounded too. */
-const inItsTurn = async <T>(bodies: BodiesInFlight, reading: Promise<T>): Promise<T> => {
+const inItsTurn = async <T>(bodies: UnfinishedBodies, reading: Promise<T>): Promise<T> => {
   const read = await reading
   await bodies.nextTurn()
   return read
@@ -54,7 +54,7 @@ const overloaded = Promise.resolve('overloaded' as const)
 
 /** However the reading ends, the reservation ends first. */
 const settled = (
-  bodies: BodiesInFlight,
+  bodies: UnfinishedBodies,
   body: BodyInFlight,
   reading: Promise<Uint8Array | BodyFault>,
 ): Promise<Uint8Array | BodyFault> =>

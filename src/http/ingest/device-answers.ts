@@ -1,19 +1,48 @@
 import type { Accepted, Usage } from '../../actors/core.ts'
 import type { Limit } from '../../domain/events.ts'
+import { secondText } from '../../domain/instant.ts'
 import type { KeyState } from '../../domain/key.ts'
-import { jsonHeaders } from '../problem.ts'
+import { itemErrors, jsonHeaders, readingsWords } from '../problem.ts'
+import type { AcceptedBatch } from './api-call.ts'
+
+/** The body of a 200 to a single reading (docs/contract.md, "One reading"). The text changes once a second. */
+export const successBody = (acceptedAtMs: number): string => {
+  const second = Math.floor(acceptedAtMs / 1_000)
+  if (second === bodySecond) return body
+  const timestamp = `${new Date(second * 1_000).toISOString().slice(0, 19)}Z`
+  bodySecond = second
+  body = JSON.stringify({ status: 'success', message: 'Reading stored.', timestamp })
+  return body
+}
+
+let bodySecond = Number.NaN
+let body = ''
+
+/** The body of a 200 and of a 207 to a batch (docs/contract.md, "Many readings"). */
+export const batchBody = ({ accepted, rejected }: AcceptedBatch): string => {
+  const count = accepted.last - accepted.first + 1
+  const stored = `${readingsWords(count)} stored`
+  return JSON.stringify({
+    status: rejected.length === 0 ? 'success' : 'partial',
+    message: rejected.length === 0 ? `${stored}.` : `${stored}, ${rejected.length} refused.`,
+    accepted: count,
+    rejected: rejected.length,
+    timestamp: secondText(accepted.recordedAt),
+    errors: itemErrors(rejected),
+  })
+}
 
 export type AnswerHeaders = Record<string, string>
 
-/** On every answer. The request id is always ours: one that a client chose could be anyone's. */
+/** On every answer. The request id is always ours: a client could choose the id of another request. */
 export const plainHeaders = (requestId: string): AnswerHeaders => ({
   ...jsonHeaders,
   'X-Request-Id': requestId,
 })
 
 /**
- * On every answer to a valid key: what it may still send (IETF draft "RateLimit header fields"), and the instant from which
- * it is refused, as ISO 8601 in UTC with milliseconds. While the store is away nobody knows what was used.
+ * On every answer to a valid key: what it may still send (IETF draft "RateLimit header fields"), and when it expires, as ISO
+ * 8601 in UTC with milliseconds. While the store is away, the window is not known and only the limit is sent.
  */
 export const addKeyHeaders = (
   headers: AnswerHeaders,
@@ -26,9 +55,9 @@ export const addKeyHeaders = (
 }
 
 /**
- * Those of a 200 to a single reading, in an object that the next call writes over: whatever is made of it must copy it at
- * once, as `new Response` does. It takes a third of what names and values cost that are read anew for every answer. Readings
- * that were written by one append have one usage, so what that says is written once for all of them.
+ * The headers of a 200 to a single reading. The next call overwrites this object, so the caller must copy it at once, as
+ * `new Response` does. That takes a third of the time of a new object. Readings of one append share one `usage`, so its
+ * headers are written once for all of them.
  */
 export const acceptedHeaders = (requestId: string, key: KeyState, reading: Accepted): Headers => {
   const { stream, first, usage, repeats } = reading
@@ -48,7 +77,7 @@ export const acceptedHeaders = (requestId: string, key: KeyState, reading: Accep
   return replayed
 }
 
-/** On an answer that a request with the same `Idempotency-Key` had before. */
+/** Marks the answer to a repeat. */
 export const replayedHeader = 'Idempotent-Replayed'
 
 const accepted = new Headers(jsonHeaders)

@@ -14,7 +14,7 @@ export type Reserved = { readonly bytes: number; readonly holders: ReadonlyMap<s
  * Tells of bodies that the devices' pool has refused for a while. The looks begin with a refusal, and end when nothing is
  * told any more: a service that refuses nothing has no timer for it.
  */
-export class RefusedBodies {
+export class BodyMemoryTrouble {
   readonly #schedule: Schedule
   readonly #reserved: () => Reserved
   readonly #troubles = { bodies: new Trouble(bounds), batches: new Trouble(bounds) }

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { refused } from '../../domain/refusal.ts'
-import { type ApiDeps, type ApiRoute, answerApi } from './api.ts'
+import { answerApiRequest } from './answer-api-request.ts'
+import type { ApiDeps, ApiRoute } from './api-call.ts'
 import { ingestBatch } from './ingest-batch.ts'
 import { ingestReading } from './ingest-reading.ts'
 
@@ -9,25 +10,25 @@ export type RequestHandler = (request: Request) => Response | Promise<Response>
 export const ingestPath = '/api/v1/ingest'
 export const batchPath = '/api/v1/ingest/batch'
 
-/** The routes that take readings, each a function of the request alone: the server may call them without Elysia on the way. */
+/** The two handlers that take readings. The server calls them without Elysia (`serve.ts`). */
 export type IngestHandlers = { readonly reading: RequestHandler; readonly batch: RequestHandler }
 
 export const ingestHandlers = (deps: ApiDeps): IngestHandlers => {
   const reading = ingestReading(deps)
   const batch = ingestBatch(deps)
   return {
-    reading: (request) => answerApi(deps, request, reading),
-    batch: (request) => answerApi(deps, request, batch),
+    reading: (request) => answerApiRequest(deps, request, reading),
+    batch: (request) => answerApiRequest(deps, request, batch),
   }
 }
 
 /**
- * Everything under `/api/`. Every route asks for the key by itself, in its handler: a guard that compared paths would let
- * through whatever the router takes for the same path and it does not. `parse: 'none'`: nobody reads a body before the key.
+ * Each route checks the key in its own handler. A guard that compares paths could miss a path that the router accepts.
+ * `parse: 'none'` makes sure that Elysia reads no body before the key is checked.
  */
 export const apiRoutes = (deps: ApiDeps, ingest: IngestHandlers) => {
   const api = (route: ApiRoute) => {
-    return ({ request }: { readonly request: Request }) => answerApi(deps, request, route)
+    return ({ request }: { readonly request: Request }) => answerApiRequest(deps, request, route)
   }
   const unread = { parse: 'none' } as const
   return new Elysia({ name: 'api' })

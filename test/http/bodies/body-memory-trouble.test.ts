@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { RefusedBodies } from '../../../src/http/refused-bodies.ts'
+import { BodyMemoryTrouble } from '../../../src/http/body-memory-trouble.ts'
 import { bodyHoldersToldMax, bodyHolderToldBytesMin, overloadedLooksMin, troubleLookMs } from '../../../src/limits.ts'
 import { drivenSchedule } from '../../support/driven-schedule.ts'
 
@@ -7,7 +7,7 @@ import { drivenSchedule } from '../../support/driven-schedule.ts'
 const causeOf = async (held: readonly number[]): Promise<string | undefined> => {
   const schedule = drivenSchedule()
   const holders = new Map(held.map((bytes, key) => [`key-${key}`, { bytes }]))
-  const refused = new RefusedBodies(schedule, () => ({ bytes: 64 * 1024 ** 2, holders }))
+  const refused = new BodyMemoryTrouble(schedule, () => ({ bytes: 64 * 1024 ** 2, holders }))
   for (let look = 0; look < overloadedLooksMin; look += 1) {
     refused.note('bodies')
     await schedule.advance(troubleLookMs)
@@ -15,7 +15,7 @@ const causeOf = async (held: readonly number[]): Promise<string | undefined> => 
   return refused.troubles()[0]?.why
 }
 
-test('RefusedBodies names keys with 1 MiB or more, and none with a byte less', async () => {
+test('BodyMemoryTrouble names keys with 1 MiB or more, and none with a byte less', async () => {
   expect(await causeOf([bodyHolderToldBytesMin - 1, bodyHolderToldBytesMin])).toBe(
     'unfinished bodies have reserved 64 MiB; the keys with the most are key-1 (1 MiB)',
   )
@@ -24,7 +24,7 @@ test('RefusedBodies names keys with 1 MiB or more, and none with a byte less', a
   )
 })
 
-test('RefusedBodies names the five keys with the most, and no sixth', async () => {
+test('BodyMemoryTrouble names the five keys with the most, and no sixth', async () => {
   const held = Array.from({ length: bodyHoldersToldMax + 1 }, (_, key) => (key + 1) * bodyHolderToldBytesMin)
   const cause = await causeOf(held)
   expect(cause).toContain('are key-5 (6 MiB), key-4 (5 MiB), key-3 (4 MiB), key-2 (3 MiB), key-1 (2 MiB)')

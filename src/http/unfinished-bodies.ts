@@ -15,8 +15,8 @@ import {
   visitorAddressFormsBytesMax,
   visitorsFormsBytesMax,
 } from '../limits.ts'
+import { BodyMemoryTrouble, type BodyTrouble } from './body-memory-trouble.ts'
 import { ownTurns } from './own-turns.ts'
-import { type BodyTrouble, RefusedBodies } from './refused-bodies.ts'
 
 /** Who shares memory for unfinished bodies: the devices' keys, people who are signed in, and people who are not. */
 export type BodyPool = 'devices' | 'operators' | 'visitors'
@@ -34,7 +34,7 @@ type Pool = Sum & {
   readonly holderBytesMax: number
   readonly holders: Map<string, Sum>
   /** Only refused bodies of devices are a trouble of the node. */
-  readonly refused: RefusedBodies | null
+  readonly refused: BodyMemoryTrouble | null
 }
 
 /** One unfinished body. */
@@ -64,9 +64,9 @@ export type ConnectionTimer = { timeout(request: Request, seconds: number): void
  * Bun's idle timer for the others: Bun does so itself only after 16 KB for each second of its timer, and would cut off a
  * slow body without an answer. Age is counted in heartbeats, so a clock that leaps gives up nothing.
  */
-export class BodiesInFlight {
+export class UnfinishedBodies {
   readonly #schedule: Schedule
-  readonly #refused: RefusedBodies
+  readonly #refused: BodyMemoryTrouble
   readonly #pools: Readonly<Record<BodyPool, Pool>>
   /** Each at its own `index`: a set would double what this costs a reading. */
   readonly #bodies: BodyInFlight[] = []
@@ -77,7 +77,7 @@ export class BodiesInFlight {
 
   constructor(schedule: Schedule = systemSchedule) {
     this.#schedule = schedule
-    this.#refused = new RefusedBodies(schedule, () => this.#pools.devices)
+    this.#refused = new BodyMemoryTrouble(schedule, () => this.#pools.devices)
     const forms = { refused: null, largeBytesMax: Number.POSITIVE_INFINITY }
     this.#pools = {
       devices: newPool({

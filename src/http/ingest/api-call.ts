@@ -1,0 +1,52 @@
+import type { Accepted, Core } from '../../actors/core.ts'
+import type { KeyState } from '../../domain/key.ts'
+import type { Outcome, ReadingRefusal, RejectedItem } from '../../domain/refusal.ts'
+import type { RequestLines } from '../request-lines.ts'
+import type { UnfinishedBodies } from '../unfinished-bodies.ts'
+import type { CostBudgets } from './cost-budgets.ts'
+import type { LastRefusals } from './last-refusals.ts'
+import type { RefusalLines } from './refusal-lines.ts'
+
+/** What the handlers under `/api/` need. */
+export type ApiDeps = {
+  readonly core: Core
+  readonly lastRefusals: LastRefusals
+  readonly costBudgets: CostBudgets
+  readonly work: IngestWork
+  readonly lines: RequestLines
+  readonly refusalLines: RefusalLines
+  /** Costs a microsecond, so only refusals without a valid key call it. */
+  readonly addressOf: (request: Request) => string
+  readonly bodies: UnfinishedBodies
+}
+
+/** Counts work for requests with a valid key, so that tests can bound the work of a request without a clock. */
+export type IngestWork = {
+  bodiesRead: number
+  bodiesUnpacked: number
+  /** Bytes whose JSON structure was checked. */
+  bytesLookedAt: number
+  bodiesParsed: number
+}
+
+export const noWork = (): IngestWork => ({ bodiesRead: 0, bodiesUnpacked: 0, bytesLookedAt: 0, bodiesParsed: 0 })
+
+/** A request with a valid key. */
+export type ApiCall = {
+  readonly request: Request
+  readonly requestId: string
+  readonly key: KeyState
+  /** Bytes of the body, read and unpacked so far. */
+  bodyBytes: number
+  isPacked: boolean
+  /** True once the key's cost budget has paid for this request. */
+  isCharged: boolean
+}
+
+/** A batch with at least one stored reading. */
+export type AcceptedBatch = { readonly accepted: Accepted; readonly rejected: readonly RejectedItem[] }
+
+export type Judged = Outcome<Accepted | AcceptedBatch, ReadingRefusal>
+/** `client_gone`: nobody waits for the answer. */
+export type ApiResult = Judged | 'client_gone'
+export type ApiRoute = (call: ApiCall) => ApiResult | Promise<ApiResult>

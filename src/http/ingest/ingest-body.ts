@@ -1,0 +1,61 @@
+import { gunzipSync } from 'node:zlib'
+import type { ReadingRefusal } from '../../domain/refusal.ts'
+import { gunzipChunkBytes } from '../../limits.ts'
+import type { BodyFault } from '../read-body.ts'
+
+export type IngestBody = Uint8Array | BodyFault | 'not_gzip'
+
+const json = 'application/json'
+
+/** Parameters are ignored: JSON is UTF-8 whatever they say (RFC 8259, section 8.1), and the parser checks that. */
+export const contentTypeRefusal = (headers: Headers): ReadingRefusal | null => {
+  const type = headers.get('content-type')
+  if (type === json || isJson(type ?? '')) return null
+  return { kind: 'unsupported_media_type', what: 'content_type' }
+}
+
+const isJson = (type: string): boolean => {
+  const semicolon = type.indexOf(';')
+  const essence = semicolon < 0 ? type : type.slice(0, semicolon)
+  return essence.trim().toLowerCase() === json
+}
+
+/** `x-gzip` is an old name of gzip (RFC 9110, section 8.4.1.3). */
+export const contentEncoding = (headers: Headers): 'plain' | 'gzip' | 'unknown' => {
+  const encoding = headers.get('content-encoding')
+  if (encoding === null) return 'plain'
+  switch (encoding.toLowerCase()) {
+    case '':
+    case 'identity':
+      return 'plain'
+    case 'gzip':
+    case 'x-gzip':
+      return 'gzip'
+    default:
+      return 'unknown'
+  }
+}
+
+/**
+ * Unpacks a body, and stops at `bytesMax`. The whole body must be gzip data, with checksum and length. Several gzip members
+ * in a row are one body (RFC 1952, section 2.2).
+ */
+export const gunzip = (packed: Uint8Array, bytesMax: number): Uint8Array | 'too_large' | 'not_gzip' => {
+  try {
+    return gunzipSync(packed, { maxOutputLength: bytesMax, chunkSize: Math.min(bytesMax, gunzipChunkBytes) })
+  } catch (thrown) {
+    const code = thrown instanceof Error && 'code' in thrown ? thrown.code : null
+    if (code === 'ERR_BUFFER_TOO_LARGE') return 'too_large'
+    if (code === 'Z_DATA_ERROR' || code === 'Z_BUF_ERROR') return 'not_gzip'
+    throw thrown
+  }
+}
+
+/** The most bytes that a failed body can have cost. The number that was read or unpacked before the fault is not known. */
+export const failedBodyBytes = (sent: Uint8Array | BodyFault, headers: Headers, bytesMax: number): number => {
+  if (typeof sent !== 'string') return Math.min(bytesMax, sent.byteLength * deflateRatioMax)
+  return sent === 'too_large' && !headers.has('content-length') ? bytesMax : 0
+}
+
+/** Deflate packs at most 258 bytes into 2 bits. */
+const deflateRatioMax = 1_032

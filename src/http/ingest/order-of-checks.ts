@@ -1,0 +1,135 @@
+import type { Accepted, KeyedRequest, Usage } from '../../actors/core.ts'
+import { storageRefusal } from '../../actors/outage-refusals.ts'
+import { bodyHash, type Idempotency, idempotencyKeyHash } from '../../domain/reading/idempotency-key.ts'
+import type { Readings } from '../../domain/reading/reading.ts'
+import { assertNever, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
+import { readBody } from '../read-body.ts'
+import type { ApiCall, ApiDeps, ApiResult, ApiRoute, Judged } from './api-call.ts'
+import { contentEncoding, contentTypeRefusal, failedBodyBytes, gunzip, type IngestBody } from './ingest-body.ts'
+import { parseJson } from './parse-json.ts'
+import { chargeOnce, costOfRefusal, emptyBudgetRefusal } from './request-costs.ts'
+
+export type IngestEndpoint = ApiDeps & {
+  readonly what: 'reading' | 'batch'
+  readonly bytesMax: number
+  readonly judgeAndStore: JudgeAndStore
+}
+
+/** Judges the fields and the cellar. The key's actor then judges the key again, reserves the slots and stores. */
+export type JudgeAndStore = (call: ApiCall, json: unknown, repeat: PossibleRepeat | null) => Judged | Promise<Judged>
+
+/** A request with an `Idempotency-Key`. `refusal`: the window or disk is full, and only a repeat is answered. */
+export type PossibleRepeat = Pick<Idempotency, 'keyHash' | 'bodyHash'> & { readonly refusal: ReadingRefusal | null }
+
+/**
+ * The order of checks after the key, path and method (docs/contract.md, "One order of checks"). Read this file from top to
+ * bottom: window, disk, cost budget, headers, body, JSON, then the fields (`ingest-reading.ts`, `ingest-batch.ts`).
+ */
+export const ingestRoute =
+  (endpoint: IngestEndpoint): ApiRoute =>
+  (call) => {
+    const usage = endpoint.core.keys.usage(call.key.keyId)
+    return usage instanceof Promise
+      ? usage.then((known) => checkBeforeBody(endpoint, call, known))
+      : checkBeforeBody(endpoint, call, usage)
+  }
+
+/** `usage`: `null` if the store is away. */
+const checkBeforeBody = (
+  endpoint: IngestEndpoint,
+  call: ApiCall,
+  usage: Usage | null,
+): ApiResult | Promise<ApiResult> => {
+  const { core } = endpoint
+  const { key, request } = call
+  if (usage === null) return refused({ kind: 'store_unavailable' })
+
+  const full = windowRefusal(usage) ?? storageRefusal(core.log)
+  const idempotencyKey = request.headers.get('idempotency-key')
+  if (full !== null && idempotencyKey === null) return refused(full)
+
+  const keyHash = idempotencyKey === null ? null : idempotencyKeyHash(idempotencyKey)
+  const encoding = contentEncoding(request.headers)
+  const refusal =
+    emptyBudgetRefusal(endpoint, key) ??
+    contentTypeRefusal(request.headers) ??
+    (idempotencyKey !== null && keyHash === null ? invalidIdempotencyKey : null) ??
+    (encoding === 'unknown' ? unknownEncoding : null)
+  if (full !== null) {
+    // A repeat gets its answer even if the window or the disk is full. The body of any other request is not read.
+    const isKnown = refusal === null && keyHash !== null && core.keys.knowsIdempotencyKey(key.keyId, keyHash)
+    if (!isKnown) return refused(full)
+  }
+  if (refusal !== null) return refused(refusal)
+
+  call.isPacked = encoding === 'gzip'
+  return readAndJudge(endpoint, call, keyHash === null ? null : { keyHash, full })
+}
+
+const invalidIdempotencyKey: ReadingRefusal = { kind: 'invalid_idempotency_key' }
+const unknownEncoding: ReadingRefusal = { kind: 'unsupported_media_type', what: 'content_encoding' }
+
+const windowRefusal = ({ limit, used, retryAfterMs }: Usage): ReadingRefusal | null =>
+  used < limit.readings ? null : { kind: 'rate_limited', limit, retryAfterMs, window: 'readings' }
+
+type RepeatHeader = { readonly keyHash: string; readonly full: ReadingRefusal | null }
+
+const readAndJudge = (endpoint: IngestEndpoint, call: ApiCall, header: RepeatHeader | null): Promise<ApiResult> => {
+  const { work, bodies, what, bytesMax } = endpoint
+  const { request, key, isPacked } = call
+  work.bodiesRead += 1
+  return readBody(bodies, request, { pool: 'devices', holder: key.keyId, bytesMax, isPacked }).then((sent) => {
+    // Other requests may have used up the budget while this body was on its way.
+    const emptyBudget = emptyBudgetRefusal(endpoint, key)
+    if (emptyBudget !== null) return refused(emptyBudget)
+
+    const body = isPacked ? unpacked(endpoint, sent) : sent
+    const isWhole = typeof body !== 'string'
+    call.bodyBytes = isWhole ? body.byteLength : failedBodyBytes(sent, request.headers, bytesMax)
+    const full = header?.full ?? null
+    if (!isWhole) return body === 'client_gone' ? body : refused(bodyRefusal(endpoint, body, full))
+
+    // The hash comes first: `parseJson` overwrites parts of the body.
+    const repeat = header === null ? null : { keyHash: header.keyHash, bodyHash: bodyHash(body), refusal: full }
+    const json = parseJson(body, what, work)
+    const result = json.ok ? endpoint.judgeAndStore(call, json.value, repeat) : json
+    return full === null || result instanceof Promise || result.ok ? result : refused(full)
+  })
+}
+
+const unpacked = ({ work, bytesMax }: IngestEndpoint, sent: IngestBody): IngestBody => {
+  if (typeof sent === 'string' || sent.byteLength === 0) return sent
+  work.bodiesUnpacked += 1
+  return gunzip(sent, bytesMax)
+}
+
+/** A full window or disk comes before any fault of the body but slowness: only a 408 closes the connection. */
+const bodyRefusal = (
+  { what, bytesMax }: IngestEndpoint,
+  fault: Exclude<IngestBody, Uint8Array | 'client_gone'>,
+  full: ReadingRefusal | null,
+): ReadingRefusal => {
+  if (fault === 'too_slow') return { kind: 'request_timeout' }
+  if (full !== null) return full
+  switch (fault) {
+    case 'too_large':
+      return { kind: 'payload_too_large', what, bytesMax }
+    case 'overloaded':
+      return { kind: 'overloaded' }
+    case 'not_gzip':
+      return { kind: 'malformed_json', fault: 'not_gzip' }
+    default:
+      return assertNever(fault)
+  }
+}
+
+/** Stores the readings of a request with an `Idempotency-Key`, or finds the answer that it had before. */
+export const storeUnlessRepeat = (
+  deps: ApiDeps,
+  call: ApiCall,
+  { readings, ...request }: Pick<KeyedRequest, 'idempotency' | 'refusal'> & { readonly readings: Readings },
+): Promise<Outcome<Accepted, ReadingRefusal>> => {
+  // Refused or a repeat: both are charged before the answer, or many could run at once without cost.
+  if (request.refusal !== null) chargeOnce(deps, call, costOfRefusal(request.refusal, call))
+  return deps.core.keys.acceptKeyed(call.key.keyId, readings, { requestId: call.requestId, ...request })
+}

@@ -1,0 +1,51 @@
+import type { KeyState } from '../../domain/key.ts'
+import type { ReadingRefusal } from '../../domain/refusal.ts'
+import { costItemsPerRequest, storedReadingBytesMax } from '../../limits.ts'
+import type { AcceptedBatch, ApiCall, ApiDeps } from './api-call.ts'
+import type { Cost } from './cost-budgets.ts'
+
+/** What each answer costs the key's budget (docs/devices.md, "Requests that store nothing"). */
+export const costOfRefusal = (refusal: ReadingRefusal, { bodyBytes }: ApiCall): Cost => {
+  switch (refusal.kind) {
+    // Faults of the service. If devices paid for an outage, they would be refused after it.
+    case 'internal_error':
+    case 'store_unavailable':
+    case 'storage_full':
+    case 'overloaded':
+      return nothing
+    case 'rate_limited':
+      // If the 429 of an empty budget cost something, a device that continues would never get out of it.
+      return refusal.window === 'cost' ? nothing : { requests: 1, bytes: bodyBytes }
+    case 'batch_rejected':
+      return { requests: requestsFor(refusal.rejected.length), bytes: bodyBytes }
+    default:
+      return { requests: 1, bytes: bodyBytes }
+  }
+}
+
+export const costOfRepeat = ({ bodyBytes }: ApiCall): Cost => ({ requests: 1, bytes: bodyBytes })
+
+export const costOfBatch = ({ accepted, rejected }: AcceptedBatch, { bodyBytes }: ApiCall): Cost => {
+  const stored = accepted.last - accepted.first + 1
+  return { requests: requestsFor(rejected.length), bytes: Math.max(0, bodyBytes - stored * storedReadingBytesMax) }
+}
+
+export const costOfBrokenConnection: Cost = { requests: 1, bytes: 0 }
+
+const nothing: Cost = { requests: 0, bytes: 0 }
+
+const requestsFor = (items: number): number => Math.ceil(items / costItemsPerRequest)
+
+/** Charges a request to its key's budget. A second call for the same request does nothing. */
+export const chargeOnce = ({ core, costBudgets }: ApiDeps, call: ApiCall, cost: Cost): void => {
+  if (call.isCharged || (cost.requests === 0 && cost.bytes === 0)) return
+  call.isCharged = true
+  const { key } = call
+  costBudgets.charge(key.keyId, core.projections.keys.effectiveLimit(key), core.clock.now(), cost)
+}
+
+/** The 429 of a key with an empty cost budget; `null` if the key may go on. */
+export const emptyBudgetRefusal = ({ core, costBudgets }: ApiDeps, key: KeyState): ReadingRefusal | null =>
+  costBudgets.has(key.keyId)
+    ? costBudgets.refusal(key.keyId, core.projections.keys.effectiveLimit(key), core.clock.now())
+    : null
