@@ -115,10 +115,10 @@ describe('stalled batches of four leaked keys', () => {
     await refusedFor(1, postBatch)
     expect([kinds(), await readyStatus()]).toEqual([['batches'], 200])
     await schedule.advance(heartbeatMs)
-    const what = 'Unfinished request bodies take all the memory that batches may.'
+    const what = 'Unfinished request bodies use all the memory reserved for batches.'
     expect(lines).toEqual([['warn', what, 'batches']])
     const page = (await auditor.get('/cellars')).body
-    for (const told of [what, 'Single readings are stored.', `${first?.keyId} (16 MiB)`]) expect(page).toContain(told)
+    for (const told of [what, 'Single readings are still stored.', `${first?.keyId} (16 MiB)`]) expect(page).toContain(told)
 
     await schedule.advance((overloadedLooksMin - 1) * troubleLookMs - heartbeatMs)
     expect(kinds()).toEqual(['batches'])
