@@ -85,7 +85,7 @@ export const historyOf = (events: readonly AuditEvent[]): readonly HistoryRow[] 
  */
 export const stateAt = (events: readonly AuditEvent[], atMs: number, nowMs: number): Typed<KeyAt> => {
   if (atMs <= nowMs) return done(stateThen(events, atMs))
-  const rule = `That instant has not come yet: it is ${instantText(nowMs)} now, and the log can only say what was so until then.`
+  const rule = `This time is in the future: it is now ${instantText(nowMs)}. Enter an earlier time.`
   return invalidField('at', rule)
 }
 
@@ -99,7 +99,7 @@ const stateThen = (events: readonly AuditEvent[], atMs: number): KeyAt => {
   if (created === undefined) return { status: null, reason: 'there is no such key' }
   return {
     status: null,
-    reason: `not created yet: ${instantText(created.recordedAt)} by ${byText(created.metadata.by)}`,
+    reason: `not created yet: created ${instantText(created.recordedAt)} by ${byText(created.metadata.by)}`,
   }
 }
 
@@ -156,10 +156,10 @@ const judge = ({ key, activeSince, expirySet, sealed }: Trail, atMs: number): Ke
     case 'expired':
       return {
         status,
-        reason: `expired: its expiry, ${expiryText(key)}, had passed; it was set ${markText(expirySet)}`,
+        reason: `expired since ${expiryText(key)}; this expiry was set ${markText(expirySet)}`,
       }
     case 'active': {
-      const expiry = key.expiresAt === null ? 'it had no expiry' : `it was to expire ${expiryText(key)}`
+      const expiry = key.expiresAt === null ? 'no expiry' : `expiry ${expiryText(key)}`
       return { status, reason: `active since ${markText(activeSince)}; ${expiry}` }
     }
     default:
@@ -196,7 +196,7 @@ export const byText = (by: By): string => {
 const operatorText = ({ email, session }: Extract<By, { readonly kind: 'operator' }>): string =>
   session === undefined || session.linkMadeBy === null
     ? email
-    : `${email} (password from a link by ${session.linkMadeBy})`
+    : `${email} (password set with a link by ${session.linkMadeBy})`
 
 const changesOf = (key: KeyState | null, event: AuditEvent): readonly Change[] => {
   switch (event.type) {

@@ -115,7 +115,7 @@ describe('historyOf()', () => {
       [{ field: 'successor', keyId: 'k2', overlapMs }],
       [used, { field: 'expiresAt', from: noon + 50 * second, to: noon + 25 * second }],
     ])
-    expect(history.at(-1)?.stateAfter).toContain('it was to expire 2026-03-01T12:00:25.000Z')
+    expect(history.at(-1)?.stateAfter).toContain('expiry 2026-03-01T12:00:25.000Z')
     expect(historyOf(life([0, created], [1, rotated], [20, end(20, 50)])).at(-1)?.changes).toEqual([used])
     const follower: Draft =
       created.type === 'KeyCreated' ? { ...created, data: { ...created.data, predecessorId: 'k0' } } : created
@@ -124,7 +124,7 @@ describe('historyOf()', () => {
     expect(stateThen(events, noon + 26 * second)).toEqual({
       status: 'expired',
       reason:
-        'expired: its expiry, 2026-03-01T12:00:25.000Z, had passed; it was set 2026-03-01T12:00:20.000Z by the service itself',
+        'expired since 2026-03-01T12:00:25.000Z; this expiry was set 2026-03-01T12:00:20.000Z by the service itself',
     })
   })
 
@@ -160,41 +160,25 @@ describe('historyOf()', () => {
 
 describe('stateAt()', () => {
   const answers: [seconds: number, status: KeyStatus | null, reason: string][] = [
-    [-0.001, null, 'not created yet: 2026-03-01T12:00:00.000Z by ada@example.org'],
-    [
-      0,
-      'active',
-      'active since 2026-03-01T12:00:00.000Z by ada@example.org; it was to expire 2026-03-01T12:00:50.000Z',
-    ],
-    [
-      9.999,
-      'active',
-      'active since 2026-03-01T12:00:00.000Z by ada@example.org; it was to expire 2026-03-01T12:00:50.000Z',
-    ],
+    [-0.001, null, 'not created yet: created 2026-03-01T12:00:00.000Z by ada@example.org'],
+    [0, 'active', 'active since 2026-03-01T12:00:00.000Z by ada@example.org; expiry 2026-03-01T12:00:50.000Z'],
+    [9.999, 'active', 'active since 2026-03-01T12:00:00.000Z by ada@example.org; expiry 2026-03-01T12:00:50.000Z'],
     [10, 'suspended', 'suspended since 2026-03-01T12:00:10.000Z by ada@example.org: lost'],
     [19.999, 'suspended', 'suspended since 2026-03-01T12:00:10.000Z by ada@example.org: lost'],
-    [
-      20,
-      'active',
-      'active since 2026-03-01T12:00:20.000Z by the command line; it was to expire 2026-03-01T12:00:50.000Z',
-    ],
-    [
-      49.999,
-      'active',
-      'active since 2026-03-01T12:00:20.000Z by the command line; it was to expire 2026-03-01T12:00:50.000Z',
-    ],
+    [20, 'active', 'active since 2026-03-01T12:00:20.000Z by the command line; expiry 2026-03-01T12:00:50.000Z'],
+    [49.999, 'active', 'active since 2026-03-01T12:00:20.000Z by the command line; expiry 2026-03-01T12:00:50.000Z'],
     [
       50,
       'expired',
-      'expired: its expiry, 2026-03-01T12:00:50.000Z, had passed; it was set 2026-03-01T12:00:00.000Z by ada@example.org',
+      'expired since 2026-03-01T12:00:50.000Z; this expiry was set 2026-03-01T12:00:00.000Z by ada@example.org',
     ],
     [
       69.999,
       'expired',
-      'expired: its expiry, 2026-03-01T12:00:50.000Z, had passed; it was set 2026-03-01T12:00:00.000Z by ada@example.org',
+      'expired since 2026-03-01T12:00:50.000Z; this expiry was set 2026-03-01T12:00:00.000Z by ada@example.org',
     ],
-    [70, 'active', 'active since 2026-03-01T12:01:10.000Z by ada@example.org; it had no expiry'],
-    [79.999, 'active', 'active since 2026-03-01T12:01:10.000Z by ada@example.org; it had no expiry'],
+    [70, 'active', 'active since 2026-03-01T12:01:10.000Z by ada@example.org; no expiry'],
+    [79.999, 'active', 'active since 2026-03-01T12:01:10.000Z by ada@example.org; no expiry'],
     [80, 'revoked', 'revoked since 2026-03-01T12:01:20.000Z by ada@example.org: stolen'],
     [9_999, 'revoked', 'revoked since 2026-03-01T12:01:20.000Z by ada@example.org: stolen'],
   ]
@@ -224,7 +208,7 @@ describe('stateAt()', () => {
       [3, { type: 'KeyExpirySet', data: { expiresAt: noon + 5 * second } }, { kind: 'cli' }],
     )
     expect(stateThen(events, noon + 5 * second).reason).toBe(
-      'expired: its expiry, 2026-03-01T12:00:05.000Z, had passed; it was set 2026-03-01T12:00:03.000Z by the command line',
+      'expired since 2026-03-01T12:00:05.000Z; this expiry was set 2026-03-01T12:00:03.000Z by the command line',
     )
     expect(stateThen(events, noon + 4 * second).reason).toContain('active since 2026-03-01T12:00:00.000Z')
   })
@@ -234,7 +218,7 @@ describe('stateAt()', () => {
     expect(stateAt(wholeLife, now, now)).toMatchObject({ ok: true, value: { status: 'active' } })
     expect(stateAt(wholeLife, now + 1, now)).toMatchObject({
       ok: false,
-      refusal: { field: 'at', rule: expect.stringContaining('has not come yet: it is 2026-03-01T12:00:30.000Z now') },
+      refusal: { field: 'at', rule: expect.stringContaining('is in the future: it is now 2026-03-01T12:00:30.000Z') },
     })
   })
 
