@@ -20,7 +20,7 @@ export const parseDurationMs = (text: string, field: string): Typed<number> => {
   if (ms >= 1 && ms <= durationMsMax) return done(ms)
   return invalidField(
     field,
-    `The duration must be a whole number with s, m, h or d behind it, like 30d, and at most ${durationMsMax / 86_400_000}d.`,
+    `The duration must be a whole number followed by s, m, h or d, like 30d. The maximum is ${durationMsMax / 86_400_000}d.`,
   )
 }
 
@@ -60,7 +60,7 @@ export const limitWithin = <L extends Limit | null>(limit: L): Typed<L> => {
   if (isReadings && isWindow) return done(limit)
   return invalidField(
     'limit',
-    `The limit must be 1 to ${keyLimitReadingsMax} readings in ${keyWindowMsMin / 1_000} to ${keyWindowMsMax / 1_000} seconds, like 6000/60.`,
+    `The limit must be 1 to ${keyLimitReadingsMax} readings per ${keyWindowMsMin / 1_000} to ${keyWindowMsMax / 1_000} seconds, like 6000/60.`,
   )
 }
 
@@ -70,5 +70,5 @@ export const retentionWithin = <R extends number | null>(retentionMs: R): Typed<
   const isWhole = retentionMs % retentionMsMin === 0
   if (isWhole && retentionMs >= retentionMsMin && retentionMs <= durationMsMax) return done(retentionMs)
   const daysMax = durationMsMax / retentionMsMin
-  return invalidField('retention', `Readings must be kept for a whole number of days, from 1d to ${daysMax}d.`)
+  return invalidField('retention', `Readings must be kept for a whole number of days, from 1 to ${daysMax}.`)
 }

@@ -10,7 +10,7 @@ export const isExpired = ({ expiresAt }: { readonly expiresAt: number | null }, 
 const expiresAtMax = 253_402_300_799_000
 
 const expiryRule =
-  'The expiry must be a date that exists, like 2026-03-31 (until the end of that day, UTC), or an instant in UTC, like 2026-03-31T18:00:00Z.'
+  'The expiry must be a date that exists, like 2026-03-31 (valid until the end of that day, UTC), or a time in UTC, like 2026-03-31T18:00:00Z.'
 
 /** Ms of an expiry that a person typed. A date expires at the midnight after it, UTC. The expiry may lie in the past. */
 export const parseExpiry = (text: string): Typed<number> => {
@@ -20,8 +20,5 @@ export const parseExpiry = (text: string): Typed<number> => {
   if (typeof parsed !== 'number') return invalidField('expiresAt', expiryRule)
   const expiresAt = isDate ? parsed + 1_000 : parsed
   if (expiresAt >= 0 && expiresAt <= expiresAtMax) return done(expiresAt)
-  return invalidField(
-    'expiresAt',
-    'The expiry must lie in the years 1970 to 9999, and a date be at most 9999-12-30; leave it out for none.',
-  )
+  return invalidField('expiresAt', 'The expiry must be between 1970-01-01 and 9999-12-30. For no expiry, leave it out.')
 }

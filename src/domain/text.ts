@@ -78,7 +78,7 @@ export const parseEmail = (text: string): Typed<string> => {
 
 /** Any characters, as they are: what helps is length (NIST SP 800-63B, section 5.1.1.2). */
 export const parsePassword = (text: string): Typed<string> => {
-  if (!text.isWellFormed()) return invalidField('password', 'The password must be whole Unicode characters.')
+  if (!text.isWellFormed()) return invalidField('password', 'The password must be valid Unicode text.')
   if (codePoints(text) < passwordCharsMin) {
     return invalidField('password', `The password must be at least ${passwordCharsMin} characters.`)
   }
@@ -108,7 +108,7 @@ const ruleOf = (fault: NameFault, codePointsMax: number): string => {
     case 'control_character':
       return 'must not contain control characters.'
     case 'lone_surrogate':
-      return 'must be whole Unicode characters.'
+      return 'must be valid Unicode text.'
     default:
       return assertNever(fault)
   }

@@ -30,10 +30,10 @@ export const weakPassword = (weakness: Weakness): { readonly ok: false; readonly
   invalidField('password', `This password is easy to guess: ${because[weakness]} ${advice}`)
 
 const because: Readonly<Record<Weakness, string>> = {
-  common: 'many people use it, or it is close to a simple pattern.',
-  names: 'it is made of the e-mail, the name Cellarbook or the name of a cellar.',
+  common: 'many people use it, or it has a simple pattern.',
+  names: 'it contains little besides your e-mail, the name Cellarbook or the name of a cellar.',
 }
-const advice = 'Choose another one, for instance four words that do not belong together.'
+const advice = 'Choose another password, for example four unrelated words.'
 
 const partsOf = (text: string): readonly string[] => text.toLowerCase().split(/[^\p{L}\p{N}]+/u)
 const bare = (text: string): string => partsOf(text).join('')

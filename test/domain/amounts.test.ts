@@ -83,7 +83,7 @@ describe('parseLimit()', () => {
       expect(parsed.ok ? parsed.value : null).toEqual(limit)
       if (!parsed.ok) {
         expect(parsed.refusal.rule).toBe(
-          'The limit must be 1 to 10000000 readings in 1 to 86400 seconds, like 6000/60.',
+          'The limit must be 1 to 10000000 readings per 1 to 86400 seconds, like 6000/60.',
         )
       }
     })

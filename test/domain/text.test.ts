@@ -92,7 +92,7 @@ describe('what people type', () => {
       expect(parse('  ')).toEqual({ ok: true, value: '' })
       expect(ruleOf(parse('a\u001b[2Jb'))).toBe(`${name}: The ${name} must not contain control characters.`)
       expect(ruleOf(parse('a\nb'))).toBe(`${name}: The ${name} must not contain control characters.`)
-      expect(ruleOf(parse('a\ud800b'))).toBe(`${name}: The ${name} must be whole Unicode characters.`)
+      expect(ruleOf(parse('a\ud800b'))).toBe(`${name}: The ${name} must be valid Unicode text.`)
     })
   }
 
@@ -130,7 +130,7 @@ describe('what people type', () => {
       'password: The password must be at most 512 bytes in UTF-8.',
     )
     expect(ruleOf(parsePassword(`${'a'.repeat(12)}\ud800`))).toBe(
-      'password: The password must be whole Unicode characters.',
+      'password: The password must be valid Unicode text.',
     )
   })
 

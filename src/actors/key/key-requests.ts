@@ -98,7 +98,7 @@ const recordPassedExpiry = async (
   return keys.get(keyId)?.change({ type: 'RecordKeyExpiry' }, system) ?? busy
 }
 
-const foreignForm = invalidField('form', 'The form was not filled in here. Send this one.')
+const foreignForm = invalidField('form', 'The form was not valid. Send it again.')
 
 const noRoom = (host: Host): Promise<ReadingAnswer> => {
   const refusal: ReadingRefusal = { kind: host.isStopping ? 'store_unavailable' : 'overloaded' }
