@@ -91,15 +91,15 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     const id = textOf(created, 'id')
     expect(await refusal(64, 'key', 'change', id)).toContain('Nothing to change is given: name one of --label')
     const past = await refusal(1, 'key', 'change', id, '--label', 'Pump', '--expires-at', '2020-01-01')
-    expect(past).toContain('must lie in the future. To end a key now, revoke it.')
+    expect(past).toContain('must be in the future. To stop the key now, revoke it.')
     const unborn = await refusal(1, 'key', 'create', '--cellar', cellar, '--expires-at', '2020-01-01')
-    expect(unborn).toBe('cellarbook: The expiry must lie in the future.\n')
+    expect(unborn).toBe('cellarbook: The expiry must be in the future.\n')
     const blank = await refusal(1, 'key', 'change', id, '--label', ' ', '--limit', '7/10')
     expect(blank).toBe('cellarbook: The label must not be blank.\n')
     expect(await keyNow(id)).toEqual(created)
     expect(await refusal(1, 'key', 'change', 'nobody00', '--label', 'x')).toContain('no key with this id')
     await json('key', 'revoke', id)
-    expect(await refusal(1, 'key', 'change', id, '--label', 'Pump')).toContain('which is final')
+    expect(await refusal(1, 'key', 'change', id, '--label', 'Pump')).toContain('which cannot be undone')
   })
 
   test('a retention that begins or gets shorter asks for --yes, says what goes, and until then nothing is changed', async () => {
@@ -163,7 +163,7 @@ test('key change says what is done when the store takes one part and not the nex
     done: true,
     value: {
       exitCode: 69,
-      message: expect.stringMatching(/^Done: label, note\. The limit: The store is unavailable/),
+      message: expect.stringMatching(/^Done: label, note\. The limit: The event log is unavailable/),
     },
   })
   expect(core.projections.keys.get(keyId)).toMatchObject({ label: 'Pump', limit: null })

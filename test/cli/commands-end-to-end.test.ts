@@ -75,7 +75,9 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     const ran = await run('cellar', 'create', 'wine-berlin', '--json')
     expect(ran.exitCode).toBe(1)
     expect(ran.stdout).toBe('')
-    expect(ran.stderr).toBe('cellarbook: There is a cellar of this name already. Open it, or choose another name.\n')
+    expect(ran.stderr).toBe(
+      'cellarbook: A cellar with this identifier already exists. Open that cellar, or choose another identifier.\n',
+    )
   })
 
   test('key create prints the key that devices send, once', async () => {
@@ -167,7 +169,7 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     }
     expect((await run('key', 'rotate', 'nobody00')).exitCode).toBe(1)
     await json('key', 'revoke', old)
-    expect((await run('key', 'rotate', old)).stderr).toContain('which is final')
+    expect((await run('key', 'rotate', old)).stderr).toContain('which cannot be undone')
   })
 
   test('key history tells each event, and at any instant what the key was and why', async () => {
@@ -212,7 +214,7 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
   test('key history says nothing of an instant that has not come yet, with exit code 64', async () => {
     const later = await run('key', 'history', keyId, '--at', '2999-01-01T00:00:00Z', '--json')
     expect([later.exitCode, later.stdout]).toEqual([64, ''])
-    expect(later.stderr).toMatch(/^cellarbook: That instant has not come yet: it is \S+Z now, and .*\n$/)
+    expect(later.stderr).toMatch(/^cellarbook: This time is in the future: it is now \S+Z\. .*\n$/)
   })
 
   test('key commands take the id as the dashboard shows it, and never a whole key', async () => {

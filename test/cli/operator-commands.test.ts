@@ -41,7 +41,7 @@ describe.each(ways)('cellarbook operator $way', ({ isServing }) => {
 
   test('link makes none for nobody by name once there is an operator, and says how to name one', async () => {
     for (const role of [[], ['--role', 'admin']]) {
-      expect(await refusal('link', ...role)).toContain('must say whose it is: bun run cellarbook operator link --email')
+      expect(await refusal('link', ...role)).toContain('needs an e-mail: bun run cellarbook operator link --email')
     }
   })
 
@@ -49,7 +49,7 @@ describe.each(ways)('cellarbook operator $way', ({ isServing }) => {
     const link = ['link', '--email', emailOf.admin.toUpperCase()]
     expect((await json(...link)).lines).toMatchObject([{ role: 'admin' }])
     expect((await json(...link, '--role', 'admin')).lines).toMatchObject([{ role: 'admin' }])
-    expect(await refusal(...link, '--role', 'auditor')).toContain('is an admin, and a link leaves the role as it is')
+    expect(await refusal(...link, '--role', 'auditor')).toContain('is an admin, and a link does not change the role')
     expect((await json('link', '--email', 'new@example.org')).lines).toMatchObject([{ role: 'auditor' }])
     expect((await json('link', '--email', 'new@example.org', '--role', 'admin')).lines).toMatchObject([
       { role: 'admin' },
@@ -70,7 +70,7 @@ describe.each(ways)('cellarbook operator $way', ({ isServing }) => {
 
   test('role says of who is invited that they have not joined, and how to invite them as something else', async () => {
     const refused = await refusal('role', 'New@example.org', 'auditor')
-    for (const said of ['is invited, as an admin, and has not joined', 'operator remove', 'operator link --email'])
+    for (const said of ['is invited as an admin, but has not joined', 'operator remove', 'operator link --email'])
       expect(refused).toContain(said)
   })
 
