@@ -93,7 +93,7 @@ test('a set-up link leads to a cellar, a key, a first reading that appears by it
   await page.goto(await setUpLink())
   await page.getByLabel('E-mail').fill(email)
   await page.getByLabel('Password', { exact: true }).fill(password)
-  await page.getByLabel('Password again').fill(password)
+  await page.getByLabel('Repeat password').fill(password)
   await page.getByRole('button', { name: 'Set up and sign in' }).click()
 
   await page.getByRole('link', { name: 'Create the first cellar' }).click()
@@ -115,11 +115,11 @@ test('a set-up link leads to a cellar, a key, a first reading that appears by it
   await page.getByText('Waiting for the first reading').waitFor()
   await page.evaluate('window.notReloaded = true')
   expect(JSON.parse(await runInShell(lines))).toMatchObject({ status: 'success' })
-  await page.getByText('It works: the first reading has come.').waitFor()
+  await page.getByText('It works: the first reading has arrived.').waitFor()
   expect(await page.evaluate('window.notReloaded')).toBe(true)
   expect(readdirSync(home)).toEqual(['precious'])
 
-  await page.getByRole('link', { name: 'See the cellar’s readings' }).click()
+  await page.getByRole('link', { name: 'See the readings of this cellar' }).click()
   await page.getByRole('heading', { name: /Latest readings/ }).waitFor()
   expect(await page.locator('tr[id^="reading-"]').count()).toBe(1)
   await page.evaluate('window.notReloaded = true')
@@ -132,14 +132,14 @@ test('a set-up link leads to a cellar, a key, a first reading that appears by it
   await page.getByText('Last used').first().waitFor()
   await page.locator('#key-list').getByRole('link', { name: hostileText }).first().click()
   await page.getByRole('link', { name: /^Revoke/ }).click()
-  await page.getByRole('dialog').getByText('It is in use:').waitFor()
+  await page.getByRole('dialog').getByText('This key is in use:').waitFor()
   await page.getByRole('dialog').getByLabel('Reason').fill(hostileText)
-  await page.getByRole('button', { name: 'Revoke for good' }).click()
-  await page.getByText('Revoked: no reading of this key is accepted any more').waitFor()
+  await page.getByRole('button', { name: 'Revoke key' }).click()
+  await page.getByText('Key revoked.').waitFor()
   expect(JSON.parse(await runInShell(lines))).toEqual({ error: 'Invalid API key', status: 401 })
 
   const history = page.locator('#history')
-  for (const words of ['Created', 'Readings sealed for good', 'Revoked', email, hostileText]) {
+  for (const words of ['Created', 'Readings stopped permanently', 'Revoked', email, hostileText]) {
     expect(
       await history
         .getByText(words, { exact: words !== email })
@@ -169,23 +169,23 @@ test('everything but live updates works with JavaScript switched off', async () 
 
   const reading = { cellar: name, rack: 'r', keg: 'k', value: 7.25, timestamp: '2026-03-01T12:00:00Z' }
   expect((await service.post(reading, key)).status).toBe(200)
-  await page.getByRole('link', { name: 'Done: go to this key’s page' }).click()
+  await page.getByRole('link', { name: 'Go to the page of this key' }).click()
   await page.getByRole('link', { name: /^Edit/ }).click()
   await page.getByLabel('Readings').fill('5')
-  await page.getByLabel('in seconds').fill('60')
+  await page.getByLabel('Period in seconds').fill('60')
   await page.getByRole('button', { name: 'Save changes' }).click()
-  await page.getByText('The changes are saved and in force.').waitFor()
+  await page.getByText('Changes saved and in force.').waitFor()
   for (const [action, button, pill] of [
     ['Suspend', 'Suspend key', 'suspended'],
     ['Resume', 'Resume key', 'active'],
-    ['Revoke', 'Revoke for good', 'revoked'],
+    ['Revoke', 'Revoke key', 'revoked'],
   ] as const) {
     await page.getByRole('link', { name: new RegExp(`^${action}`) }).click()
     await page.getByRole('button', { name: button }).click()
     await page.locator(`#key-facts .pill.${pill}`).waitFor()
   }
-  await page.getByLabel('State at (UTC)').fill('2020-01-01')
-  await page.getByRole('button', { name: 'Ask the log' }).click()
+  await page.getByLabel('Time (UTC)').fill('2020-01-01')
+  await page.getByRole('button', { name: 'Check' }).click()
   await page.getByText('not created yet').waitFor()
   await page.goto(service.url + paths.cellar(name))
   expect(await page.getByText('7.25').first().isVisible()).toBe(true)
@@ -382,12 +382,12 @@ test('a page that gave way to newer ones says so, and a click revives it', async
     newer.push(abort)
     expect((await fetch(service.url + paths.liveCellars(), { headers, signal: abort.signal })).status).toBe(200)
   }
-  await page.getByText(/^Not live since .* You opened newer pages/).waitFor()
+  await page.getByText(/^Live updates stopped at .* You opened more pages/).waitFor()
   expect(service.live.streams).toBe(liveStreamsPerSessionMax)
   await page.setViewportSize({ width: 320, height: 800 })
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
-  await page.getByRole('button', { name: 'Make this page live' }).click()
-  await page.getByText('You opened newer pages').waitFor({ state: 'hidden' })
+  await page.getByRole('button', { name: 'Update this page again' }).click()
+  await page.getByText('You opened more pages').waitFor({ state: 'hidden' })
   expect(service.live.streams).toBe(liveStreamsPerSessionMax)
   for (const abort of newer) abort.abort()
   await context.close()
@@ -404,7 +404,7 @@ test('a page says that too many are open, and is live once there is room', async
     return route.continue()
   })
   await other.goto(service.url + paths.cellars)
-  await other.getByText(/^Not live since .* Too many pages are open/).waitFor()
+  await other.getByText(/^Live updates stopped at .* Too many pages are open/).waitFor()
   await other.getByText('Too many pages are open').waitFor({ state: 'hidden' })
   expect(asked).toBe(4)
   await context.close()
@@ -419,9 +419,9 @@ test('a page says since when it is not live, and is silent again once it is', as
   const state = page.locator('#live-state')
   expect(await state.locator('p:visible').count()).toBe(0)
   await before.stop()
-  await page.getByText(/^Not live since 10:4\d UTC\. The service does not answer/).waitFor()
+  await page.getByText(/^Live updates stopped at 10:4\d UTC\. The service does not answer/).waitFor()
   const after = await startService({ log, clock, port: Number(new URL(before.url).port) })
-  await state.getByText('Not live since').first().waitFor({ state: 'hidden' })
+  await state.getByText('Live updates stopped at').first().waitFor({ state: 'hidden' })
   expect(await state.locator('p:visible').count()).toBe(0)
   expect(after.live.streams).toBe(1)
   await context.close()
@@ -473,12 +473,12 @@ test('a page whose session has ended says so, leads to sign-in and back, and ask
     Object.defineProperty(document, 'hidden', { get: () => false })
     document.dispatchEvent(new Event('visibilitychange'))`)
   for (const ended of [watching, asksLater]) {
-    await ended.getByText(/^Not live since .* Your session has ended/).waitFor()
+    await ended.getByText(/^Live updates stopped at .* Your session has ended/).waitFor()
   }
   expect(requests).toBe(1)
   const again = asksLater.waitForRequest((request) => request.url().includes('/live/'), { timeout: 3_000 })
   expect(await again.catch(() => 'never')).toBe('never')
-  await watching.getByRole('link', { name: 'Open the page again' }).click()
+  await watching.getByRole('link', { name: 'Open this page again' }).click()
   await watching.getByLabel('E-mail').fill(email)
   await watching.getByLabel('Password').fill(password)
   await watching.getByRole('button', { name: 'Sign in' }).click()
@@ -492,7 +492,7 @@ test('a key that somebody else revokes shows it all over its page, and disturbs 
   await signIn(page)
   const { keyId } = await service.createKey({ cellar: hostileCellar, label: 'Watched' })
   await page.goto(service.url + paths.key(keyId))
-  await page.getByLabel('State at (UTC)').fill('2026-03-0')
+  await page.getByLabel('Time (UTC)').fill('2026-03-0')
   const asked = await context.newPage()
   await asked.goto(service.url + paths.key(keyId))
   await asked.getByRole('link', { name: /^Suspend/ }).click()
@@ -505,11 +505,11 @@ test('a key that somebody else revokes shows it all over its page, and disturbs 
     expect(await shown.getByRole('link', { name: /^(Edit|Suspend|Revoke)/, includeHidden: true }).count()).toBe(0)
     expect(await shown.locator('#history').count()).toBe(1)
   }
-  expect(await page.getByLabel('State at (UTC)').inputValue()).toBe('2026-03-0')
+  expect(await page.getByLabel('Time (UTC)').inputValue()).toBe('2026-03-0')
   expect(await page.evaluate('document.activeElement.id')).toBe('field-at')
   expect(await asked.getByRole('dialog').getByLabel('Reason').inputValue()).toBe('half a reas')
   await asked.getByRole('button', { name: 'Suspend key' }).click()
-  await asked.getByText('by the command line; nothing was added.').waitFor()
+  await asked.getByText('by the command line. Nothing was changed.').waitFor()
   await context.close()
 })
 

@@ -118,14 +118,14 @@ const shellOf = (texts: Texts, role: 'admin' | 'auditor' | null): Shell => ({
 const almostFull: HealthReason = {
   what: 'The disk is almost full.',
   meanwhile: 'Readings are refused with 503 STORAGE_FULL. Signing in, revoking keys and settings still work.',
-  remedy: 'Free space on the disk, or keep readings for fewer days. Readings go on by themselves.',
+  remedy: 'Free space on the disk, or keep readings for fewer days. Readings continue automatically.',
   why: 'the disk has 250 MiB free, of which the log still needs 12 MiB; free pages of the log take 0 MiB; DISK_RESERVE is 256 MiB',
 }
 
 const indexUnusable: HealthReason = {
   what: 'The index of idempotency keys cannot be used.',
   meanwhile: 'Readings with an Idempotency-Key are refused with 503. Others are stored.',
-  remedy: 'Check the disk of DATA_DIR. The index is rebuilt by itself.',
+  remedy: 'Check the disk of DATA_DIR. The index is rebuilt automatically.',
   why: 'Cannot use the index of Idempotency-Keys: <disk I/O error> & "database disk image is malformed"',
 }
 
@@ -925,7 +925,7 @@ const operatorPages = (texts: Texts): readonly Page[] => {
       name: 'document',
       html: DocumentPage({
         shell,
-        title: 'Devices’ guide',
+        title: 'Device guide',
         safeHtml: '<h1>For people who program a device</h1><p>…</p>',
       }),
     },
@@ -938,11 +938,11 @@ const problems: readonly PageProblem[] = [
   'form_too_large',
   'no_cookie',
   'not_found',
-  'too_many_attempts',
   'form_too_slow',
   'too_many_forms',
   'busy',
   'not_confirmed',
+  'part_done',
   'store_unavailable',
   'storage_full',
   'internal_error',

@@ -51,7 +51,7 @@
       button.textContent = status.textContent = button.dataset.copied
       button.classList.add('copied')
     } catch {
-      button.textContent = status.textContent = 'Select it and copy'
+      button.textContent = status.textContent = 'Select and copy'
     }
     clearTimeout(button.resetTimer)
     button.resetTimer = setTimeout(() => {

@@ -21,13 +21,13 @@ export const CellarFrame = (props: {
           <Name text={cellar.title} />
         </h1>
         <p class="identifier">
-          <span class="quiet">Devices send</span>{' '}
+          <span class="quiet">Identifier</span>{' '}
           <code>
             <Name text={cellar.cellar} />
           </code>
         </p>
       </div>
-      <nav class="tabs" aria-label="In this cellar">
+      <nav class="tabs" aria-label="Pages of this cellar">
         <ul>
           <li>
             <a href={paths.cellar(cellar.cellar)} aria-current={props.tab === 'readings' ? 'page' : undefined}>
@@ -56,7 +56,7 @@ export const Breadcrumbs = (props: {
   readonly cellar: { readonly cellar: string; readonly title: string } | null
   readonly apiKey?: { readonly keyId: string; readonly label: string }
 }): JSX.Element => (
-  <nav class="crumbs" aria-label="Where you are">
+  <nav class="crumbs" aria-label="Breadcrumb">
     <ol>
       <li>
         <a href={paths.cellars}>Cellars</a>

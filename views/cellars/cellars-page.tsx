@@ -60,8 +60,8 @@ export const CellarList = (props: ListProps & { readonly nowMs: number; readonly
               <th scope="col" class="number">
                 Readings
               </th>
-              <th scope="col" class="number" title="Counted in the rate windows of its keys now">
-                Lately
+              <th scope="col" class="number" title="Readings that count towards the limits of the keys now">
+                Recent
               </th>
               <th scope="col">Last reading</th>
             </tr>
@@ -78,7 +78,7 @@ export const CellarList = (props: ListProps & { readonly nowMs: number; readonly
       page={props.page}
       pages={props.pages}
       hrefOf={paths.cellarsPage}
-      words={{ before: 'Previous cellars', behind: 'More cellars' }}
+      words={{ before: 'Previous cellars', behind: 'Next cellars' }}
     />
   </section>
 )
@@ -104,7 +104,7 @@ const CellarLine = (props: { readonly row: CellarRow; readonly nowMs: number }):
       <td class="number" data-label="Readings" safe>
         {countText(row.accepted)}
       </td>
-      <td class="number" data-label="Lately" safe>
+      <td class="number" data-label="Recent" safe>
         {row.lately === null ? '–' : countText(row.lately)}
       </td>
       <td data-label="Last reading">
@@ -116,17 +116,17 @@ const CellarLine = (props: { readonly row: CellarRow; readonly nowMs: number }):
 
 const FirstSteps = (props: { readonly isAdmin: boolean }): JSX.Element => (
   <div class="empty">
-    <h2>No cellar yet</h2>
+    <h2>No cellars yet</h2>
     <p>A cellar holds the readings of one project or use case, and the API keys that may send them.</p>
     <ol class="steps">
       <li>
         <b>Create a cellar.</b> You choose the identifier that your devices will send.
       </li>
       <li>
-        <b>Create a key in it.</b> It is shown once; copy it to the device.
+        <b>Create an API key.</b> The key is shown only once: copy it to your device.
       </li>
       <li>
-        <b>Send a reading.</b> The page gives you the lines to paste, and shows the reading when it comes.
+        <b>Send a reading.</b> You get a command to paste, and see the reading as soon as it arrives.
       </li>
     </ol>
     {props.isAdmin ? (
@@ -134,7 +134,7 @@ const FirstSteps = (props: { readonly isAdmin: boolean }): JSX.Element => (
         Create the first cellar
       </a>
     ) : (
-      <p class="quiet">An admin creates it; you will see it here.</p>
+      <p class="quiet">Ask an admin to create one. It will appear here.</p>
     )}
   </div>
 )

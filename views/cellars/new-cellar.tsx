@@ -15,7 +15,7 @@ export const NewCellarPage = (props: { readonly shell: Shell; readonly form: For
         form={props.form}
         name="cellar"
         label="Identifier"
-        hint="What devices send as “cellar”. Chosen once: it never changes, because a change would turn a whole fleet away. Upper and lower case differ."
+        hint="Devices send this text as “cellar”. It is case-sensitive. You cannot change it later, because that would break every device."
         placeholder="wine-berlin"
         required
         autofocus
@@ -24,7 +24,7 @@ export const NewCellarPage = (props: { readonly shell: Shell; readonly form: For
         form={props.form}
         name="title"
         label="Title"
-        hint="What people read here. Can be changed at any time; left blank, it is the identifier."
+        hint="The name on these pages. You can change it at any time. Default: the identifier."
         placeholder="Wine cellar, Berlin"
       />
       <div class="form-end">

@@ -10,7 +10,7 @@ export const ReadingSnippets = (props: { readonly snippet: Snippet; readonly she
       <summary>The same in Python</summary>
       <Copyable
         id="python-reading"
-        label="After the variable is exported:"
+        label="Export CELLARBOOK_KEY first:"
         text={pythonReading(props.snippet)}
         what="Python"
       />
@@ -19,13 +19,13 @@ export const ReadingSnippets = (props: { readonly snippet: Snippet; readonly she
       <summary>The same in JavaScript</summary>
       <Copyable
         id="javascript-reading"
-        label="With Node, Bun or Deno, after the variable is exported:"
+        label="For Node, Bun or Deno. Export CELLARBOOK_KEY first:"
         text={javascriptReading(props.snippet)}
         what="JavaScript"
       />
     </details>
     <p class="quiet">
-      Every answer a device can get, and which to retry: <a href={paths.devicesGuide}>the devices’ guide</a>.
+      The <a href={paths.devicesGuide}>device guide</a> explains every answer, and which requests to retry.
     </p>
   </>
 )

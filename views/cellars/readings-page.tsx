@@ -73,21 +73,21 @@ const NoReadings = (props: {
   readonly isAdmin: boolean
 }): JSX.Element => (
   <div class="empty">
-    <h2>No reading yet</h2>
+    <h2>No readings yet</h2>
     {props.hasActiveKey ? (
       <p>
-        This cellar has an active key. As soon as a device posts with it, the reading is here without a reload; what
-        came of a refused one is on the key’s own page.
+        This cellar has an active key. When a device sends a reading, it appears here without a reload. If a reading is
+        refused, the page of the key shows why.
       </p>
     ) : (
-      <p>A device needs a key of this cellar to send one.</p>
+      <p>To send readings, a device needs an API key of this cellar.</p>
     )}
     {props.isAdmin && !props.hasActiveKey ? (
       <a class="button" href={paths.newKey(props.cellar)}>
         Create New Key
       </a>
     ) : (
-      <a href={paths.keys(props.cellar)}>API Keys of this cellar</a>
+      <a href={paths.keys(props.cellar)}>See the API keys of this cellar</a>
     )}
   </div>
 )
@@ -109,7 +109,7 @@ const FindKegs = (props: {
         autocomplete="off"
         spellcheck="false"
         value={attribute(props.typed)}
-        placeholder="words of rack and keg"
+        placeholder="Rack or keg name"
       />
       <button type="submit" class="secondary">
         Find
@@ -118,7 +118,7 @@ const FindKegs = (props: {
     </form>
     {props.ignoredWords.length === 0 ? null : (
       <p class="quiet" role="status">
-        <span safe>{`Only the first ${props.find.split(' ').length} words are looked for. Ignored:`}</span>{' '}
+        <span safe>{`Only the first ${props.find.split(' ').length} words are used. Ignored:`}</span>{' '}
         <Name text={props.ignoredWords.join(' ')} />
       </p>
     )}
@@ -148,14 +148,14 @@ const Kegs = (props: KegListView & { readonly cellar: string }): JSX.Element => 
 const NoKegs = (props: { readonly find: string }): JSX.Element => (
   <div class="empty small">
     {props.find === '' ? (
-      <p>None has a reading to show: each that came is ahead of its time.</p>
+      <p>No keg has a latest value yet: the timestamps of all its readings are more than 10 minutes in the future.</p>
     ) : (
       <p>
-        No keg has{' '}
+        No rack or keg name matches{' '}
         <q>
           <Name text={props.find} />
-        </q>{' '}
-        in the names of its rack and itself.
+        </q>
+        .
       </p>
     )}
   </div>
@@ -166,12 +166,12 @@ const KegTable = (props: { readonly kegs: KegListView['kegs'] }): JSX.Element =>
     <table class="stack">
       <thead>
         <tr>
-          <th scope="col">Rack, keg</th>
+          <th scope="col">Rack and keg</th>
           <th scope="col" class="number">
             Latest value
           </th>
-          <th scope="col">Taken</th>
-          <th scope="col">Last values</th>
+          <th scope="col">Timestamp</th>
+          <th scope="col">Recent values</th>
         </tr>
       </thead>
       <tbody>
@@ -181,10 +181,10 @@ const KegTable = (props: { readonly kegs: KegListView['kegs'] }): JSX.Element =>
             <td class="number value" data-label="Latest value">
               {keg.latest.value}
             </td>
-            <td data-label="Taken">
+            <td data-label="Timestamp">
               <code safe>{keg.latest.timestamp}</code> <Marks reading={keg.latest} />
             </td>
-            <td data-label="Last values">
+            <td data-label="Recent values">
               <Sparkline values={keg.values} />
             </td>
           </tr>
@@ -197,17 +197,17 @@ const KegTable = (props: { readonly kegs: KegListView['kegs'] }): JSX.Element =>
 const ReadingTable = (props: { readonly readings: readonly ReadingView[]; readonly nowMs: number }): JSX.Element => (
   <section aria-labelledby="latest-title">
     <h2 id="latest-title">
-      Latest readings <small>as they were accepted, newest first</small>
+      Latest readings <small>newest first, in the order of acceptance</small>
     </h2>
     <div class="table-room wider">
       <table class="stack">
         <thead>
           <tr>
-            <th scope="col">Rack, keg</th>
+            <th scope="col">Rack and keg</th>
             <th scope="col" class="number">
               Value
             </th>
-            <th scope="col">Timestamp as sent</th>
+            <th scope="col">Timestamp</th>
             <th scope="col">Accepted</th>
             <th scope="col">Key</th>
             <th scope="col">Receipt</th>
@@ -238,7 +238,7 @@ const ReadingLine = (props: { readonly reading: ReadingView; readonly nowMs: num
       <td class="number value" data-label="Value">
         {reading.value}
       </td>
-      <td data-label="Timestamp as sent">
+      <td data-label="Timestamp">
         <code safe>{reading.timestamp}</code> <Marks reading={reading} />
       </td>
       <td data-label="Accepted">
@@ -262,14 +262,14 @@ const Marks = (props: { readonly reading: ReadingView }): JSX.Element => (
     {props.reading.clockSkew ? (
       <span
         class="mark skew"
-        title="Its timestamp lies more than 10 minutes after it was accepted: kept out of “latest”"
+        title="The timestamp is more than 10 minutes in the future, so this reading does not become the latest value. Check the device’s clock."
       >
         clock ahead
       </span>
     ) : null}
     {props.reading.repeatOf !== null ? (
-      <span class="mark repeat" title="Sent before: same timestamp and value as one of this keg’s last 24 readings">
-        repeat
+      <span class="mark duplicate" title="Same timestamp and value as one of this keg’s last 24 readings">
+        duplicate
       </span>
     ) : null}
   </>

@@ -17,20 +17,20 @@ export const RetentionForm = (props: {
   <form method="get" action={paths.retention(props.cellar.cellar)} class="card">
     <h2>Retention</h2>
     <p>
-      Now: readings are kept <b safe>{keptText(props.cellar.policy.retentionMs)}</b>.
+      Readings are kept <b safe>{keptText(props.cellar.policy.retentionMs)}</b>.
     </p>
     <FormFault fault={props.form.faults.form} />
     <TextField
       form={props.form}
       name="days"
       label="Days to keep readings"
-      hint="Older ones go for good, a day at a time. Blank: kept for ever."
+      hint="Older readings are deleted permanently, day by day. Leave blank to keep readings for ever."
       placeholder="365"
       numeric
     />
     <div class="form-end">
       <button type="submit" class="secondary">
-        Review the change
+        Review change
       </button>
     </div>
   </form>
@@ -56,7 +56,7 @@ export const ConfirmRetentionPage = (props: {
         action={paths.retention(cellar.cellar)}
         fault={props.form.faults.form ?? props.form.faults.days}
         fields={<input type="hidden" name="days" value={attribute(props.form.values.days)} />}
-        button={retentionMs === null ? 'Keep for ever' : `Keep ${daysText(retentionMs)}, let older ones go`}
+        button={retentionMs === null ? 'Keep for ever' : `Delete after ${daysText(retentionMs)}`}
         isDangerous={retentionMs !== null}
         cancel={paths.settings(cellar.cellar)}
       >
@@ -67,10 +67,10 @@ export const ConfirmRetentionPage = (props: {
           </code>
         </p>
         <p>
-          Now they are kept <b safe>{keptText(cellar.policy.retentionMs)}</b>.
+          Currently, readings are kept <b safe>{keptText(cellar.policy.retentionMs)}</b>.
         </p>
         {retentionMs === null || purgeBefore === null ? (
-          <p>From then on nothing more goes. What has gone already does not come back.</p>
+          <p>No more readings will be deleted. Deleted readings do not come back.</p>
         ) : (
           <WhatGoes retentionMs={retentionMs} purgeBefore={purgeBefore} />
         )}
@@ -82,15 +82,15 @@ export const ConfirmRetentionPage = (props: {
 const WhatGoes = (props: { readonly retentionMs: number; readonly purgeBefore: number }): JSX.Element => (
   <>
     <p class="last-use in-use">
-      <strong>Older readings go for good:</strong> at once those accepted before <Instant at={props.purgeBefore} />, of
-      every key of this cellar, and then each day those of one day more. This can’t be undone.
+      <strong>Older readings are deleted permanently:</strong> at once all readings of this cellar that were accepted
+      before <Instant at={props.purgeBefore} />, then every day the readings of one more day. This cannot be undone.
     </p>
     <ul>
       <li
         safe
-      >{`A reading whose timestamp is over ${daysText(props.retentionMs)} old is refused as TIMESTAMP_TOO_OLD.`}</li>
-      <li>The last reading of each key stays, since it says when the key was used.</li>
-      <li>The log keeps a record of what went: how many readings, of which key, from when.</li>
+      >{`New readings are refused with TIMESTAMP_TOO_OLD if their timestamp is more than ${daysText(props.retentionMs)} old.`}</li>
+      <li>The last reading of each key is kept, because it shows when the key was last used.</li>
+      <li>The event log records how many readings of which key were deleted, and when they were accepted.</li>
     </ul>
   </>
 )

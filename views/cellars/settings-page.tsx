@@ -44,10 +44,10 @@ const CellarFacts = (props: { readonly cellar: CellarView; readonly defaultLimit
   const { limit, readingAgeMsMax, readingAheadMsMax, retentionMs } = cellar.policy
   return (
     <section class="card" aria-labelledby="facts-title">
-      <h2 id="facts-title">As it is</h2>
+      <h2 id="facts-title">Current settings</h2>
       <dl class="facts">
         <div class="wide-fact">
-          <dt>Identifier, which never changes</dt>
+          <dt>Identifier (never changes)</dt>
           <dd>
             <code>
               <Name text={cellar.cellar} />
@@ -55,26 +55,26 @@ const CellarFacts = (props: { readonly cellar: CellarView; readonly defaultLimit
           </dd>
         </div>
         <div>
-          <dt>Limit of a key without its own</dt>
+          <dt>Limit per key (default)</dt>
           <dd safe>{limitText(limit ?? props.defaultLimit)}</dd>
         </div>
         <div>
-          <dt>Oldest reading accepted</dt>
+          <dt>Maximum age of a reading</dt>
           <dd safe>{oldestText(readingAgeMsMax, retentionMs)}</dd>
         </div>
         <div>
-          <dt>Furthest ahead</dt>
+          <dt>Timestamps in the future</dt>
           <dd safe>
             {readingAheadMsMax === null
-              ? 'any; over 10 min it is marked'
-              : `${durationText(readingAheadMsMax)} ahead of our clock`}
+              ? 'accepted; marked if over 10 min'
+              : `at most ${durationText(readingAheadMsMax)}`}
           </dd>
         </div>
         <div>
           <dt>Readings are kept</dt>
           <dd>
             <span safe>{keptText(retentionMs)}</span>
-            {retentionMs === null ? null : <span class="under">older ones go for good</span>}
+            {retentionMs === null ? null : <span class="under">then deleted permanently</span>}
           </dd>
         </div>
         <div>
@@ -94,7 +94,7 @@ const CellarFacts = (props: { readonly cellar: CellarView; readonly defaultLimit
 /** What is not kept any more is not accepted either. */
 const oldestText = (ageMsMax: number | null, retentionMs: number | null): string => {
   const bounds = [ageMsMax, retentionMs].filter((bound) => bound !== null)
-  return bounds.length === 0 ? 'of any age' : `${durationText(Math.min(...bounds))} old`
+  return bounds.length === 0 ? 'no maximum' : durationText(Math.min(...bounds))
 }
 
 const RenameForm = (props: {
@@ -111,7 +111,7 @@ const RenameForm = (props: {
       form={props.form}
       name="title"
       label="Title"
-      hint="What people read here; devices never see it."
+      hint="The name on these pages. Devices do not use it."
       required
     />
     <div class="form-end">
@@ -127,7 +127,7 @@ const PolicyForm = (props: {
   readonly defaultLimit: Limit
 }): JSX.Element => (
   <form method="post" action={paths.policy(props.cellar)} class="card">
-    <h2>Bounds</h2>
+    <h2>Rules for readings</h2>
     <Csrf token={props.shell.csrf} />
     <Shown text={props.form.shown} />
     <FormFault fault={props.form.faults.form} />
@@ -135,19 +135,19 @@ const PolicyForm = (props: {
     <TextField
       form={props.form}
       name="age_max"
-      label="Oldest reading accepted"
-      hint="Such as 30d, 12h or 90m. An older one is refused as TIMESTAMP_TOO_OLD. Blank: of any age."
+      label="Maximum age of a reading"
+      hint="For example 30d, 12h or 90m. Older readings are refused with TIMESTAMP_TOO_OLD. Default: no maximum, except the retention."
       placeholder="30d"
     />
     <TextField
       form={props.form}
       name="ahead_max"
-      label="Furthest ahead of our clock"
-      hint="Such as 10m. One further ahead is refused as TIMESTAMP_IN_FUTURE. Blank: accepted, and marked over 10 minutes."
+      label="Maximum time in the future"
+      hint="For example 10m. Readings further in the future are refused with TIMESTAMP_IN_FUTURE. Default: accepted, and marked if over 10 minutes."
       placeholder="10m"
     />
     <div class="form-end">
-      <button type="submit">Save bounds</button>
+      <button type="submit">Save rules</button>
     </div>
   </form>
 )

@@ -138,7 +138,7 @@ const Masthead = (props: { readonly shell: Shell; readonly section: Section | un
                   <NavLink href={paths.operators} current={props.section === 'operators'} words="Operators" />
                 </li>
                 <li>
-                  <NavLink href={paths.devicesGuide} current={props.section === 'guide'} words="Devices’ guide" />
+                  <NavLink href={paths.devicesGuide} current={props.section === 'guide'} words="Device guide" />
                 </li>
               </ul>
             </nav>
@@ -177,9 +177,9 @@ const NavLink = (props: { readonly href: string; readonly current: boolean; read
 const InsecureWarning = (): JSX.Element => (
   <aside class="standing-warning" aria-label="Warning">
     <p>
-      <strong>This page came over plain http.</strong> Whoever shares the network can read your password, your session
-      and every new key. Set <code>TLS_CERT</code> and <code>TLS_KEY</code>, or put it behind https and set{' '}
-      <code>PUBLIC_URL</code>; then remove <code>ALLOW_INSECURE_HTTP</code>.
+      <strong>This page was sent over plain http.</strong> Anyone on the network can read your password, your session
+      and every new key. Set <code>TLS_CERT</code> and <code>TLS_KEY</code>, or use an https proxy and set{' '}
+      <code>PUBLIC_URL</code>. Then remove <code>ALLOW_INSECURE_HTTP</code>.
     </p>
   </aside>
 )

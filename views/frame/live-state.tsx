@@ -8,30 +8,30 @@ export const LiveState = (): JSX.Element => (
   <div id="live-state" role="status">
     <p data-live="lost" hidden>
       <b>
-        Not live since <time></time>.
+        Live updates stopped at <time></time>.
       </b>{' '}
-      The service does not answer: what you see may be old. This page goes on asking.
+      The service does not answer, so this page may be out of date. It keeps trying to reconnect.
     </p>
     <p data-live="full" hidden>
       <b>
-        Not live since <time></time>.
+        Live updates stopped at <time></time>.
       </b>{' '}
-      Too many pages are open on this service. What you see may be old. This page goes on asking.
+      Too many pages are open on this service, so this page may be out of date. It keeps trying to reconnect.
     </p>
     <p data-live="crowded" hidden>
       <b>
-        Not live since <time></time>.
+        Live updates stopped at <time></time>.
       </b>{' '}
-      You opened newer pages, and too many are open to keep them all live. What you see may be old.{' '}
+      You opened more pages than can be updated together, so this page may be out of date.{' '}
       <button type="button" class="plain" data-live-again>
-        Make this page live
+        Update this page again
       </button>
     </p>
     <p data-live="ended" hidden>
       <b>
-        Not live since <time></time>.
+        Live updates stopped at <time></time>.
       </b>{' '}
-      Your session has ended, or your role has changed. <a href={paths.signIn}>Open the page again</a>.
+      Your session has ended, or your role has changed. <a href={paths.signIn}>Open this page again</a>.
     </p>
   </div>
 )

@@ -10,7 +10,6 @@ export type PageProblem =
   | 'too_many_forms'
   | 'no_cookie'
   | 'not_found'
-  | 'too_many_attempts'
   | 'busy'
   | 'not_confirmed'
   | 'part_done'
@@ -43,7 +42,7 @@ export const ProblemPage = (props: {
         </p>
       </div>
       <p class="quiet">
-        Request <code safe>{props.requestId}</code>
+        Request id <code safe>{props.requestId}</code>
       </p>
     </Layout>
   )
@@ -53,80 +52,76 @@ const words: Readonly<
   Record<PageProblem, { readonly title: string; readonly changed: string; readonly advice: string }>
 > = {
   forbidden: {
-    title: 'Not for your role',
+    title: 'Only an admin can do this',
     changed: 'Nothing was changed.',
-    advice: 'An auditor sees everything and changes nothing. Ask an admin to do it.',
+    advice: 'You are an auditor: you can see everything, but change nothing. Ask an admin to do it.',
   },
   form_expired: {
     title: 'This form is no longer valid',
     changed: 'Nothing was changed.',
     advice:
-      'It belongs to another session, or did not come from this site. Open the page again and send it from there.',
+      'The form belongs to another session, or did not come from this site. Open its page again, and fill in the form there.',
   },
   form_too_large: {
     title: 'This form is too large',
     changed: 'Nothing was changed.',
-    advice: 'Something in it is far longer than any of its fields may be. Go back and shorten it.',
+    advice: 'A field is much longer than allowed. Go back and shorten the text.',
   },
   form_too_slow: {
     title: 'This form took too long',
     changed: 'Nothing was changed.',
-    advice: 'The connection was too slow, and the form did not arrive. Go back and send it again.',
+    advice: 'Your connection was too slow, so the form did not arrive completely. Go back and send it again.',
   },
   too_many_forms: {
-    title: 'Too busy to read this form',
+    title: 'Too many forms at once',
     changed: 'Nothing was changed.',
     advice:
-      'Too many unfinished forms are on their way, perhaps from the same address as yours. Wait a moment, then go back and try again.',
+      'The service is still receiving too many other forms, perhaps from your own address. Wait a moment, then go back and try again.',
   },
   no_cookie: {
-    title: 'Your browser kept no cookie',
+    title: 'Your browser blocks cookies',
     changed: 'Nothing was changed.',
     advice:
-      'Every form here needs one. Allow cookies for this site and open the page again. Over plain http some browsers, Safari among them, refuse them even from this machine: use another one there, or https.',
+      'Every form here needs a cookie. Allow cookies for this site, then open the page again. Over plain http, some browsers such as Safari always block them: use another browser or https.',
   },
   not_found: {
-    title: 'Nothing here',
-    changed: 'There is no such page.',
+    title: 'Page not found',
+    changed: 'There is no page at this address.',
     advice:
-      'The address may be mistyped, or name a cellar or a key that was never created here, or an operator or an invitation that is gone.',
-  },
-  too_many_attempts: {
-    title: 'Too many attempts',
-    changed: 'You were not signed in.',
-    advice: 'Sign-in is throttled for this account and address. Wait a quarter of an hour, then try again.',
+      'Check the address for typing errors. It may also name a cellar or key that was never created, or an operator or invitation that was removed.',
   },
   busy: {
-    title: 'Busy',
+    title: 'The service is busy',
     changed: 'Nothing was changed.',
-    advice: 'Too many requests are waiting for the same key or cellar, or to sign in. Try again in a moment.',
+    advice: 'Too many requests for the same key or cellar, or to sign in, are waiting. Try again in a moment.',
   },
   not_confirmed: {
     title: 'Not confirmed yet',
-    changed: 'The log has not said whether the change is stored.',
+    changed: 'The event log has not confirmed your change.',
     advice:
-      'It may be in force or not. Look at the page it was about: once the log answers, it shows what is so. If it is not there, do it again; doing it twice does no harm.',
+      'Your change may or may not be in force. Open the page that you changed: once the event log answers, the page shows the current state. If your change is missing, make it again. Doing it twice does no harm.',
   },
   part_done: {
-    title: 'Only part of it is done',
-    changed: 'Some of what you changed is in force. The log has not taken the rest, or has not said so.',
+    title: 'Only part of your change is saved',
+    changed: 'Some fields are saved and in force. The others are not saved, or not confirmed.',
     advice:
-      'Look at the page it was about, which shows what is so, and make the rest of the change again in a moment; doing it twice does no harm.',
+      'Open the page that you changed: it shows what is saved. In a moment, make the rest of the change again. Doing it twice does no harm.',
   },
   store_unavailable: {
-    title: 'The log can’t be reached',
+    title: 'The event log is unavailable',
     changed: 'Nothing was changed.',
     advice:
-      'The service can’t write to its log now. Try again in a moment; if it lasts, look at the service’s own log.',
+      'The service cannot write to its event log. Try again in a moment. If this page comes again, look at the log lines of the service.',
   },
   storage_full: {
-    title: 'No space left',
+    title: 'The disk is full',
     changed: 'Nothing was changed.',
-    advice: 'The disk that holds the log is full. Readings are refused too until there is room again.',
+    advice: 'Free space on the disk of the event log, then try again. Until then, readings are refused too.',
   },
   internal_error: {
-    title: 'Something broke',
-    changed: 'This request ended in a fault of ours.',
-    advice: 'It has been noted in the service’s log under the request below. Look at what is so before you try again.',
+    title: 'Something went wrong',
+    changed: 'Your request failed because of an error in Cellarbook.',
+    advice:
+      'Check whether your change was saved before you try again. The log lines of the service name the error, with the request id below.',
   },
 }

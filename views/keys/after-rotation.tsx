@@ -38,18 +38,18 @@ const OldKeyEnds = ({ predecessor, overlapMs }: Ending): JSX.Element => {
           </>
         ) : (
           <>
-            The first reading with the new key starts the end of the old key:{' '}
-            <strong safe>{`it works for ${durationWords(overlapMs)} more`}</strong>, then it stops.
+            After the first reading with the new key,{' '}
+            <strong safe>{`the old key works for ${durationWords(overlapMs)} more`}</strong>, then stops.
           </>
         )}{' '}
-        A test reading counts, too. Until that first reading, nothing changes.
+        A test reading counts too. Until that first reading, nothing changes.
       </p>
       {expiresAt === null ? null : (
         <p>
           The old key never works past its own expiry, <Instant at={expiresAt} />.
         </p>
       )}
-      {status === 'suspended' ? <p>The old key is suspended, so its devices are refused already.</p> : null}
+      {status === 'suspended' ? <p>The old key is suspended, so its devices are already refused.</p> : null}
       <p>
         Once the old key, <OldKeyLink keyId={keyId} />, has stopped, devices that still use it get{' '}
         <code>API key has expired</code>.
@@ -65,11 +65,11 @@ const NextSteps = ({ predecessor, overlapMs }: Ending): JSX.Element => (
       <li>Save the new key where your devices will read it. Don’t send a test reading with it.</li>
       {overlapMs === 0 ? (
         <>
-          <li>Prepare every device that has the old key, then switch all of them together.</li>
+          <li>Prepare every device that uses the old key, then switch all of them together.</li>
           <li>
             Too many devices to switch together?{' '}
             <a href={paths.rotateKey(predecessor.keyId)}>Rotate the old key again</a> and keep it working for longer.
-            Then use that new key, and revoke this one.
+            Then use that new key and revoke this one.
           </li>
         </>
       ) : (
@@ -91,7 +91,7 @@ const NextSteps = ({ predecessor, overlapMs }: Ending): JSX.Element => (
 /** Another admin acted while this page was being made. */
 const EndsNothing = ({ predecessor }: { readonly predecessor: PredecessorView }): JSX.Element => (
   <section class="card warn" aria-labelledby="old-key-title">
-    <h2 id="old-key-title">This key does not end the old one</h2>
+    <h2 id="old-key-title">This key does not stop the old key</h2>
     <p>
       The old key is <OldKeyLink keyId={predecessor.keyId} />. Another admin has just rotated it again, or revoked the
       new key. If nobody needs the new key, revoke it.

@@ -36,9 +36,7 @@ export const ConfirmPage = (props: {
         csrf={props.shell.csrf}
         action={addresses[action](apiKey.keyId)}
         fault={props.form.faults.form}
-        fields={
-          <TextField form={props.form} name="reason" label="Reason" hint="Goes into the log, for whoever asks later." />
-        }
+        fields={<TextField form={props.form} name="reason" label="Reason" hint="Shown in the history of the key." />}
         button={buttons[action]}
         isDangerous={action === 'revoke'}
         cancel={paths.key(apiKey.keyId)}
@@ -55,7 +53,7 @@ export const ConfirmPage = (props: {
 
 const LastUse = (props: { readonly apiKey: KeyView; readonly nowMs: number }): JSX.Element => {
   const { lastUsedAt, accepted } = props.apiKey
-  if (lastUsedAt === null) return <p class="last-use calm">It was never used.</p>
+  if (lastUsedAt === null) return <p class="last-use calm">This key was never used.</p>
   if (props.nowMs - lastUsedAt > inUseMs) {
     return (
       <p class="last-use calm">
@@ -65,9 +63,9 @@ const LastUse = (props: { readonly apiKey: KeyView; readonly nowMs: number }): J
   }
   return (
     <p class="last-use in-use">
-      <strong>It is in use:</strong> last used <Ago at={lastUsedAt} nowMs={props.nowMs} />,{' '}
-      <span safe>{countText(accepted)}</span> {accepted === 1 ? 'reading' : 'readings'} so far. Devices that still have
-      it will be refused.
+      <strong>This key is in use:</strong> last used <Ago at={lastUsedAt} nowMs={props.nowMs} />,{' '}
+      <span safe>{countText(accepted)}</span> {accepted === 1 ? 'reading' : 'readings'} so far. Devices that use it will
+      be refused.
     </p>
   )
 }
@@ -77,19 +75,18 @@ const titles: Readonly<Record<KeyAction, string>> = { suspend: 'Suspend', resume
 const buttons: Readonly<Record<KeyAction, string>> = {
   suspend: 'Suspend key',
   resume: 'Resume key',
-  revoke: 'Revoke for good',
+  revoke: 'Revoke key',
 }
 
 const consequences: Readonly<Record<KeyAction, string>> = {
-  suspend:
-    'From the moment the next page says so, no reading of it is accepted, on any node. It can be resumed at any time.',
-  resume: 'Its readings are accepted again, within a second on every node.',
+  suspend: 'Every node refuses readings with this key as soon as you confirm. You can resume the key at any time.',
+  resume: 'Every node accepts readings with this key again, within a second.',
   revoke:
-    'From the moment the next page says so, no reading of it is accepted any more, on any node. This can’t be undone: a device that needs to send again needs a new key.',
+    'Every node refuses readings with this key as soon as you confirm. This cannot be undone: to send again, a device needs a new key.',
 }
 
 const resumedExpired =
-  'Its expiry has passed: once it is resumed, its readings are still refused, as “API key has expired”, until it is given a later one.'
+  'This key has expired. After you resume it, its readings are still refused with “API key has expired” until you set a later expiry.'
 
 const addresses: Readonly<Record<KeyAction, (keyId: string) => string>> = {
   suspend: paths.suspendKey,

@@ -46,10 +46,11 @@ export const KeyCreatedPage = (props: {
       <section class="card key-once" aria-labelledby="once-title">
         <h2 id="once-title">Copy the key now</h2>
         <p>
-          It is shown <strong>this once</strong>. Only a hash of it is kept, so nobody can show it again; if it gets
-          lost, {apiKey.predecessor === null ? 'create another' : 'rotate the old one again'} and revoke this one.
+          The key is shown <strong>only once</strong>. Cellarbook keeps only a hash of it, so nobody can show it again.
+          If you lose it, {apiKey.predecessor === null ? 'create another key' : 'rotate the old key again'} and revoke
+          this one.
         </p>
-        <Copyable id="new-key" label="Your key" text={props.secretText} what="key" secret />
+        <Copyable id="new-key" label="API key" text={props.secretText} what="key" secret />
         <dl class="facts">
           <div>
             <dt>Expires</dt>
@@ -68,7 +69,7 @@ export const KeyCreatedPage = (props: {
       )}
       {props.replaced === null ? '' : <Replaced {...props.replaced} />}
       <p>
-        <a href={paths.key(apiKey.keyId)}>Done: go to this key’s page</a>
+        <a href={paths.key(apiKey.keyId)}>Go to the page of this key</a>
       </p>
     </Layout>
   )
@@ -85,13 +86,13 @@ const SendFirstReading = (props: {
       <h2 id="send-title">Send the first reading</h2>
       <Copyable
         id="shell-key"
-        label="In a shell, first put the key into a variable:"
+        label="First, put the key into a shell variable:"
         text={shellKey(props.secretText)}
         what="lines"
       />
       <ReadingSnippets
         snippet={{ baseUrl: props.baseUrl, cellar: props.cellar.cellar }}
-        shellLabel="Then send a reading with it:"
+        shellLabel="Then send a reading:"
       />
     </section>
     <FirstReading keyId={props.apiKey.keyId} reading={null} />
@@ -100,11 +101,11 @@ const SendFirstReading = (props: {
 
 const Replaced = ({ keyId, label, created }: Pick<KeyView, 'keyId' | 'label' | 'created'>): JSX.Element => (
   <section class="card warn" aria-labelledby="replaced-title">
-    <h2 id="replaced-title">The new key replaces another one</h2>
+    <h2 id="replaced-title">An earlier new key is still unused</h2>
     <p>
-      <KeyLink keyId={keyId} label={label} />, made <Instant at={created.at} /> by <ByWhom by={created.by} />, was to
-      follow the old key, and has not been used. It goes on working, but its use no longer ends the old key: only that
-      of the new one does. If nobody needs it, revoke it.
+      The old key was rotated before: <KeyLink keyId={keyId} label={label} />, created <Instant at={created.at} /> by{' '}
+      <ByWhom by={created.by} />, has not been used. That key still works, but using it no longer stops the old key. If
+      nobody needs it, revoke it.
     </p>
   </section>
 )
@@ -126,9 +127,9 @@ export const FirstReading = (props: { readonly keyId: string; readonly reading: 
           <b>Waiting for the first reading …</b>
         </p>
         <p class="quiet">
-          <span class="only-live">It appears here when it comes.</span>
+          <span class="only-live">It will appear here.</span>
           <span class="only-static">
-            It is on <a href={paths.key(props.keyId)}>the key’s page</a> once it has come.
+            When it arrives, you see it on <a href={paths.key(props.keyId)}>the page of this key</a>.
           </span>
         </p>
       </section>
@@ -138,7 +139,7 @@ export const FirstReading = (props: { readonly keyId: string; readonly reading: 
   return (
     <section id="first-reading" class="first-reading come" role="status">
       <p>
-        <b>It works: the first reading has come.</b>
+        <b>It works: the first reading has arrived.</b>
       </p>
       <p>
         <Name text={reading.rack} /> / <Name text={reading.keg} /> = <b class="value">{reading.value}</b>, accepted{' '}
@@ -146,7 +147,7 @@ export const FirstReading = (props: { readonly keyId: string; readonly reading: 
       </p>
       <p class="quiet">
         Receipt <code safe>{`${reading.stream}@${reading.revision}`}</code>.{' '}
-        <a href={paths.cellar(reading.cellar)}>See the cellar’s readings</a>
+        <a href={paths.cellar(reading.cellar)}>See the readings of this cellar</a>
       </p>
     </section>
   )

@@ -56,7 +56,7 @@ export const EditKeyPage = (props: {
         <KeyText form={props.form} isNew={false} />
         <ExpiryField form={props.form} choices={editChoices} expiresAt={apiKey.expiresAt} />
         <LimitFields form={props.form} cellarLimit={props.cellarLimit} />
-        <p class="hint">An earlier expiry or a lower limit is in force, on every node, when the next page says so.</p>
+        <p class="hint">An earlier expiry or a lower limit takes effect on every node as soon as it is saved.</p>
         <div class="form-end">
           <button type="submit">Save changes</button>
           <a href={paths.key(apiKey.keyId)}>Cancel</a>
@@ -72,7 +72,7 @@ const KeyText = (props: { readonly form: Form<NewKeyField>; readonly isNew: bool
       form={props.form}
       name="label"
       label="Label"
-      hint={`Which application uses it.${props.isNew ? ' Left blank, it gets the next number.' : ''}`}
+      hint={`The application that uses this key.${props.isNew ? ' Default: “Key” and a number.' : ''}`}
       placeholder="Fermentation controller"
       required={!props.isNew}
       autofocus
@@ -85,7 +85,7 @@ const newChoices: readonly ExpiryChoice[] = ['never', '7d', '30d', '90d', '1y', 
 const editChoices: readonly ExpiryChoice[] = ['keep', ...newChoices]
 
 const choiceWords: Readonly<Record<ExpiryChoice, string>> = {
-  keep: 'As it is',
+  keep: 'No change',
   never: 'Never',
   '7d': '7 days',
   '30d': '30 days',
@@ -105,7 +105,7 @@ const ExpiryField = (props: {
       <legend>Expires</legend>
       {props.expiresAt === null ? null : (
         <p class="hint">
-          Now: <Instant at={props.expiresAt} />
+          Currently: <Instant at={props.expiresAt} />
         </p>
       )}
       <div class="choices">
@@ -123,7 +123,7 @@ const ExpiryField = (props: {
         ))}
       </div>
       <div class="choice-detail">
-        <label for="field-expires_on">Last day it is valid, until midnight UTC</label>
+        <label for="field-expires_on">Last valid day (ends at midnight UTC)</label>
         <input
           type="date"
           id="field-expires_on"
@@ -152,11 +152,11 @@ export const LimitFields = (props: {
       Limit <span class="optional">optional</span>
     </legend>
     <p class="hint" safe>
-      {`At most so many readings in any such time. Left blank: ${limitText(props.cellarLimit)}.`}
+      {`Maximum readings per period. Default: ${limitText(props.cellarLimit)}.`}
     </p>
     <div class="pair">
       <TextField form={props.form} name="limit_readings" label="Readings" numeric quiet />
-      <TextField form={props.form} name="limit_seconds" label="in seconds" numeric quiet />
+      <TextField form={props.form} name="limit_seconds" label="Period in seconds" numeric quiet />
     </div>
   </fieldset>
 )

@@ -6,17 +6,16 @@ import { Name } from '../parts/name.tsx'
 import { PageLinks } from '../parts/page-links.tsx'
 import { countOf, limitText } from '../parts/quantity.ts'
 import { ExactInstant } from '../parts/time.tsx'
-import { exactText, secondText } from '../parts/time-words.ts'
+import { durationText, exactText, secondText } from '../parts/time-words.ts'
 import { paths } from '../paths.ts'
 import type { HistoryView, StateAt } from '../types.ts'
 import { StatusPill } from './key-status.tsx'
-import { livesOnText } from './rotation-state.tsx'
 
 /** What the log says of a key, event by event. */
 export const KeyHistory = (props: { readonly keyId: string; readonly history: HistoryView }): JSX.Element => (
   <section id="history" aria-labelledby="history-title">
     <h2 id="history-title">
-      History <small>from the log, newest first; times are UTC</small>
+      History <small>from the event log, newest first, in UTC</small>
     </h2>
     <div class="table-room wider">
       <table class="stack history">
@@ -25,8 +24,8 @@ export const KeyHistory = (props: { readonly keyId: string; readonly history: Hi
             <th scope="col">Event</th>
             <th scope="col">When and who</th>
             <th scope="col">What changed</th>
-            <th scope="col">State after it</th>
-            <th scope="col">In the log</th>
+            <th scope="col">Status afterwards</th>
+            <th scope="col">In the event log</th>
           </tr>
         </thead>
         <tbody>
@@ -72,11 +71,11 @@ const HistoryLine = (props: { readonly row: HistoryRow }): JSX.Element => {
           </ul>
         )}
       </td>
-      <td data-label="State after it">
+      <td data-label="Status afterwards">
         <StatusPill status={row.statusAfter} />
         <Name class="under" text={besidePill(row.statusAfter, row.stateAfter)} />
       </td>
-      <td data-label="In the log" class="place">
+      <td data-label="In the event log" class="place">
         <code safe>{`${row.stream}@${row.revision}`}</code>
         <span class="under" safe>{`position ${row.position}`}</span>
         <span class="under" safe>{`request ${row.requestId}`}</span>
@@ -91,14 +90,14 @@ const eventWords: Readonly<Record<HistoryRow['type'], string>> = {
   KeyLimitChanged: 'Limit changed',
   KeyExpirySet: 'Expiry set',
   KeyRotated: 'Rotated',
-  KeySuperseded: 'Its successor is in use',
+  KeySuperseded: 'New key in use',
   KeySuspended: 'Suspended',
   KeyResumed: 'Resumed',
-  KeyExpired: 'Expiry passed, recorded',
+  KeyExpired: 'Expired',
   KeyRevoked: 'Revoked',
-  ReadingsSealed: 'Readings sealed for good',
-  ReadingsFenced: 'Change in force everywhere',
-  ReadingsPurged: 'Old readings purged',
+  ReadingsSealed: 'Readings stopped permanently',
+  ReadingsFenced: 'Change in force on every node',
+  ReadingsPurged: 'Old readings deleted',
 }
 
 const fieldWords: Readonly<Record<Change['field'], string>> = {
@@ -108,11 +107,11 @@ const fieldWords: Readonly<Record<Change['field'], string>> = {
   reason: 'Reason',
   limit: 'Limit',
   expiresAt: 'Expires',
-  predecessor: 'Follows',
-  successor: 'Successor',
-  superseded: 'Successor',
-  keyRevision: 'Key’s revision',
-  purged: 'Gone for good',
+  predecessor: 'Rotated from',
+  successor: 'Rotated to',
+  superseded: 'New key',
+  keyRevision: 'Revision of the key',
+  purged: 'Deleted',
 }
 
 const ChangeLine = (props: { readonly change: Change }): JSX.Element => {
@@ -150,7 +149,7 @@ const changeTexts = (change: Change): { readonly before: string | null; readonly
     case 'predecessor':
       return { before: null, after: `clr_${change.keyId}_…` }
     case 'successor':
-      return { before: null, after: `clr_${change.keyId}_…; this key ${livesOnText(change.overlapMs)}` }
+      return { before: null, after: `clr_${change.keyId}_…; this key ${overlapText(change.overlapMs)}` }
     case 'superseded':
       return { before: null, after: `clr_${change.keyId}_…, first used ${exactText(change.usedAt)}` }
     case 'keyRevision':
@@ -167,6 +166,11 @@ const changeTexts = (change: Change): { readonly before: string | null; readonly
   }
 }
 
+const overlapText = (overlapMs: number): string =>
+  overlapMs === 0
+    ? 'stops at the first reading with the new key'
+    : `works for ${durationText(overlapMs)} from the first reading with the new key`
+
 const purgedText = (change: Extract<Change, { field: 'purged' }>): string => {
   const { first, last } = change.revisions
   const what = `${countOf(change.readings, 'reading', 'readings')}, revisions ${first} to ${last}`
@@ -174,7 +178,7 @@ const purgedText = (change: Extract<Change, { field: 'purged' }>): string => {
 }
 
 const limitOrCellars = (limit: Parameters<typeof limitText>[0] | null): string =>
-  limit === null ? 'the cellar’s' : limitText(limit)
+  limit === null ? 'the cellar’s limit' : limitText(limit)
 
 const expiryText = (at: number | null): string => (at === null ? 'never' : exactText(at))
 
@@ -193,9 +197,9 @@ export const StateAtInstant = (props: {
   const fault = props.stateAt?.answer.kind === 'refused' ? props.stateAt.answer.rule : null
   return (
     <section id="state-at" class="card" aria-labelledby="state-at-title">
-      <h2 id="state-at-title">Was it valid then?</h2>
+      <h2 id="state-at-title">Was this key valid at a certain time?</h2>
       <form method="get" action={`${paths.key(props.keyId)}#state-at`} class="ask">
-        <label for="field-at">State at (UTC)</label>
+        <label for="field-at">Time (UTC)</label>
         <input
           id="field-at"
           name="at"
@@ -209,7 +213,7 @@ export const StateAtInstant = (props: {
           aria-describedby={fault === null ? undefined : 'fault-at'}
         />
         <button type="submit" class="secondary">
-          Ask the log
+          Check
         </button>
       </form>
       {fault === null ? null : (

@@ -96,7 +96,7 @@ const KeyFacts = (props: { readonly apiKey: KeyView; readonly nowMs: number }): 
   // It has ended: no window counts for it, and no expiry is still to come.
   const isRevoked = apiKey.status === 'revoked'
   return (
-    <section id="key-facts" class="card" aria-label="Now">
+    <section id="key-facts" class="card" aria-label="Current state">
       <p class="state">
         <StatusPill status={apiKey.status} /> <span safe>{statusMeaning(apiKey, nowMs)}</span>
       </p>
@@ -104,7 +104,7 @@ const KeyFacts = (props: { readonly apiKey: KeyView; readonly nowMs: number }): 
         <p class="state-cause">
           Since <Instant at={mark.at} />, by <ByWhom by={mark.by} />
           {mark.reason === '' ? (
-            '; no reason was given.'
+            '. No reason given.'
           ) : (
             <>
               :{' '}
@@ -127,7 +127,7 @@ const KeyFacts = (props: { readonly apiKey: KeyView; readonly nowMs: number }): 
           <dd safe>{countText(apiKey.accepted)}</dd>
         </div>
         <div>
-          <dt>{isRevoked ? 'Limit' : 'Used of limit'}</dt>
+          <dt>{isRevoked ? 'Limit' : 'Usage'}</dt>
           <dd>
             {isRevoked ? (
               <span safe>{limitText(apiKey.limit)}</span>

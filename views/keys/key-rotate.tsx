@@ -3,7 +3,7 @@ import { Layout } from '../frame/layout.tsx'
 import { Csrf, FieldFault, FormFault } from '../parts/field.tsx'
 import { Name } from '../parts/name.tsx'
 import { Instant } from '../parts/time.tsx'
-import { durationText } from '../parts/time-words.ts'
+import { durationWords } from '../parts/time-words.ts'
 import { paths } from '../paths.ts'
 import type { CellarView, Form, KeyView, RotateField, Shell } from '../types.ts'
 import { KeyLink } from './rotation-state.tsx'
@@ -33,19 +33,20 @@ export const RotateKeyPage = (props: {
         <input type="hidden" name="_key_id" value={props.keyId} />
         <FormFault fault={form.faults.form} />
         <p>
-          This makes a new key with the label, note, limit and expiry of <code safe>{`clr_${apiKey.keyId}_…`}</code>,
-          and shows its text once. This key goes on working until the first reading with the new one. A test reading
-          counts, too.
+          This creates a new key with the label, note, limit and expiry of <code safe>{`clr_${apiKey.keyId}_…`}</code>.
+          The new key is shown only once. The old key keeps working until the first reading with the new key. A test
+          reading counts too.
         </p>
         {apiKey.expiresAt === null ? null : (
           <p>
-            Both expire <Instant at={apiKey.expiresAt} />, if nothing ends this one before.
+            Both keys expire <Instant at={apiKey.expiresAt} />, unless the old key stops earlier.
           </p>
         )}
-        {apiKey.status === 'suspended' ? <p>This key stays suspended. The new one is not.</p> : null}
+        {apiKey.status === 'suspended' ? <p>The old key stays suspended. The new key is active.</p> : null}
         <Replaced apiKey={apiKey} />
         <fieldset class={form.faults.overlap === undefined ? 'field' : 'field refused'}>
-          <legend>After the first reading with the new key, keep this key working for</legend>
+          <legend>Keep the old key working for</legend>
+          <p class="hint">Counted from the first reading with the new key.</p>
           <div class="choices">
             {props.overlaps.map(({ typed, ms }) => (
               <label class="choice">
@@ -56,7 +57,7 @@ export const RotateKeyPage = (props: {
                   value={typed}
                   checked={form.values.overlap === typed}
                 />
-                <span safe>{ms === 0 ? 'No time: it stops at once' : durationText(ms)}</span>
+                <span safe>{ms === 0 ? 'Stop at once' : durationWords(ms)}</span>
               </label>
             ))}
           </div>
@@ -77,10 +78,10 @@ const Replaced = (props: { readonly apiKey: KeyView }): JSX.Element => {
   if (successor === null || successor.label === null || successor.usedAt !== null) return ''
   return (
     <p>
-      <KeyLink keyId={successor.keyId} label={successor.label} /> was made to follow this one, and{' '}
+      An earlier rotation created <KeyLink keyId={successor.keyId} label={successor.label} />.{' '}
       {successor.awaitedId === successor.keyId
-        ? 'has not been used. The new key takes its place; if its text is lost, revoke it.'
-        : 'is revoked. The new key takes its place.'}
+        ? 'That key has not been used. The new key takes its place. If nobody needs that key, revoke it.'
+        : 'That key is revoked. The new key takes its place.'}
     </p>
   )
 }

@@ -21,12 +21,12 @@ const shapes: Readonly<Record<KeyStatus, string>> = {
 /** What a state means for a device, in a sentence, at `nowMs`. */
 export const statusMeaning = (key: Pick<KeyView, 'status' | 'expiresAt'>, nowMs: number): string =>
   key.status === 'suspended' && key.expiresAt !== null && key.expiresAt <= nowMs
-    ? 'Its readings are refused as “Invalid API key”. Its expiry has passed too: resumed, it still needs a later one.'
+    ? 'Readings with this key are refused with “Invalid API key”. The key has also expired: after you resume it, set a later expiry.'
     : meanings[key.status]
 
 const meanings: Readonly<Record<KeyStatus, string>> = {
-  active: 'Its readings are accepted.',
-  expired: 'Its expiry has passed: devices are told “API key has expired”. A later expiry revives it.',
-  suspended: 'Its readings are refused as “Invalid API key” until it is resumed.',
-  revoked: 'Its readings are refused for good. A revoked key can’t be revived.',
+  active: 'Readings with this key are accepted.',
+  expired: 'Readings with this key are refused with “API key has expired”. To use the key again, set a later expiry.',
+  suspended: 'Readings with this key are refused with “Invalid API key” until an admin resumes the key.',
+  revoked: 'Readings with this key are refused with “Invalid API key”. A revoked key cannot be used again.',
 }

@@ -73,10 +73,9 @@ export const KeysPage = (props: {
 /** For the device that comes months after the page of its key was closed. */
 const HowToSend = (props: { readonly snippet: Snippet }): JSX.Element => (
   <details class="card">
-    <summary>How a device sends a reading</summary>
+    <summary>How to send a reading</summary>
     <p>
-      Put a key of this cellar into the variable <code>CELLARBOOK_KEY</code>, from wherever the device keeps its
-      secrets.
+      First, set the environment variable <code>CELLARBOOK_KEY</code> to an API key of this cellar.
     </p>
     <ReadingSnippets snippet={props.snippet} shellLabel="In a shell:" />
   </details>
@@ -108,7 +107,7 @@ const StatusTabs = (props: {
   readonly status: KeyStatus
   readonly counts: KeyCounts
 }): JSX.Element => (
-  <nav class="filters" aria-label="Keys by state">
+  <nav class="filters" aria-label="Keys by status">
     <ul>
       {tabs.map((tab) => (
         <li>
@@ -132,23 +131,23 @@ const NoKeys = (props: ListProps): JSX.Element => {
   if (!none) {
     return (
       <div class="empty small">
-        <p safe>{`No ${props.status} key in this cellar.`}</p>
+        <p safe>{`No ${props.status} keys in this cellar.`}</p>
       </div>
     )
   }
   return (
     <div class="empty">
-      <h2>No key yet</h2>
+      <h2>No keys yet</h2>
       <p>
-        A device proves with a key that it may send to this cellar. Give each application a key of its own: then one can
-        be revoked without stopping the others.
+        To send readings to this cellar, a device needs an API key. Create one key for each application. Then you can
+        revoke one key without stopping the others.
       </p>
       {props.isAdmin ? (
         <a class="button" href={paths.newKey(props.cellar)}>
           Create the first key
         </a>
       ) : (
-        <p class="quiet">An admin creates it; you will see it here.</p>
+        <p class="quiet">Ask an admin to create one. It will appear here.</p>
       )}
     </div>
   )
@@ -162,7 +161,7 @@ const KeyTable = (props: ListProps): JSX.Element => (
           <th scope="col">Key</th>
           <th scope="col">Created</th>
           <th scope="col">Last used</th>
-          <th scope="col">Used of limit</th>
+          <th scope="col">Usage</th>
           <th scope="col">Last refusal</th>
           <th scope="col">
             {props.status === 'revoked' ? 'Revoked' : props.status === 'suspended' ? 'Suspended' : 'Expires'}
@@ -204,7 +203,7 @@ const KeyLine = (props: {
       <td data-label="Last used">
         <AgoOrNever at={key.lastUsedAt} nowMs={nowMs} />
       </td>
-      <td data-label="Used of limit">
+      <td data-label="Usage">
         {props.status === 'active' ? (
           <UsageMeter used={key.used} limit={key.limit} />
         ) : (
@@ -231,7 +230,7 @@ export const LastRefusal = (props: {
   readonly nowMs: number
 }): JSX.Element =>
   props.refusal === null ? (
-    <span class="quiet">none since this node started</span>
+    <span class="quiet">None</span>
   ) : (
     <span class="refusal">
       <code safe>{props.refusal.code}</code> <Ago at={props.refusal.at} nowMs={props.nowMs} />
@@ -244,7 +243,7 @@ export const LastRefusal = (props: {
   )
 
 const costWords = (cause: string | null): string =>
-  `too many requests that stored nothing${cause === null ? '' : `, the last with ${cause}`}`
+  `too many requests that stored nothing${cause === null ? '' : `; last error: ${cause}`}`
 
 /** When and how a key's time ends or ended. */
 const Ending = (props: { readonly apiKey: KeyView; readonly nowMs: number }): JSX.Element => {

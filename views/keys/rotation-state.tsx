@@ -4,10 +4,6 @@ import { durationText } from '../parts/time-words.ts'
 import { paths } from '../paths.ts'
 import type { KeyView, PredecessorView, SuccessorView } from '../types.ts'
 
-/** How long a rotated key has from then on: `lives on 24 h after its first use`. */
-export const livesOnText = (overlapMs: number): string =>
-  overlapMs === 0 ? 'ends with its first use' : `lives on ${durationText(overlapMs)} after its first use`
-
 /** Which key follows this one, and which it follows, among the facts of its page. */
 export const RotationFacts = (props: { readonly apiKey: KeyView; readonly nowMs: number }): JSX.Element => {
   const { successor, predecessor } = props.apiKey
@@ -15,7 +11,7 @@ export const RotationFacts = (props: { readonly apiKey: KeyView; readonly nowMs:
     <>
       {successor === null ? null : (
         <div>
-          <dt>Followed by</dt>
+          <dt>Rotated to</dt>
           <dd>
             <KeyLink keyId={successor.keyId} label={successor.label} />
             <span class="under">
@@ -52,7 +48,7 @@ const SuccessorWords = (props: {
 }): JSX.Element => {
   const { usedAt, isEnding, label } = props.successor
   const { expiresAt, status } = props.apiKey
-  if (label === null) return <>the rotation broke off before that key was made</>
+  if (label === null) return <>the rotation failed: this key was not created</>
   if (usedAt === null) {
     return status === 'active' || status === 'suspended' ? (
       <span safe>{pendingText(props.successor, expiresAt)}</span>
@@ -69,7 +65,7 @@ const SuccessorWords = (props: {
   }
   return (
     <>
-      in use since <Instant at={usedAt} />; this key {expiresAt > props.nowMs ? 'ends' : 'ended'}{' '}
+      in use since <Instant at={usedAt} />; this key {expiresAt > props.nowMs ? 'stops' : 'stopped'}{' '}
       <Instant at={expiresAt} />
     </>
   )
@@ -79,7 +75,7 @@ const FollowsFact = (props: { readonly predecessor: PredecessorView; readonly no
   const { keyId, label } = props.predecessor
   return (
     <div>
-      <dt>Follows</dt>
+      <dt>Rotated from</dt>
       <dd>
         <KeyLink keyId={keyId} label={label} />
         <span class="under">
@@ -92,20 +88,20 @@ const FollowsFact = (props: { readonly predecessor: PredecessorView; readonly no
 
 const PredecessorWords = (props: { readonly predecessor: PredecessorView; readonly nowMs: number }): JSX.Element => {
   const { rotation, status, expiresAt } = props.predecessor
-  if (status === 'revoked') return <>which is revoked</>
-  if (rotation === null) return <>which another key follows now</>
+  if (status === 'revoked') return <>revoked</>
+  if (rotation === null) return <>rotated again: another key takes its place</>
   if (expiresAt !== null && expiresAt <= props.nowMs) {
     return (
       <>
-        which ended <Instant at={expiresAt} />
+        stopped <Instant at={expiresAt} />
       </>
     )
   }
-  if (rotation.usedAt === null) return <span safe>{whichEndsText(rotation)}</span>
-  if (!rotation.isEnding || expiresAt === null) return <>which an admin has given more time</>
+  if (rotation.usedAt === null) return <span safe>{oldKeyStopsText(rotation)}</span>
+  if (!rotation.isEnding || expiresAt === null) return <>an admin changed its expiry</>
   return (
     <>
-      which ends <Instant at={expiresAt} />
+      stops <Instant at={expiresAt} />
     </>
   )
 }
@@ -117,29 +113,30 @@ export const PendingEnd = (props: { readonly apiKey: KeyView }): JSX.Element => 
   const { keyId, awaitedId, overlapMs } = successor
   const end =
     awaitedId === null
-      ? `${knownPart(keyId)} is revoked, so ${nothingEndsText(expiresAt)}`
-      : endsText(overlapMs, knownPart(awaitedId))
+      ? `${knownPart(keyId)} was revoked, so this key ${keepsWorkingText(expiresAt)}`
+      : stopsText(overlapMs, knownPart(awaitedId))
   return <span class="under" safe>{`rotated: ${end}`}</span>
 }
 
-/** Below the successor, of the key that it follows. */
+/** On the page of the old key. */
 const pendingText = ({ keyId, awaitedId, overlapMs }: SuccessorView, expiresAt: number | null): string => {
-  if (awaitedId === keyId) return endsText(overlapMs, 'it')
-  if (awaitedId === null) return `which is revoked, so ${nothingEndsText(expiresAt)}`
-  return `which is revoked; this key ${endsText(overlapMs, knownPart(awaitedId))}`
+  if (awaitedId === keyId) return `not used yet; this key ${stopsText(overlapMs, 'the new key')}`
+  if (awaitedId === null) return `revoked before its first use, so this key ${keepsWorkingText(expiresAt)}`
+  return `revoked before its first use; this key ${stopsText(overlapMs, knownPart(awaitedId))}`
 }
 
-/** Below the key that it follows, of that one. */
-const whichEndsText = ({ keyId, awaitedId, overlapMs }: SuccessorView): string => {
-  if (awaitedId === keyId) return `which ${endsText(overlapMs, 'this key')}`
-  if (awaitedId === null) return 'which this key does not end: it was revoked unused'
-  return `which ${endsText(overlapMs, knownPart(awaitedId))}`
+/** On the page of the new key. */
+const oldKeyStopsText = ({ keyId, awaitedId, overlapMs }: SuccessorView): string => {
+  if (awaitedId === keyId) return stopsText(overlapMs, 'this key')
+  if (awaitedId === null) return 'keeps working: this key was revoked before its first use'
+  return stopsText(overlapMs, knownPart(awaitedId))
 }
 
-const nothingEndsText = (expiresAt: number | null): string =>
-  expiresAt === null ? 'nothing ends this key' : 'nothing ends this key before it expires'
+const keepsWorkingText = (expiresAt: number | null): string =>
+  expiresAt === null ? 'keeps working' : 'keeps working until it expires'
 
-const endsText = (overlapMs: number, successor: string): string =>
+/** When a rotated key stops: `stops 24 h after the first reading with the new key`. */
+const stopsText = (overlapMs: number, newKey: string): string =>
   overlapMs === 0
-    ? `ends with the first reading with ${successor}`
-    : `ends ${durationText(overlapMs)} after the first reading with ${successor}`
+    ? `stops at the first reading with ${newKey}`
+    : `stops ${durationText(overlapMs)} after the first reading with ${newKey}`

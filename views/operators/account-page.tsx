@@ -41,28 +41,28 @@ const PasswordForm = (props: {
   return (
     <form method="post" action={paths.accountPassword} class="card">
       <h2>Change password</h2>
-      <p class="hint">Every other session of yours ends.</p>
+      <p class="hint">This ends all your other sessions.</p>
       <Csrf token={props.shell.csrf} />
       <FormFault fault={faults.form} />
       {/* A password manager looks for it, to know whose password this is. */}
       <input type="email" value={attribute(props.email)} autocomplete="username" readonly hidden />
       <PasswordField
         name="own_password"
-        label="Your password now"
+        label="Current password"
         autocomplete="current-password"
         fault={faults.own_password}
       />
       <PasswordField
         name="password"
         label="New password"
-        hint={`At least ${props.passwordCharsMin} characters. A few random words work well.`}
+        hint={`At least ${props.passwordCharsMin} characters, for example a few random words.`}
         autocomplete="new-password"
         charsMin={props.passwordCharsMin}
         fault={faults.password}
       />
       <PasswordField
         name="password_again"
-        label="New password again"
+        label="Repeat new password"
         autocomplete="new-password"
         charsMin={props.passwordCharsMin}
         fault={faults.password_again}

@@ -8,7 +8,7 @@ export const LinkMark = (props: { readonly madeBy: string; readonly isOwn: boole
     <span class="under link-mark">
       <span class="mark skew">somebody else’s link</span>{' '}
       <span>
-        made by <LinkMaker madeBy={props.madeBy} />
+        created by <LinkMaker madeBy={props.madeBy} />
       </span>
     </span>
   )

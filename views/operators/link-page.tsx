@@ -36,7 +36,7 @@ export const LinkPage = (props: {
             name="email"
             type="email"
             label="E-mail"
-            hint="You sign in with it; nothing is mailed."
+            hint="You sign in with this e-mail. No mail is sent."
             autocomplete="username"
             required
             autofocus
@@ -47,7 +47,7 @@ export const LinkPage = (props: {
         <PasswordField
           name="password"
           label="Password"
-          hint={`At least ${props.passwordCharsMin} characters. A few random words work well. Common passwords are refused. So are passwords made of your e-mail, the name Cellarbook or names of cellars.`}
+          hint={`At least ${props.passwordCharsMin} characters, for example a few random words. Do not use a common password, your e-mail, the name Cellarbook or the name of a cellar.`}
           autocomplete="new-password"
           charsMin={props.passwordCharsMin}
           fault={form.faults.password}
@@ -55,7 +55,7 @@ export const LinkPage = (props: {
         />
         <PasswordField
           name="password_again"
-          label="Password again"
+          label="Repeat password"
           autocomplete="new-password"
           charsMin={props.passwordCharsMin}
           fault={form.faults.password_again}
@@ -88,7 +88,7 @@ const titleOf = (purpose: LinkPurpose): string => {
 
 const buttonOf = (purpose: LinkPurpose): string => {
   if (purpose.kind === 'reset') return 'Set password and sign in'
-  return isFirst(purpose) ? 'Set up and sign in' : 'Choose password and sign in'
+  return isFirst(purpose) ? 'Set up and sign in' : 'Set password and sign in'
 }
 
 const isFirst = (purpose: LinkPurpose): boolean => purpose.kind === 'set_up' && purpose.isFirst
@@ -97,11 +97,11 @@ const isFirst = (purpose: LinkPurpose): boolean => purpose.kind === 'set_up' && 
 const leadOf = (purpose: LinkPurpose): string => {
   switch (purpose.kind) {
     case 'set_up':
-      return `You become ${purpose.isFirst ? 'the first operator, ' : ''}an ${purpose.role}: ${roleMeanings[purpose.role]}.`
+      return `You will be ${purpose.isFirst ? 'the first operator, and ' : ''}an ${purpose.role}: ${roleMeanings[purpose.role]}.`
     case 'join':
-      return `You were invited as an ${purpose.role}: ${roleMeanings[purpose.role]}. Choose a password, and you are in.`
+      return `You are invited as an ${purpose.role}: ${roleMeanings[purpose.role]}. Choose a password to sign in.`
     case 'reset':
-      return 'Every session that is open under the old one ends.'
+      return 'This ends all your open sessions.'
     default:
       return unknownPurpose(purpose)
   }
@@ -112,18 +112,18 @@ const unknownPurpose = (purpose: never): never => {
 }
 
 const roleMeanings: Readonly<Record<Role, string>> = {
-  admin: 'you create cellars and keys, and invite others',
-  auditor: 'you see everything and change nothing',
+  admin: 'you can create cellars and keys, and invite others',
+  auditor: 'you can see everything, but change nothing',
 }
 
 export const LinkSpentPage = (props: { readonly shell: Shell }): JSX.Element => (
-  <Layout shell={props.shell} title="Link spent or expired" narrow>
-    <h1>This link is spent or expired</h1>
-    <p class="lead">A link works once, and for a limited time.</p>
+  <Layout shell={props.shell} title="This link no longer works" narrow>
+    <h1>This link no longer works</h1>
+    <p class="lead">A one-time link works once, and only until it expires.</p>
     <div class="card">
       <p>
-        If you have already used it, <a href={paths.signIn}>sign in</a> with the password you chose. Otherwise ask an
-        admin for another one, or make it on the machine that runs the service:
+        If you have already used this link, <a href={paths.signIn}>sign in</a> with the password that you chose.
+        Otherwise, ask an admin for a new link, or run this on the machine of the service:
       </p>
       <pre tabindex="0">
         <code>bun run cellarbook operator link --email you@example.com</code>

@@ -90,4 +90,4 @@ const SessionLine = (props: {
   )
 }
 
-const browserOf = ({ place }: SessionRow): string => place?.browser ?? 'Browser not recorded'
+const browserOf = ({ place }: SessionRow): string => place?.browser ?? 'Unknown browser'

@@ -41,7 +41,7 @@ export const ConfirmAccessPage = (props: {
       >
         {operator.isYou && change !== 'end_other_sessions' ? (
           <p class="last-use in-use">
-            <strong>This is you.</strong> Only another admin can undo it.
+            <strong>This is your own account.</strong> Only another admin can undo this.
           </p>
         ) : null}
         <p safe>{consequences}</p>
@@ -86,38 +86,38 @@ const words: Readonly<Record<AccessChange, Words>> = {
     object: '?',
     button: 'Remove access',
     consequences:
-      'Every session and every one-time link of theirs ends, within a second on every node. What they did stays in the log, and they can be invited again.',
+      'All their sessions and one-time links end, within a second on every node. Their past actions stay in the event log. You can invite them again.',
   },
   withdraw: {
     title: 'Withdraw invitation?',
     verb: 'Withdraw the invitation of',
     object: '?',
-    button: 'Withdraw',
+    button: 'Withdraw invitation',
     consequences:
-      'Every one-time link of theirs ends, within a second on every node. If they have joined by then, their access ends too. They can be invited again.',
+      'All their one-time links end, within a second on every node. If they have joined in the meantime, they lose access too. You can invite them again.',
   },
   end_sessions: {
     title: 'End sessions?',
-    verb: 'End every session of',
+    verb: 'End all sessions of',
     object: '?',
     button: 'End sessions',
     consequences:
-      'They are signed out everywhere, within a second on every node. They can sign in again. If somebody else knows their password, make them a one-time link too: it sets a new password.',
+      'They are signed out everywhere, within a second on every node. They can sign in again. If somebody else knows their password, also create a one-time link for them to set a new password.',
   },
   end_other_sessions: {
     title: 'End your other sessions?',
-    verb: 'End every other session of',
+    verb: 'End all other sessions of',
     object: '?',
     button: 'End other sessions',
-    consequences:
-      'You are signed out everywhere else, within a second on every node. The session that you use now stays open.',
+    consequences: 'You are signed out everywhere else, within a second on every node. This session stays open.',
   },
   auditor: {
     title: 'Change role?',
     verb: 'Make',
     object: ' an auditor?',
     button: 'Make auditor',
-    consequences: 'From then on they see everything and change nothing, also where they are signed in already.',
+    consequences:
+      'They can still see everything, but no longer change anything. This also applies to their open sessions.',
   },
   admin: {
     title: 'Change role?',
@@ -125,6 +125,6 @@ const words: Readonly<Record<AccessChange, Words>> = {
     object: ' an admin?',
     button: 'Make admin',
     consequences:
-      'From then on they may do what you may: create and revoke keys, invite others, and take away access, yours included.',
+      'They can do everything that you can do: create and revoke keys, invite others, and remove anyone, including you.',
   },
 }

@@ -20,7 +20,7 @@ export const OperatorsPage = (props: {
       <div class="heading">
         <h1>Operators</h1>
         <p class="quiet">
-          People who sign in here. An admin changes things, an auditor sees everything and changes nothing.
+          People who can sign in. Admins can change everything. Auditors can see everything, but change nothing.
         </p>
       </div>
       <section aria-label="Operators">
@@ -95,7 +95,7 @@ const InvitationLine = (props: { readonly invitation: InvitationRow; readonly is
       <td data-label="Added">
         <span class="quiet">invited</span>
         <span class="under">
-          until <Instant at={expiresAt} />
+          link expires <Instant at={expiresAt} />
         </span>
       </td>
       <td data-label="Last sign-in">
@@ -114,10 +114,10 @@ const InvitationLine = (props: { readonly invitation: InvitationRow; readonly is
 
 const LinkForm = (props: { readonly csrf: string; readonly form: Form<LinkField> }): JSX.Element => (
   <form method="post" action={paths.operatorLinks} class="card below-table">
-    <h2>Make a one-time link</h2>
+    <h2>Create a one-time link</h2>
     <p class="hint">
-      For a new operator, or for one who lost the password: then the role stays as it is. Nothing is mailed; you pass
-      the link on.
+      For a new operator, or for an operator who lost the password. No mail is sent: give the link to that person
+      yourself.
     </p>
     <Csrf token={props.csrf} />
     <FormFault fault={props.form.faults.form} />
@@ -125,14 +125,14 @@ const LinkForm = (props: { readonly csrf: string; readonly form: Form<LinkField>
     <RoleField form={props.form} />
     <PasswordField
       name="own_password"
-      label="Your password"
-      hint="Needed if this e-mail has an account, or had one: whoever holds the link can then act as that person."
+      label="Your own password"
+      hint="Only needed if this e-mail has or had an account. Reason: the link lets its holder act as that person."
       autocomplete="current-password"
       fault={props.form.faults.own_password}
       mayBeBlank
     />
     <div class="form-end">
-      <button type="submit">Make link</button>
+      <button type="submit">Create link</button>
     </div>
   </form>
 )
@@ -176,7 +176,7 @@ const AccessAction = (props: {
 
 const RoleField = (props: { readonly form: Form<LinkField> }): JSX.Element => (
   <fieldset class={props.form.faults.role === undefined ? 'field' : 'field refused'}>
-    <legend>Role of a new operator</legend>
+    <legend>Role (only for a new operator)</legend>
     <div class="choices">
       {roles.map((role) => (
         <label class="choice">
@@ -216,10 +216,10 @@ export const OperatorLinkPage = (props: {
         For <Name text={props.email} />
       </h2>
       <p>
-        It is shown <strong>this once</strong>, works once, and until <Instant at={props.expiresAt} />. Whoever opens it
-        chooses the password: pass it on in private.
+        The link is shown <strong>only once</strong>. It works once, and expires <Instant at={props.expiresAt} />. Send
+        it privately, because whoever opens it can set the password.
       </p>
-      <Copyable id="one-time-link" label="The link" text={props.url} what="link" secret />
+      <Copyable id="one-time-link" label="One-time link" text={props.url} what="link" secret />
     </section>
     <p>
       <a href={paths.operators}>Back to operators</a>

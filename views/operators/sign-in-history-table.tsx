@@ -13,11 +13,11 @@ export const SignInHistory = (props: {
 }): JSX.Element => (
   <section class="account" aria-labelledby="sign-ins-title">
     <h2 id="sign-ins-title">
-      Sign-in history <small>newest first; times are UTC</small>
+      Sign-in history <small>newest first, in UTC</small>
     </h2>
     <p class="quiet">
-      Addresses and browsers are kept for 30 days. Links that somebody else made are marked. If you did not ask for one,
-      change your password, and ask the person who made it.
+      Addresses and browsers are kept for 30 days. Links that somebody else created are marked. If you did not ask for
+      such a link, change your password, and ask the person who created the link.
     </p>
     {props.rows.length === 0 ? (
       <p class="empty small">Nobody has signed in to this account.</p>
@@ -100,9 +100,9 @@ const wordsOf = (row: SignInHistoryRow): string => {
     case 'signed_out':
       return 'Session ended'
     case 'link_made':
-      return row.isInvitation ? 'Invitation made' : 'One-time link made'
+      return row.isInvitation ? 'Invitation created' : 'One-time link created'
     case 'password_set':
-      return row.hasLink ? 'Password set by a one-time link' : 'Password changed'
+      return row.hasLink ? 'Password set with a one-time link' : 'Password changed'
     case 'refused':
       return 'Password refused'
     default:

@@ -16,8 +16,8 @@ export const SignInPage = (props: {
     <h1>Sign in</h1>
     {props.isFresh ? (
       <p class="notice">
-        Nobody has been set up yet. Open the one-time link that the service printed when it started, or make one on its
-        machine: <code>bun run cellarbook operator link</code>.
+        There is no account yet. Open the one-time link that the service printed when it started. To create a new link,
+        run this on the machine of the service: <code>bun run cellarbook operator link</code>
       </p>
     ) : null}
     <form method="post" action={paths.signIn} class="card">
@@ -39,8 +39,8 @@ export const SignInPage = (props: {
       </div>
     </form>
     <p class="quiet">
-      Lost your password? An admin can make you a one-time link under Operators; so can whoever holds the machine, with{' '}
-      <code>bun run cellarbook operator link --email you@example.com</code>.
+      Lost your password? Ask an admin for a one-time link. Or run this on the machine of the service:{' '}
+      <code>bun run cellarbook operator link --email you@example.com</code>
     </p>
   </Layout>
 )

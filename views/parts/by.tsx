@@ -31,7 +31,7 @@ const Operator = (props: { readonly by: Extract<By, { readonly kind: 'operator' 
     <span>
       <Name text={email} />{' '}
       <span class="quiet">
-        (password from a link by <LinkMaker madeBy={linkMadeBy} />)
+        (password set with a link by <LinkMaker madeBy={linkMadeBy} />)
       </span>
     </span>
   )

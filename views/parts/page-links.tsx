@@ -12,7 +12,7 @@ export const PageLinks = (props: {
   const { page, pages, hrefOf, words } = props
   if (pages === 1) return ''
   return (
-    <nav class="pages" aria-label="Pages of this list">
+    <nav class="pages" aria-label="Pages">
       <ul>
         {page > 1 ? (
           <li>
@@ -21,7 +21,7 @@ export const PageLinks = (props: {
             </a>
           </li>
         ) : null}
-        <li class="quiet" safe>{`page ${countText(page)} of ${countText(pages)}`}</li>
+        <li class="quiet" safe>{`Page ${countText(page)} of ${countText(pages)}`}</li>
         {page < pages ? (
           <li>
             <a class="action" href={attribute(hrefOf(page + 1))} safe>

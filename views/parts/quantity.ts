@@ -6,8 +6,8 @@ const grouped = new Intl.NumberFormat('en')
 /** `6,000`. For counts; a reading's value is shown as it is. */
 export const countText = (count: number): string => grouped.format(count)
 
-/** `6,000 in 60 s`. */
-export const limitText = (limit: Limit): string => `${countText(limit.readings)} in ${durationText(limit.windowMs)}`
+/** `6,000 per 60 s`. */
+export const limitText = (limit: Limit): string => `${countText(limit.readings)} per ${durationText(limit.windowMs)}`
 
 /** `1 key`, `3 keys`. */
 export const countOf = (count: number, one: string, many: string): string =>

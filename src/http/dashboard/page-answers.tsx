@@ -30,7 +30,7 @@ const noticeCookie = ({ origin }: Visit, notice: NoticeName | null): string =>
 
 export type Back = { readonly href: string; readonly words: string }
 
-export const toCellars: Back = { href: paths.cellars, words: 'To the cellars' }
+export const toCellars: Back = { href: paths.cellars, words: 'Go to the cellars' }
 
 export const problemPage = (
   visit: Visit,

@@ -54,7 +54,7 @@ const expectTooMany = (answer: RawAnswer): void => {
   expect(answer.status).toBe(503)
   expect(answer.headers.get('retry-after')).toBe('1')
   expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
-  expect(answer.body).toContain('Too busy to read this form')
+  expect(answer.body).toContain('Too many forms at once')
   expect(answer.body).toContain('Wait a moment, then go back and try again.')
 }
 

@@ -95,7 +95,7 @@ describe('a form whose last byte comes later', () => {
     await ada.post(paths.operatorRole(bobsEmail), { role: 'auditor' })
     const before = await eventsInLog()
     const answer = await held.finish()
-    expect([answer.status, answer.body]).toEqual([403, expect.stringContaining('Not for your role')])
+    expect([answer.status, answer.body]).toEqual([403, expect.stringContaining('Only an admin can do this')])
     expect(await eventsInLog()).toBe(before)
   })
 })

@@ -66,7 +66,7 @@ describe(`the readings of a cellar with ${kegsPerCellarMax} kegs`, () => {
     expect(kegRows(first)).toEqual(Array.from({ length: kegsPerPageMax }, (_, keg) => `rack 0/keg ${keg}`))
     expect(kegRows(second)[0]).toBe('rack 1/keg 0')
     expect(first).toContain('10,000 kegs')
-    expect(second).toContain('page 2 of 100')
+    expect(second).toContain('Page 2 of 100')
     expect(Buffer.byteLength(first)).toBeLessThan(pageBytesMax)
   })
 
@@ -94,7 +94,7 @@ describe(`the readings of a cellar with ${kegsPerCellarMax} kegs`, () => {
     const none = (await admin.get(paths.cellar(testCellar, 'nowhere " &'))).body
     expect(none).toContain('0 of 10,000 kegs')
     expect(none).toContain('value="nowhere &#34; &amp;"')
-    expect((await admin.get(paths.cellar(testCellar, '', 101))).body).toContain('page 100 of 100')
+    expect((await admin.get(paths.cellar(testCellar, '', 101))).body).toContain('Page 100 of 100')
   })
 
   test('answer whatever is looked for, cut where it is too long', async () => {

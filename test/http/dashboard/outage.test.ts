@@ -39,7 +39,7 @@ describe('when the store is away', () => {
     log.failAppend({ fault: 'not_written', nth: 2 })
     const partly = await admin.post(paths.editKey(keyId), values)
     expect(partly.status).toBe(503)
-    expect(partly.body).toContain('Only part of it is done')
+    expect(partly.body).toContain('Only part of your change is saved')
     expect(partly.body).not.toContain('Nothing was changed.')
     expect(partly.body).toContain(`href="${paths.key(keyId)}"`)
     await until(() => service.core.projections.keys.get(keyId)?.label === 'Pump')
@@ -58,7 +58,7 @@ describe('when the store is away', () => {
       [paths.cellars, paths.cellar(testCellar), paths.keys(testCellar)].map((path) => admin.get(path)),
     )
     log.comeBack()
-    expect([history.status, history.body.includes('The log can’t be reached')]).toEqual([503, true])
+    expect([history.status, history.body.includes('The event log is unavailable')]).toEqual([503, true])
     expect([cellars?.status, readings?.status, keys?.status]).toEqual([200, 200, 200])
   })
 
@@ -90,7 +90,7 @@ describe('when the store did not say', () => {
     const answer = await person.post(paths.revokeKey(unsureKey), { reason: '' })
     expect([answer.status, answer.location]).toEqual([503, null])
     expect(answer.body).toContain('Not confirmed yet')
-    expect(answer.body).toContain('It may be in force or not.')
+    expect(answer.body).toContain('Your change may or may not be in force.')
     expect(answer.body).toContain(`href="${paths.key(unsureKey)}"`)
     expect((await person.get(paths.key(unsureKey))).body).not.toContain('Revoked: no reading')
     await unsure.stop()

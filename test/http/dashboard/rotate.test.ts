@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => service.stop())
 
 const idIn = ({ body }: Seen): string => /name="_key_id" value="([^"]*)"/.exec(body)?.[1] ?? ''
-const replacedWords = 'The new key replaces another one'
+const replacedWords = 'An earlier new key is still unused'
 const plainText = (seen: Seen | undefined): string => (seen?.body ?? '').replace(/<[^>]*>/g, '').replace(/\s+/g, ' ')
 const wholeKey = /clr_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}/
 
@@ -82,10 +82,19 @@ describe('the form that rotates a key', () => {
   )
 
   test.each([
-    ['0', 'The first reading with the new key stops the old key at once. A test reading counts, too.'],
-    ['1h', 'starts the end of the old key: it works for 1 hour more, then it stops. A test reading counts, too.'],
-    ['24h', 'starts the end of the old key: it works for 24 hours more, then it stops. A test reading counts, too.'],
-    ['7d', 'starts the end of the old key: it works for 7 days more, then it stops. A test reading counts, too.'],
+    ['0', 'The first reading with the new key stops the old key at once. A test reading counts too.'],
+    [
+      '1h',
+      'After the first reading with the new key, the old key works for 1 hour more, then stops. A test reading counts too.',
+    ],
+    [
+      '24h',
+      'After the first reading with the new key, the old key works for 24 hours more, then stops. A test reading counts too.',
+    ],
+    [
+      '7d',
+      'After the first reading with the new key, the old key works for 7 days more, then stops. A test reading counts too.',
+    ],
   ])('says after overlap %s when the old key ends, and what starts that', async (overlap, words) => {
     const { answer } = await rotate(overlap)
     expect(plainText(answer)).toContain(words)
@@ -102,7 +111,7 @@ describe('the form that rotates a key', () => {
     await service.core.keys.suspend(old.keyId, '', testAsker)
     const words = plainText((await rotate('24h')).answer)
     expect(words).toContain('The old key never works past its own expiry, 2026-03-01 13:00:00 UTC')
-    expect(words).toContain('The old key is suspended, so its devices are refused already.')
+    expect(words).toContain('The old key is suspended, so its devices are already refused.')
   })
 
   test.each([
@@ -128,7 +137,7 @@ describe('the form that rotates a key', () => {
     const answer = await person.post(paths.rotateKey(keyId), { overlap: '0', _key_id })
     await busy.stop()
     expect(answer.status).toBe(201)
-    expect(plainText(answer)).toContain('This key does not end the old one')
+    expect(plainText(answer)).toContain('This key does not stop the old key')
     expect(plainText(answer)).not.toContain('at once')
     expect(answer.body).not.toContain('curl')
   })
@@ -138,7 +147,7 @@ describe('the form that rotates a key', () => {
     const before = await eventsInLog()
     const again = await admin.post(paths.rotateKey(old.keyId), sent)
     expect(again.status).toBe(409)
-    expect(again.body).toContain('This form was sent before')
+    expect(again.body).toContain('This form was already sent')
     expect(again.body).not.toContain(key)
     expect(idIn(again)).not.toBe(sent._key_id)
     expect([keysOfCellar().length, await eventsInLog()]).toEqual([2, before])
@@ -152,15 +161,15 @@ describe('the form that rotates a key', () => {
     expect(second.answer.status).toBe(201)
     const words = plainText(second.answer)
     expect(words).toContain(
-      `clr_${first.keyId}_…, made 2026-03-01 12:00:00 UTC by ${emailOf.admin}, was to follow the old key, and has not been used.`,
+      `clr_${first.keyId}_…, created 2026-03-01 12:00:00 UTC by ${emailOf.admin}, has not been used.`,
     )
-    expect(words).toContain('It goes on working, but its use no longer ends the old key')
+    expect(words).toContain('That key still works, but using it no longer stops the old key.')
     // What the page says is so.
     expect((await service.post(validReading, first.key)).status).toBe(200)
     await service.untilFolded(first.keyId, 1)
     expect(endOf(old.keyId)).toBeNull()
     const third = await rotate('24h')
-    expect(plainText(third.answer)).toContain(`clr_${second.keyId}_…, made`)
+    expect(plainText(third.answer)).toContain(`clr_${second.keyId}_…, created`)
     expect(plainText(third.answer)).not.toContain(`clr_${first.keyId}_…`)
   })
 
@@ -171,7 +180,7 @@ describe('the form that rotates a key', () => {
     const [told, ...others] = answers.filter(({ answer }) => answer.body.includes(replacedWords))
     expect([told?.keyId, others]).toEqual([lastId, []])
     const replaced = answers.find(({ keyId }) => keyId !== lastId)
-    expect(plainText(told?.answer)).toContain(`clr_${replaced?.keyId}_…, made`)
+    expect(plainText(told?.answer)).toContain(`clr_${replaced?.keyId}_…, created`)
   })
 
   test('names none that was used, or is revoked', async () => {
@@ -251,7 +260,9 @@ describe('the form that rotates a key', () => {
     expect((await service.post(validReading, key)).status).toBe(200)
     await until(() => endOf(old.keyId) !== null)
     expect(await pageOf(old.keyId)).not.toContain(paths.rotateKey(old.keyId))
-    expect(await openForm()).toContain('Another key has taken its place, and is in use. Rotate that one.')
+    expect(await openForm()).toContain(
+      'This key was already rotated, and the new key is in use. Rotate the new key instead.',
+    )
     const superseded = await sendOpenForm()
     expect([superseded.status, superseded.body]).toEqual([409, expect.stringContaining(keyId)])
 
@@ -260,12 +271,12 @@ describe('the form that rotates a key', () => {
     admin = await signedIn(service, 'admin')
     expect((await admin.get(paths.rotateKey(old.keyId))).status).toBe(200)
     service.clock.advance(1)
-    expect(await openForm()).toContain('It has expired. Give it a later expiry first, then rotate it.')
-    expect((await sendOpenForm()).body).toContain('Give it a later expiry first.')
+    expect(await openForm()).toContain('This key has expired. Set a later expiry first, then rotate the key.')
+    expect((await sendOpenForm()).body).toContain('Set a later expiry first.')
 
     await service.core.keys.revoke(old.keyId, '', testAsker)
-    expect(await openForm()).toContain('It was revoked at ')
-    expect((await sendOpenForm()).body).toContain('which is final')
+    expect(await openForm()).toContain('This key was already revoked at ')
+    expect((await sendOpenForm()).body).toContain('which cannot be undone')
     expect(keysOfCellar()).toHaveLength(2)
   })
 
@@ -280,42 +291,44 @@ describe('a rotated key', () => {
     const { key, keyId } = await rotate('24h')
     const before = await pageOf(old.keyId)
     expect(before).toContain(`href="${paths.key(keyId)}"`)
-    expect(before).toContain('ends 24 h after the first reading with it')
+    expect(before).toContain('stops 24 h after the first reading with the new key')
     expect(await pageOf(keyId)).toContain(`href="${paths.key(old.keyId)}"`)
-    expect(await pageOf(keyId)).toContain('which ends 24 h after the first reading with this key')
+    expect(await pageOf(keyId)).toContain('stops 24 h after the first reading with this key')
     expect((await admin.get(paths.keys(testCellar))).body).toContain(
-      `rotated: ends 24 h after the first reading with clr_${keyId}_…`,
+      `rotated: stops 24 h after the first reading with clr_${keyId}_…`,
     )
 
     expect((await service.post(validReading, key)).status).toBe(200)
     await until(() => endOf(old.keyId) !== null)
-    expect(await pageOf(old.keyId)).toMatch(/in use since <time.*this key ends <time/)
-    expect(await pageOf(keyId)).toMatch(/which ends <time/)
+    expect(await pageOf(old.keyId)).toMatch(/in use since <time.*this key stops <time/)
+    expect(await pageOf(keyId)).toMatch(/stops <time/)
     service.clock.advance(86_400_000)
     admin = await signedIn(service, 'admin')
-    expect(await pageOf(old.keyId)).toMatch(/in use since <time.*this key ended <time/)
-    expect(await pageOf(keyId)).toMatch(/which ended <time/)
+    expect(await pageOf(old.keyId)).toMatch(/in use since <time.*this key stopped <time/)
+    expect(await pageOf(keyId)).toMatch(/stopped <time/)
   })
 
   test('promises no end that can’t come, its successor being revoked unused, until another follows', async () => {
     const { keyId } = await rotate('1h')
     const listed = async () => (await admin.get(paths.keys(testCellar))).body
     const form = async () => (await admin.get(paths.rotateKey(old.keyId))).body.replace(/\s+/g, ' ')
-    expect(await form()).toContain('if its text is lost, revoke it')
+    expect(await form()).toContain('If nobody needs that key, revoke it.')
     await service.core.keys.revoke(keyId, '', testAsker)
-    expect(await pageOf(old.keyId)).toContain('which is revoked, so nothing ends this key<')
-    expect(await listed()).toContain(`rotated: clr_${keyId}_… is revoked, so nothing ends this key<`)
-    expect(await pageOf(keyId)).toContain('which this key does not end: it was revoked unused')
-    expect(await form()).toContain('and is revoked. The new key takes its place.')
+    expect(await pageOf(old.keyId)).toContain('revoked before its first use, so this key keeps working<')
+    expect(await listed()).toContain(`rotated: clr_${keyId}_… was revoked, so this key keeps working<`)
+    expect(await pageOf(keyId)).toContain('keeps working: this key was revoked before its first use')
+    expect(await form()).toContain('That key is revoked. The new key takes its place.')
     for (const page of [await pageOf(old.keyId), await listed(), await pageOf(keyId), await form()]) {
-      expect(page).not.toMatch(/after the first reading with (it|this key|clr_)/)
-      expect(page).not.toContain('if its text is lost')
+      expect(page).not.toMatch(/after the first reading with (the new key|this key|clr_)/)
+      expect(page).not.toContain('If nobody needs that key')
     }
     await service.core.keys.setExpiry(old.keyId, service.clock.now() + 86_400_000, testAsker)
-    expect(await pageOf(old.keyId)).toContain('which is revoked, so nothing ends this key before it expires')
+    expect(await pageOf(old.keyId)).toContain(
+      'revoked before its first use, so this key keeps working until it expires',
+    )
 
     await rotate('24h')
-    expect(await pageOf(old.keyId)).toContain('ends 24 h after the first reading with it')
+    expect(await pageOf(old.keyId)).toContain('stops 24 h after the first reading with the new key')
   })
 
   test('names the key that is to end it, its successor being revoked unused after it was rotated', async () => {
@@ -323,13 +336,13 @@ describe('a rotated key', () => {
     const made = await service.core.keys.rotate(keyId, { overlapMs: 0 }, testAsker)
     if (!made.ok) throw new Error(`refused: ${made.refusal.kind}`)
     await service.core.keys.revoke(keyId, '', testAsker)
-    const end = `ends 1 h after the first reading with clr_${made.value.state.keyId}_…`
-    expect(await pageOf(old.keyId)).toContain(`which is revoked; this key ${end}`)
+    const end = `stops 1 h after the first reading with clr_${made.value.state.keyId}_…`
+    expect(await pageOf(old.keyId)).toContain(`revoked before its first use; this key ${end}`)
     expect((await admin.get(paths.keys(testCellar))).body).toContain(`rotated: ${end}`)
-    expect(await pageOf(keyId)).toContain(`which ${end}`)
+    expect(await pageOf(keyId)).toContain(end)
     expect((await service.post(validReading, made.value.key)).status).toBe(200)
     await until(() => endOf(old.keyId) !== null)
-    expect(await pageOf(old.keyId)).toMatch(/in use since <time.*this key ends <time/)
+    expect(await pageOf(old.keyId)).toMatch(/in use since <time.*this key stops <time/)
   })
 
   test('is refused as expired from the first reading with the new one on, when it is to have no time', async () => {
@@ -346,6 +359,6 @@ describe('a rotated key', () => {
     const { keyId } = await rotate('7d')
     const page = await pageOf(old.keyId)
     expect(page).toContain('KeyRotated')
-    expect(page).toContain(`clr_${keyId}_…; this key lives on 7 d after its first use`)
+    expect(page).toContain(`clr_${keyId}_…; this key works for 7 d from the first reading with the new key`)
   })
 })

@@ -77,7 +77,7 @@ describe('a key’s form that was opened before another admin saved theirs', () 
     expect(key()).toMatchObject({ label: 'Pump & "press"', note: '', limit: { readings: 600, windowMs: 30_000 } })
     expect((await eventsFrom(before)).map(({ type }) => type)).toEqual(['KeyRelabelled', 'KeyLimitChanged'])
     const { body } = await admin.get(paths.key(keyId))
-    for (const said of ['The changes are saved and in force.', '600']) expect(body).toContain(said)
+    for (const said of ['Changes saved and in force.', '600']) expect(body).toContain(said)
     expect(body.slice(0, body.indexOf('id="history"'))).not.toContain('Only until the harvest')
   })
 
@@ -97,7 +97,7 @@ describe('a key’s form that was opened before another admin saved theirs', () 
     expect((await save({})).location).toBe(paths.key(keyId))
     expect(await eventCount()).toBe(before)
     expect(key()).toEqual(keyBefore)
-    expect((await admin.get(paths.key(keyId))).body).toContain('No field was changed, so nothing was saved.')
+    expect((await admin.get(paths.key(keyId))).body).toContain('You changed no field, so nothing was saved.')
   })
 
   test('remembers over a fault what it showed first', async () => {
@@ -146,7 +146,7 @@ describe('the forms of a cellar’s settings that were opened before another adm
     await service.core.cellars.changePolicy(testCellar, { limit, readingAgeMsMax: dayMs }, testAsker)
     await save({ age_max: '7d' })
     expect(cellar()?.policy).toMatchObject({ limit, readingAgeMsMax: 7 * dayMs, readingAheadMsMax: null })
-    expect((await admin.get(paths.settings(testCellar))).body).toContain('The bounds are saved.')
+    expect((await admin.get(paths.settings(testCellar))).body).toContain('Rules saved.')
   })
 
   test('saved as they were shown change nothing, and say so', async () => {
@@ -158,7 +158,7 @@ describe('the forms of a cellar’s settings that were opened before another adm
       await save({})
       expect([action, await eventCount()]).toEqual([action, before])
       expect(cellar()).toMatchObject({ title: 'Theirs', policy: { limit } })
-      expect((await admin.get(paths.settings(testCellar))).body).toContain('No field was changed')
+      expect((await admin.get(paths.settings(testCellar))).body).toContain('You changed no field')
       await service.core.cellars.changePolicy(testCellar, { limit: null }, testAsker)
       await service.core.cellars.rename(testCellar, 'Old & title', testAsker)
     }

@@ -238,12 +238,12 @@ const methodNotAllowed = async (visit: Visit, route: Route): Promise<Response> =
 
 /** No browser sends one. Over TLS, where every name is ours, and beside an address in figures nothing else would refuse it. */
 const unreadableHost = (): Response =>
-  inWords('This Host header names no host. Send a name or an IP address, and a port up to 65535.', 400)
+  inWords('The Host header is not valid. Send a host name or an IP address, with a port of at most 65535.', 400)
 
 /** Whoever asks under a name that is not ours gets no more than these words. */
 const unknownHost = (): Response =>
   inWords(
-    'This host name is not one of the service. Open it by localhost, by its IP address, or by PUBLIC_URL, which you may set.',
+    'This service does not accept this host name. Use localhost or the IP address, or set PUBLIC_URL to this address.',
     421,
   )
 

@@ -46,4 +46,4 @@ export const alreadyDoneText = (notice: NoticeName | null, key: KeyState): strin
 }
 
 const nothingAdded = (what: string, { at, by }: Mark): string =>
-  `It was ${what} at ${secondText(at)} by ${byText(by)}; nothing was added.`
+  `This key was already ${what} at ${secondText(at)} by ${byText(by)}. Nothing was changed.`

@@ -1,6 +1,6 @@
 import type { ExpiryChoice } from '../../../../views/types.ts'
-import { parseExpiry } from '../../../domain/expiry.ts'
 import type { Limit } from '../../../domain/events.ts'
+import { parseExpiry } from '../../../domain/expiry.ts'
 import type { KeyState } from '../../../domain/key.ts'
 import { assertNever, done } from '../../../domain/refusal.ts'
 import { invalidField, type Typed } from '../../../domain/text.ts'
@@ -59,11 +59,14 @@ const expiryChoices: readonly ExpiryChoice[] = ['keep', 'never', '7d', '30d', '9
 
 /** Browsers without a date field send any text. */
 const typedDate = (text: string, { nowMs, isNew }: ExpiryForm): Typed<number> => {
-  if (text.trim() === '') return invalidField('expires_on', 'Choose the last day on which the key is valid.')
+  if (text.trim() === '') return invalidField('expires_on', 'Choose the last valid day of the key.')
   const parsed = parseExpiry(text)
   if (!parsed.ok) return invalidField('expires_on', parsed.refusal.rule)
   if (parsed.value > nowMs) return parsed
-  return invalidField('expires_on', `That day is over in UTC.${isNew ? '' : ' To end a key now, revoke it.'}`)
+  return invalidField(
+    'expires_on',
+    `This day is already over in UTC. Choose a later day.${isNew ? '' : ' To stop the key now, revoke it.'}`,
+  )
 }
 
 /** The limit of both fields together; `null` if both are blank. */
@@ -71,14 +74,21 @@ export const typedLimit = (form: FormFields): Typed<Limit | null> => {
   const readings = form('limit_readings').trim()
   const seconds = form('limit_seconds').trim()
   if (readings === '' && seconds === '') return done(null)
-  if (readings === '') return invalidField('limit_readings', 'Say how many readings too, or leave both blank.')
-  if (seconds === '') return invalidField('limit_seconds', 'Say in how many seconds too, or leave both blank.')
+  if (readings === '')
+    return invalidField('limit_readings', 'Enter the number of readings too, or leave both fields blank.')
+  if (seconds === '') return invalidField('limit_seconds', 'Enter the period too, or leave both fields blank.')
   if (!isWithin(readings, 1, keyLimitReadingsMax)) {
-    return invalidField('limit_readings', `The readings must be a whole number from 1 to ${keyLimitReadingsMax}.`)
+    return invalidField(
+      'limit_readings',
+      `The number of readings must be a whole number from 1 to ${keyLimitReadingsMax}.`,
+    )
   }
   const [secondsMin, secondsMax] = [keyWindowMsMin / 1_000, keyWindowMsMax / 1_000]
   if (!isWithin(seconds, secondsMin, secondsMax)) {
-    return invalidField('limit_seconds', `The seconds must be a whole number from ${secondsMin} to ${secondsMax}.`)
+    return invalidField(
+      'limit_seconds',
+      `The period must be a whole number of seconds from ${secondsMin} to ${secondsMax}.`,
+    )
   }
   return done({ readings: Number(readings), windowMs: Number(seconds) * 1_000 })
 }

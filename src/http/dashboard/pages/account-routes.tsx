@@ -16,7 +16,7 @@ export const accountRoutes = (deps: DashboardDeps): readonly Route[] => [
   { path: paths.accountSessions, post: { access: 'operator', answer: (visit) => endSessions(deps, visit) } },
 ]
 
-const back: Back = { href: paths.account, words: 'To your account' }
+const back: Back = { href: paths.account, words: 'Back to your account' }
 
 const changePassword = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const ownPassword = visit.form('own_password')
@@ -24,7 +24,7 @@ const changePassword = async (deps: DashboardDeps, visit: SignedInVisit): Promis
   const again = (faults: Faults): Promise<string> => accountPage(deps, visit, faults)
   if (ownPassword === '') return refusedPage(visit, { kind: 'own_password_needed' }, { back, again })
   if (newPassword !== visit.form('password_again')) {
-    return htmlPage(visit, again({ password_again: 'The two passwords differ.' }), 422)
+    return htmlPage(visit, again({ password_again: 'The two passwords are not the same. Enter both again.' }), 422)
   }
   const input = { sessionSecret: visit.session.secret, ownPassword, newPassword }
   const changed = await withOwnPassword(deps, visit, () =>

@@ -15,7 +15,7 @@ export const guideRoutes = (): readonly Route[] => {
       get: {
         access: 'operator',
         answer: (visit) =>
-          htmlPage(visit, <DocumentPage shell={visit.shell} title="Devices’ guide" safeHtml={safeHtml} />),
+          htmlPage(visit, <DocumentPage shell={visit.shell} title="Device guide" safeHtml={safeHtml} />),
       },
     },
   ]

@@ -53,7 +53,7 @@ const createKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Res
   const again = againAs(sentKeyId(deps, visit))
 
   const input = typedKey(visit, cellar)
-  const back = { href: paths.keys(cellar.cellar), words: 'To the keys of this cellar' }
+  const back = { href: paths.keys(cellar.cellar), words: 'Back to the keys' }
   if (!input.ok) return refusedPage(visit, input.refusal, { back, again })
   const created = await core.keys.create(input.value, askerOf(visit))
   if (!created.ok) {

@@ -196,4 +196,4 @@ export const cellarOfKey = ({ core }: DashboardDeps, key: KeyState): CellarState
   return cellar
 }
 
-export const backToKey = ({ keyId }: KeyState) => ({ href: paths.key(keyId), words: 'To the key’s page' })
+export const backToKey = ({ keyId }: KeyState) => ({ href: paths.key(keyId), words: 'Go to the page of this key' })

@@ -32,7 +32,11 @@ const spendLink = async (deps: DashboardDeps, visit: Visit): Promise<Response> =
   if (purpose === null) return spentPage(deps, visit)
   const password = visit.form('password')
   if (password !== visit.form('password_again')) {
-    return htmlPage(visit, linkPage(visit, purpose, { password_again: 'The two passwords differ.' }), 422)
+    return htmlPage(
+      visit,
+      linkPage(visit, purpose, { password_again: 'The two passwords are not the same. Enter both again.' }),
+      422,
+    )
   }
   const email = purpose.kind === 'set_up' ? visit.form('email') : purpose.email
   // The holder of a link counts as known: a flood of sign-ins must not keep them out.

@@ -81,7 +81,7 @@ type Refused = { readonly change: AskedChange; readonly refusal: CommandRefusal 
 const confirmAgain = (deps: DashboardDeps, visit: SignedInVisit, { change, refusal }: Refused): Promise<Response> => {
   const question = questionOf(deps, visit, change)
   if (question === null) return notFound(visit)
-  const back = { href: paths.operators, words: 'To the operators' }
+  const back = { href: paths.operators, words: 'Back to operators' }
   const again = (faults: Faults): JSX.Element => (
     <ConfirmAccessPage shell={visit.shell} {...question} fault={faults['form']} />
   )
@@ -104,7 +104,7 @@ const isInvited = ({ core }: DashboardDeps, visit: SignedInVisit): boolean =>
 /** Only the answer to the form shows the link, as with a new key: no address leads to it. No page repeats a password. */
 const issueLink = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const values = { email: visit.form('email'), role: visit.form('role'), own_password: '' }
-  const back = { href: paths.operators, words: 'To the operators' }
+  const back = { href: paths.operators, words: 'Back to operators' }
   const again = (faults: Faults) => operatorsPage(deps, visit, values, faults)
   const role = roleOf(values.role)
   if (role === null) return htmlPage(visit, again({ role: 'Choose admin or auditor.' }), 422)

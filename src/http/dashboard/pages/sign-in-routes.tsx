@@ -51,7 +51,7 @@ export const intoDashboard = (visit: Visit, opened: SignedIn, next: string): Res
 export const signOut = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const ended = await core.operators.signOut(visit.session.secret, visit.requestId)
   if (!ended.ok) {
-    const back = { href: paths.cellars, words: 'You are still signed in' }
+    const back = { href: paths.cellars, words: 'Back to the cellars' }
     return refusedPage(visit, ended.refusal, { back, again: () => '' })
   }
   const deleted = cookieText({ kind: 'session', value: '', ageMs: 0 }, visit.origin.trust)

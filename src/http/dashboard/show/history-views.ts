@@ -45,5 +45,5 @@ const typedInstant = (text: string): Typed<number> => {
     /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2})(:\d{2})?(\.\d{1,9})?)?(?: ?(?:UTC|Z))?$/i.exec(text.trim()) ?? []
   const parsed = parseTimestamp(`${date}T${time}${seconds}${fraction}Z`)
   if (typeof parsed === 'number') return done(parsed)
-  return invalidField('at', 'The instant must exist and be written like 2026-03-01 10:14:07, in UTC.')
+  return invalidField('at', 'Enter a time that exists, in UTC, like 2026-03-01 10:14:07.')
 }

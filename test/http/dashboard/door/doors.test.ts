@@ -267,7 +267,7 @@ describe('the door', () => {
         for (const path of ['/sign-in', '/cellars', '/live/cellars', '/no/such/page']) {
           const [answer] = await rawExchange(asked.url, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
           expect([host, path, answer?.status]).toEqual([host, path, 400])
-          expect(answer?.body).toStartWith('This Host header names no host.')
+          expect(answer?.body).toStartWith('The Host header is not valid.')
           expect(answer?.headers.get('content-security-policy')).toContain("default-src 'none'")
         }
       }
@@ -293,7 +293,7 @@ describe('the door', () => {
     const answer = await visitor(broken.url).get('/link/any')
     expect(answer.status).toBe(500)
     expect(answer.body).not.toContain('secret of the house')
-    expect(answer.body).toContain('Something broke')
+    expect(answer.body).toContain('Something went wrong')
     expectStrict(answer)
     expect(broken.lines.filter(({ level }) => level === 'error')).toHaveLength(1)
     expect((await visitor(broken.url).get('/sign-in')).status).toBe(200)

@@ -135,7 +135,7 @@ describe('plain http from elsewhere', () => {
       const away = await ask(service, `POST ${path} HTTP/1.1`, reading)
       const here = await fetch(`${service.url}${path}`, { method: 'POST', body: reading })
       expect([path, away.status, here.status]).toEqual([path, 404, 404])
-      for (const body of [away.body, await here.text()]) expect(body).toContain('There is no such page.')
+      for (const body of [away.body, await here.text()]) expect(body).toContain('There is no page at this address.')
     }
     await service.stop()
   })
@@ -161,7 +161,7 @@ describe('plain http from elsewhere', () => {
     const service = await startWithOperators({ web: { allowInsecureHttp: true } })
     const page = await ask(service, 'GET /sign-in HTTP/1.1')
     expect(page.status).toBe(200)
-    expect(page.body).toContain('This page came over plain http.')
+    expect(page.body).toContain('This page was sent over plain http.')
     const [visitorCookie = ''] = (page.headers.get('set-cookie') ?? '').split(';')
     expect(visitorCookie).toStartWith('cellarbook-insecure-visitor=')
     const token = /name="_csrf" value="([^"]*)"/.exec(page.body)?.[1] ?? ''
@@ -174,7 +174,7 @@ describe('plain http from elsewhere', () => {
     expect(session).toMatch(/^cellarbook-insecure=[0-9A-Za-z]{43}$/)
     expect(opened.headers.get('set-cookie')).not.toContain('Secure')
     const cellars = await ask(service, `GET /cellars HTTP/1.1\r\nCookie: ${session}`)
-    expect([cellars.status, cellars.body.includes('This page came over plain http.')]).toEqual([200, true])
+    expect([cellars.status, cellars.body.includes('This page was sent over plain http.')]).toEqual([200, true])
     const renamed = `Cookie: ${session.replace('cellarbook-insecure', '__Host-cellarbook')}`
     expect((await ask(service, `GET /cellars HTTP/1.1\r\n${renamed}`)).status).toBe(303)
     await service.stop()

@@ -65,7 +65,7 @@ describe('a sign-in', () => {
     const person = visitor(service.url)
     const answer = await signIn(person)
     expect([answer.status, answer.location]).toEqual([303, '/account'])
-    expect((await person.get('/account')).body).toContain('somebody else made or used a one-time link')
+    expect((await person.get('/account')).body).toContain('somebody else created or used a one-time link')
   })
 })
 

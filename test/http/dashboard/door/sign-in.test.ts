@@ -53,7 +53,7 @@ describe('sign-in', () => {
     await person.get('/sign-in')
     person.cookies.clear()
     const answer = await person.post('/sign-in', { email: emailOf.admin, password: testPassword, next: '' })
-    expect([answer.status, answer.body.includes('Your browser kept no cookie')]).toEqual([403, true])
+    expect([answer.status, answer.body.includes('Your browser blocks cookies')]).toEqual([403, true])
   })
 
   test('never repeats a password on a page', async () => {
@@ -118,9 +118,9 @@ describe('sign-in', () => {
 
   test('tells whoever comes first how to get in at all', async () => {
     const fresh = await startService()
-    expect((await visitor(fresh.url).get('/sign-in')).body).toContain('Nobody has been set up yet.')
+    expect((await visitor(fresh.url).get('/sign-in')).body).toContain('There is no account yet.')
     await fresh.stop()
-    expect((await visitor(service.url).get('/sign-in')).body).not.toContain('Nobody has been set up yet.')
+    expect((await visitor(service.url).get('/sign-in')).body).not.toContain('There is no account yet.')
   })
 
   test('goes on to a path of ours, and to no other site', async () => {
@@ -165,7 +165,7 @@ describe('a one-time link', () => {
   test('makes the first admin, signs in, and opens nothing after that', async () => {
     const path = await linkFor(null)
     const person = visitor(service.url)
-    expect((await person.get(path)).body).toContain('You become an admin: you create')
+    expect((await person.get(path)).body).toContain('You will be an admin: you can create')
     const spent = await person.post(path, choice)
     expect([spent.status, spent.location]).toEqual([303, '/cellars'])
     expect((await person.get('/cellars')).body).toContain('first@example.org')
@@ -173,7 +173,7 @@ describe('a one-time link', () => {
 
     const second = visitor(service.url)
     const shown = await second.get(path)
-    expect([shown.status, shown.body.includes('spent or expired')]).toEqual([410, true])
+    expect([shown.status, shown.body.includes('no longer works')]).toEqual([410, true])
     await second.get('/sign-in')
     const again = await second.post(path, { ...choice, email: 'second@example.org' })
     expect(again.status).toBe(410)
@@ -184,14 +184,14 @@ describe('a one-time link', () => {
     const fresh = await startService()
     const first = (await visitor(fresh.url).get(await linkFor(null, 'admin', fresh))).body
     expect(first).toContain('Set up Cellarbook')
-    expect(first).toContain('You become the first operator, an admin: you create')
+    expect(first).toContain('You will be the first operator, and an admin: you can create')
     await fresh.stop()
     for (const role of ['admin', 'auditor'] as const) {
       const later = (await visitor(service.url).get(await linkFor(null, role))).body
-      expect(later).toContain(`You become an ${role}: you `)
+      expect(later).toContain(`You will be an ${role}: you can `)
       expect(later).not.toContain('Set up Cellarbook')
       expect((await visitor(service.url).get(await linkFor(`new-${role}@example.org`, role))).body).toContain(
-        `You were invited as an ${role}: you `,
+        `You are invited as an ${role}: you can `,
       )
     }
   })

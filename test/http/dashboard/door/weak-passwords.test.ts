@@ -30,7 +30,8 @@ const newLink = async ({ core } = service): Promise<string> => {
 }
 
 const tooCommon = 'This password is easy to guess: many people use it'
-const ofNames = 'This password is easy to guess: it is made of the e-mail, the name Cellarbook or the name of a cellar.'
+const ofNames =
+  'This password is easy to guess: it contains little besides your e-mail, the name Cellarbook or the name of a cellar.'
 
 const refused: readonly (readonly [password: string, words: string])[] = [
   ['password1234', tooCommon],
@@ -77,7 +78,7 @@ describe('the page of a link', () => {
   test('refuses passwords that are easy to guess, at their field, and the link stays unspent', async () => {
     const path = await newLink()
     const person = visitor(service.url)
-    expect((await person.get(path)).body).toContain('Common passwords are refused')
+    expect((await person.get(path)).body).toContain('Do not use a common password')
     const begun = hasher.begun.length
     for (const [password, words] of refused) {
       const { status, body } = await person.post(path, { email: '', password, password_again: password })

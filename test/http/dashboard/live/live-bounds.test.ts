@@ -218,7 +218,7 @@ describe('addresses of live pages', () => {
     expect(eight).toContain('1 of 1 keg')
     expect(eight).not.toContain('Ignored')
     expect(nine).toContain('1 of 1 keg')
-    expect(nine).toContain(`Only the first ${kegFilterWordsMax} words are looked for. Ignored:</span> <bdi>i</bdi>`)
+    expect(nine).toContain(`Only the first ${kegFilterWordsMax} words are used. Ignored:</span> <bdi>i</bdi>`)
     for (const count of [8, 9]) await open(paths.liveReadings(testCellar, words.slice(0, count).join(' ')), cookie)
     expect(service.live.pages).toBe(1)
   })
