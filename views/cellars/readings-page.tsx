@@ -1,5 +1,4 @@
-import { attribute } from '../parts/attribute.ts'
-import { Name } from '../parts/name.tsx'
+import { attribute, Name } from '../parts/name.tsx'
 import { PageLinks } from '../parts/page-links.tsx'
 import { countOf, countText } from '../parts/quantity.ts'
 import { Sparkline } from '../parts/sparkline.tsx'

@@ -1,6 +1,7 @@
 import type { Limit } from '../../src/domain/events.ts'
 import { LimitFields } from '../keys/key-form.tsx'
 import { ByWhom } from '../parts/by.tsx'
+import { Fact } from '../parts/fact.tsx'
 import { Csrf, FormFault, Shown, TextField } from '../parts/field.tsx'
 import { Name } from '../parts/name.tsx'
 import { limitText } from '../parts/quantity.ts'
@@ -46,53 +47,41 @@ const CellarFacts = (props: { readonly cellar: CellarView; readonly defaultLimit
     <section class="card" aria-labelledby="facts-title">
       <h2 id="facts-title">Current settings</h2>
       <dl class="facts">
-        <div class="wide-fact">
-          <dt>Identifier (never changes)</dt>
-          <dd>
-            <code>
-              <Name text={cellar.cellar} />
-            </code>
-          </dd>
-        </div>
-        <div>
-          <dt>Limit per key (default)</dt>
-          <dd safe>{limitText(limit ?? props.defaultLimit)}</dd>
-        </div>
-        <div>
-          <dt>Maximum age of a reading</dt>
-          <dd safe>{oldestText(readingAgeMsMax, retentionMs)}</dd>
-        </div>
-        <div>
-          <dt>Timestamps in the future</dt>
-          <dd safe>
+        <Fact term="Identifier (never changes)" isWide>
+          <code>
+            <Name text={cellar.cellar} />
+          </code>
+        </Fact>
+        <Fact term="Limit per key (default)">
+          <span safe>{limitText(limit ?? props.defaultLimit)}</span>
+        </Fact>
+        <Fact term="Maximum age of a reading">
+          <span safe>{ageText(readingAgeMsMax, retentionMs)}</span>
+        </Fact>
+        <Fact term="Timestamps in the future">
+          <span safe>
             {readingAheadMsMax === null
               ? 'accepted; marked if over 10 min'
               : `at most ${durationText(readingAheadMsMax)}`}
-          </dd>
-        </div>
-        <div>
-          <dt>Readings are kept</dt>
-          <dd>
-            <span safe>{keptText(retentionMs)}</span>
-            {retentionMs === null ? null : <span class="under">then deleted permanently</span>}
-          </dd>
-        </div>
-        <div>
-          <dt>Created</dt>
-          <dd>
-            <Instant at={cellar.createdAt} />
-            <span class="under">
-              by <ByWhom by={cellar.createdBy} />
-            </span>
-          </dd>
-        </div>
+          </span>
+        </Fact>
+        <Fact term="Readings are kept">
+          <span safe>{keptText(retentionMs)}</span>
+          {retentionMs === null ? null : <span class="under">then deleted permanently</span>}
+        </Fact>
+        <Fact term="Created">
+          <Instant at={cellar.createdAt} />
+          <span class="under">
+            by <ByWhom by={cellar.createdBy} />
+          </span>
+        </Fact>
       </dl>
     </section>
   )
 }
 
 /** What is not kept any more is not accepted either. */
-const oldestText = (ageMsMax: number | null, retentionMs: number | null): string => {
+const ageText = (ageMsMax: number | null, retentionMs: number | null): string => {
   const bounds = [ageMsMax, retentionMs].filter((bound) => bound !== null)
   return bounds.length === 0 ? 'no maximum' : durationText(Math.min(...bounds))
 }

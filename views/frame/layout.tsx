@@ -54,9 +54,8 @@
  */
 import type { Children } from '@kitajs/html'
 import { plainName } from '../../src/hidden-characters.ts'
-import { attribute } from '../parts/attribute.ts'
 import { Csrf } from '../parts/field.tsx'
-import { Name } from '../parts/name.tsx'
+import { attribute, Name } from '../parts/name.tsx'
 import { paths } from '../paths.ts'
 import type { HealthReason, Shell } from '../types.ts'
 import { LiveState } from './live-state.tsx'

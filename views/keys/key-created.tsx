@@ -4,6 +4,7 @@ import { shellKey } from '../cellars/snippets.ts'
 import { Layout } from '../frame/layout.tsx'
 import { ByWhom } from '../parts/by.tsx'
 import { Copyable } from '../parts/copyable.tsx'
+import { Fact } from '../parts/fact.tsx'
 import { Name } from '../parts/name.tsx'
 import { limitText } from '../parts/quantity.ts'
 import { Instant } from '../parts/time.tsx'
@@ -52,14 +53,10 @@ export const KeyCreatedPage = (props: {
         </p>
         <Copyable id="new-key" label="API key" text={props.secretText} what="key" secret />
         <dl class="facts">
-          <div>
-            <dt>Expires</dt>
-            <dd>{apiKey.expiresAt === null ? 'never' : <Instant at={apiKey.expiresAt} />}</dd>
-          </div>
-          <div>
-            <dt>Limit</dt>
-            <dd safe>{limitText(apiKey.limit)}</dd>
-          </div>
+          <Fact term="Expires">{apiKey.expiresAt === null ? 'never' : <Instant at={apiKey.expiresAt} />}</Fact>
+          <Fact term="Limit">
+            <span safe>{limitText(apiKey.limit)}</span>
+          </Fact>
         </dl>
       </section>
       {apiKey.predecessor === null ? (

@@ -1,6 +1,7 @@
 import { Breadcrumbs } from '../cellars/cellar-frame.tsx'
 import { Layout } from '../frame/layout.tsx'
 import { ByWhom } from '../parts/by.tsx'
+import { Fact } from '../parts/fact.tsx'
 import { UsageMeter } from '../parts/meter.tsx'
 import { Name } from '../parts/name.tsx'
 import { countText, limitText } from '../parts/quantity.ts'
@@ -90,95 +91,93 @@ const KeyNow = (props: {
   )
 }
 
-const KeyFacts = (props: { readonly apiKey: KeyView; readonly nowMs: number }): JSX.Element => {
-  const { apiKey, nowMs } = props
-  const mark = apiKey.revoked ?? apiKey.suspended
-  // It has ended: no window counts for it, and no expiry is still to come.
-  const isRevoked = apiKey.status === 'revoked'
-  return (
-    <section id="key-facts" class="card" aria-label="Current state">
-      <p class="state">
-        <StatusPill status={apiKey.status} /> <span safe>{statusMeaning(apiKey, nowMs)}</span>
-      </p>
-      {mark === null ? null : (
-        <p class="state-cause">
-          Since <Instant at={mark.at} />, by <ByWhom by={mark.by} />
-          {mark.reason === '' ? (
-            '. No reason given.'
-          ) : (
-            <>
-              :{' '}
-              <q>
-                <Name text={mark.reason} />
-              </q>
-            </>
-          )}
-        </p>
+const KeyFacts = ({ apiKey, nowMs }: FactsProps): JSX.Element => (
+  <section id="key-facts" class="card" aria-label="Current state">
+    <p class="state">
+      <StatusPill status={apiKey.status} /> <span safe>{statusMeaning(apiKey, nowMs)}</span>
+    </p>
+    <StateCause mark={apiKey.revoked ?? apiKey.suspended} />
+    <dl class="facts">
+      <UsageFacts apiKey={apiKey} nowMs={nowMs} />
+      <LifetimeFacts apiKey={apiKey} nowMs={nowMs} />
+      <RotationFacts apiKey={apiKey} nowMs={nowMs} />
+      {apiKey.note === '' ? null : (
+        <Fact term="Note" isWide>
+          <Name class="note" text={apiKey.note} />
+        </Fact>
       )}
-      <dl class="facts">
-        <div>
-          <dt>Last used</dt>
-          <dd>
-            <AgoOrNever at={apiKey.lastUsedAt} nowMs={nowMs} />
-          </dd>
-        </div>
-        <div>
-          <dt>Readings accepted</dt>
-          <dd safe>{countText(apiKey.accepted)}</dd>
-        </div>
-        <div>
-          <dt>{isRevoked ? 'Limit' : 'Usage'}</dt>
-          <dd>
-            {isRevoked ? (
-              <span safe>{limitText(apiKey.limit)}</span>
-            ) : (
-              <UsageMeter used={apiKey.used} limit={apiKey.limit} />
-            )}
-            {apiKey.ownLimit === null ? <span class="under">the cellar’s limit</span> : null}
-          </dd>
-        </div>
-        <div>
-          <dt>Last refusal</dt>
-          <dd>
-            <LastRefusal refusal={apiKey.lastRefusal} nowMs={nowMs} />
-          </dd>
-        </div>
-        <div>
-          <dt>Expires</dt>
-          <dd>
-            {apiKey.expiresAt === null ? (
-              'never'
-            ) : (
-              <>
-                <Instant at={apiKey.expiresAt} />
-                {isRevoked ? null : (
-                  <span class="under">
-                    <Ago at={apiKey.expiresAt} nowMs={nowMs} />
-                  </span>
-                )}
-              </>
-            )}
-          </dd>
-        </div>
-        <div>
-          <dt>Created</dt>
-          <dd>
-            <Instant at={apiKey.created.at} />
-            <span class="under">
-              by <ByWhom by={apiKey.created.by} />
-            </span>
-          </dd>
-        </div>
-        <RotationFacts apiKey={apiKey} nowMs={nowMs} />
-        {apiKey.note === '' ? null : (
-          <div class="wide-fact">
-            <dt>Note</dt>
-            <dd class="note">
-              <Name text={apiKey.note} />
-            </dd>
-          </div>
-        )}
-      </dl>
-    </section>
+    </dl>
+  </section>
+)
+
+type FactsProps = { readonly apiKey: KeyView; readonly nowMs: number }
+
+const StateCause = ({ mark }: { readonly mark: KeyView['revoked'] }): JSX.Element => {
+  if (mark === null) return ''
+  return (
+    <p class="state-cause">
+      Since <Instant at={mark.at} />, by <ByWhom by={mark.by} />
+      {mark.reason === '' ? (
+        '. No reason given.'
+      ) : (
+        <>
+          :{' '}
+          <q>
+            <Name text={mark.reason} />
+          </q>
+        </>
+      )}
+    </p>
   )
 }
+
+/** A revoked key uses nothing of its limit any more. */
+const UsageFacts = ({ apiKey, nowMs }: FactsProps): JSX.Element => {
+  const isRevoked = apiKey.status === 'revoked'
+  return (
+    <>
+      <Fact term="Last used">
+        <AgoOrNever at={apiKey.lastUsedAt} nowMs={nowMs} />
+      </Fact>
+      <Fact term="Readings accepted">
+        <span safe>{countText(apiKey.accepted)}</span>
+      </Fact>
+      <Fact term={isRevoked ? 'Limit' : 'Usage'}>
+        {isRevoked ? (
+          <span safe>{limitText(apiKey.limit)}</span>
+        ) : (
+          <UsageMeter used={apiKey.used} limit={apiKey.limit} />
+        )}
+        {apiKey.ownLimit === null ? <span class="under">the cellar’s limit</span> : null}
+      </Fact>
+      <Fact term="Last refusal">
+        <LastRefusal refusal={apiKey.lastRefusal} nowMs={nowMs} />
+      </Fact>
+    </>
+  )
+}
+
+const LifetimeFacts = ({ apiKey, nowMs }: FactsProps): JSX.Element => (
+  <>
+    <Fact term="Expires">
+      {apiKey.expiresAt === null ? (
+        'never'
+      ) : (
+        <>
+          <Instant at={apiKey.expiresAt} />
+          {apiKey.status === 'revoked' ? null : (
+            <span class="under">
+              <Ago at={apiKey.expiresAt} nowMs={nowMs} />
+            </span>
+          )}
+        </>
+      )}
+    </Fact>
+    <Fact term="Created">
+      <Instant at={apiKey.created.at} />
+      <span class="under">
+        by <ByWhom by={apiKey.created.by} />
+      </span>
+    </Fact>
+  </>
+)

@@ -1,3 +1,4 @@
+import { Fact } from '../parts/fact.tsx'
 import { Name } from '../parts/name.tsx'
 import { Instant } from '../parts/time.tsx'
 import { durationText } from '../parts/time-words.ts'
@@ -10,17 +11,21 @@ export const RotationFacts = (props: { readonly apiKey: KeyView; readonly nowMs:
   return (
     <>
       {successor === null ? null : (
-        <div>
-          <dt>Rotated to</dt>
-          <dd>
-            <KeyLink keyId={successor.keyId} label={successor.label} />
-            <span class="under">
-              <SuccessorWords apiKey={props.apiKey} successor={successor} nowMs={props.nowMs} />
-            </span>
-          </dd>
-        </div>
+        <Fact term="Rotated to">
+          <KeyLink keyId={successor.keyId} label={successor.label} />
+          <span class="under">
+            <SuccessorWords apiKey={props.apiKey} successor={successor} nowMs={props.nowMs} />
+          </span>
+        </Fact>
       )}
-      {predecessor === null ? null : <FollowsFact predecessor={predecessor} nowMs={props.nowMs} />}
+      {predecessor === null ? null : (
+        <Fact term="Rotated from">
+          <KeyLink keyId={predecessor.keyId} label={predecessor.label} />
+          <span class="under">
+            <PredecessorWords predecessor={predecessor} nowMs={props.nowMs} />
+          </span>
+        </Fact>
+      )}
     </>
   )
 }
@@ -68,21 +73,6 @@ const SuccessorWords = (props: {
       in use since <Instant at={usedAt} />; this key {expiresAt > props.nowMs ? 'stops' : 'stopped'}{' '}
       <Instant at={expiresAt} />
     </>
-  )
-}
-
-const FollowsFact = (props: { readonly predecessor: PredecessorView; readonly nowMs: number }): JSX.Element => {
-  const { keyId, label } = props.predecessor
-  return (
-    <div>
-      <dt>Rotated from</dt>
-      <dd>
-        <KeyLink keyId={keyId} label={label} />
-        <span class="under">
-          <PredecessorWords {...props} />
-        </span>
-      </dd>
-    </div>
   )
 }
 

@@ -1,7 +1,6 @@
 import { Layout } from '../frame/layout.tsx'
-import { attribute } from '../parts/attribute.ts'
 import { Csrf, FormFault, PasswordField } from '../parts/field.tsx'
-import { Name } from '../parts/name.tsx'
+import { attribute, Name } from '../parts/name.tsx'
 import { paths } from '../paths.ts'
 import type { ChangePasswordField, Form, SessionRow, Shell, SignInHistoryRow } from '../types.ts'
 import { OpenSessions } from './open-sessions.tsx'

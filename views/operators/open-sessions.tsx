@@ -1,10 +1,9 @@
-import { attribute } from '../parts/attribute.ts'
+import { LinkMark } from '../parts/by.tsx'
 import { Csrf } from '../parts/field.tsx'
-import { Name } from '../parts/name.tsx'
+import { attribute, Name } from '../parts/name.tsx'
 import { Ago, Instant } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
 import type { SessionRow } from '../types.ts'
-import { LinkMark } from './link-mark.tsx'
 
 /** The value of the field `session` that ends all sessions except the one that sends the form. */
 export const otherSessions = 'others'

@@ -1,8 +1,7 @@
 import type { Role } from '../../src/domain/events.ts'
 import { Layout } from '../frame/layout.tsx'
-import { attribute } from '../parts/attribute.ts'
 import { ConfirmCard } from '../parts/confirm-card.tsx'
-import { Name } from '../parts/name.tsx'
+import { attribute, Name } from '../parts/name.tsx'
 import { paths } from '../paths.ts'
 import type { OperatorRow, Shell } from '../types.ts'
 

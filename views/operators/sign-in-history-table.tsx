@@ -1,9 +1,8 @@
-import { ByWhom } from '../parts/by.tsx'
+import { ByWhom, LinkMark } from '../parts/by.tsx'
 import { Name } from '../parts/name.tsx'
 import { countOf } from '../parts/quantity.ts'
 import { Instant } from '../parts/time.tsx'
 import type { PlaceView, SignInHistoryRow } from '../types.ts'
-import { LinkMark } from './link-mark.tsx'
 
 /** Who signed in to an account, who tried, and who made links to it. */
 export const SignInHistory = (props: {

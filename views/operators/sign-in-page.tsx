@@ -1,6 +1,6 @@
 import { Layout } from '../frame/layout.tsx'
-import { attribute } from '../parts/attribute.ts'
 import { Csrf, FormFault, PasswordField, TextField } from '../parts/field.tsx'
+import { attribute } from '../parts/name.tsx'
 import { paths } from '../paths.ts'
 import type { Form, Shell, SignInField } from '../types.ts'
 

@@ -38,8 +38,21 @@ const Operator = (props: { readonly by: Extract<By, { readonly kind: 'operator' 
 }
 
 /** Who made a one-time link. */
-export const LinkMaker = (props: { readonly madeBy: string }): JSX.Element =>
+const LinkMaker = (props: { readonly madeBy: string }): JSX.Element =>
   props.madeBy === 'cli' ? <span>the command line</span> : <Name text={props.madeBy} />
+
+/** Marks a row that a one-time link is behind. A link that somebody else created stands out. */
+export const LinkMark = (props: { readonly madeBy: string; readonly isOwn: boolean }): JSX.Element =>
+  props.isOwn ? (
+    <span class="under">your own link</span>
+  ) : (
+    <span class="under link-mark">
+      <span class="mark skew">somebody else’s link</span>{' '}
+      <span>
+        created by <LinkMaker madeBy={props.madeBy} />
+      </span>
+    </span>
+  )
 
 const unknownBy = (by: never): never => {
   throw new Error(`Cannot show who did it: ${JSON.stringify(by)}`)

@@ -1,7 +1,6 @@
 import type { Children } from '@kitajs/html'
 import type { Form } from '../types.ts'
-import { attribute } from './attribute.ts'
-import { Name } from './name.tsx'
+import { attribute, Name } from './name.tsx'
 
 /** In every form. */
 export const Csrf = (props: { readonly token: string }): JSX.Element => (

@@ -27,3 +27,9 @@ const HiddenCharacter = (props: { readonly character: string }): JSX.Element => 
     </span>
   )
 }
+
+/**
+ * A typed text for an attribute. kitajs escapes only its quotes. Without this, `&quot;` typed as a label would come back
+ * as `"` from its own form.
+ */
+export const attribute = (text: string): string => text.replaceAll('&', '&amp;')

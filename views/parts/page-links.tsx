@@ -1,4 +1,4 @@
-import { attribute } from './attribute.ts'
+import { attribute } from './name.tsx'
 import { countText } from './quantity.ts'
 
 /** The way through a list that is shown in pages; nothing where one page holds all. */
