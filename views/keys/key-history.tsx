@@ -23,8 +23,8 @@ export const KeyHistory = (props: { readonly keyId: string; readonly history: Hi
             <th scope="col">Event</th>
             <th scope="col">When and who</th>
             <th scope="col">What changed</th>
-            <th scope="col">Status afterwards</th>
-            <th scope="col">In the event log</th>
+            <th scope="col">Status after it</th>
+            <th scope="col">In the log</th>
           </tr>
         </thead>
         <tbody>
@@ -70,11 +70,11 @@ const HistoryLine = (props: { readonly row: HistoryRow }): JSX.Element => {
           </ul>
         )}
       </td>
-      <td data-label="Status afterwards">
+      <td data-label="Status after it">
         <StatusPill status={row.statusAfter} />
         <Name class="under" text={besidePill(row.statusAfter, row.stateAfter)} />
       </td>
-      <td data-label="In the event log" class="place">
+      <td data-label="In the log" class="place">
         <code safe>{`${row.stream}@${row.revision}`}</code>
         <span class="under" safe>{`position ${row.position}`}</span>
         <span class="under" safe>{`request ${row.requestId}`}</span>
