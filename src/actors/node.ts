@@ -1,0 +1,248 @@
+import type { MachineClock } from '../clock.ts'
+import type { RecordedEvent } from '../domain/events.ts'
+import { categoryOf, foldedCategories, keyIdOf, lifecycleCategories } from '../domain/stream-names.ts'
+import type { Entropy } from '../entropy.ts'
+import { drainLookMs, drainMsMax, expirySweepMs, heartbeatMs, requestWaitMsMax } from '../limits.ts'
+import type { EventLog, Subscription } from '../log/event-log.ts'
+import type { RepeatsIndex } from '../log/repeats-index.ts'
+import { CellarActor } from './cellar/cellar-actor.ts'
+import { Retention } from './cellar/reading-retention.ts'
+import type { FoldListener } from './core.ts'
+import { Host } from './host.ts'
+import { KeyActor } from './key/key-actor.ts'
+import { Sweeps } from './key/key-sweeps.ts'
+import { Rotations } from './key/rotations.ts'
+import { OperatorActor, SetupActor } from './operator/operator-actor.ts'
+import { type PasswordHasher, type PasswordJudge, Passwords } from './operator/passwords.ts'
+import { SignInRecords } from './operator/sign-in-records.ts'
+import { type Actor, Registry } from './registry.ts'
+import { RememberedAppends } from './repeats/repeat-memory.ts'
+import { type Beginning, type CheckpointParts, Checkpoints } from './saved-state/checkpoints.ts'
+import { type Schedule, systemSchedule } from './schedule.ts'
+import { follow } from './stream/follow.ts'
+import { ClockWatch, type TimesTold } from './time/clock-watch.ts'
+
+export type CoreParts = {
+  readonly log: EventLog
+  readonly clock: MachineClock
+  readonly entropy: Entropy
+  /** Default: none. Then the node refuses requests with an `Idempotency-Key`. */
+  readonly idempotency?: RepeatsIndex
+  /** Default: the timers of the process. */
+  readonly schedule?: Schedule
+  /** Called with every bug that an actor has caught. Must not throw. Default: writes to stderr. */
+  readonly onBug?: (bug: unknown) => void
+  /**
+   * Called once, if folding an event throws. The state can no longer be trusted then, so the actors have stopped for good.
+   * Default: ends the process with an uncaught exception.
+   */
+  readonly onBroken?: (bug: unknown) => void
+  /** Called when a doubt about the clock or the times of events begins, and when it ends. Default: nothing happens. */
+  readonly onTimes?: (told: TimesTold) => void
+  /** Ms. A session that is not used for this time expires. Default: `sessionIdleMsDefault`. */
+  readonly sessionIdleMs?: number
+  /** Default: Argon2id. */
+  readonly passwordHasher?: PasswordHasher
+  /** Default: compares the password with names only. */
+  readonly passwordJudge?: PasswordJudge
+  /** Default: every start folds the log from its beginning. */
+  readonly checkpoints?: CheckpointParts
+}
+
+/** One service node: its actors, the state that they share, and the heartbeat that drives them. */
+export class Node {
+  readonly host: Host
+  readonly keys: Registry<KeyActor>
+  readonly cellars: Registry<CellarActor>
+  readonly operators: Registry<OperatorActor>
+  readonly setup: Registry<SetupActor>
+  readonly passwords: Passwords
+  readonly signInRecords: SignInRecords
+  readonly sweeps: Sweeps
+  readonly retention: Retention
+  readonly rotations: Rotations
+  readonly remembered: RememberedAppends | null
+  readonly #registries: readonly Registry<Actor>[]
+  readonly #checkpoints: Checkpoints
+  readonly #clockWatch: ClockWatch
+  readonly #onBroken: (bug: unknown) => void
+  readonly #foldListeners = new Set<FoldListener>()
+  readonly #subscriptions: Subscription[] = []
+  /** The last event of the checkpoint; after `follow`, the last event that the start found in the log. */
+  #newest: RecordedEvent | null
+  #isCaughtUp = false
+  #forgetBeat = (): void => {}
+  #draining: Promise<void> | null = null
+
+  constructor(parts: CoreParts, { projections, last }: Beginning) {
+    const { log, clock, entropy, schedule = systemSchedule, onBug = console.error, onTimes = () => {} } = parts
+    const host = new Host({ log, clock, entropy, schedule, projections, onBug })
+    this.host = host
+    this.#newest = last
+    this.remembered = parts.idempotency === undefined ? null : new RememberedAppends(host, parts.idempotency)
+    host.remembered = this.remembered
+    this.keys = new Registry(host, (keyId) => new KeyActor(keyId, host))
+    this.cellars = new Registry(host, (stream) => new CellarActor(stream, host))
+    this.operators = new Registry(host, (stream) => new OperatorActor(stream, host))
+    this.setup = new Registry(host, () => new SetupActor(host))
+    this.#registries = [this.keys, this.cellars, this.operators, this.setup]
+    this.passwords = new Passwords(host, parts.passwordHasher, parts.passwordJudge)
+    this.signInRecords = new SignInRecords(host)
+    this.sweeps = new Sweeps(host, this.keys)
+    this.rotations = new Rotations(host, this.keys)
+    // From what the start reads anyway: in a large EventStoreDB, a search for the newest event takes long.
+    const newestMs = (): number => this.#newest?.recordedAt ?? host.clock.now()
+    this.retention = new Retention(host, this.cellars, { newestMs, onTimes })
+    this.#checkpoints = new Checkpoints(host, parts.checkpoints ?? null, last)
+    this.#clockWatch = new ClockWatch(host, onTimes)
+    this.#onBroken = parts.onBroken ?? throwUncaught
+    this.sweeps.recall()
+    this.rotations.recall()
+  }
+
+  /** Resolves when everything that was in the log is folded. @throws what the log throws if it cannot be read. */
+  async follow(): Promise<void> {
+    const begin = this.#newest
+    // Before the subscription, which delivers what comes after the end that this reads.
+    await this.remembered?.begin(begin)
+    const after = begin?.position ?? null
+    await this.#subscribe({ after, categories: foldedCategories, onEvents: this.#receive })
+    this.#isCaughtUp = true
+    this.#clockWatch.caughtUp()
+    this.remembered?.caughtUp()
+    if (this.host.log.lags !== true) return
+    // Readings can delay the first subscription. A second one, without readings, tells of changes to keys in time. Projections
+    // count each event once. Only the first subscription leaves out nothing, so checkpoints and idempotency keys need it.
+    const { position } = this.host.projections
+    await this.#subscribe({ after: position, categories: lifecycleCategories, onEvents: this.#fold })
+  }
+
+  /** Begins the heartbeat. */
+  beat(): void {
+    this.#forgetBeat = this.host.schedule.after(heartbeatMs, () => {
+      this.beat()
+      this.#onBeat()
+    })
+  }
+
+  /** Finishes what another node, or an earlier life of this one, left half done. */
+  async finishBegunWork(): Promise<void> {
+    await this.sweeps.finishRevocations()
+    await this.rotations.run()
+    // Nobody waits for these two, since they may take long. An expired key is refused, recorded or not, and purged readings
+    // are hidden.
+    void this.sweeps.recordExpiries()
+    void this.retention.run()
+  }
+
+  /** What the heartbeat begins each minute. */
+  async sweep(): Promise<void> {
+    await this.sweeps.run()
+    await this.rotations.run()
+    await this.retention.run()
+  }
+
+  onFolded(listener: FoldListener): () => void {
+    this.#foldListeners.add(listener)
+    return () => this.#foldListeners.delete(listener)
+  }
+
+  drain(): Promise<void> {
+    this.#draining ??= this.#drain()
+    return this.#draining
+  }
+
+  async #drain(): Promise<void> {
+    this.host.isStopping = true
+    void this.signInRecords.tellRefused()
+    for (let waitedMs = 0; waitedMs < drainMsMax && !this.#isIdle; waitedMs += drainLookMs) {
+      await this.host.pause(drainLookMs)
+    }
+    this.#stopActors()
+    this.#forgetBeat()
+    for (const subscription of this.#subscriptions) subscription.unsubscribe()
+    await this.#checkpoints.end()
+    await this.remembered?.stop()
+  }
+
+  get #isIdle(): boolean {
+    return this.passwords.isIdle && this.signInRecords.isIdle && this.#registries.every((registry) => registry.isIdle)
+  }
+
+  async #subscribe(following: Omit<Parameters<typeof follow>[1], 'onBroken'>): Promise<void> {
+    const onBroken = (bug: unknown): void => {
+      this.#stopActors()
+      this.#checkpoints.stop()
+      this.#onBroken(bug)
+    }
+    this.#subscriptions.push(await follow(this.host, { ...following, onBroken }))
+  }
+
+  readonly #receive = (events: readonly RecordedEvent[]): void => {
+    if (!this.#isCaughtUp) this.#newest = events.at(-1) ?? this.#newest
+    this.#clockWatch.hear(events)
+    this.#fold(events)
+    this.remembered?.fold(events)
+    this.#checkpoints.folded(events)
+  }
+
+  readonly #fold = (events: readonly RecordedEvent[]): void => {
+    this.host.projections.fold(events)
+    for (const event of events) this.#hear(event)
+    for (const listener of this.#foldListeners) {
+      try {
+        listener(events)
+      } catch (bug) {
+        // A bug in a listener must not stop the folding.
+        this.host.onBug(bug)
+      }
+    }
+  }
+
+  /** An event that this node or another has written. */
+  #hear(event: RecordedEvent): void {
+    if (event.type === 'ReadingAccepted') {
+      this.rotations.hearReading(event.stream)
+      return
+    }
+    this.sweeps.hear(event)
+    this.rotations.hear(event)
+    this.retention.hear(event)
+    const category = categoryOf(event.stream)
+    if (category === 'key' || category === 'readings') {
+      this.keys.alive(keyIdOf(event.stream))?.hear(event)
+    }
+    if (category === 'cellar' && event.type !== 'ReadingsPurged') this.host.limitsEpoch += 1
+  }
+
+  #onBeat(): void {
+    this.host.beat += 1
+    const overdue = this.host.beat - requestWaitMsMax / heartbeatMs
+    for (const registry of this.#registries) registry.onBeat({ overdue })
+    this.passwords.answerOverdue(overdue)
+    this.signInRecords.onBeat(overdue)
+    this.sweeps.onBeat()
+    this.rotations.onBeat()
+    this.remembered?.onBeat()
+    this.#clockWatch.onBeat()
+    if (this.host.beat % (expirySweepMs / heartbeatMs) !== 0) return
+    void this.sweeps.run()
+    void this.retention.run()
+  }
+
+  /** Answers every request that waits. Nothing is tried again: these requests are told that their outcome is unknown. */
+  #stopActors(): void {
+    this.host.isStopping = true
+    this.host.gaveUp = true
+    for (const registry of this.#registries) registry.stop()
+    this.passwords.stop()
+    this.signInRecords.stop()
+  }
+}
+
+const throwUncaught = (bug: unknown): void => {
+  // In a turn of its own, because a log catches what its subscribers throw.
+  setImmediate(() => {
+    throw bug
+  })
+}
