@@ -1,3 +1,4 @@
+import { refused } from '../domain/refusal.ts'
 import { actorIdleMs, actorsMax, heartbeatMs } from '../limits.ts'
 import type { Host } from './host.ts'
 
@@ -10,6 +11,9 @@ export type Actor = {
   /** Settles whatever waits, and whatever comes after. */
   stop(): void
 }
+
+/** The answer to a command when the registry has no room for its actor. */
+export const busy = refused({ kind: 'busy' } as const)
 
 /** The actors of one kind that are alive: made when asked for, let go when idle, never more than `actorsMax`. */
 export class Registry<A extends Actor> {

@@ -1,10 +1,10 @@
 import { limitWithin, retentionWithin } from '../../domain/amounts.ts'
 import type { CellarPolicy } from '../../domain/events.ts'
-import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
+import { type CommandRefusal, done, type Outcome } from '../../domain/refusal.ts'
 import { cellarStream } from '../../domain/stream-names.ts'
 import { invalidField, parseCellar, parseTitle } from '../../domain/text.ts'
 import type { Cellars } from '../core.ts'
-import type { Registry } from '../registry.ts'
+import { busy, type Registry } from '../registry.ts'
 import type { CellarActor } from './cellar-actor.ts'
 
 /** The commands to cellars: each is checked for what its fields may hold, then handed to its cellar's actor. */
@@ -34,8 +34,6 @@ export const createCellars = (actors: Registry<CellarActor>): Cellars => ({
     )
   },
 })
-
-export const busy = refused({ kind: 'busy' } as const)
 
 const parseChanges = (changes: Partial<CellarPolicy>): Outcome<Partial<CellarPolicy>, CommandRefusal> => {
   const limit = limitWithin(changes.limit ?? null)

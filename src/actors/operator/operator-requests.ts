@@ -1,13 +1,13 @@
+/** One-time links and accounts. */
 import type { By, Role } from '../../domain/events.ts'
 import { sessionIdOf } from '../../domain/operator.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
 import { operatorStream, setupStream } from '../../domain/stream-names.ts'
 import { parseEmail, parsePassword } from '../../domain/text.ts'
 import { linkMsMax } from '../../limits.ts'
-import { busy } from '../cellar/cellar-requests.ts'
 import type { Asker, Operators, OwnPassword, PasswordClient, SignIns } from '../core.ts'
 import type { Host } from '../host.ts'
-import type { Registry } from '../registry.ts'
+import { busy, type Registry } from '../registry.ts'
 import type { OperatorActor, SetupActor } from './operator-actor.ts'
 import { hashOf, newSecret } from './operator-secrets.ts'
 import type { Passwords } from './passwords.ts'
@@ -18,7 +18,99 @@ type Actors = {
   readonly passwords: Passwords
 }
 
+type Parts = Actors & { readonly host: Host }
+
+type Accounts = Omit<Operators, keyof SignIns>
+
+type Answer<T> = Promise<Outcome<T, CommandRefusal>>
+
+export const createOperators = (host: Host, { operators, setup, passwords }: Actors): Accounts => {
+  const parts: Parts = { host, operators, setup, passwords }
+  return {
+    setRole: (email, role, asker) => changeAccess(parts, { email, change: { type: 'SetOperatorRole', role } }, asker),
+    remove: (email, asker) => changeAccess(parts, { email, change: { type: 'RemoveOperator' } }, asker),
+    issueLink: (input, asker) => issueLink(parts, input, asker),
+    link: (secret) => shownLink(host, secret),
+    spendLink: (input, asker) => spendLink(parts, input, asker),
+  }
+}
+
+const issueLink = async (
+  parts: Parts,
+  input: Parameters<Accounts['issueLink']>[0],
+  asker: Asker,
+): ReturnType<Accounts['issueLink']> => {
+  const { host, setup, operators } = parts
+  const secret = newSecret(host)
+  const link = { linkHash: hashOf(secret), role: input.role, expiresAt: host.clock.now() + linkMsMax }
+  const issued = { secret, expiresAt: link.expiresAt }
+  if (input.email === null) {
+    const answer = await (setup.get(setupStream)?.perform({ type: 'IssueSetupLink', ...link }, asker) ?? busy)
+    return answer.ok ? done(issued) : answer
+  }
+  const email = parseEmail(input.email)
+  if (!email.ok) return email
+  const reset = await mayReset(parts, { email: email.value, own: input.own }, asker)
+  if (!reset.ok) return reset
+  const command = { type: 'IssueOperatorLink', mayReset: reset.value, email: email.value, ...link } as const
+  const answer = await (operators.get(operatorStream(email.value))?.perform(command, asker) ?? busy)
+  return answer.ok ? done(issued) : answer
+}
+
+/**
+ * True if the link may also be for an account that exists, or existed. The maker of such a link could take over that account,
+ * so an operator must give their own password.
+ */
+const mayReset = async (
+  { host, passwords }: Parts,
+  { email, own }: { readonly email: string; readonly own: OwnPassword | undefined },
+  { by }: Asker,
+): Answer<boolean> => {
+  if (by.kind !== 'operator') return done(true)
+  const { operators } = host.projections
+  const isThere = operators.get(email) !== null || operators.wasRemoved(email)
+  if (own === undefined || !isThere) return done(false)
+  const { passwordHash = null } = operators.get(by.email) ?? {}
+  const isRight = await passwords.matches(own.password, passwordHash, own.client)
+  if (!isRight.ok) return isRight
+  if (!isRight.value) return refused({ kind: 'wrong_own_password' })
+  // Comparing takes a while. Meanwhile the session may have ended, or the role may have changed.
+  return isOpenAdmin(host, by) ? done(true) : refused({ kind: 'session_has_ended' })
+}
+
 type ByOperator = Extract<By, { readonly kind: 'operator' }>
+
+const isOpenAdmin = ({ projections, clock }: Host, { email, session }: ByOperator): boolean => {
+  if (projections.operators.get(email)?.role !== 'admin') return false
+  if (session === undefined) return true
+  return projections.operators.sessions(email, clock.now()).some((open) => sessionIdOf(open) === session.id)
+}
+
+const shownLink = ({ projections, clock }: Host, secret: string): ReturnType<Accounts['link']> => {
+  const link = projections.operators.link(hashOf(secret), clock.now())
+  if (link === null) return null
+  const { email, role } = link
+  return { email, role, isNew: email === null || projections.operators.get(email) === null }
+}
+
+const spendLink = async (
+  parts: Parts,
+  input: Parameters<Accounts['spendLink']>[0],
+  asker: Asker,
+): ReturnType<Accounts['spendLink']> => {
+  const linkHash = hashOf(input.secret)
+  const link = parts.host.projections.operators.link(linkHash, parts.host.clock.now())
+  if (link === null) return refused({ kind: 'link_invalid' })
+  const email = parseEmail(input.email)
+  if (!email.ok) return email
+  if (link.email !== null && link.email !== email.value) return refused({ kind: 'link_invalid' })
+  const password = parsePassword(input.password)
+  if (!password.ok) return password
+  const spending = { linkHash, email: email.value, password: password.value, client: input.client }
+  const spend = link.stream === setupStream ? spendSetupLink : spendOwnLink
+  const spent = await spend(parts, spending, asker)
+  return spent.ok ? done({ email: email.value }) : spent
+}
 
 type Spending = {
   readonly linkHash: string
@@ -27,117 +119,47 @@ type Spending = {
   readonly client: PasswordClient | undefined
 }
 
-/** Links and accounts. */
-export const createOperators = (
-  host: Host,
-  { operators, setup, passwords }: Actors,
-): Omit<Operators, keyof SignIns> => {
-  const { clock, projections } = host
+/** Spends the link first, then adds the operator. Between the two, the link works for that e-mail only. */
+const spendSetupLink = async (parts: Parts, input: Spending, asker: Asker): Answer<unknown> => {
+  const { host, operators, setup, passwords } = parts
+  const { linkHash, email, password, client } = input
+  if (host.projections.operators.get(email) !== null) return refused({ kind: 'operator_exists' })
+  if (host.projections.operators.wasRemoved(email)) return refused({ kind: 'operator_was_removed' })
+  const hashed = await passwords.hash({ email, password }, client)
+  if (!hashed.ok) return hashed
+  const spent = await (setup.get(setupStream)?.perform({ type: 'SpendSetupLink', linkHash, email }, asker) ?? busy)
+  if (!spent.ok) return spent
+  const { role = 'admin', madeBy: linkMadeBy = null } = spent.value.spent ?? {}
+  const command = { type: 'AddOperator', email, role, passwordHash: hashed.value, linkHash, linkMadeBy } as const
+  return operators.get(operatorStream(email))?.perform(command, asker) ?? busy
+}
 
-  const spendSetupLink = async (input: Spending, asker: Asker): Promise<Outcome<unknown, CommandRefusal>> => {
-    const { linkHash, email, password, client } = input
-    if (projections.operators.get(email) !== null) return refused({ kind: 'operator_exists' })
-    if (projections.operators.wasRemoved(email)) return refused({ kind: 'operator_was_removed' })
-    const hashed = await passwords.hash({ email, password }, client)
-    if (!hashed.ok) return hashed
-    const spent = await (setup.get(setupStream)?.perform({ type: 'SpendSetupLink', linkHash, email }, asker) ?? busy)
-    if (!spent.ok) return spent
-    const { role = 'admin', madeBy: linkMadeBy = null } = spent.value.spent ?? {}
-    const command = { type: 'AddOperator', email, role, passwordHash: hashed.value, linkHash, linkMadeBy } as const
-    return operators.get(operatorStream(email))?.perform(command, asker) ?? busy
+const spendOwnLink = async ({ operators, passwords }: Parts, input: Spending, asker: Asker): Answer<unknown> => {
+  const { linkHash, email, password, client } = input
+  const hashed = await passwords.hash({ email, password }, client)
+  if (!hashed.ok) return hashed
+  const command = { type: 'SpendOperatorLink', email, linkHash, passwordHash: hashed.value } as const
+  return operators.get(operatorStream(email))?.perform(command, asker) ?? busy
+}
+
+type AccessChange = {
+  readonly email: string
+  readonly change: { readonly type: 'RemoveOperator' } | { readonly type: 'SetOperatorRole'; readonly role: Role }
+}
+
+/** Changes of access wait for each other, so that two of them cannot take away the last two admins. */
+const changeAccess = async (
+  { host, operators, setup }: Parts,
+  { email: typed, change }: AccessChange,
+  asker: Asker,
+): Answer<{ readonly email: string }> => {
+  const email = parseEmail(typed)
+  if (!email.ok) return email
+  const perform = async (): Answer<unknown> => {
+    const admins = host.projections.operators.list().filter(({ role }) => role === 'admin')
+    const otherAdmins = admins.filter((admin) => admin.email !== email.value).length
+    return operators.get(operatorStream(email.value))?.perform({ ...change, otherAdmins }, asker) ?? busy
   }
-
-  const spendOwnLink = async (input: Spending, asker: Asker): Promise<Outcome<unknown, CommandRefusal>> => {
-    const { linkHash, email, password, client } = input
-    const hashed = await passwords.hash({ email, password }, client)
-    if (!hashed.ok) return hashed
-    const command = { type: 'SpendOperatorLink', email, linkHash, passwordHash: hashed.value } as const
-    return operators.get(operatorStream(email))?.perform(command, asker) ?? busy
-  }
-
-  const changeAccess = async (
-    address: string,
-    change: { readonly type: 'RemoveOperator' } | { readonly type: 'SetOperatorRole'; readonly role: Role },
-    asker: Asker,
-  ): Promise<Outcome<{ readonly email: string }, CommandRefusal>> => {
-    const email = parseEmail(address)
-    if (!email.ok) return email
-    const perform = async (): Promise<Outcome<unknown, CommandRefusal>> => {
-      const others = projections.operators
-        .list()
-        .filter((other) => other.role === 'admin' && other.email !== email.value)
-      const command = { ...change, otherAdmins: others.length }
-      return operators.get(operatorStream(email.value))?.perform(command, asker) ?? busy
-    }
-    const changed = await (setup.get(setupStream)?.inTurn(perform) ?? busy)
-    return changed.ok ? done({ email: email.value }) : changed
-  }
-
-  /**
-   * True if the link may also be for an account that exists, or existed. Its maker could take that account over, so an operator
-   * must give the own password. Comparing takes a while, so the session and the role are checked again after it.
-   */
-  const mayReset = async (
-    email: string,
-    own: OwnPassword | undefined,
-    { by }: Asker,
-  ): Promise<Outcome<boolean, CommandRefusal>> => {
-    if (by.kind !== 'operator') return done(true)
-    const isThere = projections.operators.get(email) !== null || projections.operators.wasRemoved(email)
-    if (own === undefined || !isThere) return done(false)
-    const { passwordHash = null } = projections.operators.get(by.email) ?? {}
-    const isRight = await passwords.matches(own.password, passwordHash, own.client)
-    if (!isRight.ok) return isRight
-    if (!isRight.value) return refused({ kind: 'wrong_own_password' })
-    return isOpenAdmin(by) ? done(true) : refused({ kind: 'session_has_ended' })
-  }
-
-  const isOpenAdmin = ({ email, session }: ByOperator): boolean => {
-    const isOpen = (one: { readonly sessionHash: string }): boolean => sessionIdOf(one) === session?.id
-    if (projections.operators.get(email)?.role !== 'admin') return false
-    return session === undefined || projections.operators.sessions(email, clock.now()).some(isOpen)
-  }
-
-  return {
-    setRole: (email, role, asker) => changeAccess(email, { type: 'SetOperatorRole', role }, asker),
-    remove: (email, asker) => changeAccess(email, { type: 'RemoveOperator' }, asker),
-
-    issueLink: async (input, asker) => {
-      const secret = newSecret(host)
-      const link = { linkHash: hashOf(secret), role: input.role, expiresAt: clock.now() + linkMsMax }
-      const issued = { secret, expiresAt: link.expiresAt }
-      if (input.email === null) {
-        const answer = await (setup.get(setupStream)?.perform({ type: 'IssueSetupLink', ...link }, asker) ?? busy)
-        return answer.ok ? done(issued) : answer
-      }
-      const email = parseEmail(input.email)
-      if (!email.ok) return email
-      const reset = await mayReset(email.value, input.own, asker)
-      if (!reset.ok) return reset
-      const command = { type: 'IssueOperatorLink', mayReset: reset.value, email: email.value, ...link } as const
-      const answer = await (operators.get(operatorStream(email.value))?.perform(command, asker) ?? busy)
-      return answer.ok ? done(issued) : answer
-    },
-
-    link: (secret) => {
-      const link = projections.operators.link(hashOf(secret), clock.now())
-      if (link === null) return null
-      const { email, role } = link
-      return { email, role, isNew: email === null || projections.operators.get(email) === null }
-    },
-
-    spendLink: async (input, asker) => {
-      const linkHash = hashOf(input.secret)
-      const link = projections.operators.link(linkHash, clock.now())
-      if (link === null) return refused({ kind: 'link_invalid' })
-      const email = parseEmail(input.email)
-      if (!email.ok) return email
-      if (link.email !== null && link.email !== email.value) return refused({ kind: 'link_invalid' })
-      const password = parsePassword(input.password)
-      if (!password.ok) return password
-      const spending = { linkHash, email: email.value, password: password.value, client: input.client }
-      const spent = await (link.stream === setupStream ? spendSetupLink : spendOwnLink)(spending, asker)
-      return spent.ok ? done({ email: email.value }) : spent
-    },
-  }
+  const changed = await (setup.get(setupStream)?.inTurn(perform) ?? busy)
+  return changed.ok ? done({ email: email.value }) : changed
 }

@@ -1,19 +1,16 @@
-/** Signing in, sessions, and changing one's own password. */
-import type { OpenSession } from '../../../projections/queries.ts'
-import { BoundedMap } from '../../domain/bounded-map.ts'
-import { isExpired } from '../../domain/expiry.ts'
-import { type EndedSessions, type OperatorSession, sessionIdOf } from '../../domain/operator.ts'
+/** Signing in, and changing one's own password. */
+import { type EndedSessions, sessionIdOf } from '../../domain/operator.ts'
 import { done, refused } from '../../domain/refusal.ts'
 import { operatorStream } from '../../domain/stream-names.ts'
 import { parseEmail, parsePassword } from '../../domain/text.ts'
-import { linksToldMsMax, sessionMsMax, sessionRenewalDivisor, sessionUsesMax } from '../../limits.ts'
-import { busy } from '../cellar/cellar-requests.ts'
-import type { Asker, EndingSessions, Session, SignedIn, SignInFrom, SignIns } from '../core.ts'
+import { linksToldMsMax, sessionMsMax } from '../../limits.ts'
+import type { Asker, EndingSessions, SignedIn, SignInFrom, SignIns } from '../core.ts'
 import type { Host } from '../host.ts'
-import type { Registry } from '../registry.ts'
+import { busy, type Registry } from '../registry.ts'
 import type { OperatorActor } from './operator-actor.ts'
 import { hashOf, newSecret } from './operator-secrets.ts'
 import type { Passwords } from './passwords.ts'
+import { askerIn, Sessions, shownSession } from './sessions.ts'
 import { signInHistory, signInPlaces } from './sign-in-history.ts'
 import type { SignInRecords } from './sign-in-records.ts'
 
@@ -23,184 +20,130 @@ type Actors = {
   readonly signInRecords: SignInRecords
 }
 
-export const createSignIns = (
-  host: Host,
-  { operators, passwords, signInRecords }: Actors,
-  sessionIdleMs: number,
-): SignIns => {
-  const { clock, projections } = host
-  const lastUsedMs = new BoundedMap<string, number>(sessionUsesMax)
-  /** Hashes of the sessions whose renewal is under way. */
-  const renewing = new Set<string>()
-  const actorOf = (email: string): OperatorActor | null => operators.get(operatorStream(email))
+type Parts = Actors & { readonly host: Host; readonly sessions: Sessions }
 
-  const isOpen = (session: OperatorSession, now: number): boolean => {
-    const usedAt = lastUsedMs.get(session.sessionHash) ?? Number.NEGATIVE_INFINITY
-    return !isExpired(session, now) && now < Math.max(session.idleAt, usedAt + sessionIdleMs)
-  }
+type Visit = { readonly from: SignInFrom; readonly requestId: string }
 
-  const openSession = (sessionSecret: string) => {
-    const now = clock.now()
-    const session = projections.operators.session(hashOf(sessionSecret), now)
-    return session !== null && isOpen(session, now) ? session : null
-  }
-
-  /** Makes the secrets and the event data of a new session. Its record is written first, so that no session lacks one. */
-  const beginSession = async (email: string, from: SignInFrom, requestId: string) => {
-    const sessionSecret = newSecret(host)
-    const isKnownBrowser = from.deviceSecret !== null && projections.operators.isDevice(hashOf(from.deviceSecret))
-    const deviceSecret = isKnownBrowser ? from.deviceSecret : newSecret(host)
-    const now = clock.now()
-    const session = {
-      sessionHash: hashOf(sessionSecret),
-      expiresAt: now + sessionMsMax,
-      idleAt: Math.min(now + sessionIdleMs, now + sessionMsMax),
-      deviceHash: hashOf(deviceSecret),
-    }
-    const sessionId = sessionIdOf(session)
-    const linkMadeBy = projections.operators.get(email)?.passwordLinkMadeBy ?? null
-    const { address, browser } = from
-    const asker: Asker = { by: { kind: 'operator', email, session: { id: sessionId, linkMadeBy } }, requestId }
-    const seen = await signInRecords.seen({ email, sessionId, address, browser }, asker)
-    if (!seen.ok) return seen
-    return done({ sessionSecret, deviceSecret, asker, session: { ...session, seenRevision: seen.value } })
-  }
-
-  const answerOf = ({ sessionSecret, deviceSecret }: { sessionSecret: string; deviceSecret: string }) => {
-    const session = openSession(sessionSecret)
-    if (session === null) return refused({ kind: 'not_confirmed' as const })
-    const links = projections.operators.get(session.email)?.linksFromOthers ?? []
-    const since = clock.now() - linksToldMsMax
-    const isToldOfLink = links.some(({ madeAt, usedAt }) => Math.max(madeAt, usedAt ?? 0) > since)
-    return done<SignedIn>({ sessionSecret, deviceSecret, session: shownSession(session), isToldOfLink })
-  }
-
-  const renew = async (session: OpenSession, idleAt: number): Promise<unknown> => {
-    const { email, sessionHash } = session
-    if (renewing.has(sessionHash)) return
-    renewing.add(sessionHash)
-    try {
-      const asker = askerIn(session, host.entropy.uuid())
-      return await actorOf(email)?.perform({ type: 'RenewSession', sessionHash, idleAt }, asker)
-    } finally {
-      renewing.delete(sessionHash)
-    }
-  }
-
-  const signOut: SignIns['signOut'] = async (sessionSecret, requestId) => {
-    const session = projections.operators.session(hashOf(sessionSecret), clock.now())
-    if (session === null) return done(null)
-    const { sessionHash } = session
-    const ended = await (actorOf(session.email)?.perform(
-      { type: 'SignOut', sessionHash },
-      askerIn(session, requestId),
-    ) ?? busy)
-    return ended.ok ? done(null) : ended
-  }
-
+export const createSignIns = (host: Host, actors: Actors, sessionIdleMs: number): SignIns => {
+  const { operators, passwords, signInRecords } = actors
+  const sessions = new Sessions(host, operators, sessionIdleMs)
+  const parts: Parts = { host, operators, passwords, signInRecords, sessions }
   return {
-    signIn: async (input, from, requestId) => {
-      const email = parseEmail(input.email)
-      const account = email.ok ? projections.operators.get(email.value) : null
-      const isRight = await passwords.matches(input.password, account?.passwordHash ?? null, from.client)
-      if (!isRight.ok) return isRight
-      if (account === null || !isRight.value) return refused({ kind: 'wrong_credentials' })
-      const begun = await beginSession(account.email, from, requestId)
-      if (!begun.ok) return begun
-      const before =
-        from.sessionSecret === null ? null : projections.operators.session(hashOf(from.sessionSecret), clock.now())
-      const endsSessionHash = before?.email === account.email ? before.sessionHash : null
-      const { passwordHash } = account
-      const command = { type: 'SignIn', passwordHash, endsSessionHash, ...begun.value.session } as const
-      const answer = await (actorOf(account.email)?.perform(command, begun.value.asker) ?? busy)
-      if (!answer.ok) return answer
-      // The browser held the session of another operator.
-      if (from.sessionSecret !== null && endsSessionHash === null) await signOut(from.sessionSecret, requestId)
-      return answerOf(begun.value)
-    },
-
-    changePassword: async (input, from, requestId) => {
-      const session = openSession(input.sessionSecret)
-      const account = session === null ? null : projections.operators.get(session.email)
-      if (session === null || account === null) return refused({ kind: 'session_has_ended' })
-      const password = parsePassword(input.newPassword)
-      if (!password.ok) return password
-      const isRight = await passwords.matches(input.ownPassword, account.passwordHash, from.client)
-      if (!isRight.ok) return isRight
-      if (!isRight.value) return refused({ kind: 'wrong_own_password' })
-      const hashed = await passwords.hash({ email: account.email, password: password.value }, from.client)
-      if (!hashed.ok) return hashed
-      const begun = await beginSession(account.email, from, requestId)
-      if (!begun.ok) return begun
-      const { passwordHash: oldPasswordHash } = account
-      const hashes = { inSessionHash: session.sessionHash, oldPasswordHash, passwordHash: hashed.value }
-      const command = { type: 'ChangePassword', ...hashes, ...begun.value.session } as const
-      const answer = await (actorOf(account.email)?.perform(command, askerIn(session, requestId)) ?? busy)
-      return answer.ok ? answerOf(begun.value) : answer
-    },
-
+    signIn: (input, from, requestId) => signIn(parts, input, { from, requestId }),
+    changePassword: (input, from, requestId) => changePassword(parts, input, { from, requestId }),
     session: (sessionSecret) => {
-      const session = openSession(sessionSecret)
+      const session = sessions.find(sessionSecret)
       return session === null ? null : shownSession(session)
     },
-
-    isSessionOver: (sessionSecret) => {
-      const sessionHash = hashOf(sessionSecret)
-      const now = clock.now()
-      const session = projections.operators.session(sessionHash, now)
-      if (session === null) return projections.operators.isSessionOver(sessionHash, now)
-      return !isOpen(session, now)
-    },
-
-    useSession: (sessionSecret) => {
-      const session = openSession(sessionSecret)
-      if (session === null) return
-      const now = clock.now()
-      lastUsedMs.set(session.sessionHash, now)
-      const idleAt = Math.min(now + sessionIdleMs, session.expiresAt)
-      // Nobody waits for the renewal: if it fails, the next use tries again.
-      if (idleAt - session.idleAt >= sessionIdleMs / sessionRenewalDivisor) void renew(session, idleAt)
-    },
-
+    isSessionOver: (sessionSecret) => sessions.isOver(sessionSecret),
+    useSession: (sessionSecret) => sessions.use(sessionSecret),
+    signOut: (sessionSecret, requestId) => sessions.signOut(sessionSecret, requestId),
     isKnownDevice: (email, deviceSecret) => {
       const address = parseEmail(email)
-      const account = address.ok ? projections.operators.get(address.value) : null
+      const account = address.ok ? host.projections.operators.get(address.value) : null
       return account?.devices.includes(hashOf(deviceSecret)) === true
     },
-
-    openSessions: (email) => {
-      const now = clock.now()
-      const role = projections.operators.get(email)?.role
-      if (role === undefined) return []
-      return projections.operators
-        .sessions(email, now)
-        .filter((session) => isOpen(session, now))
-        .map((session) => ({
-          ...shownSession({ ...session, email, role }),
-          lastUsedAt: lastUsedMs.get(session.sessionHash) ?? null,
-        }))
-    },
-
+    openSessions: (email) => sessions.list(email),
     endSessions: async (email, which, asker) => {
-      const answer = await (actorOf(email)?.perform({ type: 'EndSessions', which: endedBy(which) }, asker) ?? busy)
+      const command = { type: 'EndSessions', which: endedBy(which) } as const
+      const answer = await (operators.get(operatorStream(email))?.perform(command, asker) ?? busy)
       return answer.ok ? done(null) : answer
     },
-
-    signOut,
     signInRefused: (refusedSignIn) => signInRecords.refused(refusedSignIn),
     signInHistory: (email) => signInHistory(host.log, email),
     signInPlaces: (revisions) => signInPlaces(host.log, revisions),
   }
 }
 
-const shownSession = (session: OpenSession): Session => {
-  const { email, role, startedAt, expiresAt, linkMadeBy, seenRevision } = session
-  return { id: sessionIdOf(session), email, role, startedAt, expiresAt, linkMadeBy, seenRevision }
+const signIn = async (
+  parts: Parts,
+  input: Parameters<SignIns['signIn']>[0],
+  visit: Visit,
+): ReturnType<SignIns['signIn']> => {
+  const { host, operators, passwords, sessions } = parts
+  const { client, sessionSecret } = visit.from
+  const email = parseEmail(input.email)
+  const account = email.ok ? host.projections.operators.get(email.value) : null
+  // An unknown e-mail takes as long as a known one.
+  const isRight = await passwords.matches(input.password, account?.passwordHash ?? null, client)
+  if (!isRight.ok) return isRight
+  if (account === null || !isRight.value) return refused({ kind: 'wrong_credentials' })
+  const begun = await beginSession(parts, account.email, visit)
+  if (!begun.ok) return begun
+  const before =
+    sessionSecret === null ? null : host.projections.operators.session(hashOf(sessionSecret), host.clock.now())
+  const endsSessionHash = before?.email === account.email ? before.sessionHash : null
+  const { passwordHash } = account
+  const command = { type: 'SignIn', passwordHash, endsSessionHash, ...begun.value.session } as const
+  const answer = await (operators.get(operatorStream(account.email))?.perform(command, begun.value.asker) ?? busy)
+  if (!answer.ok) return answer
+  // The browser held the session of another operator.
+  if (sessionSecret !== null && endsSessionHash === null) await sessions.signOut(sessionSecret, visit.requestId)
+  return answerOf(parts, begun.value)
 }
 
-const askerIn = (session: OpenSession, requestId: string): Asker => {
-  const { email, linkMadeBy } = session
-  return { by: { kind: 'operator', email, session: { id: sessionIdOf(session), linkMadeBy } }, requestId }
+const changePassword = async (
+  parts: Parts,
+  input: Parameters<SignIns['changePassword']>[0],
+  visit: Visit,
+): ReturnType<SignIns['changePassword']> => {
+  const { host, operators, passwords, sessions } = parts
+  const { client } = visit.from
+  const session = sessions.find(input.sessionSecret)
+  const account = session === null ? null : host.projections.operators.get(session.email)
+  if (session === null || account === null) return refused({ kind: 'session_has_ended' })
+  const password = parsePassword(input.newPassword)
+  if (!password.ok) return password
+  const isRight = await passwords.matches(input.ownPassword, account.passwordHash, client)
+  if (!isRight.ok) return isRight
+  if (!isRight.value) return refused({ kind: 'wrong_own_password' })
+  const hashed = await passwords.hash({ email: account.email, password: password.value }, client)
+  if (!hashed.ok) return hashed
+  const begun = await beginSession(parts, account.email, visit)
+  if (!begun.ok) return begun
+  const command = {
+    type: 'ChangePassword',
+    inSessionHash: session.sessionHash,
+    oldPasswordHash: account.passwordHash,
+    passwordHash: hashed.value,
+    ...begun.value.session,
+  } as const
+  const actor = operators.get(operatorStream(account.email))
+  const answer = await (actor?.perform(command, askerIn(session, visit.requestId)) ?? busy)
+  return answer.ok ? answerOf(parts, begun.value) : answer
+}
+
+/** Makes the secrets and the event data of a new session. Its record is written first, so that no session lacks one. */
+const beginSession = async ({ host, signInRecords, sessions }: Parts, email: string, { from, requestId }: Visit) => {
+  const { operators } = host.projections
+  const sessionSecret = newSecret(host)
+  const isKnownBrowser = from.deviceSecret !== null && operators.isDevice(hashOf(from.deviceSecret))
+  const deviceSecret = isKnownBrowser ? from.deviceSecret : newSecret(host)
+  const now = host.clock.now()
+  const session = {
+    sessionHash: hashOf(sessionSecret),
+    expiresAt: now + sessionMsMax,
+    idleAt: sessions.idleAt(now, now + sessionMsMax),
+    deviceHash: hashOf(deviceSecret),
+  }
+  const sessionId = sessionIdOf(session)
+  const linkMadeBy = operators.get(email)?.passwordLinkMadeBy ?? null
+  const { address, browser } = from
+  const asker: Asker = { by: { kind: 'operator', email, session: { id: sessionId, linkMadeBy } }, requestId }
+  const seen = await signInRecords.seen({ email, sessionId, address, browser }, asker)
+  if (!seen.ok) return seen
+  return done({ sessionSecret, deviceSecret, asker, session: { ...session, seenRevision: seen.value } })
+}
+
+type Secrets = { readonly sessionSecret: string; readonly deviceSecret: string }
+
+const answerOf = ({ host, sessions }: Parts, { sessionSecret, deviceSecret }: Secrets) => {
+  const session = sessions.find(sessionSecret)
+  if (session === null) return refused({ kind: 'not_confirmed' as const })
+  const links = host.projections.operators.get(session.email)?.linksFromOthers ?? []
+  const since = host.clock.now() - linksToldMsMax
+  const isToldOfLink = links.some(({ madeAt, usedAt }) => Math.max(madeAt, usedAt ?? 0) > since)
+  return done<SignedIn>({ sessionSecret, deviceSecret, session: shownSession(session), isToldOfLink })
 }
 
 const endedBy = (which: EndingSessions): EndedSessions =>

@@ -1,0 +1,115 @@
+import type { OpenSession } from '../../../projections/queries.ts'
+import { BoundedMap } from '../../domain/bounded-map.ts'
+import { isExpired } from '../../domain/expiry.ts'
+import { type OperatorSession, sessionIdOf } from '../../domain/operator.ts'
+import { type CommandRefusal, done, type Outcome } from '../../domain/refusal.ts'
+import { operatorStream } from '../../domain/stream-names.ts'
+import { sessionRenewalDivisor, sessionUsesMax } from '../../limits.ts'
+import type { Asker, Session, SignIns } from '../core.ts'
+import type { Host } from '../host.ts'
+import { busy, type Registry } from '../registry.ts'
+import type { OperatorActor } from './operator-actor.ts'
+import { hashOf } from './operator-secrets.ts'
+
+/**
+ * The open sessions of operators. A session expires at a fixed time, or earlier if nobody uses it for `idleMs`. This node knows
+ * each use. Only some uses go to the log (`OperatorSessionRenewed`), for other nodes and for the next start.
+ */
+export class Sessions {
+  readonly #host: Host
+  readonly #operators: Registry<OperatorActor>
+  readonly #idleMs: number
+  /** By the hash of the session. */
+  readonly #lastUsedAt = new BoundedMap<string, number>(sessionUsesMax)
+  /** Hashes of the sessions whose renewal is under way. */
+  readonly #renewing = new Set<string>()
+
+  constructor(host: Host, operators: Registry<OperatorActor>, idleMs: number) {
+    this.#host = host
+    this.#operators = operators
+    this.#idleMs = idleMs
+  }
+
+  /** The session with that secret, if it is open. */
+  find(sessionSecret: string): OpenSession | null {
+    const now = this.#host.clock.now()
+    const session = this.#unexpired(sessionSecret, now)
+    return session !== null && this.#isOpen(session, now) ? session : null
+  }
+
+  isOver(sessionSecret: string): boolean {
+    const now = this.#host.clock.now()
+    const session = this.#unexpired(sessionSecret, now)
+    if (session !== null) return !this.#isOpen(session, now)
+    return this.#host.projections.operators.isSessionOver(hashOf(sessionSecret), now)
+  }
+
+  list(email: string): ReturnType<SignIns['openSessions']> {
+    const now = this.#host.clock.now()
+    const { operators } = this.#host.projections
+    const role = operators.get(email)?.role
+    if (role === undefined) return []
+    const open = operators.sessions(email, now).filter((session) => this.#isOpen(session, now))
+    return open.map((session) => {
+      const lastUsedAt = this.#lastUsedAt.get(session.sessionHash) ?? null
+      return { ...shownSession({ ...session, email, role }), lastUsedAt }
+    })
+  }
+
+  use(sessionSecret: string): void {
+    const session = this.find(sessionSecret)
+    if (session === null) return
+    const now = this.#host.clock.now()
+    this.#lastUsedAt.set(session.sessionHash, now)
+    const idleAt = this.idleAt(now, session.expiresAt)
+    // Nobody waits for the renewal: if it fails, the next use tries again.
+    if (idleAt - session.idleAt >= this.#idleMs / sessionRenewalDivisor) void this.#renew(session, idleAt)
+  }
+
+  /** When a session that is used now, and never again, ends. */
+  idleAt(now: number, expiresAt: number): number {
+    return Math.min(now + this.#idleMs, expiresAt)
+  }
+
+  async signOut(sessionSecret: string, requestId: string): Promise<Outcome<null, CommandRefusal>> {
+    const session = this.#unexpired(sessionSecret, this.#host.clock.now())
+    if (session === null) return done(null)
+    const command = { type: 'SignOut', sessionHash: session.sessionHash } as const
+    const actor = this.#operators.get(operatorStream(session.email))
+    const ended = await (actor?.perform(command, askerIn(session, requestId)) ?? busy)
+    return ended.ok ? done(null) : ended
+  }
+
+  /** Also finds a session that ended because nobody used it. */
+  #unexpired(sessionSecret: string, now: number): OpenSession | null {
+    return this.#host.projections.operators.session(hashOf(sessionSecret), now)
+  }
+
+  #isOpen(session: OperatorSession, now: number): boolean {
+    const usedAt = this.#lastUsedAt.get(session.sessionHash) ?? Number.NEGATIVE_INFINITY
+    return !isExpired(session, now) && now < Math.max(session.idleAt, usedAt + this.#idleMs)
+  }
+
+  async #renew(session: OpenSession, idleAt: number): Promise<void> {
+    const { email, sessionHash } = session
+    if (this.#renewing.has(sessionHash)) return
+    this.#renewing.add(sessionHash)
+    try {
+      const asker = askerIn(session, this.#host.entropy.uuid())
+      const actor = this.#operators.get(operatorStream(email))
+      await actor?.perform({ type: 'RenewSession', sessionHash, idleAt }, asker)
+    } finally {
+      this.#renewing.delete(sessionHash)
+    }
+  }
+}
+
+export const shownSession = (session: OpenSession): Session => {
+  const { email, role, startedAt, expiresAt, linkMadeBy, seenRevision } = session
+  return { id: sessionIdOf(session), email, role, startedAt, expiresAt, linkMadeBy, seenRevision }
+}
+
+export const askerIn = (session: OpenSession, requestId: string): Asker => {
+  const { email, linkMadeBy } = session
+  return { by: { kind: 'operator', email, session: { id: sessionIdOf(session), linkMadeBy } }, requestId }
+}
