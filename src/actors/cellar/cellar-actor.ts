@@ -41,7 +41,7 @@ export class CellarActor extends StreamActor<CellarState | null> {
 
   change(command: CellarCommand, asker: Asker): Answer<CellarState> {
     return this.ask(async () => {
-      const changed = await this.folded.perform((state) => decideCellar(state, command), asker)
+      const changed = await this.record((state) => decideCellar(state, command), asker)
       this.host.limitsEpoch += 1
       if (!changed.ok) return changed
       return changed.value === null ? refused({ kind: 'cellar_not_found' }) : done(changed.value)
@@ -54,7 +54,7 @@ export class CellarActor extends StreamActor<CellarState | null> {
       const { readings } = this.host.projections
       const isNext = ({ keyId, firstRevision }: Purge) => firstRevision === (readings.purged(keyId)?.keptFrom ?? 0)
       const asker: Asker = { by: { kind: 'system' }, requestId: this.host.entropy.uuid() }
-      const purged = await this.folded.perform(
+      const purged = await this.record(
         (state) => decideCellar(state, { ...command, purges: command.purges.filter(isNext) }),
         asker,
       )
@@ -73,7 +73,7 @@ export class CellarActor extends StreamActor<CellarState | null> {
    */
   rotateKey({ successorId, name }: Naming, asker: Asker): Answer<CreatedKey & Pick<NamedSuccessor, 'replacedId'>> {
     return this.ask(async () => {
-      const cellar = await this.folded.load()
+      const cellar = await this.load()
       if (cellar === null) return refused({ kind: 'cellar_not_found' })
       const full = this.#noRoomIn(cellar.cellar)
       if (full !== null) return full
@@ -97,7 +97,7 @@ export class CellarActor extends StreamActor<CellarState | null> {
 
   async #createKey(input: KeyToMake, asker: Asker): Answer<CreatedKey> {
     const { clock, entropy, projections } = this.host
-    if ((await this.folded.load()) === null) return refused({ kind: 'cellar_not_found' })
+    if ((await this.load()) === null) return refused({ kind: 'cellar_not_found' })
     const full = this.#noRoomIn(input.cellar)
     if (full !== null) return full
     const label = input.label === '' ? `Key ${projections.keys.ofCellar(input.cellar).length + 1}` : input.label

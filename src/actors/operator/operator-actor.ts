@@ -31,7 +31,7 @@ export class OperatorActor extends StreamActor<OperatorState | null> {
 
   perform(command: OperatorCommand, asker: Asker): Answer<OperatorState | null> {
     const { clock } = this.host
-    return this.ask(() => this.folded.perform((state) => decideOperator(state, command, clock.now()), asker))
+    return this.ask(() => this.record((state) => decideOperator(state, command, clock.now()), asker))
   }
 }
 
@@ -44,7 +44,7 @@ export class SetupActor extends StreamActor<SetupState> {
 
   perform(command: SetupCommand, asker: Asker): Answer<SetupState> {
     const { clock } = this.host
-    return this.ask(() => this.folded.perform((state) => decideSetup(state, command, clock.now()), asker))
+    return this.ask(() => this.record((state) => decideSetup(state, command, clock.now()), asker))
   }
 
   /**

@@ -1,20 +1,51 @@
-import type { CommandRefusal, Outcome } from '../../domain/refusal.ts'
+import type { DecidedCellar } from '../../domain/cellar.ts'
+import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
+import type { DecidedOperator } from '../../domain/operator.ts'
+import type { DecidedSetup } from '../../domain/operator-setup.ts'
+import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
+import { conflictRetriesMax } from '../../limits.ts'
+import { askedBy } from '../asked-by.ts'
+import type { Asker } from '../core.ts'
 import type { Host } from '../host.ts'
 import type { Actor } from '../registry.ts'
-import { FoldedStream, type Folding } from './folded-stream.ts'
+import { appendUntilKnown } from './append-until-known.ts'
+import { readFrom } from './read-stream.ts'
 import { SerialCommands } from './serial-commands.ts'
 
-/** An actor that has one stream for its state, and works off its commands one after the other. */
+type Answer<T> = Promise<Outcome<T, CommandRefusal>>
+
+type Decide<State> = (
+  state: State,
+) => Outcome<readonly (DecidedCellar | DecidedOperator | DecidedSetup)[], CommandRefusal>
+
+type Folding<State> = {
+  readonly stream: string
+  readonly initial: State
+  readonly evolve: (state: State, event: RecordedEvent) => State
+  /** The state in this node's projections, and the revision of its last event; `null` if they have none. */
+  readonly projected?: () => { readonly state: State; readonly revision: number } | null
+}
+
+/** An actor whose state is folded from one stream. It performs its commands one after the other. */
 export abstract class StreamActor<State> implements Actor {
   usedBeat = 0
   protected readonly host: Host
-  protected readonly folded: FoldedStream<State>
+  readonly #folding: Folding<State>
   readonly #commands: SerialCommands
+  #state: State
+  #revision: number | null = null
+  #recordedAt = 0
+  #isLoaded = false
 
   constructor(host: Host, folding: Folding<State>) {
     this.host = host
-    this.folded = new FoldedStream(host, folding)
-    this.#commands = new SerialCommands(host, () => this.folded.forget())
+    this.#folding = folding
+    this.#state = folding.initial
+    // After a bug, the next command folds the stream anew.
+    const forget = (): void => {
+      this.#isLoaded = false
+    }
+    this.#commands = new SerialCommands(host, forget)
   }
 
   get isIdle(): boolean {
@@ -29,7 +60,58 @@ export abstract class StreamActor<State> implements Actor {
     this.#commands.stop()
   }
 
-  protected ask<T>(work: () => Promise<Outcome<T, CommandRefusal>>): Promise<Outcome<T, CommandRefusal>> {
+  protected ask<T>(work: () => Answer<T>): Answer<T> {
     return this.#commands.ask(work)
+  }
+
+  /** The state as the log has it now. Each call reads the end of the stream, since another node may have written to it. */
+  protected async load(): Promise<State> {
+    if (!this.#isLoaded) await this.#begin()
+    const from = { stream: this.#folding.stream, revision: (this.#revision ?? -1) + 1 }
+    await readFrom(this.host.log, from, (events) => this.#fold(events))
+    this.#isLoaded = true
+    return this.#state
+  }
+
+  /** Appends what `decide` answers. After a conflict, it decides again on the newer state. */
+  protected async record(decide: Decide<State>, asker: Asker): Answer<State> {
+    for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
+      const decision = decide(await this.load())
+      if (!decision.ok) return decision
+      if (decision.value.length === 0) return done(this.#state)
+      const recordedAt = Math.max(this.host.clock.now(), this.#recordedAt)
+      const common = { recordedAt, metadata: askedBy(asker) }
+      const events = decision.value.map((event): NewEvent => ({ ...event, ...common, id: this.host.entropy.uuid() }))
+      const append = { stream: this.#folding.stream, expected: this.#revision ?? ('none' as const), events }
+      const result = await appendUntilKnown(this.host, append, { mustFinish: false })
+      if (result.outcome !== 'conflict') {
+        this.#fold(result.events)
+        return done(this.#state)
+      }
+    }
+    return refused({ kind: 'busy' })
+  }
+
+  /**
+   * Begins with the state of the projections, if they have one. Daily purges can give a cellar's stream a million events, too many
+   * to fold again. The projections do not keep the time of the last event, so it is read.
+   */
+  async #begin(): Promise<void> {
+    const { stream, initial, projected } = this.#folding
+    const known = projected?.() ?? null
+    const [last] = known === null ? [] : await this.host.log.read(stream, { from: known.revision, limit: 1 })
+    const isThere = known !== null && last?.revision === known.revision
+    this.#state = isThere ? known.state : initial
+    this.#revision = isThere ? known.revision : null
+    this.#recordedAt = isThere ? last.recordedAt : 0
+  }
+
+  #fold(events: readonly RecordedEvent[]): void {
+    for (const event of events) {
+      this.#state = this.#folding.evolve(this.#state, event)
+      this.#revision = event.revision
+      this.#recordedAt = event.recordedAt
+    }
+    this.host.projections.fold(events)
   }
 }
