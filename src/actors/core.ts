@@ -1,8 +1,8 @@
 /**
- * The actors: one per key, cellar and operator, each the only writer of its streams on this node. Here live mailboxes,
- * load -> decide -> append -> fold, and the write protocol. No HTTP, no words for people, no SQL.
+ * The face of the actors: all that the rest of the program may ask of them. Imports no actor.
  *
- * This file is what the rest of the program sees of them. It imports no actor, so every actor may import its types.
+ * A command answers a refusal as a value, or done once its events are durable. After `not_confirmed` the outcome is unknown. Only
+ * bugs reject a promise, unless a docstring says otherwise.
  */
 import type { Projections } from '../../projections/queries.ts'
 import type { Clock } from '../clock.ts'
@@ -15,35 +15,34 @@ import type { CommandRefusal, Outcome, ReadingRefusal } from '../domain/refusal.
 import type { Entropy } from '../entropy.ts'
 import type { EventLog } from '../log/event-log.ts'
 
-/** Who asks, and the request it came in with. */
 export type Asker = { readonly by: By; readonly requestId: string }
 
 type Answer<T> = Promise<Outcome<T, CommandRefusal>>
 
 export type Cellars = {
-  /** `title` blank: the identifier. */
+  /** Default of a blank title: the identifier. */
   create(input: { readonly cellar: string; readonly title: string }, asker: Asker): Answer<CellarState>
   rename(cellar: string, title: string, asker: Asker): Answer<CellarState>
-  /** What is left out of `changes` stays as it is. */
+  /** Keeps the fields that `changes` leaves out. */
   changePolicy(cellar: string, changes: Partial<CellarPolicy>, asker: Asker): Answer<CellarState>
 }
 
 export type NewKey = {
   readonly cellar: string
-  /** Blank: "Key 3", the next number of its cellar. */
+  /** Default of a blank label: "Key 3", with the next number. */
   readonly label: string
   readonly note: string
   readonly limit: Limit | null
-  /** Ms; `null` never expires. */
+  /** Ms; `null`: never. */
   readonly expiresAt: number | null
-  /** Drawn by whoever asks, so that asking twice makes one key. Default: drawn now. */
+  /** Given by a form, so that sending it twice makes one key. Default: random. */
   readonly keyId?: string
 }
 
 export type Rotating = {
   /** One of `rotationOverlapsMs`. */
   readonly overlapMs: number
-  /** Of the new key; drawn as for `NewKey`. */
+  /** As `keyId` of `NewKey`. */
   readonly successorId?: string
 }
 
@@ -53,10 +52,10 @@ export type CreatedKey = { readonly key: string; readonly state: KeyState }
 export type RotatedKey = CreatedKey & { readonly replaced: KeyState | null }
 
 export type Keys = {
-  /** `key` is the whole key, in this answer only. */
+  /** `key` is shown nowhere else. */
   create(input: NewKey, asker: Asker): Answer<CreatedKey>
   /**
-   * Makes a key with the label, note, limit and expiry of that one, which ends so long after the new one's first use.
+   * Makes a key with the same label, note, limit and expiry. The old key ends `overlapMs` after the first use of the new one.
    * Until then nothing is taken from it.
    */
   rotate(keyId: string, rotating: Rotating, asker: Asker): Answer<RotatedKey>
@@ -66,29 +65,21 @@ export type Keys = {
   setExpiry(keyId: string, expiresAt: number | null, asker: Asker): Answer<KeyState>
   suspend(keyId: string, reason: string, asker: Asker): Answer<KeyState>
   resume(keyId: string, reason: string, asker: Asker): Answer<KeyState>
-  /** Answers only when no reading of the key can be accepted any more, on any node. */
+  /** Answers when no node can accept a reading of the key any more. */
   revoke(keyId: string, reason: string, asker: Asker): Answer<KeyState>
 
-  /**
-   * Reserves the places of a request's readings in the key's window and appends them, all or none: a batch is one append,
-   * or part of one. Their ids follow from `requestId`. Answers after the commit. Never throws.
-   */
+  /** Appends all readings of the request, or none. Event ids follow from `requestId`. Never rejects. */
   accept(keyId: string, readings: Readings, requestId: string): Promise<Outcome<Accepted, ReadingRefusal>>
-  /**
-   * The same for a request with an `Idempotency-Key`: one that has stored something already is answered as it was then, and
-   * stores and costs nothing (docs/protocol.md, "Idempotency").
-   */
+  /** The same with an idempotency key (docs/protocol.md, "Idempotency"). */
   acceptKeyed(keyId: string, readings: Readings, request: KeyedRequest): Promise<Outcome<Accepted, ReadingRefusal>>
   /**
-   * Whether this node knows of a request with that `Idempotency-Key` (its hash) which is under way or has stored something.
-   * `false` also while the index of idempotency keys cannot say.
+   * True if a request with this hash of an idempotency key is under way here, or has stored readings. False also while the index
+   * is incomplete.
    */
   knowsIdempotencyKey(keyId: string, keyHash: string): boolean
   /**
-   * The window as it is now: at once if the key is loaded, else after loading it. `null`: no such key, or store away.
-   *
-   * `heardTo`: a revision of its readings that was heard of. If another node has written it, it is counted too, now or
-   * `usageCatchUpMs` later. Default: what this node knows of will do.
+   * The rate window, at once if the key is loaded. `null`: unknown key, or the store is away. Readings up to the revision `heardTo`
+   * are counted, now or `usageCatchUpMs` later.
    */
   usage(keyId: string, heardTo?: number): Usage | null | Promise<Usage | null>
 }
@@ -96,73 +87,73 @@ export type Keys = {
 export type KeyedRequest = {
   readonly requestId: string
   readonly idempotency: Idempotency
-  /** What it is refused with unless it has stored something already: a judgement that would have been another then. */
+  /** The answer, unless the request is a repeat. */
   readonly refusal: ReadingRefusal | null
 }
 
 export type Accepted = {
   readonly stream: string
-  /** Revisions of the request's first and last reading: the same one, unless it was a batch. */
+  /** Revisions of the first and last reading. */
   readonly first: number
   readonly last: number
   /** Ms. */
   readonly recordedAt: number
   readonly usage: Usage
-  /** What the request stored that had the same `Idempotency-Key` before; `null`: this one did. */
+  /** What the idempotency key stored before; `null`: this is no repeat. */
   readonly repeats: Idempotency | null
 }
 
 export type Usage = {
   readonly limit: Limit
-  /** Readings counted or reserved in the window that ends now. */
+  /** Readings in the window, stored or under way. */
   readonly used: number
-  /** Ms until the oldest counted reading leaves the window; 0 if none is counted. */
+  /** Ms until the oldest reading leaves the window; 0 without readings. */
   readonly resetMs: number
-  /** Ms until one more reading could be admitted, if nothing else comes; 0 if one can be now. */
+  /** Ms until the window has room; 0 if it has. */
   readonly retryAfterMs: number
 }
 
-/** For whom a password is hashed. It decides whose turn it is (`passwords.ts`). */
+/** Decides whose password is hashed next (`passwords.ts`). */
 export type PasswordClient = {
   /** An IPv4 address, or the /48 of an IPv6 address. */
   readonly network: string
-  /** True for a browser that the account knows, an open session or an unspent link. */
+  /** True with an open session, an unspent link, or a browser that the account knows. */
   readonly isKnown: boolean
-  /** Aborted when the client has gone: then nothing is hashed for it. */
+  /** Aborted when the client disconnects. */
   readonly signal?: AbortSignal
 }
 
 export type Session = {
-  /** Names the session in the log and on pages. It gives no access. */
+  /** Gives no access. */
   readonly id: string
   readonly email: string
   readonly role: Role
+  /** Ms, as is `expiresAt`. */
   readonly startedAt: number
   readonly expiresAt: number
-  /** The operator's password came from a link that this person made (an e-mail, or `cli`). */
+  /** Who made the link that set the password: an e-mail, or `cli`. */
   readonly linkMadeBy: string | null
   /** For `signInPlaces`. */
   readonly seenRevision: number | null
 }
 
-/** Where a sign-in comes from. */
 export type SignInFrom = {
   /** Default: a stranger. */
   readonly client?: PasswordClient
   readonly address: string
-  /** The browser and its system, in a few words. */
+  /** Such as "Firefox on Linux". */
   readonly browser: string
-  /** Secrets that the browser presents. */
+  /** From the cookies of the browser. */
   readonly deviceSecret: string | null
   readonly sessionSecret: string | null
 }
 
 export type SignedIn = {
   readonly sessionSecret: string
-  /** Makes the browser known until the password is changed. */
+  /** Makes the browser known until the password changes. */
   readonly deviceSecret: string
   readonly session: Session
-  /** In the last 30 days somebody else made a link to this account, or used it. */
+  /** Another person made or used a link to the account within 30 days. */
   readonly isToldOfLink: boolean
 }
 
@@ -182,11 +173,11 @@ export type SignInRow =
       readonly at: number
       readonly sessionId: string
       readonly linkMadeBy: string | null
-      /** `not_recorded`: the sign-in is older than the records. */
+      /** `not_recorded`: older than the records. */
       readonly place: SignInPlace | 'purged' | 'not_recorded'
     }
   | { readonly kind: 'signed_out'; readonly at: number; readonly sessionId: string; readonly by: By }
-  /** `isInvitation`: there was no account yet. */
+  /** `isInvitation`: the account did not exist yet. */
   | { readonly kind: 'link_made'; readonly at: number; readonly madeBy: string; readonly isInvitation: boolean }
   | {
       readonly kind: 'password_set'
@@ -194,7 +185,7 @@ export type SignInRow =
       readonly hasLink: boolean
       readonly linkMadeBy: string | null
     }
-  /** Sums from `from` to `at`. */
+  /** Counts from `from` (ms) to `at`. */
   | {
       readonly kind: 'refused'
       readonly at: number
@@ -204,61 +195,55 @@ export type SignInRow =
       readonly addresses: readonly string[]
     }
 
-/** One session by its id, or all but the one with that secret. */
+/** One session by its id, or all except the one with that secret. */
 export type EndingSessions = { readonly id: string } | { readonly allBut: string | null }
 
-/** A signed-in operator types the password again, to prove that the session was not stolen or left open. */
+/** Proves that the session is not stolen or left open. */
 export type OwnPassword = { readonly password: string; readonly client?: PasswordClient }
 
 export type SignIns = {
-  /**
-   * Checks the password and opens a session. Ends the session that the browser presents. `wrong_credentials` takes as long for
-   * an unknown e-mail as for a known one.
-   */
+  /** Also ends the session that the browser had. `wrong_credentials` takes as long for an unknown e-mail as for a known one. */
   signIn(
     input: { readonly email: string; readonly password: string },
     from: SignInFrom,
     requestId: string,
   ): Answer<SignedIn>
-  /** Ends every session of the operator, and opens a new one. `wrong_own_password`: the old one was wrong. */
+  /** Ends every session of the operator, and opens a new one. */
   changePassword(
     input: { readonly sessionSecret: string; readonly ownPassword: string; readonly newPassword: string },
     from: SignInFrom,
     requestId: string,
   ): Answer<SignedIn>
-  /** The session of that secret, if it is open. */
   session(sessionSecret: string): Session | null
-  /** True if the session of that secret was open and has ended. False for one that this node has not heard of yet. */
+  /** False for an unknown secret, since another node may have opened that session just now. */
   isSessionOver(sessionSecret: string): boolean
-  /** Notes that the session is in use, so that it does not end unused. */
+  /** Call it for each use, or the session expires unused. */
   useSession(sessionSecret: string): void
   signOut(sessionSecret: string, requestId: string): Answer<null>
-  /** The operator has signed in from the browser with that secret, and has not changed the password since. */
   isKnownDevice(email: string, deviceSecret: string): boolean
-  /** Oldest first. `lastUsedAt` is `null` if this node has not seen it used. */
+  /** Oldest first. `lastUsedAt` is of this node. */
   openSessions(email: string): readonly (Session & { readonly lastUsedAt: number | null })[]
   endSessions(email: string, which: EndingSessions, asker: Asker): Answer<null>
-  /** Call it for every refused sign-in. The log gets sums of them. */
+  /** Call it for each refused sign-in. The log gets sums. */
   signInRefused(refused: RefusedSignIn): void
   /** Newest first. @throws Outage */
   signInHistory(email: string): Promise<readonly SignInRow[]>
-  /** Address and browser of sign-ins, by revision. Those that were purged have no entry. @throws Outage */
+  /** By revision; purged sign-ins have no entry. @throws Outage */
   signInPlaces(revisions: readonly number[]): Promise<ReadonlyMap<number, SignInPlace>>
 }
 
 export type Operators = SignIns & {
   /**
-   * Makes a one-time link's secret: for the first admin (`email` null), for a new operator with that role, or for a lost
-   * password. Only its hash is kept. An operator who makes one for an account that exists, or existed, must give their own
-   * password: `own_password_needed` without it, `wrong_own_password` if it is wrong.
+   * Makes a one-time link: for the first admin (`email` null), a new operator, or a lost password. An operator who makes one for
+   * an account that exists or existed must give `own`: `own_password_needed`, `wrong_own_password`.
    */
   issueLink(
     input: { readonly email: string | null; readonly role: Role; readonly own?: OwnPassword },
     asker: Asker,
   ): Answer<{ readonly secret: string; readonly expiresAt: number }>
-  /** What an unspent, unexpired link is for; `null` for any other text. */
+  /** `null`: spent, expired or unknown. `isNew`: nobody has the account yet. */
   link(secret: string): { readonly email: string | null; readonly role: Role; readonly isNew: boolean } | null
-  /** Spends the link: adds the operator, or sets the password and ends every session. */
+  /** Adds the operator, or sets the password and ends every session. */
   spendLink(
     input: {
       readonly secret: string
@@ -269,18 +254,17 @@ export type Operators = SignIns & {
     },
     asker: Asker,
   ): Answer<{ readonly email: string }>
-  /** Never of the last admin to an auditor. */
+  /** Refuses to make the last admin an auditor. */
   setRole(email: string, role: Role, asker: Asker): Answer<{ readonly email: string }>
   /**
-   * Takes away the account, its sessions and its links, or an invitation; the e-mail may be invited again. Never the last
-   * admin. Another node may serve a session until it has heard of it.
+   * Deletes an account with its sessions and links, or an invitation. Refuses the last admin. Other nodes serve a session until
+   * they hear of it.
    */
   remove(email: string, asker: Asker): Answer<{ readonly email: string }>
 }
 
 export type FoldListener = (events: readonly RecordedEvent[]) => void
 
-/** What runs on one log: the actors, the projections they keep current, and the sweeps. */
 export type Core = {
   readonly log: EventLog
   readonly clock: Clock
@@ -290,10 +274,10 @@ export type Core = {
   readonly keys: Keys
   readonly operators: Operators
   /**
-   * Tells of events of any node once the projections have folded them: some twice, and those of one stream in its order.
-   * Returns what ends it.
+   * Tells of the events of all nodes, after the projections have folded them. Events of a stream come in order, some of them twice.
+   * The answer ends it.
    */
   onFolded(listener: FoldListener): () => void
-  /** Refuses new work, waits until what is under way has settled (at most `drainMsMax`), leaves the log open. */
+  /** Refuses new work, and waits up to `drainMsMax` for begun work. Leaves the log open. */
   drain(): Promise<void>
 }
