@@ -7,7 +7,6 @@ import type { EventLog } from '../log/event-log.ts'
 import type { Schedule } from './schedule.ts'
 import { SteadyClock } from './time/steady-clock.ts'
 
-/** What the host calls at the end of a turn. */
 export type Flushable = { flush(): void }
 
 /** What the key actors use of the memory of idempotency keys (`repeats/repeat-memory.ts`). */
@@ -24,7 +23,7 @@ export type RepeatMemory = {
   keep(append: KeyedAppend): void
 }
 
-/** What all actors of one node stand on: the log, time, chance, and the end of the turn. */
+/** What all actors of one node share. */
 export class Host {
   readonly log: EventLog
   readonly clock: SteadyClock
@@ -33,15 +32,14 @@ export class Host {
   readonly projections: Projections
   /** `null`: on a node that keeps no index, and takes no request with an `Idempotency-Key`. */
   remembered: RepeatMemory | null = null
-  /** Told of every bug that an actor has met and answered for; it must not throw. */
+  /** Must not throw. */
   readonly onBug: (bug: unknown) => void
-  /** Heartbeats so far: a coarse time that needs no clock per reading and can't be set back. */
+  /** Heartbeats so far: a coarse time that is cheap and never goes back. */
   beat = 0
-  /** Goes up when a cellar's policy changes, so that each actor asks for its limit again. */
+  /** Grows with each change of a cellar's policy, so that actors look up their limit again. */
   limitsEpoch = 0
-  /** No new actor is made: the node is stopping. */
   isStopping = false
-  /** Nothing is tried again any more: whoever waits is told that the outcome is unknown. */
+  /** The node retries no append. */
   gaveUp = false
   #flushing: Flushable[] = []
 
@@ -56,10 +54,7 @@ export class Host {
     this.onBug = parts.onBug
   }
 
-  /**
-   * Flushes the actor when the turn ends. One callback serves all actors, so that readings that came in one turn, of any
-   * keys, reach the log together and share its commit.
-   */
+  /** Flushes the actor at the end of this turn. One callback for all actors lets their appends share a commit. */
   flushSoon(actor: Flushable): void {
     if (this.#flushing.push(actor) === 1) this.schedule.soon(this.#flushAll)
   }
@@ -76,7 +71,7 @@ export class Host {
     })
   }
 
-  /** From 0 up to, and never, 1: to spread what several nodes would otherwise do at once. */
+  /** At least 0, less than 1. */
   chance(): number {
     return (this.entropy.bytes(1)[0] ?? 0) / 256
   }

@@ -26,30 +26,25 @@ export type CoreParts = {
   readonly log: EventLog
   readonly clock: MachineClock
   readonly entropy: Entropy
-  /** Default: none. Then the node refuses requests with an `Idempotency-Key`. */
+  /** Default: none. Requests with an idempotency key are refused then. */
   readonly idempotency?: RepeatsIndex
-  /** Default: the timers of the process. */
   readonly schedule?: Schedule
-  /** Called with every bug that an actor has caught. Must not throw. Default: writes to stderr. */
+  /** Must not throw. Default: writes to stderr. */
   readonly onBug?: (bug: unknown) => void
-  /**
-   * Called once, if folding an event throws. The state can no longer be trusted then, so the actors have stopped for good.
-   * Default: ends the process with an uncaught exception.
-   */
+  /** Called once if folding an event throws: the state is wrong, so the actors have stopped. Default: ends the process. */
   readonly onBroken?: (bug: unknown) => void
-  /** Called when a doubt about the clock or the times of events begins, and when it ends. Default: nothing happens. */
   readonly onTimes?: (told: TimesTold) => void
-  /** Ms. A session that is not used for this time expires. Default: `sessionIdleMsDefault`. */
+  /** Default: `sessionIdleMsDefault`. */
   readonly sessionIdleMs?: number
   /** Default: Argon2id. */
   readonly passwordHasher?: PasswordHasher
-  /** Default: compares the password with names only. */
+  /** Default: knows names only. */
   readonly passwordJudge?: PasswordJudge
-  /** Default: every start folds the log from its beginning. */
+  /** Default: none. Each start folds the whole log. */
   readonly checkpoints?: CheckpointParts
 }
 
-/** One service node: its actors, the state that they share, and the heartbeat that drives them. */
+/** One service node: its actors, what follows the log, and the heartbeat. */
 export class Node {
   readonly host: Host
   readonly keys: Registry<KeyActor>
@@ -68,7 +63,7 @@ export class Node {
   readonly #onBroken: (bug: unknown) => void
   readonly #foldListeners = new Set<FoldListener>()
   readonly #subscriptions: Subscription[] = []
-  /** The last event of the checkpoint; after `follow`, the last event that the start found in the log. */
+  /** The newest event that the start has found. */
   #newest: RecordedEvent | null
   #isCaughtUp = false
   #forgetBeat = (): void => {}
@@ -90,7 +85,7 @@ export class Node {
     this.signInRecords = new SignInRecords(host)
     this.sweeps = new Sweeps(host, this.keys)
     this.rotations = new Rotations(host, this.keys)
-    // From what the start reads anyway: in a large EventStoreDB, a search for the newest event takes long.
+    // Not searched for, since that takes long in a large EventStoreDB.
     const newestMs = (): number => this.#newest?.recordedAt ?? host.clock.now()
     this.retention = new Retention(host, this.cellars, { newestMs, onTimes })
     this.#checkpoints = new Checkpoints(host, parts.checkpoints ?? null, last)
@@ -103,7 +98,7 @@ export class Node {
   /** Resolves when everything that was in the log is folded. @throws what the log throws if it cannot be read. */
   async follow(): Promise<void> {
     const begin = this.#newest
-    // Before the subscription, which delivers what comes after the end that this reads.
+    // Before the subscription, which delivers the events after the end that this finds.
     await this.remembered?.begin(begin)
     const after = begin?.position ?? null
     await this.#subscribe({ after, categories: foldedCategories, onEvents: this.#receive })
@@ -111,31 +106,28 @@ export class Node {
     this.#clockWatch.caughtUp()
     this.remembered?.caughtUp()
     if (this.host.log.lags !== true) return
-    // Readings can delay the first subscription. A second one, without readings, tells of changes to keys in time. Projections
-    // count each event once. Only the first subscription leaves out nothing, so checkpoints and idempotency keys need it.
+    // A flood of readings delays the first subscription. The second one has no readings, so it tells of changes to keys in time.
+    // Each projection counts an event once. Checkpoints and idempotency keys need the first one, which leaves out nothing.
     const { position } = this.host.projections
     await this.#subscribe({ after: position, categories: lifecycleCategories, onEvents: this.#fold })
   }
 
-  /** Begins the heartbeat. */
-  beat(): void {
+  startHeartbeat(): void {
     this.#forgetBeat = this.host.schedule.after(heartbeatMs, () => {
-      this.beat()
+      this.startHeartbeat()
       this.#onBeat()
     })
   }
 
-  /** Finishes what another node, or an earlier life of this one, left half done. */
+  /** Finishes what any node left half done. */
   async finishBegunWork(): Promise<void> {
     await this.sweeps.finishRevocations()
     await this.rotations.run()
-    // Nobody waits for these two, since they may take long. An expired key is refused, recorded or not, and purged readings
-    // are hidden.
+    // These may take long, and nobody needs them: expired keys are refused anyway, and purged readings are hidden.
     void this.sweeps.recordExpiries()
     void this.retention.run()
   }
 
-  /** What the heartbeat begins each minute. */
   async sweep(): Promise<void> {
     await this.sweeps.run()
     await this.rotations.run()
@@ -193,13 +185,11 @@ export class Node {
       try {
         listener(events)
       } catch (bug) {
-        // A bug in a listener must not stop the folding.
         this.host.onBug(bug)
       }
     }
   }
 
-  /** An event that this node or another has written. */
   #hear(event: RecordedEvent): void {
     if (event.type === 'ReadingAccepted') {
       this.rotations.hearReading(event.stream)
@@ -230,7 +220,7 @@ export class Node {
     void this.retention.run()
   }
 
-  /** Answers every request that waits. Nothing is tried again: these requests are told that their outcome is unknown. */
+  /** Answers every request that waits. Appends under way are not tried again: their outcome is unknown. */
   #stopActors(): void {
     this.host.isStopping = true
     this.host.gaveUp = true
@@ -241,7 +231,7 @@ export class Node {
 }
 
 const throwUncaught = (bug: unknown): void => {
-  // In a turn of its own, because a log catches what its subscribers throw.
+  // In a turn of its own, since a log catches what its subscribers throw.
   setImmediate(() => {
     throw bug
   })

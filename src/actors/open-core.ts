@@ -9,21 +9,21 @@ import type { IndexTrouble } from './repeats/repeat-memory.ts'
 import { beginFrom } from './saved-state/checkpoints.ts'
 
 export type OpenCore = Core & {
-  /** Records expiries, finishes half-done revocations and rotations, and purges old readings. Each minute begins one too. */
+  /** Does at once what the node does each minute. */
   sweep(): Promise<void>
-  /** The trouble of the index of idempotency keys; `null` without trouble. */
+  /** About the index of idempotency keys. */
   indexTrouble(): IndexTrouble | null
 }
 
 /**
- * Folds the log, from the last checkpoint if there is one. Finishes what other nodes left half done, then serves.
+ * Folds the log from the last checkpoint, finishes what any node left half done, and serves.
  * @throws what the log throws if it cannot be read.
  */
 export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   const node = new Node(parts, await beginFrom(parts.log, parts.checkpoints ?? null))
   await node.follow()
-  // The heartbeat comes first: without it, a store that never answers would delay the start for an hour.
-  node.beat()
+  // Before the work below: without a heartbeat, a store that never answers would delay the start for an hour.
+  node.startHeartbeat()
   await node.finishBegunWork()
   const { host } = node
   return {

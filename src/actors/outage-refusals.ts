@@ -2,7 +2,6 @@ import type { CommandRefusal, ReadingRefusal } from '../domain/refusal.ts'
 import { assertNever } from '../domain/refusal.ts'
 import { type EventLog, Outage } from '../log/event-log.ts'
 
-/** What a device is told: nothing was acknowledged, and it may come again. */
 export const readingRefusalOf = (outage: Outage): ReadingRefusal => {
   switch (outage.reason) {
     case 'full':
@@ -19,11 +18,11 @@ export const readingRefusalOf = (outage: Outage): ReadingRefusal => {
 
 const storageFull: ReadingRefusal = { kind: 'storage_full' }
 
-/** What the log would refuse a reading for now; `null`: nothing. Asked first, so that no work is done in vain. */
+/** Why the log would refuse a reading now, before any work is done for it. */
 export const storageRefusal = (log: Pick<EventLog, 'refusesReadings'>): ReadingRefusal | null =>
   log.refusesReadings === true ? storageFull : null
 
-/** The command has written already: should the store be away from now on, "nothing was changed" would be a lie. */
+/** Makes the outcome of each outage unknown: after the first event, "nothing was changed" would be false. */
 export const havingWritten = async <T>(finish: () => Promise<T>): Promise<T> => {
   try {
     return await finish()
@@ -33,7 +32,6 @@ export const havingWritten = async <T>(finish: () => Promise<T>): Promise<T> => 
   }
 }
 
-/** What an admin is told; where the outcome is unknown, that it is. */
 export const commandRefusalOf = (outage: Outage): CommandRefusal => {
   if (outage.outcome === 'unknown') return { kind: 'not_confirmed' }
   switch (outage.reason) {

@@ -4,18 +4,18 @@ import type { Host } from './host.ts'
 
 export type Actor = {
   usedBeat: number
-  /** Nothing in its mailbox, nothing under way: it can be let go, and made again from the log. */
+  /** Nothing waits or is under way. */
   readonly isIdle: boolean
-  /** Answers everyone who came in that heartbeat or before. */
+  /** Answers requests from that heartbeat and before. */
   answerOverdue(beat: number): void
-  /** Settles whatever waits, and whatever comes after. */
+  /** Answers all that waits, and refuses what comes later. */
   stop(): void
 }
 
-/** The answer to a command when the registry has no room for its actor. */
+/** The answer to a command whose actor the registry cannot make. */
 export const busy = refused({ kind: 'busy' } as const)
 
-/** The actors of one kind that are alive: made when asked for, let go when idle, never more than `actorsMax`. */
+/** The living actors of one kind: made when needed, dropped when idle. */
 export class Registry<A extends Actor> {
   readonly #actors = new Map<string, A>()
   readonly #make: (name: string) => A
@@ -37,7 +37,7 @@ export class Registry<A extends Actor> {
     return true
   }
 
-  /** The actor of that name. `null` if there is no room: all others are at work, or the node is stopping. */
+  /** `null`: too many actors are at work, or the node is stopping. */
   get(name: string): A | null {
     if (this.#host.isStopping) return null
     const actor = this.#actors.get(name) ?? this.#add(name)
@@ -45,12 +45,10 @@ export class Registry<A extends Actor> {
     return actor
   }
 
-  /** The actor of that name if it is alive. */
   alive(name: string): A | null {
     return this.#actors.get(name) ?? null
   }
 
-  /** Once each heartbeat: answers who has waited too long, and lets go who has been idle for `actorIdleMs`. */
   onBeat(beats: { readonly overdue: number }): void {
     const idleSince = this.#host.beat - actorIdleMs / heartbeatMs
     for (const [name, actor] of this.#actors) {
@@ -64,14 +62,14 @@ export class Registry<A extends Actor> {
   }
 
   #add(name: string): A | null {
-    if (this.#actors.size >= this.#max && !this.#letOneGo()) return null
+    if (this.#actors.size >= this.#max && !this.#dropIdle()) return null
     const actor = this.#make(name)
     this.#actors.set(name, actor)
     return actor
   }
 
-  /** The first that is idle and was not used in this heartbeat; for want of such a one, any that is idle. */
-  #letOneGo(): boolean {
+  /** Prefers an actor that was not used in this heartbeat. */
+  #dropIdle(): boolean {
     let idle: string | null = null
     for (const [name, actor] of this.#actors) {
       if (!actor.isIdle) continue

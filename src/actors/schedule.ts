@@ -1,8 +1,7 @@
-/** When deferred work is done, as a parameter, so that a test can say when. */
 export type Schedule = {
-  /** At the end of this turn of the event loop, after everything else that arrived in it. */
+  /** Runs at the end of this turn of the event loop. */
   soon(run: () => void): void
-  /** In that many ms; the answer forgets it. Keeps no process alive. */
+  /** The returned function cancels it. Does not keep the process alive. */
   after(ms: number, run: () => void): () => void
 }
 

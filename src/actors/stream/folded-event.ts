@@ -3,9 +3,8 @@ import type { FoldedTo } from '../../domain/folded-to.ts'
 import type { EventLog } from '../../log/event-log.ts'
 
 /**
- * The last event that was folded, if the log has that very one: one that has not (`null`) is another, or was put back from a
- * copy made earlier, however far it has grown since. `purged`: its stream begins behind that place now, and nobody can say.
- * @throws what the log throws if it can't be read.
+ * The event that was folded last. `null`: another log, or an older copy. `purged`: nobody can tell.
+ * @throws what the log throws if it cannot be read.
  */
 export const foldedEvent = async (
   log: EventLog,

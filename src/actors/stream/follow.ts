@@ -4,18 +4,18 @@ import type { Subscription } from '../../log/event-log.ts'
 import type { Host } from '../host.ts'
 
 export type Following = {
-  /** The last position that is not to be delivered; `null`: from the beginning. */
+  /** Delivers events after this position; `null`: all. */
   readonly after: number | null
   /** Default: all streams. */
   readonly categories?: readonly string[]
+  /** If it throws, nothing more is delivered. */
   readonly onEvents: (events: readonly RecordedEvent[]) => void
   readonly onBroken: (bug: unknown) => void
 }
 
 /**
- * Follows the log from a position on, and resolves once everything that lay in it has been folded. A subscription
- * that ends later is taken up again where it ended. `onEvents` may throw, which is a bug: what is folded can't be trusted
- * from then on, so `onBroken` is told and nothing more is delivered.
+ * Resolves when all events that lay in the log are delivered; rejects at a drop or bug before that. A subscription that drops
+ * later begins again where it ended. A bug then goes to `onBroken`.
  */
 export const follow = (host: Host, { onEvents, onBroken, ...from }: Following): Promise<Subscription> => {
   const { promise, resolve, reject } = Promise.withResolvers<Subscription>()
@@ -29,7 +29,7 @@ export const follow = (host: Host, { onEvents, onBroken, ...from }: Following): 
     isEnded = true
     subscription?.unsubscribe()
   }
-  const takeUpAgain = (cause: unknown): void => {
+  const beginAgain = (cause: unknown): void => {
     if (isEnded) return
     if (!isCaughtUp) reject(cause)
     else host.schedule.after(storeRetryPauseMsMax, begin)
@@ -55,11 +55,11 @@ export const follow = (host: Host, { onEvents, onBroken, ...from }: Following): 
             isCaughtUp = true
             resolve({ unsubscribe: end })
           },
-          onDropped: takeUpAgain,
+          onDropped: beginAgain,
         },
       )
     } catch (cause) {
-      takeUpAgain(cause)
+      beginAgain(cause)
     }
   }
   begin()

@@ -1,6 +1,5 @@
 import type { EventType, RecordedEvent } from '../../domain/events.ts'
 
-/** Makes the narrowing of an event to the types of its category. Anything else there is a fault of whoever wrote it. */
 export const narrowTo = <T extends EventType>(...types: readonly T[]) => {
   const known: ReadonlySet<string> = new Set(types)
   const isKnown = (event: RecordedEvent): event is Extract<RecordedEvent, { readonly type: T }> => known.has(event.type)

@@ -2,7 +2,7 @@ import type { CommandRefusal, Outcome } from '../../domain/refusal.ts'
 import type { Host } from '../host.ts'
 import { Mailbox } from '../key/mailbox.ts'
 
-/** A mailbox that performs its commands one after the other. After a bug `forget` is called: the state may be spoilt. */
+/** Performs commands one after the other. A bug may spoil the state, so `forget` is called after it. */
 export class SerialCommands {
   readonly #mailbox = new Mailbox()
   readonly #host: Host
@@ -20,7 +20,7 @@ export class SerialCommands {
 
   ask<T>(work: () => Promise<Outcome<T, CommandRefusal>>): Promise<Outcome<T, CommandRefusal>> {
     const answer = this.#mailbox.ask(work, this.#host.beat)
-    if (!this.#isWorking) void this.#workOff()
+    if (!this.#isWorking) void this.#performAll()
     return answer
   }
 
@@ -32,7 +32,7 @@ export class SerialCommands {
     this.#mailbox.stop()
   }
 
-  async #workOff(): Promise<void> {
+  async #performAll(): Promise<void> {
     this.#isWorking = true
     while (this.#mailbox.hasCommands) {
       try {

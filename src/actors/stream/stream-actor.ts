@@ -22,11 +22,11 @@ type Folding<State> = {
   readonly stream: string
   readonly initial: State
   readonly evolve: (state: State, event: RecordedEvent) => State
-  /** The state in this node's projections, and the revision of its last event; `null` if they have none. */
+  /** State and revision in this node's projections. */
   readonly projected?: () => { readonly state: State; readonly revision: number } | null
 }
 
-/** An actor whose state is folded from one stream. It performs its commands one after the other. */
+/** An actor whose state is folded from one stream. Commands run one after the other. */
 export abstract class StreamActor<State> implements Actor {
   usedBeat = 0
   protected readonly host: Host
@@ -41,7 +41,6 @@ export abstract class StreamActor<State> implements Actor {
     this.host = host
     this.#folding = folding
     this.#state = folding.initial
-    // After a bug, the next command folds the stream anew.
     const forget = (): void => {
       this.#isLoaded = false
     }
@@ -64,7 +63,7 @@ export abstract class StreamActor<State> implements Actor {
     return this.#commands.ask(work)
   }
 
-  /** The state as the log has it now. Each call reads the end of the stream, since another node may have written to it. */
+  /** Reads what is new each time, since another node may have written it. */
   protected async load(): Promise<State> {
     if (!this.#isLoaded) await this.#begin()
     const from = { stream: this.#folding.stream, revision: (this.#revision ?? -1) + 1 }
@@ -73,7 +72,7 @@ export abstract class StreamActor<State> implements Actor {
     return this.#state
   }
 
-  /** Appends what `decide` answers. After a conflict, it decides again on the newer state. */
+  /** Appends the decided events. After a conflict, `decide` is called with the newer state. */
   protected async record(decide: Decide<State>, asker: Asker): Answer<State> {
     for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
       const decision = decide(await this.load())
@@ -92,10 +91,7 @@ export abstract class StreamActor<State> implements Actor {
     return refused({ kind: 'busy' })
   }
 
-  /**
-   * Begins with the state of the projections, if they have one. Daily purges can give a cellar's stream a million events, too many
-   * to fold again. The projections do not keep the time of the last event, so it is read.
-   */
+  /** Begins with the projections: with daily purges, a cellar's stream may have a million events, too many to fold again. */
   async #begin(): Promise<void> {
     const { stream, initial, projected } = this.#folding
     const known = projected?.() ?? null
