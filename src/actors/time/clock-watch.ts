@@ -3,22 +3,19 @@ import { clockCalmMs, clockDifferenceMsMax, heartbeatMs, lagCalmMs, lagMsMax } f
 import type { Host } from '../host.ts'
 
 /**
- * `byMs`: how far the event was off that showed it first. `leapt`, `doubted`: how far the clock is, by which nothing is
- * judged then, or nothing is purged.
+ * - `ahead`, `late`: an event comes from the future, or late.
+ * - `leapt`: this clock jumped ahead, so the node does not use it.
+ * - `doubted`: this clock is far ahead, so the node purges nothing.
  */
 export type TimesTold =
   | { readonly kind: 'ahead' | 'late' | 'leapt' | 'doubted'; readonly byMs: number }
   | { readonly kind: 'ahead_no_more' | 'late_no_more' | 'leapt_no_more' | 'doubted_no_more' }
 
 /**
- * Compares the times of the newest events with this node's clock (docs/protocol.md, "Versions and clocks"). Tells when they
- * begin to differ too much, and when that ends.
+ * Compares the times of new events with this node's clock, and tells when a difference begins and ends.
  *
- * An event can be heard late, and never early. So one from ahead proves that two clocks differ, and of two nodes that write
- * the slower one meets it; one from behind proves nothing but that something is late: the subscription, the append that was
- * tried for long, or the clock of who wrote it. Of the events that come together the newest by its own time is looked at,
- * since one slow node among others is no lag. A clock that has leapt is told of too: not believed, it is still what an event
- * from ahead is held against, since after a sleep the others' are.
+ * An event from the future proves that two clocks differ (docs/protocol.md, "Versions and clocks"). After an old event, the
+ * subscription, the append or the clock of its writer is late. Nothing else shows that a node hears too late of changes.
  */
 export class ClockWatch {
   readonly #host: Host
@@ -39,15 +36,17 @@ export class ClockWatch {
     this.#leapt = spell('leapt', heartbeatMs)
   }
 
-  /** What comes from now on is news, and no history. */
+  /** The history is read. Later events are new. */
   caughtUp(): void {
     this.#isCaughtUp = true
   }
 
   hear(events: readonly RecordedEvent[]): void {
+    // One slow clock among others is no lag.
     let newest = 0
     for (const { recordedAt } of events) if (recordedAt > newest) newest = recordedAt
     const lateMs = this.#host.clock.now() - newest
+    // After a sleep, the machine's clock is right, though it leapt.
     const aheadMs = -lateMs - this.#host.clock.leapMs()
     if (aheadMs > clockDifferenceMsMax) this.#ahead.see(aheadMs, this.#host.beat)
     if (lateMs > lagMsMax && this.#isCaughtUp) this.#late.see(lateMs, this.#host.beat)
@@ -56,14 +55,13 @@ export class ClockWatch {
   onBeat(): void {
     this.#ahead.onBeat(this.#host.beat)
     this.#late.onBeat(this.#host.beat)
-    // Asked at each beat, so that a leap is met soon and what the clock gains slowly is none.
     const leapMs = this.#host.clock.leapMs()
     if (leapMs > 0) this.#leapt.see(leapMs, this.#host.beat)
     this.#leapt.onBeat(this.#host.beat)
   }
 }
 
-/** Something that is told when it begins and when it has not been seen for a while, however often it is seen in between. */
+/** Tells when something is seen first, and when it was not seen for `calmBeats`. */
 class Spell {
   readonly #calmBeats: number
   readonly #told: { onBegin(byMs: number): void; onEnd(): void }

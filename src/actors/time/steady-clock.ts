@@ -2,16 +2,13 @@ import type { Clock, MachineClock } from '../../clock.ts'
 import { clockStandMs, clockStepMsMax } from '../../limits.ts'
 
 /**
- * The time by which everything is judged and recorded: the machine's clock, unless that has gone further ahead than time
- * has passed. A clock that is ahead for one moment would tell of expiries that have not come, and date readings by a time
- * that their key can't go back behind. So a leap is believed when it has stood for some seconds, as after the machine
- * slept; until then time goes on from what was believed before. A clock that goes back is believed at once.
+ * The time by which the node judges and records (docs/decisions/017-clocks.md): the machine's clock, but without short jumps
+ * ahead. After a jump, time goes on from the last believed time until the clock has stayed there for `clockStandMs`.
  */
 export class SteadyClock implements Clock {
   readonly #machine: MachineClock
-  /** What was believed last, ms, and when by the time that passes. */
   #believed: Moment
-  /** What the clock said when it was first seen to have leapt. */
+  /** The first moment after the jump. */
   #leap: Moment | null = null
 
   constructor(machine: MachineClock) {
@@ -22,29 +19,29 @@ export class SteadyClock implements Clock {
   now(): number {
     const nowMs = this.#machine.now()
     const sinceMs = nowMs - this.#believed.nowMs
-    // Asked some five times for each reading: so little ahead of what was believed it is no leap, however little has passed.
+    // The fast path, about five times per reading. So small a step is no jump.
     if (sinceMs >= 0 && sinceMs <= clockStepMsMax && this.#leap === null) return nowMs
     return this.#judge({ nowMs, passedMs: this.#machine.passedMs() })
   }
 
   #judge(moment: Moment): number {
-    const believedMs = goneOn(this.#believed, moment.passedMs)
-    if (moment.nowMs - believedMs > clockStepMsMax && !this.#hasStood(moment)) return believedMs
+    const believedMs = continued(this.#believed, moment.passedMs)
+    if (moment.nowMs - believedMs > clockStepMsMax && !this.#hasStayed(moment)) return believedMs
     this.#believed = moment
     this.#leap = null
     return moment.nowMs
   }
 
-  /** By how many ms the machine's clock lies ahead of what is believed; 0 if it is believed. */
+  /** How far (ms) the machine's clock is ahead of the believed time; 0 without a jump. */
   leapMs(): number {
     const believedMs = this.now()
     return this.#leap === null ? 0 : this.#machine.now() - believedMs
   }
 
-  /** Each leap to another time has to stand for itself. */
-  #hasStood(moment: Moment): boolean {
+  /** Each further jump begins to wait anew. */
+  #hasStayed(moment: Moment): boolean {
     const leap = this.#leap
-    if (leap !== null && Math.abs(moment.nowMs - goneOn(leap, moment.passedMs)) <= clockStepMsMax) {
+    if (leap !== null && Math.abs(moment.nowMs - continued(leap, moment.passedMs)) <= clockStepMsMax) {
       return moment.passedMs - leap.passedMs >= clockStandMs
     }
     this.#leap = moment
@@ -52,9 +49,10 @@ export class SteadyClock implements Clock {
   }
 }
 
+/** `passedMs` is monotonic. */
 type Moment = { readonly nowMs: number; readonly passedMs: number }
 
 const momentOf = (machine: MachineClock): Moment => ({ nowMs: machine.now(), passedMs: machine.passedMs() })
 
-/** What a clock that said this then says now, if nobody has set it. */
-const goneOn = (then: Moment, passedMs: number): number => then.nowMs + Math.floor(passedMs - then.passedMs)
+/** The time of that clock now, if nobody has set it. */
+const continued = (then: Moment, passedMs: number): number => then.nowMs + Math.floor(passedMs - then.passedMs)
