@@ -1,8 +1,8 @@
 type Bounds = { readonly waitingMax: number; readonly perNetworkMax: number }
 
-/** Waiting items, served in turn by network. However many items one network has, another network waits for only one of them. */
+/** Waiting items. Networks take turns, so the queue of one network delays another by one item only. */
 export class FairQueue<T> {
-  /** The next network is first. No list is empty. */
+  /** The next network is the first. No list is empty. */
   readonly #byNetwork = new Map<string, readonly T[]>()
   readonly #bounds: Bounds
   #size = 0
@@ -15,7 +15,7 @@ export class FairQueue<T> {
     return this.#size
   }
 
-  /** `false` if there is no room for it. */
+  /** `false`: no room. */
   put(network: string, item: T): boolean {
     const waiting = this.#byNetwork.get(network) ?? []
     if (this.#size >= this.#bounds.waitingMax || waiting.length >= this.#bounds.perNetworkMax) return false
@@ -24,7 +24,7 @@ export class FairQueue<T> {
     return true
   }
 
-  /** Takes out the next item, and puts its network at the end. `null` if nothing waits. */
+  /** Takes out the next item, and puts its network at the end. */
   next(): T | null {
     for (const [network, [first, ...others]] of this.#byNetwork) {
       this.#byNetwork.delete(network)
@@ -36,7 +36,6 @@ export class FairQueue<T> {
     return null
   }
 
-  /** Takes out all items for which `isOut` is true. */
   takeOut(isOut: (item: T) => boolean): readonly T[] {
     const out: T[] = []
     for (const [network, waiting] of this.#byNetwork) {

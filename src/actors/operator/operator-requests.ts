@@ -1,4 +1,3 @@
-/** One-time links and accounts. */
 import type { By, Role } from '../../domain/events.ts'
 import { sessionIdOf } from '../../domain/operator.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
@@ -58,8 +57,8 @@ const issueLink = async (
 }
 
 /**
- * True if the link may also be for an account that exists, or existed. The maker of such a link could take over that account,
- * so an operator must give their own password.
+ * True if the link may also be for an account that exists or existed. Its maker could take over that account, so an operator
+ * must give their own password.
  */
 const mayReset = async (
   { host, passwords }: Parts,
@@ -74,7 +73,7 @@ const mayReset = async (
   const isRight = await passwords.matches(own.password, passwordHash, own.client)
   if (!isRight.ok) return isRight
   if (!isRight.value) return refused({ kind: 'wrong_own_password' })
-  // Comparing takes a while. Meanwhile the session may have ended, or the role may have changed.
+  // Checked after the slow comparison, since the session may have ended meanwhile.
   return isOpenAdmin(host, by) ? done(true) : refused({ kind: 'session_has_ended' })
 }
 
@@ -119,7 +118,6 @@ type Spending = {
   readonly client: PasswordClient | undefined
 }
 
-/** Spends the link first, then adds the operator. Between the two, the link works for that e-mail only. */
 const spendSetupLink = async (parts: Parts, input: Spending, asker: Asker): Answer<unknown> => {
   const { host, operators, setup, passwords } = parts
   const { linkHash, email, password, client } = input
@@ -147,7 +145,6 @@ type AccessChange = {
   readonly change: { readonly type: 'RemoveOperator' } | { readonly type: 'SetOperatorRole'; readonly role: Role }
 }
 
-/** Changes of access wait for each other, so that two of them cannot take away the last two admins. */
 const changeAccess = async (
   { host, operators, setup }: Parts,
   { email: typed, change }: AccessChange,

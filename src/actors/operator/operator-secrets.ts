@@ -1,4 +1,4 @@
-/** Secrets of links, sessions and known browsers: 256 bits. Only their SHA-256 reaches the log. */
+/** Secrets of links, sessions and browsers: 256 bits. Only their SHA-256 is stored. */
 import { base62 } from '../../domain/base62.ts'
 import type { Entropy } from '../../entropy.ts'
 

@@ -13,14 +13,10 @@ import type { Host } from '../host.ts'
 import { CommandAsk } from '../key/mailbox.ts'
 import { FairQueue } from './fair-queue.ts'
 
-/**
- * The hash of a password that nobody knows, made as all others are: comparing with it takes as long as with a real one,
- * so the time of an answer does not tell whether an e-mail has an account.
- */
+/** Compared with for an unknown e-mail, so that the time of an answer does not tell whether an account exists. */
 export const nobodysPasswordHash =
   '$argon2id$v=19$m=65536,t=2,p=1$pnWTdX6Ng/KCOUtLMiEo1Jwfi4bAlbow5dK//K8CTSI$djsxyyKvWI+jz++BSkLjCANN0rmDQmR5RH1dSBvNrsc'
 
-/** As a parameter, so that a test can say how long a hash takes. */
 export type PasswordHasher = {
   hash(password: string): Promise<string>
   verify(password: string, hash: string): Promise<boolean>
@@ -31,13 +27,11 @@ export const argon2id: PasswordHasher = {
   verify: (password, hash) => Bun.password.verify(password, hash),
 }
 
-/** Says why a password is easy to guess; `null`: it is not. As a parameter, since a good judge needs a dictionary. */
+/** Why a password is easy to guess; `null`: it is not. */
 export type PasswordJudge = (password: string, context: PasswordContext) => Promise<Weakness | null>
 
-/** The judge who knows the names alone. */
 export const judgeByNames: PasswordJudge = async (password, context) => weaknessByNames(password, context)
 
-/** A caller who asks without saying for whom: waits behind everybody who is known. */
 const unknownClient: PasswordClient = { network: '', isKnown: false }
 
 type Answer<T> = Promise<Outcome<T, CommandRefusal>>
@@ -45,11 +39,8 @@ type NewPassword = { readonly email: string; readonly password: string }
 type Waiting = { readonly command: Pick<CommandAsk, 'perform' | 'refuse' | 'beat'>; readonly client: PasswordClient }
 
 /**
- * Judges, hashes and compares passwords off the event loop, one at a time: each takes up to 64 MiB, so a crowd at the
- * sign-in page would otherwise take the memory of the readings.
- *
- * A flood must not keep an operator out. So known clients come before strangers and have room of their own, and within each
- * of the two the networks take turns.
+ * Judges, hashes and compares passwords off the event loop, one at a time, as each hash takes 64 MiB. Known clients come before
+ * strangers, and networks take turns (docs/decisions/022-a-flood-of-sign-ins-keeps-nobody-out.md).
  */
 export class Passwords {
   readonly #host: Host
@@ -66,7 +57,7 @@ export class Passwords {
     this.#judge = judge
   }
 
-  /** The hash of a new password. Refuses one that is easy to guess. */
+  /** Refuses a password that is easy to guess. */
   hash({ email, password }: NewPassword, client: PasswordClient = unknownClient): Answer<string> {
     return this.#ask(async () => {
       const weakness = await this.#judge(password, { email, names: this.#namesOfCellars() })
@@ -74,7 +65,7 @@ export class Passwords {
     }, client)
   }
 
-  /** `null` for the hash: nobody's. */
+  /** `hash` is `null` for an unknown e-mail. */
   matches(password: string, hash: string | null, client: PasswordClient = unknownClient): Answer<boolean> {
     return this.#ask(async () => {
       const compared = Buffer.byteLength(password) > passwordBytesMax ? '' : password
@@ -87,12 +78,12 @@ export class Passwords {
     return this.#current === null
   }
 
-  /** Answers whoever came in that heartbeat or before. A hash that has begun goes on, and nobody waits for it. */
+  /** Refuses requests from that heartbeat and before. A begun hash goes on for nobody. */
   answerOverdue(beat: number): void {
     this.#refuseAll(({ command }) => command.beat <= beat)
   }
 
-  /** Answers everybody, and whoever comes after. */
+  /** Refuses all requests, also later ones. */
   stop(): void {
     this.#isStopped = true
     this.#refuseAll(() => true)
@@ -101,7 +92,7 @@ export class Passwords {
   #ask<T>(work: () => Answer<T>, client: PasswordClient): Answer<T> {
     const command = new CommandAsk(work, this.#host.beat)
     if (this.#isStopped || !this.#isQueued({ command, client })) command.refuse({ kind: 'busy' })
-    else if (this.#current === null) void this.#workOff()
+    else if (this.#current === null) void this.#performAll()
     return command.answer
   }
 
@@ -109,14 +100,14 @@ export class Passwords {
     const { network, isKnown } = waiting.client
     const queue = isKnown ? this.#known : this.#strangers
     if (queue.put(network, waiting)) return true
-    // Somebody who reloads the page a few times must not be refused for the requests that they gave up.
-    refuse(queue.takeOut(hasGone))
+    // A browser that reloads the page must not be refused because of its own aborted requests.
+    refuse(queue.takeOut(isGone))
     return queue.put(network, waiting)
   }
 
-  async #workOff(): Promise<void> {
+  async #performAll(): Promise<void> {
     for (this.#current = this.#next(); this.#current !== null; this.#current = this.#next()) {
-      if (hasGone(this.#current)) {
+      if (isGone(this.#current)) {
         refuse([this.#current])
         continue
       }
@@ -147,9 +138,8 @@ export class Passwords {
 const queueOf = (waitingMax: number): FairQueue<Waiting> =>
   new FairQueue({ waitingMax, perNetworkMax: passwordsWaitingPerNetworkMax })
 
-const hasGone = ({ client }: Waiting): boolean => client.signal?.aborted === true
+const isGone = ({ client }: Waiting): boolean => client.signal?.aborted === true
 
-/** Nothing was written for any of them, so they may ask again. */
 const refuse = (all: readonly Waiting[]): void => {
   for (const { command } of all) command.refuse({ kind: 'busy' })
 }

@@ -11,17 +11,14 @@ import { busy, type Registry } from '../registry.ts'
 import type { OperatorActor } from './operator-actor.ts'
 import { hashOf } from './operator-secrets.ts'
 
-/**
- * The open sessions of operators. A session expires at a fixed time, or earlier if nobody uses it for `idleMs`. This node knows
- * each use. Only some uses go to the log (`OperatorSessionRenewed`), for other nodes and for the next start.
- */
+/** The log gets only some uses of a session (`OperatorSessionRenewed`), for other nodes and the next start. */
 export class Sessions {
   readonly #host: Host
   readonly #operators: Registry<OperatorActor>
   readonly #idleMs: number
-  /** By the hash of the session. */
+  /** Ms, by session hash. Uses on this node. */
   readonly #lastUsedAt = new BoundedMap<string, number>(sessionUsesMax)
-  /** Hashes of the sessions whose renewal is under way. */
+  /** Session hashes. */
   readonly #renewing = new Set<string>()
 
   constructor(host: Host, operators: Registry<OperatorActor>, idleMs: number) {
@@ -30,7 +27,6 @@ export class Sessions {
     this.#idleMs = idleMs
   }
 
-  /** The session with that secret, if it is open. */
   find(sessionSecret: string): OpenSession | null {
     const now = this.#host.clock.now()
     const session = this.#unexpired(sessionSecret, now)
@@ -62,11 +58,11 @@ export class Sessions {
     const now = this.#host.clock.now()
     this.#lastUsedAt.set(session.sessionHash, now)
     const idleAt = this.idleAt(now, session.expiresAt)
-    // Nobody waits for the renewal: if it fails, the next use tries again.
+    // If the renewal fails, the next use tries again.
     if (idleAt - session.idleAt >= this.#idleMs / sessionRenewalDivisor) void this.#renew(session, idleAt)
   }
 
-  /** When a session that is used now, and never again, ends. */
+  /** When a session ends whose last use is `now`. */
   idleAt(now: number, expiresAt: number): number {
     return Math.min(now + this.#idleMs, expiresAt)
   }
@@ -80,7 +76,6 @@ export class Sessions {
     return ended.ok ? done(null) : ended
   }
 
-  /** Also finds a session that ended because nobody used it. */
   #unexpired(sessionSecret: string, now: number): OpenSession | null {
     return this.#host.projections.operators.session(hashOf(sessionSecret), now)
   }

@@ -1,4 +1,3 @@
-/** The sign-in history of an account, for its owner. */
 import type { RecordedEvent } from '../../domain/events.ts'
 import { makerOf, sessionIdOf } from '../../domain/operator.ts'
 import { operatorStream, signInsStream } from '../../domain/stream-names.ts'
@@ -7,8 +6,8 @@ import type { EventLog } from '../../log/event-log.ts'
 import type { SignInPlace, SignInRow } from '../core.ts'
 
 /**
- * Newest first. Joins the end of the operator's stream, which is kept for ever, with the records in `signins-node` that remain.
- * Strangers make refused sign-ins at will. So these take no room from other rows: between two of them stands one sum at most.
+ * Newest first: the operator's stream, joined with the records that remain. Strangers can cause any number of refusals, so
+ * neighbouring refusals become one row and take no room from others.
  * @throws Outage
  */
 export const signInHistory = async (log: EventLog, email: string): Promise<readonly SignInRow[]> => {
@@ -23,7 +22,7 @@ export const signInHistory = async (log: EventLog, email: string): Promise<reado
   return Promise.all(shown.map((row) => withPlace(log, places, row)))
 }
 
-/** Address and browser by the revision of their record. Without an entry, they are purged. @throws Outage */
+/** By revision; a purged record has no entry. @throws Outage */
 export const signInPlaces = async (
   log: EventLog,
   revisions: readonly number[],
@@ -35,16 +34,14 @@ export const signInPlaces = async (
 type OwnRow = SignInRow & { readonly seenRevision?: number | null }
 
 /**
- * The revision that first added the account; -1 if it lies before these events, which are newest first. Links before it were
- * invitations. The purpose in an event is not asked, as version 1 has none. And a link for an account that was removed has the
- * purpose of an invitation, but lets its maker in.
+ * The revision that first added the account; -1 if it is older than these events. Earlier links are invitations. The event does
+ * not say so: version 1 has no purpose, and a link for a removed account has the wrong one.
  */
 const addedAt = (own: readonly RecordedEvent[]): number => {
   if (own.at(-1)?.revision !== 0) return -1
   return own.findLast(({ type }) => type === 'OperatorAdded')?.revision ?? Number.POSITIVE_INFINITY
 }
 
-/** @param added the revision that first added the account */
 const ownRow =
   (added: number) =>
   (event: RecordedEvent): readonly OwnRow[] => {
@@ -80,7 +77,6 @@ const refusedRow = (event: RecordedEvent, email: string): readonly RefusedRow[] 
   return [{ kind: 'refused', at: event.data.to, from: event.data.from, failed, throttled, addresses }]
 }
 
-/** Neighbouring sums become one. */
 const withJoinedSums = (newestFirst: readonly OwnRow[]): readonly OwnRow[] => {
   const joined: OwnRow[] = []
   for (const row of newestFirst) {

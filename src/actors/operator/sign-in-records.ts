@@ -1,7 +1,3 @@
-/**
- * Writes `signins-node`, which is kept for 30 days: address and browser of each sign-in, and sums of refused ones. Addresses and
- * browsers are personal data, so they stand in no stream that is kept for ever.
- */
 import type { Decided, EventData, NewEvent } from '../../domain/events.ts'
 import { type CommandRefusal, done, type Outcome } from '../../domain/refusal.ts'
 import { signInsStream } from '../../domain/stream-names.ts'
@@ -24,7 +20,7 @@ type Counts = { failed: number; throttled: number }
 type AccountSums = Counts & { readonly addresses: Set<string> }
 type Sums = { from: number; readonly accounts: Map<string, AccountSums>; readonly others: Counts }
 
-/** The only writer of `signins-node` on this node, except for its purges. */
+/** Writes addresses and browsers to `signins-node` only: they are personal data, and purges keep that stream short. */
 export class SignInRecords {
   readonly #host: Host
   readonly #queue: SerialCommands
@@ -40,12 +36,12 @@ export class SignInRecords {
     return this.#queue.isIdle
   }
 
-  /** Resolves to the revision of the event, once it is durable. */
+  /** Answers the revision of the event. */
   seen(data: EventData<'SignInSeen'>, asker: Asker): Promise<Outcome<number, CommandRefusal>> {
     return this.#queue.ask(async () => done(await this.#append({ type: 'SignInSeen', data }, asker)))
   }
 
-  /** Counts the refusal. The log gets sums once a minute, so that a flood of attempts writes no flood of events. */
+  /** Only counts, so that a flood of attempts writes few events. */
   refused({ email, reason, address }: RefusedSignIn): void {
     this.#sums ??= { from: this.#host.clock.now(), accounts: new Map(), others: { failed: 0, throttled: 0 } }
     const { accounts, others } = this.#sums
@@ -64,7 +60,7 @@ export class SignInRecords {
     if (this.#host.beat % (refusedSignInsToldMs / heartbeatMs) === 0) void this.tellRefused()
   }
 
-  /** Sums that the log does not take are added to the next ones. */
+  /** After an outage, the sums are added to the next ones. */
   async tellRefused(): Promise<void> {
     const sums = this.#sums
     if (sums === null || this.#isTelling) return
@@ -77,7 +73,7 @@ export class SignInRecords {
       )
       if (!told.ok && told.refusal.kind !== 'not_confirmed') this.#sums = merged(sums, this.#sums)
     } catch {
-      // A bug. The queue has told it, and these sums may be its cause: they are lost.
+      // A bug, which the queue has told. These sums may be its cause.
     } finally {
       this.#isTelling = false
     }
@@ -91,7 +87,7 @@ export class SignInRecords {
     const { clock, entropy, log } = this.#host
     for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
       const [last] = await log.read(signInsStream, { direction: 'backwards', limit: 1 })
-      // Not the time of the last record, should that be later: a clock that was ahead would keep all that come behind it.
+      // Not raised to the last record's time: a clock that was ahead would delay all later purges.
       const recordedAt = clock.now()
       const event: NewEvent = { ...record, id: entropy.uuid(), recordedAt, metadata: askedBy(asker) }
       const append = { stream: signInsStream, expected: last?.revision ?? ('none' as const), events: [event] }

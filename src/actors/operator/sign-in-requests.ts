@@ -1,4 +1,3 @@
-/** Signing in, and changing one's own password. */
 import { type EndedSessions, sessionIdOf } from '../../domain/operator.ts'
 import { done, refused } from '../../domain/refusal.ts'
 import { operatorStream } from '../../domain/stream-names.ts'
@@ -64,7 +63,6 @@ const signIn = async (
   const { client, sessionSecret } = visit.from
   const email = parseEmail(input.email)
   const account = email.ok ? host.projections.operators.get(email.value) : null
-  // An unknown e-mail takes as long as a known one.
   const isRight = await passwords.matches(input.password, account?.passwordHash ?? null, client)
   if (!isRight.ok) return isRight
   if (account === null || !isRight.value) return refused({ kind: 'wrong_credentials' })
@@ -113,7 +111,7 @@ const changePassword = async (
   return answer.ok ? answerOf(parts, begun.value) : answer
 }
 
-/** Makes the secrets and the event data of a new session. Its record is written first, so that no session lacks one. */
+/** The record is written before the session, so that no session lacks one. */
 const beginSession = async ({ host, signInRecords, sessions }: Parts, email: string, { from, requestId }: Visit) => {
   const { operators } = host.projections
   const sessionSecret = newSecret(host)

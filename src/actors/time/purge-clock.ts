@@ -1,8 +1,8 @@
 import { clockDoubtMs, clockLeapMsMax } from '../../limits.ts'
 
 /**
- * Decides if this node may purge by its clock: a clock that is ahead for a moment would delete too much. A clock is in doubt
- * more than a day ahead of the log, or of the last look, until it is back or has stayed there for a day.
+ * A clock that is ahead for a moment would purge too much. So a clock more than a day ahead of the log, or of the last look, is
+ * in doubt until it is back or a day has passed.
  */
 export class PurgeClock {
   #believedMs: number
@@ -13,7 +13,7 @@ export class PurgeClock {
     this.#believedMs = newestMs
   }
 
-  /** How far (ms) the clock is ahead; 0 without doubt. Call it once per sweep. */
+  /** Ms ahead; 0 without doubt. Call it once per sweep. */
   doubtedBy(now: number): number {
     const aheadMs = now - this.#believedMs
     if (aheadMs <= clockLeapMsMax) return this.#believe(now)
