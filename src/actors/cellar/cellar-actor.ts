@@ -28,7 +28,7 @@ type Naming = {
 
 const cellarEvent = narrowTo('CellarCreated', 'CellarRenamed', 'CellarPolicyChanged', 'ReadingsPurged')
 
-/** One cellar on this node. Its keys are created here, one after the other, so that they can be counted and numbered. */
+/** Also creates the keys of its cellar, so that it can count and number them. */
 export class CellarActor extends StreamActor<CellarState | null> {
   constructor(stream: string, host: Host) {
     const evolve = (state: CellarState | null, event: RecordedEvent) => evolveCellar(state, cellarEvent(event))
@@ -48,7 +48,7 @@ export class CellarActor extends StreamActor<CellarState | null> {
     })
   }
 
-  /** Records those purges that nobody has made meanwhile: each begins where the readings of its key begin. */
+  /** Leaves out purges that another node has made: those do not begin where the key's readings begin. */
   purge(command: PurgeReadings): Answer<null> {
     return this.ask(async () => {
       const { readings } = this.host.projections
@@ -67,9 +67,8 @@ export class CellarActor extends StreamActor<CellarState | null> {
   }
 
   /**
-   * The old key names its successor first, then that is made, then its text is shown. Whoever dies in between leaves a
-   * successor that never was, or one that nobody has the text of: neither is ever used, and so neither ends the old key.
-   * Asked again with the same id, it goes on where it broke off, as long as the new key was not made.
+   * The old key names its successor before that is made. If the node dies in between, nobody can use the successor, so the old
+   * key does not end. A retry with the same id goes on.
    */
   rotateKey({ successorId, name }: Naming, asker: Asker): Answer<CreatedKey & Pick<NamedSuccessor, 'replacedId'>> {
     return this.ask(async () => {
@@ -77,7 +76,7 @@ export class CellarActor extends StreamActor<CellarState | null> {
       if (cellar === null) return refused({ kind: 'cellar_not_found' })
       const full = this.#noRoomIn(cellar.cellar)
       if (full !== null) return full
-      // A form that is sent again must not make a successor of long ago the one that counts.
+      // A form that is sent again must not name an earlier successor anew.
       const [known] = await this.host.log.read(keyStream(successorId), { limit: 1 })
       if (known !== undefined) return refused({ kind: 'key_exists' })
       const named = await name(successorId)

@@ -7,7 +7,6 @@ import type { Cellars } from '../core.ts'
 import { busy, type Registry } from '../registry.ts'
 import type { CellarActor } from './cellar-actor.ts'
 
-/** The commands to cellars: each is checked for what its fields may hold, then handed to its cellar's actor. */
 export const createCellars = (actors: Registry<CellarActor>): Cellars => ({
   create: async (input, asker) => {
     const cellar = parseCellar(input.cellar)

@@ -13,24 +13,23 @@ import type { CellarActor } from './cellar-actor.ts'
 import { RecordRetention } from './record-retention.ts'
 
 export type Purging = {
-  /** When the newest event of the log was recorded, before this node wrote any. Asked once, by the first run. */
+  /** Of the newest event. Called by the first run. */
   newestMs(): number
   onTimes(told: TimesTold): void
 }
 
 /**
- * Purges readings that are older than their cellar keeps them (docs/protocol.md, "Retention"): first `ReadingsPurged` in the
- * cellar's stream, then the truncation. Every node tries, and the exact revision of the cellar's stream lets one of them write.
- * If that node dies between the two, any node truncates: at its start, or when it hears of the purge.
+ * Appends `ReadingsPurged`, then truncates (docs/protocol.md, "Retention"). All nodes try, and the exact revision lets one append. If
+ * it dies then, other nodes truncate when they hear of the purge, or at their start.
  */
 export class Retention {
   readonly #host: Host
   readonly #cellars: Registry<CellarActor>
-  /** Where the readings of a key begin since a purge, of those that may not be truncated there. `null` before the first run. */
+  /** First kept revisions by key, for truncation. `null` before the first run. */
   #untruncated: Map<string, number> | null = null
-  /** By cellar: whatever was accepted before then (ms) was purged, or is the last of its key. */
+  /** By cellar, ms. Older readings are purged. */
   readonly #doneBefore = new Map<string, number>()
-  /** Keys with a gap in their readings at the last run, and whether that was told. */
+  /** Keys with missing readings; true if that is told. */
   #gaps: ReadonlyMap<string, boolean> = new Map()
   #running: Promise<void> | null = null
   readonly #purging: Purging
@@ -49,7 +48,7 @@ export class Retention {
     if (event.type === 'ReadingsPurged') this.#mustTruncate(event.data.keyId)
   }
 
-  /** Joins the run that is under way: the first purge of a long log takes minutes. */
+  /** Joins a run that is under way. */
   run(): Promise<void> {
     this.#running ??= this.#runOnce().finally(() => {
       this.#running = null
@@ -63,12 +62,11 @@ export class Retention {
       await this.#purge()
       this.#tellGaps()
     } catch (error) {
-      // The next run goes on where this one ended.
+      // After an outage, the next run goes on.
       if (!(error instanceof Outage)) this.#host.onBug(error)
     }
   }
 
-  /** Uses one time for all cellars and records: a purge may take minutes, and the clock is read once. */
   async #purge(): Promise<void> {
     const now = this.#host.clock.now()
     this.#clock ??= new PurgeClock(this.#purging.newestMs())
@@ -97,7 +95,7 @@ export class Retention {
     const record = async (): Promise<boolean> => {
       const actor = this.#cellars.get(cellarStream(cellar))
       const recorded = await actor?.purge({ type: 'PurgeReadings', purges, acceptedBefore, retentionMs })
-      // Under another policy nothing was recorded, and what is done under this one is yet to be found.
+      // Under a changed policy nothing was recorded.
       const isRecorded = recorded?.ok === true && projections.cellars.get(cellar)?.policy.retentionMs === retentionMs
       for (const { keyId } of purges) this.#mustTruncate(keyId)
       purges = []
@@ -115,8 +113,8 @@ export class Retention {
   }
 
   /**
-   * All that was accepted before then, but for the key's last reading, by which its usage is known; so neither the last
-   * event of a stream nor a seal ever goes. Found by halves, and counted by revisions: no reading is read for it.
+   * Never takes the key's last reading, which tells its last use. So the last event of a stream and a seal stay. Finds the end by
+   * binary search, and counts readings by revision.
    */
   async #purgeOf(keyId: string, acceptedBefore: number): Promise<Purge | null> {
     const { log, projections } = this.#host
@@ -151,13 +149,12 @@ export class Retention {
     }
   }
 
-  /** Where the log says so, whichever node purged it. */
   #mustTruncate(keyId: string): void {
     const purged = this.#host.projections.readings.purged(keyId)
     if (purged !== null) this.#untruncated?.set(keyId, purged.keptFrom)
   }
 
-  /** At the first run everything that was ever purged: whether its truncation was made, nobody here can know. */
+  /** The first run truncates all purged streams: a node may have died before it did. */
   #toTruncate(): readonly (readonly [string, number])[] {
     if (this.#untruncated !== null) return [...this.#untruncated]
     const { readings } = this.#host.projections
@@ -165,7 +162,7 @@ export class Retention {
     return [...this.#untruncated]
   }
 
-  /** What is missing may have been purged a moment ago; a minute later that has been heard of. */
+  /** Tells at the second run only: a purge by another node may not be heard of yet. */
   #tellGaps(): void {
     const before = this.#gaps
     const gaps = this.#host.projections.readings.gaps()

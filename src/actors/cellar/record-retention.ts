@@ -10,19 +10,17 @@ type PurgedStream = { readonly stream: string; readonly keptMs: number }
 
 const purgedStreams: readonly PurgedStream[] = [{ stream: signInsStream, keptMs: recordsKeptMs.signins }]
 
-/** Records from before `recordedBefore` are due at `now`. Both are by this node's clock. */
 type DueDate = PurgedStream & { readonly now: number; readonly recordedBefore: number }
-/** All events from `first` to before `end` may be purged. */
+/** Events before the revision `end` may be purged. */
 type Due = DueDate & { readonly first: RecordedEvent; readonly end: number }
 
 /**
- * Purges records that are older than their category is kept: first `RecordsPurged` in the same stream, then the truncation.
- * Every node tries once for each day that ends, and the exact revision lets one of them write. If that node dies between the
- * two, the next run of any node truncates.
+ * Appends `RecordsPurged` to the same stream, then truncates. Each node tries once a day, and the exact revision lets one append. If
+ * it dies then, the next run of any node truncates.
  */
 export class RecordRetention {
   readonly #host: Host
-  /** By stream: all records from before this time (ms) are purged. */
+  /** By stream, ms. Older records are purged. */
   readonly #doneBefore = new Map<string, number>()
 
   constructor(host: Host) {
@@ -46,7 +44,7 @@ export class RecordRetention {
       this.#doneBefore.set(stream, recordedBefore)
       return
     }
-    // Rows that a stopped process left behind are hidden, and must be deleted too.
+    // Deletes hidden rows that a stopped process left behind.
     if (doneBefore === undefined && first.revision > 0) await this.#host.log.truncate(stream, first.revision)
     const date = { stream, keptMs, now, recordedBefore }
     const end = await this.#endOf(date, first.revision)
@@ -54,7 +52,7 @@ export class RecordRetention {
     this.#doneBefore.set(stream, recordedBefore)
   }
 
-  /** `false` if another node or a sign-in has written meanwhile. The next run tries again. */
+  /** `false`: another append came first. The next run tries again. */
   async #purgeDue({ stream, first, end, keptMs, recordedBefore }: Due): Promise<boolean> {
     const { last, purgedTo } = await this.#lastPurge(stream, Math.min(first.recordedAt, recordedBefore) + keptMs)
     if (purgedTo < end) {
@@ -72,10 +70,7 @@ export class RecordRetention {
     return true
   }
 
-  /**
-   * The revision after the last record that is due, `from` if there is none. Reads from the beginning of the stream: what is
-   * due, usually one day, and a page that has nothing due.
-   */
+  /** The revision after the last due record, or `from`. Reads up to a page without a due record. */
   async #endOf(date: DueDate, from: number): Promise<number> {
     const scan = { end: from, isBehindYounger: false }
     for (let next = from; ; ) {
@@ -89,7 +84,7 @@ export class RecordRetention {
     }
   }
 
-  /** The stream's last event, and where the last purge ended. That purge may not have been truncated yet. */
+  /** `purgedTo` is the end of the last purge, which may not be truncated yet. */
   async #lastPurge(stream: string, sinceMs: number): Promise<{ last: RecordedEvent; purgedTo: number }> {
     let last: RecordedEvent | null = null
     for (let from: number | undefined; ; ) {
@@ -104,7 +99,7 @@ export class RecordRetention {
         if (event.type === 'RecordsPurged') {
           return { last, purgedTo: Math.min(event.data.lastRevision + 1, event.revision) }
         }
-        // An older purge can't concern events that are still there.
+        // An older purge cannot concern events that are still there.
         if (event.recordedAt > 0 && event.recordedAt < sinceMs) return { last, purgedTo: 0 }
       }
       const oldest = page.at(-1)
@@ -121,11 +116,8 @@ export class RecordRetention {
 }
 
 /**
- * A record has the time of the clock that wrote it, and that clock may have been wrong. So a record is due also if one behind it
- * is due, as that one was written later. Two times are not trusted:
- *
- * - A time that is not known, or that this node's clock has not reached: it says nothing.
- * - Behind a younger record, a time from long before all that is kept: that clock had not been set. It would purge what is young.
+ * The clock that wrote a record may have been wrong (docs/protocol.md, "Retention"). So a record is due also if a later one is due.
+ * Two times are not trusted: a time in the future, and a very old time behind a younger record.
  */
 const scanned = (
   scan: { end: number; isBehindYounger: boolean },

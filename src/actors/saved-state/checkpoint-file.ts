@@ -1,12 +1,9 @@
 /**
- * Checkpoints on disk. Here live the file's form and how it is replaced; what the pieces in it say is not known here.
+ * The format of the checkpoint file:
  *
- *   8 bytes    "CLRBCHK1"
- *   then, for each piece:
- *     4 bytes  its length, lowest byte first
- *     4 bytes  CRC-32 of all pieces so far, so that none can be missing, changed or in another's place
- *     piece
- *   at last the same with length 0: without it the file was cut off.
+ * - 8 bytes "CLRBCHK1".
+ * - For each piece, 4 bytes length, 4 bytes CRC-32 of all pieces so far, and the piece. Numbers are little-endian.
+ * - The same with length 0. Without it, the file was cut off.
  */
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
@@ -16,10 +13,10 @@ import type { CheckpointStore } from './checkpoints.ts'
 
 const begin = Buffer.from('CLRBCHK1')
 const headBytes = 8
-/** It holds e-mail addresses and password hashes. */
+/** For its e-mail addresses and password hashes. */
 const fileMode = 0o600
 
-/** In the data folder, which must be there. Whoever holds the folder is the only one to write it. */
+/** The folder must exist, and this process must be its only writer. */
 export const checkpointFile = (dataDir: string): CheckpointStore => {
   const path = join(dataDir, 'checkpoint')
   return {
@@ -29,7 +26,7 @@ export const checkpointFile = (dataDir: string): CheckpointStore => {
   }
 }
 
-/** One piece in memory at a time, and all in the same place. */
+/** Each piece overwrites the last one. */
 function* readPieces(path: string): Generator<Uint8Array> {
   const file = openSync(path, 'r')
   try {
@@ -62,7 +59,7 @@ const readInto = (file: number, bytes: Buffer): Buffer => {
   return bytes
 }
 
-/** Beside the last one first, which is replaced in one step once the new one is whole on disk. */
+/** Atomic: writes a file beside the old one, then renames it. */
 const replace = async (path: string, pieces: Iterable<Uint8Array>): Promise<void> => {
   const temporary = `${path}.new`
   try {
@@ -91,7 +88,7 @@ const writePieces = async (file: FileHandle, pieces: Iterable<Uint8Array>): Prom
     await write(file, piece)
     unsyncedBytes += piece.length
     if (unsyncedBytes < checkpointSyncBytes) continue
-    // A little at a time: the log's own fsync waits behind what the file system has to write for others.
+    // In small steps, since the log's own fsync waits for these writes.
     await file.datasync()
     unsyncedBytes = 0
   }

@@ -18,30 +18,27 @@ import type { EventLog } from '../../log/event-log.ts'
 import type { Host } from '../host.ts'
 import { foldedEvent } from '../stream/folded-event.ts'
 
-/** Keeps the last checkpoint, whole, whatever happens while the next one is written. */
+/** Keeps the last checkpoint whole until the next one is complete. */
 export type CheckpointStore = {
-  /** The pieces in the order of writing, each until the next is asked for; `null` if there is none. @throws RangeError at what is damaged. */
+  /** The pieces in their order; each is valid until the next one. `null`: no checkpoint. @throws RangeError if it is damaged. */
   read(): Generator<Uint8Array> | null
-  /** Replaces the last one once all pieces are on disk. Asks for one after the other, each in a turn of its own. */
+  /** Takes each piece in a turn of its own. */
   write(pieces: Iterable<Uint8Array>): Promise<void>
   discard(): Promise<void>
 }
 
 export type CheckpointParts = {
   readonly store: CheckpointStore
-  /** Told why a checkpoint is not used, though there is one. */
   readonly onThrownAway?: (why: string) => void
-  /** Told why one could not be written: the last one stays, and the next is tried in its time. */
   readonly onFailed?: (cause: unknown) => void
 }
 
-/** The projections to begin with, and the last event that they have folded. */
+/** The projections have folded the log up to `last`. */
 export type Beginning = { readonly projections: Projections; readonly last: RecordedEvent | null }
 
 /**
- * From the checkpoint if it is of this log, else from nothing. It names the last event that it has folded: a log that does
- * not have that very event is another one, or was put back from a copy made earlier.
- * @throws what the log throws if it can't be read.
+ * Discards a checkpoint whose last event is not in the log: that is another log, or an older copy.
+ * @throws what the log throws if it cannot be read.
  */
 export const beginFrom = async (log: EventLog, parts: CheckpointParts | null): Promise<Beginning> => {
   const nothing = (): Beginning => ({ projections: createProjections(), last: null })
@@ -77,7 +74,6 @@ export const beginFrom = async (log: EventLog, parts: CheckpointParts | null): P
   }
 }
 
-/** Which log a checkpoint is of, and the last event that it has folded. */
 type SavedMark = { readonly logId: string; readonly foldedTo: FoldedTo }
 
 type Saved = { readonly mark: SavedMark; readonly pieces: Generator<Uint8Array> }
@@ -114,13 +110,13 @@ const writeMark = ({ logId, foldedTo }: SavedMark): Uint8Array => {
 const readLogId = async (log: EventLog): Promise<string | null> =>
   logIdOf(await log.read(logStream, { limit: readPageEventsMax }))
 
-/** Writes a checkpoint now and then, and at the end, so that a start reads no more than the tail of the log. */
+/** Writes checkpoints, so that a start reads only the end of the log. */
 export class Checkpoints {
   readonly #host: Host
   readonly #parts: CheckpointParts | null
   #logId: string | null = null
   #last: RecordedEvent | null = null
-  /** When the last event that the last checkpoint has folded was recorded, ms. `null`: there is none. */
+  /** Ms: time of the last event in the checkpoint. */
   #savedRecordedAt: number | null
   #eventsSince = 0
   #looksSince = 0
@@ -128,7 +124,7 @@ export class Checkpoints {
   #isStopped = false
   #forgetLook = (): void => {}
 
-  /** `begunWith`: the last event that the checkpoint has folded from which this life began. */
+  /** @param begunWith the last event of the restored checkpoint */
   constructor(host: Host, parts: CheckpointParts | null, begunWith: RecordedEvent | null) {
     this.#host = host
     this.#parts = parts
@@ -136,19 +132,18 @@ export class Checkpoints {
     if (parts !== null) this.#lookLater()
   }
 
-  /** They came from the log, one after the other, and are folded. */
   folded(events: readonly RecordedEvent[]): void {
     this.#last = events.at(-1) ?? this.#last
     this.#eventsSince += events.length
   }
 
-  /** No more are written: what is folded is not to be trusted. */
+  /** Writes no more, since the state may be wrong. */
   stop(): void {
     this.#isStopped = true
     this.#forgetLook()
   }
 
-  /** After the last event was folded: writes the last checkpoint, if that spares the next start anything worth it. */
+  /** Writes the last checkpoint. Call it after the last event. */
   async end(): Promise<void> {
     this.#forgetLook()
     await this.#writing
@@ -156,7 +151,7 @@ export class Checkpoints {
     this.stop()
   }
 
-  /** Many events came, or few behind one that a purge may take. It takes none behind which nothing came. */
+  /** Few events are enough when a purge may take the checkpoint's last event. */
   get #isWorthIt(): boolean {
     if (this.#eventsSince >= checkpointEventsMin) return true
     if (this.#savedRecordedAt === null || this.#eventsSince === 0) return false
@@ -195,7 +190,7 @@ export class Checkpoints {
     }
   }
 
-  /** The mark and the first piece tell of one moment: nothing is folded between them. */
+  /** The mark and the first piece are made in one turn, so nothing is folded between them. */
   *#pieces(logId: string | null): Generator<Uint8Array> {
     const last = this.#last
     if (logId === null || last === null) throw new Error('Cannot write a checkpoint: the log has no name, or no events')

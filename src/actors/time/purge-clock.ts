@@ -1,8 +1,8 @@
 import { clockDoubtMs, clockLeapMsMax } from '../../limits.ts'
 
 /**
- * A clock that is ahead for a moment would purge too much. So a clock more than a day ahead of the log, or of the last look, is
- * in doubt until it is back or a day has passed.
+ * A clock that is ahead for a moment would purge too much. So a clock is in doubt when it is a day ahead of the log or of the
+ * last look. The doubt ends when it is back, or a day later.
  */
 export class PurgeClock {
   #believedMs: number
