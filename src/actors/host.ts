@@ -10,7 +10,7 @@ import { SteadyClock } from './time/steady-clock.ts'
 export type Flushable = { flush(): void }
 
 /** What the key actors use of the memory of idempotency keys (`repeats/repeat-memory.ts`). */
-export type RepeatMemory = {
+export type KnownRepeats = {
   /** Every event up to this position is known; -1 while none is known for certain. */
   readonly foldedTo: number
   /** What the idempotency key has stored in the stream. `unknown`: the memory is not complete now. */
@@ -31,7 +31,7 @@ export class Host {
   readonly schedule: Schedule
   readonly projections: Projections
   /** `null`: on a node that keeps no index, and takes no request with an `Idempotency-Key`. */
-  remembered: RepeatMemory | null = null
+  repeats: KnownRepeats | null = null
   /** Must not throw. */
   readonly onBug: (bug: unknown) => void
   /** Heartbeats so far: a coarse time that is cheap and never goes back. */

@@ -16,7 +16,7 @@ import { OperatorActor, SetupActor } from './operator/operator-actor.ts'
 import { type PasswordHasher, type PasswordJudge, Passwords } from './operator/passwords.ts'
 import { SignInRecords } from './operator/sign-in-records.ts'
 import { type Actor, Registry } from './registry.ts'
-import { RememberedAppends } from './repeats/repeat-memory.ts'
+import { RepeatMemory } from './repeats/repeat-memory.ts'
 import { type Beginning, type CheckpointParts, Checkpoints } from './saved-state/checkpoints.ts'
 import { type Schedule, systemSchedule } from './schedule.ts'
 import { follow } from './stream/follow.ts'
@@ -56,7 +56,7 @@ export class Node {
   readonly sweeps: Sweeps
   readonly retention: Retention
   readonly rotations: Rotations
-  readonly remembered: RememberedAppends | null
+  readonly remembered: RepeatMemory | null
   readonly #registries: readonly Registry<Actor>[]
   readonly #checkpoints: Checkpoints
   readonly #clockWatch: ClockWatch
@@ -74,8 +74,8 @@ export class Node {
     const host = new Host({ log, clock, entropy, schedule, projections, onBug })
     this.host = host
     this.#newest = last
-    this.remembered = parts.idempotency === undefined ? null : new RememberedAppends(host, parts.idempotency)
-    host.remembered = this.remembered
+    this.remembered = parts.idempotency === undefined ? null : new RepeatMemory(host, parts.idempotency)
+    host.repeats = this.remembered
     this.keys = new Registry(host, (keyId) => new KeyActor(keyId, host))
     this.cellars = new Registry(host, (stream) => new CellarActor(stream, host))
     this.operators = new Registry(host, (stream) => new OperatorActor(stream, host))

@@ -133,8 +133,8 @@ const fence = async ({ host, streams, onDoubt }: KeyWork, keyRevision: number, m
     const expected = streams.readings.revision ?? 'none'
     const result = await streams.appendToReadings(draft, { expected, mustFinish: true, onDoubt })
     if (result.outcome === 'conflict') {
-      streams.meet(result.currentRevision)
-      await streams.bringUp()
+      streams.noteConflict(result.currentRevision)
+      await streams.catchUp()
     } else streams.foldReadings(result.events)
   }
   throw new Outage(
@@ -173,7 +173,7 @@ const seal = async ({ streams, onDoubt }: KeyWork, draft: Seal): Promise<boolean
     const result = await streams.appendToReadings(draft, { expected, mustFinish: false, onDoubt })
     if (result.outcome !== 'conflict') {
       const [event] = result.events
-      if (event?.type === 'ReadingsSealed') streams.readings.sealed = event
+      if (event?.type === 'ReadingsSealed') streams.noteSeal(event)
       return true
     }
     expected = result.currentRevision ?? 'none'
@@ -205,11 +205,18 @@ const suspendFor = async ({ host, streams, onDoubt }: KeyWork, { data, metadata 
   await streams.appendToKey({ ...event, id: host.entropy.uuid(), metadata }, { mustFinish: false, onDoubt })
 }
 
+/** A node may die between the seal and `KeyRevoked`. Then any node that meets the seal writes the second event. */
+export const finishHalfDoneRevocation = async (work: KeyWork): Promise<void> => {
+  const { key, readings } = work.streams
+  if (readings.sealed === null || key === null || key.revoked !== null) return
+  await finishRevocation(work, { mustFinish: false })
+}
+
 /**
  * Revokes a key whose readings are sealed, whoever sealed them: its node may have died in between. The event says who
  * revoked and why as the seal does, and takes its id from the seal's, so that two who finish write it once.
  */
-export const finishRevocation = async (
+const finishRevocation = async (
   { host, streams, onDoubt }: KeyWork,
   { mustFinish }: { readonly mustFinish: boolean },
 ): Promise<KeyState> => {

@@ -1,5 +1,4 @@
-import type { By } from '../../domain/events.ts'
-import type { KeyState } from '../../domain/key.ts'
+import type { By, RecordedEvent } from '../../domain/events.ts'
 import { admit, foldRun, refusalOfKey } from '../../domain/reading/admission.ts'
 import { isBatch, type Readings } from '../../domain/reading/reading.ts'
 import { type CommandRefusal, done, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
@@ -8,60 +7,58 @@ import { type AppendResult, Outage } from '../../log/event-log.ts'
 import type { Asker, KeyedRequest, Usage } from '../core.ts'
 import type { Host } from '../host.ts'
 import { commandRefusalOf, readingRefusalOf } from '../outage-refusals.ts'
-import { KeyedAsks } from '../repeats/waiting-repeats.ts'
+import { IdempotentRequests } from '../repeats/idempotent-requests.ts'
 import { retryPauseMs } from '../stream/append-until-known.ts'
 import {
   type ChangeKey,
   changeKey,
-  finishRevocation,
+  finishHalfDoneRevocation,
   type KeyWork,
-  type NamedSuccessor,
   type RotateKey,
   revokeKey,
   rotateKey,
 } from './change-key.ts'
 import { KeyStreams } from './key-streams.ts'
-import { type Appending, Mailbox, type ReadingAnswer, ReadingAsk } from './mailbox.ts'
+import { Mailbox, type ReadingAnswer, ReadingsRequest, type RequestGroup } from './mailbox.ts'
 import { acknowledge, type Run, readingEvents } from './reading-run.ts'
-import { GivingWay } from './stream-sharing.ts'
+import { StreamSharing } from './stream-sharing.ts'
 
-type KeyAnswer = Promise<Outcome<KeyState, CommandRefusal>>
+type KeyAnswer = ReturnType<typeof changeKey>
 
 const storeUnavailable: ReadingRefusal = { kind: 'store_unavailable' }
 const internalError: ReadingRefusal = { kind: 'internal_error' }
-const overloaded: ReadingRefusal = { kind: 'overloaded' }
 const runBounds = { readingsMax: appendReadingsMax, bytesMax: appendBytesMax }
-const inProgress: ReadingRefusal = { kind: 'idempotency_in_progress' }
-const nothing: Appending = { asks: [], places: 0 }
+const nothing: RequestGroup = { requests: [], count: 0 }
 
 /**
- * One key on this node: the only writer of its two streams here, and never with two appends to its readings out at once.
+ * One key on this node. Here the actor is the only writer of the key's two streams, with at most one append of readings at a
+ * time.
  *
- * A request's readings take the straight way while the state is current: they are admitted and have their places in the
- * window before `accept` returns, leave with all others of their turn, and no async function runs for them. Everything else (loading,
- * commands, what others wrote) is worked on aside, and readings wait until then to be judged.
+ * On the fast path no async function runs: `accept` admits readings and reserves their places in the window before it returns,
+ * and the end of the turn appends them together. The slow path loads the state, reads the events of other nodes and runs
+ * commands. Readings that come meanwhile are judged at its end.
  */
 export class KeyActor {
-  /** Heartbeat of the last use: idle actors are evicted by it. */
+  /** Heartbeat of the last use. Idle actors are evicted by it. */
   usedBeat = 0
   readonly #host: Host
   readonly #by: By
   readonly #streams: KeyStreams
   readonly #work: KeyWork
   readonly #mailbox = new Mailbox()
-  readonly #givingWay: GivingWay
-  readonly #keyed: KeyedAsks
-  /** The append that is out, or waits to be tried again. */
+  readonly #sharing: StreamSharing
+  readonly #idempotent: IdempotentRequests
+  /** The append that is under way, or waits for its next try. */
   #run: Run | null = null
-  /** Places in the window that readings in the mailbox have; those of the run come on top. */
-  #placesOfWaiting = 0
-  /** Some of the readings in the mailbox have not been judged. */
+  /** Places in the window that readings in the mailbox have reserved. The places of `#run` are extra. */
+  #reservedByWaiting = 0
+  /** Readings in the mailbox must be judged before they are appended. */
   #mustJudge = false
-  #isAside = false
+  #isOnSlowPath = false
   #isFlushDue = false
-  /** The store has left the outcome of a command open: no reading is taken until it says. */
+  /** The outcome of a command is unknown. Readings are refused until the store answers. */
   #isInDoubt = false
-  #conflicts = 0
+  #conflictsInARow = 0
   #expiryNoticed: number | null = null
   #loading: { readonly beat: number; readonly promise: Promise<void>; readonly resolve: () => void } | null = null
 
@@ -69,16 +66,16 @@ export class KeyActor {
     this.#host = host
     this.#by = { kind: 'key', keyId }
     this.#streams = new KeyStreams(keyId, host)
-    this.#givingWay = new GivingWay(host, keyId, () => this.#advance())
-    this.#keyed = new KeyedAsks(host, this.#streams)
+    this.#sharing = new StreamSharing(host, keyId, () => this.#advance())
+    this.#idempotent = new IdempotentRequests(host, this.#streams)
     this.#work = { host, streams: this.#streams, onDoubt: () => this.#doubt() }
   }
 
   get isIdle(): boolean {
-    return this.#run === null && !this.#isAside && !this.#isFlushDue && this.#mailbox.isEmpty
+    return this.#run === null && !this.#isOnSlowPath && !this.#isFlushDue && this.#mailbox.isEmpty
   }
 
-  /** Never throws, and never waits longer than `requestWaitMsMax`. */
+  /** Answers after the commit, and after `requestWaitMsMax` at the latest. Never throws. */
   accept(readings: Readings, requestId: string): Promise<ReadingAnswer> {
     try {
       const refusal = this.#refusal(readings)
@@ -86,45 +83,45 @@ export class KeyActor {
     } catch (bug) {
       return Promise.resolve(this.#forgetAfter(bug))
     }
-    const ask = new ReadingAsk(readings, requestId, this.#host.beat)
-    this.#mailbox.put(ask)
+    const request = new ReadingsRequest(readings, requestId, this.#host.beat)
+    this.#mailbox.put(request)
     this.#wake()
-    return ask.answer
+    return request.answer
   }
 
-  /** Likewise. A request with its key that is under way here, or stored something before, decides its answer. */
+  /** Does the same for a request with an idempotency key. A repeat gets the first answer again. */
   acceptKeyed(readings: Readings, request: KeyedRequest): Promise<ReadingAnswer> {
     try {
-      const answer = this.#answerKeyed(readings, request)
+      const answer = this.#earlyAnswer(readings, request)
       if (answer !== null) return Promise.resolve(answer)
     } catch (bug) {
       return Promise.resolve(this.#forgetAfter(bug))
     }
-    const ask = this.#keyed.begin(readings, request)
-    this.#mailbox.put(ask)
+    const waiting = this.#idempotent.begin(readings, request)
+    this.#mailbox.put(waiting)
     this.#wake()
-    return ask.answer
+    return waiting.answer
   }
 
   knowsIdempotencyKey(keyHash: string): boolean {
-    return this.#keyed.knows(keyHash, { isAppending: this.#run !== null })
+    return this.#idempotent.knows(keyHash, { isAppending: this.#run !== null })
   }
 
-  /** At once if the key is loaded and not behind `heardTo`; `null` if there is no such key, or the store can't say. */
+  /** The window now, after a read if another node wrote `heardTo`. `null`: there is no such key, or the store is away. */
   usage(heardTo = -1): Usage | null | Promise<Usage | null> {
-    // What this node is writing may be heard before it is answered.
-    const isEnough = this.#streams.loaded && (this.#run !== null || !this.#streams.isBehindForUsage(heardTo))
+    // During an append, `heardTo` may be this node's own reading.
+    const isEnough = this.#streams.checkLoaded() && (this.#run !== null || !this.#streams.orderNews(heardTo))
     if (isEnough) return this.#streams.usage
     this.#loading ??= { ...Promise.withResolvers<void>(), beat: this.#host.beat }
     this.#wake()
-    return this.#loading.promise.then(() => (this.#streams.loaded ? this.#streams.usage : null))
+    return this.#loading.promise.then(() => (this.#streams.checkLoaded() ? this.#streams.usage : null))
   }
 
   change(command: ChangeKey, asker: Asker): KeyAnswer {
     return this.#ask(() => changeKey(this.#work, command, asker))
   }
 
-  rotate(command: RotateKey, asker: Asker): Promise<Outcome<NamedSuccessor, CommandRefusal>> {
+  rotate(command: RotateKey, asker: Asker): ReturnType<typeof rotateKey> {
     return this.#ask(() => rotateKey(this.#work, command, asker))
   }
 
@@ -132,79 +129,80 @@ export class KeyActor {
     return this.#ask(() => revokeKey(this.#work, reason, asker))
   }
 
-  /** Brings the state up, which finishes what another node, or an earlier life of this one, left half done. */
-  mend(): Promise<Outcome<null, CommandRefusal>> {
+  /** Reads what is new. Every read finishes a revocation that a dead node left half done. */
+  catchUp(): Promise<Outcome<null, CommandRefusal>> {
     return this.#ask(async () => done(null))
   }
 
-  hear(event: Parameters<KeyStreams['hear']>[0]): void {
-    if (this.#streams.hear(event) === 'key_changed') this.#givingWay.toFence()
+  hear(event: RecordedEvent): void {
+    if (this.#streams.hear(event) === 'key_changed') this.#sharing.pauseForFence()
   }
 
-  /** The end of a turn: what came in it goes out. */
+  /** The turn ends: what came in it is appended. */
   flush(): void {
     this.#isFlushDue = false
     this.#advance()
   }
 
-  /** Answers everyone who came in that heartbeat or before, whatever becomes of their append. */
+  /** Answers all that came in that heartbeat or before. Their appends go on. */
   answerOverdue(beat: number): void {
-    const overdue = Math.min(this.#mailbox.answerOverdue(beat), this.#placesOfWaiting)
-    this.#placesOfWaiting -= overdue
+    const overdue = Math.min(this.#mailbox.answerOverdue(beat), this.#reservedByWaiting)
+    this.#reservedByWaiting -= overdue
     this.#streams.readings.window.giveBack(overdue)
-    for (const ask of this.#run?.asks ?? []) if (ask.beat <= beat) ask.settle(refused(storeUnavailable))
+    for (const request of this.#run?.requests ?? []) if (request.beat <= beat) request.settle(refused(storeUnavailable))
     if (this.#loading !== null && this.#loading.beat <= beat) this.#endLoading()
   }
 
   stop(): void {
     this.#mailbox.stop()
-    for (const ask of this.#run?.asks ?? []) ask.settle(refused(storeUnavailable))
+    for (const request of this.#run?.requests ?? []) request.settle(refused(storeUnavailable))
     this.#endLoading()
   }
 
-  /** Why these can't be taken in; `null` if they have their places, or will be judged before they are appended. */
+  /** `null`: the readings have their places, or must be judged later. */
   #refusal(readings: Readings): ReadingRefusal | null {
     const full = this.#noRoomFor(readings)
     if (full !== null) return full
-    this.#mustJudge ||= this.#isAside || !this.#streams.current
+    this.#mustJudge ||= this.#isOnSlowPath || !this.#streams.checkCurrent()
     return this.#mustJudge ? null : this.#admit(isBatch(readings) ? readings.length : 1)
   }
 
-  #answerKeyed(readings: Readings, request: KeyedRequest): ReadingAnswer | null {
-    if (this.#keyed.isUnderWay(request.idempotency.keyHash, { isAppending: this.#run !== null }))
-      return refused(inProgress)
+  #earlyAnswer(readings: Readings, request: KeyedRequest): ReadingAnswer | null {
+    const isAppending = this.#run !== null
+    if (this.#idempotent.isUnderWay(request.idempotency.keyHash, { isAppending }))
+      return refused({ kind: 'idempotency_in_progress' })
     const full = this.#noRoomFor(readings)
     if (full !== null) return refused(full)
-    this.#mustJudge ||= this.#isAside || !this.#streams.current || !this.#streams.remembersAll
+    this.#mustJudge ||= this.#isOnSlowPath || !this.#streams.checkCurrent() || !this.#streams.knowsAllRepeats
     return this.#mustJudge ? null : this.#judgement(isBatch(readings) ? readings.length : 1, request)
   }
 
   #noRoomFor(readings: Readings): ReadingRefusal | null {
     if (this.#isInDoubt || this.#isStuck) return storeUnavailable
-    return this.#mailbox.refusesReadings(readings, this.#run ?? nothing)
+    return this.#mailbox.refusalOf(readings, this.#run ?? nothing)
   }
 
-  /** The answer that can be given at once; `null` if its readings have their places, or it has to be judged once more. */
-  #judgement(places: number, keyed: KeyedRequest | null): ReadingAnswer | null {
-    const answer = keyed === null ? null : this.#keyed.answer(keyed)
+  /** `null`: the readings have their places, or `#mustJudge` was set to judge them again. */
+  #judgement(count: number, request: KeyedRequest | null): ReadingAnswer | null {
+    const answer = request === null ? null : this.#idempotent.answer(request)
     if (answer === 'unconfirmed') this.#mustJudge = true
     if (answer !== null) return answer === 'unconfirmed' ? null : answer
-    const refusal = this.#admit(places)
+    const refusal = this.#admit(count)
     return refusal === null ? null : refused(refusal)
   }
 
-  /** Readings wait behind an append that nobody can say of whether it was written, and the store is known to be away. */
+  /** An append of unknown outcome comes first, and the store is away. */
   get #isStuck(): boolean {
     return this.#run?.isDoubtful === true && !this.#host.log.health().ok
   }
 
-  #admit(places: number): ReadingRefusal | null {
+  #admit(count: number): ReadingRefusal | null {
     const { key, readings, limit, now } = this.#streams
-    const refusal = admit(key, readings, { limit, now, readings: places })
-    if (refusal?.kind === 'key_expired') this.#noticeExpiry()
+    const refusal = admit(key, readings, { limit, now, readings: count })
+    if (refusal?.kind === 'key_expired') this.#recordExpiryOnce()
     if (refusal !== null) return refusal
-    readings.window.reserve(places, now)
-    this.#placesOfWaiting += places
+    readings.window.reserve(count, now)
+    this.#reservedByWaiting += count
     return null
   }
 
@@ -215,48 +213,43 @@ export class KeyActor {
   }
 
   #wake(): void {
-    if (this.#isFlushDue || this.#run !== null || this.#isAside) return
+    if (this.#isFlushDue || this.#run !== null || this.#isOnSlowPath) return
     this.#isFlushDue = true
     this.#host.flushSoon(this)
   }
 
-  /** Begins what comes next, unless something is under way: its end comes here again. */
+  /** Begins the next work. The end of every work calls it again. */
   #advance(): void {
-    if (this.#run !== null || this.#isAside) return
-    const isWaiting = this.#mailbox.hasReadings && !this.#givingWay.isGiving
-    if (
-      this.#mailbox.hasCommands ||
-      this.#loading !== null ||
-      (isWaiting && (this.#mustJudge || !this.#streams.current))
-    ) {
-      this.#isAside = true
-      void this.#workAside()
-    } else if (isWaiting) this.#send()
+    if (this.#run !== null || this.#isOnSlowPath) return
+    const mayAppend = this.#mailbox.hasReadings && !this.#sharing.isPausing
+    const mustCatchUp = mayAppend && (this.#mustJudge || !this.#streams.checkCurrent())
+    if (this.#mailbox.hasCommands || this.#loading !== null || mustCatchUp) void this.#runSlowPath()
+    else if (mayAppend) this.#send()
   }
 
   #send(): void {
-    let taken: readonly ReadingAsk[] = []
+    let taken: readonly ReadingsRequest[] = []
     try {
       const { key, readings, readingsStream, now } = this.#streams
-      // One instant, one key: what holds for one of them holds for all.
+      // All these readings have one key and one time, so one check is enough.
       const refusal = refusalOfKey(key, readings.sealed !== null, now)
       if (refusal !== null) {
         this.#releaseWaiting()
-        if (refusal.kind === 'key_expired') this.#noticeExpiry()
+        if (refusal.kind === 'key_expired') this.#recordExpiryOnce()
         this.#mailbox.refuseReadings(refusal)
         return
       }
-      const { asks, places } = this.#mailbox.takeReadings(runBounds)
-      taken = asks
-      this.#placesOfWaiting -= places
+      const { requests, count } = this.#mailbox.takeReadings(runBounds)
+      taken = requests
+      this.#reservedByWaiting -= count
       const expected = readings.revision ?? 'none'
-      const events = readingEvents(this.#by, asks, now)
-      this.#keyed.send(asks)
-      this.#run = { asks, places, events, expected, recordedAt: now, isDoubtful: false, tries: 0 }
+      const events = readingEvents(this.#by, requests, now)
+      this.#idempotent.sent(requests)
+      this.#run = { requests, count, events, expected, recordedAt: now, isDoubtful: false, tries: 0 }
       this.#append(this.#run, readingsStream)
     } catch (bug) {
       this.#break(bug)
-      for (const ask of taken) ask.settle(refused(internalError))
+      for (const request of taken) request.settle(refused(internalError))
     }
   }
 
@@ -280,31 +273,31 @@ export class KeyActor {
   #written(run: Run): void {
     const { readings, readingsStream } = this.#streams
     const first = run.expected === 'none' ? 0 : run.expected + 1
-    readings.window.giveBack(run.places)
-    foldRun(readings, { revision: first, recordedAt: run.recordedAt, readings: run.places })
-    this.#conflicts = 0
-    this.#givingWay.afterAppend(this.#host.clock.now() - run.recordedAt)
+    readings.window.giveBack(run.count)
+    foldRun(readings, { revision: first, recordedAt: run.recordedAt, readings: run.count })
+    this.#conflictsInARow = 0
+    this.#sharing.afterAppend(this.#host.clock.now() - run.recordedAt)
     const usage = this.#streams.usage
     if (usage === null) throw new Error(`Cannot answer for "${readingsStream}": its key is not known`)
     this.#run = null
-    // What has come meanwhile leaves before anyone is answered, so that the log writes it while the answers are made.
+    // The next append begins first, so that the log writes it while these answers are made.
     this.#advance()
-    acknowledge(run, { stream: readingsStream, first, usage }, this.#keyed)
+    acknowledge(run, { stream: readingsStream, first, usage }, this.#idempotent)
   }
 
-  /** Somebody else wrote at that place, so none of it is written: it is judged again on what they wrote. */
+  /** Another node wrote first, so nothing of this append is stored. Its readings are judged again after the new events. */
   #conflicted(run: Run, currentRevision: number | null): void {
     this.#run = null
-    this.#streams.readings.window.giveBack(run.places)
-    this.#streams.meet(currentRevision)
-    this.#givingWay.afterConflict(this.#host.clock.now() - run.recordedAt)
-    this.#conflicts += 1
-    if (this.#conflicts <= conflictRetriesMax) {
-      this.#mailbox.putBack(run.asks)
+    this.#streams.readings.window.giveBack(run.count)
+    this.#streams.noteConflict(currentRevision)
+    this.#sharing.afterConflict(this.#host.clock.now() - run.recordedAt)
+    this.#conflictsInARow += 1
+    if (this.#conflictsInARow <= conflictRetriesMax) {
+      this.#mailbox.putBack(run.requests)
       this.#mustJudge = true
     } else {
-      this.#conflicts = 0
-      for (const ask of run.asks) ask.settle(refused(overloaded))
+      this.#conflictsInARow = 0
+      for (const request of run.requests) request.settle(refused({ kind: 'overloaded' }))
     }
   }
 
@@ -326,26 +319,27 @@ export class KeyActor {
       return
     }
     this.#run = null
-    this.#streams.readings.window.giveBack(run.places)
+    this.#streams.readings.window.giveBack(run.count)
     if (run.isDoubtful) this.#streams.forget()
-    for (const ask of run.asks) ask.settle(refused(readingRefusalOf(error)))
+    for (const request of run.requests) request.settle(refused(readingRefusalOf(error)))
     this.#advance()
   }
 
-  /** One command, or whatever the state needs; then `#advance` looks what is left. */
-  async #workAside(): Promise<void> {
+  /** Brings the state up to date, then runs one command and judges the readings. */
+  async #runSlowPath(): Promise<void> {
+    this.#isOnSlowPath = true
     this.#releaseWaiting()
     this.#mustJudge = true
     try {
-      await this.#streams.bringUp()
-      await this.#keyed.bringUp()
-      await this.#finishWhatIsHalfDone()
+      await this.#streams.catchUp()
+      await this.#idempotent.catchUp()
+      await finishHalfDoneRevocation(this.#work)
       await this.#mailbox.performNext()
       if (this.#isInDoubt) this.#streams.forget()
-      this.#isAside = false
-      if (this.#streams.current) this.#judge()
+      this.#isOnSlowPath = false
+      if (this.#streams.checkCurrent()) this.#judgeWaiting()
     } catch (error) {
-      this.#isAside = false
+      this.#isOnSlowPath = false
       if (error instanceof Outage) {
         this.#mailbox.refuseCommands(commandRefusalOf(error))
         this.#mailbox.refuseReadings(readingRefusalOf(error))
@@ -356,20 +350,14 @@ export class KeyActor {
     this.#advance()
   }
 
-  async #finishWhatIsHalfDone(): Promise<void> {
-    const { key, readings } = this.#streams
-    if (readings.sealed === null || key === null || key.revoked !== null) return
-    await finishRevocation(this.#work, { mustFinish: false })
-  }
-
-  #judge(): void {
+  #judgeWaiting(): void {
     this.#mustJudge = false
-    this.#mailbox.judgeReadings((ask) => this.#judgement(ask.places, ask.keyed))
+    this.#mailbox.judgeReadings((request) => this.#judgement(request.count, request.idempotent))
   }
 
   #releaseWaiting(): void {
-    this.#streams.readings.window.giveBack(this.#placesOfWaiting)
-    this.#placesOfWaiting = 0
+    this.#streams.readings.window.giveBack(this.#reservedByWaiting)
+    this.#reservedByWaiting = 0
   }
 
   #doubt(): void {
@@ -383,26 +371,25 @@ export class KeyActor {
     return refused(internalError)
   }
 
-  /** A bug: everyone who waits is told, and the state, which it may have spoilt, is folded anew at the next ask. */
+  /** Answers all that wait. The bug may have spoilt the state, so it is loaded again. */
   #break(bug: unknown): void {
-    const asks = this.#run?.asks ?? []
+    const requests = this.#run?.requests ?? []
     this.#run = null
-    this.#placesOfWaiting = 0
+    this.#reservedByWaiting = 0
     this.#streams.forget()
-    for (const ask of asks) ask.settle(refused(internalError))
+    for (const request of requests) request.settle(refused(internalError))
     this.#mailbox.refuseReadings(internalError)
     this.#mailbox.failCommands(bug)
     this.#host.onBug(bug)
   }
 
-  /** The first to notice that a key has expired has it recorded, once. */
-  #noticeExpiry(): void {
+  #recordExpiryOnce(): void {
     const { key } = this.#streams
     if (key === null || key.expiryRecorded === key.expiresAt || this.#expiryNoticed === key.expiresAt) return
     this.#expiryNoticed = key.expiresAt
     const asker: Asker = { by: { kind: 'system' }, requestId: this.#host.entropy.uuid() }
     this.change({ type: 'RecordKeyExpiry' }, asker).catch(() => {
-      // Whatever it was has been told as a bug; the sweep records the expiry later.
+      // `onBug` has reported it. The sweep records the expiry later.
     })
   }
 

@@ -11,7 +11,7 @@ import { readFrom } from '../stream/read-stream.ts'
 import { keyEvent } from './key-events.ts'
 import { loadReadings, readingsEvent, readTail } from './load-readings.ts'
 
-/** What an event needs besides its time, which it is given when it is appended. */
+/** An event before its append, which gives it `recordedAt`. */
 export type Draft<T extends KeyEventType | 'ReadingsSealed' | 'ReadingsFenced'> = {
   [K in T]: Omit<NewEvent<K>, 'recordedAt'>
 }[T]
@@ -21,8 +21,8 @@ type Place = { readonly revision: number; readonly position: number }
 const beginning: Place = { revision: 0, position: -1 }
 
 /**
- * The two streams of one key as one node knows them: what is folded of each, and what is known to be missing. One owner,
- * the key's actor, which never has two appends to the readings stream out at once.
+ * The two streams of one key, as far as this node knows them: the folded state, and the revisions that are known to be missing
+ * in it. Only the key's actor uses it. The actor never has two appends to the readings under way.
  */
 export class KeyStreams {
   readonly keyStream: string
@@ -30,17 +30,17 @@ export class KeyStreams {
   key: KeyState | null = null
   readings: ReadingsState = noReadings(keyLimitDefault.windowMs)
   limit: Limit = keyLimitDefault
-  /** The highest revisions that were heard of or met; a state that is not there yet is not to be decided on. */
+  /** The highest revisions that an event or a conflict named. Nothing is decided until they are folded. */
   #readingsSeen = -1
   #keySeen = -1
-  #loaded = false
-  /** By this time the window was counted, ms: it lacks what had left by then. */
+  #isLoaded = false
+  /** Ms. The window does not count what had left it by this time. */
   #countedAtMs = 0
-  /** The oldest event of the readings whose `Idempotency-Key` was looked for here. */
-  #recalledFrom: Place = beginning
+  /** The repeat memory has learned every event of the readings from here on. */
+  #repeatsReadFrom: Place = beginning
   #keyRecordedAt = 0
   #limitsEpoch = -1
-  /** A page has asked for what others have written, which appends meet by themselves. */
+  /** A page asked for the events of other nodes. Appends need no such read: they meet a conflict. */
   #mustReadNews = false
   #readForUsageBeat = Number.NEGATIVE_INFINITY
   readonly #host: Host
@@ -51,31 +51,32 @@ export class KeyStreams {
     this.#host = host
   }
 
-  get loaded(): boolean {
+  /** `true`: the state is loaded. Takes over a new limit first, and forgets a window that a wrong clock has spoilt. */
+  checkLoaded(): boolean {
     if (this.#limitsEpoch !== this.#host.limitsEpoch) this.#refreshLimit()
-    // A clock that was ahead and is back must not close the key until that time has come, nor have its readings dated by it:
-    // neither for what was counted then, nor for what was admitted and never written.
+    // A clock that was ahead has let readings leave the window, or has reserved places. After it went back, these must neither
+    // close the key nor date its readings until that time comes.
     const reachedMs = Math.max(this.#host.clock.now(), this.readings.recordedAt)
-    if (reachedMs < this.#countedAtMs || reachedMs < this.readings.window.reservedAtMs) this.#loaded = false
-    return this.#loaded
+    if (reachedMs < this.#countedAtMs || reachedMs < this.readings.window.reservedAtMs) this.#isLoaded = false
+    return this.#isLoaded
   }
 
-  /** Everything known to be in the log is folded, so that an append may be decided on it. */
-  get current(): boolean {
-    return this.loaded && !this.#readingsBehind && !this.#keyBehind
+  /** `true`: an append may be decided on this state. It holds everything that is known to be in the log. */
+  checkCurrent(): boolean {
+    return this.checkLoaded() && !this.#areReadingsBehind && !this.#isKeyBehind
   }
 
-  /** Every `Idempotency-Key` up to the revision folded here is known to this node. */
-  get remembersAll(): boolean {
-    return (this.#host.remembered?.foldedTo ?? -1) >= this.#recalledFrom.position
+  /** The node knows every idempotency key up to the last folded revision. */
+  get knowsAllRepeats(): boolean {
+    return (this.#host.repeats?.foldedTo ?? -1) >= this.#repeatsReadFrom.position
   }
 
-  /** Now, in ms, but never before the last event of the readings stream, nor before a time by which its window let go. */
+  /** Ms. Never before the last event of the readings, nor before the time to which the window has moved. */
   get now(): number {
     return Math.max(this.#host.clock.now(), this.readings.recordedAt, this.readings.window.latestMs)
   }
 
-  /** The window as it is now; `null` if there is no such key. */
+  /** The window now. `null`: there is no such key. */
   get usage(): Usage | null {
     const { key, limit, now } = this
     if (key === null) return null
@@ -84,17 +85,20 @@ export class KeyStreams {
     return { limit, used: window.used(now), resetMs: window.resetMs(now), retryAfterMs }
   }
 
-  get #readingsBehind(): boolean {
+  get #areReadingsBehind(): boolean {
     return this.#readingsSeen > (this.readings.revision ?? -1)
   }
 
-  get #keyBehind(): boolean {
+  get #isKeyBehind(): boolean {
     const revision = this.key?.revision ?? -1
     return this.#keySeen > revision || this.readings.fencedAt > revision
   }
 
-  /** Whether `bringUp` has to come before a page is told the window: another node has written, and that was not just read. */
-  isBehindForUsage(heardTo: number): boolean {
+  /**
+   * Orders a read of the news for a page, if the readings are known to have revision `heardTo`. At most one per
+   * `usageCatchUpMs`. `true`: the page must wait for `catchUp`.
+   */
+  orderNews(heardTo: number): boolean {
     if (heardTo <= (this.readings.revision ?? -1)) return false
     if (this.#host.beat - this.#readForUsageBeat < usageCatchUpMs / heartbeatMs) return false
     this.#readForUsageBeat = this.#host.beat
@@ -102,61 +106,58 @@ export class KeyStreams {
     return true
   }
 
-  /** What is folded is not to be trusted: the next `bringUp` folds it anew from the log. */
+  /** The next `catchUp` folds everything again from the log. */
   forget(): void {
-    this.#loaded = false
+    this.#isLoaded = false
   }
 
-  /** Reads what is missing: everything, or only the news. */
-  async bringUp(): Promise<void> {
-    if (!this.loaded) await this.#load()
-    const mustReadNews = this.#readingsBehind || this.#mustReadNews
+  /** Loads the state, or reads what is missing in it. */
+  async catchUp(): Promise<void> {
+    if (!this.checkLoaded()) await this.#load()
+    const mustReadNews = this.#areReadingsBehind || this.#mustReadNews
     this.#mustReadNews = false
     if (mustReadNews) await this.#readReadings()
-    if (this.#keyBehind) await this.readKey()
+    if (this.#isKeyBehind) await this.readKey()
   }
 
-  /** Looks for `Idempotency-Key`s that neither the subscription has delivered nor the load has read. */
-  async recall(): Promise<void> {
-    const { remembered, log } = this.#host
-    while (remembered !== null && remembered.foldedTo >= 0 && !this.remembersAll) {
-      const from = this.#recalledFrom.revision - 1
+  /** Reads idempotency keys that lie before the loaded events and that the subscription has not delivered yet. */
+  async readOlderRepeats(): Promise<void> {
+    const { repeats, log } = this.#host
+    while (repeats !== null && repeats.foldedTo >= 0 && !this.knowsAllRepeats) {
+      const from = this.#repeatsReadFrom.revision - 1
       const page = await log.read(this.readingsStream, { direction: 'backwards', from, limit: readPageEventsMax })
-      remembered.learn(page)
-      this.#recallFrom(page.length < readPageEventsMax ? undefined : page.at(-1))
+      repeats.learn(page)
+      this.#noteRepeatsRead(page.length < readPageEventsMax ? undefined : page.at(-1))
     }
   }
 
-  /** Reads and folds what others have written to the readings, heard of or not. */
+  /** Reads and folds what other nodes have written to the readings, even if this node has not heard of it. */
   async readNews(): Promise<void> {
-    if (this.#loaded) await this.#readReadings()
+    if (this.#isLoaded) await this.#readReadings()
   }
 
   /**
-   * A conflict in the readings stream named that revision as its last; `null`: there is no such stream any more. One below
-   * what is folded is of a store that was put back from an earlier copy: trying again behind what it lost would never end.
+   * A conflict named this last revision of the readings. `null`: the stream is gone. A revision below the folded one shows a
+   * store that was restored from an older copy. The lost events never come back, so everything is loaded again.
    */
-  meet(currentRevision: number | null): void {
+  noteConflict(currentRevision: number | null): void {
     if (currentRevision === null || currentRevision < (this.readings.revision ?? -1)) this.forget()
     else this.#readingsSeen = Math.max(this.#readingsSeen, currentRevision)
   }
 
-  /**
-   * An event of either stream that the subscription delivered, of this node or another. `key_changed`: another has written
-   * it to the key's.
-   */
+  /** An event of either stream, from any node. `key_changed`: another node has changed the key. */
   hear(event: RecordedEvent): 'key_changed' | 'nothing_new' {
     if (event.stream === this.readingsStream) {
       this.#readingsSeen = Math.max(this.#readingsSeen, event.revision)
       return 'nothing_new'
     }
     if (event.revision <= (this.key?.revision ?? -1)) return 'nothing_new'
-    if (this.#loaded && event.revision === (this.key?.revision ?? -1) + 1) this.#foldKey([event])
+    if (this.#isLoaded && event.revision === (this.key?.revision ?? -1) + 1) this.#foldKey([event])
     else this.#keySeen = Math.max(this.#keySeen, event.revision)
     return 'key_changed'
   }
 
-  /** Appends to the key's stream at the revision folded here, and folds what was written or what was met instead. */
+  /** Appends to the key's stream at the folded revision. Folds the new event, or after a conflict the events of others. */
   async appendToKey(draft: Draft<KeyEventType>, options: AppendOptions): Promise<AppendResult> {
     const recordedAt = Math.max(this.#host.clock.now(), this.#keyRecordedAt)
     const append = {
@@ -170,13 +171,17 @@ export class KeyStreams {
     return result
   }
 
-  /** Folds what this node has written to its readings, or read there. */
   foldReadings(events: readonly RecordedEvent[]): void {
-    this.#host.remembered?.learn(events)
+    this.#host.repeats?.learn(events)
     for (const event of events) foldReadings(this.readings, readingsEvent(event))
   }
 
-  /** Appends a seal or a fence at that revision, and folds nothing. */
+  /** Ends the readings here. Events between the folded revision and the seal may be missing, so the seal is not folded. */
+  noteSeal(seal: RecordedEvent<'ReadingsSealed'>): void {
+    this.readings.sealed = seal
+  }
+
+  /** Appends a seal or a fence at that revision. The caller folds it. */
   appendToReadings(
     draft: Draft<'ReadingsSealed' | 'ReadingsFenced'>,
     options: AppendOptions & { readonly expected: ExpectedRevision },
@@ -186,14 +191,13 @@ export class KeyStreams {
   }
 
   /**
-   * The end of the readings first, then the whole of the key's stream. In this order no fence can be missed, however far
-   * back it lies: it was written after the key's event that it stands for, so one that lies before the end seen here
-   * stands for an event that the second read finds; and one after that end is met as a conflict.
+   * Reads the end of the readings first, then the whole key. This order misses no fence. A fence is written after its event in
+   * the key's stream, so the second read finds the event of every fence before that end. A fence after it is a conflict.
    */
   async #load(): Promise<void> {
-    // A read that fails leaves half of it, and nobody may be judged by that.
-    this.#loaded = false
-    // What a store has named and lost, with a leader that died, would be waited for for ever.
+    // A failed read would leave half a state, which must not decide anything.
+    this.#isLoaded = false
+    // A leader that died may have named revisions that are lost. Waiting for them would never end.
     this.#readingsSeen = -1
     this.#keySeen = -1
     const tail = await readTail(this.#host.log, this.readingsStream)
@@ -204,17 +208,17 @@ export class KeyStreams {
     const now = this.#host.clock.now()
     this.readings = await loadReadings(this.#host.log, tail, { windowMs: this.limit.windowMs, now })
     this.#countedAtMs = now
-    this.#host.remembered?.learn(tail)
-    this.#recallFrom(tail[0])
-    this.#loaded = true
+    this.#host.repeats?.learn(tail)
+    this.#noteRepeatsRead(tail[0])
+    this.#isLoaded = true
     this.#refreshLimit()
   }
 
-  /** What lies before `oldest` has still to be looked at, unless it is the first or nothing before it counts. */
-  #recallFrom(oldest: RecordedEvent | undefined): void {
-    const isAll = oldest === undefined || oldest.revision === 0 || this.#host.remembered?.isPast(oldest) === true
-    // The place alone: the event itself would stay in memory as long as the actor.
-    this.#recalledFrom = isAll ? beginning : { revision: oldest.revision, position: oldest.position }
+  /** `oldest` is the oldest event that was read. Nothing before it counts if it is the first event, or old enough. */
+  #noteRepeatsRead(oldest: RecordedEvent | undefined): void {
+    const isAll = oldest === undefined || oldest.revision === 0 || this.#host.repeats?.isPast(oldest) === true
+    // Keeping the event itself would hold it in memory as long as the actor.
+    this.#repeatsReadFrom = isAll ? beginning : { revision: oldest.revision, position: oldest.position }
   }
 
   async #readReadings(): Promise<void> {
@@ -226,26 +230,26 @@ export class KeyStreams {
       isGone ||= (events[0]?.revision ?? 0) > (this.readings.revision ?? -1) + 1
       if (!isGone) this.foldReadings(events)
     })
-    // So far behind that it would be read for seconds, or that some of what is missing was purged: it is all counted anew.
+    // Missing events were purged, or are too many to read one by one.
     if (isGone || !isAll) return this.#load()
-    // A stream whose readings were all purged reads as empty: its revision is the one that the conflict named.
+    // A stream whose readings were all purged reads as empty. The conflict named its revision.
     if (this.readings.revision === null && this.#readingsSeen >= 0) this.readings.revision = this.#readingsSeen
-    if (this.#readingsBehind) throw this.#notShown(this.readingsStream, this.#readingsSeen)
+    if (this.#areReadingsBehind) throw this.#notShown(this.readingsStream, this.#readingsSeen)
   }
 
-  /** Reads and folds what is new in the key's stream. */
+  /** Reads and folds the new events of the key's stream. */
   async readKey(): Promise<void> {
     const revision = this.key === null ? 0 : this.key.revision + 1
     await readFrom(this.#host.log, { stream: this.keyStream, revision }, (events) => this.#foldKey(events))
-    if (this.#loaded && this.#keyBehind) {
+    if (this.#isLoaded && this.#isKeyBehind) {
       throw this.#notShown(this.keyStream, Math.max(this.#keySeen, this.readings.fencedAt))
     }
   }
 
-  /** The next ask folds both streams anew, whatever was named before. */
+  /** The store does not show a revision that it named. The next `catchUp` loads both streams and no longer expects it. */
   #notShown(stream: string, revision: number): Outage {
     this.forget()
-    const why = `revision ${revision}, which it has named, is not shown`
+    const why = `the store named revision ${revision} and does not show it`
     return new Outage(`Cannot read "${stream}": ${why}`, 'not_written', 'unavailable')
   }
 
@@ -257,19 +261,19 @@ export class KeyStreams {
     }
     this.#host.projections.fold(events)
     this.#shareKey()
-    if (this.#loaded) this.#refreshLimit()
+    if (this.#isLoaded) this.#refreshLimit()
   }
 
-  /** The directory folds the same events, and one state of each key is enough in memory. */
+  /** The projection folds the same events. One copy of each key's state is enough in memory. */
   #shareKey(): void {
     const shared = this.key === null ? null : this.#host.projections.keys.get(this.key.keyId)
     if (shared !== null && shared.revision === this.key?.revision) this.key = shared
   }
 
-  /** A window of another length is counted from the log again. */
+  /** A window of another length must be counted again from the log. */
   #refreshLimit(): void {
     this.limit = this.#effectiveLimit()
-    if (this.limit.windowMs !== this.readings.window.windowMs) this.#loaded = false
+    if (this.limit.windowMs !== this.readings.window.windowMs) this.#isLoaded = false
   }
 
   #effectiveLimit(): Limit {

@@ -73,7 +73,7 @@ export class Sweeps {
 
   async #finish(keyId: string): Promise<void> {
     this.#halfRevoked.set(keyId, Number.POSITIVE_INFINITY)
-    if (this.#state(keyId)?.revoked === null) await this.#keys.get(keyId)?.mend().catch(told)
+    if (this.#state(keyId)?.revoked === null) await this.#keys.get(keyId)?.catchUp().catch(told)
     if (this.#state(keyId)?.revoked === null) this.#halfRevoked.set(keyId, this.#host.beat)
     else this.#halfRevoked.delete(keyId)
   }

@@ -8,21 +8,21 @@ import { commandRefusalOf } from '../outage-refusals.ts'
 
 export type ReadingAnswer = Outcome<Accepted, ReadingRefusal>
 
-/** What goes into one append: requests, and how many readings they have together. */
-export type Appending = { readonly asks: readonly ReadingAsk[]; readonly places: number }
+/** The requests of one append, and the number of all their readings. */
+export type RequestGroup = { readonly requests: readonly ReadingsRequest[]; readonly count: number }
 
-let handedOut: (answer: ReadingAnswer) => void = () => {}
-/** One executor for all promises: a closure for each would be the dearest part of an ask. */
-const handOut = (resolve: (answer: ReadingAnswer) => void): void => {
-  handedOut = resolve
+let lastResolve: (answer: ReadingAnswer) => void = () => {}
+/** One executor for all promises: a closure for each would be the most expensive part of a request. */
+const keepResolve = (resolve: (answer: ReadingAnswer) => void): void => {
+  lastResolve = resolve
 }
 
-/** The readings of one request, which wait for one answer. Settles once: whoever comes second is not heard. */
-export class ReadingAsk {
+/** The readings of one request, which get one answer. Only the first answer counts. */
+export class ReadingsRequest {
   readonly answer: Promise<ReadingAnswer>
   settled = false
-  /** How many readings it has: the places that they take. */
-  readonly places: number
+  /** Number of readings. */
+  readonly count: number
   readonly #resolve: (answer: ReadingAnswer) => void
 
   constructor(
@@ -31,13 +31,13 @@ export class ReadingAsk {
     /** The heartbeat in which it came. */
     readonly beat: number,
   ) {
-    this.places = isBatch(readings) ? readings.length : 1
-    this.answer = new Promise(handOut)
-    this.#resolve = handedOut
+    this.count = isBatch(readings) ? readings.length : 1
+    this.answer = new Promise(keepResolve)
+    this.#resolve = lastResolve
   }
 
-  /** What its `Idempotency-Key` asks for, if it has one. */
-  get keyed(): KeyedRequest | null {
+  /** `null`: the request has no idempotency key. */
+  get idempotent(): KeyedRequest | null {
     return null
   }
 
@@ -48,8 +48,8 @@ export class ReadingAsk {
   }
 }
 
-/** One with an `Idempotency-Key`. */
-export class KeyedAsk extends ReadingAsk {
+/** The readings of a request with an idempotency key. */
+export class IdempotentReadingsRequest extends ReadingsRequest {
   readonly #request: KeyedRequest
   readonly #onSettled: () => void
 
@@ -63,7 +63,7 @@ export class KeyedAsk extends ReadingAsk {
     this.#onSettled = onSettled
   }
 
-  override get keyed(): KeyedRequest {
+  override get idempotent(): KeyedRequest {
     return this.#request
   }
 
@@ -74,8 +74,8 @@ export class KeyedAsk extends ReadingAsk {
   }
 }
 
-/** A command that waits for its turn, then for its end. Settles once, and goes on working if it is told off meanwhile. */
-export class CommandAsk<T = unknown> {
+/** A command in a mailbox. Only its first answer counts. A command that was answered early still runs to its end. */
+export class CommandRequest<T = unknown> {
   readonly answer: Promise<Outcome<T, CommandRefusal>>
   settled = false
   readonly #resolve: (answer: Outcome<T, CommandRefusal>) => void
@@ -91,7 +91,7 @@ export class CommandAsk<T = unknown> {
     this.#reject = reject
   }
 
-  /** An outage is an answer; a bug reaches whoever asked, and the caller too, who forgets the state it may have spoilt. */
+  /** An outage becomes an answer. @throws a bug, so that the actor forgets the state that the bug may have spoilt. */
   async perform(): Promise<void> {
     try {
       this.#settle(await this.work())
@@ -121,65 +121,63 @@ export class CommandAsk<T = unknown> {
   }
 }
 
-/** What a mailbox needs of a command, whatever it answers. */
-type Waiting = Pick<CommandAsk, 'perform' | 'refuse' | 'fail' | 'beat'>
+/** A command without the type of its answer. */
+type WaitingCommand = Pick<CommandRequest, 'perform' | 'refuse' | 'fail' | 'beat'>
 
 /**
- * What an actor has still to do. Bounded; commands have room of their own and are taken ahead of readings, so that a
- * revocation is never refused, or late, because readings wait.
- *
- * Every ask settles exactly once: done, refused, threw (a bug), full, or stopped.
+ * The commands and readings that wait for an actor. Every one of them is answered exactly once. Commands have room of their
+ * own and go first, so that waiting readings never delay a revocation or crowd it out.
  */
 export class Mailbox {
-  #commands: Waiting[] = []
-  #performing: Waiting | null = null
-  #readings: ReadingAsk[] = []
-  /** Of all that wait. */
-  #places = 0
-  #stopped = false
+  #commands: WaitingCommand[] = []
+  #performing: WaitingCommand | null = null
+  #requests: ReadingsRequest[] = []
+  /** Readings of all `#requests`. */
+  #readings = 0
+  #isStopped = false
 
   get hasReadings(): boolean {
-    return this.#readings.length > 0
+    return this.#requests.length > 0
   }
 
   get isEmpty(): boolean {
-    return this.#readings.length === 0 && this.#commands.length === 0 && this.#performing === null
+    return this.#requests.length === 0 && this.#commands.length === 0 && this.#performing === null
   }
 
   get hasCommands(): boolean {
     return this.#commands.length > 0
   }
 
-  /** The answer is there at once if the mailbox is full or stopped. */
+  /** Answers `busy` at once if the mailbox is full or stopped. */
   ask<T>(work: () => Promise<Outcome<T, CommandRefusal>>, beat: number): Promise<Outcome<T, CommandRefusal>> {
-    const command = new CommandAsk(work, beat)
-    if (this.#stopped || this.#commands.length >= mailboxCommandsMax) command.refuse({ kind: 'busy' })
+    const command = new CommandRequest(work, beat)
+    if (this.#isStopped || this.#commands.length >= mailboxCommandsMax) command.refuse({ kind: 'busy' })
     else this.#commands.push(command)
     return command.answer
   }
 
-  /** Why these readings can't be taken in beside those that are being appended; `null` if they can. */
-  refusesReadings(readings: Readings, appending: Appending): ReadingRefusal | null {
-    if (this.#stopped) return { kind: 'store_unavailable' }
-    const places = this.#places + appending.places + (isBatch(readings) ? readings.length : 1)
-    if (this.#readings.length + appending.asks.length >= mailboxRequestsMax || places > mailboxReadingsMax) {
+  /** `null`: there is room for these readings. The readings that are being appended take room, too. */
+  refusalOf(readings: Readings, appending: RequestGroup): ReadingRefusal | null {
+    if (this.#isStopped) return { kind: 'store_unavailable' }
+    const count = this.#readings + appending.count + (isBatch(readings) ? readings.length : 1)
+    if (this.#requests.length + appending.requests.length >= mailboxRequestsMax || count > mailboxReadingsMax) {
       return { kind: 'overloaded' }
     }
     return null
   }
 
-  put(ask: ReadingAsk): void {
-    this.#readings.push(ask)
-    this.#places += ask.places
+  put(request: ReadingsRequest): void {
+    this.#requests.push(request)
+    this.#readings += request.count
   }
 
-  /** Readings that were taken and not written come first again. */
-  putBack(asks: readonly ReadingAsk[]): void {
-    this.#readings = asks.filter((ask) => !ask.settled).concat(this.#readings)
-    this.#places = placesOf(this.#readings)
+  /** Puts requests that were taken, and not written, before all others. */
+  putBack(requests: readonly ReadingsRequest[]): void {
+    this.#requests = requests.filter((request) => !request.settled).concat(this.#requests)
+    this.#readings = readingsOf(this.#requests)
   }
 
-  /** Performs the first command, if there is one. @throws what a bug in it threw. */
+  /** `false`: no command waits. @throws a bug of the command. */
   async performNext(): Promise<boolean> {
     const command = this.#commands.shift()
     if (command === undefined) return false
@@ -193,49 +191,49 @@ export class Mailbox {
   }
 
   /**
-   * The requests that come next, oldest first, each with all its readings: as many as both bounds allow, and at least one.
-   * The bytes are those of an append at most; a batch by itself may have more, up to `batchEncodedBytesMax`.
+   * Takes the oldest requests for one append, within both bounds, but at least one. `bytesMax` limits the encoded size. One
+   * batch alone may exceed it, up to `batchEncodedBytesMax`.
    */
-  takeReadings(bounds: { readonly readingsMax: number; readonly bytesMax: number }): Appending {
-    const waiting = this.#readings
+  takeReadings(bounds: { readonly readingsMax: number; readonly bytesMax: number }): RequestGroup {
+    const waiting = this.#requests
+    let taken = 0
     let count = 0
-    let places = 0
     let bytes = 0
-    while (count < waiting.length) {
-      const ask = waiting[count]
-      if (ask === undefined) break
-      bytes += bytesAtMost(ask)
-      if (count > 0 && (bytes > bounds.bytesMax || places + ask.places > bounds.readingsMax)) break
-      places += ask.places
-      count += 1
+    while (taken < waiting.length) {
+      const request = waiting[taken]
+      if (request === undefined) break
+      bytes += bytesAtMost(request)
+      if (taken > 0 && (bytes > bounds.bytesMax || count + request.count > bounds.readingsMax)) break
+      count += request.count
+      taken += 1
     }
-    this.#places -= places
-    if (count === waiting.length) {
-      this.#readings = []
-      return { asks: waiting, places }
+    this.#readings -= count
+    if (taken === waiting.length) {
+      this.#requests = []
+      return { requests: waiting, count }
     }
-    this.#readings = waiting.slice(count)
-    return { asks: waiting.slice(0, count), places }
+    this.#requests = waiting.slice(taken)
+    return { requests: waiting.slice(0, taken), count }
   }
 
-  /** Settles the readings that `judge` has an answer for; keeps the others, and those that a bug in it left unjudged. */
-  judgeReadings(judge: (ask: ReadingAsk) => ReadingAnswer | null): void {
+  /** Settles each request that gets an answer. Requests without an answer stay, and so do all that a bug left unjudged. */
+  judgeReadings(judge: (request: ReadingsRequest) => ReadingAnswer | null): void {
     const waiting = this.#takeAll()
     let judged = 0
     try {
-      for (const ask of waiting) {
-        const answer = judge(ask)
+      for (const request of waiting) {
+        const answer = judge(request)
         judged += 1
-        if (answer === null) this.put(ask)
-        else ask.settle(answer)
+        if (answer === null) this.put(request)
+        else request.settle(answer)
       }
     } finally {
-      for (const ask of waiting.slice(judged)) this.put(ask)
+      for (const request of waiting.slice(judged)) this.put(request)
     }
   }
 
   refuseReadings(refusal: ReadingRefusal): void {
-    for (const ask of this.#takeAll()) ask.settle(refused(refusal))
+    for (const request of this.#takeAll()) request.settle(refused(refusal))
   }
 
   refuseCommands(refusal: CommandRefusal): void {
@@ -251,40 +249,41 @@ export class Mailbox {
   }
 
   /**
-   * Answers whoever came in that heartbeat or before. A command that never began did nothing; one that did may have, and
-   * works on. The answer is how many readings went.
+   * Answers all that came in that heartbeat or before. A command that has not begun did nothing. A command that has begun
+   * runs on. Returns the number of readings that were answered.
    */
   answerOverdue(beat: number): number {
     if (this.#performing !== null && this.#performing.beat <= beat) this.#performing.refuse({ kind: 'not_confirmed' })
     while (this.#commands[0] !== undefined && this.#commands[0].beat <= beat) {
       this.#commands.shift()?.refuse({ kind: 'store_unavailable' })
     }
-    const first = this.#readings.findIndex((ask) => ask.beat > beat)
-    const overdue = this.#readings.splice(0, first === -1 ? this.#readings.length : first)
-    for (const ask of overdue) ask.settle(refused({ kind: 'store_unavailable' }))
-    const places = placesOf(overdue)
-    this.#places -= places
-    return places
+    const first = this.#requests.findIndex((request) => request.beat > beat)
+    const overdue = this.#requests.splice(0, first === -1 ? this.#requests.length : first)
+    for (const request of overdue) request.settle(refused({ kind: 'store_unavailable' }))
+    const count = readingsOf(overdue)
+    this.#readings -= count
+    return count
   }
 
-  /** Settles everything, and whatever comes after. */
+  /** Answers all that wait. Later ones are refused. */
   stop(): void {
-    this.#stopped = true
+    this.#isStopped = true
     this.#performing?.refuse({ kind: 'not_confirmed' })
     this.refuseCommands({ kind: 'busy' })
     this.refuseReadings({ kind: 'store_unavailable' })
   }
 
-  #takeAll(): readonly ReadingAsk[] {
-    const waiting = this.#readings
-    this.#readings = []
-    this.#places = 0
+  #takeAll(): readonly ReadingsRequest[] {
+    const waiting = this.#requests
+    this.#requests = []
+    this.#readings = 0
     return waiting
   }
 }
 
-const placesOf = (asks: readonly ReadingAsk[]): number => asks.reduce((places, ask) => places + ask.places, 0)
+const readingsOf = (requests: readonly ReadingsRequest[]): number =>
+  requests.reduce((count, request) => count + request.count, 0)
 
-const bytesAtMost = ({ readings, keyed }: ReadingAsk): number =>
+const bytesAtMost = ({ readings, idempotent }: ReadingsRequest): number =>
   (isBatch(readings) ? sumOf(readings, encodedBytesAtMost) : encodedBytesAtMost(readings)) +
-  (keyed === null ? 0 : encodedIdempotencyBytes)
+  (idempotent === null ? 0 : encodedIdempotencyBytes)

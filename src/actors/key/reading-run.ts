@@ -4,25 +4,29 @@ import { done } from '../../domain/refusal.ts'
 import { readingId } from '../../domain/uuid.ts'
 import type { ExpectedRevision } from '../../log/event-log.ts'
 import type { Usage } from '../core.ts'
-import type { KeyedAsks } from '../repeats/waiting-repeats.ts'
-import type { Appending, ReadingAsk } from './mailbox.ts'
+import type { IdempotentRequests } from '../repeats/idempotent-requests.ts'
+import type { ReadingsRequest, RequestGroup } from './mailbox.ts'
 
-/** Readings of one append that is out. The same events go again, at the same revision, until the outcome is known. */
-export type Run = Appending & {
+/** One append of readings. It is sent again unchanged until its outcome is known. */
+export type Run = RequestGroup & {
   readonly events: readonly NewEvent[]
   readonly expected: ExpectedRevision
   readonly recordedAt: number
-  /** One try may have been written: a later "not written" speaks of its own try only. */
+  /** One try may have been written. A later "not written" is about its own try only. */
   isDoubtful: boolean
   tries: number
 }
 
-/** The events of one append. What an `Idempotency-Key` needs goes with the first one of its request. */
-export const readingEvents = (by: By, asks: readonly ReadingAsk[], recordedAt: number): readonly NewEvent[] => {
+/** The events of one append. The first event of a request carries its idempotency key. */
+export const readingEvents = (
+  by: By,
+  requests: readonly ReadingsRequest[],
+  recordedAt: number,
+): readonly NewEvent[] => {
   const events: NewEvent[] = []
-  for (const { requestId, readings, keyed } of asks) {
+  for (const { requestId, readings, idempotent } of requests) {
     const metadata = { by, requestId, correlationId: requestId, causationId: requestId }
-    const ofFirst: Metadata = keyed === null ? metadata : { ...metadata, idempotency: keyed.idempotency }
+    const ofFirst: Metadata = idempotent === null ? metadata : { ...metadata, idempotency: idempotent.idempotency }
     if (isBatch(readings)) {
       let index = 0
       for (const data of readings) {
@@ -35,17 +39,17 @@ export const readingEvents = (by: By, asks: readonly ReadingAsk[], recordedAt: n
   return events
 }
 
-/** Answers everyone whose readings an append has written, each with its place; the `first` lies at that revision. */
+/** Answers all requests of a written append. `first` is the revision of its first event. */
 export const acknowledge = (
-  { asks, recordedAt }: Run,
+  { requests, recordedAt }: Run,
   { stream, first, usage }: { readonly stream: string; readonly first: number; readonly usage: Usage },
-  keyed: KeyedAsks,
+  idempotent: IdempotentRequests,
 ): void => {
   let next = first
-  for (const ask of asks) {
-    const last = next + ask.places - 1
-    keyed.written(ask, { stream, revision: next, recordedAt })
-    ask.settle(done({ stream, first: next, last, recordedAt, usage, repeats: null }))
+  for (const request of requests) {
+    const last = next + request.count - 1
+    idempotent.written(request, { stream, revision: next, recordedAt })
+    request.settle(done({ stream, first: next, last, recordedAt, usage, repeats: null }))
     next = last + 1
   }
 }

@@ -10,7 +10,7 @@ import {
 } from '../../limits.ts'
 import type { PasswordClient } from '../core.ts'
 import type { Host } from '../host.ts'
-import { CommandAsk } from '../key/mailbox.ts'
+import { CommandRequest } from '../key/mailbox.ts'
 import { FairQueue } from './fair-queue.ts'
 
 /** Compared with for an unknown e-mail, so that the time of an answer does not tell whether an account exists. */
@@ -36,7 +36,10 @@ const unknownClient: PasswordClient = { network: '', isKnown: false }
 
 type Answer<T> = Promise<Outcome<T, CommandRefusal>>
 type NewPassword = { readonly email: string; readonly password: string }
-type Waiting = { readonly command: Pick<CommandAsk, 'perform' | 'refuse' | 'beat'>; readonly client: PasswordClient }
+type Waiting = {
+  readonly command: Pick<CommandRequest, 'perform' | 'refuse' | 'beat'>
+  readonly client: PasswordClient
+}
 
 /**
  * Judges, hashes and compares passwords off the event loop, one at a time, as each hash takes 64 MiB. Known clients come before
@@ -90,7 +93,7 @@ export class Passwords {
   }
 
   #ask<T>(work: () => Answer<T>, client: PasswordClient): Answer<T> {
-    const command = new CommandAsk(work, this.#host.beat)
+    const command = new CommandRequest(work, this.#host.beat)
     if (this.#isStopped || !this.#isQueued({ command, client })) command.refuse({ kind: 'busy' })
     else if (this.#current === null) void this.#performAll()
     return command.answer

@@ -26,16 +26,13 @@ import { foldedEvent } from '../stream/folded-event.ts'
  */
 export type IndexTrouble = { readonly kind: 'folding' | 'unusable' | 'unwritable'; readonly why: string }
 
-/** `unknown`: nobody can say at the moment. */
-export type Recollection = KeyedAppend | null | 'unknown'
-
 /**
  * What this node knows of the `Idempotency-Key`s in the log: an index on disk, and in memory what waits to be written to
  * it. It has everything up to `foldedTo`, where the subscription has come, and beyond that whatever an actor has read or
  * written by itself. An index that is lost, damaged or overrun is folded again from the log; until then the answer is
  * `unknown`, so that nothing is ever stored twice for want of it.
  */
-export class RememberedAppends {
+export class RepeatMemory {
   readonly #host: Host
   readonly #index: RepeatsIndex
   /** Not written to the index yet, by stream and key. */
@@ -88,7 +85,7 @@ export class RememberedAppends {
   }
 
   /** What that key has stored in the stream, as far as it still counts. */
-  find(stream: string, keyHash: string): Recollection {
+  find(stream: string, keyHash: string): KeyedAppend | null | 'unknown' {
     if (!this.#isWhole) return 'unknown'
     try {
       // A start reads backwards: what waits to be written may be an older use of the key than the one that is written.

@@ -5,21 +5,18 @@ import { done, refused } from '../../domain/refusal.ts'
 import type { KeyedRequest, Usage } from '../core.ts'
 import type { Host } from '../host.ts'
 import type { KeyStreams } from '../key/key-streams.ts'
-import { KeyedAsk, type ReadingAnswer, type ReadingAsk } from '../key/mailbox.ts'
+import { IdempotentReadingsRequest, type ReadingAnswer, type ReadingsRequest } from '../key/mailbox.ts'
 
-/**
- * The requests of one API key that carry an `Idempotency-Key`: which of them are under way on this node, and what others
- * have stored before them (docs/protocol.md, "Idempotency").
- */
-export class KeyedAsks {
+/** The requests of one API key that have an idempotency key, and the answers to repeats (docs/protocol.md, "Idempotency"). */
+export class IdempotentRequests {
   readonly #host: Host
   readonly #streams: KeyStreams
-  /** By the hash of its key, a request that has no answer yet: no more than fit into the mailbox. */
+  /** Requests without an answer, by the hash of the idempotency key. The mailbox bounds their number. */
   readonly #waiting = new Map<string, KeyedRequest>()
-  /** Of these, which came before the last look at what other nodes have written. */
+  /** The waiting requests that came before the last read of other nodes' events. */
   readonly #confirmed = new Set<KeyedRequest>()
   #mustConfirm = false
-  /** Of those in the last append that left: while it is out, what was told to wait no longer has no outcome yet. */
+  /** Hashes in the last append. Until it ends, a request that was answered early (503) still has no outcome. */
   readonly #sent = new Set<string>()
 
   constructor(host: Host, streams: KeyStreams) {
@@ -31,63 +28,62 @@ export class KeyedAsks {
     return this.#waiting.has(keyHash) || (at.isAppending && this.#sent.has(keyHash))
   }
 
-  /** Under way, or known to have stored something. What another node stored a moment ago may not be known yet. */
+  /** True if such a request is under way, or has stored something. May miss what another node stored a moment ago. */
   knows(keyHash: string, at: { readonly isAppending: boolean }): boolean {
     if (this.isUnderWay(keyHash, at)) return true
-    const known = this.#host.remembered?.find(this.#streams.readingsStream, keyHash)
+    const known = this.#host.repeats?.find(this.#streams.readingsStream, keyHash)
     return known !== undefined && known !== null && known !== 'unknown'
   }
 
-  /** From here on it is under way, until it is settled. */
-  begin(readings: Readings, request: KeyedRequest): KeyedAsk {
+  /** The request is under way until it is settled. */
+  begin(readings: Readings, request: KeyedRequest): IdempotentReadingsRequest {
     const { keyHash } = request.idempotency
     this.#waiting.set(keyHash, request)
     const onSettled = (): void => {
       this.#waiting.delete(keyHash)
       this.#confirmed.delete(request)
     }
-    return new KeyedAsk(readings, request, { beat: this.#host.beat, onSettled })
+    return new IdempotentReadingsRequest(readings, request, { beat: this.#host.beat, onSettled })
   }
 
-  send(asks: readonly ReadingAsk[]): void {
+  sent(requests: readonly ReadingsRequest[]): void {
     this.#sent.clear()
-    if (this.#waiting.size > 0)
-      for (const { keyed } of asks) if (keyed !== null) this.#sent.add(keyed.idempotency.keyHash)
+    if (this.#waiting.size === 0) return
+    for (const { idempotent } of requests) if (idempotent !== null) this.#sent.add(idempotent.idempotency.keyHash)
   }
 
-  written({ keyed }: ReadingAsk, place: Omit<KeyedAppend, 'idempotency'>): void {
-    if (keyed !== null) this.#host.remembered?.keep({ ...place, idempotency: keyed.idempotency })
+  written({ idempotent }: ReadingsRequest, place: Omit<KeyedAppend, 'idempotency'>): void {
+    if (idempotent !== null) this.#host.repeats?.keep({ ...place, idempotency: idempotent.idempotency })
   }
 
-  /** Reads what the requests that wait have to be judged by, besides the state. */
-  async bringUp(): Promise<void> {
+  /** Reads what the waiting requests need. The news come first: a read that skips events leaves repeats to look for. */
+  async catchUp(): Promise<void> {
     if (this.#mustConfirm) await this.#confirm()
-    if (this.#waiting.size > 0) await this.#streams.recall()
+    if (this.#waiting.size > 0) await this.#streams.readOlderRepeats()
   }
 
-  /** Before `recall`: who is far behind reads the end alone, and then the keys of what lies between are looked for. */
   async #confirm(): Promise<void> {
     this.#mustConfirm = false
     const asked = [...this.#waiting]
     await this.#streams.readNews()
-    // One that came with the same key meanwhile is another request, and came after the look.
+    // A request that came during the read may have the same idempotency key. It is not confirmed.
     for (const [keyHash, request] of asked) {
       if (this.#waiting.get(keyHash) === request) this.#confirmed.add(request)
     }
   }
 
   /**
-   * What is to be said without storing anything; `null` if its readings are to be stored, or its API key is refused.
+   * The answer to a request that stores nothing. `null`: its readings are to be admitted, or the API key refuses them.
    *
-   * `unconfirmed`: it is a repeat, of which no append would meet what another node has written, such as a revocation. So that
-   * has to be looked for, after the request came.
+   * A repeat makes no append that could meet another node's revocation. So `unconfirmed` asks for a read of the news after
+   * the request came.
    */
   answer(request: KeyedRequest): ReadingAnswer | null | 'unconfirmed' {
     const { idempotency, refusal } = request
-    const { key, readings, readingsStream, now, remembersAll } = this.#streams
+    const { key, readings, readingsStream, now, knowsAllRepeats } = this.#streams
     if (refusalOfKey(key, readings.sealed !== null, now) !== null) return null
-    const known = this.#host.remembered?.find(readingsStream, idempotency.keyHash)
-    if (known === undefined || known === 'unknown' || !remembersAll) return unavailable
+    const known = this.#host.repeats?.find(readingsStream, idempotency.keyHash)
+    if (known === undefined || known === 'unknown' || !knowsAllRepeats) return unavailable
     if (known === null) return refusal === null ? null : refused(refusal)
     if (!isSamePayload(known.idempotency, idempotency)) return refused({ kind: 'idempotency_key_reused' })
     if (!this.#confirmed.has(request)) {
@@ -95,17 +91,17 @@ export class KeyedAsks {
       return 'unconfirmed'
     }
     const { usage } = this.#streams
-    return usage === null ? unavailable : done(asThen(known, usage))
+    return usage === null ? unavailable : done(acceptedBefore(known, usage))
   }
 }
 
 const unavailable: ReadingAnswer = refused({ kind: 'store_unavailable' })
 
-/** The same bytes to the same endpoint: what they mean depends on it. */
+/** The two endpoints give the same bytes different meanings. */
 const isSamePayload = (known: Idempotency, asked: Idempotency): boolean =>
   known.bodyHash === asked.bodyHash && (known.batch === null) === (asked.batch === null)
 
-const asThen = ({ stream, revision, recordedAt, idempotency }: KeyedAppend, usage: Usage) => {
+const acceptedBefore = ({ stream, revision, recordedAt, idempotency }: KeyedAppend, usage: Usage) => {
   const last = revision + (idempotency.batch?.accepted ?? 1) - 1
   return { stream, first: revision, last, recordedAt, usage, repeats: idempotency }
 }
