@@ -4,7 +4,7 @@ import type { KeyState } from '../../domain/key.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
 import type { Asker, Core } from '../core.ts'
 
-/** What is left out stays as it is. `null`: the cellar's limit, no expiry. `expiresAt` is ms. */
+/** A missing field stays as it is. `null` means the cellar's limit, or no expiry. `expiresAt` is ms. */
 export type KeyChanges = {
   readonly label?: string
   readonly note?: string
@@ -14,19 +14,16 @@ export type KeyChanges = {
 
 export type ChangeRefused = {
   readonly refusal: CommandRefusal
-  /** What it is about; nothing, if it is about all of it. */
+  /** The part that was refused. Empty: the whole change was refused. */
   readonly refused: KeyPart
-  /** What is done all the same. */
+  /** The parts that were done before. */
   readonly done: KeyPart
 }
 
-/** What is changed together. */
+/** Fields that one event changes. */
 export type KeyPart = readonly (keyof KeyChanges)[]
 
-/**
- * Each part is an event of its own, so the store may take one and not the next. Then the answer says which, and the same
- * changes again do the rest.
- */
+/** Each part is one event, and the store may fail between two. The answer says which are done. A retry does the rest. */
 export const changeKeyInParts = async (
   core: Core,
   { keyId, changes }: { readonly keyId: string; readonly changes: KeyChanges },
@@ -35,7 +32,7 @@ export const changeKeyInParts = async (
   let key = core.projections.keys.get(keyId)
   const refusedWhole = (refusal: CommandRefusal) => refused({ refusal, refused: [], done: [] })
   if (key === null) return refusedWhole({ kind: 'key_not_found' })
-  // Judged before anything is changed; so is the text, which comes first, and the limit where it was typed.
+  // The expiry is judged before anything changes. The text is the first part, and the limit was checked as it was typed.
   const { expiresAt = null } = changes
   if (isExpired({ expiresAt }, core.clock.now())) return refusedWhole({ kind: 'expiry_in_past', isNew: false })
   const isDone: (keyof KeyChanges)[] = []

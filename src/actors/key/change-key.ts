@@ -12,7 +12,7 @@ import { retryPauseMs } from '../stream/append-until-known.ts'
 import { readFrom } from '../stream/read-stream.ts'
 import type { Draft, KeyStreams } from './key-streams.ts'
 
-/** What every command to a key works with. `onDoubt` is told when the store has stopped saying what is so. */
+/** What every command to a key works with. `onDoubt` is called when the outcome of an append is unknown. */
 export type KeyWork = { readonly host: Host; readonly streams: KeyStreams; readonly onDoubt: () => void }
 
 type Answer = Outcome<KeyState, CommandRefusal>
@@ -24,22 +24,15 @@ export type RotateKey = Extract<KeyCommand, { type: 'RotateKey' }>
 /** `replacedId` is the successor that the new one replaces. `null`: there was none, or its use has ended this key. */
 export type NamedSuccessor = { readonly key: KeyState; readonly replacedId: string | null }
 
-/**
- * Every change of a key except its creation and its revocation (docs/protocol.md, "Taking a right away"). Granting a right
- * writes the key's event. Taking one away writes the event, then a fence in the readings, then answers. The change may be in
- * the log already, without a fence, because the node that began it died. So a fence must be seen or written even then.
- *
- * The key's stream is read first. In an outdated view the key may still be suspended although another node has resumed it,
- * and the answer would be wrong.
- */
+/** Every change of a key except its creation, rotation and revocation. */
 export const changeKey = async (work: KeyWork, command: ChangeKey, asker: Asker): Promise<Answer> => {
   const changed = await decideAndAppend(work, command, asker)
   return changed.ok ? done(changed.value.after) : changed
 }
 
 /**
- * Names the key's next successor. The append expects the exact revision that the decision saw, so the successor before that
- * append is the one that is replaced, whatever other nodes write.
+ * Names the key's next successor. The append expects the revision that the decision saw. So the successor before the append is
+ * the replaced one, whatever other nodes write.
  */
 export const rotateKey = async (
   work: KeyWork,
@@ -73,12 +66,18 @@ const successorBefore = async ({ host, streams }: KeyWork, successorId: string):
 
 type Changed = { readonly before: KeyState; readonly after: KeyState }
 
+/**
+ * Granting a right writes the key's event. Taking one away writes the event, then a fence in the readings, then answers
+ * (docs/protocol.md, "Taking a right away"). An earlier node may have died after the event. So a change that is already in
+ * the log still needs a fence.
+ */
 const decideAndAppend = async (
   work: KeyWork,
   command: ChangeKey | RotateKey,
   asker: Asker,
 ): Promise<Outcome<Changed, CommandRefusal>> => {
   const { host, streams, onDoubt } = work
+  // A command that changes nothing meets no conflict. An outdated state would answer it wrongly.
   await streams.readKey()
   for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
     const { key, limit } = streams
@@ -87,7 +86,7 @@ const decideAndAppend = async (
     if (key === null) return refused({ kind: 'key_not_found' })
     const [event] = decision.value
     if (event === undefined) {
-      if (mayHaveTaken(command)) await fence(work, key.revision, askedBy(asker))
+      if (mayTakeAway(command)) await fence(work, key.revision, askedBy(asker))
       return done({ before: key, after: streams.key ?? key })
     }
     const cellarLimit = host.projections.keys.effectiveLimit({ ...key, limit: null })
@@ -103,7 +102,7 @@ const decideAndAppend = async (
   return refused({ kind: 'busy' })
 }
 
-/** The end of a rotation follows from a reading, on whatever node it is heard of, and is one event. */
+/** Several nodes may end the same rotation. Its event id is derived from the reading, so they write one event. */
 const causeOf = (
   { host, streams }: KeyWork,
   command: ChangeKey | RotateKey,
@@ -111,20 +110,20 @@ const causeOf = (
 ): { readonly id: string; readonly metadata: Metadata } => {
   if (command.type !== 'SupersedeKey') return { id: host.entropy.uuid(), metadata: askedBy(asker) }
   const causationId = command.readingId
-  // One reading can end two keys: its own key's predecessor, and that one's.
+  // One reading can end several keys in a row, so the id depends on the stream, too.
   const id = derivedId(causationId, `${event.type} in ${streams.keyStream}`)
   return { id, metadata: { ...askedBy(asker), causationId } }
 }
 
-const mayHaveTaken = (command: ChangeKey | RotateKey): boolean =>
+const mayTakeAway = (command: ChangeKey | RotateKey): boolean =>
   command.type === 'SuspendKey' ||
   command.type === 'SetKeyLimit' ||
   command.type === 'SupersedeKey' ||
   (command.type === 'SetKeyExpiry' && command.expiresAt !== null)
 
 /**
- * Returns only when a fence at or past that revision of the key lies in its readings, or when those have ended. Unlike a
- * seal it reads before it tries again: it must never be written after a seal, which is always the last event.
+ * Returns when the readings are sealed, or have a fence at or after that revision of the key. A fence must never follow a seal.
+ * So, unlike a seal, it reads the new events before each retry.
  */
 const fence = async ({ host, streams, onDoubt }: KeyWork, keyRevision: number, metadata: Metadata): Promise<void> => {
   const draft = { id: host.entropy.uuid(), type: 'ReadingsFenced' as const, data: { keyRevision }, metadata }
@@ -137,17 +136,10 @@ const fence = async ({ host, streams, onDoubt }: KeyWork, keyRevision: number, m
       await streams.catchUp()
     } else streams.foldReadings(result.events)
   }
-  throw new Outage(
-    `Cannot fence "${streams.readingsStream}": others wrote ${conflictRetriesMax} times`,
-    'unknown',
-    'overloaded',
-  )
+  throw lostEveryTry(`fence "${streams.readingsStream}"`)
 }
 
-/**
- * Ends a key: the readings are sealed first, then the key is revoked, then the answer. So no reading lies after
- * KeyRevoked, on any node, ever.
- */
+/** Seals the readings, then revokes the key, then answers. So no reading follows `KeyRevoked` in the log, from any node. */
 export const revokeKey = async (work: KeyWork, reason: string, asker: Asker): Promise<Answer> => {
   const { streams } = work
   if (streams.key === null) return refused({ kind: 'key_not_found' })
@@ -155,7 +147,7 @@ export const revokeKey = async (work: KeyWork, reason: string, asker: Asker): Pr
   if (streams.readings.sealed === null) {
     const metadata = askedBy(asker)
     const draft = { id: work.host.entropy.uuid(), type: 'ReadingsSealed' as const, data: { reason }, metadata }
-    if (!(await seal(work, draft))) await havingWritten(() => sealSuspended(work, draft))
+    if (!(await seal(work, draft))) await havingWritten(() => suspendAndSeal(work, draft))
   }
   return done(await havingWritten(() => finishRevocation(work, { mustFinish: true })))
 }
@@ -163,9 +155,8 @@ export const revokeKey = async (work: KeyWork, reason: string, asker: Asker): Pr
 type Seal = Draft<'ReadingsSealed'>
 
 /**
- * Tried again at the revision that a conflict names, without reading what lies between: against a node that writes
- * without pause, reading first would lose the race again and again. Only its time can then lie a little before that of
- * the reading before it, by what the nodes' clocks differ. `false`: others wrote first, each time.
+ * `false`: other nodes wrote first, every time. A retry uses the revision that the conflict names. Reading first would lose the
+ * race against a busy node again and again. The seal's time may then lie a little before the last reading's.
  */
 const seal = async ({ streams, onDoubt }: KeyWork, draft: Seal): Promise<boolean> => {
   let expected: ExpectedRevision = streams.readings.revision ?? 'none'
@@ -182,22 +173,22 @@ const seal = async ({ streams, onDoubt }: KeyWork, draft: Seal): Promise<boolean
 }
 
 /**
- * From a node that is farther from the store than one that writes without pause, a seal loses every time, and the other
- * hears nothing of that. So the key is suspended first, in its own stream, where nobody writes without pause: whoever
- * hears that stops. Should this node die in between, the key stays suspended, and the revocation is to be asked again.
+ * A busy node closer to the store wins every race, and hears of no conflict. So this suspends the key first: the key's own
+ * stream has few writes, and every node that hears of the suspension stops. If this node dies before the seal, the key stays
+ * suspended, and an admin must revoke it again.
  */
-const sealSuspended = async (work: KeyWork, draft: Seal): Promise<void> => {
+const suspendAndSeal = async (work: KeyWork, draft: Seal): Promise<void> => {
   const { host, streams } = work
   for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
-    await suspendFor(work, draft)
+    // Again for each try: another admin may resume the key meanwhile.
+    await trySuspending(work, draft)
     if (await seal(work, draft)) return
     await host.pause(retryPauseMs(tries, host))
   }
-  throw new Outage(`Cannot seal "${streams.readingsStream}": others write without pause`, 'unknown', 'overloaded')
+  throw lostEveryTry(`seal "${streams.readingsStream}"`)
 }
 
-/** One try, unless it is so already; whoever resumes the key meanwhile has it suspended again with the next. */
-const suspendFor = async ({ host, streams, onDoubt }: KeyWork, { data, metadata }: Seal): Promise<void> => {
+const trySuspending = async ({ host, streams, onDoubt }: KeyWork, { data, metadata }: Seal): Promise<void> => {
   await streams.readKey()
   const decision = decideKey(streams.key, { type: 'SuspendKey', reason: data.reason }, host.clock.now())
   const [event] = decision.ok ? decision.value : []
@@ -212,10 +203,7 @@ export const finishHalfDoneRevocation = async (work: KeyWork): Promise<void> => 
   await finishRevocation(work, { mustFinish: false })
 }
 
-/**
- * Revokes a key whose readings are sealed, whoever sealed them: its node may have died in between. The event says who
- * revoked and why as the seal does, and takes its id from the seal's, so that two who finish write it once.
- */
+/** The event repeats the seal's metadata and reason. Its id is derived from the seal's, so several nodes write one event. */
 const finishRevocation = async (
   { host, streams, onDoubt }: KeyWork,
   { mustFinish }: { readonly mustFinish: boolean },
@@ -236,9 +224,8 @@ const finishRevocation = async (
     }
     await streams.appendToKey(draft, { mustFinish, onDoubt })
   }
-  throw new Outage(
-    `Cannot revoke "${streams.keyStream}": others wrote ${conflictRetriesMax} times`,
-    'unknown',
-    'overloaded',
-  )
+  throw lostEveryTry(`revoke "${streams.keyStream}"`)
 }
+
+const lostEveryTry = (action: string): Outage =>
+  new Outage(`Cannot ${action}: other nodes wrote first ${conflictRetriesMax} times`, 'unknown', 'overloaded')

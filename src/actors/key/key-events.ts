@@ -18,10 +18,8 @@ export const keyEvent = narrowTo(
 )
 
 /**
- * All that makes a key's history: its own stream, whole, from the log; and the seal and the fences among its readings, of
- * which there may be millions, so these are what was kept of them when this node heard of them: the last `barriersPerKeyMax`.
- * A fence that is older than so many says nothing that the key's own events do not. Of what was purged, the last: a day
- * with retention has one.
+ * A key's history: its own stream from the log, then what this node keeps of its readings. There may be millions of readings,
+ * so only the last `barriersPerKeyMax` seals and fences and the last purge are kept. Older fences add nothing to the key's events.
  */
 export const readKeyEvents = async (
   { log, projections }: Pick<Core, 'log' | 'projections'>,

@@ -65,7 +65,7 @@ const rotateKey =
   async (keyId, { overlapMs: typed, successorId: drawn }, asker) => {
     const overlapMs = overlapWithin(typed)
     if (!overlapMs.ok) return overlapMs
-    if (drawn !== undefined && !isKeyId(drawn)) return foreignForm
+    if (drawn !== undefined && !isKeyId(drawn)) return notOurForm
     const key = host.projections.keys.get(keyId)
     if (key === null) return refused({ kind: 'key_not_found' })
     const name = async (successorId: string): Promise<Outcome<NamedSuccessor, CommandRefusal>> =>
@@ -97,7 +97,7 @@ const recordPassedExpiry = async (
   return keys.get(keyId)?.change({ type: 'RecordKeyExpiry' }, system) ?? busy
 }
 
-const foreignForm = invalidField('form', 'The form was not valid. Send it again.')
+const notOurForm = invalidField('form', 'The form was not valid. Send it again.')
 
 const noRoom = (host: Host): Promise<ReadingAnswer> => {
   const refusal: ReadingRefusal = { kind: host.isStopping ? 'store_unavailable' : 'overloaded' }
@@ -114,7 +114,7 @@ const parseNewKey = (input: NewKey): Outcome<NewKey, CommandRefusal> => {
   const expiresAt = parseExpiresAt(input.expiresAt)
   if (!expiresAt.ok) return expiresAt
   const { cellar, keyId } = input
-  if (keyId !== undefined && !isKeyId(keyId)) return foreignForm
+  if (keyId !== undefined && !isKeyId(keyId)) return notOurForm
   const key = { cellar, label: label.value, note: note.value, limit: limit.value, expiresAt: expiresAt.value }
   return done(keyId === undefined ? key : { ...key, keyId })
 }

@@ -7,16 +7,13 @@ import type { Host } from '../host.ts'
 import type { Registry } from '../registry.ts'
 import type { KeyActor } from './key-actor.ts'
 
-/**
- * What nobody asks for and must be done all the same: a revocation is finished whose node died between the seal and
- * KeyRevoked, and an expiry is recorded that no request has noticed.
- */
+/** Finishes revocations whose node died between the seal and `KeyRevoked`. Records expiries that no request has noticed. */
 export class Sweeps {
   readonly #host: Host
   readonly #keys: Registry<KeyActor>
   /**
-   * Keys whose readings are sealed and that were not known to be revoked: few, and only for as long as it is so. With the
-   * heartbeat in which the seal was heard of, or in which the last try to finish it ended; without end while one is made.
+   * Keys with sealed readings that are not revoked yet: few, and not for long. The value is the heartbeat in which the node
+   * heard of the seal, or in which its last try to finish ended. During a try it is infinite.
    */
   readonly #halfRevoked = new Map<string, number>()
   #recording: Promise<void> | null = null
@@ -26,7 +23,7 @@ export class Sweeps {
     this.#keys = keys
   }
 
-  /** What it would have heard of, had it not been folded in an earlier life. */
+  /** Finds the half-done revocations that a checkpoint already holds. */
   recall(): void {
     const { keys, readings } = this.#host.projections
     for (const { keyId, revoked } of keys.list()) {
@@ -40,7 +37,7 @@ export class Sweeps {
     if (event.type === 'KeyRevoked') this.#halfRevoked.delete(keyIdOf(event.stream))
   }
 
-  /** Once each heartbeat: whoever sealed it would have finished long ago if it lived. */
+  /** A node that still has not finished its revocation after `revocationFinishMs` must have died. */
   onBeat(): void {
     const before = this.#host.beat - revocationFinishMs / heartbeatMs
     for (const [keyId, beat] of this.#halfRevoked) if (beat <= before) void this.#finish(keyId)
@@ -55,7 +52,7 @@ export class Sweeps {
     for (const keyId of [...this.#halfRevoked.keys()]) await this.#finish(keyId)
   }
 
-  /** One after the other, each with its own commit: of a service that was away for long there may be many. */
+  /** One after the other: after a long stop there may be many. */
   recordExpiries(): Promise<void> {
     this.#recording ??= this.#recordExpiries().finally(() => {
       this.#recording = null
@@ -67,13 +64,13 @@ export class Sweeps {
     for (const key of this.#host.projections.keys.list()) {
       if (!isExpiryToRecord(key, this.#host.clock.now())) continue
       const asker: Asker = { by: { kind: 'system' }, requestId: this.#host.entropy.uuid() }
-      await this.#keys.get(key.keyId)?.change({ type: 'RecordKeyExpiry' }, asker).catch(told)
+      await this.#keys.get(key.keyId)?.change({ type: 'RecordKeyExpiry' }, asker).catch(ignoreBug)
     }
   }
 
   async #finish(keyId: string): Promise<void> {
     this.#halfRevoked.set(keyId, Number.POSITIVE_INFINITY)
-    if (this.#state(keyId)?.revoked === null) await this.#keys.get(keyId)?.catchUp().catch(told)
+    if (this.#state(keyId)?.revoked === null) await this.#keys.get(keyId)?.catchUp().catch(ignoreBug)
     if (this.#state(keyId)?.revoked === null) this.#halfRevoked.set(keyId, this.#host.beat)
     else this.#halfRevoked.delete(keyId)
   }
@@ -83,5 +80,5 @@ export class Sweeps {
   }
 }
 
-/** The actor has told the host of the bug; the next sweep tries again. */
-const told = (): void => {}
+/** The actor has reported the bug. The next sweep tries again. */
+const ignoreBug = (): void => {}

@@ -5,22 +5,20 @@ import type { EventLog } from '../../log/event-log.ts'
 import { narrowTo } from '../stream/narrow-event.ts'
 
 type ReadingsEvent = RecordedEvent<ReadingsEventType>
-/** What is asked of an event while one is looked for. */
-type Place = Pick<ReadingsEvent, 'stream' | 'revision' | 'recordedAt'>
+type EventAt = Pick<ReadingsEvent, 'stream' | 'revision' | 'recordedAt'>
 
-/** The newest of `readings-<id>`, oldest first; empty if there is none. */
+/** The newest events of `readings-<id>`, oldest first. */
 export const readTail = async (log: EventLog, stream: string): Promise<readonly ReadingsEvent[]> => {
   const page = await log.read(stream, { direction: 'backwards', limit: tailEventsMax })
   return page.map((event) => readingsEvent(event)).reverse()
 }
 
 /**
- * The state at the end of `tail`, with its window counted as if every event since the beginning had been folded.
+ * The state at the end of `tail`, as if all events since the beginning had been folded.
  *
- * The tail holds the window whole for most keys. For a busier one the window's first reading is found by bisection, since
- * recordedAt never goes back within a stream, and what lies between is counted by differences of revisions: so loading
- * costs the same at any limit. A fence within such a run of equal slots counts as a reading: a place too few for one
- * window at the most, never one too many.
+ * For most keys the tail holds the whole window. For a busier key, a binary search finds the window's first reading, and
+ * differences of revisions count the rest (docs/protocol.md, "The window"). A fence may be counted as a reading there. Then the
+ * window admits one reading less, and never one more.
  */
 export const loadReadings = async (
   log: EventLog,
@@ -36,17 +34,16 @@ export const loadReadings = async (
     const first = await firstSince(log, oldest, fromMs)
     if (first.revision < oldest.revision) await countRun(log, state, first, oldest)
   }
-  // From the first that counts to the end without a gap, and the last one always: it holds the revision, and it alone can
-  // be a seal. A seal's own time decides nothing: it may lie before that of the reading it follows.
+  // The last event is always folded: it has the revision, and may be a seal, whose time may lie before the reading's.
   const start = tail.findIndex(({ recordedAt }) => recordedAt >= fromMs)
   for (const event of tail.slice(start)) foldReadings(state, event)
-  // What came before is left out as of now: should the clock go back, the window must not be judged at an earlier time.
+  // If the clock goes back, the window must not be judged at an earlier time: older readings were not counted.
   state.window.leaveUntil(now)
   return state
 }
 
-/** The first event of the stream that was recorded at `fromMs` or later; `last` was. */
-export const firstSince = async (log: EventLog, last: Place, fromMs: number): Promise<Place> => {
+/** The first event of the stream that was recorded at `fromMs` or later. `last` must be such an event. */
+export const firstSince = async (log: EventLog, last: EventAt, fromMs: number): Promise<EventAt> => {
   let found = last
   let low = 0
   while (low < found.revision) {
@@ -58,9 +55,9 @@ export const firstSince = async (log: EventLog, last: Place, fromMs: number): Pr
   return found
 }
 
-/** Counts the events from `first` up to, and without, `end`. Whole slots are halved until they are one slot or one page. */
-const countRun = async (log: EventLog, state: ReadingsState, first: Place, end: Place): Promise<void> => {
-  const runs: [Place, Place][] = [[first, end]]
+/** Counts the events from `first` to before `end`. Halves the run until a part lies in one slot or fits on one page. */
+const countRun = async (log: EventLog, state: ReadingsState, first: EventAt, end: EventAt): Promise<void> => {
+  const runs: [EventAt, EventAt][] = [[first, end]]
   for (let run = runs.pop(); run !== undefined; run = runs.pop()) {
     const [from, to] = run
     const events = to.revision - from.revision
@@ -77,8 +74,8 @@ const countRun = async (log: EventLog, state: ReadingsState, first: Place, end: 
   }
 }
 
-/** The event at that revision, or the first after it if older ones were purged. */
-export const eventAt = async (log: EventLog, stream: string, revision: number): Promise<Place> => {
+/** The event at that revision. After a purge, the first event that is left. */
+export const eventAt = async (log: EventLog, stream: string, revision: number): Promise<EventAt> => {
   const [event] = await log.read(stream, { from: revision, limit: 1 })
   if (event === undefined) throw new Error(`Cannot read revision ${revision} of "${stream}": later ones were read`)
   return readingsEvent(event)

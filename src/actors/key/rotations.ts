@@ -9,31 +9,31 @@ import type { Registry } from '../registry.ts'
 import type { KeyActor } from './key-actor.ts'
 
 /**
- * The end of a rotation: once the successor is used, the old key is told to end. Every node does it as soon as it hears of
- * the successor's first reading, and what it meets of the others shows it that it is done. Whoever dies in between leaves
- * it to any other node, or to its own next start; who fails tries again with each heartbeat.
+ * Ends an old key once its successor is used. Every node tries this when it hears of the successor's first reading. The first
+ * event counts, and the other nodes meet it. If a node dies in between, another node ends the key, or its own next start does.
+ * After an outage it tries again with each heartbeat (docs/decisions/012-a-rotation-is-two-appends.md).
  */
 export class Rotations {
   readonly #host: Host
   readonly #keys: Registry<KeyActor>
-  /** Old keys, by the stream of the readings that their successors are to write: few of all keys. */
+  /** Old keys with an unused successor, by the successor's readings stream. */
   readonly #awaited = new Map<string, string>()
-  /** Old keys whose successors were used, and whether one is being told of it. */
-  readonly #due = new Map<string, 'waits' | 'under_way'>()
-  /** Not before the log was folded: most of what is heard until then was ended long ago. */
-  #hasBegun = false
+  /** Old keys with a used successor that have not ended yet. */
+  readonly #due = new Map<string, 'waiting' | 'under_way'>()
+  /** Until the log was folded at the start, nothing is ended: most of what is heard was ended long ago. */
+  #isLogFolded = false
 
   constructor(host: Host, keys: Registry<KeyActor>) {
     this.#host = host
     this.#keys = keys
   }
 
-  /** What it would have heard of, had it not been folded in an earlier life. */
+  /** Finds the rotations that a checkpoint already holds. */
   recall(): void {
     for (const { keyId, revoked, rotation } of this.#host.projections.keys.list()) {
       if (rotation === null || rotation.superseded !== null) continue
       if (!this.#isUsed(rotation.successorId)) this.#awaited.set(readingsStream(rotation.successorId), keyId)
-      else if (revoked === null) this.#due.set(keyId, 'waits')
+      else if (revoked === null) this.#due.set(keyId, 'waiting')
     }
   }
 
@@ -41,8 +41,8 @@ export class Rotations {
     if (event.type === 'KeyRotated') this.#awaited.set(readingsStream(event.data.successorId), keyIdOf(event.stream))
     if (event.type !== 'KeySuperseded' && event.type !== 'KeyRevoked') return
     const keyId = keyIdOf(event.stream)
-    if (event.type === 'KeySuperseded' && !this.#hasBegun) this.#due.delete(keyId)
-    this.#passOn(keyId)
+    if (event.type === 'KeySuperseded' && !this.#isLogFolded) this.#due.delete(keyId)
+    this.#passOnUse(keyId)
   }
 
   /** Runs for every reading of every key. */
@@ -51,29 +51,29 @@ export class Rotations {
   }
 
   onBeat(): void {
-    if (this.#hasBegun) for (const keyId of this.#due.keys()) void this.#end(keyId)
+    if (this.#isLogFolded) for (const keyId of this.#due.keys()) void this.#tryToEnd(keyId)
   }
 
   async run(): Promise<void> {
-    this.#hasBegun = true
-    for (const keyId of [...this.#due.keys()]) await this.#end(keyId)
+    this.#isLogFolded = true
+    for (const keyId of [...this.#due.keys()]) await this.#tryToEnd(keyId)
   }
 
   #used(stream: string): void {
     const keyId = this.#awaited.get(stream)
     if (keyId === undefined) return
     this.#awaited.delete(stream)
-    if (!this.#due.has(keyId)) this.#due.set(keyId, 'waits')
-    if (this.#hasBegun) void this.#end(keyId)
+    if (!this.#due.has(keyId)) this.#due.set(keyId, 'waiting')
+    if (this.#isLogFolded) void this.#tryToEnd(keyId)
   }
 
-  /** What a successor that was never used has of its own: one that was. A revoked one is told nothing, and passes it on. */
-  #passOn(keyId: string): void {
+  /** A successor that ended or was revoked unused counts as used once its own successor is used. */
+  #passOnUse(keyId: string): void {
     if (this.#isUsed(keyId)) this.#used(readingsStream(keyId))
   }
 
-  async #end(keyId: string): Promise<void> {
-    if (this.#due.get(keyId) !== 'waits') return
+  async #tryToEnd(keyId: string): Promise<void> {
+    if (this.#due.get(keyId) !== 'waiting') return
     const successorId = this.#usedSuccessor(keyId)
     if (successorId === null) {
       this.#due.delete(keyId)
@@ -82,24 +82,23 @@ export class Rotations {
     this.#due.set(keyId, 'under_way')
     try {
       if (await this.#supersede(keyId, successorId)) this.#due.delete(keyId)
-      else this.#due.set(keyId, 'waits')
+      else this.#due.set(keyId, 'waiting')
     } catch (error) {
-      this.#due.set(keyId, 'waits')
+      this.#due.set(keyId, 'waiting')
       if (!(error instanceof Outage)) this.#host.onBug(error)
     }
   }
 
   /**
-   * Also of a key that was told already: whoever told it may have died before the fence, which is then seen to.
-   * `null`: there is nothing to end, or another successor, which was not used yet, has taken the
-   * place of the one that was.
+   * `null`: there is nothing to end, or an unused successor has replaced the used one. A superseded key has one, too: the node
+   * that superseded it may have died before the fence.
    */
   #usedSuccessor(keyId: string): string | null {
     const successorId = this.#follower(keyId)
     return successorId !== null && this.#isUsed(successorId) ? successorId : null
   }
 
-  /** `false`: the store did not let it. */
+  /** `false`: it must be tried again. */
   async #supersede(keyId: string, successorId: string): Promise<boolean> {
     const first = await this.#firstReading(successorId)
     if (first === null) return false
@@ -109,20 +108,20 @@ export class Rotations {
     if (ended === undefined) return false
     if (ended.ok) return true
     if (ended.refusal.kind !== 'key_is_revoked') return false
-    this.#passOn(keyId)
+    this.#passOnUse(keyId)
     return true
   }
 
-  /** With that key; if it has none, with the one that has taken its place. */
+  /** The first reading of that key. If it has none, of the successor whose use counts instead. */
   async #firstReading(keyId: string): Promise<RecordedEvent | null> {
-    for (let next: string | null = keyId; next !== null; next = this.#standIn(next)) {
+    for (let next: string | null = keyId; next !== null; next = this.#substituteOf(next)) {
       const found = await this.#firstReadingIn(readingsStream(next))
       if (found !== null) return found
     }
     return null
   }
 
-  /** Fences of another rotation or change may come first. */
+  /** Skips fences, which may come first. */
   async #firstReadingIn(stream: string): Promise<RecordedEvent | null> {
     let from = 0
     while (true) {
@@ -136,8 +135,8 @@ export class Rotations {
   }
 
   #isUsed(keyId: string): boolean {
-    for (let next: string | null = keyId; next !== null; next = this.#standIn(next)) {
-      // The latter may be heard of before the reading that it tells of.
+    for (let next: string | null = keyId; next !== null; next = this.#substituteOf(next)) {
+      // The node may hear of KeySuperseded before it hears of the reading that caused it.
       if (this.#host.projections.readings.usage(next) !== null || this.#isSuperseded(next)) return true
     }
     return false
@@ -148,8 +147,8 @@ export class Rotations {
     return rotation !== null && rotation.superseded !== null
   }
 
-  /** The key whose use counts as that of this one, which ends or is revoked. Each was made after the one before: it ends. */
-  #standIn(keyId: string): string | null {
+  /** The key whose use counts as the use of this one, if this one ends or is revoked. A chain ends: each key is newer. */
+  #substituteOf(keyId: string): string | null {
     const isRevoked = (this.#state(keyId)?.revoked ?? null) !== null
     return isRevoked || this.#isSuperseded(keyId) ? this.#follower(keyId) : null
   }

@@ -21,48 +21,48 @@ import type { Host } from '../host.ts'
 import { foldedEvent } from '../stream/folded-event.ts'
 
 /**
- * Why requests with an `Idempotency-Key` are refused, or may be soon. `folding`: the index is being rebuilt from the log.
- * `unusable`: its file can't be used. `unwritable`: its file can't be written now, and what it lacks waits in memory.
+ * Why requests with an idempotency key are refused, or may be soon. `folding`: the index is being rebuilt from the log.
+ * `unusable`: its file cannot be used. `unwritable`: its file cannot be written now, and new entries wait in memory.
  */
 export type IndexTrouble = { readonly kind: 'folding' | 'unusable' | 'unwritable'; readonly why: string }
 
 /**
- * What this node knows of the `Idempotency-Key`s in the log: an index on disk, and in memory what waits to be written to
- * it. It has everything up to `foldedTo`, where the subscription has come, and beyond that whatever an actor has read or
- * written by itself. An index that is lost, damaged or overrun is folded again from the log; until then the answer is
- * `unknown`, so that nothing is ever stored twice for want of it.
+ * The idempotency keys that this node knows from the log: an index on disk, and new entries in memory. It is complete up to
+ * `foldedTo`. Beyond that it has what the actors have read or written.
+ *
+ * After a loss, or when too much waits, it is rebuilt from the log. Until then every answer is `unknown`. A wrong "no" would
+ * store a reading twice.
  */
 export class RepeatMemory {
   readonly #host: Host
   readonly #index: RepeatsIndex
-  /** Not written to the index yet, by stream and key. */
+  /** Entries that are not in the index yet, by stream and idempotency key. */
   readonly #waiting = new Map<string, KeyedAppend>()
   #weight = 0
-  #heardTo: FoldedTo | null = null
+  /** The last event that the subscription delivered. */
+  #deliveredTo: FoldedTo | null = null
   #foldedTo: FoldedTo | null = null
-  #isWhole = false
-  /** How often what was known has been lost: a fold that was under way meanwhile is no use. */
+  #isComplete = false
+  /** A rebuild that was under way during a loss is of no use. */
   #losses = 0
   #mustStartAnew = false
-  #isMending = false
-  /** The subscription delivers everything after this position: -1, everything. */
+  #isRebuilding = false
+  /** The subscription delivers everything after this position. -1: everything. */
   #deliveredAfter = Number.POSITIVE_INFINITY
   #isCaughtUp = false
   readonly #caughtUp = Promise.withResolvers<void>()
   /**
-   * Ms; the clock by which keys are forgotten, or this node's own if that is behind. It begins with the newest event that a
-   * start finds, and follows this node's own at twice its pace at the most: one that is ahead would have keys forgotten that
-   * still count when it is back, and their requests stored twice. Here nobody waits for it, so it need not believe the
-   * minutes or hours that a steady clock has to. The time of a stream, which one event from ahead sets for good, says nothing
-   * here.
+   * Ms. Entries are forgotten by this clock. It starts at the newest event and runs at most twice as fast as time. A node's clock
+   * that is ahead would forget entries that still count when it is back, and their requests would be stored twice. A stream's
+   * time is no help: one event from the future sets it for good.
    */
   #clockMs = 0
   #writing: Promise<void> | null = null
   #writtenBeat = 0
   #isStopped = false
-  /** Why the last try to use the index failed; `null`: it did not. */
+  /** Why the index cannot be used. */
   #unusable: string | null = null
-  /** Writes in a row that found the file locked, or its disk full, and why the last one did. */
+  /** Writes in a row that found the file locked or the disk full. */
   #busyWrites = 0
   #busyWhy = ''
 
@@ -71,38 +71,38 @@ export class RepeatMemory {
     this.#index = index
   }
 
-  /** Everything in the log up to this position is known; -1 while that can't be said of any. */
+  /** Every event up to this position is known; -1 while the memory is not complete. */
   get foldedTo(): number {
-    return this.#isWhole ? positionOf(this.#foldedTo) : -1
+    return this.#isComplete ? positionOf(this.#foldedTo) : -1
   }
 
   get trouble(): IndexTrouble | null {
     const isUnwritable = this.#busyWrites >= idempotencyBusyWritesMin
-    if (this.#isWhole) return isUnwritable ? { kind: 'unwritable', why: this.#busyWhy } : null
+    if (this.#isComplete) return isUnwritable ? { kind: 'unwritable', why: this.#busyWhy } : null
     const why = this.#unusable ?? (isUnwritable ? this.#busyWhy : null)
     if (why !== null) return { kind: 'unusable', why }
     return { kind: 'folding', why: 'it is read from the log' }
   }
 
-  /** What that key has stored in the stream, as far as it still counts. */
+  /** What the idempotency key has stored in the stream, if it still counts. `unknown`: the memory is not complete. */
   find(stream: string, keyHash: string): KeyedAppend | null | 'unknown' {
-    if (!this.#isWhole) return 'unknown'
+    if (!this.#isComplete) return 'unknown'
     try {
-      // A start reads backwards: what waits to be written may be an older use of the key than the one that is written.
+      // The entry in the index may be the newer one: a rebuild reads backwards.
       const found = laterOf(this.#waiting.get(nameOf(stream, keyHash)) ?? null, this.#index.find(stream, keyHash))
-      return found === null || isForgotten(found, this.#trailingMs) ? null : found
+      return found === null || isForgotten(found, this.#forgettingNowMs) ? null : found
     } catch (fault) {
       this.#lose(fault)
       return 'unknown'
     }
   }
 
-  /** Whether it was recorded so long ago that no key of it counts, on any node. */
+  /** The event is so old that its idempotency key no longer counts, on any node. */
   isPast({ recordedAt }: Pick<RecordedEvent, 'recordedAt'>): boolean {
     return recordedAt < this.#forgetBeforeMs
   }
 
-  /** Takes in what an actor has read of its stream. */
+  /** Takes in what an actor has read. */
   learn(events: readonly RecordedEvent[]): void {
     for (const event of events) {
       if (event.metadata.idempotency === undefined) continue
@@ -123,35 +123,35 @@ export class RepeatMemory {
     else if (this.#weight >= idempotencyWrittenAtOnce) this.#writeSoon()
   }
 
-  /** Takes in what the subscription delivers, which is everything, in order. */
+  /** Takes in what the subscription delivers: everything, in order. */
   fold(events: readonly RecordedEvent[]): void {
     const last = events.at(-1)
     if (last === undefined || last.position <= positionOf(this.#foldedTo)) return
-    this.#find(last)
+    this.#setClockAtStart(last)
     this.learn(events)
-    this.#heardTo = foldedToOf(last)
-    this.#foldedTo = this.#heardTo
+    this.#deliveredTo = foldedToOf(last)
+    this.#foldedTo = this.#deliveredTo
   }
 
   /**
-   * Folds what the index lacks, but for what `fold` will be told of: all that comes after that event (`null`: everything).
-   * Resolves when it lacks nothing else, or before, if that takes longer than a start may wait.
+   * Reads what the index lacks. `fold` will be told of everything after `last` (`null`: of everything), so that need not be read.
+   * Resolves when the memory is complete, or when a start may wait no longer.
    */
   begin(last: RecordedEvent | null): Promise<void> {
     this.#deliveredAfter = last?.position ?? -1
-    if (last !== null) this.#find(last)
+    if (last !== null) this.#setClockAtStart(last)
     return new Promise((resolve) => {
       const forget = this.#host.schedule.after(idempotencyStartMsMax, resolve)
-      this.#mend(() => {
+      this.#rebuild(() => {
         forget()
         resolve()
       })
     })
   }
 
-  /** The subscription has delivered what lay in the log. */
+  /** The subscription has delivered everything that was in the log at the start. */
   caughtUp(): void {
-    // Of an empty log.
+    // In an empty log, no event has set the clock.
     if (this.#clockMs === 0) this.#clockMs = this.#host.clock.now()
     this.#isCaughtUp = true
     this.#caughtUp.resolve()
@@ -160,27 +160,27 @@ export class RepeatMemory {
   onBeat(): void {
     this.#clockMs = Math.min(this.#host.clock.now(), this.#clockMs + 2 * heartbeatMs)
     const isMarkDue = this.#host.beat - this.#writtenBeat >= idempotencyMarkMs / heartbeatMs
-    const isBehind = this.#isWhole && positionOf(this.#foldedTo) !== positionOf(this.#index.foldedTo)
+    const isBehind = this.#isComplete && positionOf(this.#foldedTo) !== positionOf(this.#index.foldedTo)
     if (this.#waiting.size > 0 || (isMarkDue && isBehind)) this.#writeSoon()
   }
 
-  /** Writes what waits; nothing is folded from then on. The index stays open: it is whoever opened it who closes it. */
+  /** Writes what waits. The index stays open: its opener closes it. */
   async stop(): Promise<void> {
     await this.#writing
-    if (this.#isWhole) await this.#write()
+    if (this.#isComplete) await this.#write()
     this.#isStopped = true
   }
 
-  get #trailingMs(): number {
+  get #forgettingNowMs(): number {
     return Math.min(this.#host.clock.now(), this.#clockMs)
   }
 
   get #forgetBeforeMs(): number {
-    return this.#trailingMs - idempotencyMs - idempotencyMarginMs
+    return this.#forgettingNowMs - idempotencyMs - idempotencyMarginMs
   }
 
-  /** The newest event that a start has found so far. What comes later may be of this node's own clock. */
-  #find({ recordedAt }: RecordedEvent): void {
+  /** Only at the start. A later event may come from this node's own clock, which may be ahead. */
+  #setClockAtStart({ recordedAt }: RecordedEvent): void {
     if (!this.#isCaughtUp) this.#clockMs = Math.max(this.#clockMs, recordedAt)
   }
 
@@ -188,7 +188,6 @@ export class RepeatMemory {
     if (this.#writing === null && !this.#isStopped) this.#write().catch(this.#host.onBug)
   }
 
-  /** Everything that waits, with the position up to which that makes the index whole. */
   #write(): Promise<void> {
     this.#writing ??= this.#writeWaiting().finally(() => {
       this.#writing = null
@@ -199,7 +198,7 @@ export class RepeatMemory {
   async #writeWaiting(): Promise<void> {
     this.#writtenBeat = this.#host.beat
     const appends = [...this.#waiting.values()]
-    const foldedTo = this.#isWhole ? this.#foldedTo : null
+    const foldedTo = this.#isComplete ? this.#foldedTo : null
     try {
       await this.#index.write({ appends, foldedTo, forgetBeforeMs: this.#forgetBeforeMs })
       this.#busyWrites = 0
@@ -210,7 +209,7 @@ export class RepeatMemory {
       }
       this.#busyWrites += 1
       this.#busyWhy = fault.message
-      // What waits goes on waiting, and nothing else is tried meanwhile. A stop leaves it to the next start, which reads it.
+      // The entries go on waiting. At a stop they are dropped, and the next start reads them from the log.
       if (!this.#host.isStopping) await this.#host.pause(storeRetryPauseMsMax)
       return
     }
@@ -222,62 +221,62 @@ export class RepeatMemory {
     }
   }
 
-  /** From now on nobody can say, until all has been folded again. @throws what is a bug. */
+  /** Every answer is `unknown` until a rebuild has ended. @throws any other fault: it is a bug. */
   #lose(fault: unknown): void {
     if (!(fault instanceof IndexUnusable)) throw fault
     this.#unusable = fault.message
     this.#mustStartAnew ||= fault !== overrun
     this.#losses += 1
-    this.#isWhole = false
+    this.#isComplete = false
     this.#waiting.clear()
     this.#weight = 0
-    this.#mend(() => {})
+    this.#rebuild(() => {})
   }
 
-  /** `onLong` is told when it takes longer than a start may wait, and at the end. */
-  #mend(onLong: () => void): void {
-    if (this.#isMending) return
-    this.#isMending = true
-    this.#untilWhole(onLong)
+  /** Calls `onSlow` when it takes longer than a start may wait, and at the end. */
+  #rebuild(onSlow: () => void): void {
+    if (this.#isRebuilding) return
+    this.#isRebuilding = true
+    this.#rebuildUntilComplete(onSlow)
       .catch(this.#host.onBug)
       .finally(() => {
-        this.#isMending = false
-        onLong()
+        this.#isRebuilding = false
+        onSlow()
       })
   }
 
-  async #untilWhole(onLong: () => void): Promise<void> {
+  async #rebuildUntilComplete(onSlow: () => void): Promise<void> {
     while (!this.#isStopped) {
       try {
         await this.#writing
         if (this.#mustStartAnew) await this.#index.startAnew()
         this.#mustStartAnew = false
-        // A start that folds more keys than the index can take would read them beside itself, and lose them again.
+        // The subscription may deliver more entries than the index can take. Reading beside it would lose them again.
         if (this.#losses > 0) await this.#caughtUp.promise
         const losses = this.#losses
-        const end = await this.#readBack(onLong)
+        const end = await this.#readBackwards(onSlow)
         if (losses === this.#losses) {
-          this.#foldedTo = positionOf(end) > positionOf(this.#heardTo) ? end : this.#heardTo
-          this.#isWhole = true
+          this.#foldedTo = positionOf(end) > positionOf(this.#deliveredTo) ? end : this.#deliveredTo
+          this.#isComplete = true
           this.#unusable = null
           return
         }
       } catch (fault) {
         if (fault instanceof IndexUnusable || fault instanceof Outage) this.#unusable = fault.message
         if (fault instanceof IndexUnusable) this.#mustStartAnew = true
-        // What can't be decoded is named by whoever follows the log; here it only means that nobody can say yet.
+        // The follower of the log reports an event that cannot be decoded.
         else if (!(fault instanceof Outage || fault instanceof UndecodableEvent)) throw fault
       }
-      onLong()
+      onSlow()
       await this.#host.pause(storeRetryPauseMsMax)
     }
   }
 
   /**
-   * The position up to which the index is whole. One that was folded from what the log does not have is thrown away, and so is
-   * one whose last event was purged: that was stored more than a day ago, so nothing it holds counts any more.
+   * The position up to which the index is complete. An index whose last event is not in the log belongs to another log and is
+   * thrown away. If that event was purged, it is more than a day old, so no entry counts any more.
    */
-  async #wholeTo(): Promise<number> {
+  async #indexCompleteTo(): Promise<number> {
     const { foldedTo } = this.#index
     if (foldedTo === null) return -1
     const found = await foldedEvent(this.#host.log, foldedTo)
@@ -287,34 +286,34 @@ export class RepeatMemory {
   }
 
   /**
-   * From the end of the log back to where the index is whole, or to what counts no more: after a loss a day. The answer is
-   * that end; what comes after it is heard. A start reads nothing if it will hear of all that the index lacks.
+   * Reads from the end of the log back to where the index is complete, or to where nothing counts any more. Returns that end: the
+   * subscription delivers what comes after it. A start reads nothing if the subscription delivers all that the index lacks.
    */
-  async #readBack(onLong: () => void): Promise<FoldedTo | null> {
-    const wholeTo = await this.#wholeTo()
-    if (this.#losses === 0 && wholeTo >= this.#deliveredAfter) return this.#index.foldedTo
+  async #readBackwards(onSlow: () => void): Promise<FoldedTo | null> {
+    const completeTo = await this.#indexCompleteTo()
+    if (this.#losses === 0 && completeTo >= this.#deliveredAfter) return this.#index.foldedTo
     let end: FoldedTo | null = null
     let before: number | null = null
     for (let pages = 0; !this.#isStopped; pages += 1) {
       const options = { direction: 'backwards', limit: readPageEventsMax } as const
       const page = await this.#host.log.readAll(before === null ? options : { ...options, from: before })
-      // Records don't count: they may have any time, and may be purged soon. The index uses only events that the node folds.
+      // A record may have any time and may be purged soon. So only events that the node folds can be the end.
       const folded = page.filter(({ stream }) => !isRecordStream(stream))
       if (end === null && folded[0] !== undefined) {
         end = foldedToOf(folded[0])
-        this.#find(folded[0])
+        this.#setClockAtStart(folded[0])
       }
       for (const event of folded) {
         this.learn([event])
-        // One page can hold more than may wait.
+        // One page can hold more entries than may wait.
         while (this.#weight >= idempotencyWrittenAtOnce && !this.#isStopped) await this.#write()
       }
       const oldest = page.at(-1)
       const oldestFolded = folded.at(-1)
       if (oldest === undefined || page.length < readPageEventsMax) return end
-      if (oldest.position <= wholeTo || (oldestFolded !== undefined && this.isPast(oldestFolded))) return end
+      if (oldest.position <= completeTo || (oldestFolded !== undefined && this.isPast(oldestFolded))) return end
       before = oldest.position
-      if (pages === idempotencyStartPagesMax) onLong()
+      if (pages === idempotencyStartPagesMax) onSlow()
     }
     return end
   }
@@ -329,6 +328,6 @@ const laterOf = (a: KeyedAppend | null, b: KeyedAppend | null): KeyedAppend | nu
 
 const nameOf = (stream: string, keyHash: string): string => `${stream} ${keyHash}`
 
-/** What it takes of memory: one, and one more for each verdict that the first version stored with it. */
+/** Its cost in memory. The first version stored a verdict for each refused item. */
 const weightOf = ({ idempotency: { batch } }: KeyedAppend): number =>
   batch?.refusals?.kind === 'verdicts' ? 1 + batch.refusals.items.length : 1
