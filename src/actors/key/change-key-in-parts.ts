@@ -4,7 +4,7 @@ import type { KeyState } from '../../domain/key.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
 import type { Asker, Core } from '../core.ts'
 
-/** A missing field stays as it is. `null` means the cellar's limit, or no expiry. `expiresAt` is ms. */
+/** A missing field stays as it is. `null`: the cellar's limit, no expiry. `expiresAt` is ms. */
 export type KeyChanges = {
   readonly label?: string
   readonly note?: string
@@ -14,16 +14,15 @@ export type KeyChanges = {
 
 export type ChangeRefused = {
   readonly refusal: CommandRefusal
-  /** The part that was refused. Empty: the whole change was refused. */
+  /** Empty: all of it. */
   readonly refused: KeyPart
-  /** The parts that were done before. */
   readonly done: KeyPart
 }
 
 /** Fields that one event changes. */
 export type KeyPart = readonly (keyof KeyChanges)[]
 
-/** Each part is one event, and the store may fail between two. The answer says which are done. A retry does the rest. */
+/** Each part is one event. The store may fail between two, and a retry does the rest. */
 export const changeKeyInParts = async (
   core: Core,
   { keyId, changes }: { readonly keyId: string; readonly changes: KeyChanges },
@@ -32,7 +31,7 @@ export const changeKeyInParts = async (
   let key = core.projections.keys.get(keyId)
   const refusedWhole = (refusal: CommandRefusal) => refused({ refusal, refused: [], done: [] })
   if (key === null) return refusedWhole({ kind: 'key_not_found' })
-  // The expiry is judged before anything changes. The text is the first part, and the limit was checked as it was typed.
+  // Judged before anything changes. The text comes first anyway, and the limit was judged before.
   const { expiresAt = null } = changes
   if (isExpired({ expiresAt }, core.clock.now())) return refusedWhole({ kind: 'expiry_in_past', isNew: false })
   const isDone: (keyof KeyChanges)[] = []

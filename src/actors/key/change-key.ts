@@ -12,7 +12,7 @@ import { retryPauseMs } from '../stream/append-until-known.ts'
 import { readFrom } from '../stream/read-stream.ts'
 import type { Draft, KeyStreams } from './key-streams.ts'
 
-/** What every command to a key works with. `onDoubt` is called when the outcome of an append is unknown. */
+/** `onDoubt` is called when the outcome of an append is unknown. */
 export type KeyWork = { readonly host: Host; readonly streams: KeyStreams; readonly onDoubt: () => void }
 
 type Answer = Outcome<KeyState, CommandRefusal>
@@ -21,19 +21,15 @@ export type ChangeKey = Exclude<KeyCommand, { type: 'CreateKey' | 'RevokeKey' | 
 
 export type RotateKey = Extract<KeyCommand, { type: 'RotateKey' }>
 
-/** `replacedId` is the successor that the new one replaces. `null`: there was none, or its use has ended this key. */
+/** `replacedId` is the successor that the new one replaces. `null`: none, or it was used. */
 export type NamedSuccessor = { readonly key: KeyState; readonly replacedId: string | null }
 
-/** Every change of a key except its creation, rotation and revocation. */
 export const changeKey = async (work: KeyWork, command: ChangeKey, asker: Asker): Promise<Answer> => {
   const changed = await decideAndAppend(work, command, asker)
   return changed.ok ? done(changed.value.after) : changed
 }
 
-/**
- * Names the key's next successor. The append expects the revision that the decision saw. So the successor before the append is
- * the replaced one, whatever other nodes write.
- */
+/** `before` has the replaced key: the append expects its revision, so no other rotation can come between. */
 export const rotateKey = async (
   work: KeyWork,
   command: RotateKey,
@@ -52,7 +48,7 @@ export const rotateKey = async (
 const waitingSuccessor = ({ rotation }: KeyState): string | null =>
   rotation === null || rotation.superseded !== null ? null : rotation.successorId
 
-/** The state holds only the latest successor. So a repeated command reads the one before from the log. */
+/** For a repeated command: the state holds only the latest successor. */
 const successorBefore = async ({ host, streams }: KeyWork, successorId: string): Promise<string | null> => {
   let before: string | null = null
   await readFrom(host.log, { stream: streams.keyStream, revision: 0 }, (events) => {
@@ -67,9 +63,8 @@ const successorBefore = async ({ host, streams }: KeyWork, successorId: string):
 type Changed = { readonly before: KeyState; readonly after: KeyState }
 
 /**
- * Granting a right writes the key's event. Taking one away writes the event, then a fence in the readings, then answers
- * (docs/protocol.md, "Taking a right away"). An earlier node may have died after the event. So a change that is already in
- * the log still needs a fence.
+ * Taking a right away needs a fence before the answer (docs/protocol.md, "Taking a right away"). That is so even if the event is
+ * in the log already: its node may have died before the fence.
  */
 const decideAndAppend = async (
   work: KeyWork,
@@ -77,7 +72,7 @@ const decideAndAppend = async (
   asker: Asker,
 ): Promise<Outcome<Changed, CommandRefusal>> => {
   const { host, streams, onDoubt } = work
-  // A command that changes nothing meets no conflict. An outdated state would answer it wrongly.
+  // A command that changes nothing meets no conflict, so the state must not be outdated.
   await streams.readKey()
   for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
     const { key, limit } = streams
@@ -102,7 +97,7 @@ const decideAndAppend = async (
   return refused({ kind: 'busy' })
 }
 
-/** Several nodes may end the same rotation. Its event id is derived from the reading, so they write one event. */
+/** Several nodes may end one rotation. They derive the id from its reading, so they write one event. */
 const causeOf = (
   { host, streams }: KeyWork,
   command: ChangeKey | RotateKey,
@@ -110,7 +105,7 @@ const causeOf = (
 ): { readonly id: string; readonly metadata: Metadata } => {
   if (command.type !== 'SupersedeKey') return { id: host.entropy.uuid(), metadata: askedBy(asker) }
   const causationId = command.readingId
-  // One reading can end several keys in a row, so the id depends on the stream, too.
+  // One reading can end several keys in a row.
   const id = derivedId(causationId, `${event.type} in ${streams.keyStream}`)
   return { id, metadata: { ...askedBy(asker), causationId } }
 }
@@ -121,10 +116,7 @@ const mayTakeAway = (command: ChangeKey | RotateKey): boolean =>
   command.type === 'SupersedeKey' ||
   (command.type === 'SetKeyExpiry' && command.expiresAt !== null)
 
-/**
- * Returns when the readings are sealed, or have a fence at or after that revision of the key. A fence must never follow a seal.
- * So, unlike a seal, it reads the new events before each retry.
- */
+/** A fence must never follow a seal. So, unlike `seal`, it reads the new events before each retry. */
 const fence = async ({ host, streams, onDoubt }: KeyWork, keyRevision: number, metadata: Metadata): Promise<void> => {
   const draft = { id: host.entropy.uuid(), type: 'ReadingsFenced' as const, data: { keyRevision }, metadata }
   for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
@@ -139,7 +131,7 @@ const fence = async ({ host, streams, onDoubt }: KeyWork, keyRevision: number, m
   throw lostEveryTry(`fence "${streams.readingsStream}"`)
 }
 
-/** Seals the readings, then revokes the key, then answers. So no reading follows `KeyRevoked` in the log, from any node. */
+/** The seal comes first, so no reading follows `KeyRevoked` in the log, from any node. */
 export const revokeKey = async (work: KeyWork, reason: string, asker: Asker): Promise<Answer> => {
   const { streams } = work
   if (streams.key === null) return refused({ kind: 'key_not_found' })
@@ -155,8 +147,8 @@ export const revokeKey = async (work: KeyWork, reason: string, asker: Asker): Pr
 type Seal = Draft<'ReadingsSealed'>
 
 /**
- * `false`: other nodes wrote first, every time. A retry uses the revision that the conflict names. Reading first would lose the
- * race against a busy node again and again. The seal's time may then lie a little before the last reading's.
+ * `false`: other nodes always wrote first. A retry expects the revision that the conflict names, without reading, to win against
+ * a busy node. Its time may then lie a little before the last reading's.
  */
 const seal = async ({ streams, onDoubt }: KeyWork, draft: Seal): Promise<boolean> => {
   let expected: ExpectedRevision = streams.readings.revision ?? 'none'
@@ -173,14 +165,13 @@ const seal = async ({ streams, onDoubt }: KeyWork, draft: Seal): Promise<boolean
 }
 
 /**
- * A busy node closer to the store wins every race, and hears of no conflict. So this suspends the key first: the key's own
- * stream has few writes, and every node that hears of the suspension stops. If this node dies before the seal, the key stays
- * suspended, and an admin must revoke it again.
+ * A busy node closer to the store wins every time. It stops when it hears that the key is suspended, in a stream with few writes.
+ * If this node dies before the seal, the key stays suspended and must be revoked again.
  */
 const suspendAndSeal = async (work: KeyWork, draft: Seal): Promise<void> => {
   const { host, streams } = work
   for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
-    // Again for each try: another admin may resume the key meanwhile.
+    // Another admin may have resumed the key.
     await trySuspending(work, draft)
     if (await seal(work, draft)) return
     await host.pause(retryPauseMs(tries, host))
@@ -196,14 +187,14 @@ const trySuspending = async ({ host, streams, onDoubt }: KeyWork, { data, metada
   await streams.appendToKey({ ...event, id: host.entropy.uuid(), metadata }, { mustFinish: false, onDoubt })
 }
 
-/** A node may die between the seal and `KeyRevoked`. Then any node that meets the seal writes the second event. */
+/** For a node that died between the seal and `KeyRevoked`. */
 export const finishHalfDoneRevocation = async (work: KeyWork): Promise<void> => {
   const { key, readings } = work.streams
   if (readings.sealed === null || key === null || key.revoked !== null) return
   await finishRevocation(work, { mustFinish: false })
 }
 
-/** The event repeats the seal's metadata and reason. Its id is derived from the seal's, so several nodes write one event. */
+/** The id is derived from the seal's, so several nodes write one event. */
 const finishRevocation = async (
   { host, streams, onDoubt }: KeyWork,
   { mustFinish }: { readonly mustFinish: boolean },

@@ -31,15 +31,11 @@ const runBounds = { readingsMax: appendReadingsMax, bytesMax: appendBytesMax }
 const nothing: RequestGroup = { requests: [], count: 0 }
 
 /**
- * One key on this node. Here the actor is the only writer of the key's two streams, with at most one append of readings at a
- * time.
- *
- * On the fast path no async function runs: `accept` admits readings and reserves their places in the window before it returns,
- * and the end of the turn appends them together. The slow path loads the state, reads the events of other nodes and runs
- * commands. Readings that come meanwhile are judged at its end.
+ * The only writer of one key's streams on this node, with at most one append of readings at a time. On the fast path, `accept`
+ * admits a reading at once, without an async function, and the end of the turn appends all readings together. The slow path loads
+ * the state and runs commands. Readings that come meanwhile are judged at its end.
  */
 export class KeyActor {
-  /** Heartbeat of the last use. Idle actors are evicted by it. */
   usedBeat = 0
   readonly #host: Host
   readonly #by: By
@@ -48,15 +44,15 @@ export class KeyActor {
   readonly #mailbox = new Mailbox()
   readonly #sharing: StreamSharing
   readonly #idempotent: IdempotentRequests
-  /** The append that is under way, or waits for its next try. */
+  /** Under way, or waiting for its next try. */
   #run: Run | null = null
-  /** Places in the window that readings in the mailbox have reserved. The places of `#run` are extra. */
+  /** Places in the window, without those of `#run`. */
   #reservedByWaiting = 0
-  /** Readings in the mailbox must be judged before they are appended. */
+  /** Some waiting readings have no place yet. */
   #mustJudge = false
   #isOnSlowPath = false
   #isFlushDue = false
-  /** The outcome of a command is unknown. Readings are refused until the store answers. */
+  /** A command's outcome is unknown. Readings are refused until the store answers. */
   #isInDoubt = false
   #conflictsInARow = 0
   #expiryNoticed: number | null = null
@@ -75,7 +71,7 @@ export class KeyActor {
     return this.#run === null && !this.#isOnSlowPath && !this.#isFlushDue && this.#mailbox.isEmpty
   }
 
-  /** Answers after the commit, and after `requestWaitMsMax` at the latest. Never throws. */
+  /** Answers after the commit, or after `requestWaitMsMax`. Never throws. */
   accept(readings: Readings, requestId: string): Promise<ReadingAnswer> {
     try {
       const refusal = this.#refusal(readings)
@@ -89,7 +85,7 @@ export class KeyActor {
     return request.answer
   }
 
-  /** Does the same for a request with an idempotency key. A repeat gets the first answer again. */
+  /** The same with an idempotency key: a repeat gets the first answer again. */
   acceptKeyed(readings: Readings, request: KeyedRequest): Promise<ReadingAnswer> {
     try {
       const answer = this.#earlyAnswer(readings, request)
@@ -107,9 +103,9 @@ export class KeyActor {
     return this.#idempotent.knows(keyHash, { isAppending: this.#run !== null })
   }
 
-  /** The window now, after a read if another node wrote `heardTo`. `null`: there is no such key, or the store is away. */
+  /** Reads the window first if another node wrote revision `heardTo`. `null`: no such key, or the store is away. */
   usage(heardTo = -1): Usage | null | Promise<Usage | null> {
-    // During an append, `heardTo` may be this node's own reading.
+    // `heardTo` may be the reading that this node is appending.
     const isEnough = this.#streams.checkLoaded() && (this.#run !== null || !this.#streams.orderNews(heardTo))
     if (isEnough) return this.#streams.usage
     this.#loading ??= { ...Promise.withResolvers<void>(), beat: this.#host.beat }
@@ -129,7 +125,7 @@ export class KeyActor {
     return this.#ask(() => revokeKey(this.#work, reason, asker))
   }
 
-  /** Reads what is new. Every read finishes a revocation that a dead node left half done. */
+  /** Also finishes a revocation that a dead node left half done. */
   catchUp(): Promise<Outcome<null, CommandRefusal>> {
     return this.#ask(async () => done(null))
   }
@@ -138,13 +134,12 @@ export class KeyActor {
     if (this.#streams.hear(event) === 'key_changed') this.#sharing.pauseForFence()
   }
 
-  /** The turn ends: what came in it is appended. */
   flush(): void {
     this.#isFlushDue = false
     this.#advance()
   }
 
-  /** Answers all that came in that heartbeat or before. Their appends go on. */
+  /** Answers requests of that heartbeat or before. Their appends go on. */
   answerOverdue(beat: number): void {
     const overdue = Math.min(this.#mailbox.answerOverdue(beat), this.#reservedByWaiting)
     this.#reservedByWaiting -= overdue
@@ -159,7 +154,7 @@ export class KeyActor {
     this.#endLoading()
   }
 
-  /** `null`: the readings have their places, or must be judged later. */
+  /** `null`: the readings have their places, or `#mustJudge` is set. */
   #refusal(readings: Readings): ReadingRefusal | null {
     const full = this.#noRoomFor(readings)
     if (full !== null) return full
@@ -182,7 +177,6 @@ export class KeyActor {
     return this.#mailbox.refusalOf(readings, this.#run ?? nothing)
   }
 
-  /** `null`: the readings have their places, or `#mustJudge` was set to judge them again. */
   #judgement(count: number, request: KeyedRequest | null): ReadingAnswer | null {
     const answer = request === null ? null : this.#idempotent.answer(request)
     if (answer === 'unconfirmed') this.#mustJudge = true
@@ -191,7 +185,7 @@ export class KeyActor {
     return refusal === null ? null : refused(refusal)
   }
 
-  /** An append of unknown outcome comes first, and the store is away. */
+  /** The store is away, and an append of unknown outcome blocks the others. */
   get #isStuck(): boolean {
     return this.#run?.isDoubtful === true && !this.#host.log.health().ok
   }
@@ -218,7 +212,7 @@ export class KeyActor {
     this.#host.flushSoon(this)
   }
 
-  /** Begins the next work. The end of every work calls it again. */
+  /** Begins the next work. The end of each work calls it again. */
   #advance(): void {
     if (this.#run !== null || this.#isOnSlowPath) return
     const mayAppend = this.#mailbox.hasReadings && !this.#sharing.isPausing
@@ -231,7 +225,7 @@ export class KeyActor {
     let taken: readonly ReadingsRequest[] = []
     try {
       const { key, readings, readingsStream, now } = this.#streams
-      // All these readings have one key and one time, so one check is enough.
+      // One check serves all: they share the key and the time.
       const refusal = refusalOfKey(key, readings.sealed !== null, now)
       if (refusal !== null) {
         this.#releaseWaiting()
@@ -280,12 +274,12 @@ export class KeyActor {
     const usage = this.#streams.usage
     if (usage === null) throw new Error(`Cannot answer for "${readingsStream}": its key is not known`)
     this.#run = null
-    // The next append begins first, so that the log writes it while these answers are made.
+    // The log writes the next append while these answers are made.
     this.#advance()
     acknowledge(run, { stream: readingsStream, first, usage }, this.#idempotent)
   }
 
-  /** Another node wrote first, so nothing of this append is stored. Its readings are judged again after the new events. */
+  /** Another node wrote first, so nothing was stored. The readings are judged again after its events. */
   #conflicted(run: Run, currentRevision: number | null): void {
     this.#run = null
     this.#streams.readings.window.giveBack(run.count)
@@ -325,7 +319,6 @@ export class KeyActor {
     this.#advance()
   }
 
-  /** Brings the state up to date, then runs one command and judges the readings. */
   async #runSlowPath(): Promise<void> {
     this.#isOnSlowPath = true
     this.#releaseWaiting()
@@ -371,7 +364,7 @@ export class KeyActor {
     return refused(internalError)
   }
 
-  /** Answers all that wait. The bug may have spoilt the state, so it is loaded again. */
+  /** The bug may have spoilt the state, so the next request loads it again. */
   #break(bug: unknown): void {
     const requests = this.#run?.requests ?? []
     this.#run = null
@@ -389,7 +382,7 @@ export class KeyActor {
     this.#expiryNoticed = key.expiresAt
     const asker: Asker = { by: { kind: 'system' }, requestId: this.#host.entropy.uuid() }
     this.change({ type: 'RecordKeyExpiry' }, asker).catch(() => {
-      // `onBug` has reported it. The sweep records the expiry later.
+      // The bug is reported, and the sweep records the expiry later.
     })
   }
 

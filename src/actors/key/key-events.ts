@@ -18,8 +18,8 @@ export const keyEvent = narrowTo(
 )
 
 /**
- * A key's history: its own stream from the log, then what this node keeps of its readings. There may be millions of readings,
- * so only the last `barriersPerKeyMax` seals and fences and the last purge are kept. Older fences add nothing to the key's events.
+ * The key's stream, and of its readings the last `barriersPerKeyMax` seals and fences and the last purge. Older fences add
+ * nothing to the key's events.
  */
 export const readKeyEvents = async (
   { log, projections }: Pick<Core, 'log' | 'projections'>,

@@ -11,7 +11,7 @@ import { readFrom } from '../stream/read-stream.ts'
 import { keyEvent } from './key-events.ts'
 import { loadReadings, readingsEvent, readTail } from './load-readings.ts'
 
-/** An event before its append, which gives it `recordedAt`. */
+/** The append adds `recordedAt`. */
 export type Draft<T extends KeyEventType | 'ReadingsSealed' | 'ReadingsFenced'> = {
   [K in T]: Omit<NewEvent<K>, 'recordedAt'>
 }[T]
@@ -20,27 +20,24 @@ type Place = { readonly revision: number; readonly position: number }
 
 const beginning: Place = { revision: 0, position: -1 }
 
-/**
- * The two streams of one key, as far as this node knows them: the folded state, and the revisions that are known to be missing
- * in it. Only the key's actor uses it. The actor never has two appends to the readings under way.
- */
+/** The folded state of one key's two streams, and the revisions that it is known to miss. Only the key's actor uses it. */
 export class KeyStreams {
   readonly keyStream: string
   readonly readingsStream: string
   key: KeyState | null = null
   readings: ReadingsState = noReadings(keyLimitDefault.windowMs)
   limit: Limit = keyLimitDefault
-  /** The highest revisions that an event or a conflict named. Nothing is decided until they are folded. */
+  /** The highest revisions that an event or a conflict named. Nothing is decided before they are folded. */
   #readingsSeen = -1
   #keySeen = -1
   #isLoaded = false
-  /** Ms. The window does not count what had left it by this time. */
+  /** Ms. The window lacks what had left it by then. */
   #countedAtMs = 0
-  /** The repeat memory has learned every event of the readings from here on. */
+  /** `host.repeats` has learned the readings from here on. */
   #repeatsReadFrom: Place = beginning
   #keyRecordedAt = 0
   #limitsEpoch = -1
-  /** A page asked for the events of other nodes. Appends need no such read: they meet a conflict. */
+  /** For a page. An append needs no read: it meets a conflict. */
   #mustReadNews = false
   #readForUsageBeat = Number.NEGATIVE_INFINITY
   readonly #host: Host
@@ -51,32 +48,30 @@ export class KeyStreams {
     this.#host = host
   }
 
-  /** `true`: the state is loaded. Takes over a new limit first, and forgets a window that a wrong clock has spoilt. */
+  /** Takes over a new limit first, and forgets a window that a wrong clock has spoilt. */
   checkLoaded(): boolean {
     if (this.#limitsEpoch !== this.#host.limitsEpoch) this.#refreshLimit()
-    // A clock that was ahead has let readings leave the window, or has reserved places. After it went back, these must neither
-    // close the key nor date its readings until that time comes.
+    // A clock that was ahead has moved the window. After it went back, that must neither close the key nor date its readings.
     const reachedMs = Math.max(this.#host.clock.now(), this.readings.recordedAt)
     if (reachedMs < this.#countedAtMs || reachedMs < this.readings.window.reservedAtMs) this.#isLoaded = false
     return this.#isLoaded
   }
 
-  /** `true`: an append may be decided on this state. It holds everything that is known to be in the log. */
+  /** The state holds everything that is known to be in the log, so an append may be decided on it. */
   checkCurrent(): boolean {
     return this.checkLoaded() && !this.#areReadingsBehind && !this.#isKeyBehind
   }
 
-  /** The node knows every idempotency key up to the last folded revision. */
   get knowsAllRepeats(): boolean {
     return (this.#host.repeats?.foldedTo ?? -1) >= this.#repeatsReadFrom.position
   }
 
-  /** Ms. Never before the last event of the readings, nor before the time to which the window has moved. */
+  /** Ms. Never before the last reading, nor before the time to which the window has moved. */
   get now(): number {
     return Math.max(this.#host.clock.now(), this.readings.recordedAt, this.readings.window.latestMs)
   }
 
-  /** The window now. `null`: there is no such key. */
+  /** `null`: there is no such key. */
   get usage(): Usage | null {
     const { key, limit, now } = this
     if (key === null) return null
@@ -94,10 +89,7 @@ export class KeyStreams {
     return this.#keySeen > revision || this.readings.fencedAt > revision
   }
 
-  /**
-   * Orders a read of the news for a page, if the readings are known to have revision `heardTo`. At most one per
-   * `usageCatchUpMs`. `true`: the page must wait for `catchUp`.
-   */
+  /** `true`: a page must wait for `catchUp`, because another node has written `heardTo`. At most once in `usageCatchUpMs`. */
   orderNews(heardTo: number): boolean {
     if (heardTo <= (this.readings.revision ?? -1)) return false
     if (this.#host.beat - this.#readForUsageBeat < usageCatchUpMs / heartbeatMs) return false
@@ -106,12 +98,11 @@ export class KeyStreams {
     return true
   }
 
-  /** The next `catchUp` folds everything again from the log. */
+  /** The next `catchUp` loads everything again. */
   forget(): void {
     this.#isLoaded = false
   }
 
-  /** Loads the state, or reads what is missing in it. */
   async catchUp(): Promise<void> {
     if (!this.checkLoaded()) await this.#load()
     const mustReadNews = this.#areReadingsBehind || this.#mustReadNews
@@ -120,7 +111,7 @@ export class KeyStreams {
     if (this.#isKeyBehind) await this.readKey()
   }
 
-  /** Reads idempotency keys that lie before the loaded events and that the subscription has not delivered yet. */
+  /** Reads idempotency keys that were not loaded and that the subscription has not delivered yet. */
   async readOlderRepeats(): Promise<void> {
     const { repeats, log } = this.#host
     while (repeats !== null && repeats.foldedTo >= 0 && !this.knowsAllRepeats) {
@@ -131,21 +122,17 @@ export class KeyStreams {
     }
   }
 
-  /** Reads and folds what other nodes have written to the readings, even if this node has not heard of it. */
+  /** Reads readings of which this node may not have heard. */
   async readNews(): Promise<void> {
     if (this.#isLoaded) await this.#readReadings()
   }
 
-  /**
-   * A conflict named this last revision of the readings. `null`: the stream is gone. A revision below the folded one shows a
-   * store that was restored from an older copy. The lost events never come back, so everything is loaded again.
-   */
+  /** `null`: the stream is gone. A revision below the folded one shows a restored store, whose lost events never come back. */
   noteConflict(currentRevision: number | null): void {
     if (currentRevision === null || currentRevision < (this.readings.revision ?? -1)) this.forget()
     else this.#readingsSeen = Math.max(this.#readingsSeen, currentRevision)
   }
 
-  /** An event of either stream, from any node. `key_changed`: another node has changed the key. */
   hear(event: RecordedEvent): 'key_changed' | 'nothing_new' {
     if (event.stream === this.readingsStream) {
       this.#readingsSeen = Math.max(this.#readingsSeen, event.revision)
@@ -157,7 +144,7 @@ export class KeyStreams {
     return 'key_changed'
   }
 
-  /** Appends to the key's stream at the folded revision. Folds the new event, or after a conflict the events of others. */
+  /** Folds the new event, or after a conflict the events of others. */
   async appendToKey(draft: Draft<KeyEventType>, options: AppendOptions): Promise<AppendResult> {
     const recordedAt = Math.max(this.#host.clock.now(), this.#keyRecordedAt)
     const append = {
@@ -176,12 +163,11 @@ export class KeyStreams {
     for (const event of events) foldReadings(this.readings, readingsEvent(event))
   }
 
-  /** Ends the readings here. Events between the folded revision and the seal may be missing, so the seal is not folded. */
+  /** Does not fold the seal: events before it may be missing here. */
   noteSeal(seal: RecordedEvent<'ReadingsSealed'>): void {
     this.readings.sealed = seal
   }
 
-  /** Appends a seal or a fence at that revision. The caller folds it. */
   appendToReadings(
     draft: Draft<'ReadingsSealed' | 'ReadingsFenced'>,
     options: AppendOptions & { readonly expected: ExpectedRevision },
@@ -191,13 +177,13 @@ export class KeyStreams {
   }
 
   /**
-   * Reads the end of the readings first, then the whole key. This order misses no fence. A fence is written after its event in
-   * the key's stream, so the second read finds the event of every fence before that end. A fence after it is a conflict.
+   * Reads the end of the readings first, then the key. A fence before that end is younger than its key's event, so the second
+   * read finds the event. A fence after that end is met as a conflict.
    */
   async #load(): Promise<void> {
-    // A failed read would leave half a state, which must not decide anything.
+    // A failed read leaves half a state.
     this.#isLoaded = false
-    // A leader that died may have named revisions that are lost. Waiting for them would never end.
+    // A leader that died may have named revisions that will never be shown.
     this.#readingsSeen = -1
     this.#keySeen = -1
     const tail = await readTail(this.#host.log, this.readingsStream)
@@ -214,10 +200,9 @@ export class KeyStreams {
     this.#refreshLimit()
   }
 
-  /** `oldest` is the oldest event that was read. Nothing before it counts if it is the first event, or old enough. */
   #noteRepeatsRead(oldest: RecordedEvent | undefined): void {
     const isAll = oldest === undefined || oldest.revision === 0 || this.#host.repeats?.isPast(oldest) === true
-    // Keeping the event itself would hold it in memory as long as the actor.
+    // The event itself would stay in memory as long as the actor.
     this.#repeatsReadFrom = isAll ? beginning : { revision: oldest.revision, position: oldest.position }
   }
 
@@ -230,14 +215,13 @@ export class KeyStreams {
       isGone ||= (events[0]?.revision ?? 0) > (this.readings.revision ?? -1) + 1
       if (!isGone) this.foldReadings(events)
     })
-    // Missing events were purged, or are too many to read one by one.
+    // The missing events were purged, or are too many.
     if (isGone || !isAll) return this.#load()
-    // A stream whose readings were all purged reads as empty. The conflict named its revision.
+    // A purged stream reads as empty. The conflict named its revision.
     if (this.readings.revision === null && this.#readingsSeen >= 0) this.readings.revision = this.#readingsSeen
     if (this.#areReadingsBehind) throw this.#notShown(this.readingsStream, this.#readingsSeen)
   }
 
-  /** Reads and folds the new events of the key's stream. */
   async readKey(): Promise<void> {
     const revision = this.key === null ? 0 : this.key.revision + 1
     await readFrom(this.#host.log, { stream: this.keyStream, revision }, (events) => this.#foldKey(events))
@@ -246,7 +230,6 @@ export class KeyStreams {
     }
   }
 
-  /** The store does not show a revision that it named. The next `catchUp` loads both streams and no longer expects it. */
   #notShown(stream: string, revision: number): Outage {
     this.forget()
     const why = `the store named revision ${revision} and does not show it`
@@ -264,13 +247,13 @@ export class KeyStreams {
     if (this.#isLoaded) this.#refreshLimit()
   }
 
-  /** The projection folds the same events. One copy of each key's state is enough in memory. */
+  /** Saves memory: the projection has the same state. */
   #shareKey(): void {
     const shared = this.key === null ? null : this.#host.projections.keys.get(this.key.keyId)
     if (shared !== null && shared.revision === this.key?.revision) this.key = shared
   }
 
-  /** A window of another length must be counted again from the log. */
+  /** A window of another length is counted again from the log. */
   #refreshLimit(): void {
     this.limit = this.#effectiveLimit()
     if (this.limit.windowMs !== this.readings.window.windowMs) this.#isLoaded = false

@@ -7,14 +7,11 @@ import type { Host } from '../host.ts'
 import type { Registry } from '../registry.ts'
 import type { KeyActor } from './key-actor.ts'
 
-/** Finishes revocations whose node died between the seal and `KeyRevoked`. Records expiries that no request has noticed. */
+/** Finishes revocations whose node died after the seal. Records expiries that no request has noticed. */
 export class Sweeps {
   readonly #host: Host
   readonly #keys: Registry<KeyActor>
-  /**
-   * Keys with sealed readings that are not revoked yet: few, and not for long. The value is the heartbeat in which the node
-   * heard of the seal, or in which its last try to finish ended. During a try it is infinite.
-   */
+  /** Sealed keys without `KeyRevoked`, with the heartbeat of the seal or of the last try. Infinite during a try. */
   readonly #halfRevoked = new Map<string, number>()
   #recording: Promise<void> | null = null
 
@@ -23,7 +20,7 @@ export class Sweeps {
     this.#keys = keys
   }
 
-  /** Finds the half-done revocations that a checkpoint already holds. */
+  /** Finds them in the checkpoint. */
   recall(): void {
     const { keys, readings } = this.#host.projections
     for (const { keyId, revoked } of keys.list()) {
@@ -37,7 +34,7 @@ export class Sweeps {
     if (event.type === 'KeyRevoked') this.#halfRevoked.delete(keyIdOf(event.stream))
   }
 
-  /** A node that still has not finished its revocation after `revocationFinishMs` must have died. */
+  /** A living node finishes its own revocation within `revocationFinishMs`. */
   onBeat(): void {
     const before = this.#host.beat - revocationFinishMs / heartbeatMs
     for (const [keyId, beat] of this.#halfRevoked) if (beat <= before) void this.#finish(keyId)
@@ -52,7 +49,7 @@ export class Sweeps {
     for (const keyId of [...this.#halfRevoked.keys()]) await this.#finish(keyId)
   }
 
-  /** One after the other: after a long stop there may be many. */
+  /** One by one: after a long stop there may be many. */
   recordExpiries(): Promise<void> {
     this.#recording ??= this.#recordExpiries().finally(() => {
       this.#recording = null
@@ -80,5 +77,5 @@ export class Sweeps {
   }
 }
 
-/** The actor has reported the bug. The next sweep tries again. */
+/** It is reported, and the next sweep tries again. */
 const ignoreBug = (): void => {}

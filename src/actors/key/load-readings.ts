@@ -14,11 +14,8 @@ export const readTail = async (log: EventLog, stream: string): Promise<readonly 
 }
 
 /**
- * The state at the end of `tail`, as if all events since the beginning had been folded.
- *
- * For most keys the tail holds the whole window. For a busier key, a binary search finds the window's first reading, and
- * differences of revisions count the rest (docs/protocol.md, "The window"). A fence may be counted as a reading there. Then the
- * window admits one reading less, and never one more.
+ * The state at the end of `tail`. A window that begins before `tail` is found by a binary search and counted by differences of
+ * revisions (docs/protocol.md, "The window"). A fence counts there as a reading, so the window may admit one less, never one more.
  */
 export const loadReadings = async (
   log: EventLog,
@@ -34,15 +31,15 @@ export const loadReadings = async (
     const first = await firstSince(log, oldest, fromMs)
     if (first.revision < oldest.revision) await countRun(log, state, first, oldest)
   }
-  // The last event is always folded: it has the revision, and may be a seal, whose time may lie before the reading's.
+  // Always folds the last event, for its revision. A seal's time may lie before the reading's.
   const start = tail.findIndex(({ recordedAt }) => recordedAt >= fromMs)
   for (const event of tail.slice(start)) foldReadings(state, event)
-  // If the clock goes back, the window must not be judged at an earlier time: older readings were not counted.
+  // If the clock goes back, no earlier time may be judged: its readings were not counted.
   state.window.leaveUntil(now)
   return state
 }
 
-/** The first event of the stream that was recorded at `fromMs` or later. `last` must be such an event. */
+/** The first event that was recorded at `fromMs` or later. `last` must be such an event. */
 export const firstSince = async (log: EventLog, last: EventAt, fromMs: number): Promise<EventAt> => {
   let found = last
   let low = 0
@@ -55,7 +52,7 @@ export const firstSince = async (log: EventLog, last: EventAt, fromMs: number): 
   return found
 }
 
-/** Counts the events from `first` to before `end`. Halves the run until a part lies in one slot or fits on one page. */
+/** Counts the events from `first` to before `end`, in parts of one slot or one page. */
 const countRun = async (log: EventLog, state: ReadingsState, first: EventAt, end: EventAt): Promise<void> => {
   const runs: [EventAt, EventAt][] = [[first, end]]
   for (let run = runs.pop(); run !== undefined; run = runs.pop()) {

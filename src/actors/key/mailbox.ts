@@ -8,16 +8,16 @@ import { commandRefusalOf } from '../outage-refusals.ts'
 
 export type ReadingAnswer = Outcome<Accepted, ReadingRefusal>
 
-/** The requests of one append, and the number of all their readings. */
+/** `count` is the number of their readings. */
 export type RequestGroup = { readonly requests: readonly ReadingsRequest[]; readonly count: number }
 
 let lastResolve: (answer: ReadingAnswer) => void = () => {}
-/** One executor for all promises: a closure for each would be the most expensive part of a request. */
+/** One executor for all: a closure for each would be the most expensive part of a request. */
 const keepResolve = (resolve: (answer: ReadingAnswer) => void): void => {
   lastResolve = resolve
 }
 
-/** The readings of one request, which get one answer. Only the first answer counts. */
+/** Only the first answer counts. */
 export class ReadingsRequest {
   readonly answer: Promise<ReadingAnswer>
   settled = false
@@ -48,7 +48,6 @@ export class ReadingsRequest {
   }
 }
 
-/** The readings of a request with an idempotency key. */
 export class IdempotentReadingsRequest extends ReadingsRequest {
   readonly #request: KeyedRequest
   readonly #onSettled: () => void
@@ -74,7 +73,7 @@ export class IdempotentReadingsRequest extends ReadingsRequest {
   }
 }
 
-/** A command in a mailbox. Only its first answer counts. A command that was answered early still runs to its end. */
+/** Only the first answer counts. A command that was answered early still runs to its end. */
 export class CommandRequest<T = unknown> {
   readonly answer: Promise<Outcome<T, CommandRefusal>>
   settled = false
@@ -91,7 +90,7 @@ export class CommandRequest<T = unknown> {
     this.#reject = reject
   }
 
-  /** An outage becomes an answer. @throws a bug, so that the actor forgets the state that the bug may have spoilt. */
+  /** @throws a bug, so that the actor forgets the state. An outage becomes an answer. */
   async perform(): Promise<void> {
     try {
       this.#settle(await this.work())
@@ -121,19 +120,17 @@ export class CommandRequest<T = unknown> {
   }
 }
 
-/** A command without the type of its answer. */
 type WaitingCommand = Pick<CommandRequest, 'perform' | 'refuse' | 'fail' | 'beat'>
 
 /**
- * The commands and readings that wait for an actor. Every one of them is answered exactly once. Commands have room of their
- * own and go first, so that waiting readings never delay a revocation or crowd it out.
+ * The commands and readings that wait for an actor. Commands have room of their own and go first, so waiting readings never
+ * delay or refuse a revocation.
  */
 export class Mailbox {
   #commands: WaitingCommand[] = []
   #performing: WaitingCommand | null = null
   #requests: ReadingsRequest[] = []
-  /** Readings of all `#requests`. */
-  #readings = 0
+  #readingsCount = 0
   #isStopped = false
 
   get hasReadings(): boolean {
@@ -156,10 +153,10 @@ export class Mailbox {
     return command.answer
   }
 
-  /** `null`: there is room for these readings. The readings that are being appended take room, too. */
+  /** `null`: there is room beside the readings under way. */
   refusalOf(readings: Readings, appending: RequestGroup): ReadingRefusal | null {
     if (this.#isStopped) return { kind: 'store_unavailable' }
-    const count = this.#readings + appending.count + (isBatch(readings) ? readings.length : 1)
+    const count = this.#readingsCount + appending.count + (isBatch(readings) ? readings.length : 1)
     if (this.#requests.length + appending.requests.length >= mailboxRequestsMax || count > mailboxReadingsMax) {
       return { kind: 'overloaded' }
     }
@@ -168,13 +165,12 @@ export class Mailbox {
 
   put(request: ReadingsRequest): void {
     this.#requests.push(request)
-    this.#readings += request.count
+    this.#readingsCount += request.count
   }
 
-  /** Puts requests that were taken, and not written, before all others. */
   putBack(requests: readonly ReadingsRequest[]): void {
     this.#requests = requests.filter((request) => !request.settled).concat(this.#requests)
-    this.#readings = readingsOf(this.#requests)
+    this.#readingsCount = readingsOf(this.#requests)
   }
 
   /** `false`: no command waits. @throws a bug of the command. */
@@ -190,10 +186,7 @@ export class Mailbox {
     return true
   }
 
-  /**
-   * Takes the oldest requests for one append, within both bounds, but at least one. `bytesMax` limits the encoded size. One
-   * batch alone may exceed it, up to `batchEncodedBytesMax`.
-   */
+  /** The oldest requests within both bounds, at least one. A batch alone may have up to `batchEncodedBytesMax`. */
   takeReadings(bounds: { readonly readingsMax: number; readonly bytesMax: number }): RequestGroup {
     const waiting = this.#requests
     let taken = 0
@@ -207,7 +200,7 @@ export class Mailbox {
       count += request.count
       taken += 1
     }
-    this.#readings -= count
+    this.#readingsCount -= count
     if (taken === waiting.length) {
       this.#requests = []
       return { requests: waiting, count }
@@ -216,7 +209,7 @@ export class Mailbox {
     return { requests: waiting.slice(0, taken), count }
   }
 
-  /** Settles each request that gets an answer. Requests without an answer stay, and so do all that a bug left unjudged. */
+  /** Requests without an answer stay, and so do those that a bug left unjudged. */
   judgeReadings(judge: (request: ReadingsRequest) => ReadingAnswer | null): void {
     const waiting = this.#takeAll()
     let judged = 0
@@ -248,10 +241,7 @@ export class Mailbox {
     for (const command of waiting) command.fail(bug)
   }
 
-  /**
-   * Answers all that came in that heartbeat or before. A command that has not begun did nothing. A command that has begun
-   * runs on. Returns the number of readings that were answered.
-   */
+  /** Answers what came in that heartbeat or before. Returns the number of readings. A command that has begun runs on. */
   answerOverdue(beat: number): number {
     if (this.#performing !== null && this.#performing.beat <= beat) this.#performing.refuse({ kind: 'not_confirmed' })
     while (this.#commands[0] !== undefined && this.#commands[0].beat <= beat) {
@@ -261,11 +251,10 @@ export class Mailbox {
     const overdue = this.#requests.splice(0, first === -1 ? this.#requests.length : first)
     for (const request of overdue) request.settle(refused({ kind: 'store_unavailable' }))
     const count = readingsOf(overdue)
-    this.#readings -= count
+    this.#readingsCount -= count
     return count
   }
 
-  /** Answers all that wait. Later ones are refused. */
   stop(): void {
     this.#isStopped = true
     this.#performing?.refuse({ kind: 'not_confirmed' })
@@ -276,7 +265,7 @@ export class Mailbox {
   #takeAll(): readonly ReadingsRequest[] {
     const waiting = this.#requests
     this.#requests = []
-    this.#readings = 0
+    this.#readingsCount = 0
     return waiting
   }
 }

@@ -7,7 +7,7 @@ import type { Usage } from '../core.ts'
 import type { IdempotentRequests } from '../repeats/idempotent-requests.ts'
 import type { ReadingsRequest, RequestGroup } from './mailbox.ts'
 
-/** One append of readings. It is sent again unchanged until its outcome is known. */
+/** One append. It is sent again unchanged until its outcome is known. */
 export type Run = RequestGroup & {
   readonly events: readonly NewEvent[]
   readonly expected: ExpectedRevision
@@ -17,7 +17,7 @@ export type Run = RequestGroup & {
   tries: number
 }
 
-/** The events of one append. The first event of a request carries its idempotency key. */
+/** A request's first event carries its idempotency key. */
 export const readingEvents = (
   by: By,
   requests: readonly ReadingsRequest[],
@@ -39,7 +39,7 @@ export const readingEvents = (
   return events
 }
 
-/** Answers all requests of a written append. `first` is the revision of its first event. */
+/** `first` is the revision of the first event. */
 export const acknowledge = (
   { requests, recordedAt }: Run,
   { stream, first, usage }: { readonly stream: string; readonly first: number; readonly usage: Usage },

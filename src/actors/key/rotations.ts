@@ -9,18 +9,16 @@ import type { Registry } from '../registry.ts'
 import type { KeyActor } from './key-actor.ts'
 
 /**
- * Ends an old key once its successor is used. Every node tries this when it hears of the successor's first reading. The first
- * event counts, and the other nodes meet it. If a node dies in between, another node ends the key, or its own next start does.
- * After an outage it tries again with each heartbeat (docs/decisions/012-a-rotation-is-two-appends.md).
+ * Ends an old key when its successor is used (docs/decisions/012-a-rotation-is-two-appends.md). Every node that hears of the
+ * first reading tries it, as does every start. After an outage it tries again with each heartbeat.
  */
 export class Rotations {
   readonly #host: Host
   readonly #keys: Registry<KeyActor>
   /** Old keys with an unused successor, by the successor's readings stream. */
-  readonly #awaited = new Map<string, string>()
-  /** Old keys with a used successor that have not ended yet. */
-  readonly #due = new Map<string, 'waiting' | 'under_way'>()
-  /** Until the log was folded at the start, nothing is ended: most of what is heard was ended long ago. */
+  readonly #waitingForUse = new Map<string, string>()
+  readonly #toEnd = new Map<string, 'waiting' | 'under_way'>()
+  /** Before that, most of what is heard was ended long ago. */
   #isLogFolded = false
 
   constructor(host: Host, keys: Registry<KeyActor>) {
@@ -28,70 +26,71 @@ export class Rotations {
     this.#keys = keys
   }
 
-  /** Finds the rotations that a checkpoint already holds. */
+  /** Finds them in the checkpoint. */
   recall(): void {
     for (const { keyId, revoked, rotation } of this.#host.projections.keys.list()) {
       if (rotation === null || rotation.superseded !== null) continue
-      if (!this.#isUsed(rotation.successorId)) this.#awaited.set(readingsStream(rotation.successorId), keyId)
-      else if (revoked === null) this.#due.set(keyId, 'waiting')
+      if (!this.#isUsed(rotation.successorId)) this.#waitingForUse.set(readingsStream(rotation.successorId), keyId)
+      else if (revoked === null) this.#toEnd.set(keyId, 'waiting')
     }
   }
 
   hear(event: RecordedEvent): void {
-    if (event.type === 'KeyRotated') this.#awaited.set(readingsStream(event.data.successorId), keyIdOf(event.stream))
+    if (event.type === 'KeyRotated')
+      this.#waitingForUse.set(readingsStream(event.data.successorId), keyIdOf(event.stream))
     if (event.type !== 'KeySuperseded' && event.type !== 'KeyRevoked') return
     const keyId = keyIdOf(event.stream)
-    if (event.type === 'KeySuperseded' && !this.#isLogFolded) this.#due.delete(keyId)
+    if (event.type === 'KeySuperseded' && !this.#isLogFolded) this.#toEnd.delete(keyId)
     this.#passOnUse(keyId)
   }
 
   /** Runs for every reading of every key. */
   hearReading(stream: string): void {
-    if (this.#awaited.size > 0) this.#used(stream)
+    if (this.#waitingForUse.size > 0) this.#used(stream)
   }
 
   onBeat(): void {
-    if (this.#isLogFolded) for (const keyId of this.#due.keys()) void this.#tryToEnd(keyId)
+    if (this.#isLogFolded) for (const keyId of this.#toEnd.keys()) void this.#tryToEnd(keyId)
   }
 
   async run(): Promise<void> {
     this.#isLogFolded = true
-    for (const keyId of [...this.#due.keys()]) await this.#tryToEnd(keyId)
+    for (const keyId of [...this.#toEnd.keys()]) await this.#tryToEnd(keyId)
   }
 
   #used(stream: string): void {
-    const keyId = this.#awaited.get(stream)
+    const keyId = this.#waitingForUse.get(stream)
     if (keyId === undefined) return
-    this.#awaited.delete(stream)
-    if (!this.#due.has(keyId)) this.#due.set(keyId, 'waiting')
+    this.#waitingForUse.delete(stream)
+    if (!this.#toEnd.has(keyId)) this.#toEnd.set(keyId, 'waiting')
     if (this.#isLogFolded) void this.#tryToEnd(keyId)
   }
 
-  /** A successor that ended or was revoked unused counts as used once its own successor is used. */
+  /** An unused successor that was revoked or superseded counts as used when its own successor is used. */
   #passOnUse(keyId: string): void {
     if (this.#isUsed(keyId)) this.#used(readingsStream(keyId))
   }
 
   async #tryToEnd(keyId: string): Promise<void> {
-    if (this.#due.get(keyId) !== 'waiting') return
+    if (this.#toEnd.get(keyId) !== 'waiting') return
     const successorId = this.#usedSuccessor(keyId)
     if (successorId === null) {
-      this.#due.delete(keyId)
+      this.#toEnd.delete(keyId)
       return
     }
-    this.#due.set(keyId, 'under_way')
+    this.#toEnd.set(keyId, 'under_way')
     try {
-      if (await this.#supersede(keyId, successorId)) this.#due.delete(keyId)
-      else this.#due.set(keyId, 'waiting')
+      if (await this.#supersede(keyId, successorId)) this.#toEnd.delete(keyId)
+      else this.#toEnd.set(keyId, 'waiting')
     } catch (error) {
-      this.#due.set(keyId, 'waiting')
+      this.#toEnd.set(keyId, 'waiting')
       if (!(error instanceof Outage)) this.#host.onBug(error)
     }
   }
 
   /**
-   * `null`: there is nothing to end, or an unused successor has replaced the used one. A superseded key has one, too: the node
-   * that superseded it may have died before the fence.
+   * `null`: there is none, or an unused one has replaced it. A superseded key has one, too: its fence may be missing, because
+   * a node died.
    */
   #usedSuccessor(keyId: string): string | null {
     const successorId = this.#follower(keyId)
@@ -112,7 +111,7 @@ export class Rotations {
     return true
   }
 
-  /** The first reading of that key. If it has none, of the successor whose use counts instead. */
+  /** If the key has none, the first reading of its substitute. */
   async #firstReading(keyId: string): Promise<RecordedEvent | null> {
     for (let next: string | null = keyId; next !== null; next = this.#substituteOf(next)) {
       const found = await this.#firstReadingIn(readingsStream(next))
@@ -121,7 +120,7 @@ export class Rotations {
     return null
   }
 
-  /** Skips fences, which may come first. */
+  /** Fences may come first. */
   async #firstReadingIn(stream: string): Promise<RecordedEvent | null> {
     let from = 0
     while (true) {
@@ -136,7 +135,7 @@ export class Rotations {
 
   #isUsed(keyId: string): boolean {
     for (let next: string | null = keyId; next !== null; next = this.#substituteOf(next)) {
-      // The node may hear of KeySuperseded before it hears of the reading that caused it.
+      // A node may hear of `KeySuperseded` before the reading.
       if (this.#host.projections.readings.usage(next) !== null || this.#isSuperseded(next)) return true
     }
     return false
@@ -147,7 +146,7 @@ export class Rotations {
     return rotation !== null && rotation.superseded !== null
   }
 
-  /** The key whose use counts as the use of this one, if this one ends or is revoked. A chain ends: each key is newer. */
+  /** Its use counts as the use of this key. A chain of substitutes ends, since each is newer. */
   #substituteOf(keyId: string): string | null {
     const isRevoked = (this.#state(keyId)?.revoked ?? null) !== null
     return isRevoked || this.#isSuperseded(keyId) ? this.#follower(keyId) : null

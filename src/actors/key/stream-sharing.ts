@@ -2,9 +2,8 @@ import { farTurnEveryMs, farTurnMs, givingWayMsMax, heartbeatMs, sharedStreamMs 
 import type { Host } from '../host.ts'
 
 /**
- * Pauses this node's appends to a stream, so that other nodes can write there, too. The node that wins a conflict knows the
- * next revision first, and without a pause it would win every time. A node that always wins does not know that others lose.
- * So on a log of several nodes, a busy node also pauses now and then without a conflict (docs/protocol.md, "Appending a reading").
+ * Pauses this node's appends to a stream, so that other nodes can write there. After a conflict the pause is random. A node that
+ * always wins hears of no conflict, so it also pauses regularly: a far turn (docs/protocol.md, "Appending a reading").
  */
 export class StreamSharing {
   readonly #host: Host
@@ -23,7 +22,7 @@ export class StreamSharing {
     this.#onResume = onResume
   }
 
-  /** No append may begin. `onResume` is called at the end. */
+  /** No append may begin before `onResume`. */
   get isPausing(): boolean {
     return this.#pausesLeft > 0
   }
@@ -40,21 +39,18 @@ export class StreamSharing {
     this.#pause(this.#roundTripsMs(1))
   }
 
-  /** Lets the node that changed the key write its fence: at worst a conflict, a read and an append, twice. */
+  /** A fence of another node takes at worst a conflict, a read and an append, twice. */
   pauseForFence(): void {
     this.#pause(this.#roundTripsMs(6))
   }
 
-  /**
-   * Uses the clock, so that all busy nodes are silent at the same time. Each key has its own time. A stream that rests as long
-   * as a far turn needs none.
-   */
+  /** By the clock, so that all busy nodes are silent together. A stream that rests by itself needs no turn. */
   #isFarTurnDue(): boolean {
     if (this.#host.log.lags !== true) return false
     const now = this.#host.clock.now()
     const restedMs = now - this.#appendedMs
     this.#appendedMs = now
-    // A negative rest shows that the clock was set back.
+    // Negative: the clock was set back.
     if (restedMs >= 0 && restedMs < farTurnMs) return now >= this.#farTurnDueMs
     const earliestMs = now + farTurnEveryMs / 2 - this.#farTurnOffsetMs
     this.#farTurnDueMs = Math.ceil(earliestMs / farTurnEveryMs) * farTurnEveryMs + this.#farTurnOffsetMs

@@ -7,16 +7,16 @@ import type { Host } from '../host.ts'
 import type { KeyStreams } from '../key/key-streams.ts'
 import { IdempotentReadingsRequest, type ReadingAnswer, type ReadingsRequest } from '../key/mailbox.ts'
 
-/** The requests of one API key that have an idempotency key, and the answers to repeats (docs/protocol.md, "Idempotency"). */
+/** One key's requests with an idempotency key, and the answers to repeats (docs/protocol.md, "Idempotency"). */
 export class IdempotentRequests {
   readonly #host: Host
   readonly #streams: KeyStreams
-  /** Requests without an answer, by the hash of the idempotency key. The mailbox bounds their number. */
+  /** Without an answer, by hash. The mailbox bounds their number. */
   readonly #waiting = new Map<string, KeyedRequest>()
-  /** The waiting requests that came before the last read of other nodes' events. */
+  /** Those that came before the last read of other nodes' events. */
   readonly #confirmed = new Set<KeyedRequest>()
   #mustConfirm = false
-  /** Hashes in the last append. Until it ends, a request that was answered early (503) still has no outcome. */
+  /** Hashes in the append. A request that was answered early (503) has no outcome before it ends. */
   readonly #sent = new Set<string>()
 
   constructor(host: Host, streams: KeyStreams) {
@@ -28,14 +28,13 @@ export class IdempotentRequests {
     return this.#waiting.has(keyHash) || (at.isAppending && this.#sent.has(keyHash))
   }
 
-  /** True if such a request is under way, or has stored something. May miss what another node stored a moment ago. */
+  /** May miss what another node stored a moment ago. */
   knows(keyHash: string, at: { readonly isAppending: boolean }): boolean {
     if (this.isUnderWay(keyHash, at)) return true
     const known = this.#host.repeats?.find(this.#streams.readingsStream, keyHash)
     return known !== undefined && known !== null && known !== 'unknown'
   }
 
-  /** The request is under way until it is settled. */
   begin(readings: Readings, request: KeyedRequest): IdempotentReadingsRequest {
     const { keyHash } = request.idempotency
     this.#waiting.set(keyHash, request)
@@ -56,7 +55,7 @@ export class IdempotentRequests {
     if (idempotent !== null) this.#host.repeats?.keep({ ...place, idempotency: idempotent.idempotency })
   }
 
-  /** Reads what the waiting requests need. The news come first: a read that skips events leaves repeats to look for. */
+  /** The news come first: reading them may skip events, whose repeats must be read after. */
   async catchUp(): Promise<void> {
     if (this.#mustConfirm) await this.#confirm()
     if (this.#waiting.size > 0) await this.#streams.readOlderRepeats()
@@ -66,17 +65,15 @@ export class IdempotentRequests {
     this.#mustConfirm = false
     const asked = [...this.#waiting]
     await this.#streams.readNews()
-    // A request that came during the read may have the same idempotency key. It is not confirmed.
+    // A request that came during the read is not confirmed, even with the same idempotency key.
     for (const [keyHash, request] of asked) {
       if (this.#waiting.get(keyHash) === request) this.#confirmed.add(request)
     }
   }
 
   /**
-   * The answer to a request that stores nothing. `null`: its readings are to be admitted, or the API key refuses them.
-   *
-   * A repeat makes no append that could meet another node's revocation. So `unconfirmed` asks for a read of the news after
-   * the request came.
+   * `null`: not a repeat, or the API key refuses it. `unconfirmed`: the news must be read first, because a repeat makes no append
+   * that would meet another node's revocation.
    */
   answer(request: KeyedRequest): ReadingAnswer | null | 'unconfirmed' {
     const { idempotency, refusal } = request
@@ -97,7 +94,7 @@ export class IdempotentRequests {
 
 const unavailable: ReadingAnswer = refused({ kind: 'store_unavailable' })
 
-/** The two endpoints give the same bytes different meanings. */
+/** The same bytes mean something else at the other endpoint. */
 const isSamePayload = (known: Idempotency, asked: Idempotency): boolean =>
   known.bodyHash === asked.bodyHash && (known.batch === null) === (asked.batch === null)
 

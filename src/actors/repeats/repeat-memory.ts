@@ -21,48 +21,42 @@ import type { Host } from '../host.ts'
 import { foldedEvent } from '../stream/folded-event.ts'
 
 /**
- * Why requests with an idempotency key are refused, or may be soon. `folding`: the index is being rebuilt from the log.
- * `unusable`: its file cannot be used. `unwritable`: its file cannot be written now, and new entries wait in memory.
+ * Why requests with an idempotency key are refused, or may be soon. `folding`: the index is being rebuilt. `unwritable`: new
+ * entries wait in memory.
  */
 export type IndexTrouble = { readonly kind: 'folding' | 'unusable' | 'unwritable'; readonly why: string }
 
 /**
- * The idempotency keys that this node knows from the log: an index on disk, and new entries in memory. It is complete up to
- * `foldedTo`. Beyond that it has what the actors have read or written.
- *
- * After a loss, or when too much waits, it is rebuilt from the log. Until then every answer is `unknown`. A wrong "no" would
- * store a reading twice.
+ * The idempotency keys in the log: an index on disk, and new entries in memory. After a loss, or when too much waits, it is
+ * rebuilt from the log. Until then every answer is `unknown`, because a wrong "no" would store a reading twice.
  */
 export class RepeatMemory {
   readonly #host: Host
   readonly #index: RepeatsIndex
-  /** Entries that are not in the index yet, by stream and idempotency key. */
+  /** Entries that are not in the index yet. */
   readonly #waiting = new Map<string, KeyedAppend>()
   #weight = 0
-  /** The last event that the subscription delivered. */
   #deliveredTo: FoldedTo | null = null
   #foldedTo: FoldedTo | null = null
   #isComplete = false
-  /** A rebuild that was under way during a loss is of no use. */
+  /** A loss during a rebuild makes the rebuild useless. */
   #losses = 0
   #mustStartAnew = false
   #isRebuilding = false
-  /** The subscription delivers everything after this position. -1: everything. */
+  /** The subscription delivers all events after this position. */
   #deliveredAfter = Number.POSITIVE_INFINITY
   #isCaughtUp = false
   readonly #caughtUp = Promise.withResolvers<void>()
   /**
-   * Ms. Entries are forgotten by this clock. It starts at the newest event and runs at most twice as fast as time. A node's clock
-   * that is ahead would forget entries that still count when it is back, and their requests would be stored twice. A stream's
-   * time is no help: one event from the future sets it for good.
+   * Ms. Entries are forgotten by this clock, which starts at the newest event and runs at most at twice the normal speed. By a
+   * clock that is ahead for a moment, entries would be forgotten too early, and requests stored twice.
    */
   #clockMs = 0
   #writing: Promise<void> | null = null
   #writtenBeat = 0
   #isStopped = false
-  /** Why the index cannot be used. */
   #unusable: string | null = null
-  /** Writes in a row that found the file locked or the disk full. */
+  /** In a row: the file was locked or the disk full. */
   #busyWrites = 0
   #busyWhy = ''
 
@@ -71,7 +65,7 @@ export class RepeatMemory {
     this.#index = index
   }
 
-  /** Every event up to this position is known; -1 while the memory is not complete. */
+  /** -1: not complete. */
   get foldedTo(): number {
     return this.#isComplete ? positionOf(this.#foldedTo) : -1
   }
@@ -84,11 +78,10 @@ export class RepeatMemory {
     return { kind: 'folding', why: 'it is read from the log' }
   }
 
-  /** What the idempotency key has stored in the stream, if it still counts. `unknown`: the memory is not complete. */
   find(stream: string, keyHash: string): KeyedAppend | null | 'unknown' {
     if (!this.#isComplete) return 'unknown'
     try {
-      // The entry in the index may be the newer one: a rebuild reads backwards.
+      // A rebuild reads backwards, so the entry in the index may be newer.
       const found = laterOf(this.#waiting.get(nameOf(stream, keyHash)) ?? null, this.#index.find(stream, keyHash))
       return found === null || isForgotten(found, this.#forgettingNowMs) ? null : found
     } catch (fault) {
@@ -97,12 +90,10 @@ export class RepeatMemory {
     }
   }
 
-  /** The event is so old that its idempotency key no longer counts, on any node. */
   isPast({ recordedAt }: Pick<RecordedEvent, 'recordedAt'>): boolean {
     return recordedAt < this.#forgetBeforeMs
   }
 
-  /** Takes in what an actor has read. */
   learn(events: readonly RecordedEvent[]): void {
     for (const event of events) {
       if (event.metadata.idempotency === undefined) continue
@@ -111,7 +102,6 @@ export class RepeatMemory {
     }
   }
 
-  /** Takes in what an actor has written. */
   keep(append: KeyedAppend): void {
     if (this.isPast(append)) return
     const name = nameOf(append.stream, append.idempotency.keyHash)
@@ -123,7 +113,6 @@ export class RepeatMemory {
     else if (this.#weight >= idempotencyWrittenAtOnce) this.#writeSoon()
   }
 
-  /** Takes in what the subscription delivers: everything, in order. */
   fold(events: readonly RecordedEvent[]): void {
     const last = events.at(-1)
     if (last === undefined || last.position <= positionOf(this.#foldedTo)) return
@@ -133,10 +122,7 @@ export class RepeatMemory {
     this.#foldedTo = this.#deliveredTo
   }
 
-  /**
-   * Reads what the index lacks. `fold` will be told of everything after `last` (`null`: of everything), so that need not be read.
-   * Resolves when the memory is complete, or when a start may wait no longer.
-   */
+  /** Rebuilds what the subscription will not deliver: it begins after `last`. Resolves after `idempotencyStartMsMax` at the latest. */
   begin(last: RecordedEvent | null): Promise<void> {
     this.#deliveredAfter = last?.position ?? -1
     if (last !== null) this.#setClockAtStart(last)
@@ -149,9 +135,8 @@ export class RepeatMemory {
     })
   }
 
-  /** The subscription has delivered everything that was in the log at the start. */
   caughtUp(): void {
-    // In an empty log, no event has set the clock.
+    // The log was empty.
     if (this.#clockMs === 0) this.#clockMs = this.#host.clock.now()
     this.#isCaughtUp = true
     this.#caughtUp.resolve()
@@ -164,7 +149,6 @@ export class RepeatMemory {
     if (this.#waiting.size > 0 || (isMarkDue && isBehind)) this.#writeSoon()
   }
 
-  /** Writes what waits. The index stays open: its opener closes it. */
   async stop(): Promise<void> {
     await this.#writing
     if (this.#isComplete) await this.#write()
@@ -179,7 +163,7 @@ export class RepeatMemory {
     return this.#forgettingNowMs - idempotencyMs - idempotencyMarginMs
   }
 
-  /** Only at the start. A later event may come from this node's own clock, which may be ahead. */
+  /** A later event may have this node's own time, which may be ahead. */
   #setClockAtStart({ recordedAt }: RecordedEvent): void {
     if (!this.#isCaughtUp) this.#clockMs = Math.max(this.#clockMs, recordedAt)
   }
@@ -209,7 +193,7 @@ export class RepeatMemory {
       }
       this.#busyWrites += 1
       this.#busyWhy = fault.message
-      // The entries go on waiting. At a stop they are dropped, and the next start reads them from the log.
+      // The entries go on waiting. After a stop, the next start reads them from the log.
       if (!this.#host.isStopping) await this.#host.pause(storeRetryPauseMsMax)
       return
     }
@@ -221,7 +205,6 @@ export class RepeatMemory {
     }
   }
 
-  /** Every answer is `unknown` until a rebuild has ended. @throws any other fault: it is a bug. */
   #lose(fault: unknown): void {
     if (!(fault instanceof IndexUnusable)) throw fault
     this.#unusable = fault.message
@@ -233,7 +216,7 @@ export class RepeatMemory {
     this.#rebuild(() => {})
   }
 
-  /** Calls `onSlow` when it takes longer than a start may wait, and at the end. */
+  /** Calls `onSlow` when a start should not wait longer, and at the end. */
   #rebuild(onSlow: () => void): void {
     if (this.#isRebuilding) return
     this.#isRebuilding = true
@@ -251,7 +234,7 @@ export class RepeatMemory {
         await this.#writing
         if (this.#mustStartAnew) await this.#index.startAnew()
         this.#mustStartAnew = false
-        // The subscription may deliver more entries than the index can take. Reading beside it would lose them again.
+        // Reading beside a fast subscription would overrun the index again.
         if (this.#losses > 0) await this.#caughtUp.promise
         const losses = this.#losses
         const end = await this.#readBackwards(onSlow)
@@ -264,7 +247,7 @@ export class RepeatMemory {
       } catch (fault) {
         if (fault instanceof IndexUnusable || fault instanceof Outage) this.#unusable = fault.message
         if (fault instanceof IndexUnusable) this.#mustStartAnew = true
-        // The follower of the log reports an event that cannot be decoded.
+        // `follow` reports an event that cannot be decoded.
         else if (!(fault instanceof Outage || fault instanceof UndecodableEvent)) throw fault
       }
       onSlow()
@@ -272,10 +255,7 @@ export class RepeatMemory {
     }
   }
 
-  /**
-   * The position up to which the index is complete. An index whose last event is not in the log belongs to another log and is
-   * thrown away. If that event was purged, it is more than a day old, so no entry counts any more.
-   */
+  /** Clears an index whose last event is not in the log. If it was purged, it is so old that no entry counts. */
   async #indexCompleteTo(): Promise<number> {
     const { foldedTo } = this.#index
     if (foldedTo === null) return -1
@@ -286,8 +266,8 @@ export class RepeatMemory {
   }
 
   /**
-   * Reads from the end of the log back to where the index is complete, or to where nothing counts any more. Returns that end: the
-   * subscription delivers what comes after it. A start reads nothing if the subscription delivers all that the index lacks.
+   * From the end of the log back to where the index is complete, or where no entry counts. Returns that end. A start reads nothing
+   * if the subscription delivers all that the index lacks.
    */
   async #readBackwards(onSlow: () => void): Promise<FoldedTo | null> {
     const completeTo = await this.#indexCompleteTo()
@@ -297,7 +277,7 @@ export class RepeatMemory {
     for (let pages = 0; !this.#isStopped; pages += 1) {
       const options = { direction: 'backwards', limit: readPageEventsMax } as const
       const page = await this.#host.log.readAll(before === null ? options : { ...options, from: before })
-      // A record may have any time and may be purged soon. So only events that the node folds can be the end.
+      // A record may have any time, and may be purged soon.
       const folded = page.filter(({ stream }) => !isRecordStream(stream))
       if (end === null && folded[0] !== undefined) {
         end = foldedToOf(folded[0])
@@ -305,7 +285,6 @@ export class RepeatMemory {
       }
       for (const event of folded) {
         this.learn([event])
-        // One page can hold more entries than may wait.
         while (this.#weight >= idempotencyWrittenAtOnce && !this.#isStopped) await this.#write()
       }
       const oldest = page.at(-1)
@@ -328,6 +307,6 @@ const laterOf = (a: KeyedAppend | null, b: KeyedAppend | null): KeyedAppend | nu
 
 const nameOf = (stream: string, keyHash: string): string => `${stream} ${keyHash}`
 
-/** Its cost in memory. The first version stored a verdict for each refused item. */
+/** In memory. The first version stored a verdict for each refused item. */
 const weightOf = ({ idempotency: { batch } }: KeyedAppend): number =>
   batch?.refusals?.kind === 'verdicts' ? 1 + batch.refusals.items.length : 1
