@@ -103,7 +103,7 @@ export class KeyActor {
     return this.#idempotent.knows(keyHash, { isAppending: this.#run !== null })
   }
 
-  /** Reads the window first if another node wrote revision `heardTo`. `null`: no such key, or the store is away. */
+  /** Reads first if another node wrote `heardTo`. `null`: no such key, or the store is away. */
   usage(heardTo = -1): Usage | null | Promise<Usage | null> {
     // `heardTo` may be the reading that this node is appending.
     const isEnough = this.#streams.checkLoaded() && (this.#run !== null || !this.#streams.orderNews(heardTo))
@@ -279,7 +279,6 @@ export class KeyActor {
     acknowledge(run, { stream: readingsStream, first, usage }, this.#idempotent)
   }
 
-  /** Another node wrote first, so nothing was stored. The readings are judged again after its events. */
   #conflicted(run: Run, currentRevision: number | null): void {
     this.#run = null
     this.#streams.readings.window.giveBack(run.count)

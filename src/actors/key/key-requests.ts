@@ -14,7 +14,6 @@ import type { ReadingAnswer } from './mailbox.ts'
 
 type Actors = { readonly keys: Registry<KeyActor>; readonly cellars: Registry<CellarActor> }
 
-/** Checks the commands to keys, and hands commands and readings to the actors. */
 export const createKeys = (host: Host, actors: Actors): Keys => {
   const { keys, cellars } = actors
   const change = async (keyId: string, command: ChangeKey, asker: Asker): Promise<Outcome<KeyState, CommandRefusal>> =>

@@ -20,7 +20,7 @@ type Place = { readonly revision: number; readonly position: number }
 
 const beginning: Place = { revision: 0, position: -1 }
 
-/** The folded state of one key's two streams, and the revisions that it is known to miss. Only the key's actor uses it. */
+/** The folded state of one key's two streams, and the revisions that it is known to miss. */
 export class KeyStreams {
   readonly keyStream: string
   readonly readingsStream: string
@@ -71,7 +71,6 @@ export class KeyStreams {
     return Math.max(this.#host.clock.now(), this.readings.recordedAt, this.readings.window.latestMs)
   }
 
-  /** `null`: there is no such key. */
   get usage(): Usage | null {
     const { key, limit, now } = this
     if (key === null) return null
@@ -89,7 +88,7 @@ export class KeyStreams {
     return this.#keySeen > revision || this.readings.fencedAt > revision
   }
 
-  /** `true`: a page must wait for `catchUp`, because another node has written `heardTo`. At most once in `usageCatchUpMs`. */
+  /** `true`: a page must wait for `catchUp`. At most once in `usageCatchUpMs`. */
   orderNews(heardTo: number): boolean {
     if (heardTo <= (this.readings.revision ?? -1)) return false
     if (this.#host.beat - this.#readForUsageBeat < usageCatchUpMs / heartbeatMs) return false
@@ -98,7 +97,6 @@ export class KeyStreams {
     return true
   }
 
-  /** The next `catchUp` loads everything again. */
   forget(): void {
     this.#isLoaded = false
   }
@@ -122,12 +120,11 @@ export class KeyStreams {
     }
   }
 
-  /** Reads readings of which this node may not have heard. */
   async readNews(): Promise<void> {
     if (this.#isLoaded) await this.#readReadings()
   }
 
-  /** `null`: the stream is gone. A revision below the folded one shows a restored store, whose lost events never come back. */
+  /** `null`: the stream is gone. A lower revision shows a restored store, whose lost events never come back. */
   noteConflict(currentRevision: number | null): void {
     if (currentRevision === null || currentRevision < (this.readings.revision ?? -1)) this.forget()
     else this.#readingsSeen = Math.max(this.#readingsSeen, currentRevision)

@@ -8,7 +8,7 @@ import { commandRefusalOf } from '../outage-refusals.ts'
 
 export type ReadingAnswer = Outcome<Accepted, ReadingRefusal>
 
-/** `count` is the number of their readings. */
+/** `count` is a number of readings, here and in `ReadingsRequest`. */
 export type RequestGroup = { readonly requests: readonly ReadingsRequest[]; readonly count: number }
 
 let lastResolve: (answer: ReadingAnswer) => void = () => {}
@@ -21,7 +21,6 @@ const keepResolve = (resolve: (answer: ReadingAnswer) => void): void => {
 export class ReadingsRequest {
   readonly answer: Promise<ReadingAnswer>
   settled = false
-  /** Number of readings. */
   readonly count: number
   readonly #resolve: (answer: ReadingAnswer) => void
 
@@ -145,7 +144,6 @@ export class Mailbox {
     return this.#commands.length > 0
   }
 
-  /** Answers `busy` at once if the mailbox is full or stopped. */
   ask<T>(work: () => Promise<Outcome<T, CommandRefusal>>, beat: number): Promise<Outcome<T, CommandRefusal>> {
     const command = new CommandRequest(work, beat)
     if (this.#isStopped || this.#commands.length >= mailboxCommandsMax) command.refuse({ kind: 'busy' })
@@ -173,17 +171,16 @@ export class Mailbox {
     this.#readingsCount = readingsOf(this.#requests)
   }
 
-  /** `false`: no command waits. @throws a bug of the command. */
-  async performNext(): Promise<boolean> {
+  /** @throws a bug of the command. */
+  async performNext(): Promise<void> {
     const command = this.#commands.shift()
-    if (command === undefined) return false
+    if (command === undefined) return
     this.#performing = command
     try {
       await command.perform()
     } finally {
       this.#performing = null
     }
-    return true
   }
 
   /** The oldest requests within both bounds, at least one. A batch alone may have up to `batchEncodedBytesMax`. */

@@ -111,7 +111,6 @@ export class Rotations {
     return true
   }
 
-  /** If the key has none, the first reading of its substitute. */
   async #firstReading(keyId: string): Promise<RecordedEvent | null> {
     for (let next: string | null = keyId; next !== null; next = this.#substituteOf(next)) {
       const found = await this.#firstReadingIn(readingsStream(next))

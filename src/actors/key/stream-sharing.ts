@@ -13,7 +13,7 @@ export class StreamSharing {
   #sharedUntilBeat = -1
   #appendedMs = Number.NEGATIVE_INFINITY
   #farTurnDueMs = 0
-  /** Pauses may overlap. Appends go on after the last one. */
+  /** Pauses may overlap. */
   #pausesLeft = 0
 
   constructor(host: Host, keyId: string, onResume: () => void) {

@@ -65,7 +65,7 @@ export class IdempotentRequests {
     this.#mustConfirm = false
     const asked = [...this.#waiting]
     await this.#streams.readNews()
-    // A request that came during the read is not confirmed, even with the same idempotency key.
+    // A request that came during the read may have the same idempotency key.
     for (const [keyHash, request] of asked) {
       if (this.#waiting.get(keyHash) === request) this.#confirmed.add(request)
     }

@@ -20,10 +20,7 @@ import { IndexBusy, IndexUnusable, type RepeatsIndex } from '../../log/repeats-i
 import type { Host } from '../host.ts'
 import { foldedEvent } from '../stream/folded-event.ts'
 
-/**
- * Why requests with an idempotency key are refused, or may be soon. `folding`: the index is being rebuilt. `unwritable`: new
- * entries wait in memory.
- */
+/** `folding`: the index is being rebuilt. `unwritable`: new entries wait in memory. */
 export type IndexTrouble = { readonly kind: 'folding' | 'unusable' | 'unwritable'; readonly why: string }
 
 /**
@@ -33,8 +30,7 @@ export type IndexTrouble = { readonly kind: 'folding' | 'unusable' | 'unwritable
 export class RepeatMemory {
   readonly #host: Host
   readonly #index: RepeatsIndex
-  /** Entries that are not in the index yet. */
-  readonly #waiting = new Map<string, KeyedAppend>()
+  readonly #unwritten = new Map<string, KeyedAppend>()
   #weight = 0
   #deliveredTo: FoldedTo | null = null
   #foldedTo: FoldedTo | null = null
@@ -56,7 +52,7 @@ export class RepeatMemory {
   #writtenBeat = 0
   #isStopped = false
   #unusable: string | null = null
-  /** In a row: the file was locked or the disk full. */
+  /** In a row. */
   #busyWrites = 0
   #busyWhy = ''
 
@@ -82,7 +78,7 @@ export class RepeatMemory {
     if (!this.#isComplete) return 'unknown'
     try {
       // A rebuild reads backwards, so the entry in the index may be newer.
-      const found = laterOf(this.#waiting.get(nameOf(stream, keyHash)) ?? null, this.#index.find(stream, keyHash))
+      const found = laterOf(this.#unwritten.get(nameOf(stream, keyHash)) ?? null, this.#index.find(stream, keyHash))
       return found === null || isForgotten(found, this.#forgettingNowMs) ? null : found
     } catch (fault) {
       this.#lose(fault)
@@ -105,9 +101,9 @@ export class RepeatMemory {
   keep(append: KeyedAppend): void {
     if (this.isPast(append)) return
     const name = nameOf(append.stream, append.idempotency.keyHash)
-    const known = this.#waiting.get(name)
+    const known = this.#unwritten.get(name)
     if (known !== undefined && known.revision >= append.revision) return
-    this.#waiting.set(name, append)
+    this.#unwritten.set(name, append)
     this.#weight += weightOf(append) - (known === undefined ? 0 : weightOf(known))
     if (this.#weight > idempotencyWaitingMax) this.#lose(overrun)
     else if (this.#weight >= idempotencyWrittenAtOnce) this.#writeSoon()
@@ -146,7 +142,7 @@ export class RepeatMemory {
     this.#clockMs = Math.min(this.#host.clock.now(), this.#clockMs + 2 * heartbeatMs)
     const isMarkDue = this.#host.beat - this.#writtenBeat >= idempotencyMarkMs / heartbeatMs
     const isBehind = this.#isComplete && positionOf(this.#foldedTo) !== positionOf(this.#index.foldedTo)
-    if (this.#waiting.size > 0 || (isMarkDue && isBehind)) this.#writeSoon()
+    if (this.#unwritten.size > 0 || (isMarkDue && isBehind)) this.#writeSoon()
   }
 
   async stop(): Promise<void> {
@@ -173,15 +169,15 @@ export class RepeatMemory {
   }
 
   #write(): Promise<void> {
-    this.#writing ??= this.#writeWaiting().finally(() => {
+    this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = null
     })
     return this.#writing
   }
 
-  async #writeWaiting(): Promise<void> {
+  async #writeAll(): Promise<void> {
     this.#writtenBeat = this.#host.beat
-    const appends = [...this.#waiting.values()]
+    const appends = [...this.#unwritten.values()]
     const foldedTo = this.#isComplete ? this.#foldedTo : null
     try {
       await this.#index.write({ appends, foldedTo, forgetBeforeMs: this.#forgetBeforeMs })
@@ -199,8 +195,8 @@ export class RepeatMemory {
     }
     for (const append of appends) {
       const name = nameOf(append.stream, append.idempotency.keyHash)
-      if (this.#waiting.get(name) !== append) continue
-      this.#waiting.delete(name)
+      if (this.#unwritten.get(name) !== append) continue
+      this.#unwritten.delete(name)
       this.#weight -= weightOf(append)
     }
   }
@@ -211,7 +207,7 @@ export class RepeatMemory {
     this.#mustStartAnew ||= fault !== overrun
     this.#losses += 1
     this.#isComplete = false
-    this.#waiting.clear()
+    this.#unwritten.clear()
     this.#weight = 0
     this.#rebuild(() => {})
   }
@@ -267,7 +263,7 @@ export class RepeatMemory {
 
   /**
    * From the end of the log back to where the index is complete, or where no entry counts. Returns that end. A start reads nothing
-   * if the subscription delivers all that the index lacks.
+   * if the subscription delivers the rest.
    */
   async #readBackwards(onSlow: () => void): Promise<FoldedTo | null> {
     const completeTo = await this.#indexCompleteTo()

@@ -13,14 +13,13 @@ const opened = async (limit = { readings: 1_000_000, windowMs: 60_000 }) => {
 const batchOf = (count: number): readonly Reading[] =>
   Array.from({ length: count }, (_, index) => ({ ...reading, value: index }))
 
-/** A batch with a new request id; not awaited. */
 const send =
   ({ core }: TestNode, cluster: Cluster, keyId: string) =>
   (count: number) =>
     core.keys.accept(keyId, batchOf(count), cluster.newId())
 
 describe('a batch', () => {
-  test('is one append, and its answer names the first and the last revision', async () => {
+  test('is one append, and its answer names both revisions', async () => {
     const { cluster, node, keyId } = await opened()
     await node.post(keyId)
     const before = node.faults.appends
@@ -33,7 +32,7 @@ describe('a batch', () => {
     ])
   })
 
-  test('gives each reading an id that follows from the request, and metadata that name the request', async () => {
+  test('derives each reading’s id from the request', async () => {
     const { cluster, node, keyId } = await opened()
     const requestId = cluster.newId()
     await node.schedule.until(node.core.keys.accept(keyId, batchOf(3), requestId))
@@ -45,7 +44,7 @@ describe('a batch', () => {
     }
   })
 
-  test('goes with the readings and batches of its turn in one append, each with its own receipt', async () => {
+  test('shares one append with all requests of its turn', async () => {
     const { cluster, node, keyId } = await opened()
     await node.post(keyId)
     const before = node.faults.appends
@@ -61,7 +60,7 @@ describe('a batch', () => {
     expect(node.faults.appends).toBe(before + 1)
   })
 
-  test('is never divided over two appends, whatever else waits', async () => {
+  test('is never split over two appends', async () => {
     const { cluster, node, keyId } = await opened()
     await node.post(keyId)
     const sizes: number[] = []
@@ -77,7 +76,7 @@ describe('a batch', () => {
     expect(Math.max(...sizes)).toBeLessThanOrEqual(appendReadingsMax)
   })
 
-  test('takes all its places in the window or none, and hears when there will be room for it', async () => {
+  test('takes all its places in the window or none', async () => {
     const { cluster, node, keyId } = await opened({ readings: 10, windowMs: 60_000 })
     const batch = send(node, cluster, keyId)
     expect((await node.schedule.until(batch(6))).ok).toBe(true)
@@ -91,7 +90,7 @@ describe('a batch', () => {
     expect((await node.schedule.until(batch(5))).ok).toBe(true)
   })
 
-  test('over the limit of its key is refused for good, and one as large as the limit is taken', async () => {
+  test('over its key’s limit is refused for good', async () => {
     const { cluster, node, keyId } = await opened({ readings: 10, windowMs: 60_000 })
     const batch = send(node, cluster, keyId)
     expect(await node.schedule.until(batch(11))).toEqual({
@@ -102,7 +101,7 @@ describe('a batch', () => {
     expect(await node.schedule.until(batch(11))).toMatchObject({ refusal: { kind: 'batch_too_large' } })
   })
 
-  test('is judged as a whole on what another node wrote meanwhile', async () => {
+  test('is judged again as a whole after another node’s append', async () => {
     const { cluster, node, keyId } = await opened({ readings: 10, windowMs: 60_000 })
     const other = await cluster.open()
     await Promise.all([node.post(keyId), other.post(keyId)])
@@ -114,7 +113,7 @@ describe('a batch', () => {
     expect((await cluster.streams(keyId)).readings).toHaveLength(7)
   })
 
-  test('whose append is in doubt is made again unchanged, and lies there once', async () => {
+  test('of unknown outcome is sent again unchanged and stored once', async () => {
     const { cluster, node, keyId } = await opened()
     await node.post(keyId)
     node.faults.failAppend({ fault: 'unknown_written' })
@@ -123,7 +122,7 @@ describe('a batch', () => {
     expect((await cluster.streams(keyId)).readings).toHaveLength(101)
   })
 
-  test('gives all its places back when it is not written, and when nobody waits for it any more', async () => {
+  test('gives its places back when it fails or is overdue', async () => {
     const { cluster, node, keyId } = await opened({ readings: 10, windowMs: 600_000 })
     await node.post(keyId)
     const batch = send(node, cluster, keyId)
@@ -143,7 +142,7 @@ describe('a batch', () => {
     expect(node.bugs).toEqual([])
   })
 
-  test('is not taken once its key is revoked, and none of it lies behind the revocation', async () => {
+  test('is refused once its key is revoked', async () => {
     const { cluster, node, keyId } = await opened()
     await node.post(keyId)
     const revoked = node.core.keys.revoke(keyId, '', asker)
@@ -156,7 +155,7 @@ describe('a batch', () => {
     ])
   })
 
-  test('finds room in the mailbox up to the bound of its readings, and the one past it is overloaded', async () => {
+  test('is overloaded one reading past the mailbox’s bound', async () => {
     const { cluster, node, keyId } = await opened()
     await node.post(keyId)
     const held = node.faults.hold('before')

@@ -12,7 +12,7 @@ const twoNodes = async () => {
 }
 
 describe('revoke()', () => {
-  test('goes ahead of the readings that wait, and refuses them', async () => {
+  test('goes before the readings that wait, and refuses them', async () => {
     const { cluster, one, keyId } = await twoNodes()
     await one.post(keyId)
     const held = one.faults.hold('before')
@@ -31,7 +31,7 @@ describe('revoke()', () => {
     expect(typesOf(key)).toEqual(['KeyCreated', 'KeyRevoked'])
   })
 
-  test('on two nodes at once answers both, with one KeyRevoked', async () => {
+  test('on two nodes at once succeeds on both, with one KeyRevoked', async () => {
     const { cluster, one, two, keyId } = await twoNodes()
     await one.post(keyId)
     await two.post(keyId)
@@ -46,7 +46,7 @@ describe('revoke()', () => {
     expect(new Set(typesOf(readings).slice(2))).toEqual(new Set(['ReadingsSealed']))
   })
 
-  test('by two nodes whose clocks differ leaves a stream that a third one can load', async () => {
+  test('on nodes with different clocks leaves a stream that others can load', async () => {
     const { cluster, one, keyId } = await twoNodes()
     await one.post(keyId)
     const now = cluster.clock.now()
@@ -63,7 +63,7 @@ describe('revoke()', () => {
     expect(third.bugs).toEqual([])
   })
 
-  test('twice is done twice and written once, and whatever comes after is refused', async () => {
+  test('succeeds twice, writes once, and later commands are refused', async () => {
     const { cluster, one, keyId } = await twoNodes()
     for (const reason of ['stolen', 'lost']) {
       expect(await one.schedule.until(one.core.keys.revoke(keyId, reason, asker))).toMatchObject({
@@ -78,7 +78,7 @@ describe('revoke()', () => {
     expect(typesOf((await cluster.streams(keyId)).readings)).toEqual(['ReadingsSealed'])
   })
 
-  test('seals at the revision that a conflict names, without reading what lies between', async () => {
+  test('seals at the revision that a conflict names, without a read', async () => {
     const { one, two, keyId } = await twoNodes()
     await one.post(keyId)
     await two.post(keyId, 5)
@@ -92,11 +92,11 @@ describe('revoke()', () => {
     expect(reads).toBe(0)
   })
 
-  test('of a key whose readings another node suspends meanwhile leaves the seal last', async () => {
+  test('leaves the seal last although another node suspends the key', async () => {
     const { cluster, one, two, keyId } = await twoNodes()
     await one.post(keyId)
     await two.post(keyId)
-    // The first node's fence waits at the door while the second one revokes.
+    // The first node's fence is held while the second node revokes.
     const append = one.faults.append.bind(one.faults)
     const { promise: revoked, resolve } = Promise.withResolvers<void>()
     one.faults.append = async (stream, expected, events) => {
@@ -113,8 +113,8 @@ describe('revoke()', () => {
   })
 })
 
-describe('in doubt', () => {
-  test('a command answers not_confirmed at its bound, readings are refused at once, and it takes effect when it can', async () => {
+describe('a command during an outage', () => {
+  test('answers not_confirmed, refuses readings, and takes effect later', async () => {
     const { cluster, one, keyId } = await twoNodes()
     await one.post(keyId)
     one.faults.failAppend({ fault: 'unknown_written', thenAway: true })
@@ -136,7 +136,7 @@ describe('in doubt', () => {
     expect(typesOf(readings)).toEqual(['ReadingAccepted', 'ReadingsFenced'])
   })
 
-  test('a command that surely did nothing says so, and readings go on', async () => {
+  test('says when nothing was changed, and readings go on', async () => {
     const { one, keyId } = await twoNodes()
     await one.post(keyId)
     for (const [reason, kind] of [
@@ -152,11 +152,11 @@ describe('in doubt', () => {
   })
 
   test.each(['suspend', 'revoke'] as const)(
-    '%s never says that nothing was changed when the store goes away between its two events',
+    'of type %s is not confirmed if the store goes away between its events',
     async (command) => {
       const { cluster, one, two, keyId } = await twoNodes()
       await one.post(keyId)
-      // What the other node writes, unheard here, is a conflict to the second append, and has to be read.
+      // Makes the second append meet a conflict.
       if (command === 'suspend') await two.post(keyId)
       else await two.schedule.until(two.core.keys.relabel(keyId, { label: 'Roof', note: '' }, asker))
 
@@ -176,7 +176,7 @@ describe('in doubt', () => {
     },
   )
 
-  test('a fence that fails is tried until it is written, since the suspension is', async () => {
+  test('tries its fence until it is written', async () => {
     const { cluster, one, keyId } = await twoNodes()
     await one.post(keyId)
     one.faults.failAppend({ fault: 'not_written', nth: 2 })
@@ -185,8 +185,8 @@ describe('in doubt', () => {
   })
 })
 
-describe('what gives a right', () => {
-  test('is the key event alone, and reaches a node that hears of it', async () => {
+describe('granting a right', () => {
+  test('writes one event, and other nodes hear of it', async () => {
     const { cluster, one, two, keyId } = await twoNodes()
     await one.schedule.until(one.core.keys.suspend(keyId, 'audit', asker))
     expect((await two.post(keyId))[0]).toMatchObject({ refusal: { why: 'suspended' } })
@@ -202,7 +202,7 @@ describe('what gives a right', () => {
     expect(readings[1]).toMatchObject({ data: { keyRevision: 4 } })
   })
 
-  test('heard while the key is being loaded is not lost', async () => {
+  test('is not lost while this node loads the key', async () => {
     const { one, two, keyId } = await twoNodes()
     await one.schedule.until(one.core.keys.suspend(keyId, 'audit', asker))
     const { read } = two.faults
@@ -221,7 +221,7 @@ describe('what gives a right', () => {
   })
 })
 
-test('a key is not loaded past a fence that was written while it was being read, by a node whose clock is slow', async () => {
+test('a fence that is written during a load is not missed', async () => {
   const { cluster, one, two, keyId } = await twoNodes()
   const lowered = { readings: 5, windowMs: 60_000 }
   const { read } = two.faults
@@ -240,7 +240,7 @@ test('a key is not loaded past a fence that was written while it was being read,
   expect((await two.post(keyId))[0]).toMatchObject({ ok: true, value: { usage: { limit: lowered } } })
 })
 
-test('a label or a note that is changed alone leaves the other as another node has written it, unheard', async () => {
+test('changing the label keeps the note that another node wrote', async () => {
   const { cluster, one, two, keyId } = await twoNodes()
   await two.schedule.until(two.core.keys.relabel(keyId, { label: 'Pump' }, asker))
   await one.schedule.until(one.core.keys.relabel(keyId, { note: 'on the roof' }, asker))
@@ -253,7 +253,7 @@ test('a label or a note that is changed alone leaves the other as another node h
   ])
 })
 
-test('a fence older than the window still holds for a node that loads the key', async () => {
+test('a fence older than the window counts when the key is loaded', async () => {
   const { cluster, one, keyId } = await twoNodes()
   await one.schedule.until(one.core.keys.suspend(keyId, 'audit', asker))
   cluster.clock.advance(24 * 3_600_000)
@@ -261,7 +261,7 @@ test('a fence older than the window still holds for a node that loads the key', 
   expect((await late.post(keyId))[0]).toMatchObject({ refusal: { why: 'suspended' } })
 })
 
-test('commands are taken in up to the bound while one is at work, and the one past it is busy', async () => {
+test('the command one past the mailbox’s bound is busy', async () => {
   const { one, keyId } = await twoNodes()
   await one.post(keyId)
   const held = one.faults.hold('before')
@@ -275,7 +275,7 @@ test('commands are taken in up to the bound while one is at work, and the one pa
   expect(answers.every(({ ok }) => ok)).toBe(true)
 })
 
-test('a bug in a command rejects that command alone, and the next one finds the state folded anew', async () => {
+test('a bug in a command rejects it, and the state is loaded again', async () => {
   const { one, keyId } = await twoNodes()
   const { append } = one.faults
   one.faults.append = () => Promise.reject(new TypeError('planted'))
@@ -286,7 +286,7 @@ test('a bug in a command rejects that command alone, and the next one finds the 
   expect(one.bugs).toHaveLength(1)
 })
 
-test('commands refuse what a field may not hold, naming the bound', async () => {
+test('commands refuse an invalid field and name its bound', async () => {
   const { one, keyId } = await twoNodes()
   const { keys, cellars } = one.core
   const tooLong = 'x'.repeat(1_000)

@@ -10,8 +10,7 @@ import { seededEntropy } from '../../support/seeded-entropy.ts'
 import { asker, Cluster, makeTestKey, reading, type TestNode, typesOf } from '../../support/two-nodes.ts'
 
 /**
- * Nodes share a log. One begins to take a right away and dies at one of its appends: before it, or after it and before
- * it knows. The others have heard nothing and have their own views of the key. Every such point is tried.
+ * A node dies while it takes a right away: before one of its appends, or after it. The other nodes have heard nothing.
  */
 type Taking = {
   readonly name: string
@@ -50,7 +49,7 @@ const takings: readonly Taking[] = [
 ]
 
 const faults = ['unknown_not_written', 'unknown_written'] as const
-/** Each taking is two appends; a third, if the other node wrote last, since the readings' one then meets a conflict. */
+/** Two appends, and a third if the other node wrote last, because of a conflict. */
 const views = [
   { view: 'knows the last reading', isStale: false, appends: 2 },
   { view: 'does not know the last reading', isStale: true, appends: 3 },
@@ -65,7 +64,7 @@ const points = takings.flatMap((taking) =>
 
 type Nodes = { cluster: Cluster; dying: TestNode; other: TestNode; bystander: TestNode; keyId: string }
 
-/** Nodes that all know the key and have all written readings of it; none hears what the others write. */
+/** All nodes have written readings of the key. None hears of the others. */
 const openNodes = async (options: { readonly isStale: boolean }): Promise<Nodes> => {
   const cluster = new Cluster()
   const dying = await cluster.open()
@@ -77,7 +76,7 @@ const openNodes = async (options: { readonly isStale: boolean }): Promise<Nodes>
   return { cluster, dying, other, bystander, keyId }
 }
 
-/** Begins it on the dying node, with readings before and after it in its mailbox, and lets the node die of it. */
+/** Readings wait before and after the command. */
 const dieOf = async (taking: Taking, node: TestNode, keyId: string, cluster: Cluster): Promise<void> => {
   void node.core.keys.accept(keyId, { cellar: '', rack: '', keg: '', value: 1, timestamp: '' }, cluster.newId())
   void taking.run(node, keyId, cluster)
@@ -102,52 +101,46 @@ const expectInOrder = ({ key, readings }: { key: readonly RecordedEvent[]; readi
 }
 
 describe('a node dies while it takes a right away', () => {
-  test.each(points)(
-    '$name by one who $view, append $nth, $fault: asked again on the other node it holds from its answer on',
-    async (at) => {
-      const { cluster, dying, other, bystander, keyId } = await openNodes(at)
-      dying.faults.failAppend({ fault: at.fault, nth: at.nth, thenAway: true })
-      await dieOf(at.taking, dying, keyId, cluster)
+  test.each(points)('$name by one who $view, append $nth, $fault: a retry elsewhere succeeds', async (at) => {
+    const { cluster, dying, other, bystander, keyId } = await openNodes(at)
+    dying.faults.failAppend({ fault: at.fault, nth: at.nth, thenAway: true })
+    await dieOf(at.taking, dying, keyId, cluster)
 
-      const answer = await other.schedule.until(at.run(other, keyId, cluster))
-      expect(answer.ok).toBe(true)
-      const before = (await cluster.streams(keyId)).readings.length
-      const [refusedHere] = await other.post(keyId)
-      expect(refusedHere).toMatchObject({ ok: false, refusal: { kind: at.refusal } })
-      for (const node of [bystander, await cluster.open()]) {
-        const [refusedThere] = await node.post(keyId)
-        expect(refusedThere).toMatchObject({ ok: false, refusal: { kind: at.refusal } })
-        expect(node.bugs).toEqual([])
-      }
+    const answer = await other.schedule.until(at.run(other, keyId, cluster))
+    expect(answer.ok).toBe(true)
+    const before = (await cluster.streams(keyId)).readings.length
+    const [refusedHere] = await other.post(keyId)
+    expect(refusedHere).toMatchObject({ ok: false, refusal: { kind: at.refusal } })
+    for (const node of [bystander, await cluster.open()]) {
+      const [refusedThere] = await node.post(keyId)
+      expect(refusedThere).toMatchObject({ ok: false, refusal: { kind: at.refusal } })
+      expect(node.bugs).toEqual([])
+    }
 
-      const streams = await cluster.streams(keyId)
-      expect(streams.readings.length).toBe(before)
-      expect(typesOf(streams.key).filter((type) => type === at.event)).toHaveLength(1)
-      expectInOrder(streams)
-      expect(other.bugs).toEqual([])
-    },
-  )
+    const streams = await cluster.streams(keyId)
+    expect(streams.readings.length).toBe(before)
+    expect(typesOf(streams.key).filter((type) => type === at.event)).toHaveLength(1)
+    expectInOrder(streams)
+    expect(other.bugs).toEqual([])
+  })
 
-  test.each(points)(
-    '$name by one who $view, append $nth, $fault: a node that has heard of nothing never writes past what was written',
-    async (at) => {
-      const { cluster, dying, other, keyId } = await openNodes(at)
-      dying.faults.failAppend({ fault: at.fault, nth: at.nth, thenAway: true })
-      await dieOf(at.taking, dying, keyId, cluster)
-      const { readings } = await cluster.streams(keyId)
-      const isTaken = readings.some(({ type }) => type === 'ReadingsSealed' || type === 'ReadingsFenced')
+  test.each(points)('$name by one who $view, append $nth, $fault: other nodes write nothing more', async (at) => {
+    const { cluster, dying, other, keyId } = await openNodes(at)
+    dying.faults.failAppend({ fault: at.fault, nth: at.nth, thenAway: true })
+    await dieOf(at.taking, dying, keyId, cluster)
+    const { readings } = await cluster.streams(keyId)
+    const isTaken = readings.some(({ type }) => type === 'ReadingsSealed' || type === 'ReadingsFenced')
 
-      const answers = await other.post(keyId, 3)
-      if (isTaken)
-        for (const answer of answers) expect(answer).toMatchObject({ ok: false, refusal: { kind: at.refusal } })
-      else expect(answers.map(({ ok }) => ok)).toEqual([true, true, true])
-      const after = await cluster.streams(keyId)
-      expectInOrder(after)
-      if (isTaken && at.event === 'KeyRevoked') expect(typesOf(after.key).at(-1)).toBe('KeyRevoked')
-    },
-  )
+    const answers = await other.post(keyId, 3)
+    if (isTaken)
+      for (const answer of answers) expect(answer).toMatchObject({ ok: false, refusal: { kind: at.refusal } })
+    else expect(answers.map(({ ok }) => ok)).toEqual([true, true, true])
+    const after = await cluster.streams(keyId)
+    expectInOrder(after)
+    if (isTaken && at.event === 'KeyRevoked') expect(typesOf(after.key).at(-1)).toBe('KeyRevoked')
+  })
 
-  test('a sealed key is revoked by the sweep of the other node, as the one who sealed it said', async () => {
+  test('a sweep revokes a sealed key as the seal says', async () => {
     const { cluster, dying, other, keyId } = await openNodes({ isStale: false })
     dying.faults.failAppend({ fault: 'unknown_written', nth: 1, thenAway: true })
     await dying.schedule.quiet()
@@ -166,7 +159,7 @@ describe('a node dies while it takes a right away', () => {
     expect(other.core.projections.keys.get(keyId)?.revoked?.reason).toBe('stolen')
   })
 
-  test('a node that hears of a seal and of nothing else finishes the revocation, without being asked', async () => {
+  test('a node that hears only of the seal finishes the revocation', async () => {
     const { cluster, dying, other, keyId } = await openNodes({ isStale: false })
     dying.faults.failAppend({ fault: 'unknown_written', nth: 1, thenAway: true })
     void dying.core.keys.revoke(keyId, 'stolen', asker)
@@ -180,7 +173,7 @@ describe('a node dies while it takes a right away', () => {
     expect(other.core.projections.keys.get(keyId)?.revoked?.reason).toBe('stolen')
   })
 
-  test('a node that finishes a revocation goes on trying while the store is away', async () => {
+  test('a node tries to finish a revocation until the store is back', async () => {
     const { cluster, dying, other, keyId } = await openNodes({ isStale: false })
     dying.faults.failAppend({ fault: 'unknown_written', nth: 1, thenAway: true })
     void dying.core.keys.revoke(keyId, 'stolen', asker)
@@ -192,7 +185,7 @@ describe('a node dies while it takes a right away', () => {
     expect(other.bugs).toEqual([])
   })
 
-  test('a start finishes a revocation that was left half done, before it serves', async () => {
+  test('a start finishes a half-done revocation before it serves', async () => {
     const { cluster, dying, keyId } = await openNodes({ isStale: false })
     dying.faults.failAppend({ fault: 'unknown_written', nth: 1, thenAway: true })
     void dying.core.keys.revoke(keyId, 'stolen', asker)
@@ -204,7 +197,7 @@ describe('a node dies while it takes a right away', () => {
     expect(typesOf((await cluster.streams(keyId)).key)).toEqual(['KeyCreated', 'KeyRevoked'])
   })
 
-  test('a start on a store that never says whether it wrote goes on at the bound of a request', async () => {
+  test('a start goes on although the store never answers its append', async () => {
     const { cluster, dying, keyId } = await openNodes({ isStale: false })
     dying.faults.failAppend({ fault: 'unknown_written', nth: 1, thenAway: true })
     void dying.core.keys.revoke(keyId, 'stolen', asker)

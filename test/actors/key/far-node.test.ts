@@ -13,7 +13,7 @@ import { asker, cellar, reading, typesOf } from '../../support/two-nodes.ts'
 
 type Load = { accepted: number; refused: string[]; stop(): void }
 
-/** Nodes at several distances from one store, in one time that passes for all of them. */
+/** Nodes at several distances from one store, with one clock. */
 class Network {
   readonly inner: EventLog = createMemoryLog()
   readonly schedule: DrivenSchedule = drivenSchedule()
@@ -61,7 +61,6 @@ class Network {
     return core.keys.accept(keyId, reading, id)
   }
 
-  /** Devices that each post their next reading as soon as the one before was accepted. */
   load(core: OpenCore, keyId: string, devices: number): Load {
     let isOn = true
     const load: Load = {
@@ -85,7 +84,6 @@ class Network {
     return load
   }
 
-  /** The end of the readings, and the key's own events. */
   async history(keyId: string) {
     const key = await this.inner.read(keyStream(keyId), { direction: 'forwards', limit: readPageEventsMax })
     const [last] = await this.inner.read(readingsStream(keyId), { direction: 'backwards', limit: 1 })
@@ -93,7 +91,6 @@ class Network {
   }
 }
 
-/** Some nodes near the store that post without pause, and one far from it. */
 const openFar = async (ways: Ways, { nearNodes = 1, leaveTurns = true } = {}) => {
   const network = new Network()
   const chance = ways.jitter === 'steady' ? () => 0.5 : network.chance
@@ -162,8 +159,8 @@ describe.each(distances)(
   },
 )
 
-describe('a revocation that always loses', () => {
-  test('suspends the key first, for the same reason and by the same asker, and nothing is accepted after it', async () => {
+describe('a revocation that always meets a conflict', () => {
+  test('suspends the key first, with its reason and asker', async () => {
     const { network, far, keyId, loads } = await openFar(reviewed, { leaveTurns: false })
     await network.schedule.until(far.keys.revoke(keyId, 'stolen', asker))
     const before = loads.map(({ accepted }) => accepted)
@@ -179,7 +176,7 @@ describe('a revocation that always loses', () => {
     })
   })
 
-  test('is made all the same when another admin resumes the key meanwhile', async () => {
+  test('succeeds although another admin resumes the key', async () => {
     const ways = { ...reviewed, farMs: 10, commitMs: 0 }
     const { network, near, far, keyId, loads } = await openFar(ways, { leaveTurns: false })
     const resume = async (): Promise<void> => {
@@ -197,7 +194,7 @@ describe('a revocation that always loses', () => {
     expect(last?.type).toBe('ReadingsSealed')
   })
 
-  test('leaves the key suspended when its node dies before the seal, and is made when it is asked again', async () => {
+  test('leaves the key suspended if its node dies, and can be repeated', async () => {
     const { network, far, faults, farAway, keyId, loads } = await openFar(reviewed, { leaveTurns: false })
     faults.failAppend({ fault: 'unknown_written', nth: sealTriesMax + 1, thenAway: true })
     void far.keys.revoke(keyId, 'stolen', asker)
@@ -216,7 +213,7 @@ describe('a revocation that always loses', () => {
     expect(typesOf((await network.history(keyId)).key)).toEqual(['KeyCreated', 'KeySuspended', 'KeyRevoked'])
   })
 
-  test('is not confirmed, rather than nothing, when the store goes away behind the suspension', async () => {
+  test('is not_confirmed when the store goes away after the suspension', async () => {
     const { network, far, faults, keyId, loads } = await openFar(reviewed, { leaveTurns: false })
     faults.failAppend({ fault: 'not_written', nth: sealTriesMax + 2, thenAway: true })
     const answer = await network.schedule.until(far.keys.revoke(keyId, 'stolen', asker))
@@ -225,7 +222,7 @@ describe('a revocation that always loses', () => {
   })
 })
 
-describe('a node that has a log of several nodes for itself', () => {
+describe('a node that is alone on a log for several', () => {
   const ways = { oneWayMs: 1, commitMs: 3 }
 
   const acceptedIn10s = async (log: (network: Network) => EventLog): Promise<number> => {
@@ -237,16 +234,16 @@ describe('a node that has a log of several nodes for itself', () => {
     return load.accepted
   }
 
-  test('gives a tenth of what one key can take at the most, and nothing where nobody else can write', async () => {
+  test('loses at most a tenth of one key’s throughput', async () => {
     const alone = await acceptedIn10s((network) => ({ ...network.far(ways), lags: false }))
     const shared = await acceptedIn10s((network) => network.far(ways))
-    // Four a round trip of five ms.
+    // Four in each round trip of 5 ms.
     expect(alone).toBeGreaterThanOrEqual(7_990)
     expect(shared).toBeLessThan(alone)
     expect(shared).toBeGreaterThan(alone * 0.9)
   })
 
-  test('holds up no reading of a key that rests by itself', async () => {
+  test('does not delay a key that rests', async () => {
     const network = new Network()
     const core = await network.open(ways)
     const keyId = await network.makeKey(core)

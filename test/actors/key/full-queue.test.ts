@@ -15,7 +15,7 @@ setDefaultTimeout(60_000)
 let folder: TemporaryFolder
 let log: EventLog
 let core: OpenCore
-/** Commits wait for it, as for a disk that stalls. */
+/** Commits wait for it. */
 let disk: Promise<void>
 
 beforeEach(async () => {
@@ -32,14 +32,14 @@ afterEach(async () => {
   folder.remove()
 })
 
-test('revocation and suspension are not refused because readings fill the queue in front of the log', async () => {
+test('revocation and suspension succeed while readings fill the log’s queue', async () => {
   const keyIds: string[] = []
   while (keyIds.length < fillers + 4) keyIds.push(await makeKey())
   const [stolen = '', lost = '', ...others] = keyIds
   await Promise.all(keyIds.map((keyId) => core.keys.accept(keyId, reading, crypto.randomUUID())))
   const back = Promise.withResolvers<void>()
   disk = back.promise
-  // Two groups are under way, and all behind them waits.
+  // Two commit groups are under way. The rest waits.
   const [first = '', second = '', ...more] = others
   const answers = [core.keys.accept(first, reading, crypto.randomUUID())]
   await turn()
@@ -64,7 +64,7 @@ test('revocation and suspension are not refused because readings fill the queue 
   }
 })
 
-/** Keys that fill the queue to its last place, and one more, which is refused. */
+/** They fill the queue. One more is refused. */
 const fillers = Math.ceil(logQueueReadingsMax / batchReadingsMax) + 1
 
 const makeKey = async (): Promise<string> => {
@@ -74,7 +74,7 @@ const makeKey = async (): Promise<string> => {
   return made.value.state.keyId
 }
 
-/** Whatever is due by now has run, several times over. */
+/** Lets everything that is due run. */
 const turn = async (): Promise<void> => {
   for (let times = 0; times < 5; times += 1) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -4,7 +4,7 @@ import { readKeyEvents } from '../../../src/actors/key/key-events.ts'
 import { keyStream } from '../../../src/domain/stream-names.ts'
 import { asker, Cluster, makeTestKey } from '../../support/two-nodes.ts'
 
-test('readKeyEvents() finds each fence and the seal among any number of readings, and reads none of these', async () => {
+test('readKeyEvents() finds fences and the seal without reading the readings', async () => {
   const cluster = new Cluster()
   const node = await cluster.open()
   const keyId = await makeTestKey(node)

@@ -5,7 +5,7 @@ import { faultyLog } from '../../support/logs/faulty-log.ts'
 import { seededEntropy } from '../../support/seeded-entropy.ts'
 import { Cluster, makeTestKey, reading, typesOf } from '../../support/two-nodes.ts'
 
-test('A start serves before it has recorded the expiries that it missed, and records each of them once', async () => {
+test('a start serves before it records missed expiries, each once', async () => {
   const cluster = new Cluster()
   const { clock } = cluster
   const node = await cluster.open()
@@ -17,7 +17,7 @@ test('A start serves before it has recorded the expiries that it missed, and rec
   const schedule = drivenSchedule()
   const { keys, sweep } = await schedule.until(openCore({ log, clock, entropy: seededEntropy(7), schedule }))
   expect(held.waiting).toBe(1)
-  // A key is refused before that is recorded, and a sweep that comes meanwhile joins the one that is under way.
+  // The expired key is refused before the record. A second sweep joins the first.
   const [, last = ''] = keyIds
   expect(await keys.accept(last, reading, cluster.newId())).toEqual({ ok: false, refusal: { kind: 'key_expired' } })
   const swept = sweep()

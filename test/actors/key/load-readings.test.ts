@@ -17,8 +17,8 @@ const opened = async (
 const accept = ({ core }: TestNode, cluster: Cluster, keyId: string) =>
   core.keys.accept(keyId, reading, cluster.newId())
 
-describe('a key accepts readings', () => {
-  test('in one append for all that came in one turn of the event loop, each with its own revision', async () => {
+describe('accept()', () => {
+  test('appends all readings of one turn together', async () => {
     const { node, keyId } = await opened()
     await node.post(keyId)
     const before = node.faults.appends
@@ -29,7 +29,7 @@ describe('a key accepts readings', () => {
     )
   })
 
-  test('in the next append for all that came while one was out', async () => {
+  test('appends readings that come during an append with the next one', async () => {
     const { cluster, node, keyId } = await opened()
     await node.post(keyId)
     const held = node.faults.hold('before')
@@ -46,7 +46,7 @@ describe('a key accepts readings', () => {
     expect(node.faults.appends).toBe(before + 1)
   })
 
-  test('with a time that never goes back, whatever the clock does', async () => {
+  test('never records an earlier time than before', async () => {
     const { cluster, node, keyId } = await opened()
     await node.post(keyId)
     cluster.clock.advance(-5_000)
@@ -57,7 +57,7 @@ describe('a key accepts readings', () => {
     expect(times).toEqual(times.toSorted((a, b) => a - b))
   })
 
-  test('up to the mailbox, and refuses the one past it as overloaded', async () => {
+  test('is overloaded one request past the mailbox’s bound', async () => {
     const { cluster, node, keyId } = await opened({ limit: { readings: 1_000_000, windowMs: 60_000 } })
     await node.post(keyId)
     const held = node.faults.hold('before')
@@ -70,7 +70,7 @@ describe('a key accepts readings', () => {
     expect((await node.post(keyId))[0]?.ok).toBe(true)
   })
 
-  test('in appends that hold at most so many readings and bytes', async () => {
+  test('bounds the readings and bytes of an append', async () => {
     const { cluster, node, keyId } = await opened({ limit: { readings: 1_000_000, windowMs: 60_000 } })
     await node.post(keyId)
     const wide = { ...reading, rack: '\u{1F377}'.repeat(128), keg: '\u{1F377}'.repeat(128) }
@@ -78,12 +78,12 @@ describe('a key accepts readings', () => {
     const asked = Array.from({ length: 1_000 }, () => node.core.keys.accept(keyId, wide, cluster.newId()))
     await node.schedule.until(Promise.all(asked))
     const appends = node.faults.appends - before
-    // 256 characters of 4 bytes, and the rest: 1,000 of them are more than 1 MB, and one append at most 512 KiB.
+    // 1,000 of these have more than 1 MB. An append has at most 512 KiB.
     expect(appends).toBeGreaterThanOrEqual(2)
     expect(appendReadingsMax).toBeGreaterThanOrEqual(1_000)
   })
 
-  test('only until the instant at which it expires, judged when the append is made', async () => {
+  test('refuses a key at its expiry, judged when the append is made', async () => {
     const { cluster, node, keyId } = await opened({ expiresAt: Date.UTC(2026, 2, 1, 12) + 1_000 })
     cluster.clock.advance(999)
     expect((await node.post(keyId))[0]?.ok).toBe(true)
@@ -98,7 +98,7 @@ describe('a key accepts readings', () => {
     expect(readings).toHaveLength(1)
   })
 
-  test('again with a later expiry, before which the one that was in force is recorded, though no sweep has seen it', async () => {
+  test('works again after a later expiry, and the first one is recorded', async () => {
     const { cluster, node, keyId } = await opened({ expiresAt: Date.UTC(2026, 2, 1, 12) + 1_000 })
     cluster.clock.advance(1_000)
     const later = cluster.clock.now() + 1_000
@@ -109,7 +109,7 @@ describe('a key accepts readings', () => {
     expect(key.map(({ metadata }) => metadata.by.kind)).toEqual(['cli', 'system', 'cli'])
   })
 
-  test('not at all if there is no such key', async () => {
+  test('refuses a key that does not exist', async () => {
     const { cluster, node } = await opened()
     expect(await node.schedule.until(accept(node, cluster, 'nobodys1'))).toEqual({
       ok: false,
@@ -122,7 +122,7 @@ describe('a key accepts readings', () => {
 describe('the window of a key', () => {
   const limit = { readings: 10, windowMs: 60_000 }
 
-  test('refuses the reading one past the limit, before and after a restart, until the first one leaves', async () => {
+  test('refuses one past the limit, also after a restart', async () => {
     const { cluster, node, keyId } = await opened({ limit })
     const answers = await node.post(keyId, 11)
     expect(answers.map(({ ok }) => ok)).toEqual([...Array.from({ length: 10 }, () => true), false])
@@ -162,7 +162,7 @@ describe('the window of a key', () => {
     expect(new Set(readings.map(({ id }) => id)).size).toBe(10)
   })
 
-  test('gives the places of a failed append back, and refuses with what the store said', async () => {
+  test('gets the places of a failed append back', async () => {
     const { node, keyId } = await opened({ limit })
     await node.post(keyId)
     for (const [reason, kind] of [
@@ -186,7 +186,7 @@ describe('the window of a key', () => {
     expect(await node.schedule.until(Promise.resolve(node.core.keys.usage(keyId)))).toMatchObject({ limit, used: 7 })
   })
 
-  test("is the cellar's for a key that has none of its own, from the next reading on", async () => {
+  test('follows the cellar’s limit from the next reading on', async () => {
     const { node, keyId } = await opened()
     await node.post(keyId, 3)
     const policy = {
@@ -199,7 +199,7 @@ describe('the window of a key', () => {
     expect((await node.post(keyId))[0]).toMatchObject({ refusal: { kind: 'rate_limited', limit: policy.limit } })
   })
 
-  test('costs the same to load at any number of readings, and counts them all', async () => {
+  test('takes the same time to load at any number of readings', async () => {
     const { cluster, keyId } = await opened({ limit: { readings: 100_000, windowMs: 60_000 } })
     let recordedAt = cluster.clock.now()
     let revision = -1
@@ -240,7 +240,7 @@ describe('the window of a key', () => {
 })
 
 describe('an append whose outcome is unknown', () => {
-  test('is made again alone and unchanged until it is known, and what came meanwhile goes after it', async () => {
+  test('is sent again unchanged, and later readings go after it', async () => {
     const { cluster, node, keyId } = await opened()
     await node.post(keyId)
     node.faults.failAppend({ fault: 'unknown_written' })
@@ -252,7 +252,7 @@ describe('an append whose outcome is unknown', () => {
     expect((await cluster.streams(keyId)).readings).toHaveLength(3)
   })
 
-  test('stays unknown when a later try says not written: that one speaks of itself only', async () => {
+  test('stays unknown when a later try was not written', async () => {
     const { cluster, node, keyId } = await opened()
     await node.post(keyId)
     node.faults.failAppend({ fault: 'unknown_written' })
@@ -262,7 +262,7 @@ describe('an append whose outcome is unknown', () => {
     expect((await cluster.streams(keyId)).readings).toHaveLength(2)
   })
 
-  test('lets nobody wait longer than the bound, and keeps the place taken until it is known', async () => {
+  test('is answered at the bound, and its place stays taken', async () => {
     const { cluster, node, keyId } = await opened({ limit: { readings: 2, windowMs: 600_000 } })
     await node.post(keyId)
     node.faults.failAppend({ fault: 'unknown_written' })
@@ -284,7 +284,7 @@ describe('an append whose outcome is unknown', () => {
     expect((await cluster.streams(keyId)).readings).toHaveLength(2)
   })
 
-  test('while the store is known to be away, those behind it are refused at once, and taken when it is back', async () => {
+  test('refuses later readings at once while the store is away', async () => {
     const { cluster, node, keyId } = await opened()
     await node.post(keyId)
     const held = node.faults.hold('before')
@@ -305,7 +305,7 @@ describe('an append whose outcome is unknown', () => {
     expect((await node.post(keyId))[0]).toMatchObject({ ok: true, value: { first: 2 } })
   })
 
-  test('that turns out not to be written gives its place back', async () => {
+  test('gives its place back if it was not written', async () => {
     const { cluster, node, keyId } = await opened({ limit: { readings: 2, windowMs: 600_000 } })
     const other = await cluster.open()
     await node.post(keyId)
@@ -325,7 +325,7 @@ describe('an append whose outcome is unknown', () => {
 })
 
 describe('two nodes that write readings of one key', () => {
-  test('both get theirs in, each exactly once', async () => {
+  test('both store all of theirs exactly once', async () => {
     const { cluster, node, keyId } = await opened()
     const other = await cluster.open()
     for (let round = 0; round < 20; round += 1) {
@@ -337,7 +337,7 @@ describe('two nodes that write readings of one key', () => {
     expect(new Set(readings.map(({ id }) => id)).size).toBe(120)
   })
 
-  test('give up with overloaded after so many conflicts, and take the next reading', async () => {
+  test('answer overloaded after too many conflicts, and accept the next', async () => {
     const { cluster, node, keyId } = await opened()
     await node.post(keyId)
     let conflicts = 0
@@ -359,7 +359,7 @@ describe('two nodes that write readings of one key', () => {
 })
 
 describe('a bug in an actor', () => {
-  test('answers everyone with internal_error, and the next ask finds the state folded anew', async () => {
+  test('is answered as internal_error, and the state is loaded again', async () => {
     const { cluster, node, keyId } = await opened({ limit: { readings: 3, windowMs: 60_000 } })
     await node.post(keyId)
     const { append } = node.faults
@@ -373,7 +373,7 @@ describe('a bug in an actor', () => {
     expect((await cluster.streams(keyId)).readings).toHaveLength(3)
   })
 
-  test('in a clock that throws is met in accept() itself, which still answers', async () => {
+  test('in the clock does not keep accept() from answering', async () => {
     const { cluster, node, keyId } = await opened()
     await node.post(keyId)
     const { now } = cluster.clock
@@ -401,7 +401,7 @@ describe('a drain', () => {
     expect((await asked).ok).toBe(true)
   })
 
-  test('ends at its bound though the store never answers, and whoever waits is told', async () => {
+  test('ends at its bound although the store never answers', async () => {
     const { cluster, node, keyId } = await opened()
     await node.post(keyId)
     node.faults.hold('before')
@@ -412,7 +412,7 @@ describe('a drain', () => {
   })
 })
 
-test('a revision that the store named and lost, with a leader that died say, costs one refusal and no more', async () => {
+test('a revision that the store named and lost costs one refusal', async () => {
   const cluster = new Cluster()
   const node = await cluster.open()
   const keyId = await makeTestKey(node)
@@ -428,11 +428,11 @@ test('a revision that the store named and lost, with a leader that died say, cos
   expect(node.bugs).toEqual([])
 })
 
-test('a bug in what is made of a request is answered as one, and the next is taken', async () => {
+test('a bug in one request’s events does not spoil the next request', async () => {
   const cluster = new Cluster()
   const node = await cluster.open()
   const keyId = await makeTestKey(node)
-  // The readings of a batch are numbered from its id, which this one does not allow.
+  // No reading ids can be derived from this request id.
   const spoilt = await node.schedule.until(node.core.keys.accept(keyId, [reading, reading], 'not a UUID'))
   expect(spoilt).toMatchObject({ ok: false, refusal: { kind: 'internal_error' } })
   expect(node.bugs).toHaveLength(1)

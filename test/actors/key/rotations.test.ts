@@ -22,7 +22,7 @@ const rotated = async (node: TestNode, keyId: string, rotating: Rotating = {}): 
   return state.keyId
 }
 
-/** Posts one reading, has it heard of, and says what came of it. */
+/** Posts one reading, which all nodes hear of. */
 const use = async (node: TestNode, keyId: string): Promise<string> => {
   const [answer] = await node.post(keyId)
   node.late.deliver()
@@ -37,7 +37,7 @@ const setExpiry = (node: TestNode, keyId: string, expiresAt: number | null) =>
 const expiryOf = (node: TestNode, keyId: string): number | null =>
   node.core.projections.keys.get(keyId)?.expiresAt ?? null
 
-/** Without the record of an expiry, which a request, a sweep or nobody has noticed so far. */
+/** Without `KeyExpired`, whose time is not fixed. */
 const keyTypes = async (cluster: Cluster, keyId: string): Promise<readonly string[]> =>
   typesOf((await cluster.streams(keyId)).key).filter((type) => type !== 'KeyExpired')
 
@@ -50,7 +50,7 @@ const opened = async (key: Parameters<typeof makeTestKey>[1] = {}): Promise<Open
 }
 
 describe('rotate()', () => {
-  test('makes a key with the label, note, limit and expiry of the old one, and both name each other', async () => {
+  test('copies label, note, limit and expiry, and links both keys', async () => {
     const limit = { readings: 7, windowMs: 1_000 }
     const cluster = new Cluster()
     const expiresAt = cluster.clock.now() + 30 * 24 * hourMs
@@ -65,7 +65,7 @@ describe('rotate()', () => {
     expect(old?.expiresAt).toBe(expiresAt)
   })
 
-  test('takes nothing from the old key, however long the new one is not used', async () => {
+  test('leaves the old key working until the new one is used', async () => {
     const { cluster, node, keyId } = await opened()
     await rotated(node, keyId, { overlapMs: 0 })
     cluster.clock.advance(400 * 24 * hourMs)
@@ -74,7 +74,7 @@ describe('rotate()', () => {
     expect(await keyTypes(cluster, keyId)).toEqual(['KeyCreated', 'KeyRotated'])
   })
 
-  test('refuses an overlap that is none of the four, a key that is revoked, has expired or is none, and writes nothing', async () => {
+  test('refuses other overlaps, and revoked, expired and unknown keys', async () => {
     const { cluster, node, keyId } = await opened({ expiresAt: new Cluster().clock.now() + 1_000 })
     const before = (await cluster.all()).length
     for (const wrong of [1, -1, Number.NaN, ...rotationOverlapsMs.map((ms) => ms + 1)]) {
@@ -89,7 +89,7 @@ describe('rotate()', () => {
     expect(await rotate(node, keyId)).toMatchObject({ refusal: { kind: 'key_is_revoked' } })
   })
 
-  test('rotates a suspended key: the new one works, and the old one stays suspended', async () => {
+  test('rotates a suspended key, which stays suspended', async () => {
     const { node, keyId } = await opened()
     await node.schedule.until(node.core.keys.suspend(keyId, 'leaked', asker))
     const successorId = await rotated(node, keyId)
@@ -97,7 +97,7 @@ describe('rotate()', () => {
     expect(await use(node, keyId)).toBe('key_invalid')
   })
 
-  test('refuses a form that is sent again, and leaves the successor that counts as it is', async () => {
+  test('refuses a form that is sent again, without any change', async () => {
     const { cluster, node, keyId } = await opened()
     const first = await rotated(node, keyId, { successorId: 'first000' })
     const second = await rotated(node, keyId)
@@ -106,7 +106,7 @@ describe('rotate()', () => {
     expect(await keyTypes(cluster, first)).toEqual(['KeyCreated'])
   })
 
-  test('makes one key of a form that is sent twice at once, to two nodes', async () => {
+  test('makes one key of a form that two nodes get at once', async () => {
     const { cluster, node, keyId } = await opened()
     const other = await cluster.open()
     const both = await Promise.all([node, other].map((each) => rotate(each, keyId, { successorId: 'twice000' })))
@@ -131,7 +131,7 @@ describe('the replaced key that rotate() answers', () => {
     expect(await replacedId(node, keyId)).toBeNull()
   })
 
-  test('is the same when a form is sent again after its first try broke off', async () => {
+  test('is the same when a broken-off form is sent again', async () => {
     const { node, keyId } = await opened()
     await rotated(node, keyId, { successorId: 'before00' })
     const tries = [
@@ -146,7 +146,7 @@ describe('the replaced key that rotate() answers', () => {
     expect(await replacedId(node, keyId, { overlapMs: 0, successorId: 'follows0' })).toBe('before00')
   })
 
-  test('is never one that another node has replaced already', async () => {
+  test('is never one that another node has replaced', async () => {
     const { cluster, node, keyId } = await opened()
     await rotated(node, keyId, { successorId: 'first000' })
     const late = await cluster.open()
@@ -157,7 +157,7 @@ describe('the replaced key that rotate() answers', () => {
     expect(await replacedId(node, keyId, { successorId: 'fourth00' })).toBe('third000')
   })
 
-  test('is the one before in the log when two nodes rotate at once', async () => {
+  test('is the one before in the log of two rotations', async () => {
     const { cluster, node, keyId } = await opened()
     await rotated(node, keyId, { successorId: 'first000' })
     const other = await cluster.open()
@@ -169,7 +169,7 @@ describe('the replaced key that rotate() answers', () => {
   })
 })
 
-describe('a rotation that broke off before the new key was made', () => {
+describe('a rotation that broke off before the new key', () => {
   const brokenOff = async () => {
     const { cluster, node, keyId } = await opened()
     node.faults.failAppend({ fault: 'not_written', nth: 2 })
@@ -177,13 +177,13 @@ describe('a rotation that broke off before the new key was made', () => {
     return { cluster, node, keyId, answer }
   }
 
-  test('is answered as not confirmed, since something was written', async () => {
+  test('is not_confirmed, since something was written', async () => {
     const { node, keyId, answer } = await brokenOff()
     expect(answer).toMatchObject({ ok: false, refusal: { kind: 'not_confirmed' } })
     expect(await rotate(node, keyId, { overlapMs: 0, successorId: 'follows0' })).toMatchObject({ ok: true })
   })
 
-  test('asked again with another overlap, goes by that one, also after a restart', async () => {
+  test('uses the overlap of the retry', async () => {
     const { cluster, node, keyId } = await brokenOff()
     await rotated(node, keyId, { overlapMs: 24 * hourMs, successorId: 'follows0' })
     const usedAt = cluster.clock.now()
@@ -196,7 +196,7 @@ describe('a rotation that broke off before the new key was made', () => {
     expect(await keyTypes(cluster, keyId)).toEqual(types)
   })
 
-  test('is ended by no key that took its id without following', async () => {
+  test('is not ended by another key of that id', async () => {
     const { node, keyId } = await brokenOff()
     const input = { cellar, label: '', note: '', limit: null, expiresAt: null, keyId: 'follows0' }
     granted(await node.schedule.until(node.core.keys.create(input, asker)))
@@ -206,8 +206,8 @@ describe('a rotation that broke off before the new key was made', () => {
   })
 })
 
-describe('the first reading with the new key', () => {
-  test.each(rotationOverlapsMs.map((ms) => [ms]))('ends the old one %d ms later, to the millisecond', async (ms) => {
+describe('the first use of the new key', () => {
+  test.each(rotationOverlapsMs.map((ms) => [ms]))('ends the old one exactly %d ms later', async (ms) => {
     const { cluster, node, keyId } = await opened()
     const successorId = await rotated(node, keyId, { overlapMs: ms })
     cluster.clock.advance(5_000)
@@ -230,7 +230,7 @@ describe('the first reading with the new key', () => {
     expect(typesOf(readings)).toContain('ReadingsFenced')
   })
 
-  test('never gives the old one more than its own expiry', async () => {
+  test('never extends the old key’s expiry', async () => {
     const { cluster, node, keyId } = await opened({ expiresAt: new Cluster().clock.now() + overlapMs - 1 })
     const expiresAt = expiryOf(node, keyId)
     const successorId = await rotated(node, keyId)
@@ -240,7 +240,7 @@ describe('the first reading with the new key', () => {
     expect(await use(node, keyId)).toBe('key_expired')
   })
 
-  test('leaves an earlier expiry that an admin has set meanwhile', async () => {
+  test('keeps an earlier expiry that an admin has set', async () => {
     const { cluster, node, keyId } = await opened()
     const successorId = await rotated(node, keyId)
     await setExpiry(node, keyId, cluster.clock.now() + 1)
@@ -248,7 +248,7 @@ describe('the first reading with the new key', () => {
     expect(expiryOf(node, keyId)).toBe(cluster.clock.now() + 1)
   })
 
-  test('gives way to an admin who gives the old one more time afterwards, also after a restart', async () => {
+  test('does not undo a later expiry that an admin sets', async () => {
     const { cluster, node, keyId } = await opened()
     const successorId = await rotated(node, keyId)
     await use(node, successorId)
@@ -260,7 +260,7 @@ describe('the first reading with the new key', () => {
     expect(await keyTypes(cluster, keyId)).toEqual(['KeyCreated', 'KeyRotated', 'KeySuperseded', 'KeyExpirySet'])
   })
 
-  test('counts with the last of two successors alone', async () => {
+  test('counts only for the last successor', async () => {
     const { node, keyId } = await opened()
     const first = await rotated(node, keyId, { overlapMs: 0 })
     const second = await rotated(node, keyId, { overlapMs: 0 })
@@ -273,7 +273,7 @@ describe('the first reading with the new key', () => {
     expect(await rotate(node, keyId)).toMatchObject({ refusal: { kind: 'key_is_superseded', successorId: second } })
   })
 
-  test('of a successor’s own successor ends both before it', async () => {
+  test('ends the whole chain of old keys', async () => {
     const { cluster, node, keyId } = await opened()
     const middle = await rotated(node, keyId, { overlapMs: 24 * hourMs })
     const last = await rotated(node, middle, { overlapMs: 0 })
@@ -286,8 +286,7 @@ describe('the first reading with the new key', () => {
     expect(expiryOf(node, keyId)).toBe(usedAt + 24 * hourMs)
   })
 
-  describe('of what followed a successor that was revoked unused', () => {
-    /** Two in a row leak before their first use. */
+  describe('after an unused successor was revoked', () => {
     const leaked = async () => {
       const { cluster, node, keyId } = await opened()
       const second = await rotated(node, keyId, { overlapMs: 24 * hourMs })
@@ -300,7 +299,7 @@ describe('the first reading with the new key', () => {
     const ended = ['KeyCreated', 'KeyRotated', 'KeySuperseded']
     const endedByRevocation = ['KeyCreated', 'KeyRotated', 'KeyRevoked']
 
-    test('ends the key that is left, by that reading', async () => {
+    test('ends the old key', async () => {
       const { cluster, node, keyId, second, third, last, revoke } = await leaked()
       for (const each of [second, third]) await revoke(node, each)
       node.late.deliver()
@@ -315,7 +314,7 @@ describe('the first reading with the new key', () => {
       expect(node.bugs).toEqual([])
     })
 
-    test('ends it on a node that started in between', async () => {
+    test('ends it on a node that started later', async () => {
       const { cluster, node, keyId, second, third, last, revoke } = await leaked()
       for (const each of [second, third]) await revoke(node, each)
       const restarted = await cluster.open()
@@ -323,7 +322,7 @@ describe('the first reading with the new key', () => {
       expect(await keyTypes(cluster, keyId)).toEqual(ended)
     })
 
-    test('ends it at the next start, should nobody have lived to', async () => {
+    test('ends it at the next start', async () => {
       const { cluster, node, keyId, second, third, last, revoke } = await leaked()
       for (const each of [second, third]) await revoke(node, each)
       await node.post(last)
@@ -332,18 +331,18 @@ describe('the first reading with the new key', () => {
       expect(await keyTypes(cluster, keyId)).toEqual(ended)
     })
 
-    test('ends it on a node that hears of the revocations after that reading', async () => {
+    test('ends it although the revocations are heard late', async () => {
       const { cluster, node, keyId, second, third, last, revoke } = await leaked()
       const other = await cluster.open()
       for (const each of [second, third]) await revoke(other, each)
-      // This node’s own reading comes to it before what the other wrote.
+      // The node hears of its own reading first.
       expect(await use(node, last)).toBe('accepted')
       expect(await keyTypes(cluster, keyId)).toEqual(ended)
       expect(node.bugs).toEqual([])
     })
   })
 
-  test('of a successor that was revoked unused never comes, and ends nothing', async () => {
+  test('never comes if the new key was revoked unused', async () => {
     const { cluster, node, keyId } = await opened()
     const successorId = await rotated(node, keyId)
     await node.schedule.until(node.core.keys.revoke(successorId, '', asker))
@@ -354,7 +353,7 @@ describe('the first reading with the new key', () => {
     expect(await keyTypes(cluster, keyId)).toEqual(['KeyCreated', 'KeyRotated'])
   })
 
-  test('ends nothing that is revoked', async () => {
+  test('changes no revoked key', async () => {
     const { cluster, node, keyId } = await opened()
     const successorId = await rotated(node, keyId)
     await node.schedule.until(node.core.keys.revoke(keyId, '', asker))
@@ -363,7 +362,7 @@ describe('the first reading with the new key', () => {
     expect(await keyTypes(cluster, keyId)).toEqual(['KeyCreated', 'KeyRotated', 'KeyRevoked'])
   })
 
-  test('heard of on two nodes at once, ends the old one once, and a third that hears of nothing is fenced out', async () => {
+  test('on two nodes at once ends the old one once', async () => {
     const { cluster, node, keyId } = await opened()
     const successorId = await rotated(node, keyId, { overlapMs: 0 })
     const [other, deaf] = [await cluster.open(), await cluster.open()]
@@ -379,7 +378,7 @@ describe('the first reading with the new key', () => {
     for (const each of [node, other, deaf]) expect(each.bugs).toEqual([])
   })
 
-  test('ends the old one all the same when the store is away just then', async () => {
+  test('ends the old one when the store is back', async () => {
     const { cluster, node, keyId } = await opened()
     const successorId = await rotated(node, keyId, { overlapMs: 0 })
     await node.post(successorId)
@@ -397,7 +396,7 @@ const faults = ['unknown_not_written', 'unknown_written'] as const
 const points = faults.flatMap((fault) => [1, 2].map((nth) => ({ fault, nth })))
 
 describe('a node dies while it rotates a key', () => {
-  test.each(points)('at append $nth, $fault: nothing is taken, and a retry makes the one key', async (at) => {
+  test.each(points)('at append $nth, $fault: a retry makes one key', async (at) => {
     const { cluster, node, keyId } = await opened()
     node.faults.failAppend({ ...at, thenAway: true })
     void node.core.keys.rotate(keyId, { overlapMs: 0, successorId: 'follows0' }, asker)
@@ -410,7 +409,7 @@ describe('a node dies while it rotates a key', () => {
     const isMade = at.nth === 2 && at.fault === 'unknown_written'
     expect(again).toMatchObject(isMade ? { ok: false, refusal: { kind: 'key_exists' } } : { ok: true })
     other.late.deliver()
-    // Its text may have been lost: another takes its place.
+    // Its text may be lost, so another key replaces it.
     const successorId = isMade ? await rotated(other, keyId, { overlapMs: 0 }) : 'follows0'
     expect(await use(other, successorId)).toBe('accepted')
     expect(await use(other, keyId)).toBe('key_expired')
@@ -435,7 +434,7 @@ describe('a node dies while it ends a rotation', () => {
     return { cluster, other, deaf, keyId }
   }
 
-  test.each(points)('at append $nth, $fault: another node ends it when it hears of the reading', async (at) => {
+  test.each(points)('at append $nth, $fault: another node ends it', async (at) => {
     const { cluster, other, deaf, keyId } = await died(at)
     other.late.deliver()
     await other.schedule.advance(heartbeatMs)
@@ -447,7 +446,7 @@ describe('a node dies while it ends a rotation', () => {
     expect(other.bugs).toEqual([])
   })
 
-  test.each(points)('at append $nth, $fault: the next start ends it before it serves', async (at) => {
+  test.each(points)('at append $nth, $fault: the next start ends it', async (at) => {
     const { cluster, keyId } = await died(at)
     const restarted = await cluster.open()
     expect(await keyTypes(cluster, keyId)).toEqual(['KeyCreated', 'KeyRotated', 'KeySuperseded'])

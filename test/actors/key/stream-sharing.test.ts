@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { givingWayMsMax, heartbeatMs, sharedStreamMs } from '../../../src/limits.ts'
 import { asker, Cluster, makeTestKey, reading, type TestNode } from '../../support/two-nodes.ts'
 
-/** Two nodes that have met in the readings of one key: `one` wrote last, behind a conflict. */
+/** `one` wrote last, after a conflict with `other`. */
 const openShared = async (): Promise<{ cluster: Cluster; one: TestNode; other: TestNode; keyId: string }> => {
   const cluster = new Cluster()
   const [one, other] = [await cluster.open(), await cluster.open()]
@@ -14,8 +14,8 @@ const openShared = async (): Promise<{ cluster: Cluster; one: TestNode; other: T
   return { cluster, one, other, keyId }
 }
 
-describe('a node that has met another in a stream', () => {
-  test('lets time pass before its next append there, and then makes it', async () => {
+describe('a node that met a conflict', () => {
+  test('pauses before its next append', async () => {
     const { cluster, one, keyId } = await openShared()
     const before = one.faults.appends
     const posted = one.core.keys.accept(keyId, reading, cluster.newId())
@@ -27,7 +27,7 @@ describe('a node that has met another in a stream', () => {
     expect((await posted).ok).toBe(true)
   })
 
-  test('does so after each append, and no longer once they have not met for a while', async () => {
+  test('pauses after each append until no conflict comes for a while', async () => {
     const { cluster, one, keyId } = await openShared()
     await one.schedule.advance(sharedStreamMs + heartbeatMs)
     await one.post(keyId)
@@ -39,7 +39,7 @@ describe('a node that has met another in a stream', () => {
     expect((await posted).ok).toBe(true)
   })
 
-  test('takes a command at once all the same', async () => {
+  test('still runs a command at once', async () => {
     const { cluster, one, keyId } = await openShared()
     void one.core.keys.accept(keyId, reading, cluster.newId())
     const revoked = one.core.keys.revoke(keyId, 'stolen', asker)
@@ -48,14 +48,14 @@ describe('a node that has met another in a stream', () => {
   })
 })
 
-test('a node that hears of a change by another makes no append until that one can have fenced the readings', async () => {
+test('a node that hears of a change leaves time for its fence', async () => {
   const cluster = new Cluster()
   const [one, other] = [await cluster.open(), await cluster.open()]
   const keyId = await makeTestKey(one)
   other.late.deliver()
   await other.post(keyId)
 
-  // Held before its fence, which comes second.
+  // Holds the fence.
   const held = one.faults.hold('after')
   const changed = one.core.keys.setLimit(keyId, { readings: 5, windowMs: 60_000 }, asker)
   await one.schedule.quiet()
@@ -70,7 +70,7 @@ test('a node that hears of a change by another makes no append until that one ca
   expect((await other.schedule.until(posted)).ok).toBe(true)
 })
 
-test('the answer to an append that was out meanwhile does not cut that short', async () => {
+test('the end of an earlier append does not shorten that pause', async () => {
   const { cluster, one, other, keyId } = await openShared()
   await other.schedule.advance(givingWayMsMax)
   const out = other.faults.hold('after')
@@ -84,7 +84,7 @@ test('the answer to an append that was out meanwhile does not cut that short', a
   await other.schedule.quiet()
   const before = other.faults.appends
   posted.push(other.core.keys.accept(keyId, reading, cluster.newId()))
-  // Longer than the pause behind an append: the round trip was no millisecond here.
+  // Longer than the pause after an append.
   await other.schedule.advance(3)
   expect(other.faults.appends).toBe(before)
   await other.schedule.advance(givingWayMsMax)

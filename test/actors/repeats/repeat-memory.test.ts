@@ -44,10 +44,10 @@ const verdicts: Refusals = {
   items: Array.from({ length: 999 }, (_, index) => ({ index, refusal: { kind: 'invalid_value' } })),
 }
 
-/** So many of these are as much as may wait. */
+/** As many as may wait. */
 const verdictsMax = Math.floor(idempotencyWaitingMax / 1_000)
 
-/** Appends so many keyed readings, each of a key of its own, as another node would: no node knows of them before it hears. */
+/** As another node would: no node knows of them before it hears. Each has its own idempotency key. */
 const appendElsewhere = async (
   cluster: Cluster,
   keyId: string,
@@ -77,16 +77,15 @@ const send = async (node: TestNode, cluster: Cluster, keyId: string, key = 'one'
   return answer.ok ? (answer.value.repeats === null ? 'stored' : 'repeated') : answer.refusal.kind
 }
 
-/** An index that does what a disk may do. */
+/** An index with the faults of a disk. */
 class FaultyIndex implements RepeatsIndex {
   readonly inner = createMemoryRepeatsIndex()
   readonly changes: RepeatsChange[] = []
   startedAnew = 0
   isDamaged = false
-  /** As on a full disk. */
   isBusy = false
   busyWrites = 0
-  /** Set: writes wait for it. */
+  /** Writes wait for it. */
   held: Promise<void> | null = null
 
   get foldedTo(): FoldedTo | null {
@@ -125,8 +124,8 @@ const opened = async (options: Parameters<typeof makeTestKey>[1] = {}) => {
   return { cluster, index, node, keyId: await makeTestKey(node, options) }
 }
 
-describe('what a node remembers of Idempotency-Keys', () => {
-  test('is written to its index with the next heartbeat, and held in memory no longer', async () => {
+describe('the memory of idempotency keys', () => {
+  test('moves to the index with the next heartbeat', async () => {
     const { cluster, index, node, keyId } = await opened()
     await send(node, cluster, keyId)
     node.late.deliver()
@@ -139,7 +138,7 @@ describe('what a node remembers of Idempotency-Keys', () => {
     expect(await send(node, cluster, keyId)).toBe('repeated')
   })
 
-  test('costs an index that no key came to one small change in a while, which a start reads on from', async () => {
+  test('tells an idle index now and then how far the log was folded', async () => {
     const { cluster, index, node, keyId } = await opened()
     await node.post(keyId, 10)
     node.late.deliver()
@@ -150,7 +149,7 @@ describe('what a node remembers of Idempotency-Keys', () => {
     expect(index.changes).toHaveLength(1)
   })
 
-  test('is all in the index after a drain', async () => {
+  test('is in the index after a drain', async () => {
     const { cluster, index, node, keyId } = await opened()
     await send(node, cluster, keyId)
     node.late.deliver()
@@ -159,7 +158,7 @@ describe('what a node remembers of Idempotency-Keys', () => {
     expect(index.foldedTo?.position).toBe((await cluster.all()).length)
   })
 
-  test('is let go of once no node can count it any more', async () => {
+  test('forgets an entry that counts on no node', async () => {
     const { cluster, index, node, keyId } = await opened()
     await send(node, cluster, keyId)
     await node.core.drain()
@@ -173,7 +172,7 @@ describe('what a node remembers of Idempotency-Keys', () => {
     expect(index.inner.find(`readings-${keyId}`, idempotencyKeyHash('one') ?? '')).toBeNull()
   })
 
-  test('is not let go of by a clock that is ahead for a while, of a start or later', async () => {
+  test('forgets nothing early while a clock is ahead', async () => {
     const { cluster, index, node, keyId } = await opened()
     const other = await makeTestKey(node)
     await send(node, cluster, keyId)
@@ -195,7 +194,7 @@ describe('what a node remembers of Idempotency-Keys', () => {
     }
   })
 
-  test('is let go of by a clock that goes on, at twice its pace until it has caught up', async () => {
+  test('follows a clock at most at twice its pace', async () => {
     const { cluster, index, node, keyId } = await opened()
     await send(node, cluster, keyId)
     await node.schedule.advance(heartbeatMs)
@@ -209,7 +208,7 @@ describe('what a node remembers of Idempotency-Keys', () => {
     expect(index.changes.map(({ forgetBeforeMs }) => (forgetBeforeMs - before) / heartbeatMs).slice(-2)).toEqual([2, 4])
   })
 
-  test('is folded anew when the index turns out to be damaged: 503 until then, and never twice in the log', async () => {
+  test('is rebuilt when the index is damaged', async () => {
     const { cluster, index, node, keyId } = await opened()
     await send(node, cluster, keyId)
     await node.schedule.advance(heartbeatMs)
@@ -222,7 +221,7 @@ describe('what a node remembers of Idempotency-Keys', () => {
     expect(node.bugs).toEqual([])
   })
 
-  test('is folded anew when the index can not be written, from the log alone', async () => {
+  test('is rebuilt when the index cannot be written', async () => {
     const { cluster, index, node, keyId } = await opened()
     await send(node, cluster, keyId)
     index.isDamaged = true
@@ -232,7 +231,7 @@ describe('what a node remembers of Idempotency-Keys', () => {
     expect((await cluster.streams(keyId)).readings).toHaveLength(1)
   })
 
-  test('waits in memory while the index has no room for it, is tried once a second, and costs nobody a fold', async () => {
+  test('keeps entries while the disk is full, without a rebuild', async () => {
     const { cluster, index, node, keyId } = await opened()
     await send(node, cluster, keyId)
     node.late.deliver()
@@ -249,7 +248,7 @@ describe('what a node remembers of Idempotency-Keys', () => {
     expect(node.bugs).toEqual([])
   })
 
-  test('is left to the next start by a drain that finds no room for it', async () => {
+  test('leaves entries to the next start if the disk is full', async () => {
     const { cluster, index, node, keyId } = await opened()
     await send(node, cluster, keyId)
     index.isBusy = true
@@ -261,15 +260,15 @@ describe('what a node remembers of Idempotency-Keys', () => {
   })
 
   const bounded: [title: string, ...full: { readonly count: number; readonly refusals: Refusals | null }[]][] = [
-    ['a batch counts one, whatever was refused of it', { count: idempotencyWaitingMax, refusals: judgement }],
+    ['a batch counts as one entry', { count: idempotencyWaitingMax, refusals: judgement }],
     [
-      'a batch of the first version counts its verdicts too',
+      'a first-version batch counts its verdicts, too',
       { count: verdictsMax, refusals: verdicts },
       { count: idempotencyWaitingMax % 1_000, refusals: null },
     ],
   ]
   for (const [title, ...full] of bounded) {
-    test(`is bounded in memory while the disk stands still: ${title}`, async () => {
+    test(`is bounded in memory: ${title}`, async () => {
       const { cluster, index, node, keyId } = await opened({ limit: { readings: 1_000_000, windowMs: 60_000 } })
       const released = Promise.withResolvers<void>()
       index.held = released.promise
@@ -291,7 +290,7 @@ describe('what a node remembers of Idempotency-Keys', () => {
     })
   }
 
-  /** The cluster after a start, a loss of what `lost` wrote, and whatever is done before the index is opened again. */
+  /** The log loses what `lost` wrote before the index is opened again. */
   const putBack = async (lost: (node: TestNode, cluster: Cluster, keyId: string) => Promise<void>) => {
     const { cluster, index, node, keyId } = await opened()
     const copy = await cluster.all()
@@ -300,8 +299,8 @@ describe('what a node remembers of Idempotency-Keys', () => {
     await node.schedule.advance(heartbeatMs)
     await node.core.drain()
     const restored = new Cluster()
-    // Ids are never drawn twice.
     const last = cluster.newId()
+    // Draws no id twice.
     while (restored.newId() < last);
     for (const { stream, revision, position: _, ...event } of copy) {
       await restored.log.append(stream, revision === 0 ? 'none' : revision - 1, [event])
@@ -312,14 +311,14 @@ describe('what a node remembers of Idempotency-Keys', () => {
     await send(node, cluster, keyId)
   }
 
-  test('is folded anew when the log ends before it: one that was put back from an older copy', async () => {
+  test('is rebuilt when the log was restored from an older copy', async () => {
     const { index, restored, keyId } = await putBack(one)
     const later = await restored.open({ idempotency: index })
     expect(index.startedAnew).toBe(1)
     expect([await send(later, restored, keyId), await send(later, restored, keyId)]).toEqual(['stored', 'repeated'])
   })
 
-  test('is folded anew when such a log has grown past it since: no answer repeats what the log does not hold', async () => {
+  test('is rebuilt when a restored log has grown past the index', async () => {
     const { index, restored, keyId } = await putBack(one)
     await (await restored.open()).post(keyId, 5)
     const later = await restored.open({ idempotency: index })
@@ -328,7 +327,7 @@ describe('what a node remembers of Idempotency-Keys', () => {
     expect(index.startedAnew).toBe(1)
   })
 
-  test('is folded anew when its last event was purged since: nobody can say whether the log had it', async () => {
+  test('is rebuilt when the index’s last event was purged', async () => {
     const { cluster, index, node, keyId } = await opened()
     await send(node, cluster, keyId)
     node.late.deliver()
@@ -346,7 +345,7 @@ describe('what a node remembers of Idempotency-Keys', () => {
     ])
   })
 
-  test('leaves the place of the next append alone when its stream has no event', async () => {
+  test('does not change the next revision of an empty stream', async () => {
     const { cluster, index, node, keyId } = await opened()
     await node.core.drain()
     const idempotency = idempotencyOf('one')
@@ -366,7 +365,7 @@ describe('what a node remembers of Idempotency-Keys', () => {
 })
 
 describe('a start', () => {
-  /** Who has a checkpoint, and an index that has everything in it but the key `late`, which the log alone has. */
+  /** A checkpoint, and an index with everything in it but the idempotency key `late`. */
   const withCheckpoint = async () => {
     const cluster = new Cluster()
     await ensureLogCreated(cluster.log, cluster.clock, seededEntropy(99))
@@ -385,7 +384,7 @@ describe('a start', () => {
     expect(checkpoints.writes).toBe(1)
     return { cluster, index, checkpoints, keyId }
   }
-  /** How the cluster's log looks to who also wants to know which pages were read of it, but for its last event. */
+  /** The cluster's log, and which of its pages were read. */
   const watched = (cluster: Cluster, pages: ReadAllOptions[]): EventLog => ({
     ...passingLog(cluster.log),
     readAll: (options) => {
@@ -394,7 +393,7 @@ describe('a start', () => {
     },
   })
 
-  test('reads for its index what the checkpoint has folded since that was written, and no more', async () => {
+  test('reads only what its index lacks', async () => {
     const { cluster, index, checkpoints, keyId } = await withCheckpoint()
     const pages: ReadAllOptions[] = []
     const node = await cluster.open({ idempotency: index, checkpoints }, watched(cluster, pages))
@@ -404,11 +403,11 @@ describe('a start', () => {
     expect(pages).toHaveLength(1 + Math.ceil((await cluster.all()).length / readPageEventsMax))
   })
 
-  test('reads nothing for an index that is told of everything that it lacks', async () => {
+  test('reads nothing if the subscription delivers what the index lacks', async () => {
     const { cluster, index, checkpoints, keyId } = await withCheckpoint()
     await (await cluster.open({ idempotency: index, checkpoints })).core.drain()
     const pages: ReadAllOptions[] = []
-    // One that is ahead of the checkpoint, one that is behind a start without any, and one that is lost together with it.
+    // Ahead of the checkpoint, without a checkpoint, and lost together with it.
     for (const parts of [{ idempotency: index, checkpoints }, { idempotency: index }, {}]) {
       const node = await cluster.open(parts, watched(cluster, pages))
       expect(await send(node, cluster, keyId, 'late')).toBe('repeated')
@@ -416,7 +415,7 @@ describe('a start', () => {
     expect(pages).toEqual([])
   })
 
-  test('reads a day of the log when its index is lost, not all of it', async () => {
+  test('reads one day of the log when its index is lost', async () => {
     const { cluster, checkpoints, keyId } = await withCheckpoint()
     cluster.clock.advance(idempotencyMs + idempotencyMarginMs + 1)
     await (await cluster.open()).post(keyId)
@@ -425,7 +424,7 @@ describe('a start', () => {
     expect(pages).toHaveLength(1)
   })
 
-  test('does not wait for the whole of a day that is too long: it serves, and tells who sends a key to come again', async () => {
+  test('serves before a long day is read, and refuses idempotency keys', async () => {
     const { cluster, checkpoints, keyId } = await withCheckpoint()
     const released = Promise.withResolvers<void>()
     let pages = 0
@@ -449,7 +448,7 @@ describe('a start', () => {
     expect(await send(node, cluster, keyId, 'new')).toBe('stored')
   })
 
-  test('does not wait for a page that takes long to be found either', async () => {
+  test('does not wait for a slow page', async () => {
     const { cluster, checkpoints, keyId } = await withCheckpoint()
     const page = Promise.withResolvers<readonly RecordedEvent[]>()
     const readAll: EventLog['readAll'] = (options) =>
@@ -470,7 +469,7 @@ describe('a start', () => {
     expect(core.indexTrouble()).toBeNull()
   })
 
-  test('that folds more keys than its index can take reads them back once it has folded all, and only then', async () => {
+  test('that overruns its index reads back once it has caught up', async () => {
     const { cluster, node, keyId } = await opened()
     for (const half of ['one', 'two']) {
       const keys = Array.from({ length: verdictsMax + 2 }, (_, count) => `${half} ${count}`)
@@ -499,7 +498,7 @@ describe('a start', () => {
   })
 })
 
-test('what a lagging subscription has not delivered is not taken for known because key events came ahead of it', async () => {
+test('key events that come early do not make repeats known', async () => {
   const cluster = new Cluster()
   const first = await cluster.open()
   const keyId = await makeTestKey(first)
@@ -520,7 +519,7 @@ test('what a lagging subscription has not delivered is not taken for known becau
   expect(await send(second, cluster, keyId)).toBe('repeated')
 })
 
-/** Its subscription to everything delivers nothing new; the one to some categories is current. */
+/** Only the subscription to all events lags. */
 const splitLog = (log: EventLog): EventLog => {
   const late = lateLog(log)
   return {
@@ -531,7 +530,7 @@ const splitLog = (log: EventLog): EventLog => {
   }
 }
 
-test('of two uses of a key, a day apart, the later one is found, though a lost index is folded backwards', async () => {
+test('of two uses of an idempotency key the later one is found', async () => {
   const cluster = new Cluster()
   await ensureLogCreated(cluster.log, cluster.clock, seededEntropy(99))
   const checkpoints = new MemoryCheckpoints()
@@ -542,7 +541,7 @@ test('of two uses of a key, a day apart, the later one is found, though a lost i
   await first.post(keyId)
   const node = await cluster.open({ checkpoints })
   expect(await send(node, cluster, keyId)).toBe('stored')
-  // So many that the later use is written to the index before the earlier one is met.
+  // The later use is in the index before the earlier one is read.
   for (let other = 1; other < idempotencyWrittenAtOnce; other += 1) await send(node, cluster, keyId, `other ${other}`)
   node.late.deliver()
   await node.schedule.until(node.core.drain())

@@ -21,7 +21,7 @@ const opened = async (options: Parameters<typeof makeTestKey>[1] = {}) => {
   return { cluster, node, keyId: await makeTestKey(node, options) }
 }
 
-const keyed = (cluster: Cluster, key: string, body = 'body', more: Partial<KeyedRequest> = {}): KeyedRequest => ({
+const requestWith = (cluster: Cluster, key: string, body = 'body', more: Partial<KeyedRequest> = {}): KeyedRequest => ({
   requestId: cluster.newId(),
   idempotency: {
     keyHash: idempotencyKeyHash(key) ?? '',
@@ -34,14 +34,13 @@ const keyed = (cluster: Cluster, key: string, body = 'body', more: Partial<Keyed
 
 type Sent = { readonly cluster: Cluster; readonly node: TestNode; readonly keyId: string }
 
-/** Not awaited. */
 const send = ({ cluster, node, keyId }: Sent, key = 'one', body = 'body') =>
-  node.core.keys.acceptKeyed(keyId, reading, keyed(cluster, key, body))
+  node.core.keys.acceptKeyed(keyId, reading, requestWith(cluster, key, body))
 
 const sent = (at: Sent, key = 'one', body = 'body') => at.node.schedule.until(send(at, key, body))
 
 const sendBatch = ({ cluster, node, keyId }: Sent, count: number, rejected: number) => {
-  const request = keyed(cluster, 'one')
+  const request = requestWith(cluster, 'one')
   const bounds = { readingAgeMsMax: null, readingAheadMsMax: null, retentionMs: null }
   const judgement = { kind: 'judgement' as const, rejected, rules: 1, atMs: cluster.clock.now(), bounds }
   const idempotency = {
@@ -66,8 +65,8 @@ const expectRepeat = (answer: Awaited<ReturnType<typeof sent>>, first: Awaited<R
 const stored = async ({ cluster, keyId }: Sent): Promise<number> =>
   (await cluster.streams(keyId)).readings.filter(({ type }) => type === 'ReadingAccepted').length
 
-describe('a request with an Idempotency-Key that is sent again', () => {
-  test('is answered as the first was, stores nothing, and costs nothing, even with the window full', async () => {
+describe('a repeat', () => {
+  test('gets the first answer, and stores and costs nothing', async () => {
     const at = await opened({ limit: { readings: 2, windowMs: 60_000 } })
     const first = await sent(at)
     at.cluster.clock.advance(1_500)
@@ -79,7 +78,7 @@ describe('a request with an Idempotency-Key that is sent again', () => {
     expect(await stored(at)).toBe(2)
   })
 
-  test('as a batch: with its whole range, and what was refused of it', async () => {
+  test('of a batch gets its whole range and its refusals', async () => {
     const at = await opened()
     await at.node.post(at.keyId)
     const first = await sendBatch(at, 3, 2)
@@ -92,7 +91,7 @@ describe('a request with an Idempotency-Key that is sent again', () => {
     expect(await stored(at)).toBe(4)
   })
 
-  test('is refused when its payload is another, or goes to the other endpoint', async () => {
+  test('with another payload or endpoint is refused', async () => {
     const at = await opened()
     await sent(at)
     expect(await sent(at, 'one', 'another body')).toEqual(refused('idempotency_key_reused'))
@@ -100,14 +99,14 @@ describe('a request with an Idempotency-Key that is sent again', () => {
     expect(await stored(at)).toBe(1)
   })
 
-  test('stores anew with a key that only another API key has used', async () => {
+  test('of another API key’s idempotency key is stored', async () => {
     const at = await opened()
     await sent(at)
     const other = { ...at, keyId: await makeTestKey(at.node) }
     expect(await sent(other)).toMatchObject({ ok: true, value: { repeats: null } })
   })
 
-  test('is told to wait while the first is still running, whatever its payload', async () => {
+  test('must wait while the first is running, whatever its payload', async () => {
     const at = await opened()
     await at.node.post(at.keyId)
     for (const where of ['before', 'after'] as const) {
@@ -124,7 +123,7 @@ describe('a request with an Idempotency-Key that is sent again', () => {
     expect(await stored(at)).toBe(3)
   })
 
-  test('is told to wait while the first waits for its API key to be loaded', async () => {
+  test('must wait while the first waits for its API key to load', async () => {
     const at = await opened()
     const node = await at.cluster.open()
     const first = send({ ...at, node })
@@ -134,7 +133,7 @@ describe('a request with an Idempotency-Key that is sent again', () => {
 
   const doubts: AppendFault[] = ['unknown_written', 'unknown_not_written']
   for (const fault of doubts) {
-    test(`after a 503 whose outcome was unknown (${fault}): waits until it is known, then hears what is so`, async () => {
+    test(`of a 503 waits until the outcome is known (${fault})`, async () => {
       const at = await opened()
       await at.node.post(at.keyId)
       for (let nth = 1; nth < 40; nth += 1) at.node.faults.failAppend({ fault, nth })
@@ -149,7 +148,7 @@ describe('a request with an Idempotency-Key that is sent again', () => {
       expect(await stored(at)).toBe(2)
     })
 
-    test(`after its node died over the append (${fault}): another node has it stored once, and so has the next life`, async () => {
+    test(`is stored once after its node died (${fault})`, async () => {
       const at = await opened()
       at.node.faults.failAppend({ fault, thenAway: true })
       send(at).catch(() => {})
@@ -166,7 +165,7 @@ describe('a request with an Idempotency-Key that is sent again', () => {
     })
   }
 
-  test('after an answer that stored nothing: is judged anew', async () => {
+  test('is judged again if the first stored nothing', async () => {
     const at = await opened({ limit: { readings: 1, windowMs: 1_000 } })
     at.node.faults.failAppend({ fault: 'not_written' })
     expect(await sent(at)).toEqual(refused('store_unavailable'))
@@ -176,7 +175,7 @@ describe('a request with an Idempotency-Key that is sent again', () => {
     expect(await sent(at)).toMatchObject({ ok: true, value: { first: 1, repeats: null } })
   })
 
-  test('is refused like any other when its API key is suspended or revoked meanwhile', async () => {
+  test('is refused when its API key is suspended or revoked', async () => {
     const at = await opened()
     await sent(at)
     await at.node.schedule.until(at.node.core.keys.suspend(at.keyId, '', asker))
@@ -185,7 +184,7 @@ describe('a request with an Idempotency-Key that is sent again', () => {
     expect(await sent(at)).toMatchObject(refusedSomehow('key_invalid'))
   })
 
-  test('is remembered for 24 hours, and by who has followed the clock until then not a millisecond longer', async () => {
+  test('is known for exactly 24 hours', async () => {
     const at = await opened()
     const first = await sent(at)
     const clockKey = await makeTestKey(at.node)
@@ -200,8 +199,8 @@ describe('a request with an Idempotency-Key that is sent again', () => {
     expect(await sent(later)).toEqual(refused('idempotency_key_reused'))
   })
 
-  describe('within seconds, while or after a clock was ahead by more than a day', () => {
-    /** The clock of `at`'s node leaps and is believed. */
+  describe('while or after a clock was a day ahead', () => {
+    /** The node believes the new time. */
     const leap = async (at: Sent): Promise<void> => {
       at.cluster.clock.leap(ahead)
       await at.node.schedule.advance(heartbeatMs)
@@ -213,7 +212,7 @@ describe('a request with an Idempotency-Key that is sent again', () => {
     }
     const ahead = idempotencyMs + 3_600_000
 
-    test('is answered as the first was by who has that clock', async () => {
+    test('gets the first answer from that node', async () => {
       const at = await opened()
       const first = await sent(at)
       await leap(at)
@@ -225,7 +224,7 @@ describe('a request with an Idempotency-Key that is sent again', () => {
       expect(await stored(at)).toBe(1)
     })
 
-    test('is answered as the first was by every node, though a reading of its API key was dated by that clock', async () => {
+    test('gets it from every node after a reading of that time', async () => {
       const at = await opened()
       const first = await sent(at)
       await leap(at)
@@ -237,7 +236,7 @@ describe('a request with an Idempotency-Key that is sent again', () => {
       expect(await stored(at)).toBe(2)
     })
 
-    test('is answered as the first was though another node, whose clock is wrong, has stored a reading', async () => {
+    test('gets it although another node’s clock is wrong', async () => {
       const at = await opened()
       const first = await sent(at)
       const wrong = await at.cluster.open({ skewMs: ahead })
@@ -247,24 +246,24 @@ describe('a request with an Idempotency-Key that is sent again', () => {
     })
   })
 
-  test('is answered as the first was although it would be refused by now; one that stored nothing is refused', async () => {
+  test('gets the first answer although it would be refused by now', async () => {
     const at = await opened()
     const first = await sent(at)
     const tooOld = { kind: 'timestamp_too_old' as const, ageMsMax: 1_000 }
     const ask = (key: string) =>
-      at.node.core.keys.acceptKeyed(at.keyId, reading, keyed(at.cluster, key, 'body', { refusal: tooOld }))
+      at.node.core.keys.acceptKeyed(at.keyId, reading, requestWith(at.cluster, key, 'body', { refusal: tooOld }))
     expectRepeat(await ask('one'), first)
     expect(await ask('two')).toEqual({ ok: false, refusal: tooOld })
     const node = await at.cluster.open()
-    const unloaded = [keyed(at.cluster, 'two', 'body', { refusal: tooOld }), keyed(at.cluster, 'one')].map((request) =>
-      node.core.keys.acceptKeyed(at.keyId, [], request),
+    const unloaded = [requestWith(at.cluster, 'two', 'body', { refusal: tooOld }), requestWith(at.cluster, 'one')].map(
+      (request) => node.core.keys.acceptKeyed(at.keyId, [], request),
     )
     expect((await node.schedule.until(Promise.all(unloaded))).map(({ ok }) => ok)).toEqual([false, true])
     expect(await stored(at)).toBe(1)
   })
 })
 
-test('an append of many keyed readings counts what each Idempotency-Key takes', async () => {
+test('an append counts the bytes of its idempotency keys', async () => {
   const at = await opened()
   expect(await sent(at)).toMatchObject({ ok: true })
   const sizes: number[] = []
@@ -280,7 +279,7 @@ test('an append of many keyed readings counts what each Idempotency-Key takes', 
   expect(sizes).toEqual([most, 1])
 })
 
-describe('on another node', () => {
+describe('a repeat on another node', () => {
   const two = async () => {
     const at = await opened()
     const other = { ...at, node: await at.cluster.open() }
@@ -289,7 +288,7 @@ describe('on another node', () => {
     return { at, other }
   }
 
-  test('a repeat that no subscription has told of yet meets it as a conflict, and is answered as the first was', async () => {
+  test('gets the first answer after a conflict', async () => {
     const { at, other } = await two()
     const first = await sent(at)
     const appends = other.node.faults.appends
@@ -298,7 +297,7 @@ describe('on another node', () => {
     expect(await stored(at)).toBe(3)
   })
 
-  test('a repeat of what lies too far back for the load, and has not been heard of, is looked for in the log', async () => {
+  test('is looked for in the log, before the loaded events', async () => {
     const at = await opened()
     const other = { ...at, node: await at.cluster.open() }
     const first = await sent(at)
@@ -307,7 +306,7 @@ describe('on another node', () => {
     expect(await stored(at)).toBe(1 + 2 * readPageEventsMax)
   })
 
-  test('of the same request sent to both at once one stores it and both tell of it', async () => {
+  test('sent to both nodes at once is stored by one', async () => {
     const { at, other } = await two()
     for (let round = 0; round < 20; round += 1) {
       const answers = await Promise.all([sent(at, `key ${round}`), sent(other, `key ${round}`)])
@@ -319,7 +318,7 @@ describe('on another node', () => {
     expect(await stored(at)).toBe(22)
   })
 
-  test('a repeat is refused once the API key is revoked or suspended, though no subscription has told of that', async () => {
+  test('is refused after an unheard revocation or suspension', async () => {
     const { at, other } = await two()
     await sent(other)
     await at.node.schedule.until(at.node.core.keys.suspend(at.keyId, '', asker))
@@ -331,21 +330,21 @@ describe('on another node', () => {
     expect(await sent(other)).toMatchObject(refusedSomehow('key_invalid'))
   })
 
-  test('a repeat with another payload is refused, though no subscription has told of the first', async () => {
+  test('with another payload is refused before its first is heard of', async () => {
     const { at, other } = await two()
     await sent(at)
     expect(await sent(other, 'one', 'another body')).toEqual(refused('idempotency_key_reused'))
   })
 })
 
-test('a node without an index takes no request with an Idempotency-Key, and every other', async () => {
+test('a node without an index refuses only requests with an idempotency key', async () => {
   const at = await opened()
   const node = await at.cluster.open({ idempotency: null })
   expect(await sent({ ...at, node })).toEqual(refused('store_unavailable'))
   expect((await node.post(at.keyId))[0]).toMatchObject({ ok: true })
 })
 
-test('a look at what others have written vouches for the request that came before it, and for no later one with its key', async () => {
+test('a read of the news confirms only requests that came before it', async () => {
   const at = await opened()
   const other = await at.cluster.open()
   expect(await sent(at)).toMatchObject({ ok: true })
@@ -369,7 +368,7 @@ test('a look at what others have written vouches for the request that came befor
   expect(await at.node.schedule.until(again)).toMatchObject(refusedSomehow('key_invalid'))
 })
 
-test('a bug while several requests wait to be judged is answered as one to all of them, and their keys are free again', async () => {
+test('a bug answers all waiting requests and frees their idempotency keys', async () => {
   const cluster = new Cluster()
   const index = createMemoryRepeatsIndex()
   const find = index.find.bind(index)
