@@ -151,30 +151,27 @@ describe('a command during an outage', () => {
     expect((await one.post(keyId))[0]?.ok).toBe(true)
   })
 
-  test.each(['suspend', 'revoke'] as const)(
-    'of type %s is not confirmed if the store goes away between its events',
-    async (command) => {
-      const { cluster, one, two, keyId } = await twoNodes()
-      await one.post(keyId)
-      // Makes the second append meet a conflict.
-      if (command === 'suspend') await two.post(keyId)
-      else await two.schedule.until(two.core.keys.relabel(keyId, { label: 'Roof', note: '' }, asker))
+  test.each(['suspend', 'revoke'] as const)('(%s) is not confirmed between its two events', async (command) => {
+    const { cluster, one, two, keyId } = await twoNodes()
+    await one.post(keyId)
+    // Makes the second append meet a conflict.
+    if (command === 'suspend') await two.post(keyId)
+    else await two.schedule.until(two.core.keys.relabel(keyId, { label: 'Roof', note: '' }, asker))
 
-      const first = one.faults.hold('after')
-      const answer = one.core.keys[command](keyId, 'audit', asker)
-      await one.schedule.quiet()
-      const second = one.faults.hold('after')
-      first.release()
-      await one.schedule.quiet()
-      expect(second.waiting).toBe(1)
-      one.faults.goAway()
-      second.release()
+    const first = one.faults.hold('after')
+    const answer = one.core.keys[command](keyId, 'audit', asker)
+    await one.schedule.quiet()
+    const second = one.faults.hold('after')
+    first.release()
+    await one.schedule.quiet()
+    expect(second.waiting).toBe(1)
+    one.faults.goAway()
+    second.release()
 
-      expect(await one.schedule.until(answer)).toEqual({ ok: false, refusal: { kind: 'not_confirmed' } })
-      const { key, readings } = await cluster.streams(keyId)
-      expect(typesOf([...key, ...readings])).toContain(command === 'suspend' ? 'KeySuspended' : 'ReadingsSealed')
-    },
-  )
+    expect(await one.schedule.until(answer)).toEqual({ ok: false, refusal: { kind: 'not_confirmed' } })
+    const { key, readings } = await cluster.streams(keyId)
+    expect(typesOf([...key, ...readings])).toContain(command === 'suspend' ? 'KeySuspended' : 'ReadingsSealed')
+  })
 
   test('tries its fence until it is written', async () => {
     const { cluster, one, keyId } = await twoNodes()

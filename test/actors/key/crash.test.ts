@@ -100,7 +100,7 @@ const expectInOrder = ({ key, readings }: { key: readonly RecordedEvent[]; readi
   expect(new Set(ids).size).toBe(ids.length)
 }
 
-describe('a node dies while it takes a right away', () => {
+describe('a half-done change', () => {
   test.each(points)('$name by one who $view, append $nth, $fault: a retry elsewhere succeeds', async (at) => {
     const { cluster, dying, other, bystander, keyId } = await openNodes(at)
     dying.faults.failAppend({ fault: at.fault, nth: at.nth, thenAway: true })
@@ -124,7 +124,7 @@ describe('a node dies while it takes a right away', () => {
     expect(other.bugs).toEqual([])
   })
 
-  test.each(points)('$name by one who $view, append $nth, $fault: other nodes write nothing more', async (at) => {
+  test.each(points)('$name by one who $view, append $nth, $fault: others write nothing more', async (at) => {
     const { cluster, dying, other, keyId } = await openNodes(at)
     dying.faults.failAppend({ fault: at.fault, nth: at.nth, thenAway: true })
     await dieOf(at.taking, dying, keyId, cluster)
@@ -140,7 +140,7 @@ describe('a node dies while it takes a right away', () => {
     if (isTaken && at.event === 'KeyRevoked') expect(typesOf(after.key).at(-1)).toBe('KeyRevoked')
   })
 
-  test('a sweep revokes a sealed key as the seal says', async () => {
+  test('is finished by a sweep as the seal says', async () => {
     const { cluster, dying, other, keyId } = await openNodes({ isStale: false })
     dying.faults.failAppend({ fault: 'unknown_written', nth: 1, thenAway: true })
     await dying.schedule.quiet()
@@ -159,7 +159,7 @@ describe('a node dies while it takes a right away', () => {
     expect(other.core.projections.keys.get(keyId)?.revoked?.reason).toBe('stolen')
   })
 
-  test('a node that hears only of the seal finishes the revocation', async () => {
+  test('is finished by a node that hears only of the seal', async () => {
     const { cluster, dying, other, keyId } = await openNodes({ isStale: false })
     dying.faults.failAppend({ fault: 'unknown_written', nth: 1, thenAway: true })
     void dying.core.keys.revoke(keyId, 'stolen', asker)
@@ -173,7 +173,7 @@ describe('a node dies while it takes a right away', () => {
     expect(other.core.projections.keys.get(keyId)?.revoked?.reason).toBe('stolen')
   })
 
-  test('a node tries to finish a revocation until the store is back', async () => {
+  test('is tried again until the store is back', async () => {
     const { cluster, dying, other, keyId } = await openNodes({ isStale: false })
     dying.faults.failAppend({ fault: 'unknown_written', nth: 1, thenAway: true })
     void dying.core.keys.revoke(keyId, 'stolen', asker)
@@ -185,7 +185,7 @@ describe('a node dies while it takes a right away', () => {
     expect(other.bugs).toEqual([])
   })
 
-  test('a start finishes a half-done revocation before it serves', async () => {
+  test('is finished by a start before it serves', async () => {
     const { cluster, dying, keyId } = await openNodes({ isStale: false })
     dying.faults.failAppend({ fault: 'unknown_written', nth: 1, thenAway: true })
     void dying.core.keys.revoke(keyId, 'stolen', asker)
@@ -197,7 +197,7 @@ describe('a node dies while it takes a right away', () => {
     expect(typesOf((await cluster.streams(keyId)).key)).toEqual(['KeyCreated', 'KeyRevoked'])
   })
 
-  test('a start goes on although the store never answers its append', async () => {
+  test('does not stop a start although the store never answers', async () => {
     const { cluster, dying, keyId } = await openNodes({ isStale: false })
     dying.faults.failAppend({ fault: 'unknown_written', nth: 1, thenAway: true })
     void dying.core.keys.revoke(keyId, 'stolen', asker)

@@ -123,43 +123,40 @@ const distances = [
   { ...ways, jitter: 'uneven' },
 ])
 
-describe.each(distances)(
-  'from $farMs ms away, beside nodes $nearMs ms away that write without pause ($commitMs ms a commit, $jitter)',
-  (ways) => {
-    describe.each([1, 2])('%d of them', (nearNodes) => {
-      test('a key is revoked', async () => {
-        const { network, far, keyId, loads } = await openFar(ways, { nearNodes })
-        const revoked = await network.schedule.until(far.keys.revoke(keyId, 'stolen', asker), requestWaitMsMax)
-        expect(revoked).toMatchObject({ ok: true, value: { revoked: { reason: 'stolen', by: asker.by } } })
-        for (const load of loads) load.stop()
-        const { key, last } = await network.history(keyId)
-        expect(key.at(-1)).toMatchObject({ type: 'KeyRevoked', data: { sealId: last?.id } })
-        expect(last?.type).toBe('ReadingsSealed')
-        expect(network.bugs).toEqual([])
-      })
-
-      test('a limit is lowered', async () => {
-        const { network, far, keyId, loads } = await openFar(ways, { nearNodes })
-        const limit = { readings: 900_000, windowMs: 60_000 }
-        const changed = await network.schedule.until(far.keys.setLimit(keyId, limit, asker), requestWaitMsMax)
-        expect(changed).toMatchObject({ ok: true, value: { limit } })
-        for (const load of loads) load.stop()
-      })
-
-      test('readings are accepted', async () => {
-        const { network, far, keyId, loads } = await openFar(ways, { nearNodes })
-        const load = network.load(far, keyId, 1)
-        await network.schedule.advance(10_000)
-        for (const each of [load, ...loads]) {
-          each.stop()
-          expect(each.accepted).toBeGreaterThan(4)
-        }
-      })
+describe.each(distances)('at $farMs ms, $nearMs ms for others ($commitMs ms, $jitter)', (ways) => {
+  describe.each([1, 2])('with %d', (nearNodes) => {
+    test('revokes a key', async () => {
+      const { network, far, keyId, loads } = await openFar(ways, { nearNodes })
+      const revoked = await network.schedule.until(far.keys.revoke(keyId, 'stolen', asker), requestWaitMsMax)
+      expect(revoked).toMatchObject({ ok: true, value: { revoked: { reason: 'stolen', by: asker.by } } })
+      for (const load of loads) load.stop()
+      const { key, last } = await network.history(keyId)
+      expect(key.at(-1)).toMatchObject({ type: 'KeyRevoked', data: { sealId: last?.id } })
+      expect(last?.type).toBe('ReadingsSealed')
+      expect(network.bugs).toEqual([])
     })
-  },
-)
 
-describe('a revocation that always meets a conflict', () => {
+    test('lowers a limit', async () => {
+      const { network, far, keyId, loads } = await openFar(ways, { nearNodes })
+      const limit = { readings: 900_000, windowMs: 60_000 }
+      const changed = await network.schedule.until(far.keys.setLimit(keyId, limit, asker), requestWaitMsMax)
+      expect(changed).toMatchObject({ ok: true, value: { limit } })
+      for (const load of loads) load.stop()
+    })
+
+    test('stores readings', async () => {
+      const { network, far, keyId, loads } = await openFar(ways, { nearNodes })
+      const load = network.load(far, keyId, 1)
+      await network.schedule.advance(10_000)
+      for (const each of [load, ...loads]) {
+        each.stop()
+        expect(each.accepted).toBeGreaterThan(4)
+      }
+    })
+  })
+})
+
+describe('a revocation after many conflicts', () => {
   test('suspends the key first, with its reason and asker', async () => {
     const { network, far, keyId, loads } = await openFar(reviewed, { leaveTurns: false })
     await network.schedule.until(far.keys.revoke(keyId, 'stolen', asker))
@@ -194,7 +191,7 @@ describe('a revocation that always meets a conflict', () => {
     expect(last?.type).toBe('ReadingsSealed')
   })
 
-  test('leaves the key suspended if its node dies, and can be repeated', async () => {
+  test('leaves the key suspended if its node dies', async () => {
     const { network, far, faults, farAway, keyId, loads } = await openFar(reviewed, { leaveTurns: false })
     faults.failAppend({ fault: 'unknown_written', nth: sealTriesMax + 1, thenAway: true })
     void far.keys.revoke(keyId, 'stolen', asker)
@@ -222,7 +219,7 @@ describe('a revocation that always meets a conflict', () => {
   })
 })
 
-describe('a node that is alone on a log for several', () => {
+describe('a node alone on a shared log', () => {
   const ways = { oneWayMs: 1, commitMs: 3 }
 
   const acceptedIn10s = async (log: (network: Network) => EventLog): Promise<number> => {
@@ -234,7 +231,7 @@ describe('a node that is alone on a log for several', () => {
     return load.accepted
   }
 
-  test('loses at most a tenth of one key’s throughput', async () => {
+  test('loses at most a tenth of its throughput', async () => {
     const alone = await acceptedIn10s((network) => ({ ...network.far(ways), lags: false }))
     const shared = await acceptedIn10s((network) => network.far(ways))
     // Four in each round trip of 5 ms.

@@ -134,22 +134,19 @@ describe('the window of a key', () => {
     expect((await restarted.post(keyId))[0]?.ok).toBe(true)
   })
 
-  test.each(['that looked', 'that loaded the key'])(
-    'is never exceeded by a node %s before its clock went back',
-    async (who) => {
-      const { cluster, node, keyId } = await opened({ limit })
-      await node.post(keyId, 10)
-      cluster.clock.advance(70_000)
-      const isLooking = who === 'that looked'
-      const judging = isLooking ? node : await cluster.open()
-      if (isLooking) expect(node.core.keys.usage(keyId)).toMatchObject({ used: 0 })
-      else await judging.schedule.until(judging.core.keys.relabel(keyId, { label: 'Cooler', note: '' }, asker))
-      cluster.clock.advance(-70_000)
-      await judging.post(keyId, 10)
-      const times = (await cluster.streams(keyId)).readings.map(({ recordedAt }) => recordedAt)
-      for (const now of times) expect(acceptedIn(times, now, limit.windowMs)).toBeLessThanOrEqual(limit.readings)
-    },
-  )
+  test.each(['that looked', 'that loaded the key'])('holds on a node %s before its clock went back', async (who) => {
+    const { cluster, node, keyId } = await opened({ limit })
+    await node.post(keyId, 10)
+    cluster.clock.advance(70_000)
+    const isLooking = who === 'that looked'
+    const judging = isLooking ? node : await cluster.open()
+    if (isLooking) expect(node.core.keys.usage(keyId)).toMatchObject({ used: 0 })
+    else await judging.schedule.until(judging.core.keys.relabel(keyId, { label: 'Cooler', note: '' }, asker))
+    cluster.clock.advance(-70_000)
+    await judging.post(keyId, 10)
+    const times = (await cluster.streams(keyId)).readings.map(({ recordedAt }) => recordedAt)
+    for (const now of times) expect(acceptedIn(times, now, limit.windowMs)).toBeLessThanOrEqual(limit.readings)
+  })
 
   test('is shared by nodes that hear nothing of each other', async () => {
     const { cluster, node, keyId } = await opened({ limit })
@@ -199,7 +196,7 @@ describe('the window of a key', () => {
     expect((await node.post(keyId))[0]).toMatchObject({ refusal: { kind: 'rate_limited', limit: policy.limit } })
   })
 
-  test('takes the same time to load at any number of readings', async () => {
+  test('takes the same time to load at any size', async () => {
     const { cluster, keyId } = await opened({ limit: { readings: 100_000, windowMs: 60_000 } })
     let recordedAt = cluster.clock.now()
     let revision = -1
@@ -239,7 +236,7 @@ describe('the window of a key', () => {
   })
 })
 
-describe('an append whose outcome is unknown', () => {
+describe('an append of unknown outcome', () => {
   test('is sent again unchanged, and later readings go after it', async () => {
     const { cluster, node, keyId } = await opened()
     await node.post(keyId)
@@ -324,7 +321,7 @@ describe('an append whose outcome is unknown', () => {
   })
 })
 
-describe('two nodes that write readings of one key', () => {
+describe('two nodes that share a key', () => {
   test('both store all of theirs exactly once', async () => {
     const { cluster, node, keyId } = await opened()
     const other = await cluster.open()
@@ -337,7 +334,7 @@ describe('two nodes that write readings of one key', () => {
     expect(new Set(readings.map(({ id }) => id)).size).toBe(120)
   })
 
-  test('answer overloaded after too many conflicts, and accept the next', async () => {
+  test('answer overloaded after too many conflicts, then accept again', async () => {
     const { cluster, node, keyId } = await opened()
     await node.post(keyId)
     let conflicts = 0
@@ -373,7 +370,7 @@ describe('a bug in an actor', () => {
     expect((await cluster.streams(keyId)).readings).toHaveLength(3)
   })
 
-  test('in the clock does not keep accept() from answering', async () => {
+  test('does not keep accept() from answering, even in the clock', async () => {
     const { cluster, node, keyId } = await opened()
     await node.post(keyId)
     const { now } = cluster.clock

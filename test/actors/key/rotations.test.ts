@@ -116,7 +116,7 @@ describe('rotate()', () => {
   })
 })
 
-describe('the replaced key that rotate() answers', () => {
+describe('the replaced key', () => {
   const replacedId = async (node: TestNode, keyId: string, rotating: Rotating = {}): Promise<string | null> =>
     granted(await rotate(node, keyId, rotating)).replaced?.keyId ?? null
 
@@ -169,7 +169,7 @@ describe('the replaced key that rotate() answers', () => {
   })
 })
 
-describe('a rotation that broke off before the new key', () => {
+describe('a broken-off rotation', () => {
   const brokenOff = async () => {
     const { cluster, node, keyId } = await opened()
     node.faults.failAppend({ fault: 'not_written', nth: 2 })
@@ -206,7 +206,7 @@ describe('a rotation that broke off before the new key', () => {
   })
 })
 
-describe('the first use of the new key', () => {
+describe('the new key’s first use', () => {
   test.each(rotationOverlapsMs.map((ms) => [ms]))('ends the old one exactly %d ms later', async (ms) => {
     const { cluster, node, keyId } = await opened()
     const successorId = await rotated(node, keyId, { overlapMs: ms })
@@ -286,7 +286,7 @@ describe('the first use of the new key', () => {
     expect(expiryOf(node, keyId)).toBe(usedAt + 24 * hourMs)
   })
 
-  describe('after an unused successor was revoked', () => {
+  describe('after a revoked successor', () => {
     const leaked = async () => {
       const { cluster, node, keyId } = await opened()
       const second = await rotated(node, keyId, { overlapMs: 24 * hourMs })
@@ -314,7 +314,7 @@ describe('the first use of the new key', () => {
       expect(node.bugs).toEqual([])
     })
 
-    test('ends it on a node that started later', async () => {
+    test('ends it on a later node', async () => {
       const { cluster, node, keyId, second, third, last, revoke } = await leaked()
       for (const each of [second, third]) await revoke(node, each)
       const restarted = await cluster.open()
@@ -331,7 +331,7 @@ describe('the first use of the new key', () => {
       expect(await keyTypes(cluster, keyId)).toEqual(ended)
     })
 
-    test('ends it although the revocations are heard late', async () => {
+    test('ends it although revocations come late', async () => {
       const { cluster, node, keyId, second, third, last, revoke } = await leaked()
       const other = await cluster.open()
       for (const each of [second, third]) await revoke(other, each)
@@ -395,7 +395,7 @@ describe('the first use of the new key', () => {
 const faults = ['unknown_not_written', 'unknown_written'] as const
 const points = faults.flatMap((fault) => [1, 2].map((nth) => ({ fault, nth })))
 
-describe('a node dies while it rotates a key', () => {
+describe('a node dies in a rotation', () => {
   test.each(points)('at append $nth, $fault: a retry makes one key', async (at) => {
     const { cluster, node, keyId } = await opened()
     node.faults.failAppend({ ...at, thenAway: true })
@@ -418,7 +418,7 @@ describe('a node dies while it rotates a key', () => {
   })
 })
 
-describe('a node dies while it ends a rotation', () => {
+describe('a node dies ending a rotation', () => {
   const died = async (at: (typeof points)[number]) => {
     const { cluster, node, keyId } = await opened()
     const successorId = await rotated(node, keyId, { overlapMs: 0 })

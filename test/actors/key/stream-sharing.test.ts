@@ -27,7 +27,7 @@ describe('a node that met a conflict', () => {
     expect((await posted).ok).toBe(true)
   })
 
-  test('pauses after each append until no conflict comes for a while', async () => {
+  test('pauses after each append while conflicts come', async () => {
     const { cluster, one, keyId } = await openShared()
     await one.schedule.advance(sharedStreamMs + heartbeatMs)
     await one.post(keyId)

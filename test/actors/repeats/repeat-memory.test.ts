@@ -138,7 +138,7 @@ describe('the memory of idempotency keys', () => {
     expect(await send(node, cluster, keyId)).toBe('repeated')
   })
 
-  test('tells an idle index now and then how far the log was folded', async () => {
+  test('marks in an idle index how far it folded', async () => {
     const { cluster, index, node, keyId } = await opened()
     await node.post(keyId, 10)
     node.late.deliver()
@@ -248,7 +248,7 @@ describe('the memory of idempotency keys', () => {
     expect(node.bugs).toEqual([])
   })
 
-  test('leaves entries to the next start if the disk is full', async () => {
+  test('leaves entries to the next start on a full disk', async () => {
     const { cluster, index, node, keyId } = await opened()
     await send(node, cluster, keyId)
     index.isBusy = true
@@ -311,14 +311,14 @@ describe('the memory of idempotency keys', () => {
     await send(node, cluster, keyId)
   }
 
-  test('is rebuilt when the log was restored from an older copy', async () => {
+  test('is rebuilt after the log was restored from a copy', async () => {
     const { index, restored, keyId } = await putBack(one)
     const later = await restored.open({ idempotency: index })
     expect(index.startedAnew).toBe(1)
     expect([await send(later, restored, keyId), await send(later, restored, keyId)]).toEqual(['stored', 'repeated'])
   })
 
-  test('is rebuilt when a restored log has grown past the index', async () => {
+  test('is rebuilt when a restored log outgrew the index', async () => {
     const { index, restored, keyId } = await putBack(one)
     await (await restored.open()).post(keyId, 5)
     const later = await restored.open({ idempotency: index })

@@ -199,7 +199,7 @@ describe('a repeat', () => {
     expect(await sent(later)).toEqual(refused('idempotency_key_reused'))
   })
 
-  describe('while or after a clock was a day ahead', () => {
+  describe('around a leap of the clock', () => {
     /** The node believes the new time. */
     const leap = async (at: Sent): Promise<void> => {
       at.cluster.clock.leap(ahead)
@@ -224,7 +224,7 @@ describe('a repeat', () => {
       expect(await stored(at)).toBe(1)
     })
 
-    test('gets it from every node after a reading of that time', async () => {
+    test('gets it from every node despite a future reading', async () => {
       const at = await opened()
       const first = await sent(at)
       await leap(at)
@@ -330,7 +330,7 @@ describe('a repeat on another node', () => {
     expect(await sent(other)).toMatchObject(refusedSomehow('key_invalid'))
   })
 
-  test('with another payload is refused before its first is heard of', async () => {
+  test('with another payload is refused before its first is heard', async () => {
     const { at, other } = await two()
     await sent(at)
     expect(await sent(other, 'one', 'another body')).toEqual(refused('idempotency_key_reused'))
