@@ -199,7 +199,7 @@ describe('a repeat', () => {
     expect(await sent(later)).toEqual(refused('idempotency_key_reused'))
   })
 
-  describe('around a leap of the clock', () => {
+  describe('around a clock leap', () => {
     /** The node believes the new time. */
     const leap = async (at: Sent): Promise<void> => {
       at.cluster.clock.leap(ahead)
@@ -224,7 +224,7 @@ describe('a repeat', () => {
       expect(await stored(at)).toBe(1)
     })
 
-    test('gets it from every node despite a future reading', async () => {
+    test('gets it from every node despite future readings', async () => {
       const at = await opened()
       const first = await sent(at)
       await leap(at)
