@@ -1,7 +1,7 @@
 import type { Projections } from '../../projections/queries.ts'
 import type { MachineClock } from '../clock.ts'
 import type { RecordedEvent } from '../domain/events.ts'
-import type { KeyedAppend } from '../domain/reading/idempotency-key.ts'
+import type { IdempotentAppend } from '../domain/reading/idempotency-key.ts'
 import type { Entropy } from '../entropy.ts'
 import type { EventLog } from '../log/event-log.ts'
 import type { Schedule } from './schedule.ts'
@@ -14,13 +14,13 @@ export type KnownRepeats = {
   /** Every event up to this position is known; -1 while none is known for certain. */
   readonly foldedTo: number
   /** What the idempotency key has stored in the stream. `unknown`: the memory is not complete now. */
-  find(stream: string, keyHash: string): KeyedAppend | null | 'unknown'
+  find(stream: string, keyHash: string): IdempotentAppend | null | 'unknown'
   /** True if the event is so old that its idempotency key no longer counts, on any node. */
   isPast(event: Pick<RecordedEvent, 'recordedAt'>): boolean
   /** Takes in what an actor has read from its stream. */
   learn(events: readonly RecordedEvent[]): void
   /** Takes in what an actor has written. */
-  keep(append: KeyedAppend): void
+  keep(append: IdempotentAppend): void
 }
 
 /** What all actors of one node share. */

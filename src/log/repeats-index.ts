@@ -1,5 +1,5 @@
 import type { FoldedTo } from '../domain/folded-to.ts'
-import type { KeyedAppend } from '../domain/reading/idempotency-key.ts'
+import type { IdempotentAppend } from '../domain/reading/idempotency-key.ts'
 
 /**
  * Where the appends that carried an `Idempotency-Key` lie in the log, found by their key: what one node has folded of the
@@ -9,7 +9,7 @@ export interface RepeatsIndex {
   /** The event of the log up to which every such append was written here; `null`: nothing is known to be. */
   readonly foldedTo: FoldedTo | null
   /** The newest such append to that stream. @throws IndexUnusable */
-  find(stream: string, keyHash: string): KeyedAppend | null
+  find(stream: string, keyHash: string): IdempotentAppend | null
   /** All of it or nothing. Resolves when `find` finds it. Rejects with IndexBusy or IndexUnusable. */
   write(change: RepeatsChange): Promise<void>
   /** Throws away what is there and begins empty. Rejects with IndexUnusable if that can't be done either. */
@@ -18,7 +18,7 @@ export interface RepeatsIndex {
 }
 
 export type RepeatsChange = {
-  readonly appends: readonly KeyedAppend[]
+  readonly appends: readonly IdempotentAppend[]
   /** What `foldedTo` becomes; `null` leaves it. */
   readonly foldedTo: FoldedTo | null
   /** Ms. What was recorded earlier counts no more; with each change some of it goes. */

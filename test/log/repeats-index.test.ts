@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FoldedTo } from '../../src/domain/folded-to.ts'
-import type { KeyedAppend } from '../../src/domain/reading/idempotency-key.ts'
+import type { IdempotentAppend } from '../../src/domain/reading/idempotency-key.ts'
 import { openRepeatsFile } from '../../src/log/repeats-index/repeats-file.ts'
 import { isPassing } from '../../src/log/repeats-index/repeats-writer.ts'
 import { IndexBusy, IndexUnusable, type RepeatsIndex } from '../../src/log/repeats-index.ts'
@@ -13,7 +13,7 @@ import { reading, startMs } from '../support/logs/sample-events.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const keyHash = (number: number): string => number.toString(16).padStart(64, '0')
-const appendOf = (number: number, more: Partial<KeyedAppend> = {}): KeyedAppend => ({
+const appendOf = (number: number, more: Partial<IdempotentAppend> = {}): IdempotentAppend => ({
   stream: 'readings-one',
   revision: number,
   recordedAt: startMs + number,
@@ -27,7 +27,7 @@ const at = (position: number): FoldedTo => ({
   revision: position - 7,
   id: `event ${position}`,
 })
-const change = (appends: readonly KeyedAppend[], foldedTo: number | null = null, forgetBeforeMs = 0) => ({
+const change = (appends: readonly IdempotentAppend[], foldedTo: number | null = null, forgetBeforeMs = 0) => ({
   appends,
   foldedTo: foldedTo === null ? null : at(foldedTo),
   forgetBeforeMs,

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createProjections } from '../../projections/projections.ts'
 import type { Limit, RecordedEvent } from '../../src/domain/events.ts'
-import { bodyHash, type KeyedAppend, keyedAppendAt } from '../../src/domain/reading/idempotency-key.ts'
+import { bodyHash, type IdempotentAppend, idempotentAppendAt } from '../../src/domain/reading/idempotency-key.ts'
 import type { ReadingRefusal } from '../../src/domain/refusal.ts'
 import { rotationOverlapsMs } from '../../src/limits.ts'
 import type { RepeatsIndex } from '../../src/log/repeats-index.ts'
@@ -404,8 +404,8 @@ const expectPromisesKept = async ({ cluster, promised }: System): Promise<void> 
     expect(byId.get(id)).toMatchObject({ stream: `readings-${keyId}`, revision, type: 'ReadingAccepted' })
   }
   for (const id of promised.refused) expect(byId.has(id)).toBe(false)
-  const stored = new Map<string, KeyedAppend>()
-  for (const append of all.map(keyedAppendAt)) {
+  const stored = new Map<string, IdempotentAppend>()
+  for (const append of all.map(idempotentAppendAt)) {
     if (append === null) continue
     const name = `${append.stream} ${append.idempotency.keyHash}`
     // No run lasts a day.

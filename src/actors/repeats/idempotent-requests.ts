@@ -1,5 +1,5 @@
 import { refusalOfKey } from '../../domain/reading/admission.ts'
-import type { Idempotency, KeyedAppend } from '../../domain/reading/idempotency-key.ts'
+import type { Idempotency, IdempotentAppend } from '../../domain/reading/idempotency-key.ts'
 import type { Readings } from '../../domain/reading/reading.ts'
 import { done, refused } from '../../domain/refusal.ts'
 import type { KeyedRequest, Usage } from '../core.ts'
@@ -51,7 +51,7 @@ export class IdempotentRequests {
     for (const { idempotent } of requests) if (idempotent !== null) this.#sent.add(idempotent.idempotency.keyHash)
   }
 
-  written({ idempotent }: ReadingsRequest, place: Omit<KeyedAppend, 'idempotency'>): void {
+  written({ idempotent }: ReadingsRequest, place: Omit<IdempotentAppend, 'idempotency'>): void {
     if (idempotent !== null) this.#host.repeats?.keep({ ...place, idempotency: idempotent.idempotency })
   }
 
@@ -98,7 +98,7 @@ const unavailable: ReadingAnswer = refused({ kind: 'store_unavailable' })
 const isSamePayload = (known: Idempotency, asked: Idempotency): boolean =>
   known.bodyHash === asked.bodyHash && (known.batch === null) === (asked.batch === null)
 
-const acceptedBefore = ({ stream, revision, recordedAt, idempotency }: KeyedAppend, usage: Usage) => {
+const acceptedBefore = ({ stream, revision, recordedAt, idempotency }: IdempotentAppend, usage: Usage) => {
   const last = revision + (idempotency.batch?.accepted ?? 1) - 1
   return { stream, first: revision, last, recordedAt, usage, repeats: idempotency }
 }

@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '../../domain/events.ts'
 import { type FoldedTo, foldedToOf } from '../../domain/folded-to.ts'
-import { isForgotten, type KeyedAppend, keyedAppendAt } from '../../domain/reading/idempotency-key.ts'
+import { type IdempotentAppend, idempotentAppendAt, isForgotten } from '../../domain/reading/idempotency-key.ts'
 import { isRecordStream } from '../../domain/stream-names.ts'
 import {
   heartbeatMs,
@@ -30,7 +30,7 @@ export type IndexTrouble = { readonly kind: 'folding' | 'unusable' | 'unwritable
 export class RepeatMemory {
   readonly #host: Host
   readonly #index: RepeatsIndex
-  readonly #unwritten = new Map<string, KeyedAppend>()
+  readonly #unwritten = new Map<string, IdempotentAppend>()
   #weight = 0
   #deliveredTo: FoldedTo | null = null
   #foldedTo: FoldedTo | null = null
@@ -74,7 +74,7 @@ export class RepeatMemory {
     return { kind: 'folding', why: 'it is read from the log' }
   }
 
-  find(stream: string, keyHash: string): KeyedAppend | null | 'unknown' {
+  find(stream: string, keyHash: string): IdempotentAppend | null | 'unknown' {
     if (!this.#isComplete) return 'unknown'
     try {
       // A rebuild reads backwards, so the entry in the index may be newer.
@@ -93,12 +93,12 @@ export class RepeatMemory {
   learn(events: readonly RecordedEvent[]): void {
     for (const event of events) {
       if (event.metadata.idempotency === undefined) continue
-      const append = keyedAppendAt(event)
+      const append = idempotentAppendAt(event)
       if (append !== null) this.keep(append)
     }
   }
 
-  keep(append: KeyedAppend): void {
+  keep(append: IdempotentAppend): void {
     if (this.isPast(append)) return
     const name = nameOf(append.stream, append.idempotency.keyHash)
     const known = this.#unwritten.get(name)
@@ -298,11 +298,11 @@ const positionOf = (foldedTo: FoldedTo | null): number => foldedTo?.position ?? 
 
 const overrun = new IndexUnusable('Cannot keep up with the log')
 
-const laterOf = (a: KeyedAppend | null, b: KeyedAppend | null): KeyedAppend | null =>
+const laterOf = (a: IdempotentAppend | null, b: IdempotentAppend | null): IdempotentAppend | null =>
   a !== null && (b === null || a.revision > b.revision) ? a : b
 
 const nameOf = (stream: string, keyHash: string): string => `${stream} ${keyHash}`
 
 /** In memory. The first version stored a verdict for each refused item. */
-const weightOf = ({ idempotency: { batch } }: KeyedAppend): number =>
+const weightOf = ({ idempotency: { batch } }: IdempotentAppend): number =>
   batch?.refusals?.kind === 'verdicts' ? 1 + batch.refusals.items.length : 1

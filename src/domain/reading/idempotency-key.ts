@@ -1,60 +1,111 @@
 /**
- * `Idempotency-Key` (docs/contract.md, "Idempotency"; docs/protocol.md, "Idempotency"): a request that is sent again with the key it had is
- * answered as the first was, and stores nothing. What that takes lies in the log, with the first event that it stored.
+ * What the log keeps of a request with an `Idempotency-Key`, in the metadata of the first event that it stored
+ * (docs/protocol.md, "Idempotency"). The stored form has a version of its own (`log/codec/stored-idempotency.ts`).
  */
-import { type Static, Type } from '@sinclair/typebox'
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { idempotencyKeyCharsMax, idempotencyMs } from '../../limits.ts'
-import type { RecordedEvent } from '../events.ts'
-import { Refusals } from './batch-repeat.ts'
 
 const strict = { additionalProperties: false } as const
 const sha256 = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256, 64 lower-case hex digits' })
+const ms = Type.Integer({ minimum: 0, description: 'milliseconds' })
+const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+const kind = <K extends string>(name: K) => Type.Literal(name)
+const name = Type.Union([Type.Literal('cellar'), Type.Literal('rack'), Type.Literal('keg')])
+const field = Type.Union([name, Type.Literal('value'), Type.Literal('timestamp')])
+const nameFault = Type.Union([
+  Type.Literal('blank'),
+  Type.Literal('outer_space'),
+  Type.Literal('too_long'),
+  Type.Literal('control_character'),
+  Type.Literal('lone_surrogate'),
+])
 
-/**
- * In the metadata of the first event that a request with an `Idempotency-Key` stored. Its stored form has a version of its
- * own: `log/codec/stored-idempotency.ts`.
- */
+/** What the judgement of a batch depends on, besides its bytes and the cellar of its key. */
+const Judgement = Type.Object(
+  {
+    kind: Type.Literal('judgement'),
+    /** Number of refused items. */
+    rejected: Type.Integer({ minimum: 1 }),
+    /** See `judgementRules`. */
+    rules: Type.Integer({ minimum: 1 }),
+    atMs: ms,
+    /** The cellar's. All `null` if the node did not know the cellar and applied no bounds. */
+    bounds: Type.Object(
+      { readingAgeMsMax: orNull(ms), readingAheadMsMax: orNull(ms), retentionMs: orNull(ms) },
+      strict,
+    ),
+  },
+  strict,
+)
+export type Judgement = Static<typeof Judgement>
+
+/** Only in version 1. The cellar and the endpoint are left out, because the repeat has both. */
+const KeptRefusal = Type.Union([
+  Type.Object({ kind: kind('invalid_body') }, strict),
+  Type.Object({ kind: kind('missing_field'), fields: Type.Array(field) }, strict),
+  Type.Object(
+    { kind: kind('invalid_type'), field, expected: Type.Union([Type.Literal('string'), Type.Literal('number')]) },
+    strict,
+  ),
+  Type.Object({ kind: kind('invalid_name'), field: name, fault: nameFault }, strict),
+  Type.Object({ kind: kind('invalid_value') }, strict),
+  Type.Object(
+    { kind: kind('invalid_timestamp'), fault: Type.Union([Type.Literal('form'), Type.Literal('no_such_instant')]) },
+    strict,
+  ),
+  Type.Object({ kind: kind('timestamp_too_old'), ageMsMax: ms }, strict),
+  Type.Object({ kind: kind('timestamp_in_future'), aheadMsMax: ms }, strict),
+  Type.Object({ kind: kind('cellar_mismatch') }, strict),
+])
+
+/** One refused item, as version 1 stored it. */
+const KeptItem = Type.Object({ index: Type.Integer({ minimum: 0 }), refusal: KeptRefusal }, strict)
+export type KeptItem = Static<typeof KeptItem>
+
+/** Version 1 stored the refusals themselves. They are still read. */
+const KeptVerdicts = Type.Object(
+  { kind: Type.Literal('verdicts'), items: Type.Array(KeptItem, { minItems: 1 }) },
+  strict,
+)
+
+const Refusals = Type.Union([Judgement, KeptVerdicts])
+export type Refusals = Static<typeof Refusals>
+
 export const Idempotency = Type.Object(
   {
-    /** Of the header's text. Never the text itself: a careless device puts its API key there. */
+    /** Of the header's text. The text is never stored, because a careless device puts its API key there. */
     keyHash: sha256,
-    /** Of the body's bytes as they are after decompression, so that a retry may come through another encoder. */
+    /** Of the decompressed body, because a retry may be compressed differently. */
     bodyHash: sha256,
-    /**
-     * How many of its items were accepted, and what a repeat needs to name the refused ones; `null` if it was a single
-     * reading, which another endpoint takes.
-     */
-    batch: Type.Union([
-      Type.Object({ accepted: Type.Integer({ minimum: 1 }), refusals: Type.Union([Refusals, Type.Null()]) }, strict),
-      Type.Null(),
-    ]),
+    /** `null`: a single reading. `refusals` lets a repeat name the refused items. */
+    batch: orNull(Type.Object({ accepted: Type.Integer({ minimum: 1 }), refusals: orNull(Refusals) }, strict)),
   },
   strict,
 )
 export type Idempotency = Static<typeof Idempotency>
 
-/** One printable ASCII character or more (docs/contract.md, "Idempotency"). */
 const printable = /^[\x20-\x7e]+$/
 
-/** What stands for that `Idempotency-Key`; `null` if it is none. */
+/** `null` if the text breaks the rule of docs/contract.md, "Idempotency". */
 export const idempotencyKeyHash = (text: string): string | null =>
   text.length <= idempotencyKeyCharsMax && printable.test(text) ? Bun.SHA256.hash(text, 'hex') : null
 
 export const bodyHash = (body: Uint8Array): string => Bun.SHA256.hash(body, 'hex')
 
-/** What a request with an `Idempotency-Key` has stored. */
-export type KeyedAppend = {
+/** The first event of an append that a request with an `Idempotency-Key` made. */
+export type IdempotentAppend = {
   readonly stream: string
-  /** Of its first event. */
   readonly revision: number
   /** Ms. */
   readonly recordedAt: number
   readonly idempotency: Idempotency
 }
 
-/** The request that began with this event, if it carried an `Idempotency-Key`. */
-export const keyedAppendAt = ({ stream, revision, recordedAt, metadata }: RecordedEvent): KeyedAppend | null =>
+type Appended = Omit<IdempotentAppend, 'idempotency'> & { readonly metadata: { readonly idempotency?: Idempotency } }
+
+/** `null` if no such append begins with this event. */
+export const idempotentAppendAt = ({ stream, revision, recordedAt, metadata }: Appended): IdempotentAppend | null =>
   metadata.idempotency === undefined ? null : { stream, revision, recordedAt, idempotency: metadata.idempotency }
 
-/** Whether it counts no more at `now` (ms): the same key then begins anew. */
-export const isForgotten = ({ recordedAt }: KeyedAppend, now: number): boolean => now - recordedAt >= idempotencyMs
+/** From then on the idempotency key may be used for another request. `now` is ms. */
+export const isForgotten = ({ recordedAt }: IdempotentAppend, now: number): boolean => now - recordedAt >= idempotencyMs

@@ -25,10 +25,10 @@ export const parseBatch = (json: unknown): Outcome<readonly unknown[], ReadingRe
 const noBatch = refused<ReadingRefusal>({ kind: 'invalid_body', what: 'batch' })
 
 /** What a reading has to fit: the key's cellar, that cellar's bounds (`null`: not known here), at `now` (ms). */
-export type BatchPlace = { readonly cellar: string; readonly policy: TimestampPolicy | null; readonly now: number }
+export type BatchContext = { readonly cellar: string; readonly policy: TimestampPolicy | null; readonly now: number }
 
-export const judgeBatch = (items: readonly unknown[], place: BatchPlace): JudgedBatch =>
-  judgeEach(items, (item) => parseItem(item, place.cellar), place)
+export const judgeBatch = (items: readonly unknown[], context: BatchContext): JudgedBatch =>
+  judgeEach(items, (item) => parseItem(item, context.cellar), context)
 
 /** An item without the clock: its reading, or why it is refused at any time. */
 export type ParsedItem = Outcome<ParsedReading, ItemRefusal>
@@ -36,7 +36,7 @@ export type ParsedItem = Outcome<ParsedReading, ItemRefusal>
 export const parseItems = (items: readonly unknown[], cellar: string): readonly ParsedItem[] =>
   items.map((item) => parseItem(item, cellar))
 
-type Time = Omit<BatchPlace, 'cellar'>
+type Time = Omit<BatchContext, 'cellar'>
 
 export const judgeItems = (items: readonly ParsedItem[], time: Time): JudgedBatch =>
   judgeEach(items, (item) => item, time)

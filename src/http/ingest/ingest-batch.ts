@@ -1,7 +1,7 @@
 import type { Accepted } from '../../actors/core.ts'
 import { type RepeatedBatch, refusalsOf, rejectedThen, timelessItems } from '../../domain/reading/batch-repeat.ts'
 import {
-  type BatchPlace,
+  type BatchContext,
   judgeBatch,
   judgeItems,
   type ParsedItem,
@@ -45,7 +45,7 @@ const judgeReadings = (deps: ApiDeps): JudgeAndStore => {
 type PossiblyRepeatedBatch = {
   readonly repeat: PossibleRepeat
   readonly items: readonly ParsedItem[]
-  readonly place: BatchPlace
+  readonly place: BatchContext
 }
 
 /** A repeat gets the answer of the first request, even if the batch would be refused now. */

@@ -18,8 +18,7 @@
  */
 import type { ByteReader, ByteWriter } from '../../bytes/bytes.ts'
 import { readText, writeText } from '../../bytes/packed-text.ts'
-import type { Refusals } from '../../domain/reading/batch-repeat.ts'
-import type { Idempotency } from '../../domain/reading/idempotency-key.ts'
+import type { Idempotency, Refusals } from '../../domain/reading/idempotency-key.ts'
 import { newestIdempotency } from './stored-idempotency.ts'
 import { idempotencyVersion } from './upcast.ts'
 

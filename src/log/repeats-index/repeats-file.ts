@@ -2,7 +2,7 @@ import { Database, SQLiteError } from 'bun:sqlite'
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FoldedTo } from '../../domain/folded-to.ts'
-import type { Idempotency, KeyedAppend } from '../../domain/reading/idempotency-key.ts'
+import type { Idempotency, IdempotentAppend } from '../../domain/reading/idempotency-key.ts'
 import { storeBusyMsMax } from '../../limits.ts'
 import { hashBytesOf } from '../codec/packed-idempotency.ts'
 import { newestIdempotency } from '../codec/stored-idempotency.ts'
@@ -63,7 +63,7 @@ class RepeatsFile implements RepeatsIndex {
     return this.#foldedTo
   }
 
-  find(stream: string, keyHash: string): KeyedAppend | null {
+  find(stream: string, keyHash: string): IdempotentAppend | null {
     return orUnusable(() => this.#reads.find(stream, keyHash))
   }
 
@@ -113,7 +113,7 @@ class Reads {
     }
   }
 
-  find(stream: string, keyHash: string): KeyedAppend | null {
+  find(stream: string, keyHash: string): IdempotentAppend | null {
     const row = this.#find.get(hashBytesOf(keyHash), stream)
     if (row === null) return null
     return { stream, revision: row.revision, recordedAt: row.recorded_at, idempotency: idempotencyOf(keyHash, row) }

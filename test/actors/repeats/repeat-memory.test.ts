@@ -2,8 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { openCore } from '../../../src/actors/open-core.ts'
 import type { NewEvent, RecordedEvent } from '../../../src/domain/events.ts'
 import type { FoldedTo } from '../../../src/domain/folded-to.ts'
-import type { Refusals } from '../../../src/domain/reading/batch-repeat.ts'
-import { bodyHash, type Idempotency, idempotencyKeyHash } from '../../../src/domain/reading/idempotency-key.ts'
+import { bodyHash, type Idempotency, idempotencyKeyHash, type Refusals } from '../../../src/domain/reading/idempotency-key.ts'
 import { readingsStream } from '../../../src/domain/stream-names.ts'
 import {
   heartbeatMs,

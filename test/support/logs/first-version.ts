@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { ByteWriter } from '../../../src/bytes/bytes.ts'
 import { writeText } from '../../../src/bytes/packed-text.ts'
 import type { NewEvent } from '../../../src/domain/events.ts'
-import type { Idempotency } from '../../../src/domain/reading/idempotency-key.ts'
-import type { KeptItem } from '../../../src/domain/reading/rejected-item.ts'
+import type { Idempotency, KeptItem } from '../../../src/domain/reading/idempotency-key.ts'
 import { createCodec } from '../../../src/log/codec/codec.ts'
 
 /** A batch as the first version stored it. */

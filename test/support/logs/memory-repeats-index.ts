@@ -1,5 +1,5 @@
 import type { FoldedTo } from '../../../src/domain/folded-to.ts'
-import type { KeyedAppend } from '../../../src/domain/reading/idempotency-key.ts'
+import type { IdempotentAppend } from '../../../src/domain/reading/idempotency-key.ts'
 import type { RepeatsChange, RepeatsIndex } from '../../../src/log/repeats-index.ts'
 
 /** An index that lives as long as the process. For tests: it keeps the port's every promise but durability. */
@@ -7,9 +7,9 @@ export const createMemoryRepeatsIndex = (): RepeatsIndex => new MemoryRepeatsInd
 
 class MemoryRepeatsIndex implements RepeatsIndex {
   foldedTo: FoldedTo | null = null
-  readonly #appends = new Map<string, KeyedAppend>()
+  readonly #appends = new Map<string, IdempotentAppend>()
 
-  find(stream: string, keyHash: string): KeyedAppend | null {
+  find(stream: string, keyHash: string): IdempotentAppend | null {
     return this.#appends.get(`${stream} ${keyHash}`) ?? null
   }
 
