@@ -48,10 +48,10 @@ export class KeyStreams {
     this.#host = host
   }
 
-  /** Takes over a new limit first, and forgets a window that a wrong clock has spoilt. */
+  /** Takes over a new limit, and forgets a spoilt window, before it answers. */
   checkLoaded(): boolean {
     if (this.#limitsEpoch !== this.#host.limitsEpoch) this.#refreshLimit()
-    // A clock that was ahead has moved the window. After it went back, that must neither close the key nor date its readings.
+    // A clock that was ahead has moved the window. After it went back, that must not close the key or date its readings.
     const reachedMs = Math.max(this.#host.clock.now(), this.readings.recordedAt)
     if (reachedMs < this.#countedAtMs || reachedMs < this.readings.window.reservedAtMs) this.#isLoaded = false
     return this.#isLoaded

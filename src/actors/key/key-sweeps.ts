@@ -11,7 +11,7 @@ import type { KeyActor } from './key-actor.ts'
 export class Sweeps {
   readonly #host: Host
   readonly #keys: Registry<KeyActor>
-  /** Sealed keys without `KeyRevoked`, with the heartbeat of the seal or of the last try. Infinite during a try. */
+  /** Sealed keys without `KeyRevoked`, and the heartbeat of the seal or of the last try. Infinite: a try is under way. */
   readonly #halfRevoked = new Map<string, number>()
   #recording: Promise<void> | null = null
 
@@ -20,7 +20,7 @@ export class Sweeps {
     this.#keys = keys
   }
 
-  /** Finds them in the checkpoint. */
+  /** Finds half-done revocations in the checkpoint. */
   recall(): void {
     const { keys, readings } = this.#host.projections
     for (const { keyId, revoked } of keys.list()) {

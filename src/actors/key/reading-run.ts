@@ -7,7 +7,7 @@ import type { Usage } from '../core.ts'
 import type { IdempotentRequests } from '../repeats/idempotent-requests.ts'
 import type { ReadingsRequest, RequestGroup } from './mailbox.ts'
 
-/** One append. It is sent again unchanged until its outcome is known. */
+/** One append. It is sent unchanged until its outcome is known. */
 export type Run = RequestGroup & {
   readonly events: readonly NewEvent[]
   readonly expected: ExpectedRevision
@@ -39,7 +39,6 @@ export const readingEvents = (
   return events
 }
 
-/** `first` is the revision of the first event. */
 export const acknowledge = (
   { requests, recordedAt }: Run,
   { stream, first, usage }: { readonly stream: string; readonly first: number; readonly usage: Usage },

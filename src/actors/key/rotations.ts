@@ -18,7 +18,7 @@ export class Rotations {
   /** Old keys with an unused successor, by the successor's readings stream. */
   readonly #waitingForUse = new Map<string, string>()
   readonly #toEnd = new Map<string, 'waiting' | 'under_way'>()
-  /** Before that, most of what is heard was ended long ago. */
+  /** Until then nothing is ended: most events are old. */
   #isLogFolded = false
 
   constructor(host: Host, keys: Registry<KeyActor>) {
@@ -26,7 +26,7 @@ export class Rotations {
     this.#keys = keys
   }
 
-  /** Finds them in the checkpoint. */
+  /** Finds unfinished rotations in the checkpoint. */
   recall(): void {
     for (const { keyId, revoked, rotation } of this.#host.projections.keys.list()) {
       if (rotation === null || rotation.superseded !== null) continue
@@ -97,7 +97,6 @@ export class Rotations {
     return successorId !== null && this.#isUsed(successorId) ? successorId : null
   }
 
-  /** `false`: it must be tried again. */
   async #supersede(keyId: string, successorId: string): Promise<boolean> {
     const first = await this.#firstReading(successorId)
     if (first === null) return false

@@ -157,6 +157,16 @@ describe('the replaced key', () => {
     expect(await replacedId(node, keyId, { successorId: 'fourth00' })).toBe('third000')
   })
 
+  test('is none when another node has seen it used', async () => {
+    const { cluster, node, keyId } = await opened()
+    await rotated(node, keyId, { successorId: 'first000' })
+    const other = await cluster.open()
+    expect(await use(other, 'first000')).toBe('accepted')
+    await setExpiry(other, keyId, null)
+    expect(node.core.projections.readings.usage('first000')).toBeNull()
+    expect(await replacedId(node, keyId)).toBeNull()
+  })
+
   test('is the one before in the log of two rotations', async () => {
     const { cluster, node, keyId } = await opened()
     await rotated(node, keyId, { successorId: 'first000' })
