@@ -1,5 +1,5 @@
 import type { By, Limit, RecordedEvent } from '../src/domain/events.ts'
-import { instantText } from '../src/domain/instant.ts'
+import { instantText } from '../src/domain/calendar.ts'
 import {
   evolveKey,
   type KeyEventType,

@@ -5,7 +5,7 @@
  * schema version, and the codec upcasts the old one when it is read.
  */
 import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
-import { dayMs } from './day.ts'
+import { dayMs } from './calendar.ts'
 import { Idempotency } from './reading/idempotency-key.ts'
 
 const strict = { additionalProperties: false } as const

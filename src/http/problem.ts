@@ -3,7 +3,7 @@
  * a device begins with the field, names the rule and the bound, and says what to do. It never repeats what was sent
  * (docs/contract.md, "One reading").
  */
-import { secondText } from '../domain/instant.ts'
+import { secondText } from '../domain/calendar.ts'
 import type { CommandRefusal, NameFault, ReadingField, ReadingRefusal, RejectedItem } from '../domain/refusal.ts'
 import {
   batchReadingsMax,

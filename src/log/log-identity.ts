@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { By, EventData, NewEvent, RecordedEvent } from '../domain/events.ts'
-import { logIdOf } from '../domain/log-id.ts'
+import { logIdOf } from '../domain/log-reference.ts'
 import { logStream } from '../domain/stream-names.ts'
 import type { Entropy } from '../entropy.ts'
 import { readPageEventsMax } from '../limits.ts'

@@ -1,4 +1,4 @@
-import type { FoldedTo } from '../domain/folded-to.ts'
+import type { FoldedTo } from '../domain/log-reference.ts'
 import type { IdempotentAppend } from '../domain/reading/idempotency-key.ts'
 
 /**

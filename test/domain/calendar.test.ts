@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { instantText } from '../../src/domain/instant.ts'
+import { instantText } from '../../src/domain/calendar.ts'
 import { parseTimestamp } from '../../src/domain/reading/timestamp.ts'
 
 describe('instantText()', () => {

@@ -1,6 +1,6 @@
 /** A newer node has written records that this version does not know: the node is ready, serves, and shows them. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { dayMs } from '../../src/domain/day.ts'
+import { dayMs } from '../../src/domain/calendar.ts'
 import { recordsKeptMs } from '../../src/limits.ts'
 import { visitor } from '../http/dashboard/visitor.ts'
 import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'

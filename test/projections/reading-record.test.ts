@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createProjections } from '../../projections/projections.ts'
 import type { Projections } from '../../projections/queries.ts'
 import type { EventData } from '../../src/domain/events.ts'
-import { instantText } from '../../src/domain/instant.ts'
+import { instantText } from '../../src/domain/calendar.ts'
 import {
   barriersPerKeyMax,
   futureSkewMsMax,

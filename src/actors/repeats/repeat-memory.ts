@@ -1,5 +1,5 @@
 import type { RecordedEvent } from '../../domain/events.ts'
-import { type FoldedTo, foldedToOf } from '../../domain/folded-to.ts'
+import { type FoldedTo, foldedToOf } from '../../domain/log-reference.ts'
 import { type IdempotentAppend, idempotentAppendAt, isForgotten } from '../../domain/reading/idempotency-key.ts'
 import { isRecordStream } from '../../domain/stream-names.ts'
 import {

@@ -3,8 +3,8 @@ import type { Projections } from '../../../projections/queries.ts'
 import { RecordReader, RecordWriter, savedFormat } from '../../../projections/records.ts'
 import { messageOf } from '../../domain/error-message.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
-import { type FoldedTo, foldedToOf } from '../../domain/folded-to.ts'
-import { logIdOf } from '../../domain/log-id.ts'
+import { type FoldedTo, foldedToOf } from '../../domain/log-reference.ts'
+import { logIdOf } from '../../domain/log-reference.ts'
 import { logStream } from '../../domain/stream-names.ts'
 import {
   checkpointAgeMsMax,

@@ -1,5 +1,5 @@
 import type { RecordedEvent } from '../../domain/events.ts'
-import type { FoldedTo } from '../../domain/folded-to.ts'
+import type { FoldedTo } from '../../domain/log-reference.ts'
 import type { EventLog } from '../../log/event-log.ts'
 
 /**

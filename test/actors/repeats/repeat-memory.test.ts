@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { openCore } from '../../../src/actors/open-core.ts'
 import type { NewEvent, RecordedEvent } from '../../../src/domain/events.ts'
-import type { FoldedTo } from '../../../src/domain/folded-to.ts'
-import { bodyHash, type Idempotency, idempotencyKeyHash, type Refusals } from '../../../src/domain/reading/idempotency-key.ts'
+import type { FoldedTo } from '../../../src/domain/log-reference.ts'
+import {
+  bodyHash,
+  type Idempotency,
+  idempotencyKeyHash,
+  type Refusals,
+} from '../../../src/domain/reading/idempotency-key.ts'
 import { readingsStream } from '../../../src/domain/stream-names.ts'
 import {
   heartbeatMs,

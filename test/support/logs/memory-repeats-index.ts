@@ -1,4 +1,4 @@
-import type { FoldedTo } from '../../../src/domain/folded-to.ts'
+import type { FoldedTo } from '../../../src/domain/log-reference.ts'
 import type { IdempotentAppend } from '../../../src/domain/reading/idempotency-key.ts'
 import type { RepeatsChange, RepeatsIndex } from '../../../src/log/repeats-index.ts'
 

@@ -5,7 +5,7 @@ import type { EditForm, Form, PolicyField, RetentionField } from '../../../../vi
 import { durationTyped, parseDurationMs, retentionWithin } from '../../../domain/amounts.ts'
 import type { CellarState } from '../../../domain/cellar.ts'
 import type { CellarPolicy } from '../../../domain/events.ts'
-import { purgeBefore } from '../../../domain/purge-before.ts'
+import { purgeBefore } from '../../../domain/calendar.ts'
 import { done } from '../../../domain/refusal.ts'
 import { invalidField, type Typed } from '../../../domain/text.ts'
 import { keyLimitDefault, retentionMsMin } from '../../../limits.ts'

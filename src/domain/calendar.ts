@@ -1,0 +1,60 @@
+/**
+ * Days, dates and instants of UTC, in the years 0000 to 9999. `Date` is not used: `new Date(text)` turns 30 February into March.
+ *
+ * Years are counted from March, so the leap day is the last day of a year. 400 years have 146,097 days and 4 have 1,461. The
+ * months before month `m` have floor((153 m + 2) / 5) days. 0000-03-01 is 719,468 days before 1970-01-01.
+ */
+import { retentionMarginMs, retentionMsMin } from '../limits.ts'
+
+export const dayMs = 86_400_000
+
+/** Number of the day since 1970. */
+export const dayOf = (ms: number): number => Math.floor(ms / dayMs)
+
+/**
+ * Retention purges what was accepted before this instant (ms). It is a midnight, so each key is purged at most once a day. A
+ * reading stays for `retentionMs`, and at most a day and the margin longer.
+ */
+export const purgeBefore = (now: number, retentionMs: number): number =>
+  Math.max(0, Math.floor((now - retentionMs - retentionMarginMs) / retentionMsMin) * retentionMsMin)
+
+/** `2026-03-01T12:00:07.042Z` */
+export const instantText = (ms: number): string => {
+  const day = dayOf(ms)
+  const rest = ms - day * dayMs
+  return `${dateText(day)}T${padded(rest / 3_600_000, 2)}:${padded((rest / 60_000) % 60, 2)}:${padded((rest / 1_000) % 60, 2)}.${padded(rest % 1_000, 3)}Z`
+}
+
+/** `2026-03-01T12:00:07Z`, rounded down: the form of the contract. */
+export const secondText = (ms: number): string => `${instantText(ms).slice(0, -5)}Z`
+
+const dateText = (daysSince: number): string => {
+  const days = daysSince + 719_468
+  const era = Math.floor(days / 146_097)
+  const dayOfEra = days - era * 146_097
+  const leapDaysBefore = Math.floor(dayOfEra / 1_460) - Math.floor(dayOfEra / 36_524) + Math.floor(dayOfEra / 146_096)
+  const yearOfEra = Math.floor((dayOfEra - leapDaysBefore) / 365)
+  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
+  const marchMonth = Math.floor((5 * dayOfYear + 2) / 153)
+  const day = dayOfYear - Math.floor((153 * marchMonth + 2) / 5) + 1
+  const month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+  const year = era * 400 + yearOfEra + (month <= 2 ? 1 : 0)
+  return `${padded(year, 4)}-${padded(month, 2)}-${padded(day, 2)}`
+}
+
+const padded = (number: number, digits: number): string => String(Math.floor(number)).padStart(digits, '0')
+
+/** The opposite of `dateText`. `month` is 1 to 12. */
+export const daysSince1970 = (year: number, month: number, day: number): number => {
+  const marchYear = month > 2 ? year : year - 1
+  const marchMonth = month > 2 ? month - 3 : month + 9
+  const leapDays = Math.floor(marchYear / 4) - Math.floor(marchYear / 100) + Math.floor(marchYear / 400)
+  return marchYear * 365 + leapDays + Math.floor((153 * marchMonth + 2) / 5) + day - 1 - 719_468
+}
+
+export const daysInMonth = (year: number, month: number): number => {
+  if (month === 2) return isLeap(year) ? 29 : 28
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
+}
+
+const isLeap = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)

@@ -1,0 +1,23 @@
+/** How saved state refers to a log: by the log's id, and by the last event that was folded. */
+import type { RecordedEvent } from './events.ts'
+
+/** Of all events of the log's own stream. A copy has another id, because its positions differ. `null`: no id yet. */
+export const logIdOf = (events: readonly RecordedEvent[]): string | null => {
+  let id: string | null = null
+  for (const event of events) {
+    if (event.type === 'LogCreated') id = event.data.logId
+    if (event.type === 'LogCopyBegun') id = event.data.copyId
+  }
+  return id
+}
+
+/** The last event that was folded. */
+export type FoldedTo = Pick<RecordedEvent, 'position' | 'stream' | 'revision' | 'id'>
+
+/** Copies four fields, so that the rest of the event is not kept in memory. */
+export const foldedToOf = ({ position, stream, revision, id }: RecordedEvent): FoldedTo => ({
+  position,
+  stream,
+  revision,
+  id,
+})
