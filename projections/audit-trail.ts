@@ -1,18 +1,18 @@
-import type { By, Limit, RecordedEvent } from '../src/domain/events.ts'
 import { instantText } from '../src/domain/calendar.ts'
+import type { By, Limit, RecordedEvent } from '../src/domain/events.ts'
 import {
+  type Attribution,
   evolveKey,
   type KeyEventType,
   type KeyState,
   type KeyStatus,
   keyStatus,
-  type Mark,
   sameLimit,
 } from '../src/domain/key.ts'
 import { assertNever, done } from '../src/domain/refusal.ts'
 import { invalidField, type Typed } from '../src/domain/text.ts'
 
-/** What makes a key's history: the events of `key-<id>`, the seals and fences of `readings-<id>`, and what was purged there. */
+/** The events of `key-<id>`, and the barriers and purges of `readings-<id>`. */
 export type AuditEventType = KeyEventType | 'ReadingsSealed' | 'ReadingsFenced' | 'ReadingsPurged'
 export type AuditEvent = RecordedEvent<AuditEventType>
 
@@ -25,22 +25,22 @@ export type HistoryRow = {
   readonly revision: number
   readonly position: number
   readonly requestId: string
-  /** The key's state right after this event, at its instant, and why. */
+  /** The key's state after this event, at the time of the event. */
   readonly statusAfter: KeyStatus
   readonly stateAfter: string
 }
 
-/** `from` is absent where there was nothing before. */
+/** Without `from`: there was no earlier value. Times are ms. */
 export type Change =
   | { readonly field: 'cellar' | 'label' | 'note' | 'reason'; readonly from?: string; readonly to: string }
   | { readonly field: 'limit'; readonly from?: Limit | null; readonly to: Limit | null }
   | { readonly field: 'expiresAt'; readonly from?: number | null; readonly to: number | null }
   | { readonly field: 'predecessor'; readonly keyId: string }
   | { readonly field: 'successor'; readonly keyId: string; readonly overlapMs: number }
-  /** When the successor was first used (ms). */
+  /** `usedAt`: first use of the successor. */
   | { readonly field: 'superseded'; readonly keyId: string; readonly usedAt: number }
   | { readonly field: 'keyRevision'; readonly to: number }
-  /** What is gone for good: so many, in these revisions, the last accepted then (ms), and all before `acceptedBefore`. */
+  /** All purged readings were accepted before `acceptedBefore`, the last one at `lastAcceptedAt`. */
   | {
       readonly field: 'purged'
       readonly readings: number
@@ -49,10 +49,10 @@ export type Change =
       readonly lastAcceptedAt: number
     }
 
-/** What was so at one instant. `status` is `null` before the key was made. */
+/** The key's state at one instant. `status` is `null` before the key was created. */
 export type KeyAt = { readonly status: KeyStatus | null; readonly reason: string }
 
-/** A key's history, oldest first. The events may come in any order; those of the key's stream must be whole. */
+/** A key's history, oldest first. `events` may be in any order, but must have all events of the key's stream. */
 export const historyOf = (events: readonly AuditEvent[]): readonly HistoryRow[] => {
   const rows: HistoryRow[] = []
   let trail = noTrail
@@ -79,9 +79,8 @@ export const historyOf = (events: readonly AuditEvent[]): readonly HistoryRow[] 
 }
 
 /**
- * What was true at an instant (ms), with the reason in words. An event holds from its own millisecond on. Expiry needs no
- * event: it is judged by the instant, as it was when a reading came in. An instant after `nowMs` is refused: the key may be
- * revoked before it comes, and what is said of it today would read like proof.
+ * The key's state at `atMs`, with the reason. An event counts from its own millisecond on. Expiry needs no event. An instant after
+ * `nowMs` is refused: the key may still be revoked before it, and auditors use the answer as proof.
  */
 export const stateAt = (events: readonly AuditEvent[], atMs: number, nowMs: number): Typed<KeyAt> => {
   if (atMs <= nowMs) return done(stateThen(events, atMs))
@@ -103,34 +102,34 @@ const stateThen = (events: readonly AuditEvent[], atMs: number): KeyAt => {
   }
 }
 
-/** The key and what its own state does not say: when it became active, who set its expiry, whether its readings ended. */
+/** The key, and who changed what `KeyState` does not say. */
 type Trail = {
   readonly key: KeyState | null
-  readonly activeSince: Mark | null
-  readonly expirySet: Mark | null
-  readonly sealed: Mark | null
+  readonly activeSince: Attribution | null
+  readonly expirySet: Attribution | null
+  readonly sealed: Attribution | null
 }
 
 const noTrail: Trail = { key: null, activeSince: null, expirySet: null, sealed: null }
 
 const follow = (trail: Trail, event: AuditEvent): Trail => {
-  const mark: Mark = { at: event.recordedAt, by: event.metadata.by, reason: '' }
+  const change: Attribution = { at: event.recordedAt, by: event.metadata.by, reason: '' }
   switch (event.type) {
     case 'ReadingsSealed':
-      return { ...trail, sealed: { ...mark, reason: event.data.reason } }
+      return { ...trail, sealed: { ...change, reason: event.data.reason } }
     case 'ReadingsFenced':
     case 'ReadingsPurged':
       return trail
     case 'KeyCreated':
-      return { ...trail, key: evolveKey(trail.key, event), activeSince: mark, expirySet: mark }
+      return { ...trail, key: evolveKey(trail.key, event), activeSince: change, expirySet: change }
     case 'KeyResumed':
-      return { ...trail, key: evolveKey(trail.key, event), activeSince: mark }
+      return { ...trail, key: evolveKey(trail.key, event), activeSince: change }
     case 'KeySuperseded':
-      return { ...trail, key: evolveKey(trail.key, event), expirySet: mark }
+      return { ...trail, key: evolveKey(trail.key, event), expirySet: change }
     case 'KeyExpirySet': {
       const wasExpired = trail.key !== null && keyStatus(trail.key, event.recordedAt) === 'expired'
-      const activeSince = wasExpired ? mark : trail.activeSince
-      return { ...trail, key: evolveKey(trail.key, event), activeSince, expirySet: mark }
+      const activeSince = wasExpired ? change : trail.activeSince
+      return { ...trail, key: evolveKey(trail.key, event), activeSince, expirySet: change }
     }
     case 'KeyRelabelled':
     case 'KeyLimitChanged':
@@ -144,23 +143,22 @@ const follow = (trail: Trail, event: AuditEvent): Trail => {
   }
 }
 
-/** A seal stands for the revocation, which may be recorded a moment later: no reading gets in from the seal on. */
 const judge = ({ key, activeSince, expirySet, sealed }: Trail, atMs: number): KeyAt => {
   if (key === null) return { status: null, reason: 'not created yet' }
   const status = keyStatus(key, atMs, sealed !== null)
   switch (status) {
     case 'revoked':
-      return { status, reason: `revoked since ${markText(sealed ?? key.revoked)}` }
+      return { status, reason: `revoked since ${attributionText(sealed ?? key.revoked)}` }
     case 'suspended':
-      return { status, reason: `suspended since ${markText(key.suspended)}` }
+      return { status, reason: `suspended since ${attributionText(key.suspended)}` }
     case 'expired':
       return {
         status,
-        reason: `expired since ${expiryText(key)}; this expiry was set ${markText(expirySet)}`,
+        reason: `expired since ${expiryText(key)}; this expiry was set ${attributionText(expirySet)}`,
       }
     case 'active': {
       const expiry = key.expiresAt === null ? 'no expiry' : `expiry ${expiryText(key)}`
-      return { status, reason: `active since ${markText(activeSince)}; ${expiry}` }
+      return { status, reason: `active since ${attributionText(activeSince)}; ${expiry}` }
     }
     default:
       return assertNever(status)
@@ -169,14 +167,13 @@ const judge = ({ key, activeSince, expirySet, sealed }: Trail, atMs: number): Ke
 
 const expiryText = ({ expiresAt }: KeyState): string => (expiresAt === null ? 'never' : instantText(expiresAt))
 
-/** @throws Error for a state without its mark, which no event leads to. */
-const markText = (mark: Mark | null): string => {
-  if (mark === null) throw new Error('Cannot say since when a key is so: the mark is missing')
-  const reason = mark.reason === '' ? '' : `: ${mark.reason}`
-  return `${instantText(mark.at)} by ${byText(mark.by)}${reason}`
+/** @throws Error if `change` is missing. No event leads to such a state. */
+const attributionText = (change: Attribution | null): string => {
+  if (change === null) throw new Error('Cannot explain the state of a key: the change that led to it is missing')
+  const reason = change.reason === '' ? '' : `: ${change.reason}`
+  return `${instantText(change.at)} by ${byText(change.by)}${reason}`
 }
 
-/** Who did it, in words. */
 export const byText = (by: By): string => {
   switch (by.kind) {
     case 'operator':
@@ -192,7 +189,7 @@ export const byText = (by: By): string => {
   }
 }
 
-/** The person who made the link may have used it. */
+/** Names who made the link, because that person may have used it. */
 const operatorText = ({ email, session }: Extract<By, { readonly kind: 'operator' }>): string =>
   session === undefined || session.linkMadeBy === null
     ? email

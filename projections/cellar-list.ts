@@ -2,11 +2,11 @@ import { type CellarEventType, type CellarState, evolveCellar } from '../src/dom
 import type { RecordedEvent } from '../src/domain/events.ts'
 import { isNext } from './next-revision.ts'
 import type { CellarQueries } from './queries.ts'
-import { kinds, type RecordReader, type RecordWriter } from './records.ts'
 import { readBy, readLimit, writeBy, writeLimit } from './saved-fields.ts'
+import { entryKinds, type PieceReader, type PieceWriter } from './saved-pieces.ts'
 
-/** Every cellar, for ever: only admins make them. */
-export class CellarsFold implements CellarQueries {
+/** Every cellar, for ever. There are few, because only admins create them. */
+export class CellarList implements CellarQueries {
   readonly #byStream = new Map<string, CellarState>()
   readonly #byIdentifier = new Map<string, CellarState>()
   #sorted: readonly CellarState[] | null = null
@@ -30,13 +30,11 @@ export class CellarsFold implements CellarQueries {
     return this.#sorted
   }
 
-  /** Begins at once; the pieces are made as they are asked for. */
-  save(to: RecordWriter): Generator<Uint8Array> {
+  save(to: PieceWriter): Generator<Uint8Array> {
     return pieces(to, [...this.#byStream])
   }
 
-  /** @throws RangeError if it is not what `save` wrote. */
-  restore(from: RecordReader): void {
+  restore(from: PieceReader): void {
     this.#put(from.name(), readCellar(from))
   }
 
@@ -47,19 +45,16 @@ export class CellarsFold implements CellarQueries {
   }
 }
 
-function* pieces(to: RecordWriter, cellars: readonly (readonly [string, CellarState])[]): Generator<Uint8Array> {
+function* pieces(to: PieceWriter, cellars: readonly (readonly [string, CellarState])[]): Generator<Uint8Array> {
   for (const [stream, cellar] of cellars) {
-    to.byte(kinds.cellar)
+    to.byte(entryKinds.cellar)
     to.name(stream)
     writeCellar(to, cellar)
     if (to.isFull) yield to.lend()
   }
 }
 
-const writeCellar = (
-  to: RecordWriter,
-  { cellar, title, policy, createdAt, createdBy, revision }: CellarState,
-): void => {
+const writeCellar = (to: PieceWriter, { cellar, title, policy, createdAt, createdBy, revision }: CellarState): void => {
   to.name(cellar)
   to.text(title)
   to.optional(policy.limit, (limit) => writeLimit(to, limit))
@@ -71,7 +66,7 @@ const writeCellar = (
   to.whole(revision)
 }
 
-const readCellar = (from: RecordReader): CellarState => ({
+const readCellar = (from: PieceReader): CellarState => ({
   cellar: from.name(),
   title: from.text(),
   policy: {
@@ -85,7 +80,7 @@ const readCellar = (from: RecordReader): CellarState => ({
   revision: from.whole(),
 })
 
-/** As people sort: "Cellar 2" before "Cellar 10". The language is fixed, so that every machine shows one order. */
+/** "Cellar 2" comes before "Cellar 10". The language is fixed, so that every machine shows the same order. */
 const { compare } = new Intl.Collator('en', { numeric: true })
 
 const byTitle = (a: CellarState, b: CellarState): number => compare(a.title, b.title) || (a.cellar < b.cellar ? -1 : 1)

@@ -1,19 +1,18 @@
 const kegsPerBlock = 256
 
-/** Where a place's numbers begin in its block. */
-export const firstOf = (place: number, numbersPerKeg: number): number => (place % kegsPerBlock) * numbersPerKeg
+/** Index in the block of the row's first number. */
+export const firstOf = (row: number, numbersPerKeg: number): number => (row % kegsPerBlock) * numbersPerKeg
 
-/** The numbers of 256 kegs, and the same bytes as whole numbers of two bytes, four in the place of each. */
+/** Two views of the same bytes. Four halfwords take the space of one number. */
 export type KegBlock = { readonly numbers: Float64Array; readonly halfwords: Uint16Array }
 
 /**
- * The numbers of all kegs, in large blocks beside the heap: 100,000 arrays of their own would take half as much again, and
- * the garbage collector would look at each.
+ * The numbers of all kegs: one row for each keg, in blocks outside the heap. 100,000 small arrays would take half as much memory
+ * again, and the garbage collector would visit each (docs/decisions/016-memory-of-kegs-and-heap.md).
  */
 export class KegMemory {
   readonly #numbersPerKeg: number
   readonly #blocks: KegBlock[] = []
-  /** Places that were given back. */
   readonly #free: number[] = []
   #next = 0
 
@@ -21,23 +20,23 @@ export class KegMemory {
     this.#numbersPerKeg = numbersPerKeg
   }
 
-  /** The number of a place that holds zeros. */
+  /** A free row, filled with zeros. */
   take(): number {
-    const place = this.#free.pop() ?? this.#next++
-    this.#blocks[Math.floor(place / kegsPerBlock)] ??= this.#newBlock()
-    const from = firstOf(place, this.#numbersPerKeg)
-    this.blockOf(place).numbers.fill(0, from, from + this.#numbersPerKeg)
-    return place
+    const row = this.#free.pop() ?? this.#next++
+    this.#blocks[Math.floor(row / kegsPerBlock)] ??= this.#newBlock()
+    const from = firstOf(row, this.#numbersPerKeg)
+    this.blockOf(row).numbers.fill(0, from, from + this.#numbersPerKeg)
+    return row
   }
 
-  giveBack(place: number): void {
-    this.#free.push(place)
+  release(row: number): void {
+    this.#free.push(row)
   }
 
-  /** What holds the place's numbers, from `firstOf` on. */
-  blockOf(place: number): KegBlock {
-    const block = this.#blocks[Math.floor(place / kegsPerBlock)]
-    if (block === undefined) throw new Error(`Cannot find the numbers of keg ${place}: nobody has taken them`)
+  /** The row begins at `firstOf` in this block. */
+  blockOf(row: number): KegBlock {
+    const block = this.#blocks[Math.floor(row / kegsPerBlock)]
+    if (block === undefined) throw new Error(`Cannot find row ${row} of the kegs: its block was never made`)
     return block
   }
 

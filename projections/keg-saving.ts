@@ -1,20 +1,20 @@
 import type { Keg } from './keg.ts'
-import { kinds, type RecordWriter } from './records.ts'
+import { entryKinds, type PieceWriter } from './saved-pieces.ts'
 
 /**
- * One checkpoint after the other, of kegs that go on changing while they are written: whoever is about to change one that
- * the checkpoint under way does not have has it written first, as it is. So every keg is in it once, as it was when it began.
+ * Kegs change while a checkpoint is written in pieces. A keg that is about to change is therefore written first, if the checkpoint
+ * does not have it yet. So each keg is in the checkpoint once, as it was at the beginning.
  */
 export class KegSaving {
-  /** Goes up with each checkpoint: a keg that says another number is not in it yet. */
+  /** Number of the checkpoint. A keg with another `savedIn` is not in it yet. */
   checkpoint = 0
-  /** The kegs that were about to change, until they are fetched; `null` while no checkpoint is under way. */
-  #changing: RecordWriter | null = null
+  /** Kegs that were written early. `null`: no checkpoint is under way. */
+  #changing: PieceWriter | null = null
 
-  /** @throws Error if one is under way. */
-  begin(to: RecordWriter): void {
+  /** @throws Error if a checkpoint is under way. */
+  begin(to: PieceWriter): void {
     if (this.#changing !== null) throw new Error('Cannot save the kegs: they are being saved')
-    this.#changing = to.another()
+    this.#changing = to.sameSize()
     this.checkpoint += 1
   }
 
@@ -22,22 +22,22 @@ export class KegSaving {
     this.#changing = null
   }
 
-  /** What has been written aside, if it is long enough or the last; `null` if not. */
+  /** The next piece of kegs that were written early. `null`: none, or the piece is still short. */
   cutChanging({ isLast }: { readonly isLast: boolean }): Uint8Array | null {
-    const aside = this.#changing
-    if (aside === null || aside.isEmpty || !(isLast || aside.isFull)) return null
-    // A copy: more may be written aside before anybody has read it.
-    return aside.cut()
+    const changing = this.#changing
+    if (changing === null || changing.isEmpty || !(isLast || changing.isFull)) return null
+    // A copy, because more kegs may be written before the piece is read.
+    return changing.cut()
   }
 
-  /** Before a keg is changed that says another number. */
+  /** Call before the change of a keg with another `savedIn`. */
   saveFirst(cellar: number, keg: Keg): void {
     if (this.#changing !== null) this.write(this.#changing, cellar, keg)
     keg.savedIn = this.checkpoint
   }
 
-  write(to: RecordWriter, cellar: number, keg: Keg): void {
-    to.byte(kinds.keg)
+  write(to: PieceWriter, cellar: number, keg: Keg): void {
+    to.byte(entryKinds.keg)
     to.whole(cellar)
     keg.save(to)
     keg.savedIn = this.checkpoint

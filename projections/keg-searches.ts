@@ -2,13 +2,12 @@ import { kegsFoundRememberedMax, kegsSearchedPerPiece } from '../src/limits.ts'
 import type { Keg } from './keg.ts'
 
 /**
- * Searches among the kegs of one cellar. A search of 10,000 names takes 20 ms, and a page that shows it is made again twice a
- * second. So results are remembered until a keg comes or goes. A result holds places in the list that was searched: 20 KB at
- * most, and no forgotten keg stays in memory.
+ * Searches the kegs of one cellar. A search of 10,000 names takes 20 ms, and a page searches twice a second, so results are
+ * cached until a keg comes or goes. A result holds indexes, at most 20 KB, and keeps no forgotten keg in memory.
  */
 export class KegSearches {
   #kegs: readonly Keg[] = []
-  /** By words. The one that was asked for longest ago is the first. */
+  /** By words, least recently used first. */
   readonly #results = new Map<string, Uint16Array>()
   #remembered = 0
 
@@ -21,21 +20,21 @@ export class KegSearches {
     return known
   }
 
-  /** Kegs in whose names of rack and keg every word occurs, in any case. The words are lower case, without white space. */
+  /** Kegs whose rack and keg names contain every word. `words` are lower case, without white space. */
   *search(kegs: readonly Keg[], words: readonly string[]): Generator<void, readonly Keg[]> {
-    // The same words in another order have the same result. No word has a space.
+    // The order of the words does not change the result.
     const name = words.toSorted().join(' ')
     const known = this.#recall(kegs, name)
     if (known !== null) return at(kegs, known)
-    const places: number[] = []
+    const indexes: number[] = []
     let [rack, rackText] = ['', '']
-    for (const [place, keg] of kegs.entries()) {
-      if (place > 0 && place % kegsSearchedPerPiece === 0) yield
+    for (const [index, keg] of kegs.entries()) {
+      if (index > 0 && index % kegsSearchedPerPiece === 0) yield
       if (keg.rack !== rack) [rack, rackText] = [keg.rack, keg.rack.toLowerCase()]
       const kegText = keg.keg.toLowerCase()
-      if (words.every((word) => rackText.includes(word) || kegText.includes(word))) places.push(place)
+      if (words.every((word) => rackText.includes(word) || kegText.includes(word))) indexes.push(index)
     }
-    const found = Uint16Array.from(places)
+    const found = Uint16Array.from(indexes)
     this.#remember(kegs, name, found)
     return at(kegs, found)
   }
@@ -48,23 +47,23 @@ export class KegSearches {
     }
     this.#remembered += sizeOf(found) - sizeOf(this.#results.get(name))
     this.#results.set(name, found)
-    for (const [oldest, places] of this.#results) {
+    for (const [oldest, indexes] of this.#results) {
       if (this.#remembered <= kegsFoundRememberedMax) return
       this.#results.delete(oldest)
-      this.#remembered -= sizeOf(places)
+      this.#remembered -= sizeOf(indexes)
     }
   }
 }
 
-/** An empty result takes memory too: about as much as this many places. */
+/** An empty result takes about as much memory as this many indexes. */
 const emptyResultKegs = 128
 
 const sizeOf = (found: Uint16Array | undefined): number => (found === undefined ? 0 : found.length + emptyResultKegs)
 
-const at = (kegs: readonly Keg[], places: Uint16Array): readonly Keg[] => {
+const at = (kegs: readonly Keg[], indexes: Uint16Array): readonly Keg[] => {
   const found: Keg[] = []
-  for (const place of places) {
-    const keg = kegs[place]
+  for (const index of indexes) {
+    const keg = kegs[index]
     if (keg !== undefined) found.push(keg)
   }
   return found

@@ -1,15 +1,14 @@
-import { dayMs, dayOf } from '../src/domain/calendar.ts'
-import { secondText } from '../src/domain/calendar.ts'
+import { dayMs, dayOf, secondText } from '../src/domain/calendar.ts'
 import { nanosecondsPastMs } from '../src/domain/reading/timestamp.ts'
 import { latestPerKegMax, pointsPerKegMax } from '../src/limits.ts'
 import { firstOf, type KegBlock, type KegMemory } from './keg-memory.ts'
 import type { AcceptedReading, KegLatest } from './queries.ts'
-import type { RecordReader, RecordWriter } from './records.ts'
+import type { PieceReader, PieceWriter } from './saved-pieces.ts'
 
-/** Which key's readings a keg's latest came with. Shared by all of them. */
+/** The readings stream of a reading. */
 export type Source = { readonly number: number; readonly stream: string; readonly keyId: string }
 
-/** What the numbers of a keg are, in their order; those of its latest reading mean nothing while it has none. */
+// The numbers of a keg, by index.
 const latestMs = 0
 const latestRevision = 1
 const latestPosition = 2
@@ -17,17 +16,17 @@ const latestRecordedAt = 3
 const latestValue = 4
 /** Or `none`. */
 const latestRepeatOf = 5
-/** The highest timestamp of all its points, those forgotten too, ms. */
+/** The highest timestamp ever, ms. */
 const newestMs = 6
-/** How many points are remembered, and where the next one goes. */
+/** The points are a ring. */
 const pointCount = 7
 const nextPoint = 8
-/** When its last reading was accepted, ms. */
+/** Ms. */
 const lastAccepted = 9
-/** Then, for each point, its value and its timestamp's ms. */
+/** For each point its value and timestamp (ms). */
 const points = 10
 const numbersPerPoint = 2
-/** Then, for each point, the day on which it was accepted, in two bytes: enough until the year 2149. */
+/** For each point the day of acceptance, in two bytes: enough until 2149. */
 const days = points + pointsPerKegMax * numbersPerPoint
 const daysPerNumber = 4
 
@@ -35,7 +34,7 @@ export const numbersPerKeg = days + pointsPerKegMax / daysPerNumber
 
 const none = -1
 
-/** What may be the latest reading of a keg. */
+/** A reading that is or may become the keg's latest. */
 type Latest = {
   readonly source: Source
   readonly timestamp: string
@@ -48,32 +47,31 @@ type Latest = {
 }
 
 /**
- * One keg of one cellar: its latest reading and its last points. There may be 100,000 of them for ever, so each is one
- * small object and its share of a block of numbers, and what is shown is made of them when it is asked for.
+ * One keg: its latest reading and its last points. There may be 100,000 kegs, so each is a small object and a row of numbers
+ * (docs/decisions/016-memory-of-kegs-and-heap.md). Pages make what they show on demand.
  *
- * Points are kept in order of the days on which they were accepted, so that the same ones are left whether what was purged
- * had been folded or not.
+ * Points are ordered by the day of acceptance. So a purge leaves the same points whether or not the purged readings were folded.
  */
 export class Keg {
   readonly rack: string
   readonly keg: string
-  /** Neighbours in the order of use, which `Kegs` keeps. */
+  /** Neighbours in the list of `Kegs`. */
   older: Keg | null
   newer: Keg | null
-  /** Position of the last reading: the order of use. */
+  /** Position of the last reading. */
   usedPosition: number
-  /** The last checkpoint that has it, or was begun before it was there. */
+  /** The last checkpoint that has this keg, or began before the keg existed. */
   savedIn: number
-  /** Where its numbers are. */
-  readonly place: number
+  /** In `KegMemory`. */
+  readonly row: number
   readonly #block: KegBlock
-  /** What the points' ms leave out, if that was ever anything. */
+  /** Of each point, beyond its ms. `null`: all zero. */
   #nanoseconds: Uint32Array | null
-  /** Of the latest reading; `null` while there is none. */
+  /** Of the latest reading. `null`: there is none. */
   #source: Source | null
-  /** Its timestamp as it was sent, if that is not in the contract's own form: then its ms say it, and 100,000 texts are spared. */
+  /** `null`: `secondText` makes the latest timestamp from its ms. That saves 100,000 texts. */
   #unusualTimestamp: string | null
-  /** Which would be the latest should those before them be purged: accepted on later days, with earlier timestamps. */
+  /** Become the latest when a purge removes those before them: accepted on later days, with earlier timestamps. */
   #successors: readonly Latest[]
 
   constructor(rack: string, keg: string, memory: KegMemory) {
@@ -83,8 +81,8 @@ export class Keg {
     this.newer = null
     this.usedPosition = 0
     this.savedIn = 0
-    this.place = memory.take()
-    this.#block = memory.blockOf(this.place)
+    this.row = memory.take()
+    this.#block = memory.blockOf(this.row)
     this.#nanoseconds = null
     this.#source = null
     this.#unusualTimestamp = null
@@ -95,7 +93,7 @@ export class Keg {
     return this.#get(lastAccepted)
   }
 
-  /** Adds a point; answers the day (its beginning, ms) on which the same timestamp and value came before, or `null`. */
+  /** Answers the day (ms) on which the same timestamp and value were accepted before, or `null`. */
   remember(point: {
     readonly recordedAt: number
     readonly value: number
@@ -104,7 +102,7 @@ export class Keg {
   }): number | null {
     const { recordedAt, value, timestampMs } = point
     const nanoseconds = nanosecondsPastMs(point.timestamp)
-    // Nearly every reading is newer than all before it, and then there is nothing to look for.
+    // Nearly every reading is newer than all before it, so it repeats none.
     const isNewest = this.#get(pointCount) === 0 || timestampMs > this.#get(newestMs)
     const repeatOf = isNewest ? null : this.#find(value, timestampMs, nanoseconds)
     if (isNewest) this.#set(newestMs, timestampMs)
@@ -113,14 +111,14 @@ export class Keg {
     return repeatOf
   }
 
-  /** The latest is the one with the latest timestamp; of two with the same, the one that came later. */
+  /** The latest timestamp wins. Of two equal timestamps, the later position wins. */
   offerLatest(reading: AcceptedReading, timestampMs: number, source: Source): void {
     const isLatest = this.#source === null || this.#isBefore(reading, timestampMs)
     const later = this.#source === null ? 0 : dayOf(reading.recordedAt) - dayOf(this.#get(latestRecordedAt))
     if (!isLatest && later <= 0) return
     const { timestamp, revision, position, recordedAt, value, repeatOf } = reading
     if (!isLatest || later < 0 || this.#successors.length > 0) {
-      this.#placeLatest({ source, timestamp, timestampMs, revision, position, recordedAt, value, repeatOf })
+      this.#insertLatest({ source, timestamp, timestampMs, revision, position, recordedAt, value, repeatOf })
       return
     }
     this.#source = source
@@ -133,7 +131,7 @@ export class Keg {
     this.#set(latestRepeatOf, repeatOf ?? none)
   }
 
-  /** Whether `show` has anything to show: asked of ten thousand at once. */
+  /** True if `show` has something to show. Cheap, because a search asks 10,000 kegs. */
   hasLatest(keptFromMs: number): boolean {
     if (this.#source === null) return false
     return (
@@ -141,7 +139,7 @@ export class Keg {
     )
   }
 
-  /** What of it was accepted at `keptFromMs` or later; `null` while every such reading was ahead of time. */
+  /** What was accepted since `keptFromMs`. `null`: nothing, or every timestamp was too far ahead. */
   show(cellar: string, keptFromMs: number): KegLatest | null {
     const kept = this.#candidates().find(({ recordedAt }) => recordedAt >= keptFromMs)
     if (kept === undefined) return null
@@ -163,13 +161,13 @@ export class Keg {
     }
     const values: number[] = []
     for (let index = 0; index < this.#get(pointCount); index += 1) {
-      const place = this.#placeOf(index)
-      if (this.#dayAt(place) * dayMs >= keptFromMs) values.push(this.#get(points + place * numbersPerPoint))
+      const ringIndex = this.#ringIndexOf(index)
+      if (this.#dayAt(ringIndex) * dayMs >= keptFromMs) values.push(this.#get(points + ringIndex * numbersPerPoint))
     }
     return { rack, keg, latest, values }
   }
 
-  save(to: RecordWriter): void {
+  save(to: PieceWriter): void {
     to.name(this.rack)
     to.name(this.keg)
     to.whole(this.usedPosition)
@@ -182,19 +180,19 @@ export class Keg {
     let beforeMs = this.#get(newestMs)
     let beforeDay = 0
     for (let index = 0; index < count; index += 1) {
-      const place = this.#placeOf(index)
-      const timestampMs = this.#get(points + place * numbersPerPoint + 1)
-      to.whole(this.#dayAt(place) - beforeDay)
-      to.float(this.#get(points + place * numbersPerPoint))
+      const ringIndex = this.#ringIndexOf(index)
+      const timestampMs = this.#get(points + ringIndex * numbersPerPoint + 1)
+      to.whole(this.#dayAt(ringIndex) - beforeDay)
+      to.float(this.#get(points + ringIndex * numbersPerPoint))
       to.signed(timestampMs - beforeMs)
-      if (this.#nanoseconds !== null) to.whole(this.#nanoseconds[place] ?? 0)
+      if (this.#nanoseconds !== null) to.whole(this.#nanoseconds[ringIndex] ?? 0)
       beforeMs = timestampMs
-      beforeDay = this.#dayAt(place)
+      beforeDay = this.#dayAt(ringIndex)
     }
   }
 
-  /** Into a keg that has just been made. @throws RangeError if the bytes are not what `save` wrote behind the names. */
-  restore(from: RecordReader, sources: readonly Source[]): void {
+  /** Reads what `save` wrote after the names, into a new keg. */
+  restore(from: PieceReader, sources: readonly Source[]): void {
     this.usedPosition = from.whole()
     this.#set(lastAccepted, from.whole())
     this.#setLatest(from.list(() => readLatest(from, sources)))
@@ -219,20 +217,20 @@ export class Keg {
     this.#block.numbers[this.#from + number] = value
   }
 
-  /** Where its numbers begin, and where the points' days do. Not kept: with a 13th field a keg takes half as much again. */
+  /** Computed, because a 13th field would make a keg take half as much memory again. */
   get #from(): number {
-    return firstOf(this.place, numbersPerKeg)
+    return firstOf(this.row, numbersPerKeg)
   }
 
   get #firstDay(): number {
     return (this.#from + days) * daysPerNumber
   }
 
-  #dayAt(place: number): number {
-    return this.#block.halfwords[this.#firstDay + place] ?? 0
+  #dayAt(ringIndex: number): number {
+    return this.#block.halfwords[this.#firstDay + ringIndex] ?? 0
   }
 
-  /** Behind all others, unless some were accepted on later days. With no room the oldest makes way. */
+  /** Adds a point after those of the same day. A full ring loses its oldest point. */
   #add(
     day: number,
     point: { readonly value: number; readonly timestampMs: number; readonly nanoseconds: number },
@@ -242,17 +240,17 @@ export class Keg {
     if (count === pointsPerKegMax && day < this.#dayAt(next)) return
     if (count < pointsPerKegMax) this.#set(pointCount, count + 1)
     this.#set(nextPoint, next + 1 === pointsPerKegMax ? 0 : next + 1)
-    let place = next
+    let ringIndex = next
     for (let index = this.#get(pointCount) - 2; index >= 0; index -= 1) {
-      const before = this.#placeOf(index)
+      const before = this.#ringIndexOf(index)
       if (this.#dayAt(before) <= day) break
-      this.#copyPoint(before, place)
-      place = before
+      this.#copyPoint(before, ringIndex)
+      ringIndex = before
     }
-    this.#set(points + place * numbersPerPoint, point.value)
-    this.#set(points + place * numbersPerPoint + 1, point.timestampMs)
-    this.#block.halfwords[this.#firstDay + place] = day
-    this.#setNanoseconds(place, point.nanoseconds)
+    this.#set(points + ringIndex * numbersPerPoint, point.value)
+    this.#set(points + ringIndex * numbersPerPoint + 1, point.timestampMs)
+    this.#block.halfwords[this.#firstDay + ringIndex] = day
+    this.#setNanoseconds(ringIndex, point.nanoseconds)
   }
 
   #copyPoint(from: number, to: number): void {
@@ -262,34 +260,34 @@ export class Keg {
     this.#setNanoseconds(to, this.#nanoseconds?.[from] ?? 0)
   }
 
-  #setNanoseconds(place: number, nanoseconds: number): void {
+  #setNanoseconds(ringIndex: number, nanoseconds: number): void {
     if (nanoseconds !== 0) this.#nanoseconds ??= new Uint32Array(pointsPerKegMax)
-    if (this.#nanoseconds !== null) this.#nanoseconds[place] = nanoseconds
+    if (this.#nanoseconds !== null) this.#nanoseconds[ringIndex] = nanoseconds
   }
 
-  /** Where a point lies: 0 is the oldest. */
-  #placeOf(index: number): number {
+  /** `index` 0 is the oldest point. */
+  #ringIndexOf(index: number): number {
     const oldest = this.#get(pointCount) < pointsPerKegMax ? 0 : this.#get(nextPoint)
     return (oldest + index) % pointsPerKegMax
   }
 
-  /** The beginning of the last day on which such a point was accepted. */
+  /** The last day (ms) on which such a point was accepted. */
   #find(value: number, timestampMs: number, nanoseconds: number): number | null {
     const { numbers } = this.#block
     const firstPoint = this.#from + points
     const next = this.#get(nextPoint)
     const count = this.#get(pointCount)
-    // From the newest to the oldest, in whose order the days grow too: the first that is met is of the last day.
+    // From newest to oldest, so the first match has the last day.
     for (let back = 1; back <= count; back += 1) {
-      const place = back <= next ? next - back : next - back + pointsPerKegMax
-      const at = firstPoint + place * numbersPerPoint
+      const ringIndex = back <= next ? next - back : next - back + pointsPerKegMax
+      const at = firstPoint + ringIndex * numbersPerPoint
       if (numbers[at + 1] !== timestampMs || numbers[at] !== value) continue
-      if ((this.#nanoseconds?.[place] ?? 0) === nanoseconds) return this.#dayAt(place) * dayMs
+      if ((this.#nanoseconds?.[ringIndex] ?? 0) === nanoseconds) return this.#dayAt(ringIndex) * dayMs
     }
     return null
   }
 
-  /** Whether the latest so far comes before that reading. */
+  /** True if the current latest is older than this reading. */
   #isBefore(reading: AcceptedReading, timestampMs: number): boolean {
     const byMs = timestampMs - this.#get(latestMs)
     if (byMs !== 0) return byMs > 0
@@ -297,16 +295,15 @@ export class Keg {
     return byNanoseconds === 0 ? reading.position > this.#get(latestPosition) : byNanoseconds > 0
   }
 
-  #placeLatest(latest: Latest): void {
+  #insertLatest(latest: Latest): void {
     const before = this.#candidates()
     if (before.some((other) => outlasts(other, latest))) return
     const kept = [...before.filter((other) => !outlasts(latest, other)), latest].sort(byAcceptance)
-    // Past the bound the last two become the last one, so that there is always one to show.
+    // Drops the last but one, so that a reading always remains to be shown.
     if (kept.length > latestPerKegMax) kept.splice(-2, 1)
     this.#setLatest(kept)
   }
 
-  /** The latest reading and its successors. */
   #candidates(): readonly Latest[] {
     if (this.#source === null) return noSuccessors
     const repeatOf = this.#get(latestRepeatOf)
@@ -337,15 +334,15 @@ export class Keg {
   }
 }
 
-/** Of all that keep the rule (`timestamp.ts`), only `YYYY-MM-DDThh:mm:ssZ` has 20 characters. */
+/** Of the valid forms only `YYYY-MM-DDThh:mm:ssZ` has 20 characters, and `secondText` makes it again. */
 const unusual = (timestamp: string): string | null => (timestamp.length === 20 ? null : timestamp)
 
-/** One for all: nearly no keg has any. */
+/** Shared, because most kegs have none. */
 const noSuccessors: readonly Latest[] = []
 
 const byAcceptance = (a: Latest, b: Latest): number => a.recordedAt - b.recordedAt || a.position - b.position
 
-/** `a` is there on every day that `b` is, and is later: `b` can never be the latest again. */
+/** `a` is purged on the same day or later, and is newer. So `b` can never be the latest. */
 const outlasts = (a: Latest, b: Latest): boolean => dayOf(a.recordedAt) >= dayOf(b.recordedAt) && isLater(a, b)
 
 const isLater = (a: Latest, b: Latest): boolean => {
@@ -354,7 +351,7 @@ const isLater = (a: Latest, b: Latest): boolean => {
   return difference === 0 ? a.position > b.position : difference > 0
 }
 
-const writeLatest = (to: RecordWriter, latest: Latest): void => {
+const writeLatest = (to: PieceWriter, latest: Latest): void => {
   to.whole(latest.source.number)
   to.text(latest.timestamp)
   to.signed(latest.timestampMs)
@@ -365,7 +362,7 @@ const writeLatest = (to: RecordWriter, latest: Latest): void => {
   to.optional(latest.repeatOf, (dayAtMs) => to.whole(dayAtMs))
 }
 
-const readLatest = (from: RecordReader, sources: readonly Source[]): Latest => {
+const readLatest = (from: PieceReader, sources: readonly Source[]): Latest => {
   const number = from.whole()
   const source = sources[number]
   if (source === undefined) throw new RangeError(`a keg names stream ${number}, which is not there`)

@@ -6,12 +6,12 @@ import { KegSearches } from './keg-searches.ts'
 import type { FoundKegs, KegLatest, KegName } from './queries.ts'
 import { Rack } from './rack.ts'
 
-/** What the kegs of all cellars have in common. */
+/** Shared by the kegs of all cellars. */
 export type SharedByKegs = { readonly saving: KegSaving; readonly memory: KegMemory }
 
 /**
- * The kegs of one cellar, at most `kegsPerCellarMax`: a device that makes up a name for each reading pushes out the ones
- * that were used longest ago, and the memory stays as it is. They form a list in order of use, so that none is searched.
+ * The kegs of one cellar, at most `kegsPerCellarMax`. A device may invent a name for each reading. Then the least recently used
+ * kegs are forgotten, and the memory stays bounded. A linked list has the order of use, so no search is needed.
  */
 export class Kegs {
   readonly #cellar: { readonly name: string; readonly number: number }
@@ -21,9 +21,9 @@ export class Kegs {
   #count = 0
   #oldest: Keg | null = null
   #newest: Keg | null = null
-  /** Where a checkpoint goes on. */
+  /** The next keg of the checkpoint that is under way. */
   #nextUnsaved: Keg | null = null
-  /** By name; `null` until somebody asks. The two sets hold the kegs that came and went since then. */
+  /** By name. `null` until the first search. The two sets have the kegs that came and went since then. */
   #ordered: readonly Keg[] | null = null
   readonly #unordered = new Set<Keg>()
   readonly #forgotten = new Set<Keg>()
@@ -35,7 +35,7 @@ export class Kegs {
     this.#memory = shared.memory
   }
 
-  /** The keg of that name, made if there is none, as the one used last, and about to be changed. */
+  /** Finds or makes the keg, and moves it to the end of the list. The caller may change the keg afterwards. */
   touch(rack: string, name: string, position: number): Keg {
     const known = this.#racks.get(rack)?.get(name)
     const keg = known ?? this.#make(new Keg(rack, name, this.#memory))
@@ -48,12 +48,11 @@ export class Kegs {
     return keg
   }
 
-  /** Lets go of those of which nothing was accepted at `keptFromMs` or later, as far as they were used longest ago. */
+  /** Forgets kegs without a reading since `keptFromMs`, beginning with the least recently used. */
   forgetBefore(keptFromMs: number): void {
     while (this.#oldest !== null && this.#oldest.acceptedAt < keptFromMs) this.#forget(this.#oldest)
   }
 
-  /** Kegs with anything to show that was accepted at `keptFromMs` or later, and in whose names every word occurs. */
   *find(words: readonly string[], keptFromMs: number): Generator<void, FoundKegs> {
     const ordered = yield* this.#order()
     const all = ordered.filter((keg) => keg.hasLatest(keptFromMs))
@@ -62,15 +61,13 @@ export class Kegs {
     return { found: found.filter((keg) => keg.hasLatest(keptFromMs)), all: all.length }
   }
 
-  /** What of that keg was accepted at `keptFromMs` or later; `null` if there is nothing. */
   show({ rack, keg }: KegName, keptFromMs: number): KegLatest | null {
     return this.#racks.get(rack)?.get(keg)?.show(this.#cellar.name, keptFromMs) ?? null
   }
 
   /**
-   * The kegs that the checkpoint under way does not have, in order of use, as long as each is saved before the next is
-   * asked for. What changes meanwhile is saved by then and moves to the end, behind all that is not: the first that is
-   * saved already is the end.
+   * The kegs that the checkpoint does not have, in order of use. The caller must save each keg before it takes the next. A keg
+   * that changes is saved first and moves to the end. So the first saved keg ends the loop.
    */
   *unsaved(): Generator<Keg> {
     this.#nextUnsaved = this.#oldest
@@ -81,21 +78,21 @@ export class Kegs {
     }
   }
 
-  /** Puts back kegs of a checkpoint, in any order. */
+  /** `kegs` may be in any order. */
   restore(kegs: Keg[]): void {
     for (const keg of kegs.sort((a, b) => a.usedPosition - b.usedPosition)) this.#linkNewest(this.#make(keg))
   }
 
   /**
-   * Comparing names by the rules of a language is slow, and pages ask twice a second. So only kegs that came since the last
-   * time are compared, in pieces. Between two pieces the state is whole, so several pages may do this at once.
+   * Comparing names in a language is slow, and pages ask twice a second. So only new kegs are sorted in, some at a time. The
+   * state is complete after each step, so several pages may run this at once.
    */
   *#order(): Generator<void, readonly Keg[]> {
     if (this.#ordered === null) {
       this.#ordered = []
       for (let keg = this.#oldest; keg !== null; keg = keg.newer) this.#unordered.add(keg)
     }
-    // Kegs that come while this goes on can't keep it going for ever.
+    // Bounded, because new kegs may arrive during the loop.
     for (let piece = 0; piece < kegsPerCellarMax / kegsOrderedPerPiece && this.#unordered.size > 0; piece += 1) {
       this.#orderSome(this.#ordered)
       if (this.#unordered.size > 0) yield
@@ -134,7 +131,7 @@ export class Kegs {
     rack?.delete(keg)
     if (rack?.isEmpty) this.#racks.delete(keg.rack)
     this.#count -= 1
-    this.#memory.giveBack(keg.place)
+    this.#memory.release(keg.row)
   }
 
   #linkNewest(keg: Keg): void {
@@ -160,12 +157,12 @@ const { compare } = new Intl.Collator('en', { numeric: true })
 const byName = (a: KegName, b: KegName): number =>
   compare(a.rack, b.rack) || compare(a.keg, b.keg) || (a.rack + a.keg < b.rack + b.keg ? -1 : 1)
 
-/** Both are in order. The place of each one added is found by halving, since it is mostly few that come into many. */
+/** Both are sorted. Mostly a few kegs join many, so each index is found by binary search. */
 const merged = (kept: readonly Keg[], added: readonly Keg[]): readonly Keg[] => {
   const all: Keg[] = []
   let from = 0
   for (const keg of added) {
-    const to = placeOf(keg, kept, from)
+    const to = indexOf(keg, kept, from)
     for (const before of kept.slice(from, to)) all.push(before)
     all.push(keg)
     from = to
@@ -173,8 +170,8 @@ const merged = (kept: readonly Keg[], added: readonly Keg[]): readonly Keg[] => 
   return all.concat(kept.slice(from))
 }
 
-/** Index of the first, not before `from`, that comes after `keg`. */
-const placeOf = (keg: Keg, kegs: readonly Keg[], from: number): number => {
+/** Index of the first keg after `keg`, at least `from`. */
+const indexOf = (keg: Keg, kegs: readonly Keg[], from: number): number => {
   let [low, high] = [from, kegs.length]
   while (low < high) {
     const middle = (low + high) >>> 1

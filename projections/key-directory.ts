@@ -3,18 +3,18 @@ import { evolveKey, type KeyEventType, type KeyState, type Rotation } from '../s
 import { keyLimitDefault } from '../src/limits.ts'
 import { isNext } from './next-revision.ts'
 import type { CellarQueries, KeyQueries } from './queries.ts'
-import { kinds, type RecordReader, type RecordWriter } from './records.ts'
-import { readLimit, readMark, writeLimit, writeMark } from './saved-fields.ts'
+import { readAttribution, readLimit, writeAttribution, writeLimit } from './saved-fields.ts'
+import { entryKinds, type PieceReader, type PieceWriter } from './saved-pieces.ts'
 
-/** One for both maps, so that a key that changes is looked up once and put nowhere. */
+/** Shared by both maps, so that a change of a key is one look-up and one assignment. */
 type Entry = { readonly stream: string; key: KeyState }
 
-/** Every key, for ever: who is asked for on each request, so it must be found without reading the log. */
+/** Every key, for ever. Each request looks its key up here, without reading the log. */
 export class KeyDirectory implements KeyQueries {
   readonly #cellars: CellarQueries
   readonly #byStream = new Map<string, Entry>()
   readonly #byId = new Map<string, Entry>()
-  /** A page asks for all keys of a cellar twice a second, so they are sorted only after one was added. */
+  /** Sorted only after a key was added, because a page asks twice a second. */
   readonly #ofCellar = new Map<string, { readonly entries: Entry[]; isSorted: boolean }>()
 
   constructor(cellars: CellarQueries) {
@@ -48,16 +48,14 @@ export class KeyDirectory implements KeyQueries {
     return key.limit ?? this.#cellars.get(key.cellar)?.policy.limit ?? keyLimitDefault
   }
 
-  /** Begins at once; the pieces are made as they are asked for. */
-  save(to: RecordWriter): Generator<Uint8Array> {
+  save(to: PieceWriter): Generator<Uint8Array> {
     return pieces(
       to,
       Array.from(this.#byStream.values(), ({ stream, key }) => [stream, key]),
     )
   }
 
-  /** @throws RangeError if it is not what `save` wrote. */
-  restore(from: RecordReader): void {
+  restore(from: PieceReader): void {
     this.#add(from.text(), readKey(from))
   }
 
@@ -75,16 +73,16 @@ export class KeyDirectory implements KeyQueries {
   }
 }
 
-function* pieces(to: RecordWriter, keys: readonly (readonly [string, KeyState])[]): Generator<Uint8Array> {
+function* pieces(to: PieceWriter, keys: readonly (readonly [string, KeyState])[]): Generator<Uint8Array> {
   for (const [stream, key] of keys) {
-    to.byte(kinds.key)
+    to.byte(entryKinds.key)
     to.text(stream)
     writeKey(to, key)
     if (to.isFull) yield to.lend()
   }
 }
 
-const writeKey = (to: RecordWriter, key: KeyState): void => {
+const writeKey = (to: PieceWriter, key: KeyState): void => {
   to.text(key.keyId)
   to.name(key.cellar)
   to.text(key.label)
@@ -94,14 +92,14 @@ const writeKey = (to: RecordWriter, key: KeyState): void => {
   to.optional(key.expiresAt, (ms) => to.whole(ms))
   to.optional(key.predecessorId, (id) => to.text(id))
   to.optional(key.rotation, (rotation) => writeRotation(to, rotation))
-  writeMark(to, key.created)
-  to.optional(key.suspended, (mark) => writeMark(to, mark))
-  to.optional(key.revoked, (mark) => writeMark(to, mark))
+  writeAttribution(to, key.created)
+  to.optional(key.suspended, (suspended) => writeAttribution(to, suspended))
+  to.optional(key.revoked, (revoked) => writeAttribution(to, revoked))
   to.optional(key.expiryRecorded, (ms) => to.whole(ms))
   to.whole(key.revision)
 }
 
-const readKey = (from: RecordReader): KeyState => ({
+const readKey = (from: PieceReader): KeyState => ({
   keyId: from.text(),
   cellar: from.name(),
   label: from.text(),
@@ -111,14 +109,14 @@ const readKey = (from: RecordReader): KeyState => ({
   expiresAt: from.optional(() => from.whole()),
   predecessorId: from.optional(() => from.text()),
   rotation: from.optional(() => readRotation(from)),
-  created: readMark(from),
-  suspended: from.optional(() => readMark(from)),
-  revoked: from.optional(() => readMark(from)),
+  created: readAttribution(from),
+  suspended: from.optional(() => readAttribution(from)),
+  revoked: from.optional(() => readAttribution(from)),
   expiryRecorded: from.optional(() => from.whole()),
   revision: from.whole(),
 })
 
-const writeRotation = (to: RecordWriter, { successorId, overlapMs, superseded }: Rotation): void => {
+const writeRotation = (to: PieceWriter, { successorId, overlapMs, superseded }: Rotation): void => {
   to.text(successorId)
   to.whole(overlapMs)
   to.optional(superseded, ({ usedAt, expiresAt }) => {
@@ -127,11 +125,11 @@ const writeRotation = (to: RecordWriter, { successorId, overlapMs, superseded }:
   })
 }
 
-const readRotation = (from: RecordReader): Rotation => ({
+const readRotation = (from: PieceReader): Rotation => ({
   successorId: from.text(),
   overlapMs: from.whole(),
   superseded: from.optional(() => ({ usedAt: from.whole(), expiresAt: from.whole() })),
 })
 
-/** By time, then by id: an order that does not depend on the order in which streams were folded. */
+/** By time, then by id. So the order does not depend on which stream was folded first. */
 const newestFirst = (a: KeyState, b: KeyState): number => b.created.at - a.created.at || (a.keyId < b.keyId ? -1 : 1)

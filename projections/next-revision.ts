@@ -1,9 +1,8 @@
 import type { RecordedEvent } from '../src/domain/events.ts'
 
 /**
- * Whether the event comes next in its stream, whose last folded revision is given (-1 before the first); `false` if it was
- * folded before.
- * @throws Error if events between the two are missing: a projection with a hole in it would be wrong for ever.
+ * `false`: the event was folded before. `lastRevision` is -1 before the first event of the stream.
+ * @throws Error if events between the two are missing, because the projection would stay wrong.
  */
 export const isNext = (lastRevision: number, event: RecordedEvent): boolean => {
   if (event.revision === lastRevision + 1) return true

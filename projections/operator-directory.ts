@@ -14,15 +14,15 @@ import { setupStream } from '../src/domain/stream-names.ts'
 import { endedSessionsMax } from '../src/limits.ts'
 import { isNext } from './next-revision.ts'
 import type { Invitation, IssuedLink, OpenSession, OperatorAccount, OperatorQueries } from './queries.ts'
-import { kinds, type RecordReader, type RecordWriter } from './records.ts'
 import { readLink, readRole, writeLink, writeRole } from './saved-fields.ts'
+import { entryKinds, type PieceReader, type PieceWriter } from './saved-pieces.ts'
 
-/** Operators, their sessions and links, and the set-up links that belong to nobody yet. */
-export class OperatorsFold implements OperatorQueries {
+/** Operators with their sessions and links, and the set-up links, which belong to no operator yet. */
+export class OperatorDirectory implements OperatorQueries {
   readonly #byStream = new Map<string, OperatorState>()
   readonly #byEmail = new Map<string, OperatorState>()
   readonly #streamOfSession = new Map<string, string>()
-  /** Hashes of ended sessions. Not saved: a page that asks for one from before the last start goes on asking in vain. */
+  /** Hashes of ended sessions, oldest first. Not in the checkpoint, so a start forgets them. */
   readonly #ended = new BoundedMap<string, true>(endedSessionsMax)
   readonly #streamOfLink = new Map<string, string>()
   #setup: SetupState = noSetup
@@ -91,18 +91,15 @@ export class OperatorsFold implements OperatorQueries {
     return { stream, email: operator.email, role: link.role, expiresAt: link.expiresAt }
   }
 
-  /** Begins at once; the pieces are made as they are asked for. */
-  save(to: RecordWriter): Generator<Uint8Array> {
+  save(to: PieceWriter): Generator<Uint8Array> {
     return pieces(to, this.#setup, [...this.#byStream])
   }
 
-  /** @throws RangeError if it is not what `save` wrote. */
-  restore(from: RecordReader): void {
+  restore(from: PieceReader): void {
     this.#put(from.name(), readOperator(from))
   }
 
-  /** @throws RangeError if it is not what `save` wrote. */
-  restoreSetup(from: RecordReader): void {
+  restoreSetup(from: PieceReader): void {
     this.#setup = readSetup(from)
   }
 
@@ -119,7 +116,7 @@ export class OperatorsFold implements OperatorQueries {
     for (const { linkHash } of operator.links) this.#streamOfLink.set(linkHash, stream)
   }
 
-  /** One that was spent still works for its e-mail until that operator is there: the second of two appends may be missing. */
+  /** A spent link works for its e-mail until `OperatorAdded` is there: a node may die between the two appends. */
   #setupLink(linkHash: string, now: number): IssuedLink | null {
     const link = setupLink(this.#setup, linkHash, now)
     if (link === null || (link.email !== null && this.#byEmail.get(link.email)?.wasAdded === true)) return null
@@ -128,21 +125,21 @@ export class OperatorsFold implements OperatorQueries {
 }
 
 function* pieces(
-  to: RecordWriter,
+  to: PieceWriter,
   setup: SetupState,
   operators: readonly (readonly [string, OperatorState])[],
 ): Generator<Uint8Array> {
-  to.byte(kinds.setup)
+  to.byte(entryKinds.setup)
   writeSetup(to, setup)
   for (const [stream, operator] of operators) {
-    to.byte(kinds.operator)
+    to.byte(entryKinds.operator)
     to.name(stream)
     writeOperator(to, operator)
     if (to.isFull) yield to.lend()
   }
 }
 
-const writeSetup = (to: RecordWriter, { links, spent, revision }: SetupState): void => {
+const writeSetup = (to: PieceWriter, { links, spent, revision }: SetupState): void => {
   to.list(links, (link) => writeLink(to, link))
   to.optional(spent, (link) => {
     writeLink(to, link)
@@ -151,13 +148,13 @@ const writeSetup = (to: RecordWriter, { links, spent, revision }: SetupState): v
   to.optional(revision, (number) => to.whole(number))
 }
 
-const readSetup = (from: RecordReader): SetupState => ({
+const readSetup = (from: PieceReader): SetupState => ({
   links: from.list(() => readLink(from)),
   spent: from.optional(() => ({ ...readLink(from), email: from.text() })),
   revision: from.optional(() => from.whole()),
 })
 
-const writeOperator = (to: RecordWriter, operator: OperatorState): void => {
+const writeOperator = (to: PieceWriter, operator: OperatorState): void => {
   const { email, wasAdded, account, links, sessions, revision } = operator
   to.text(email)
   to.flag(wasAdded)
@@ -167,7 +164,7 @@ const writeOperator = (to: RecordWriter, operator: OperatorState): void => {
   to.whole(revision)
 }
 
-const readOperator = (from: RecordReader): OperatorState => ({
+const readOperator = (from: PieceReader): OperatorState => ({
   email: from.text(),
   wasAdded: from.flag(),
   account: from.optional(() => readAccount(from)),
@@ -176,7 +173,7 @@ const readOperator = (from: RecordReader): OperatorState => ({
   revision: from.whole(),
 })
 
-const writeAccount = (to: RecordWriter, account: OperatorAccountState): void => {
+const writeAccount = (to: PieceWriter, account: OperatorAccountState): void => {
   writeRole(to, account.role)
   to.text(account.passwordHash)
   to.whole(account.addedAt)
@@ -187,7 +184,7 @@ const writeAccount = (to: RecordWriter, account: OperatorAccountState): void => 
   to.list(account.linksFromOthers, (made) => writeLinkFromOther(to, made))
 }
 
-const readAccount = (from: RecordReader): OperatorAccountState => ({
+const readAccount = (from: PieceReader): OperatorAccountState => ({
   role: readRole(from),
   passwordHash: from.text(),
   addedAt: from.whole(),
@@ -198,21 +195,21 @@ const readAccount = (from: RecordReader): OperatorAccountState => ({
   linksFromOthers: from.list(() => readLinkFromOther(from)),
 })
 
-const writeLinkFromOther = (to: RecordWriter, { linkHash, madeBy, madeAt, usedAt }: LinkFromOther): void => {
+const writeLinkFromOther = (to: PieceWriter, { linkHash, madeBy, madeAt, usedAt }: LinkFromOther): void => {
   to.text(linkHash)
   to.name(madeBy)
   to.whole(madeAt)
   to.optional(usedAt, (at) => to.whole(at))
 }
 
-const readLinkFromOther = (from: RecordReader): LinkFromOther => ({
+const readLinkFromOther = (from: PieceReader): LinkFromOther => ({
   linkHash: from.text(),
   madeBy: from.name(),
   madeAt: from.whole(),
   usedAt: from.optional(() => from.whole()),
 })
 
-const writeSession = (to: RecordWriter, session: OperatorSession): void => {
+const writeSession = (to: PieceWriter, session: OperatorSession): void => {
   to.text(session.sessionHash)
   to.whole(session.startedAt)
   to.whole(session.expiresAt)
@@ -222,7 +219,7 @@ const writeSession = (to: RecordWriter, session: OperatorSession): void => {
   to.optional(session.linkMadeBy, (madeBy) => to.name(madeBy))
 }
 
-const readSession = (from: RecordReader): OperatorSession => ({
+const readSession = (from: PieceReader): OperatorSession => ({
   sessionHash: from.text(),
   startedAt: from.whole(),
   expiresAt: from.whole(),

@@ -1,17 +1,17 @@
 import type { RecordedEvent } from '../src/domain/events.ts'
 import { assertNever } from '../src/domain/refusal.ts'
 import { setupStream } from '../src/domain/stream-names.ts'
-import { CellarsFold } from './cellar-list.ts'
+import { AcceptedReadings } from './accepted-readings.ts'
+import { CellarList } from './cellar-list.ts'
 import type { Keg } from './keg.ts'
 import { KeyDirectory } from './key-directory.ts'
-import { OperatorsFold } from './operator-directory.ts'
+import { OperatorDirectory } from './operator-directory.ts'
 import type { Projections } from './queries.ts'
-import { ReadingsFold } from './reading-record.ts'
-import { kinds, RecordReader, RecordWriter } from './records.ts'
+import { entryKinds, PieceReader, PieceWriter } from './saved-pieces.ts'
 
 export const createProjections = (): Projections => new FoldedProjections()
 
-/** What `save` made pieces of. @throws RangeError if that is not what they are. */
+/** @throws RangeError if `save` did not write these pieces. */
 export const restoreProjections = (pieces: Iterable<Uint8Array>): Projections => {
   const projections = new FoldedProjections()
   projections.restore(pieces)
@@ -19,10 +19,10 @@ export const restoreProjections = (pieces: Iterable<Uint8Array>): Projections =>
 }
 
 class FoldedProjections implements Projections {
-  readonly cellars = new CellarsFold()
+  readonly cellars = new CellarList()
   readonly keys = new KeyDirectory(this.cellars)
-  readonly readings = new ReadingsFold()
-  readonly operators = new OperatorsFold()
+  readonly readings = new AcceptedReadings()
+  readonly operators = new OperatorDirectory()
   #position: number | null = null
 
   get position(): number | null {
@@ -37,8 +37,8 @@ class FoldedProjections implements Projections {
   }
 
   *save(pieceBytes?: number): Generator<Uint8Array> {
-    const to = new RecordWriter(pieceBytes)
-    to.byte(kinds.position)
+    const to = new PieceWriter(pieceBytes)
+    to.byte(entryKinds.position)
     to.optional(this.#position, (position) => to.whole(position))
     const parts = [this.cellars.save(to), this.keys.save(to), this.operators.save(to), this.readings.save(to)]
     try {
@@ -49,41 +49,40 @@ class FoldedProjections implements Projections {
     }
   }
 
-  /** Into projections that are empty. */
   restore(pieces: Iterable<Uint8Array>): void {
     const kegs: Keg[][] = []
     for (const piece of pieces) {
-      const from = new RecordReader(piece)
+      const from = new PieceReader(piece)
       while (!from.isAtEnd) this.#restoreOne(from, kegs)
     }
     this.readings.restoreKegs(kegs)
   }
 
-  #restoreOne(from: RecordReader, kegs: Keg[][]): void {
+  #restoreOne(from: PieceReader, kegs: Keg[][]): void {
     const kind = from.byte()
     switch (kind) {
-      case kinds.position:
+      case entryKinds.position:
         this.#position = from.optional(() => from.whole())
         return
-      case kinds.cellar:
+      case entryKinds.cellar:
         this.cellars.restore(from)
         return
-      case kinds.key:
+      case entryKinds.key:
         this.keys.restore(from)
         return
-      case kinds.operator:
+      case entryKinds.operator:
         this.operators.restore(from)
         return
-      case kinds.setup:
+      case entryKinds.setup:
         this.operators.restoreSetup(from)
         return
-      case kinds.stream:
+      case entryKinds.stream:
         this.readings.restoreStream(from)
         return
-      case kinds.latest:
+      case entryKinds.latest:
         this.readings.restoreLatest(from)
         return
-      case kinds.keg:
+      case entryKinds.keg:
         this.readings.readKeg(from, kegs)
         return
       default:

@@ -1,8 +1,6 @@
 /**
- * Projections: pure folds of events into what is asked. No clock, chance, `await` or I/O lives here; the time comes in as
- * a parameter. Each is bounded (`src/limits.ts`) and can be rebuilt from the log at any moment.
- *
- * This file is what the rest of the program may ask of them.
+ * What the program may ask of the projections, which are state folded from events. They use no clock and no I/O. Their memory
+ * is bounded (`src/limits.ts`), and they can be rebuilt from the log. Times are ms.
  */
 import type { CellarState } from '../src/domain/cellar.ts'
 import type { Limit, RecordedEvent, Role } from '../src/domain/events.ts'
@@ -11,17 +9,17 @@ import type { OperatorAccountState, OperatorSession } from '../src/domain/operat
 
 export type Projections = {
   /**
-   * Folds events of any streams, in each stream's order. One that was folded before (by its stream's revision) is
-   * skipped, so that an actor and a subscription may both deliver it.
-   * @throws Error if a stream's events leave a gap; one in a key's readings may be what a purge took (`readings.gaps`).
+   * Folds events in the order of each stream, and skips those that were folded before. So an actor and a subscription may both
+   * deliver an event.
+   * @throws Error if a revision is missing. Readings are the exception, because they may be purged (`readings.gaps`).
    */
   fold(events: readonly RecordedEvent[]): void
-  /** Highest position folded; `null` before the first. */
+  /** Highest position folded. `null` before the first event. */
   readonly position: number | null
   /**
-   * The state as it is when the first piece is asked for, as bytes that `restoreProjections` makes it of again. Each piece
-   * takes about a millisecond, and between any two of them events may be folded: all tell of the first one's moment. The
-   * next is written over the last: whoever keeps one copies it. One save at a time; `return()` ends it early.
+   * The state as bytes for `restoreProjections`, in pieces of about a millisecond of work. All pieces show the moment of the first
+   * one, although events may be folded between them. The next piece overwrites the last, so copy what you keep. Only one save
+   * may run. `return()` ends it early.
    */
   save(pieceBytes?: number): Generator<Uint8Array>
   readonly cellars: CellarQueries
@@ -43,7 +41,7 @@ export type KeyQueries = {
   ofCellar(cellar: string): readonly KeyState[]
   /** Newest first. */
   list(): readonly KeyState[]
-  /** The key's own limit, else its cellar's, else the default. */
+  /** The key's own, or its cellar's, or the default. */
   effectiveLimit(key: KeyState): Limit
 }
 
@@ -52,7 +50,6 @@ export type AcceptedReading = {
   readonly revision: number
   readonly position: number
   readonly keyId: string
-  /** Ms. */
   readonly recordedAt: number
   readonly cellar: string
   readonly rack: string
@@ -60,50 +57,50 @@ export type AcceptedReading = {
   readonly value: number
   /** As sent. */
   readonly timestamp: string
-  /** Its timestamp is more than `futureSkewMsMax` ahead of `recordedAt`: kept out of "latest". */
+  /** The timestamp is more than `futureSkewMsMax` ahead of `recordedAt`. Never the latest of a keg. */
   readonly clockSkew: boolean
-  /** The day, ms of its beginning, on which the same rack, keg, timestamp and value came before, if still remembered. */
+  /** Beginning of the day on which the same rack, keg, timestamp and value were accepted before, if known. */
   readonly repeatOf: number | null
 }
 
 export type KegName = { readonly rack: string; readonly keg: string }
 
-/** The kegs that were found, and how many the cellar has in all. */
+/** `all`: number of kegs in the cellar. */
 export type FoundKegs = { readonly found: readonly KegName[]; readonly all: number }
 
 export type KegLatest = KegName & {
   readonly latest: AcceptedReading
-  /** Of the last accepted ones in order of acceptance, oldest first, at most `pointsPerKegMax`. */
+  /** In order of acceptance, oldest first, at most `pointsPerKegMax`. */
   readonly values: readonly number[]
 }
 
 export type ReadingQueries = {
-  /** Newest accepted first, at most `latestReadingsPerCellarMax`, none of a time from which readings were purged. */
+  /** Newest accepted first, at most `latestReadingsPerCellarMax`, without purged days. */
   latest(cellar: string): readonly AcceptedReading[]
   /**
-   * Kegs with anything to show in whose names every word occurs, by rack, then keg. The words are lower case, without white
-   * space. There may be `kegsPerCellarMax` kegs: it yields after each piece of work, and a page asks for `kegs` of a few.
+   * Kegs whose rack and keg names contain every word, by rack, then keg. `words` are lower case, without white space. Yields
+   * after each step, because there may be `kegsPerCellarMax` kegs.
    */
   findKegs(cellar: string, words: readonly string[]): Generator<void, FoundKegs>
-  /** Those of these that have anything to show, in their order. "Latest" is by the reading's own timestamp, not by arrival. */
+  /** In the order of `names`, without kegs that have nothing to show. The latest reading has the latest timestamp. */
   kegs(cellar: string, names: readonly KegName[]): readonly KegLatest[]
-  /** Time of the last accepted reading of that key, ms, and how many there were; `null` before the first. */
+  /** `accepted`: number of accepted readings. `null` before the first. */
   usage(
     keyId: string,
   ): { readonly lastUsedAt: number; readonly accepted: number; readonly last: AcceptedReading } | null
-  /** The events of a key's readings stream that are no readings, for its history, oldest first: the last `barriersPerKeyMax`. */
+  /** The last `barriersPerKeyMax` seals and fences of the key's readings, oldest first. */
   barriers(keyId: string): readonly Barrier[]
-  /** Where the key's readings begin, and the last purge that made it so; `null` if nothing was purged. */
+  /** `null` if nothing was purged. */
   purged(keyId: string): Purged | null
-  /** Keys of which readings were purged. */
   purgedKeys(): readonly string[]
-  /** Keys of which readings are missing that no purge accounts for, or not yet. */
+  /** Keys with missing readings that no purge explains, or not yet. */
   gaps(): readonly string[]
 }
 
 export type Purged = {
+  /** First revision that was kept. */
   readonly keptFrom: number
-  /** Of all purges. */
+  /** Number of purged readings, of all purges. */
   readonly readings: number
   readonly last: RecordedEvent<'ReadingsPurged'>
 }
@@ -111,15 +108,15 @@ export type Purged = {
 /** Ends or fences the readings of a key (docs/protocol.md, "Taking a right away"). */
 export type Barrier = RecordedEvent<'ReadingsSealed' | 'ReadingsFenced'>
 
-/** `passwordHash` is argon2id, in its own text form. Shown nowhere. */
+/** `passwordHash` is argon2id in its text form. Never shown. */
 export type OperatorAccount = OperatorAccountState & { readonly email: string; readonly revision: number }
 
-/** What an open link gives an e-mail that has no account. */
+/** An e-mail with an open link and without an account. */
 export type Invitation = {
   readonly email: string
-  /** The most that any of its open links gives. */
+  /** The highest role of its open links. */
   readonly role: Role
-  /** When the last of them ends, ms. */
+  /** Of the link that expires last. */
   readonly expiresAt: number
 }
 
@@ -136,18 +133,18 @@ export type OperatorQueries = {
   get(email: string): OperatorAccount | null
   /** By e-mail. */
   list(): readonly OperatorAccount[]
-  /** Who may still join at `now`, by e-mail. A set-up link is nobody's, so it is not here. */
+  /** Open at `now`, by e-mail. Without set-up links, which have no e-mail. */
   invitations(now: number): readonly Invitation[]
-  /** Some operator has signed in from the browser with that hash, and has not changed the password since. */
+  /** True if an operator signed in from this browser, and has not changed the password since. */
   isDevice(deviceHash: string): boolean
-  /** There was an account, and access was taken away. */
+  /** True if there was an account and it was removed. */
   wasRemoved(email: string): boolean
-  /** Not expired at `now`, found by the hash of its secret. It may have ended for lack of use: that is not checked here. */
+  /** Not expired at `now`. The caller checks `idleAt`. */
   session(sessionHash: string, now: number): OpenSession | null
-  /** The sessions of an operator that have not expired at `now`. Oldest first. */
+  /** Not expired at `now`. Oldest first. */
   sessions(email: string, now: number): readonly OperatorSession[]
-  /** Known to have ended before `now`, or to have expired by then; of those that ended, the last so many are known. */
+  /** True if the session ended or expired by `now`. Only the last `endedSessionsMax` ended sessions are known. */
   isSessionOver(sessionHash: string, now: number): boolean
-  /** Unspent and unexpired at `now`, found by the hash of its secret. */
+  /** Unspent and not expired at `now`. */
   link(linkHash: string, now: number): IssuedLink | null
 }

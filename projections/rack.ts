@@ -1,12 +1,9 @@
 import type { Keg } from './keg.ts'
 
-/** Past so many, they are found by a map. */
+/** A rack with more kegs uses a map. */
 const fewMax = 16
 
-/**
- * The kegs of one rack, by name. Nearly every rack has a few: in an array they are found as fast as in a map, and take 200
- * bytes in place of 1,800.
- */
+/** The kegs of one rack, by name. Most racks have few: an array is as fast as a map, and takes 200 bytes, not 1,800. */
 export class Rack {
   readonly #few: Keg[] = []
   #many: Map<string, Keg> | null = null
@@ -20,7 +17,7 @@ export class Rack {
     return this.#many?.get(name)
   }
 
-  /** One that is not there. */
+  /** The rack must not have a keg of that name. */
   add(keg: Keg): void {
     if (this.#many === null && this.#few.length < fewMax) {
       this.#few.push(keg)

@@ -6,7 +6,7 @@
 import type { HistoryRow, KeyAt } from '../projections/audit-trail.ts'
 import type { AcceptedReading } from '../projections/queries.ts'
 import type { By, CellarPolicy, Limit, Role } from '../src/domain/events.ts'
-import type { KeyStatus, Mark } from '../src/domain/key.ts'
+import type { Attribution, KeyStatus } from '../src/domain/key.ts'
 
 /** What every page stands in. */
 export type Shell = {
@@ -114,9 +114,9 @@ export type KeyView = {
   readonly limit: Limit
   readonly ownLimit: Limit | null
   readonly expiresAt: number | null
-  readonly created: Mark
-  readonly suspended: Mark | null
-  readonly revoked: Mark | null
+  readonly created: Attribution
+  readonly suspended: Attribution | null
+  readonly revoked: Attribution | null
   /** Whether a successor can be made for it. */
   readonly canRotate: boolean
   readonly successor: SuccessorView | null

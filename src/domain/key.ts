@@ -3,7 +3,7 @@ import { isExpired } from './expiry.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
 /** What happened to a key: when (ms), by whom, and the reason that was given (may be empty). */
-export type Mark = { readonly at: number; readonly by: By; readonly reason: string }
+export type Attribution = { readonly at: number; readonly by: By; readonly reason: string }
 
 export type Rotation = {
   /** Named before it is made: a rotation that broke off there names a key that never was. */
@@ -30,9 +30,9 @@ export type KeyState = {
   readonly predecessorId: string | null
   /** The key that was last made to follow it. */
   readonly rotation: Rotation | null
-  readonly created: Mark
-  readonly suspended: Mark | null
-  readonly revoked: Mark | null
+  readonly created: Attribution
+  readonly suspended: Attribution | null
+  readonly revoked: Attribution | null
   /** The expiry that a KeyExpired event has recorded, so that it is recorded once. */
   readonly expiryRecorded: number | null
   /** Revision of the last event folded. */
@@ -273,7 +273,7 @@ const isLower = (next: Limit, before: Limit): boolean =>
 export const sameLimit = (a: Limit | null, b: Limit | null): boolean =>
   a === b || (a !== null && b !== null && a.readings === b.readings && a.windowMs === b.windowMs)
 
-const mark = (event: RecordedEvent, reason: string): Mark => ({
+const mark = (event: RecordedEvent, reason: string): Attribution => ({
   at: event.recordedAt,
   by: event.metadata.by,
   reason,

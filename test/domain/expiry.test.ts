@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { isExpired, parseExpiry } from '../../src/domain/expiry.ts'
 import { instantText } from '../../src/domain/calendar.ts'
+import { isExpired, parseExpiry } from '../../src/domain/expiry.ts'
 
 describe('isExpired()', () => {
   test('begins at the millisecond of the expiry, and never without an expiry', () => {

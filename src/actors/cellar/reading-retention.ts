@@ -1,6 +1,6 @@
+import { purgeBefore } from '../../domain/calendar.ts'
 import type { Purge } from '../../domain/cellar.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
-import { purgeBefore } from '../../domain/calendar.ts'
 import { cellarStream, readingsStream } from '../../domain/stream-names.ts'
 import { purgesPerAppendMax } from '../../limits.ts'
 import { Outage } from '../../log/event-log.ts'

@@ -1,5 +1,5 @@
-import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import { purgeBefore } from '../../domain/calendar.ts'
+import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import { signInsStream } from '../../domain/stream-names.ts'
 import { readPageEventsMax, recordsKeptMs, retentionMarginMs } from '../../limits.ts'
 import { askedBy } from '../asked-by.ts'

@@ -1,10 +1,9 @@
 import { createProjections, restoreProjections } from '../../../projections/projections.ts'
 import type { Projections } from '../../../projections/queries.ts'
-import { RecordReader, RecordWriter, savedFormat } from '../../../projections/records.ts'
+import { PieceReader, PieceWriter, savedFormat } from '../../../projections/saved-pieces.ts'
 import { messageOf } from '../../domain/error-message.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
-import { type FoldedTo, foldedToOf } from '../../domain/log-reference.ts'
-import { logIdOf } from '../../domain/log-reference.ts'
+import { type FoldedTo, foldedToOf, logIdOf } from '../../domain/log-reference.ts'
 import { logStream } from '../../domain/stream-names.ts'
 import {
   checkpointAgeMsMax,
@@ -87,7 +86,7 @@ const readSaved = (store: CheckpointStore): Saved | null => {
 }
 
 const readMark = (piece: Uint8Array): SavedMark => {
-  const from = new RecordReader(piece)
+  const from = new PieceReader(piece)
   const format = from.whole()
   if (format !== savedFormat) throw new RangeError(`it has format ${format}, and this version reads ${savedFormat}`)
   return {
@@ -97,7 +96,7 @@ const readMark = (piece: Uint8Array): SavedMark => {
 }
 
 const writeMark = ({ logId, foldedTo }: SavedMark): Uint8Array => {
-  const to = new RecordWriter()
+  const to = new PieceWriter()
   to.whole(savedFormat)
   to.text(logId)
   to.whole(foldedTo.position)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createProjections } from '../../../projections/projections.ts'
 import type { Projections } from '../../../projections/queries.ts'
-import { RecordWriter, savedFormat } from '../../../projections/records.ts'
+import { PieceWriter, savedFormat } from '../../../projections/saved-pieces.ts'
 import { type OpenCore, openCore } from '../../../src/actors/open-core.ts'
 import type { NewEvent, RecordedEvent } from '../../../src/domain/events.ts'
 import { readingsStream } from '../../../src/domain/stream-names.ts'
@@ -233,7 +233,7 @@ const lastOf = async (log: EventLog): Promise<RecordedEvent> => {
 const logIdOf = async (log: EventLog): Promise<string> => ensureLogCreated(log, manualClock(), seededEntropy())
 
 const markOf = (last: RecordedEvent, logId: string, format: number = savedFormat): Uint8Array => {
-  const to = new RecordWriter()
+  const to = new PieceWriter()
   to.whole(format)
   to.text(logId)
   to.whole(last.position)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { By, RecordedEvent } from '../../../src/domain/events.ts'
-import type { KeyState, Mark } from '../../../src/domain/key.ts'
+import type { Attribution, KeyState } from '../../../src/domain/key.ts'
 import {
   admit,
   foldReadings,
@@ -12,7 +12,7 @@ import type { ReadingRefusal } from '../../../src/domain/refusal.ts'
 
 const start = Date.UTC(2026, 2, 1, 12)
 const by: By = { kind: 'cli' }
-const mark: Mark = { at: start, by, reason: '' }
+const mark: Attribution = { at: start, by, reason: '' }
 const limit = { readings: 2, windowMs: 60_000 }
 
 const active: KeyState = {

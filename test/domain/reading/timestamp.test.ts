@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { parseTimestamp } from '../../../src/domain/reading/timestamp.ts'
-import { nanosecondsPastMs } from '../../../src/domain/reading/timestamp.ts'
+import { nanosecondsPastMs, parseTimestamp } from '../../../src/domain/reading/timestamp.ts'
 
 describe('parseTimestamp()', () => {
   test.each([

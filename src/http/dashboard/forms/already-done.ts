@@ -2,7 +2,7 @@ import { byText } from '../../../../projections/audit-trail.ts'
 import type { KeyAction } from '../../../../views/keys/key-confirm.tsx'
 import { secondText } from '../../../../views/parts/time-words.ts'
 import type { By } from '../../../domain/events.ts'
-import { type KeyState, type Mark, type RotationRefusal, rotationRefusal } from '../../../domain/key.ts'
+import { type Attribution, type KeyState, type RotationRefusal, rotationRefusal } from '../../../domain/key.ts'
 import { parseReason } from '../../../domain/text.ts'
 import type { NoticeName } from '../notice.ts'
 import type { SignedInVisit } from '../visit.ts'
@@ -30,7 +30,7 @@ const rotationNotices: Readonly<Record<RotationRefusal['kind'], NoticeName>> = {
  * True if a command that succeeded has changed nothing: the key was suspended or revoked before it. Then the typed reason is
  * not stored. Another node may have done it before this node heard, so the operator and the reason are compared too.
  */
-export const wasDoneBefore = (before: Mark | null, after: Mark, visit: SignedInVisit): boolean => {
+export const wasDoneBefore = (before: Attribution | null, after: Attribution, visit: SignedInVisit): boolean => {
   const reason = parseReason(visit.form('reason'))
   const isOwn = isOperator(after.by, visit.session.email) && reason.ok && after.reason === reason.value
   return !isOwn || after.at === before?.at
@@ -45,5 +45,5 @@ export const alreadyDoneText = (notice: NoticeName | null, key: KeyState): strin
   return null
 }
 
-const nothingAdded = (what: string, { at, by }: Mark): string =>
+const nothingAdded = (what: string, { at, by }: Attribution): string =>
   `This key was already ${what} at ${secondText(at)} by ${byText(by)}. Nothing was changed.`

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { createProjections } from '../../projections/projections.ts'
 import type { Projections } from '../../projections/queries.ts'
-import type { EventData } from '../../src/domain/events.ts'
 import { instantText } from '../../src/domain/calendar.ts'
+import type { EventData } from '../../src/domain/events.ts'
 import {
   barriersPerKeyMax,
   futureSkewMsMax,

@@ -1,46 +1,45 @@
 import type { RecordedEvent } from '../src/domain/events.ts'
 import { parseTimestamp } from '../src/domain/reading/timestamp.ts'
 import { readingsStream } from '../src/domain/stream-names.ts'
-import { barriersPerKeyMax, futureSkewMsMax, latestReadingsPerCellarMax } from '../src/limits.ts'
-import { readBarrier, writeBarrier } from './barrier-record.ts'
+import { barriersPerKeyMax, futureSkewMsMax } from '../src/limits.ts'
 import { Keg, numbersPerKeg, type Source } from './keg.ts'
 import { KegMemory } from './keg-memory.ts'
 import { KegSaving } from './keg-saving.ts'
 import { Kegs } from './kegs.ts'
-import { readPurged, writePurged } from './purge-record.ts'
+import { LatestReadings } from './latest-readings.ts'
 import type { AcceptedReading, Barrier, FoundKegs, KegLatest, KegName, Purged, ReadingQueries } from './queries.ts'
-import { kinds, type RecordReader, type RecordWriter } from './records.ts'
-import { Ring } from './ring.ts'
+import { readBarrier, readPurged, writeBarrier, writePurged } from './saved-fields.ts'
+import { entryKinds, type PieceReader, type PieceWriter } from './saved-pieces.ts'
 
-/** One readings stream. Kept for every key for ever: a few numbers, the last reading, and the last barriers. */
+/** One readings stream, kept for every key for ever. */
 type Stream = Source & {
   revision: number
   accepted: number
   last: AcceptedReading | null
   barriers: readonly Barrier[]
   purged: Purged | null
-  /** All before it were folded or must have been purged. */
+  /** Revisions before this one were folded, or must have been purged. */
   missingBefore: number
 }
 
 type Cellar = {
   readonly name: string
   readonly number: number
-  readonly latest: Ring<AcceptedReading>
+  readonly latest: LatestReadings
   readonly kegs: Kegs
   /**
-   * Readings accepted before it (ms) are purged, or about to be, and not shown any more: what is shown then is the same
-   * whether they were folded once or are gone from the log. The last of a key stays, and counts as its usage all the same.
+   * Readings accepted earlier (ms) are not shown, because they are or will be purged. So a node that folded them shows the same
+   * as a node that did not. The usage of a key still has its last reading.
    */
   keptFromMs: number
 }
 
 /**
- * What came in, as far as pages show it. `foldAccepted` runs for every reading before it is answered: constant work, and
- * one object, which is kept. Sorting is for whoever asks.
+ * The accepted readings that pages show: the latest of a cellar, the kegs, and the usage of each key. `foldAccepted` runs before
+ * each answer, so it does constant work and makes one object. Sorting happens when a page asks.
  */
-export class ReadingsFold implements ReadingQueries {
-  /** Streams and cellars in the order of their first reading, which is their number. */
+export class AcceptedReadings implements ReadingQueries {
+  /** `number` is the index in these two lists. */
   readonly #streams: Stream[] = []
   readonly #streamNamed = new Map<string, Stream>()
   readonly #streamOfKey = new Map<string, Stream>()
@@ -51,7 +50,7 @@ export class ReadingsFold implements ReadingQueries {
 
   foldAccepted(event: RecordedEvent<'ReadingAccepted'>): void {
     const stream = this.#streamOf(event.stream)
-    if (!isNews(stream, event)) return
+    if (!isNew(stream, event)) return
     const { cellar: name, rack, keg: kegName, value, timestamp } = event.data
     const { recordedAt } = event
     const timestampMs = instantOf(event)
@@ -81,14 +80,14 @@ export class ReadingsFold implements ReadingQueries {
 
   foldBarrier(event: Barrier): void {
     const stream = this.#streamOf(event.stream)
-    if (!isNews(stream, event)) return
+    if (!isNew(stream, event)) return
     stream.barriers = [...stream.barriers, event].slice(-barriersPerKeyMax)
     stream.revision = event.revision
   }
 
   /**
-   * What was purged may have been folded, or gone from the log before it was: afterwards all is as if it had never been
-   * folded, but for the count. Of more than `barriersPerKeyMax` fences some are counted as readings from then on.
+   * Leaves the same state whether or not the purged readings were folded, except for their number. If a key has more than
+   * `barriersPerKeyMax` fences, some of them count as readings afterwards.
    */
   foldPurged(event: RecordedEvent<'ReadingsPurged'>): void {
     const { cellar: name, keyId, lastRevision, readings, acceptedBefore } = event.data
@@ -154,24 +153,20 @@ export class ReadingsFold implements ReadingQueries {
     return this.#streamOfKey.get(keyId)?.barriers ?? []
   }
 
-  /**
-   * Begins at once: what changes in place is copied, or written aside before it changes (`KegSaving`). The pieces are made
-   * as they are asked for; `to` may have records of others before it.
-   */
-  save(to: RecordWriter): Generator<Uint8Array> {
+  /** Copies streams and cellars now. `KegSaving` keeps the kegs as they are now. `to` may have entries already. */
+  save(to: PieceWriter): Generator<Uint8Array> {
     this.#saving.begin(to)
     const streams = this.#streams.map((stream) => ({ ...stream }))
     const cellars = this.#cellars.map((cellar) => ({ ...cellar, latest: cellar.latest.toArray() }))
     return this.#pieces(to, streams, cellars)
   }
 
-  /** Whether or not every piece was asked for. */
+  /** Call also after an incomplete save. */
   endSave(): void {
     this.#saving.end()
   }
 
-  /** One record of that kind. @throws RangeError if it is not what `save` wrote. */
-  restoreStream(from: RecordReader): void {
+  restoreStream(from: PieceReader): void {
     const stream = this.#streamOf(from.name())
     stream.revision = from.signed()
     stream.accepted = from.whole()
@@ -181,15 +176,15 @@ export class ReadingsFold implements ReadingQueries {
     stream.missingBefore = from.whole()
   }
 
-  restoreLatest(from: RecordReader): void {
+  restoreLatest(from: PieceReader): void {
     const cellar = this.#cellarOf(from.name())
     const { latest } = cellar
     cellar.keptFromMs = from.whole()
     for (const reading of from.list(() => this.#readReading(from))) latest.push(reading)
   }
 
-  /** The last kind: `kegs` gathers them by the number of their cellar, for `restoreKegs`. */
-  readKeg(from: RecordReader, kegs: Keg[][]): void {
+  /** Collects kegs by the number of their cellar, for `restoreKegs`. */
+  readKeg(from: PieceReader, kegs: Keg[][]): void {
     const number = from.whole()
     if (number >= this.#cellars.length) throw new RangeError(`a keg names cellar ${number}, which is not there`)
     const ofCellar = kegs[number] ?? []
@@ -204,12 +199,12 @@ export class ReadingsFold implements ReadingQueries {
   }
 
   *#pieces(
-    to: RecordWriter,
+    to: PieceWriter,
     streams: readonly Readonly<Stream>[],
     cellars: readonly (Omit<Cellar, 'latest'> & { readonly latest: readonly AcceptedReading[] })[],
   ): Generator<Uint8Array> {
     for (const stream of streams) {
-      to.byte(kinds.stream)
+      to.byte(entryKinds.stream)
       to.name(stream.stream)
       to.signed(stream.revision)
       to.whole(stream.accepted)
@@ -220,7 +215,7 @@ export class ReadingsFold implements ReadingQueries {
       if (to.isFull) yield to.lend()
     }
     for (const { name, latest, keptFromMs } of cellars) {
-      to.byte(kinds.latest)
+      to.byte(entryKinds.latest)
       to.name(name)
       to.whole(keptFromMs)
       to.list(latest, (reading) => this.#writeReading(to, reading))
@@ -240,7 +235,7 @@ export class ReadingsFold implements ReadingQueries {
     if (changing !== null) yield changing
   }
 
-  #writeReading(to: RecordWriter, reading: AcceptedReading): void {
+  #writeReading(to: PieceWriter, reading: AcceptedReading): void {
     to.whole(this.#streamNamed.get(reading.stream)?.number ?? 0)
     to.whole(reading.revision)
     to.whole(reading.position)
@@ -254,7 +249,7 @@ export class ReadingsFold implements ReadingQueries {
     to.optional(reading.repeatOf, (day) => to.whole(day))
   }
 
-  #readReading(from: RecordReader): AcceptedReading {
+  #readReading(from: PieceReader): AcceptedReading {
     const number = from.whole()
     const stream = this.#streams[number]
     if (stream === undefined) throw new RangeError(`a reading names stream ${number}, which is not there`)
@@ -292,32 +287,27 @@ export class ReadingsFold implements ReadingQueries {
     if (known !== undefined) return known
     const number = this.#cellars.length
     const kegs = new Kegs({ name, number }, { saving: this.#saving, memory: this.#memory })
-    const latest = new Ring<AcceptedReading>(latestReadingsPerCellarMax, wasAcceptedBefore)
-    const cellar: Cellar = { name, number, latest, kegs, keptFromMs: 0 }
+    const cellar: Cellar = { name, number, latest: new LatestReadings(), kegs, keptFromMs: 0 }
     this.#cellars.push(cellar)
     this.#cellarNamed.set(name, cellar)
     return cellar
   }
 }
 
-/** Whether it is to be folded; `false` if it was folded before, or purged. What it leaves out must turn out to be purged. */
-const isNews = (stream: Stream, event: RecordedEvent): boolean => {
+/** `false`: folded before, or purged. Revisions that are missing before a new event must turn out to be purged. */
+const isNew = (stream: Stream, event: RecordedEvent): boolean => {
   if (event.revision <= stream.revision) return false
   if (event.revision > stream.revision + 1) stream.missingBefore = event.revision
   return true
 }
 
-/** By time, then by position: the same order whichever stream was folded first. */
-const wasAcceptedBefore = (a: AcceptedReading, b: AcceptedReading): boolean =>
-  a.recordedAt < b.recordedAt || (a.recordedAt === b.recordedAt && a.position < b.position)
-
-/** What it repeats may have been purged since. */
+/** Without `repeatOf` if the earlier reading is purged. */
 const shownSince = (keptFromMs: number, reading: AcceptedReading): AcceptedReading =>
   reading.repeatOf === null || reading.repeatOf >= keptFromMs ? reading : { ...reading, repeatOf: null }
 
-/** What is in the log was judged before it was written, so a timestamp that keeps no rule is a bug. */
+/** @throws Error for an invalid timestamp. Every timestamp was judged before it was stored, so this is a bug. */
 const instantOf = (event: RecordedEvent<'ReadingAccepted'>): number => {
   const timestampMs = parseTimestamp(event.data.timestamp)
   if (typeof timestampMs === 'number') return timestampMs
-  throw new Error(`Cannot fold revision ${event.revision} of "${event.stream}": its timestamp keeps no rule`)
+  throw new Error(`Cannot fold revision ${event.revision} of "${event.stream}": its timestamp is invalid`)
 }

@@ -2,20 +2,26 @@ import { ByteReader, ByteWriter } from '../src/bytes/bytes.ts'
 import { readName, readText, type WrittenTexts, writeName, writeText } from '../src/bytes/packed-text.ts'
 import { checkpointPieceBytes } from '../src/limits.ts'
 
-/**
- * What kinds of records the state is saved as. A record says in its first byte which it is; what follows is written and
- * read side by side in the file of its fold. Whoever changes any of it raises `savedFormat`.
- */
-export const kinds = { position: 1, cellar: 2, key: 3, operator: 4, setup: 5, stream: 6, latest: 7, keg: 8 } as const
+/** The first byte of an entry. Each projection writes and reads the rest. Raise `savedFormat` with every change. */
+export const entryKinds = {
+  position: 1,
+  cellar: 2,
+  key: 3,
+  operator: 4,
+  setup: 5,
+  stream: 6,
+  latest: 7,
+  keg: 8,
+} as const
 
-/** Of all records. A state that was saved in another is not read: it is folded from the log again. */
+/** A checkpoint in another format is not read. Then the state is folded from the log again. */
 export const savedFormat = 5
 
-/** Records side by side, cut into pieces that each can be read by themselves. */
-export class RecordWriter {
+/** Writes entries into pieces. Each piece can be read alone. */
+export class PieceWriter {
   readonly #bytes = new ByteWriter()
   readonly #pieceBytes: number
-  /** Names that the piece has already are written as numbers, and read as one string. */
+  /** A name that occurs again in a piece is written as a number. */
   #names: WrittenTexts = new Map()
 
   constructor(pieceBytes: number = checkpointPieceBytes) {
@@ -23,26 +29,25 @@ export class RecordWriter {
     this.#bytes.begin()
   }
 
-  /** An empty one for pieces of the same size. */
-  another(): RecordWriter {
-    return new RecordWriter(this.#pieceBytes)
+  sameSize(): PieceWriter {
+    return new PieceWriter(this.#pieceBytes)
   }
 
   get isEmpty(): boolean {
     return this.#bytes.length === 0
   }
 
-  /** Long enough to be cut off: encoding one piece is as long as the event loop stands still for it. */
+  /** Encoding a piece blocks the event loop, so pieces have a bounded size. */
   get isFull(): boolean {
     return this.#bytes.length >= this.#pieceBytes
   }
 
-  /** A copy of the piece so far; the next begins. */
+  /** A copy of the piece. Begins the next one. */
   cut(): Uint8Array {
     return this.lend().slice()
   }
 
-  /** The piece so far itself: the next record is written over it. A copy of each would be as much garbage as there is state. */
+  /** The piece without a copy: the next entry overwrites it. Copies would make as much garbage as there is state. */
   lend(): Uint8Array {
     const piece = this.#bytes.written
     this.#bytes.begin()
@@ -75,7 +80,7 @@ export class RecordWriter {
     writeText(this.#bytes, value)
   }
 
-  /** A text that is likely to come again. */
+  /** A text that probably occurs again. */
   name(value: string): void {
     writeName(this.#bytes, value, this.#names)
   }
@@ -91,8 +96,8 @@ export class RecordWriter {
   }
 }
 
-/** Reads what a `RecordWriter` wrote, in the order of writing. @throws RangeError if the bytes are no such thing. */
-export class RecordReader {
+/** Reads in the order of writing. @throws RangeError if a `PieceWriter` did not write these bytes. */
+export class PieceReader {
   readonly #bytes: ByteReader
   readonly #names: string[] = []
 

@@ -1,0 +1,39 @@
+import { latestReadingsPerCellarMax } from '../src/limits.ts'
+import type { AcceptedReading } from './queries.ts'
+
+/**
+ * The last `latestReadingsPerCellarMax` accepted readings of a cellar, in a ring. Several keys write to one cellar, so a
+ * reading may arrive after later ones and must be sorted in.
+ */
+export class LatestReadings {
+  readonly #items: AcceptedReading[] = []
+  #next = 0
+
+  push(reading: AcceptedReading): void {
+    const oldest = this.#items[this.#next]
+    if (oldest !== undefined && isBefore(reading, oldest)) return
+    let at = this.#next
+    this.#items[at] = reading
+    this.#next = at + 1 === latestReadingsPerCellarMax ? 0 : at + 1
+    // Nearly every reading is the last one, so this loop ends at once.
+    for (let before = indexBefore(at); before !== this.#next; before = indexBefore(before)) {
+      const other = this.#items[before]
+      if (other === undefined || !isBefore(reading, other)) return
+      this.#items[at] = other
+      this.#items[before] = reading
+      at = before
+    }
+  }
+
+  /** Oldest first. */
+  toArray(): AcceptedReading[] {
+    if (this.#items.length < latestReadingsPerCellarMax) return [...this.#items]
+    return [...this.#items.slice(this.#next), ...this.#items.slice(0, this.#next)]
+  }
+}
+
+const indexBefore = (index: number): number => (index === 0 ? latestReadingsPerCellarMax - 1 : index - 1)
+
+/** By time, then by position. So the order does not depend on which stream was folded first. */
+const isBefore = (a: AcceptedReading, b: AcceptedReading): boolean =>
+  a.recordedAt < b.recordedAt || (a.recordedAt === b.recordedAt && a.position < b.position)
