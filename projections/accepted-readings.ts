@@ -11,7 +11,6 @@ import type { AcceptedReading, Barrier, FoundKegs, KegLatest, KegName, Purged, R
 import { readBarrier, readPurged, writeBarrier, writePurged } from './saved-fields.ts'
 import { entryKinds, type PieceReader, type PieceWriter } from './saved-pieces.ts'
 
-/** One readings stream, kept for every key for ever. */
 type Stream = Source & {
   revision: number
   accepted: number
@@ -28,18 +27,17 @@ type Cellar = {
   readonly latest: LatestReadings
   readonly kegs: Kegs
   /**
-   * Readings accepted earlier (ms) are not shown, because they are or will be purged. So a node that folded them shows the same
-   * as a node that did not. The usage of a key still has its last reading.
+   * Readings accepted earlier (ms) are not shown, whether or not this node folded them. The usage of a key still has its last
+   * reading.
    */
   keptFromMs: number
 }
 
 /**
- * The accepted readings that pages show: the latest of a cellar, the kegs, and the usage of each key. `foldAccepted` runs before
- * each answer, so it does constant work and makes one object. Sorting happens when a page asks.
+ * The latest readings of each cellar, its kegs, and the usage of each key. `foldAccepted` runs before each answer, so it does
+ * constant work and makes one object.
  */
 export class AcceptedReadings implements ReadingQueries {
-  /** `number` is the index in these two lists. */
   readonly #streams: Stream[] = []
   readonly #streamNamed = new Map<string, Stream>()
   readonly #streamOfKey = new Map<string, Stream>()
@@ -86,8 +84,8 @@ export class AcceptedReadings implements ReadingQueries {
   }
 
   /**
-   * Leaves the same state whether or not the purged readings were folded, except for their number. If a key has more than
-   * `barriersPerKeyMax` fences, some of them count as readings afterwards.
+   * Leaves the same state whether or not the purged readings were folded. Fences beyond `barriersPerKeyMax` are forgotten, and
+   * then count as readings.
    */
   foldPurged(event: RecordedEvent<'ReadingsPurged'>): void {
     const { cellar: name, keyId, lastRevision, readings, acceptedBefore } = event.data
@@ -153,7 +151,7 @@ export class AcceptedReadings implements ReadingQueries {
     return this.#streamOfKey.get(keyId)?.barriers ?? []
   }
 
-  /** Copies streams and cellars now. `KegSaving` keeps the kegs as they are now. `to` may have entries already. */
+  /** `to` may have entries already. */
   save(to: PieceWriter): Generator<Uint8Array> {
     this.#saving.begin(to)
     const streams = this.#streams.map((stream) => ({ ...stream }))
@@ -183,7 +181,6 @@ export class AcceptedReadings implements ReadingQueries {
     for (const reading of from.list(() => this.#readReading(from))) latest.push(reading)
   }
 
-  /** Collects kegs by the number of their cellar, for `restoreKegs`. */
   readKeg(from: PieceReader, kegs: Keg[][]): void {
     const number = from.whole()
     if (number >= this.#cellars.length) throw new RangeError(`a keg names cellar ${number}, which is not there`)
@@ -294,18 +291,17 @@ export class AcceptedReadings implements ReadingQueries {
   }
 }
 
-/** `false`: folded before, or purged. Revisions that are missing before a new event must turn out to be purged. */
+/** `false`: folded before, or purged. Missing revisions must turn out to be purged (`gaps`). */
 const isNew = (stream: Stream, event: RecordedEvent): boolean => {
   if (event.revision <= stream.revision) return false
   if (event.revision > stream.revision + 1) stream.missingBefore = event.revision
   return true
 }
 
-/** Without `repeatOf` if the earlier reading is purged. */
 const shownSince = (keptFromMs: number, reading: AcceptedReading): AcceptedReading =>
   reading.repeatOf === null || reading.repeatOf >= keptFromMs ? reading : { ...reading, repeatOf: null }
 
-/** @throws Error for an invalid timestamp. Every timestamp was judged before it was stored, so this is a bug. */
+/** @throws Error for an invalid timestamp, which admission should have refused. */
 const instantOf = (event: RecordedEvent<'ReadingAccepted'>): number => {
   const timestampMs = parseTimestamp(event.data.timestamp)
   if (typeof timestampMs === 'number') return timestampMs

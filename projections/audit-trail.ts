@@ -25,7 +25,6 @@ export type HistoryRow = {
   readonly revision: number
   readonly position: number
   readonly requestId: string
-  /** The key's state after this event, at the time of the event. */
   readonly statusAfter: KeyStatus
   readonly stateAfter: string
 }
@@ -37,10 +36,9 @@ export type Change =
   | { readonly field: 'expiresAt'; readonly from?: number | null; readonly to: number | null }
   | { readonly field: 'predecessor'; readonly keyId: string }
   | { readonly field: 'successor'; readonly keyId: string; readonly overlapMs: number }
-  /** `usedAt`: first use of the successor. */
   | { readonly field: 'superseded'; readonly keyId: string; readonly usedAt: number }
   | { readonly field: 'keyRevision'; readonly to: number }
-  /** All purged readings were accepted before `acceptedBefore`, the last one at `lastAcceptedAt`. */
+  /** All were accepted before `acceptedBefore`. */
   | {
       readonly field: 'purged'
       readonly readings: number
@@ -49,10 +47,10 @@ export type Change =
       readonly lastAcceptedAt: number
     }
 
-/** The key's state at one instant. `status` is `null` before the key was created. */
+/** `status` is `null` before the key was created. */
 export type KeyAt = { readonly status: KeyStatus | null; readonly reason: string }
 
-/** A key's history, oldest first. `events` may be in any order, but must have all events of the key's stream. */
+/** Oldest first. `events` may be in any order, but must have all events of the key's stream. */
 export const historyOf = (events: readonly AuditEvent[]): readonly HistoryRow[] => {
   const rows: HistoryRow[] = []
   let trail = noTrail
@@ -79,8 +77,8 @@ export const historyOf = (events: readonly AuditEvent[]): readonly HistoryRow[] 
 }
 
 /**
- * The key's state at `atMs`, with the reason. An event counts from its own millisecond on. Expiry needs no event. An instant after
- * `nowMs` is refused: the key may still be revoked before it, and auditors use the answer as proof.
+ * An event counts from its own millisecond on. Expiry needs no event. An instant after `nowMs` is refused: the key may be revoked
+ * before it, and the answer would look like proof.
  */
 export const stateAt = (events: readonly AuditEvent[], atMs: number, nowMs: number): Typed<KeyAt> => {
   if (atMs <= nowMs) return done(stateThen(events, atMs))
@@ -102,7 +100,6 @@ const stateThen = (events: readonly AuditEvent[], atMs: number): KeyAt => {
   }
 }
 
-/** The key, and who changed what `KeyState` does not say. */
 type Trail = {
   readonly key: KeyState | null
   readonly activeSince: Attribution | null

@@ -5,7 +5,6 @@ import type { CellarQueries } from './queries.ts'
 import { readBy, readLimit, writeBy, writeLimit } from './saved-fields.ts'
 import { entryKinds, type PieceReader, type PieceWriter } from './saved-pieces.ts'
 
-/** Every cellar, for ever. There are few, because only admins create them. */
 export class CellarList implements CellarQueries {
   readonly #byStream = new Map<string, CellarState>()
   readonly #byIdentifier = new Map<string, CellarState>()
@@ -80,7 +79,7 @@ const readCellar = (from: PieceReader): CellarState => ({
   revision: from.whole(),
 })
 
-/** "Cellar 2" comes before "Cellar 10". The language is fixed, so that every machine shows the same order. */
+/** "Cellar 2" before "Cellar 10". A fixed language gives every machine the same order. */
 const { compare } = new Intl.Collator('en', { numeric: true })
 
 const byTitle = (a: CellarState, b: CellarState): number => compare(a.title, b.title) || (a.cellar < b.cellar ? -1 : 1)

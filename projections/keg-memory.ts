@@ -3,12 +3,12 @@ const kegsPerBlock = 256
 /** Index in the block of the row's first number. */
 export const firstOf = (row: number, numbersPerKeg: number): number => (row % kegsPerBlock) * numbersPerKeg
 
-/** Two views of the same bytes. Four halfwords take the space of one number. */
+/** Two views of the same bytes. */
 export type KegBlock = { readonly numbers: Float64Array; readonly halfwords: Uint16Array }
 
 /**
- * The numbers of all kegs: one row for each keg, in blocks outside the heap. 100,000 small arrays would take half as much memory
- * again, and the garbage collector would visit each (docs/decisions/016-memory-of-kegs-and-heap.md).
+ * One row of numbers for each keg, in blocks outside the heap. 100,000 small arrays would take half as much memory again, and the
+ * garbage collector would visit each.
  */
 export class KegMemory {
   readonly #numbersPerKeg: number
@@ -33,7 +33,6 @@ export class KegMemory {
     this.#free.push(row)
   }
 
-  /** The row begins at `firstOf` in this block. */
   blockOf(row: number): KegBlock {
     const block = this.#blocks[Math.floor(row / kegsPerBlock)]
     if (block === undefined) throw new Error(`Cannot find row ${row} of the kegs: its block was never made`)

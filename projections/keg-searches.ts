@@ -2,8 +2,8 @@ import { kegsFoundRememberedMax, kegsSearchedPerPiece } from '../src/limits.ts'
 import type { Keg } from './keg.ts'
 
 /**
- * Searches the kegs of one cellar. A search of 10,000 names takes 20 ms, and a page searches twice a second, so results are
- * cached until a keg comes or goes. A result holds indexes, at most 20 KB, and keeps no forgotten keg in memory.
+ * A search of 10,000 names takes 20 ms, and a page searches twice a second. So results are cached until a keg comes or goes. They
+ * are indexes, at most 20 KB, and keep no forgotten keg in memory.
  */
 export class KegSearches {
   #kegs: readonly Keg[] = []
@@ -20,9 +20,8 @@ export class KegSearches {
     return known
   }
 
-  /** Kegs whose rack and keg names contain every word. `words` are lower case, without white space. */
+  /** `words` are lower case, without white space. */
   *search(kegs: readonly Keg[], words: readonly string[]): Generator<void, readonly Keg[]> {
-    // The order of the words does not change the result.
     const name = words.toSorted().join(' ')
     const known = this.#recall(kegs, name)
     if (known !== null) return at(kegs, known)
@@ -55,7 +54,7 @@ export class KegSearches {
   }
 }
 
-/** An empty result takes about as much memory as this many indexes. */
+/** Memory of an empty result, in indexes. */
 const emptyResultKegs = 128
 
 const sizeOf = (found: Uint16Array | undefined): number => (found === undefined ? 0 : found.length + emptyResultKegs)

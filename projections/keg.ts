@@ -5,25 +5,21 @@ import { firstOf, type KegBlock, type KegMemory } from './keg-memory.ts'
 import type { AcceptedReading, KegLatest } from './queries.ts'
 import type { PieceReader, PieceWriter } from './saved-pieces.ts'
 
-/** The readings stream of a reading. */
 export type Source = { readonly number: number; readonly stream: string; readonly keyId: string }
 
-// The numbers of a keg, by index.
+// The row of a keg, by index. Times are ms.
 const latestMs = 0
 const latestRevision = 1
 const latestPosition = 2
 const latestRecordedAt = 3
 const latestValue = 4
-/** Or `none`. */
 const latestRepeatOf = 5
-/** The highest timestamp ever, ms. */
+/** The highest timestamp ever. */
 const newestMs = 6
-/** The points are a ring. */
 const pointCount = 7
 const nextPoint = 8
-/** Ms. */
 const lastAccepted = 9
-/** For each point its value and timestamp (ms). */
+/** For each point its value and timestamp. */
 const points = 10
 const numbersPerPoint = 2
 /** For each point the day of acceptance, in two bytes: enough until 2149. */
@@ -34,7 +30,6 @@ export const numbersPerKeg = days + pointsPerKegMax / daysPerNumber
 
 const none = -1
 
-/** A reading that is or may become the keg's latest. */
 type Latest = {
   readonly source: Source
   readonly timestamp: string
@@ -47,31 +42,25 @@ type Latest = {
 }
 
 /**
- * One keg: its latest reading and its last points. There may be 100,000 kegs, so each is a small object and a row of numbers
- * (docs/decisions/016-memory-of-kegs-and-heap.md). Pages make what they show on demand.
- *
- * Points are ordered by the day of acceptance. So a purge leaves the same points whether or not the purged readings were folded.
+ * The latest reading and the last points of a keg (docs/decisions/016-memory-of-kegs-and-heap.md). Points are a ring, ordered by
+ * the day of acceptance. So a purge leaves the same points whether or not the purged readings were folded.
  */
 export class Keg {
   readonly rack: string
   readonly keg: string
-  /** Neighbours in the list of `Kegs`. */
   older: Keg | null
   newer: Keg | null
-  /** Position of the last reading. */
   usedPosition: number
-  /** The last checkpoint that has this keg, or began before the keg existed. */
+  /** The last checkpoint that has this keg or needs no copy of it. */
   savedIn: number
-  /** In `KegMemory`. */
   readonly row: number
   readonly #block: KegBlock
   /** Of each point, beyond its ms. `null`: all zero. */
   #nanoseconds: Uint32Array | null
-  /** Of the latest reading. `null`: there is none. */
   #source: Source | null
-  /** `null`: `secondText` makes the latest timestamp from its ms. That saves 100,000 texts. */
+  /** `null`: `secondText` makes the timestamp again, which saves 100,000 texts. */
   #unusualTimestamp: string | null
-  /** Become the latest when a purge removes those before them: accepted on later days, with earlier timestamps. */
+  /** Become the latest after a purge: accepted on later days, with earlier timestamps. */
   #successors: readonly Latest[]
 
   constructor(rack: string, keg: string, memory: KegMemory) {
@@ -93,7 +82,7 @@ export class Keg {
     return this.#get(lastAccepted)
   }
 
-  /** Answers the day (ms) on which the same timestamp and value were accepted before, or `null`. */
+  /** Answers the last day (its first ms) with the same timestamp and value, or `null`. */
   remember(point: {
     readonly recordedAt: number
     readonly value: number
@@ -102,7 +91,7 @@ export class Keg {
   }): number | null {
     const { recordedAt, value, timestampMs } = point
     const nanoseconds = nanosecondsPastMs(point.timestamp)
-    // Nearly every reading is newer than all before it, so it repeats none.
+    // Nearly every reading is the newest, and needs no search.
     const isNewest = this.#get(pointCount) === 0 || timestampMs > this.#get(newestMs)
     const repeatOf = isNewest ? null : this.#find(value, timestampMs, nanoseconds)
     if (isNewest) this.#set(newestMs, timestampMs)
@@ -131,7 +120,7 @@ export class Keg {
     this.#set(latestRepeatOf, repeatOf ?? none)
   }
 
-  /** True if `show` has something to show. Cheap, because a search asks 10,000 kegs. */
+  /** Cheaper than `show`, because a search asks 10,000 kegs. */
   hasLatest(keptFromMs: number): boolean {
     if (this.#source === null) return false
     return (
@@ -139,7 +128,7 @@ export class Keg {
     )
   }
 
-  /** What was accepted since `keptFromMs`. `null`: nothing, or every timestamp was too far ahead. */
+  /** `null`: nothing was accepted since `keptFromMs`, or every timestamp was too far ahead. */
   show(cellar: string, keptFromMs: number): KegLatest | null {
     const kept = this.#candidates().find(({ recordedAt }) => recordedAt >= keptFromMs)
     if (kept === undefined) return null
@@ -191,7 +180,6 @@ export class Keg {
     }
   }
 
-  /** Reads what `save` wrote after the names, into a new keg. */
   restore(from: PieceReader, sources: readonly Source[]): void {
     this.usedPosition = from.whole()
     this.#set(lastAccepted, from.whole())
@@ -217,7 +205,7 @@ export class Keg {
     this.#block.numbers[this.#from + number] = value
   }
 
-  /** Computed, because a 13th field would make a keg take half as much memory again. */
+  /** Computed, because a 13th field makes the object half as large again. */
   get #from(): number {
     return firstOf(this.row, numbersPerKeg)
   }
@@ -265,19 +253,17 @@ export class Keg {
     if (this.#nanoseconds !== null) this.#nanoseconds[ringIndex] = nanoseconds
   }
 
-  /** `index` 0 is the oldest point. */
   #ringIndexOf(index: number): number {
     const oldest = this.#get(pointCount) < pointsPerKegMax ? 0 : this.#get(nextPoint)
     return (oldest + index) % pointsPerKegMax
   }
 
-  /** The last day (ms) on which such a point was accepted. */
   #find(value: number, timestampMs: number, nanoseconds: number): number | null {
     const { numbers } = this.#block
     const firstPoint = this.#from + points
     const next = this.#get(nextPoint)
     const count = this.#get(pointCount)
-    // From newest to oldest, so the first match has the last day.
+    // From newest to oldest, so the first match is on the last day.
     for (let back = 1; back <= count; back += 1) {
       const ringIndex = back <= next ? next - back : next - back + pointsPerKegMax
       const at = firstPoint + ringIndex * numbersPerPoint
@@ -287,7 +273,6 @@ export class Keg {
     return null
   }
 
-  /** True if the current latest is older than this reading. */
   #isBefore(reading: AcceptedReading, timestampMs: number): boolean {
     const byMs = timestampMs - this.#get(latestMs)
     if (byMs !== 0) return byMs > 0
@@ -334,15 +319,14 @@ export class Keg {
   }
 }
 
-/** Of the valid forms only `YYYY-MM-DDThh:mm:ssZ` has 20 characters, and `secondText` makes it again. */
+/** Of the valid forms, only `YYYY-MM-DDThh:mm:ssZ` has 20 characters. */
 const unusual = (timestamp: string): string | null => (timestamp.length === 20 ? null : timestamp)
 
-/** Shared, because most kegs have none. */
 const noSuccessors: readonly Latest[] = []
 
 const byAcceptance = (a: Latest, b: Latest): number => a.recordedAt - b.recordedAt || a.position - b.position
 
-/** `a` is purged on the same day or later, and is newer. So `b` can never be the latest. */
+/** `a` is newer, and no purge removes it first. So `b` can never be the latest. */
 const outlasts = (a: Latest, b: Latest): boolean => dayOf(a.recordedAt) >= dayOf(b.recordedAt) && isLater(a, b)
 
 const isLater = (a: Latest, b: Latest): boolean => {

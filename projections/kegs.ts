@@ -6,12 +6,11 @@ import { KegSearches } from './keg-searches.ts'
 import type { FoundKegs, KegLatest, KegName } from './queries.ts'
 import { Rack } from './rack.ts'
 
-/** Shared by the kegs of all cellars. */
 export type SharedByKegs = { readonly saving: KegSaving; readonly memory: KegMemory }
 
 /**
- * The kegs of one cellar, at most `kegsPerCellarMax`. A device may invent a name for each reading. Then the least recently used
- * kegs are forgotten, and the memory stays bounded. A linked list has the order of use, so no search is needed.
+ * The kegs of one cellar, at most `kegsPerCellarMax`, in a linked list by use. A device may invent a name for each reading. Then
+ * the least recently used kegs are forgotten.
  */
 export class Kegs {
   readonly #cellar: { readonly name: string; readonly number: number }
@@ -23,7 +22,7 @@ export class Kegs {
   #newest: Keg | null = null
   /** The next keg of the checkpoint that is under way. */
   #nextUnsaved: Keg | null = null
-  /** By name. `null` until the first search. The two sets have the kegs that came and went since then. */
+  /** By name. `null` until the first search. The two sets have the changes since the last one. */
   #ordered: readonly Keg[] | null = null
   readonly #unordered = new Set<Keg>()
   readonly #forgotten = new Set<Keg>()
@@ -35,7 +34,7 @@ export class Kegs {
     this.#memory = shared.memory
   }
 
-  /** Finds or makes the keg, and moves it to the end of the list. The caller may change the keg afterwards. */
+  /** Finds or makes the keg, and makes it the last used. The caller may then change it. */
   touch(rack: string, name: string, position: number): Keg {
     const known = this.#racks.get(rack)?.get(name)
     const keg = known ?? this.#make(new Keg(rack, name, this.#memory))
@@ -48,7 +47,6 @@ export class Kegs {
     return keg
   }
 
-  /** Forgets kegs without a reading since `keptFromMs`, beginning with the least recently used. */
   forgetBefore(keptFromMs: number): void {
     while (this.#oldest !== null && this.#oldest.acceptedAt < keptFromMs) this.#forget(this.#oldest)
   }
@@ -66,8 +64,8 @@ export class Kegs {
   }
 
   /**
-   * The kegs that the checkpoint does not have, in order of use. The caller must save each keg before it takes the next. A keg
-   * that changes is saved first and moves to the end. So the first saved keg ends the loop.
+   * The kegs that the checkpoint does not have. The caller must save each one before it takes the next. A keg that changes is
+   * saved first and moves to the end of the list. So the first saved keg ends the loop.
    */
   *unsaved(): Generator<Keg> {
     this.#nextUnsaved = this.#oldest
@@ -78,14 +76,13 @@ export class Kegs {
     }
   }
 
-  /** `kegs` may be in any order. */
   restore(kegs: Keg[]): void {
     for (const keg of kegs.sort((a, b) => a.usedPosition - b.usedPosition)) this.#linkNewest(this.#make(keg))
   }
 
   /**
-   * Comparing names in a language is slow, and pages ask twice a second. So only new kegs are sorted in, some at a time. The
-   * state is complete after each step, so several pages may run this at once.
+   * Comparing names is slow, and pages ask twice a second. So only new kegs are sorted in, some at a time. Several pages may run
+   * this at once, because the state is complete after each step.
    */
   *#order(): Generator<void, readonly Keg[]> {
     if (this.#ordered === null) {
@@ -157,7 +154,7 @@ const { compare } = new Intl.Collator('en', { numeric: true })
 const byName = (a: KegName, b: KegName): number =>
   compare(a.rack, b.rack) || compare(a.keg, b.keg) || (a.rack + a.keg < b.rack + b.keg ? -1 : 1)
 
-/** Both are sorted. Mostly a few kegs join many, so each index is found by binary search. */
+/** Both are sorted. Binary search, because mostly a few kegs join many. */
 const merged = (kept: readonly Keg[], added: readonly Keg[]): readonly Keg[] => {
   const all: Keg[] = []
   let from = 0
@@ -170,7 +167,6 @@ const merged = (kept: readonly Keg[], added: readonly Keg[]): readonly Keg[] => 
   return all.concat(kept.slice(from))
 }
 
-/** Index of the first keg after `keg`, at least `from`. */
 const indexOf = (keg: Keg, kegs: readonly Keg[], from: number): number => {
   let [low, high] = [from, kegs.length]
   while (low < high) {

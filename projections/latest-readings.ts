@@ -2,8 +2,8 @@ import { latestReadingsPerCellarMax } from '../src/limits.ts'
 import type { AcceptedReading } from './queries.ts'
 
 /**
- * The last `latestReadingsPerCellarMax` accepted readings of a cellar, in a ring. Several keys write to one cellar, so a
- * reading may arrive after later ones and must be sorted in.
+ * The last `latestReadingsPerCellarMax` accepted readings of a cellar, in a ring. Several keys write to one cellar, so a reading
+ * may arrive after later ones.
  */
 export class LatestReadings {
   readonly #items: AcceptedReading[] = []
@@ -15,7 +15,7 @@ export class LatestReadings {
     let at = this.#next
     this.#items[at] = reading
     this.#next = at + 1 === latestReadingsPerCellarMax ? 0 : at + 1
-    // Nearly every reading is the last one, so this loop ends at once.
+    // Nearly every reading is the last one already.
     for (let before = indexBefore(at); before !== this.#next; before = indexBefore(before)) {
       const other = this.#items[before]
       if (other === undefined || !isBefore(reading, other)) return
@@ -34,6 +34,6 @@ export class LatestReadings {
 
 const indexBefore = (index: number): number => (index === 0 ? latestReadingsPerCellarMax - 1 : index - 1)
 
-/** By time, then by position. So the order does not depend on which stream was folded first. */
+/** The position makes the order independent of the order of folding. */
 const isBefore = (a: AcceptedReading, b: AcceptedReading): boolean =>
   a.recordedAt < b.recordedAt || (a.recordedAt === b.recordedAt && a.position < b.position)

@@ -17,12 +17,11 @@ import type { Invitation, IssuedLink, OpenSession, OperatorAccount, OperatorQuer
 import { readLink, readRole, writeLink, writeRole } from './saved-fields.ts'
 import { entryKinds, type PieceReader, type PieceWriter } from './saved-pieces.ts'
 
-/** Operators with their sessions and links, and the set-up links, which belong to no operator yet. */
 export class OperatorDirectory implements OperatorQueries {
   readonly #byStream = new Map<string, OperatorState>()
   readonly #byEmail = new Map<string, OperatorState>()
   readonly #streamOfSession = new Map<string, string>()
-  /** Hashes of ended sessions, oldest first. Not in the checkpoint, so a start forgets them. */
+  /** Hashes, oldest first. A start forgets them. */
   readonly #ended = new BoundedMap<string, true>(endedSessionsMax)
   readonly #streamOfLink = new Map<string, string>()
   #setup: SetupState = noSetup

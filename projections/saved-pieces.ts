@@ -14,14 +14,14 @@ export const entryKinds = {
   keg: 8,
 } as const
 
-/** A checkpoint in another format is not read. Then the state is folded from the log again. */
+/** A checkpoint in another format is not read. The log is folded again. */
 export const savedFormat = 5
 
 /** Writes entries into pieces. Each piece can be read alone. */
 export class PieceWriter {
   readonly #bytes = new ByteWriter()
   readonly #pieceBytes: number
-  /** A name that occurs again in a piece is written as a number. */
+  /** A repeated name is written as its number. */
   #names: WrittenTexts = new Map()
 
   constructor(pieceBytes: number = checkpointPieceBytes) {
@@ -37,17 +37,16 @@ export class PieceWriter {
     return this.#bytes.length === 0
   }
 
-  /** Encoding a piece blocks the event loop, so pieces have a bounded size. */
+  /** Pieces are small, because encoding one blocks the event loop. */
   get isFull(): boolean {
     return this.#bytes.length >= this.#pieceBytes
   }
 
-  /** A copy of the piece. Begins the next one. */
   cut(): Uint8Array {
     return this.lend().slice()
   }
 
-  /** The piece without a copy: the next entry overwrites it. Copies would make as much garbage as there is state. */
+  /** Not a copy: the next entry overwrites it. Copies would be as much garbage as there is state. */
   lend(): Uint8Array {
     const piece = this.#bytes.written
     this.#bytes.begin()
@@ -80,7 +79,6 @@ export class PieceWriter {
     writeText(this.#bytes, value)
   }
 
-  /** A text that probably occurs again. */
   name(value: string): void {
     writeName(this.#bytes, value, this.#names)
   }
@@ -96,7 +94,7 @@ export class PieceWriter {
   }
 }
 
-/** Reads in the order of writing. @throws RangeError if a `PieceWriter` did not write these bytes. */
+/** @throws RangeError if a `PieceWriter` did not write these bytes. */
 export class PieceReader {
   readonly #bytes: ByteReader
   readonly #names: string[] = []
