@@ -1,29 +1,26 @@
-/**
- * Bytes: the few shapes that packed rows and checkpoints are made of, and nothing of what they mean. No I/O lives here.
- */
+/** The number formats of packed rows and checkpoints. */
 
-/** Grows as needed and is used again for every row: a row's bytes are copied out of it. */
+/** One buffer for all rows. It grows when needed. */
 export class ByteWriter {
   #bytes = new Uint8Array(4_096)
   #view = new DataView(this.#bytes.buffer)
   #length = 0
 
-  /** Begins anew, whatever was left of a row that could not be finished. */
+  /** Also drops a row that failed half-way. */
   begin(): void {
     this.#length = 0
   }
 
-  /** Bytes written since the beginning. */
   get length(): number {
     return this.#length
   }
 
-  /** What was written since the beginning, as long as nothing more is written. */
+  /** Not a copy: the next write changes it. */
   get written(): Uint8Array {
     return this.#bytes.subarray(0, this.#length)
   }
 
-  /** A copy of what was written since the beginning. */
+  /** A copy. */
   finish(): Uint8Array {
     return this.#bytes.slice(0, this.#length)
   }
@@ -33,7 +30,7 @@ export class ByteWriter {
     this.#bytes[this.#length++] = value
   }
 
-  /** A whole number from 0 to 2^53 - 1, seven bits to a byte, the lowest first. */
+  /** 0 to 2^53 - 1. Seven bits in each byte, the lowest first. */
   varint(value: number): void {
     this.#need(8)
     if (value < 128) {
@@ -48,7 +45,7 @@ export class ByteWriter {
     this.#bytes[this.#length++] = rest
   }
 
-  /** A whole number from -2^52 to 2^52 - 1: small ones of either sign stay short. */
+  /** -2^52 to 2^52 - 1. */
   signedVarint(value: number): void {
     this.varint(value < 0 ? -2 * value - 1 : 2 * value)
   }
@@ -65,7 +62,7 @@ export class ByteWriter {
     this.#length += bytes.length
   }
 
-  /** The characters of an ASCII text; `false`, and nothing is written, if it is none. */
+  /** `false`: not ASCII, and nothing is written. */
   ascii(text: string): boolean {
     this.#need(text.length)
     const bytes = this.#bytes
@@ -79,7 +76,6 @@ export class ByteWriter {
     return true
   }
 
-  /** Takes back what was written since it had that length. */
   backTo(length: number): void {
     this.#length = length
   }
@@ -93,7 +89,7 @@ export class ByteWriter {
   }
 }
 
-/** Reads in the order of writing. @throws RangeError past the end. */
+/** @throws RangeError past the end. */
 export class ByteReader {
   readonly bytes: Uint8Array
   readonly #view: DataView
@@ -134,7 +130,7 @@ export class ByteReader {
     return this.#view.getFloat64(this.skip(8), true)
   }
 
-  /** Where the next `count` bytes begin. */
+  /** Answers the offset of the skipped bytes. */
   skip(count: number): number {
     const from = this.at
     if (from + count > this.bytes.length) throw new RangeError('it ends too early')

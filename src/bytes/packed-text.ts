@@ -1,14 +1,11 @@
-/**
- * Texts inside packed bytes: a header that says kind and length (in bytes), then the bytes. Kinds are what makes it exact:
- * UTF-8 can't hold half a surrogate pair, so such a text goes as UTF-16.
- */
+/** A packed text is a header with kind and length, then the bytes. UTF-8 has no lone surrogates, so such a text is UTF-16. */
 import { internedNameBytesMax, internedNamesMax } from '../limits.ts'
 import type { ByteReader, ByteWriter } from './bytes.ts'
 
 const kinds = { utf8: 0, seenBefore: 1, utf16: 2 } as const
 const kindBits = 4
 
-/** Texts of one row in the order of their first coming, so that a later one is a number. */
+/** Numbers of the texts of one row. */
 export type WrittenTexts = Map<string, number>
 
 export const writeText = (writer: ByteWriter, text: string): void => {
@@ -22,7 +19,7 @@ export const writeText = (writer: ByteWriter, text: string): void => {
   writer.bytes(bytes)
 }
 
-/** Like `writeText`, and a text that the row has already is written as its number. */
+/** A repeated name is written as its number. */
 export const writeName = (writer: ByteWriter, name: string, seen: WrittenTexts): void => {
   const number = seen.get(name)
   if (number !== undefined) {
@@ -33,13 +30,13 @@ export const writeName = (writer: ByteWriter, name: string, seen: WrittenTexts):
   writeText(writer, name)
 }
 
-/** @throws RangeError if the bytes are no such text. */
+/** @throws RangeError for other bytes. */
 export const readText = (reader: ByteReader): string => {
   const { kind, from, length } = readHeader(reader)
   return decode(reader.bytes.subarray(from, from + length), kind)
 }
 
-/** @throws RangeError if the bytes are no such name. */
+/** @throws RangeError for other bytes. */
 export const readName = (reader: ByteReader, seen: string[]): string => {
   const { kind, from, length } = readHeader(reader)
   if (kind === kinds.seenBefore) {
@@ -57,7 +54,7 @@ export const readName = (reader: ByteReader, seen: string[]): string => {
 
 type Header = { readonly kind: number; readonly from: number; readonly length: number }
 
-/** Of a text seen before, `length` is its number, and no bytes follow. */
+/** For a repeated name, `length` is its number. */
 const readHeader = (reader: ByteReader): Header => {
   const header = reader.varint()
   const kind = header % kindBits
@@ -79,25 +76,23 @@ const decode = (bytes: Uint8Array, kind: number): string => {
 
 type Interned = { readonly bytes: Uint8Array; readonly text: string }
 
-// Each slot keeps the last text whose bytes hash to it. A replay meets the same few thousand names a million times: looking
-// one up costs less than decoding it, and all readings then share one string.
-const slots = new Array<Interned | undefined>(internedNamesMax).fill(undefined)
+// A hash table. A replay reads the same few thousand names a million times. A look-up costs less than decoding, and all readings
+// share one string.
+const internTable = new Array<Interned | undefined>(internedNamesMax).fill(undefined)
 
 const interned = (bytes: Uint8Array, from: number, length: number): string => {
   let hash = length
   for (let index = from; index < from + length; index++) hash = (Math.imul(hash, 31) + (bytes[index] ?? 0)) | 0
-  const slot = (hash >>> 0) % internedNamesMax
-  const there = slots[slot]
+  const index = (hash >>> 0) % internedNamesMax
+  const there = internTable[index]
   if (there !== undefined && there.bytes.length === length && isSame(there.bytes, bytes, from)) return there.text
 
   const own = bytes.slice(from, from + length)
   const text = decode(own, kinds.utf8)
-  // A name is at most a few hundred bytes; anything longer is not worth keeping.
-  if (length <= internedNameBytesMax) slots[slot] = { bytes: own, text }
+  if (length <= internedNameBytesMax) internTable[index] = { bytes: own, text }
   return text
 }
 
-/** Whether `own` lies in `bytes` at that place. */
 const isSame = (own: Uint8Array, bytes: Uint8Array, from: number): boolean => {
   for (let index = 0; index < own.length; index++) if (own[index] !== bytes[from + index]) return false
   return true

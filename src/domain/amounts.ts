@@ -1,4 +1,4 @@
-/** Durations and limits as people type them into a form or a command. */
+/** Durations and limits as people type them. */
 import {
   durationMsMax,
   keyLimitReadingsMax,
@@ -13,7 +13,7 @@ import { invalidField, type Typed } from './text.ts'
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** `10s`, `5m`, `12h`, `30d`: a whole number and one unit, as milliseconds. `field` is the one to name in a refusal. */
+/** `10s`, `5m`, `12h` or `30d` as ms. A refusal names `field`. */
 export const parseDurationMs = (text: string, field: string): Typed<number> => {
   const [, count, unit] = /^(\d{1,12})([smhd])$/.exec(text.trim()) ?? []
   const ms = Number(count) * (unitMs[unit ?? ''] ?? Number.NaN)
@@ -24,13 +24,12 @@ export const parseDurationMs = (text: string, field: string): Typed<number> => {
   )
 }
 
-/** As it is typed: `1d`, `90m`, in the largest unit that leaves no rest. */
+/** `1d` or `90m`: the largest unit without a rest. */
 export const durationTyped = (ms: number): string => {
   const [unit = 's', lengthMs = 1_000] = Object.entries(unitMs).findLast(([, length]) => ms % length === 0) ?? []
   return `${ms / lengthMs}${unit}`
 }
 
-/** How long a rotated key lives on: one of `rotationOverlapsMs`, as a duration, or `0`. */
 export const parseOverlap = (text: string): Typed<number> =>
   overlapWithin(rotationOverlapsMs.find((ms) => overlapTyped(ms) === text.trim()) ?? Number.NaN)
 
@@ -39,19 +38,19 @@ export const overlapWithin = (overlapMs: number): Typed<number> =>
     ? done(overlapMs)
     : invalidField('overlap', `The overlap must be one of ${rotationOverlapsMs.map(overlapTyped).join(', ')}.`)
 
-/** As it is typed: `24h` rather than `1d`, as decisions has it. */
+/** `24h`, not `1d`, as in docs/contract.md, "Keys". */
 export const overlapTyped = (ms: number): string => {
   if (ms === 0) return '0'
   return ms === unitMs['d'] ? '24h' : durationTyped(ms)
 }
 
-/** `6000/60`: readings, and the seconds of the window that they are counted in. */
+/** `6000/60`: readings and seconds. */
 export const parseLimit = (text: string): Typed<Limit> => {
   const [, readings, seconds] = /^(\d{1,12})\/(\d{1,12})$/.exec(text.trim()) ?? []
   return limitWithin({ readings: Number(readings), windowMs: Number(seconds) * 1_000 })
 }
 
-/** A limit within the bounds of every limit, wherever it came from; `null` is none of its own. */
+/** `null`: no limit of its own. */
 export const limitWithin = <L extends Limit | null>(limit: L): Typed<L> => {
   if (limit === null) return done(limit)
   const { readings, windowMs } = limit
@@ -64,7 +63,7 @@ export const limitWithin = <L extends Limit | null>(limit: L): Typed<L> => {
   )
 }
 
-/** How long readings are kept: whole days, so that what goes goes a day at a time; `null` is for ever. */
+/** Whole days, because purges happen daily. `null`: for ever. */
 export const retentionWithin = <R extends number | null>(retentionMs: R): Typed<R> => {
   if (retentionMs === null) return done(retentionMs)
   const isWhole = retentionMs % retentionMsMin === 0

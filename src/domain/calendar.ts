@@ -1,19 +1,18 @@
 /**
- * Days, dates and instants of UTC, in the years 0000 to 9999. `Date` is not used: `new Date(text)` turns 30 February into March.
+ * Days, dates and instants of UTC, in the years 0000 to 9999. `new Date(text)` would turn 30 February into March.
  *
- * Years are counted from March, so the leap day is the last day of a year. 400 years have 146,097 days and 4 have 1,461. The
- * months before month `m` have floor((153 m + 2) / 5) days. 0000-03-01 is 719,468 days before 1970-01-01.
+ * Years begin in March, so the leap day is the last. 400 years have 146,097 days, 4 have 1,461. The months before month `m` have
+ * floor((153 m + 2) / 5) days. 0000-03-01 is 719,468 days before 1970-01-01.
  */
 import { retentionMarginMs, retentionMsMin } from '../limits.ts'
 
 export const dayMs = 86_400_000
 
-/** Number of the day since 1970. */
 export const dayOf = (ms: number): number => Math.floor(ms / dayMs)
 
 /**
- * Retention purges what was accepted before this instant (ms). It is a midnight, so each key is purged at most once a day. A
- * reading stays for `retentionMs`, and at most a day and the margin longer.
+ * Readings accepted before this midnight (ms) are purged, so a key is purged at most once a day. A reading stays for `retentionMs`,
+ * and at most a day and the margin longer.
  */
 export const purgeBefore = (now: number, retentionMs: number): number =>
   Math.max(0, Math.floor((now - retentionMs - retentionMarginMs) / retentionMsMin) * retentionMsMin)
@@ -44,7 +43,7 @@ const dateText = (daysSince: number): string => {
 
 const padded = (number: number, digits: number): string => String(Math.floor(number)).padStart(digits, '0')
 
-/** The opposite of `dateText`. `month` is 1 to 12. */
+/** `month` is 1 to 12. */
 export const daysSince1970 = (year: number, month: number, day: number): number => {
   const marchYear = month > 2 ? year : year - 1
   const marchMonth = month > 2 ? month - 3 : month + 9

@@ -2,7 +2,7 @@ import type { By, CellarPolicy, Decided, EventData, RecordedEvent } from './even
 import { sameLimit } from './key.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
-/** One cellar, folded from `cellar-<digest>`. `cellar` is the identifier that devices send, and never changes. */
+/** One cellar, folded from `cellar-<digest>`. `cellar` is the identifier, which never changes. */
 export type CellarState = {
   readonly cellar: string
   readonly title: string
@@ -20,15 +20,15 @@ export const noPolicy: CellarPolicy = {
   retentionMs: null,
 }
 
-/** What goes of one key's readings. */
+/** For the readings of one key. */
 export type Purge = Omit<EventData<'ReadingsPurged'>, 'cellar' | 'acceptedBefore'>
 
 export type CellarCommand =
   | { readonly type: 'CreateCellar'; readonly cellar: string; readonly title: string }
   | { readonly type: 'RenameCellar'; readonly title: string }
-  /** What is left out stays as it is: two admins who change two things at once both get what they asked for. */
+  /** An absent field stays as it is, so two admins may change two fields at once. */
   | { readonly type: 'ChangeCellarPolicy'; readonly changes: Partial<CellarPolicy> }
-  /** All of them accepted before `acceptedBefore` (ms), as was found under that retention. */
+  /** Found under this retention. */
   | {
       readonly type: 'PurgeReadings'
       readonly purges: readonly Purge[]
@@ -40,7 +40,7 @@ export type CellarEventType = 'CellarCreated' | 'CellarRenamed' | 'CellarPolicyC
 
 export type DecidedCellar = Decided<CellarEventType>
 
-/** The events that follow from a command, none if it is already so. */
+/** No events if the cellar is already so. */
 export const decideCellar = (
   cellar: CellarState | null,
   command: CellarCommand,
@@ -61,7 +61,7 @@ export const decideCellar = (
     }
     case 'PurgeReadings': {
       const { purges, acceptedBefore, retentionMs } = command
-      // Whoever changed the retention meanwhile meant the readings that are still there.
+      // A changed retention applies to the readings that still exist.
       if (cellar.policy.retentionMs !== retentionMs) return done([])
       const common = { cellar: cellar.cellar, acceptedBefore }
       return done(purges.map((purge) => ({ type: 'ReadingsPurged', data: { ...common, ...purge } })))
@@ -77,7 +77,6 @@ const samePolicy = (a: CellarPolicy, b: CellarPolicy): boolean =>
   a.readingAheadMsMax === b.readingAheadMsMax &&
   a.retentionMs === b.retentionMs
 
-/** Folds one event of `cellar-<digest>`. */
 export const evolveCellar = (cellar: CellarState | null, event: RecordedEvent<CellarEventType>): CellarState => {
   const { revision } = event
   if (event.type === 'CellarCreated') {

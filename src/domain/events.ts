@@ -1,8 +1,6 @@
 /**
- * The domain: pure rules, nothing else. No clock, chance, `await` or I/O lives here; time and ids come in as parameters.
- *
- * This file is the closed list of what can be in the log. A stored event is never rewritten: a changed shape is a new
- * schema version, and the codec upcasts the old one when it is read.
+ * Every event that the log can have. A stored event is never rewritten. A changed shape is a new schema version, and the codec
+ * converts the old one when it is read. Times are ms.
  */
 import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { dayMs } from './calendar.ts'
@@ -12,7 +10,7 @@ const strict = { additionalProperties: false } as const
 const ms = Type.Integer({ minimum: 0, description: 'milliseconds since 1970' })
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
-/** How many readings are accepted in any window of that length. */
+/** At most `readings` in any window of `windowMs`. */
 export const Limit = Type.Object(
   { readings: Type.Integer({ minimum: 1 }), windowMs: Type.Integer({ minimum: 1 }) },
   strict,
@@ -22,17 +20,13 @@ export type Limit = Static<typeof Limit>
 export const Role = Type.Union([Type.Literal('admin'), Type.Literal('auditor')])
 export type Role = Static<typeof Role>
 
-/** `set_up`: for the first admin. `invite`: for an e-mail without an account. `reset`: for an account that exists. */
 export const LinkPurpose = Type.Union([Type.Literal('set_up'), Type.Literal('invite'), Type.Literal('reset')])
 export type LinkPurpose = Static<typeof LinkPurpose>
 
-/** `failed`: the password was wrong. `throttled`: it was not compared. */
+/** `failed`: wrong password. `throttled`: not compared. */
 const refusedCounts = { failed: Type.Integer({ minimum: 0 }), throttled: Type.Integer({ minimum: 0 }) }
 
-/**
- * Bounds and defaults a cellar sets for its keys and readings; `null` is "none of its own". `retentionMs` is how long its
- * readings are kept: whole days, `null` for ever.
- */
+/** `null`: the cellar sets no bound of its own. `retentionMs` is whole days, `null` for ever. */
 export const CellarPolicy = Type.Object(
   { limit: orNull(Limit), readingAgeMsMax: orNull(ms), readingAheadMsMax: orNull(ms), retentionMs: orNull(ms) },
   strict,
@@ -42,39 +36,33 @@ export type CellarPolicy = Static<typeof CellarPolicy>
 /** `data` of every event type at its newest schema version. */
 export const eventData = {
   LogCreated: Type.Object({ logId: Type.String() }, strict),
-  /** The log is a copy of another, which the events before this one name. Not to be served from before it is ended. */
+  /** No node may serve a copy before `LogCopyEnded`. */
   LogCopyBegun: Type.Object({ copyId: Type.String() }, strict),
-  /** Both were read and compared: `digest` is the SHA-256 of what they hold, `events` how many that are. */
+  /** Both logs are equal. `digest` is the SHA-256 of the events. */
   LogCopyEnded: Type.Object({ digest: Type.String(), events: Type.Integer({ minimum: 0 }) }, strict),
-  /** In a copy: keeps the place of a reading that retention had taken away, and is taken away like it. */
+  /** In a copy: keeps the revision of a purged reading, and is purged too. */
   RevisionVacant: Type.Object({}, strict),
 
-  /** The schema of the embedded log's file was changed, and the person who started the service accepted that. */
+  /** The SQLite file has another schema, and a person accepted that at a start. */
   LogSchemaAccepted: Type.Object({ differences: Type.Array(Type.String()) }, strict),
 
-  /** In a stream of records: its events of these revisions, written before `recordedBefore`, are deleted. */
+  /** In a stream of records. All were recorded before `recordedBefore`. */
   RecordsPurged: Type.Object(
     {
       firstRevision: Type.Integer({ minimum: 0 }),
       lastRevision: Type.Integer({ minimum: 0 }),
-      /** The beginning of a day, UTC. */
+      /** Midnight, UTC. */
       recordedBefore: Type.Integer({ minimum: 0, multipleOf: dayMs }),
     },
     strict,
   ),
-  /**
-   * Never stored. Stands for a record that this version can't read, because it is newer or damaged. `type` is the record's own
-   * type. `recordedAt` is 0 if the time can't be read either.
-   */
+  /** Never stored. Replaces a record that is newer or damaged. `recordedAt` is 0 if it is unreadable too. */
   RecordUnreadable: Type.Object({ type: Type.String(), why: Type.String() }, strict),
 
   CellarCreated: Type.Object({ cellar: Type.String(), title: Type.String() }, strict),
   CellarRenamed: Type.Object({ title: Type.String() }, strict),
   CellarPolicyChanged: Type.Object({ policy: CellarPolicy }, strict),
-  /**
-   * In the cellar's stream: these revisions of a key's readings are gone for good, the first ones that were still there.
-   * `readings` of them were readings, all accepted before `acceptedBefore`, the last one at `lastAcceptedAt`.
-   */
+  /** In the cellar's stream: the first revisions of a key's readings stream are deleted. `readings` of them were readings. */
   ReadingsPurged: Type.Object(
     {
       cellar: Type.String(),
@@ -82,7 +70,7 @@ export const eventData = {
       firstRevision: Type.Integer({ minimum: 0 }),
       lastRevision: Type.Integer({ minimum: 0 }),
       readings: Type.Integer({ minimum: 0 }),
-      /** The beginning of a day, UTC. */
+      /** Midnight, UTC. */
       acceptedBefore: Type.Integer({ minimum: 0, multipleOf: dayMs }),
       lastAcceptedAt: ms,
     },
@@ -95,12 +83,11 @@ export const eventData = {
       cellar: Type.String(),
       label: Type.String(),
       note: Type.String(),
-      /** SHA-256 of the secret, 64 lower-case hex digits. */
+      /** SHA-256, 64 lower-case hex digits. */
       secretHash: Type.String(),
-      /** `null`: the cellar's. */
+      /** `null`: the cellar's limit. */
       limit: orNull(Limit),
       expiresAt: orNull(ms),
-      /** The key that it was made to follow. */
       predecessorId: orNull(Type.String()),
     },
     strict,
@@ -108,14 +95,14 @@ export const eventData = {
   KeyRelabelled: Type.Object({ label: Type.String(), note: Type.String() }, strict),
   KeyLimitChanged: Type.Object({ limit: orNull(Limit) }, strict),
   KeyExpirySet: Type.Object({ expiresAt: orNull(ms) }, strict),
-  /** In the stream of the old key, before the new one is made. It lives on so long after the new one's first use. */
+  /** In the old key's stream, before `KeyCreated`. The old key works for `overlapMs` after the new key's first use. */
   KeyRotated: Type.Object({ successorId: Type.String(), overlapMs: Type.Integer({ minimum: 0 }) }, strict),
-  /** Its successor was first used then; `expiresAt` is its expiry from now on, never a later one than it had. */
+  /** First use of the successor. `expiresAt` is the old key's new expiry, never later than before. */
   KeySuperseded: Type.Object({ successorId: Type.String(), usedAt: ms, expiresAt: ms }, strict),
   KeySuspended: Type.Object({ reason: Type.String() }, strict),
   KeyResumed: Type.Object({ reason: Type.String() }, strict),
   KeyExpired: Type.Object({ expiresAt: ms }, strict),
-  /** `sealId` is the id of the ReadingsSealed event that made it so. */
+  /** `sealId` is the id of the `ReadingsSealed` that came first. */
   KeyRevoked: Type.Object({ reason: Type.String(), sealId: Type.String() }, strict),
 
   ReadingAccepted: Type.Object(
@@ -128,15 +115,12 @@ export const eventData = {
     },
     strict,
   ),
-  /** Ends a readings stream for good: stands for a revocation (docs/protocol.md, "Taking a right away"). */
+  /** The last event of a readings stream (docs/protocol.md, "Taking a right away"). */
   ReadingsSealed: Type.Object({ reason: Type.String() }, strict),
-  /** Every node brings the key's stream up to this revision before its next append. */
+  /** A node reads the key's stream to this revision before its next append. */
   ReadingsFenced: Type.Object({ keyRevision: Type.Integer({ minimum: 0 }) }, strict),
 
-  /**
-   * A one-time link was made; only the hash of its secret is kept. `purpose` is `null` in events of version 1, which did not
-   * say whether the e-mail had an account.
-   */
+  /** `purpose` is `null` in version 1. */
   OperatorLinkIssued: Type.Object(
     {
       email: orNull(Type.String()),
@@ -147,9 +131,9 @@ export const eventData = {
     },
     strict,
   ),
-  /** In `operator-setup` only: the link was spent on this account. */
+  /** Only in `operator-setup`. */
   OperatorLinkUsed: Type.Object({ linkHash: Type.String(), email: Type.String() }, strict),
-  /** `linkHash` is the link that was used, and `linkMadeBy` who made it. Both are `null` in events of version 1. */
+  /** Both link fields are `null` in version 1. */
   OperatorAdded: Type.Object(
     {
       email: Type.String(),
@@ -161,19 +145,19 @@ export const eventData = {
     strict,
   ),
   /**
-   * `linkHash` is the link that allowed it, and `linkMadeBy` who made that link: an e-mail, or `cli`. `linkHash` is `null` if the
-   * operator gave the old password. Then `linkMadeBy` is that of the old password. Ends every session of the operator, and forgets the browsers that are known.
+   * Ends every session of the operator, and forgets all known browsers. `linkMadeBy` is an e-mail or `cli`. `linkHash` is `null` if
+   * the operator gave the old password. Then `linkMadeBy` is copied from the old password.
    */
   OperatorPasswordSet: Type.Object(
     { passwordHash: Type.String(), linkHash: orNull(Type.String()), linkMadeBy: orNull(Type.String()) },
     strict,
   ),
   OperatorRoleChanged: Type.Object({ role: Role }, strict),
-  /** Takes the account, every session and every open link; also an invitation that nobody has taken up. */
+  /** Ends the account, its sessions and its links, or withdraws an invitation. */
   OperatorRemoved: Type.Object({}, strict),
   /**
-   * The session ends at `expiresAt`, or at `idleAt` if nobody has used it until then. `deviceHash` is the SHA-256 of the secret
-   * by which the browser is known again. `seenRevision` is the `SignInSeen` in `signins-node` that has address and browser.
+   * The session ends at `expiresAt`, or at `idleAt` if it is not used. `deviceHash` is the SHA-256 of a secret in the browser.
+   * `seenRevision` is the revision of the `SignInSeen`.
    */
   OperatorSignedIn: Type.Object(
     {
@@ -185,19 +169,16 @@ export const eventData = {
     },
     strict,
   ),
-  /** The session was used, so it ends at `idleAt` only. */
+  /** The session was used, so `idleAt` is later. */
   OperatorSessionRenewed: Type.Object({ sessionHash: Type.String(), idleAt: ms }, strict),
   OperatorSignedOut: Type.Object({ sessionHash: Type.String() }, strict),
 
-  /**
-   * In `signins-node`, which is purged: addresses and browsers are personal data. Comes before the `OperatorSignedIn` that
-   * names it.
-   */
+  /** In `signins-node`, which is purged, because these are personal data. Written before the `OperatorSignedIn`. */
   SignInSeen: Type.Object(
     { email: Type.String(), sessionId: Type.String(), address: Type.String(), browser: Type.String() },
     strict,
   ),
-  /** In `signins-node`: sums of the sign-ins that a node refused from `from` to `to`. */
+  /** In `signins-node`: sums of a node's refused sign-ins from `from` to `to`. */
   SignInsRefused: Type.Object(
     {
       from: ms,
@@ -205,7 +186,7 @@ export const eventData = {
       accounts: Type.Array(
         Type.Object({ email: Type.String(), ...refusedCounts, addresses: Type.Array(Type.String()) }, strict),
       ),
-      /** For e-mails without an account, and for accounts beyond the bound of the list. */
+      /** E-mails without an account, and accounts beyond the bound. */
       others: Type.Object(refusedCounts, strict),
     },
     strict,
@@ -215,7 +196,7 @@ export const eventData = {
 export type EventType = keyof typeof eventData
 export type EventData<T extends EventType> = Static<(typeof eventData)[T]>
 
-/** Newest schema version of every type. `src/log/codec/upcast.ts` leads from each older one to the next. */
+/** Newest version of each type. `src/log/codec/upcast.ts` converts older ones. */
 export const schemaVersion = {
   ...(Object.fromEntries(Object.keys(eventData).map((type) => [type, 1])) as Record<EventType, number>),
   CellarPolicyChanged: 2,
@@ -227,16 +208,15 @@ export const schemaVersion = {
 }
 
 /**
- * The session in which an operator did it. `id` is the beginning of its hash. `linkMadeBy`: the operator's password came from a
- * link that this person made (an e-mail, or `cli`), who may have used it.
+ * `id` is the beginning of the session's hash. `linkMadeBy` made the link that set the operator's password, and so may be the
+ * person who acts here.
  */
 export const BySession = Type.Object({ id: Type.String(), linkMadeBy: orNull(Type.String()) }, strict)
 export type BySession = Static<typeof BySession>
 
 /**
- * Who did it. `cli` is a person who can use the data folder; `system` is the service itself (a sweep, a repair). An operator
- * without a
- * session spent a link, or the event is older than version 2 of `OperatorSignedIn`.
+ * `cli` is a person with access to the data folder, `system` the service. An operator without a session used a link, or the event
+ * is older than version 2 of `OperatorSignedIn`.
  */
 export const By = Type.Union([
   Type.Object({ kind: Type.Literal('operator'), email: Type.String(), session: Type.Optional(BySession) }, strict),
@@ -249,14 +229,14 @@ export type By = Static<typeof By>
 const everyMetadata = {
   by: By,
   requestId: Type.String(),
-  /** The request that began it all, and the event or request that directly led here. */
+  /** `correlationId` is the first request, `causationId` the direct cause. */
   correlationId: Type.String(),
   causationId: Type.String(),
 }
 
 /**
- * `idempotency` is there only in the first event that a request with an `Idempotency-Key` stored. Two shapes and not an
- * optional field: the check of a strict object with one takes 80 ns more, for every reading.
+ * Only the first event of a request with an `Idempotency-Key` has `idempotency`. These are two shapes, because checking an
+ * optional field takes 80 ns more for every reading.
  */
 export const Metadata = Type.Union([
   Type.Object(everyMetadata, strict),
@@ -264,12 +244,11 @@ export const Metadata = Type.Union([
 ])
 export type Metadata = Static<TObject<typeof everyMetadata>> & { readonly idempotency?: Idempotency }
 
-/** What a decision wants recorded; the actor adds id, time and metadata. */
 export type Decided<T extends EventType> = {
   [K in T]: { readonly type: K; readonly data: EventData<K> }
 }[T]
 
-/** An event that is to be appended. `recordedAt` is ms, and never goes back within a stream, unless it is one of records. */
+/** `recordedAt` never decreases within a stream, except in streams of records. */
 export type NewEvent<T extends EventType = EventType> = {
   [K in T]: {
     readonly id: string
@@ -280,7 +259,7 @@ export type NewEvent<T extends EventType = EventType> = {
   }
 }[T]
 
-/** An event as it lies in the log. `position` orders the whole log, is opaque, and differs between engines. */
+/** `position` orders the whole log, and differs between engines. */
 export type RecordedEvent<T extends EventType = EventType> = {
   [K in T]: NewEvent<K> & { readonly stream: string; readonly revision: number; readonly position: number }
 }[T]

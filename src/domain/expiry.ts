@@ -2,17 +2,17 @@ import { parseTimestamp } from './reading/timestamp.ts'
 import { done } from './refusal.ts'
 import { invalidField, type Typed } from './text.ts'
 
-/** The only rule for keys, links and sessions: the first expired millisecond is `expiresAt` itself. `null` never expires. */
+/** For keys, links and sessions: the first expired millisecond is `expiresAt` itself. `null` never expires. */
 export const isExpired = ({ expiresAt }: { readonly expiresAt: number | null }, nowMs: number): boolean =>
   expiresAt !== null && nowMs >= expiresAt
 
-/** The last whole second that has a year of four digits. */
+/** The last second of the year 9999. */
 const expiresAtMax = 253_402_300_799_000
 
 const expiryRule =
   'The expiry must be a date that exists, like 2026-03-31 (valid until the end of that day, UTC), or a time in UTC, like 2026-03-31T18:00:00Z.'
 
-/** Ms of an expiry that a person typed. A date expires at the midnight after it, UTC. The expiry may lie in the past. */
+/** A date expires at the midnight after it, UTC. The result (ms) may lie in the past. */
 export const parseExpiry = (text: string): Typed<number> => {
   const typed = text.trim()
   const isDate = /^\d{4}-\d{2}-\d{2}$/.test(typed)

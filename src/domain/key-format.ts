@@ -1,7 +1,6 @@
 /**
- * The text of an API key: `clr_<id>_<secret><checksum>` (docs/contract.md, "Keys"). The id, 8 characters, names the key in
- * streams and pages; the secret, 256 bits in 43, is the only part that must be kept; the CRC-32 of all before it, in 6,
- * turns typing errors and guesses away before anything is hashed, and lets a scanner of leaked text be sure.
+ * The text of an API key: `clr_<id>_<secret><checksum>` (docs/contract.md, "Keys"). The CRC-32 refuses typing errors and guesses
+ * before anything is hashed, and lets a scanner recognize a leaked key.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { base62, base62Digits } from './base62.ts'
@@ -11,7 +10,7 @@ export const secretBytes = 32
 
 const prefix = 'clr_'
 const idChars = 8
-/** 62^43 is just above 2^256, 62^6 far above 2^32. */
+/** Enough: 62^43 is above 2^256, and 62^6 above 2^32. */
 const secretChars = 43
 const checksumChars = 6
 
@@ -26,11 +25,11 @@ const underscore = 95
 export type MadeKey = {
   readonly key: string
   readonly keyId: string
-  /** SHA-256 of the secret's 43 characters, 64 lower-case hex digits: what is stored. */
+  /** SHA-256 of the secret's characters, 64 lower-case hex digits. */
   readonly secretHash: string
 }
 
-/** An id of `keyIdBytes` of chance. Of 128 bits the last 8 digits are uniform to one part in 2^80. */
+/** `chance` is `keyIdBytes` long, so that the last 8 digits are uniform to one part in 2^80. */
 export const makeKeyId = (chance: Uint8Array): string => {
   if (chance.length !== keyIdBytes) throw new Error(`Cannot make a key's id of ${chance.length} bytes`)
   return base62(chance, idChars).slice(-idChars)
@@ -38,7 +37,7 @@ export const makeKeyId = (chance: Uint8Array): string => {
 
 export const isKeyId = (text: string): boolean => /^[0-9A-Za-z]{8}$/.test(text)
 
-/** The key of that id, with `secretBytes` of chance. */
+/** `chance` is `secretBytes` long. */
 export const makeKey = (keyId: string, chance: Uint8Array): MadeKey => {
   if (!isKeyId(keyId)) throw new Error('Cannot make a key: its id is none')
   if (chance.length !== secretBytes) throw new Error(`Cannot make a key of ${chance.length} bytes`)
@@ -59,7 +58,7 @@ export type ParsedKey = {
   readonly secretHash: Uint8Array
 }
 
-/** `null` for whatever no key looks like. Runs for every request: nothing is allocated before the checksum is right. */
+/** `null` if the text is no key. It runs for every request, so it allocates nothing before the checksum is right. */
 export const parseKey = (text: string): ParsedKey | null => {
   if (text.length !== keyChars || !text.startsWith(prefix) || text.charCodeAt(idEnd) !== underscore) return null
   for (let at = idStart; at < secretEnd; at += 1) {
@@ -78,16 +77,16 @@ export const parseKey = (text: string): ParsedKey | null => {
   return { keyId: text.slice(idStart, idEnd), secretHash }
 }
 
-/** Whether the secret is the stored one (64 hex digits), in a time that does not tell where they differ. */
+/** Compares in constant time. `storedHash` is 64 hex digits. */
 export const secretMatches = (parsed: ParsedKey, storedHash: string): boolean => {
   if (storedHash.length !== 64 || stored.write(storedHash, 'hex') !== 32) return false
   return timingSafeEqual(parsed.secretHash, stored)
 }
 
-/** Decoded into again for each comparison, which costs less than keeping every key's bytes beside its text. */
+/** Used by each comparison, which needs less memory than the bytes of every key. */
 const stored = Buffer.alloc(32)
 
-/** Value of the base62 digit at that place; -1 if it is none. */
+/** -1: no base62 digit. */
 const digitAt = (text: string, at: number): number => digits[text.charCodeAt(at)] ?? -1
 
 const digits = Int8Array.from({ length: 128 }, (_, code) => base62Digits.indexOf(String.fromCharCode(code)))

@@ -2,38 +2,37 @@ import type { By, Decided, EventData, Limit, RecordedEvent } from './events.ts'
 import { isExpired } from './expiry.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
-/** What happened to a key: when (ms), by whom, and the reason that was given (may be empty). */
+/** Who changed a key, when (ms) and why. `reason` may be empty. */
 export type Attribution = { readonly at: number; readonly by: By; readonly reason: string }
 
 export type Rotation = {
-  /** Named before it is made: a rotation that broke off there names a key that never was. */
+  /** This key does not exist if the rotation stopped before `KeyCreated`. */
   readonly successorId: string
-  /** How long the key lives on after the successor's first use. */
+  /** The old key works this long after the successor's first use. */
   readonly overlapMs: number
-  /** When the successor was first used, and the expiry that the key had from then on. `null`: not used yet. */
+  /** The successor's first use, and the expiry that followed. `null`: not used yet. */
   readonly superseded: { readonly usedAt: number; readonly expiresAt: number } | null
 }
 
-/** One key, folded from `key-<id>`. Whether it is expired is never stored: ask `keyStatus` with the time. */
+/** One key, folded from `key-<id>`. `keyStatus` says if it is expired. */
 export type KeyState = {
   readonly keyId: string
   readonly cellar: string
   readonly label: string
   readonly note: string
-  /** SHA-256 of the secret, hex. */
+  /** SHA-256, hex. */
   readonly secretHash: string
-  /** Its own limit; `null` follows the cellar's. */
+  /** `null`: the cellar's limit. */
   readonly limit: Limit | null
-  /** Expired means `now >= expiresAt`. */
+  /** See `isExpired`. */
   readonly expiresAt: number | null
-  /** The key that it was made to follow. It follows it only if that one names it in turn. */
+  /** The key that this one replaces, if that key's rotation names this one too. */
   readonly predecessorId: string | null
-  /** The key that was last made to follow it. */
   readonly rotation: Rotation | null
   readonly created: Attribution
   readonly suspended: Attribution | null
   readonly revoked: Attribution | null
-  /** The expiry that a KeyExpired event has recorded, so that it is recorded once. */
+  /** `expiresAt` of the last `KeyExpired`, so that an expiry is recorded once. */
   readonly expiryRecorded: number | null
   /** Revision of the last event folded. */
   readonly revision: number
@@ -43,8 +42,8 @@ export const keyStatuses = ['active', 'expired', 'suspended', 'revoked'] as cons
 export type KeyStatus = (typeof keyStatuses)[number]
 
 /**
- * The only place that orders what refuses a key's readings: revoked, suspended, expired (docs/contract.md, "Keys"). A sealed
- * stream counts as revoked, because a node may die between the seal and `KeyRevoked`.
+ * The one order in which a key is refused: revoked, suspended, expired (docs/contract.md, "Keys"). A sealed stream is revoked,
+ * because a node may die between the seal and `KeyRevoked`.
  */
 export const keyStatus = (key: KeyState, now: number, isSealed = false): KeyStatus => {
   if (isSealed || key.revoked !== null) return 'revoked'
@@ -54,12 +53,12 @@ export const keyStatus = (key: KeyState, now: number, isSealed = false): KeyStat
 
 export type KeyCommand =
   | ({ readonly type: 'CreateKey' } & EventData<'KeyCreated'>)
-  /** What is left out stays as it is, as with a cellar's policy. */
+  /** An absent field stays as it is. */
   | { readonly type: 'RelabelKey'; readonly label?: string; readonly note?: string }
   | { readonly type: 'SetKeyLimit'; readonly limit: Limit | null }
   | { readonly type: 'SetKeyExpiry'; readonly expiresAt: number | null }
   | { readonly type: 'RotateKey'; readonly successorId: string; readonly overlapMs: number }
-  /** `readingId` is the event that shows the successor in use, `usedAt` its time. */
+  /** `readingId` is the successor's first reading, `usedAt` its time. */
   | {
       readonly type: 'SupersedeKey'
       readonly successorId: string
@@ -85,10 +84,7 @@ export type KeyEventType =
 
 export type DecidedKey = Decided<KeyEventType>
 
-/**
- * The events that follow from a command, none if it is already so. `now` is ms. A revoked key refuses everything but
- * being revoked again, which is already so.
- */
+/** No events if the key is already so. `now` is ms. A revoked key refuses every command except `RevokeKey`. */
 export const decideKey = (
   key: KeyState | null,
   command: KeyCommand,
@@ -144,14 +140,12 @@ export const decideKey = (
   }
 }
 
-/** It has passed, and no event says so yet. */
 export const isExpiryToRecord = (key: KeyState, now: number): boolean =>
   key.revoked === null && isExpired(key, now) && key.expiryRecorded !== key.expiresAt
 
 /**
- * A suspended key can be rotated: what it was suspended for is often why. An expired one can't, since its expiry is copied.
- * Until a successor was used the next rotation takes its place: the text of the one before may have been lost. From then
- * on the successor is the key to rotate, unless an admin has given this one more time again.
+ * A suspended key can be rotated. An expired key cannot, because its expiry is copied. A second rotation replaces the first
+ * until the successor is used, because the successor's text may be lost (docs/decisions/012-a-rotation-is-two-appends.md).
  */
 const decideRotation = (
   key: KeyState,
@@ -160,7 +154,7 @@ const decideRotation = (
 ): Outcome<readonly DecidedKey[], CommandRefusal> => {
   const { rotation } = key
   if (rotation?.successorId === successorId) {
-    // Asked again with another overlap, before that key was made: the last word counts, until it was acted upon.
+    // The same rotation with another overlap changes it, until the successor is used.
     if (rotation.overlapMs === overlapMs || rotation.superseded !== null) return done([])
   }
   const refusal = rotationRefusal(key, now)
@@ -172,7 +166,7 @@ export type RotationRefusal = Extract<
   { readonly kind: 'key_is_revoked' | 'key_is_superseded' | 'key_is_expired' }
 >
 
-/** Why no successor can be made for the key at `now` (ms). `null`: one can. */
+/** `null`: the key can be rotated. A suspended key can be rotated, so the order differs from `keyStatus`. */
 export const rotationRefusal = (key: KeyState, now: number): RotationRefusal | null => {
   const { rotation, revoked } = key
   if (revoked !== null) return { kind: 'key_is_revoked' }
@@ -180,18 +174,17 @@ export const rotationRefusal = (key: KeyState, now: number): RotationRefusal | n
   return isExpired(key, now) ? { kind: 'key_is_expired' } : null
 }
 
-/** Its successor was used, and nobody has given it a later expiry since. */
+/** The successor was used, and no later expiry was set since. */
 export const isEnding = ({ rotation, expiresAt }: KeyState): boolean =>
   rotation !== null && rotation.superseded !== null && expiresAt !== null && expiresAt <= rotation.superseded.expiresAt
 
-/** The key that was last made to follow it. `null`: there is none, or the rotation broke off before it was made. */
+/** The key that replaces this one. `null`: none, or the rotation stopped before `KeyCreated`. */
 export const followerOf = (key: KeyState, get: (keyId: string) => KeyState | null): KeyState | null => {
   const named = key.rotation === null ? null : get(key.rotation.successorId)
-  // A key that took the id without following it is another key.
+  // Another key may have got the id.
   return named?.predecessorId === key.keyId ? named : null
 }
 
-/** Folds one event of `key-<id>`. */
 export const evolveKey = (key: KeyState | null, event: RecordedEvent<KeyEventType>): KeyState => {
   const { revision } = event
   if (event.type === 'KeyCreated') {
@@ -206,7 +199,7 @@ export const evolveKey = (key: KeyState | null, event: RecordedEvent<KeyEventTyp
       expiresAt,
       predecessorId,
       rotation: null,
-      created: mark(event, ''),
+      created: attribution(event, ''),
       suspended: null,
       revoked: null,
       expiryRecorded: null,
@@ -229,22 +222,19 @@ export const evolveKey = (key: KeyState | null, event: RecordedEvent<KeyEventTyp
       return { ...key, expiresAt, rotation, revision }
     }
     case 'KeySuspended':
-      return { ...key, suspended: mark(event, event.data.reason), revision }
+      return { ...key, suspended: attribution(event, event.data.reason), revision }
     case 'KeyResumed':
       return { ...key, suspended: null, revision }
     case 'KeyExpired':
       return { ...key, expiryRecorded: event.data.expiresAt, revision }
     case 'KeyRevoked':
-      return { ...key, revoked: mark(event, event.data.reason), revision }
+      return { ...key, revoked: attribution(event, event.data.reason), revision }
     default:
       return assertNever(event)
   }
 }
 
-/**
- * Whether this change takes a right away, so that a fence must follow before the answer (docs/protocol.md, "Taking a right
- * away"). `before` and `after` are effective limits.
- */
+/** True if a fence must follow before the answer (docs/protocol.md, "Taking a right away"). */
 export const takesAway = (event: DecidedKey, key: KeyState, effectiveLimit: Limit, cellarLimit: Limit): boolean => {
   switch (event.type) {
     case 'KeySuspended':
@@ -266,14 +256,14 @@ export const takesAway = (event: DecidedKey, key: KeyState, effectiveLimit: Limi
   }
 }
 
-/** A limit is lower unless it allows at least as many readings in at most as long a window. */
+/** True if `next` may refuse a reading that `before` admits. */
 const isLower = (next: Limit, before: Limit): boolean =>
   next.readings < before.readings || next.windowMs > before.windowMs
 
 export const sameLimit = (a: Limit | null, b: Limit | null): boolean =>
   a === b || (a !== null && b !== null && a.readings === b.readings && a.windowMs === b.windowMs)
 
-const mark = (event: RecordedEvent, reason: string): Attribution => ({
+const attribution = (event: RecordedEvent, reason: string): Attribution => ({
   at: event.recordedAt,
   by: event.metadata.by,
   reason,

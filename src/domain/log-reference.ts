@@ -1,7 +1,7 @@
-/** How saved state refers to a log: by the log's id, and by the last event that was folded. */
+/** How saved state refers to a log. */
 import type { RecordedEvent } from './events.ts'
 
-/** Of all events of the log's own stream. A copy has another id, because its positions differ. `null`: no id yet. */
+/** `events`: all of the log's own stream. A copy has another id, because its positions differ. */
 export const logIdOf = (events: readonly RecordedEvent[]): string | null => {
   let id: string | null = null
   for (const event of events) {
@@ -14,7 +14,7 @@ export const logIdOf = (events: readonly RecordedEvent[]): string | null => {
 /** The last event that was folded. */
 export type FoldedTo = Pick<RecordedEvent, 'position' | 'stream' | 'revision' | 'id'>
 
-/** Copies four fields, so that the rest of the event is not kept in memory. */
+/** A copy, so that the event itself is not kept in memory. */
 export const foldedToOf = ({ position, stream, revision, id }: RecordedEvent): FoldedTo => ({
   position,
   stream,

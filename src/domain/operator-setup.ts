@@ -5,18 +5,18 @@ import { makerOf, type OperatorLink } from './operator.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
 /**
- * The set-up links, folded from `operator-setup`: whoever spends one says the e-mail. The first one spent ends all
- * others, which would otherwise lie about in a terminal's history, each good for one more admin.
+ * Set-up links, folded from `operator-setup`. A set-up link has no e-mail until its use. The first use ends all other links,
+ * because they stay in a terminal's history and each would make an admin.
  */
 export type SetupState = {
-  /** Unspent, oldest first. */
+  /** Unused, oldest first. */
   readonly links: readonly OperatorLink[]
   /**
-   * The last one spent, and on whom. Spending it and adding the operator are two appends in two streams: who died between
-   * them may finish, with the same link and the same e-mail.
+   * The last used link. The use and `OperatorAdded` are appends in two streams, and a node may die between them. Then the same link
+   * works again for the same e-mail.
    */
   readonly spent: (OperatorLink & { readonly email: string }) | null
-  /** Revision of the last event folded; `null` before the first. */
+  /** `null` before the first event. */
   readonly revision: number | null
 }
 
@@ -30,7 +30,7 @@ export type SetupEventType = 'OperatorLinkIssued' | 'OperatorLinkUsed'
 
 export type DecidedSetup = Decided<SetupEventType>
 
-/** The events that follow from a command, none if it is already so. `now` is ms. */
+/** No events if the link is used for this e-mail already. `now` is ms. */
 export const decideSetup = (
   setup: SetupState,
   command: SetupCommand,
@@ -53,7 +53,7 @@ export const decideSetup = (
   }
 }
 
-/** A link that may be spent at `now` (ms), and the e-mail it was spent on already, if so. */
+/** A link that works at `now` (ms). `email`: the link works for this e-mail only. */
 export const setupLink = (
   { links, spent }: SetupState,
   linkHash: string,
@@ -64,7 +64,6 @@ export const setupLink = (
   return link !== null && link.linkHash === linkHash && !isExpired(link, now) ? link : null
 }
 
-/** Folds one event of `operator-setup`. */
 export const evolveSetup = (setup: SetupState, event: RecordedEvent<SetupEventType>): SetupState => {
   const { revision } = event
   switch (event.type) {

@@ -3,12 +3,12 @@ import type { By, Decided, EventData, RecordedEvent, Role } from './events.ts'
 import { isExpired } from './expiry.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
-/** Valid while `now < expiresAt`, for this account only, and spent by the first use of any of its links. */
+/** The first use of any link of the account ends all its links. */
 export type OperatorLink = {
   readonly linkHash: string
   readonly role: Role
   readonly expiresAt: number
-  /** Who made it: an e-mail, or `cli`. */
+  /** An e-mail, or `cli`. */
   readonly madeBy: string
 }
 
@@ -16,16 +16,16 @@ export type OperatorSession = {
   readonly sessionHash: string
   readonly startedAt: number
   readonly expiresAt: number
-  /** Ends the session earlier, unless it is used. */
+  /** An unused session ends here. */
   readonly idleAt: number
   readonly deviceHash: string | null
-  /** Revision of the `SignInSeen` that has its address and browser. */
+  /** Revision of the `SignInSeen`. */
   readonly seenRevision: number | null
-  /** The operator's password came from a link that this person made. */
+  /** Made the link that set the password. */
   readonly linkMadeBy: string | null
 }
 
-/** What the log and pages call a session: the beginning of its hash. */
+/** The log and pages show only the beginning of the hash. */
 export const sessionIdOf = ({ sessionHash }: { readonly sessionHash: string }): string =>
   sessionHash.slice(0, sessionIdChars)
 
@@ -37,15 +37,15 @@ export type LinkFromOther = {
   readonly usedAt: number | null
 }
 
-/** One operator, folded from `operator-<digest>`. Without an account there is only an invitation. */
+/** One operator, folded from `operator-<digest>`. Without an account it is an invitation. */
 export type OperatorState = {
   readonly email: string
   readonly account: OperatorAccountState | null
   /** Oldest first. */
   readonly links: readonly OperatorLink[]
-  /** Oldest first. Whether one is still open depends on the time. */
+  /** Oldest first. Some may be expired. */
   readonly sessions: readonly OperatorSession[]
-  /** There was an account once, though it may have been taken away since. */
+  /** True also after `OperatorRemoved`. */
   readonly wasAdded: boolean
   /** Revision of the last event folded. */
   readonly revision: number
@@ -55,24 +55,24 @@ export type OperatorAccountState = {
   readonly role: Role
   readonly passwordHash: string
   readonly addedAt: number
-  /** When the password was set, and who made the link that set it; `null`: the operator set it. */
   readonly passwordSetAt: number
+  /** `null`: the operator set the password. */
   readonly passwordLinkMadeBy: string | null
   readonly lastSignedInAt: number | null
-  /** Hashes of the browsers that have signed in with this password. Oldest first. */
+  /** Hashes of browsers that signed in with this password. Oldest first. */
   readonly devices: readonly string[]
-  /** Oldest first, the last few. */
+  /** Oldest first. */
   readonly linksFromOthers: readonly LinkFromOther[]
 }
 
-/** What one operator's own stream does not say: how many admins there are besides. The last one stays. */
+/** The last admin cannot be removed. An operator's stream does not know the others. */
 type Remaining = { readonly otherAdmins: number }
 
 export type OperatorCommand =
-  /** For a new operator with that role, or for the lost password of one who keeps theirs. */
+  /** An existing operator keeps the role. */
   | {
       readonly type: 'IssueOperatorLink'
-      /** False: the link is refused if the e-mail has an account, or had one. */
+      /** False: refused if the e-mail has or had an account. */
       readonly mayReset: boolean
       readonly email: string
       readonly role: Role
@@ -89,9 +89,9 @@ export type OperatorCommand =
   /** After a set-up link was spent on this e-mail, in the stream of set-up links. */
   | ({ readonly type: 'AddOperator' } & EventData<'OperatorAdded'>)
   | ({ readonly type: 'SetOperatorRole'; readonly role: Role } & Remaining)
-  /** Or withdraws an invitation. The e-mail may be invited again. */
+  /** Also withdraws an invitation. */
   | ({ readonly type: 'RemoveOperator' } & Remaining)
-  /** `passwordHash` is the one that the password was checked against. Ends the session that the browser had before. */
+  /** `passwordHash`: the password was checked against it. `endsSessionHash`: the browser's earlier session. */
   | ({
       readonly type: 'SignIn'
       readonly passwordHash: string
@@ -99,9 +99,8 @@ export type OperatorCommand =
     } & NewSession)
   | { readonly type: 'RenewSession'; readonly sessionHash: string; readonly idleAt: number }
   | { readonly type: 'SignOut'; readonly sessionHash: string }
-  /** One session by its id, or all but one. */
   | { readonly type: 'EndSessions'; readonly which: EndedSessions }
-  /** `oldPasswordHash` is the one that the old password was checked against. Opens a session in place of all others. */
+  /** `oldPasswordHash`: the old password was checked against it. A new session replaces all others. */
   | ({
       readonly type: 'ChangePassword'
       readonly inSessionHash: string
@@ -127,7 +126,7 @@ export type DecidedOperator = Decided<OperatorEventType>
 
 type Decision = Outcome<readonly DecidedOperator[], CommandRefusal>
 
-/** The events that follow from a command, none if it is already so. `now` is ms. */
+/** No events if the operator is already so. `now` is ms. */
 export const decideOperator = (operator: OperatorState | null, command: OperatorCommand, now: number): Decision => {
   const account = operator?.account ?? null
   switch (command.type) {
@@ -142,7 +141,7 @@ export const decideOperator = (operator: OperatorState | null, command: Operator
       return spendLink(operator, command, now)
     case 'AddOperator': {
       if (account !== null) return refused({ kind: 'operator_exists' })
-      // A set-up link stays good for its e-mail until the operator is there, and would be a way back in.
+      // Otherwise a removed operator could use the same set-up link again.
       if (operator?.wasAdded === true) return refused({ kind: 'operator_was_removed' })
       const { type: _, ...data } = command
       return done([{ type: 'OperatorAdded', data }])
@@ -204,8 +203,8 @@ const isLastAdmin = ({ role }: OperatorAccountState, { otherAdmins }: Remaining)
   role === 'admin' && otherAdmins === 0
 
 /**
- * Checking a password takes a while, and another may be set meanwhile. Then the old one opens no session.
- * The oldest sessions end, and say so in the log, where there would be more than an operator may have.
+ * The password may change while a sign-in checks the old one. Then no session opens. The oldest sessions end at
+ * `sessionsPerOperatorMax`.
  */
 const signIn = (
   operator: OperatorState | null,
@@ -249,8 +248,8 @@ const renewSession = (
 }
 
 /**
- * As with a sign-in: a check against an older password changes nothing. The mark of a link stays: whoever has used the link knows
- * the password that it set, and could take the mark away by changing it.
+ * `linkMadeBy` is copied to the new password. The maker of the link may know the old password, and could otherwise hide that by
+ * changing it.
  */
 const changePassword = (
   operator: OperatorState | null,
@@ -264,7 +263,7 @@ const changePassword = (
   return done([{ type: 'OperatorPasswordSet', data: { passwordHash, linkHash: null, linkMadeBy } }, signedIn(command)])
 }
 
-/** Folds one event of `operator-<digest>`. What has run out by the event's own time is forgotten, so nothing piles up. */
+/** Forgets what expired before the event's own time, so the state stays small. */
 export const evolveOperator = (
   operator: OperatorState | null,
   event: RecordedEvent<OperatorEventType>,
@@ -320,8 +319,8 @@ const withLink = (operator: OperatorState | null, event: Fold<'OperatorLinkIssue
 }
 
 /**
- * Who made a link for that account: an e-mail, or `cli`. A session that came from a link of somebody else may be theirs, so a link
- * that it makes for its own account counts as theirs.
+ * Who made a link for `account`: an e-mail, or `cli`. If the session's password came from another person's link, that person may
+ * hold the session. So they count as the maker.
  */
 export const makerOf = (by: By, account: string | null): string => {
   if (by.kind !== 'operator') return 'cli'
@@ -333,9 +332,9 @@ const withNewAccount = (
   { data, revision, recordedAt }: Fold<'OperatorAdded'>,
 ): OperatorState => {
   const { email, role, passwordHash, linkHash } = data
-  // An admin can also set another person's password by removing the operator and inviting the same e-mail again.
+  // An admin can also set another person's password by removing and inviting them again.
   const isReset = operator?.wasAdded === true
-  // The event of version 1 does not name the link.
+  // Version 1 does not name the link.
   const linkMadeBy = isReset ? (data.linkMadeBy ?? operator.links.at(-1)?.madeBy ?? null) : null
   const made = { linkHash: linkHash ?? '', madeBy: linkMadeBy ?? '', madeAt: recordedAt, usedAt: recordedAt }
   const account: OperatorAccountState = {
@@ -355,7 +354,7 @@ const withPassword = (
   { account, ...known }: WithAccount,
   { data, recordedAt, revision }: Fold<'OperatorPasswordSet'>,
 ): OperatorState => {
-  // The event of version 1 does not name who made the link.
+  // Version 1 does not name the maker.
   const link = known.links.find(({ linkHash }) => linkHash === data.linkHash)
   const linkMadeBy = data.linkMadeBy ?? link?.madeBy ?? null
   const linksFromOthers = account.linksFromOthers.map((made) =>

@@ -1,16 +1,13 @@
 import type { Limit, Role } from './events.ts'
 
-/**
- * Every way the system says no, as a value. Words and HTTP status are `http/problem.ts`'s; a refusal carries only what
- * those words need, and never the caller's input.
- */
+/** Every refusal, as a value. `http/problem.ts` has the words and the status. A refusal never carries the caller's input. */
 export type ReadingRefusal =
   | { readonly kind: 'key_missing' }
-  /** Unknown, malformed, wrong secret, revoked, suspended, sealed: all the same to the caller. `why` is for the admin. */
+  /** The caller gets the same answer for each `why`. Only admins see it. */
   | { readonly kind: 'key_invalid'; readonly why: 'unknown' | 'revoked' | 'suspended' }
   | { readonly kind: 'key_expired' }
   | { readonly kind: 'rate_limited'; readonly limit: Limit; readonly retryAfterMs: number; readonly window: 'readings' }
-  /** The key's cost budget is empty; `allowed` is what it may spend in a second on requests that store nothing. */
+  /** The cost budget is empty. `allowed` is per second. */
   | {
       readonly kind: 'rate_limited'
       readonly retryAfterMs: number
@@ -23,26 +20,26 @@ export type ReadingRefusal =
   | { readonly kind: 'batch_empty' }
   | { readonly kind: 'batch_too_large'; readonly readingsMax: number; readonly bound: 'batch' | 'key' | 'structure' }
   | { readonly kind: 'malformed_json'; readonly fault: 'empty' | 'not_gzip' | 'not_utf8' | 'not_json' | 'bare_nan' }
-  /** Every item of the batch, judged at that instant (ms). */
+  /** Every item was refused. */
   | { readonly kind: 'batch_rejected'; readonly rejected: readonly RejectedItem[]; readonly atMs: number }
   | ItemRefusal
   | { readonly kind: 'invalid_idempotency_key' }
-  /** A request with the same key has not ended, or nobody knows yet how it did. */
+  /** A request with this idempotency key is under way, or its outcome is unknown. */
   | { readonly kind: 'idempotency_in_progress' }
-  /** That key has stored another payload. */
+  /** With another payload. */
   | { readonly kind: 'idempotency_key_reused' }
-  /** The `Host` header was sent twice. */
+  /** Two `Host` headers. */
   | { readonly kind: 'ambiguous_host' }
   | { readonly kind: 'not_found' }
   | { readonly kind: 'method_not_allowed'; readonly allow: readonly string[] }
   | { readonly kind: 'store_unavailable' }
   | { readonly kind: 'storage_full' }
   | { readonly kind: 'overloaded' }
-  /** The body came too slowly, and was given up. */
+  /** The body came too slowly. */
   | { readonly kind: 'request_timeout' }
   | { readonly kind: 'internal_error' }
 
-/** What can be wrong with a reading by itself: it stays so, however often it is sent. */
+/** Permanent faults of a reading: sending it again does not help. */
 export type ItemRefusal =
   | { readonly kind: 'invalid_body'; readonly what: 'reading' | 'item' }
   | { readonly kind: 'missing_field'; readonly fields: readonly ReadingField[] }
@@ -54,14 +51,13 @@ export type ItemRefusal =
   | { readonly kind: 'timestamp_in_future'; readonly aheadMsMax: number }
   | { readonly kind: 'cellar_mismatch'; readonly cellar: string }
 
-/** One reading of a batch, by its place in it. */
+/** `index` in the batch. */
 export type RejectedItem = { readonly index: number; readonly refusal: ItemRefusal }
 
 export type NameField = 'cellar' | 'rack' | 'keg'
 export type ReadingField = NameField | 'value' | 'timestamp'
 export type NameFault = 'blank' | 'outer_space' | 'too_long' | 'control_character' | 'lone_surrogate'
 
-/** Why a command of an admin was refused. */
 export type CommandRefusal =
   | { readonly kind: 'cellar_exists' }
   | { readonly kind: 'cellar_not_found' }
@@ -69,39 +65,38 @@ export type CommandRefusal =
   | { readonly kind: 'key_not_found' }
   | { readonly kind: 'key_is_revoked' }
   | { readonly kind: 'key_is_expired' }
-  /** Its successor is in use, and is the one to rotate. */
+  /** Rotate the successor instead, which is in use. */
   | { readonly kind: 'key_is_superseded'; readonly successorId: string }
   | { readonly kind: 'too_many_keys'; readonly keysMax: number }
-  /** `isNew`: of a key that is not there yet, and so need not be ended. */
+  /** `isNew`: the key does not exist yet. */
   | { readonly kind: 'expiry_in_past'; readonly isNew: boolean }
-  /** A field of a form or an option: `field` is its name, `rule` a sentence that names the bound. */
+  /** `rule` is a sentence that names the bound. */
   | { readonly kind: 'invalid_field'; readonly field: string; readonly rule: string }
   | { readonly kind: 'operator_exists' }
   | { readonly kind: 'operator_not_found' }
-  /** Has a link, and no account yet whose role could be changed. */
+  /** There is a link, but no account. */
   | { readonly kind: 'operator_is_invited'; readonly role: Role }
-  /** A set-up link for somebody whose access was taken away: only a link of their own gives it back. */
+  /** A set-up link for a removed operator, who needs an invitation. */
   | { readonly kind: 'operator_was_removed' }
   | { readonly kind: 'last_admin' }
-  /** A link for nobody by name, though there is somebody already. */
+  /** A set-up link, although there is an operator. */
   | { readonly kind: 'link_needs_email' }
-  /** A link for somebody who is there, with another role than theirs, which a link does not change. */
+  /** A link does not change the role of an account. */
   | { readonly kind: 'link_keeps_role'; readonly role: Role }
   | { readonly kind: 'link_invalid' }
   | { readonly kind: 'wrong_credentials' }
-  /** Somebody who is signed in must give the own password again. */
+  /** The signed-in operator must give the own password again. */
   | { readonly kind: 'own_password_needed' }
   | { readonly kind: 'wrong_own_password' }
-  /** The session ended, or its operator lost the right, while the command was under way. */
+  /** The session ended, or the operator lost the right, during the command. */
   | { readonly kind: 'session_has_ended' }
-  /** The mailbox of commands is full, or the actor is stopping. */
+  /** The mailbox is full, or the actor stops. */
   | { readonly kind: 'busy' }
-  /** The command may have taken effect: the store did not say. */
+  /** The outcome is unknown. */
   | { readonly kind: 'not_confirmed' }
   | { readonly kind: 'store_unavailable' }
   | { readonly kind: 'storage_full' }
 
-/** Done with a value, or refused: never thrown. */
 export type Outcome<T, R> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: R }
 
 export const done = <T>(value: T): { readonly ok: true; readonly value: T } => ({ ok: true, value })

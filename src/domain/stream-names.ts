@@ -1,4 +1,4 @@
-/** Names of streams (docs/protocol.md, "Streams and identity"): one `-` after the category. */
+/** Names of streams (docs/protocol.md, "Streams and identity"). */
 import { base62 } from './base62.ts'
 
 const digestChars = 22
@@ -7,22 +7,17 @@ const digest = (text: string): string =>
   base62(new Uint8Array(new Bun.CryptoHasher('sha256').update(text).digest()), 43).slice(0, digestChars)
 
 export const logStream = 'cellarbook-log'
-/** Links for the first admin: no e-mail is known yet. */
+/** Links for the first admin, without an e-mail. */
 export const setupStream = 'operator-setup'
-/** Where sign-ins came from, and which were refused: personal data, kept for `recordsKeptMs`. */
+/** Personal data, kept for `recordsKeptMs`. */
 export const signInsStream = 'signins-node'
 
-/** Of all streams, by what their events are for. Readings are the many; what decides over keys is the rest. */
 export const readingsCategory = 'readings'
 export const lifecycleCategories = ['cellarbook', 'cellar', 'key', 'operator'] as const
-/**
- * Records tell what happened, and decide nothing. No state is folded from them, so a record that this version can\'t read
- * stops nothing (docs/decisions/007-records-decide-nothing.md).
- */
+/** No state is folded from records, so an unreadable record stops nothing (docs/decisions/007-records-decide-nothing.md). */
 export const recordCategories = ['refusals', 'signins', 'exports', 'proofs'] as const
-/** A node folds these into state, and decides by them. */
 export const foldedCategories: readonly string[] = [...lifecycleCategories, readingsCategory]
-/** Only streams of these may be truncated. SQLite's triggers have a list of their own, which a test compares with this one. */
+/** Only these may be truncated. A test compares this list with the one in SQLite's triggers. */
 export const purgeableCategories: readonly string[] = [readingsCategory, ...recordCategories]
 export const categories: readonly string[] = [...foldedCategories, ...recordCategories]
 
@@ -31,7 +26,7 @@ export const operatorStream = (email: string): string => `operator-${digest(emai
 export const keyStream = (keyId: string): string => `key-${keyId}`
 export const readingsStream = (keyId: string): string => `readings-${keyId}`
 
-/** Of either stream of a key. */
+/** Of both streams of a key. */
 export const keyIdOf = (stream: string): string => stream.slice(categoryOf(stream).length + 1)
 
 /** The part before the first `-`. */

@@ -1,7 +1,4 @@
-/**
- * Rules for text that comes from outside: the names in a reading, and what people type into a form or a command. Lengths
- * are counted in code points, so that a name has the same length whatever language counts it.
- */
+/** Rules for the names in a reading and for text that people type. Lengths are in code points, which every language counts alike. */
 import {
   cellarTitleCodePointsMax,
   emailCharsMax,
@@ -15,8 +12,8 @@ import {
 import { assertNever, type CommandRefusal, done, type NameFault, type Outcome, refused } from './refusal.ts'
 
 /**
- * What is wrong with the name of a cellar, rack or keg (docs/contract.md, "Names"). It runs three times for every reading, so
- * printable ASCII, which nearly every name is, is judged without an allocation.
+ * The rule for names of cellars, racks and kegs (docs/contract.md, "Names"). It runs three times for every reading, so printable
+ * ASCII needs no allocation.
  */
 export const nameFault = (text: string): NameFault | null => {
   const { length } = text
@@ -37,16 +34,13 @@ export type Typed<T> = Outcome<T, FieldRefusal>
 export const invalidField = (field: string, rule: string): { readonly ok: false; readonly refusal: FieldRefusal } =>
   refused({ kind: 'invalid_field', field, rule })
 
-/**
- * A new cellar's identifier. Nothing is trimmed: devices send it as it stands here, and a space that nobody saw when it
- * was typed would turn them all away.
- */
+/** A new cellar's identifier. Not trimmed, because devices send it, and a changed identifier would refuse them all. */
 export const parseCellar = (text: string): Typed<string> => {
   const fault = nameFault(text)
   return fault === null ? done(text) : invalidField('cellar', `The identifier ${ruleOf(fault, nameCodePointsMax)}`)
 }
 
-/** Blank is allowed in the next four: what it means is the command's to say. Space around them is taken off. */
+/** This and the next three are trimmed, and may be blank. */
 export const parseTitle = (text: string): Typed<string> =>
   parseLine(text, { field: 'title', noun: 'title', codePointsMax: cellarTitleCodePointsMax })
 
@@ -56,7 +50,7 @@ export const parseLabel = (text: string): Typed<string> =>
 export const parseReason = (text: string): Typed<string> =>
   parseLine(text, { field: 'reason', noun: 'reason', codePointsMax: reasonCodePointsMax })
 
-/** The one field with lines: forms send CR LF, which becomes LF. */
+/** Forms send CR LF, which becomes LF. */
 export const parseNote = (text: string): Typed<string> => {
   const note = text.trim().replaceAll('\r\n', '\n')
   const fault = unicodeFault(note.replaceAll('\n', ' '), noteCodePointsMax)
@@ -64,7 +58,7 @@ export const parseNote = (text: string): Typed<string> => {
   return invalidField('note', `The note ${ruleOf(fault, noteCodePointsMax)}`)
 }
 
-/** Lower-cased, since an account's stream is named by its e-mail so; mail to it is the only real proof that it exists. */
+/** In lower case, as in the name of the account's stream. */
 export const parseEmail = (text: string): Typed<string> => {
   const email = text.trim().toLowerCase()
   if (email.length > emailCharsMax) {
@@ -76,7 +70,7 @@ export const parseEmail = (text: string): Typed<string> => {
   return done(email)
 }
 
-/** Any characters, as they are: what helps is length (NIST SP 800-63B, section 5.1.1.2). */
+/** Any characters. Only length is required (NIST SP 800-63B, section 5.1.1.2). */
 export const parsePassword = (text: string): Typed<string> => {
   if (!text.isWellFormed()) return invalidField('password', 'The password must be valid Unicode text.')
   if (codePoints(text) < passwordCharsMin) {
@@ -114,7 +108,7 @@ const ruleOf = (fault: NameFault, codePointsMax: number): string => {
   }
 }
 
-/** One pass by code units: names of a batch may hold half a million, and an iterator makes a text of each code point. */
+/** By code units, because an iterator makes a string of each code point, and a batch may have half a million. */
 const unicodeFault = (text: string, codePointsMax: number): NameFault | null => {
   const trimmed = text.trim()
   if (trimmed === '') return 'blank'

@@ -1,11 +1,11 @@
 export type TroubleBounds = {
-  /** Told when this many looks in a row saw it. 0: at once. */
+  /** In a row. 0: the trouble is shown immediately. */
   readonly beginsAfterLooks: number
-  /** Over after this many looks without it. */
+  /** In a row. */
   readonly endsAfterLooks: number
 }
 
-/** A trouble that is noted when something fails, and is over after a success or some calm time, counted in looks. */
+/** A failure that is shown until a success, or until a number of regular looks found no new failure. */
 export class Trouble {
   #why: string | null = null
   readonly #bounds: TroubleBounds
@@ -17,12 +17,12 @@ export class Trouble {
     this.#bounds = bounds
   }
 
-  /** Its last cause while it is told, else `null`. */
+  /** The cause. `null`: not shown. */
   get why(): string | null {
     return this.#why
   }
 
-  /** Nothing is told, and looks would change nothing. */
+  /** Looks would change nothing. */
   get isOver(): boolean {
     return this.#why === null && this.#noted === null && this.#looksWith === 0
   }
@@ -32,7 +32,7 @@ export class Trouble {
     if (this.#why !== null || this.#bounds.beginsAfterLooks === 0) this.#why = why
   }
 
-  /** It is over: what failed has succeeded. */
+  /** After a success. */
   end(): void {
     this.#why = null
     this.#noted = null

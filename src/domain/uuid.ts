@@ -1,27 +1,27 @@
-/** UUIDs in lower-case text form: which ones follow from another id, and how 36 characters become 16 bytes. */
+/** UUIDs in lower-case text form. */
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-9a-f][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 export const isUuid = (id: string): boolean => uuid.test(id)
 
-/** Follows from `cause` and `effect` alone: two nodes that write the same effect write the same event. */
+/** The same for each node, so two nodes that write the same effect write one event. */
 export const derivedId = (cause: string, effect: string): string => uuidOf(`${effect}:${cause}`)
 
-/** The UUID that stands for any text (RFC 9562, version 8). */
+/** RFC 9562, version 8. */
 export const uuidOf = (text: string): string => {
   const digest = new Bun.CryptoHasher('sha256').update(text).digest('hex')
   const parts = [digest.slice(0, 8), digest.slice(8, 12), `8${digest.slice(13, 16)}`, `8${digest.slice(17, 20)}`]
   return [...parts, digest.slice(20, 32)].join('-')
 }
 
-/** True if another writer may make the same id. An id that is no UUID is stored as `uuidOf` makes it. */
+/** True if another writer may make the same id. */
 export const isDerivedId = (id: string): boolean => !isUuid(id) || id.charAt(versionAt) === '8'
 
 const versionAt = 'xxxxxxxx-xxxx-'.length
 
 /**
- * The id of a reading follows from its request's id, so the log does not store it. The first reading has the request's id. Each
- * further reading adds one to the last 12 bits, which wrap around. 4,096 readings can differ: four times the largest batch.
+ * The first reading of a request has the request's id. Each further one adds 1 to the last 12 bits, which wrap around. So the log
+ * does not store these ids. 4,096 is four times the largest batch.
  * @throws Error if `index` > 0 and the request's id does not end in three hex digits.
  */
 export const readingId = (requestId: string, index: number): string => {
@@ -50,7 +50,7 @@ const numbered = (requestId: string): Numbered => {
   return { requestId, front, first, ids: [requestId] }
 }
 
-// The codec asks for the ids that the actor was given. Comparing the same string object is fast, and joins no text again.
+// The codec asks for the same ids again. The same string object compares fast, and needs no flattening.
 let last = numbered('000')
 
 const textOffsets = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const
@@ -63,7 +63,7 @@ for (const [digit, code] of digitCodes.entries()) digitOfCode[code] = digit
 
 const scratch = new Uint8Array(16)
 
-/** 16 bytes, which the next call overwrites. `null` if the text is not exactly 36 lower-case characters of a UUID. */
+/** The next call overwrites these 16 bytes. `null`: no lower-case UUID. */
 export const uuidBytes = (text: string): Uint8Array | null => {
   if (text.length !== 36) return null
   if (text.charCodeAt(8) !== dash || text.charCodeAt(13) !== dash) return null
@@ -80,8 +80,7 @@ export const uuidBytes = (text: string): Uint8Array | null => {
 
 const highCode = Array.from({ length: 256 }, (_, byte) => digitCodes[byte >> 4] ?? 0)
 const lowCode = Array.from({ length: 256 }, (_, byte) => digitCodes[byte & 15] ?? 0)
-// Every call overwrites the digits and keeps the dashes. One `fromCharCode` is a third faster than joined pieces, because
-// joined pieces must be flattened later.
+// Each call overwrites the digits. One `fromCharCode` is a third faster than joined pieces, which must be flattened later.
 const codes = new Array<number>(36).fill(dash)
 
 export const uuidText = (bytes: Uint8Array, from: number): string => {

@@ -1,15 +1,14 @@
 import { guessedWordCharsMin, ownPartCharsMin } from '../limits.ts'
 import { type FieldRefusal, invalidField } from './text.ts'
 
-/** The owner's e-mail and the names of the cellars: an attacker who knows the service tries these first. */
+/** `names` are the cellars'. An attacker who knows the service tries these words first. */
 export type PasswordContext = { readonly email: string; readonly names: readonly string[] }
 
-/** Why a password is easy to guess: many people use it or its pattern is simple, or it is made of the names around it. */
 export type Weakness = 'common' | 'names'
 
 const product = 'Cellarbook'
 
-/** The names around a password and their parts, in small letters. The first are the likeliest. */
+/** In lower case, the likeliest first. */
 export const guessedWords = ({ email, names }: PasswordContext): readonly string[] => {
   const words = [...email.split('@'), product, ...names].flatMap((name) => {
     const parts = partsOf(name)
@@ -18,7 +17,7 @@ export const guessedWords = ({ email, names }: PasswordContext): readonly string
   return [...new Set([email.toLowerCase(), ...words])].filter(({ length }) => length >= guessedWordCharsMin)
 }
 
-/** Finds passwords that have little besides the names. Signs between letters count for nothing: attackers try these too. */
+/** Finds passwords with little besides these words. Attackers also try signs between letters, so signs do not count. */
 export const weaknessByNames = (password: string, context: PasswordContext): Weakness | null => {
   const whole = bare(password)
   const words = guessedWords(context).map(bare)

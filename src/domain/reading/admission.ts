@@ -5,18 +5,14 @@ import { RateWindow } from './rate-window.ts'
 
 export type ReadingsEventType = 'ReadingAccepted' | 'ReadingsSealed' | 'ReadingsFenced'
 
-/**
- * One key's readings, folded from `readings-<id>`. Changed in place: it is folded for every reading, and has one owner,
- * the key's actor.
- */
+/** One key's readings, folded from `readings-<id>`. Changes in place, because each reading folds it. The key's actor owns it. */
 export type ReadingsState = {
-  /** Of the last event folded; `null` before the first. */
+  /** Of the last event. `null` before the first. */
   revision: number | null
-  /** The last event's time, ms: the next is never recorded earlier. */
+  /** Of the last event, ms. The next is never earlier. */
   recordedAt: number
-  /** The event that ended the stream for good. */
   sealed: RecordedEvent<'ReadingsSealed'> | null
-  /** The highest revision of the key's stream that a fence asks for; -1 if none was met. */
+  /** The highest revision of the key's stream that a fence names. -1: no fence. */
   fencedAt: number
   readonly window: RateWindow
 }
@@ -29,7 +25,7 @@ export const noReadings = (windowMs: number): ReadingsState => ({
   window: new RateWindow(windowMs),
 })
 
-/** Folds one event of `readings-<id>`. The first may lie at any revision: a fold may begin where the window does. */
+/** The first event may have any revision, because loading begins where the window begins. */
 export const foldReadings = (readings: ReadingsState, event: RecordedEvent<ReadingsEventType>): void => {
   if (readings.revision !== null && event.revision !== readings.revision + 1) {
     throw new Error(
@@ -53,7 +49,7 @@ export const foldReadings = (readings: ReadingsState, event: RecordedEvent<Readi
   }
 }
 
-/** Folds a run of readings that were written by one append: `revision` is the first one's. */
+/** Folds the readings of one append. `revision` is the first one's. */
 export const foldRun = (
   state: ReadingsState,
   run: { readonly revision: number; readonly recordedAt: number; readonly readings: number },
@@ -73,17 +69,14 @@ const refusalOfStatus: Readonly<Record<Exclude<KeyStatus, 'active'>, ReadingRefu
   revoked: { kind: 'key_invalid', why: 'revoked' },
 }
 
-/** Why the key may store no reading at `now` (ms). `keyStatus` has the order. */
+/** `keyStatus` has the order of the refusals. `now` is ms. */
 export const refusalOfKey = (key: KeyState | null, isSealed: boolean, now: number): ReadingRefusal | null => {
   if (key === null) return unknown
   const status = keyStatus(key, now, isSealed)
   return status === 'active' ? null : refusalOfStatus[status]
 }
 
-/**
- * Whether so many more readings may be accepted now, all of them: the key first, then its window. `null` admits them. More
- * than the limit could never pass, which is another answer than "later".
- */
+/** `null` admits all `readings`. The key is judged before the window. A batch larger than the limit can never pass. */
 export const admit = (
   key: KeyState | null,
   state: ReadingsState,

@@ -1,6 +1,6 @@
 /**
- * Names the refused items of a batch again for a repeat. The log keeps only what the judgement depended on, and a repeat has
- * the same bytes. So its items are judged again (docs/decisions/014-repeats-are-judged-where-readings-are-appended.md).
+ * A repeat of a batch must name the refused items again. The log keeps no refusals, so the items are judged again
+ * (docs/decisions/014-repeats-are-judged-where-readings-are-appended.md).
  */
 import { done, type ItemRefusal, type Outcome, type ReadingRefusal, type RejectedItem, refused } from '../refusal.ts'
 import type { Judgement, KeptItem, Refusals } from './idempotency-key.ts'
@@ -8,12 +8,11 @@ import type { BatchContext, JudgedBatch, ParsedItem } from './judge-batch.ts'
 import { policyRefusal } from './reading.ts'
 
 /**
- * Number of the rules in `reading.ts` and `judge-batch.ts`. Raise it when other items become valid, or get another refusal.
- * Keep the old rules for `idempotencyMs`, or an update changes the answer to a repeat.
+ * Raise this number when other items become valid, or get another refusal. Keep the old rules for `idempotencyMs`, or an update
+ * changes the answer to a repeat.
  */
 export const judgementRules = 1
 
-/** What the log keeps of the refused items. `null` if there are none. */
 export const refusalsOf = ({ rejected }: JudgedBatch, { policy, now }: BatchContext): Refusals | null => {
   if (rejected.length === 0) return null
   const { readingAgeMsMax = null, readingAheadMsMax = null, retentionMs = null } = policy ?? {}
@@ -21,18 +20,18 @@ export const refusalsOf = ({ rejected }: JudgedBatch, { policy, now }: BatchCont
   return { kind: 'judgement', rejected: rejected.length, rules: judgementRules, atMs: now, bounds }
 }
 
-/** An item judged without the clock: why it is always refused, or the instant of its timestamp (ms). */
+/** An item judged without the clock: its refusal, or its timestamp (ms). */
 export type TimelessItem = ItemRefusal | number
 
-/** Kept until the actor knows if a batch is a repeat. The items themselves may take 1 MiB for each waiting request. */
+/** Held while a request waits, because the items themselves may take 1 MiB. */
 export const timelessItems = (items: readonly ParsedItem[]): readonly TimelessItem[] =>
   items.map((item) => (item.ok ? item.value.timestampMs : item.refusal))
 
-/** `cellar`: the one that the key belongs to. */
+/** `cellar` is the key's. */
 export type RepeatedBatch = { readonly items: readonly TimelessItem[]; readonly cellar: string }
 
 /**
- * The refused items, as the first answer named them. `store_unavailable` if only a newer version knows the rules.
+ * The refused items of the first answer. `store_unavailable` if only a newer version knows the rules.
  * @throws Error if the same bytes are judged differently now. A wrong answer would look like the first one.
  */
 export const rejectedThen = (

@@ -20,16 +20,15 @@ const nameFault = Type.Union([
   Type.Literal('lone_surrogate'),
 ])
 
-/** What the judgement of a batch depends on, besides its bytes and the cellar of its key. */
+/** What a judgement depends on, besides the bytes and the key's cellar. */
 const Judgement = Type.Object(
   {
     kind: Type.Literal('judgement'),
-    /** Number of refused items. */
     rejected: Type.Integer({ minimum: 1 }),
     /** See `judgementRules`. */
     rules: Type.Integer({ minimum: 1 }),
     atMs: ms,
-    /** The cellar's. All `null` if the node did not know the cellar and applied no bounds. */
+    /** All `null` if the node did not know the cellar. */
     bounds: Type.Object(
       { readingAgeMsMax: orNull(ms), readingAheadMsMax: orNull(ms), retentionMs: orNull(ms) },
       strict,
@@ -39,7 +38,7 @@ const Judgement = Type.Object(
 )
 export type Judgement = Static<typeof Judgement>
 
-/** Only in version 1. The cellar and the endpoint are left out, because the repeat has both. */
+/** Only in version 1, without the cellar and the endpoint, which the repeat has. */
 const KeptRefusal = Type.Union([
   Type.Object({ kind: kind('invalid_body') }, strict),
   Type.Object({ kind: kind('missing_field'), fields: Type.Array(field) }, strict),
@@ -58,11 +57,10 @@ const KeptRefusal = Type.Union([
   Type.Object({ kind: kind('cellar_mismatch') }, strict),
 ])
 
-/** One refused item, as version 1 stored it. */
 const KeptItem = Type.Object({ index: Type.Integer({ minimum: 0 }), refusal: KeptRefusal }, strict)
 export type KeptItem = Static<typeof KeptItem>
 
-/** Version 1 stored the refusals themselves. They are still read. */
+/** Version 1. Still read. */
 const KeptVerdicts = Type.Object(
   { kind: Type.Literal('verdicts'), items: Type.Array(KeptItem, { minItems: 1 }) },
   strict,
@@ -73,11 +71,11 @@ export type Refusals = Static<typeof Refusals>
 
 export const Idempotency = Type.Object(
   {
-    /** Of the header's text. The text is never stored, because a careless device puts its API key there. */
+    /** The header's text is never stored, because a careless device puts its API key there. */
     keyHash: sha256,
     /** Of the decompressed body, because a retry may be compressed differently. */
     bodyHash: sha256,
-    /** `null`: a single reading. `refusals` lets a repeat name the refused items. */
+    /** `null`: a single reading. */
     batch: orNull(Type.Object({ accepted: Type.Integer({ minimum: 1 }), refusals: orNull(Refusals) }, strict)),
   },
   strict,
@@ -92,7 +90,7 @@ export const idempotencyKeyHash = (text: string): string | null =>
 
 export const bodyHash = (body: Uint8Array): string => Bun.SHA256.hash(body, 'hex')
 
-/** The first event of an append that a request with an `Idempotency-Key` made. */
+/** An append by a request with an `Idempotency-Key`: its first event. */
 export type IdempotentAppend = {
   readonly stream: string
   readonly revision: number
@@ -103,9 +101,8 @@ export type IdempotentAppend = {
 
 type Appended = Omit<IdempotentAppend, 'idempotency'> & { readonly metadata: { readonly idempotency?: Idempotency } }
 
-/** `null` if no such append begins with this event. */
 export const idempotentAppendAt = ({ stream, revision, recordedAt, metadata }: Appended): IdempotentAppend | null =>
   metadata.idempotency === undefined ? null : { stream, revision, recordedAt, idempotency: metadata.idempotency }
 
-/** From then on the idempotency key may be used for another request. `now` is ms. */
+/** Then another request may use the idempotency key. `now` is ms. */
 export const isForgotten = ({ recordedAt }: IdempotentAppend, now: number): boolean => now - recordedAt >= idempotencyMs

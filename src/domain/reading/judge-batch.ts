@@ -9,10 +9,10 @@ import {
   type TimestampPolicy,
 } from './reading.ts'
 
-/** A batch of which each item was judged alone: the valid ones in their order, and why each of the others is none. */
+/** Each item was judged alone. `readings` has the valid ones in their order. */
 export type JudgedBatch = { readonly readings: readonly Reading[]; readonly rejected: readonly RejectedItem[] }
 
-/** The items of a body that was parsed as JSON: `{"readings":[…]}`, and other fields are ignored. */
+/** The items of `{"readings":[…]}`. Other fields are ignored. */
 export const parseBatch = (json: unknown): Outcome<readonly unknown[], ReadingRefusal> => {
   if (typeof json !== 'object' || json === null || !Object.hasOwn(json, 'readings')) return noBatch
   const items: unknown = Reflect.get(json, 'readings')
@@ -24,13 +24,13 @@ export const parseBatch = (json: unknown): Outcome<readonly unknown[], ReadingRe
 
 const noBatch = refused<ReadingRefusal>({ kind: 'invalid_body', what: 'batch' })
 
-/** What a reading has to fit: the key's cellar, that cellar's bounds (`null`: not known here), at `now` (ms). */
+/** `cellar` is the key's. `policy` is `null` if this node does not know the cellar. `now` is ms. */
 export type BatchContext = { readonly cellar: string; readonly policy: TimestampPolicy | null; readonly now: number }
 
 export const judgeBatch = (items: readonly unknown[], context: BatchContext): JudgedBatch =>
   judgeEach(items, (item) => parseItem(item, context.cellar), context)
 
-/** An item without the clock: its reading, or why it is refused at any time. */
+/** An item judged without the clock. */
 export type ParsedItem = Outcome<ParsedReading, ItemRefusal>
 
 export const parseItems = (items: readonly unknown[], cellar: string): readonly ParsedItem[] =>
@@ -41,7 +41,7 @@ type Time = Omit<BatchContext, 'cellar'>
 export const judgeItems = (items: readonly ParsedItem[], time: Time): JudgedBatch =>
   judgeEach(items, (item) => item, time)
 
-/** One pass: a list of parsed items would keep 2,000 objects of a full batch alive until its end. */
+/** One pass, because a list of parsed items would keep 2,000 objects alive. */
 const judgeEach = <T>(items: readonly T[], parsedOf: (item: T) => ParsedItem, { policy, now }: Time): JudgedBatch => {
   const readings: Reading[] = []
   const rejected: RejectedItem[] = []

@@ -1,17 +1,14 @@
 import { encodedReadingBytesBesideData } from '../../limits.ts'
 import type { Reading } from './reading.ts'
 
-/**
- * What readings take in an append, in the most spacious form that any engine has, JSON: so that the bounds are the same
- * wherever the log lies, and a receipt never depends on the engine.
- */
+/** Size in an append as JSON, the largest form of all engines. So the bound is the same for each engine. */
 export const encodedBytesExceed = (readings: readonly Reading[], bytesMax: number): boolean => {
-  // Nearly every batch is far below the bound, and then no reading has to be written out.
+  // Nearly every batch is far below the bound, and this estimate is cheap.
   if (sumOf(readings, encodedBytesAtMost) <= bytesMax) return false
   return sumOf(readings, encodedBytes) > bytesMax
 }
 
-/** Never less than `encodedBytes`: UTF-8 takes at most 3 bytes a code unit, an escaped one 2, and a number 24 characters. */
+/** At least `encodedBytes`: a code unit takes at most 3 bytes, an escaped one 2, a number 24. */
 export const encodedBytesAtMost = ({ cellar, rack, keg, timestamp }: Reading): number =>
   3 * (cellar.length + rack.length + keg.length) +
   timestamp.length +
@@ -21,7 +18,7 @@ export const encodedBytesAtMost = ({ cellar, rack, keg, timestamp }: Reading): n
 
 const fieldNameBytes = '{"cellar":"","rack":"","keg":"","value":,"timestamp":""}'.length
 
-/** Counts without writing: writing a megabyte of names as JSON holds the event loop for 26 ms. */
+/** Counts only, because writing 1 MB of JSON blocks the event loop for 26 ms. */
 const encodedBytes = ({ cellar, rack, keg, value, timestamp }: Reading): number =>
   jsonBytes(cellar) +
   jsonBytes(rack) +
@@ -31,7 +28,7 @@ const encodedBytes = ({ cellar, rack, keg, value, timestamp }: Reading): number 
   fieldNameBytes +
   encodedReadingBytesBesideData
 
-/** A name holds no control character and no lone surrogate, so JSON escapes only the quote and the backslash in it. */
+/** Names have no control characters or lone surrogates, so JSON escapes only quotes and backslashes. */
 const jsonBytes = (name: string): number => {
   let escapes = 0
   for (let at = 0; at < name.length; at += 1) {

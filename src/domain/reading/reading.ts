@@ -11,21 +11,17 @@ import {
 import { nameFault } from '../text.ts'
 import { parseTimestamp } from './timestamp.ts'
 
-/** A reading as a device sent it; the log keeps exactly this. */
+/** As the device sent it. The log keeps exactly this. */
 export type Reading = EventData<'ReadingAccepted'>
 
-/** What one request wants stored, all or nothing: its one reading, or the valid ones of its batch, at least one. */
+/** What one request stores, all or nothing. At least one reading. */
 export type Readings = Reading | readonly Reading[]
 
 export const isBatch = (readings: Readings): readings is readonly Reading[] => Array.isArray(readings)
 
-/** A reading that keeps every rule, and the instant of its timestamp in ms. */
 export type ParsedReading = { readonly reading: Reading; readonly timestampMs: number }
 
-/**
- * Judges a body that was parsed as JSON. Missing fields come first, all of them in one refusal; then the first fault in the
- * contract's order of fields (section 2.1), type before rule. Other fields are ignored.
- */
+/** Judges parsed JSON in the order of docs/contract.md, "One reading": all missing fields, then the first fault, type before rule. */
 export const parseReading = (json: unknown): Outcome<ParsedReading, ItemRefusal> => {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     return refused({ kind: 'invalid_body', what: 'reading' })
@@ -68,17 +64,16 @@ export const parseReading = (json: unknown): Outcome<ParsedReading, ItemRefusal>
   return done({ reading: { cellar, rack, keg, value, timestamp }, timestampMs })
 }
 
-/** Keys belong to a cellar, and their readings to that one; only then do its bounds concern them. */
+/** A key stores readings of its own cellar only. Judged before the cellar's bounds. */
 export const cellarRefusal = (reading: Reading, cellar: string): ItemRefusal | null =>
   reading.cellar === cellar ? null : { kind: 'cellar_mismatch', cellar }
 
-/** The part of a cellar's policy that concerns the timestamps of its readings. */
 export type TimestampPolicy = Pick<CellarPolicy, 'readingAgeMsMax' | 'readingAheadMsMax' | 'retentionMs'>
 
-/** The bounds that a cellar sets for its readings' timestamps, at `now` (ms); by itself the service sets none. */
+/** The service itself sets no bounds for timestamps. `now` is ms. */
 export const policyRefusal = (timestampMs: number, policy: TimestampPolicy, now: number): ItemRefusal | null => {
   const { readingAgeMsMax, readingAheadMsMax, retentionMs } = policy
-  // What is older than anything that is kept is refused too, never accepted and dropped.
+  // A reading beyond the retention is refused, because it would be accepted and then purged.
   const ageMsMax = Math.min(readingAgeMsMax ?? Number.POSITIVE_INFINITY, retentionMs ?? Number.POSITIVE_INFINITY)
   if (now - timestampMs > ageMsMax) return { kind: 'timestamp_too_old', ageMsMax }
   if (readingAheadMsMax !== null && timestampMs - now > readingAheadMsMax) {
@@ -89,7 +84,7 @@ export const policyRefusal = (timestampMs: number, policy: TimestampPolicy, now:
 
 const fieldsInOrder: readonly ReadingField[] = ['cellar', 'rack', 'keg', 'value', 'timestamp']
 
-/** Only what the body itself holds: a field that came from a prototype was never sent. JSON has no `undefined`. */
+/** A field of a prototype was never sent. */
 const own = (body: Partial<Record<ReadingField, unknown>>, field: ReadingField): unknown =>
   Object.hasOwn(body, field) ? body[field] : undefined
 

@@ -1,13 +1,13 @@
 /**
- * The timestamp rule of a reading (docs/contract.md, "Timestamp"). It runs for every reading, so it reads character codes and
- * uses no regular expression.
+ * The timestamp rule (docs/contract.md, "Timestamp"). It runs for every reading, so it reads character codes, which is faster than
+ * a regular expression.
  */
 import { daysInMonth, daysSince1970 } from '../calendar.ts'
 
-/** `form`: other characters than the rule allows. `no_such_instant`: for example 30 February, or 24:00:00. */
+/** `form`: wrong characters. `no_such_instant`: for example 30 February. */
 export type TimestampFault = 'form' | 'no_such_instant'
 
-/** Milliseconds since 1970, rounded down, or the fault. */
+/** Ms since 1970, rounded down. */
 export const parseTimestamp = (text: string): number | TimestampFault => {
   if (!separatorsStand(text)) return 'form'
   const year = twoDigits(text, 0) * 100 + twoDigits(text, 2)
@@ -64,8 +64,8 @@ const twoDigits = (text: string, at: number): number => {
 }
 
 /**
- * The 4th to 9th fractional digit of a valid timestamp, as whole nanoseconds. A double cannot hold them beside the
- * milliseconds: it is exact to about 200 ns.
+ * The 4th to 9th fractional digit of a valid timestamp, as nanoseconds. A double cannot hold them too: it is exact to about 200
+ * ns.
  */
 export const nanosecondsPastMs = (timestamp: string): number => {
   if (timestamp.length < '2026-03-01T12:00:00.0000Z'.length) return 0
