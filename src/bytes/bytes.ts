@@ -20,7 +20,6 @@ export class ByteWriter {
     return this.#bytes.subarray(0, this.#length)
   }
 
-  /** A copy. */
   finish(): Uint8Array {
     return this.#bytes.slice(0, this.#length)
   }

@@ -5,7 +5,7 @@ import type { ByteReader, ByteWriter } from './bytes.ts'
 const kinds = { utf8: 0, seenBefore: 1, utf16: 2 } as const
 const kindBits = 4
 
-/** Numbers of the texts of one row. */
+/** A name that occurs again in a row is written as its number. */
 export type WrittenTexts = Map<string, number>
 
 export const writeText = (writer: ByteWriter, text: string): void => {
@@ -19,7 +19,6 @@ export const writeText = (writer: ByteWriter, text: string): void => {
   writer.bytes(bytes)
 }
 
-/** A repeated name is written as its number. */
 export const writeName = (writer: ByteWriter, name: string, seen: WrittenTexts): void => {
   const number = seen.get(name)
   if (number !== undefined) {
@@ -76,8 +75,7 @@ const decode = (bytes: Uint8Array, kind: number): string => {
 
 type Interned = { readonly bytes: Uint8Array; readonly text: string }
 
-// A hash table. A replay reads the same few thousand names a million times. A look-up costs less than decoding, and all readings
-// share one string.
+// A hash table. A replay reads the same names a million times. A look-up is faster than decoding, and readings share the string.
 const internTable = new Array<Interned | undefined>(internedNamesMax).fill(undefined)
 
 const interned = (bytes: Uint8Array, from: number, length: number): string => {

@@ -11,8 +11,8 @@ export const dayMs = 86_400_000
 export const dayOf = (ms: number): number => Math.floor(ms / dayMs)
 
 /**
- * Readings accepted before this midnight (ms) are purged, so a key is purged at most once a day. A reading stays for `retentionMs`,
- * and at most a day and the margin longer.
+ * Retention purges what was accepted before this midnight (ms), so each key at most once a day. A reading stays at most a day and
+ * the margin longer than `retentionMs`.
  */
 export const purgeBefore = (now: number, retentionMs: number): number =>
   Math.max(0, Math.floor((now - retentionMs - retentionMarginMs) / retentionMsMin) * retentionMsMin)

@@ -20,7 +20,6 @@ export const noPolicy: CellarPolicy = {
   retentionMs: null,
 }
 
-/** For the readings of one key. */
 export type Purge = Omit<EventData<'ReadingsPurged'>, 'cellar' | 'acceptedBefore'>
 
 export type CellarCommand =

@@ -1,6 +1,6 @@
 /**
- * Every event that the log can have. A stored event is never rewritten. A changed shape is a new schema version, and the codec
- * converts the old one when it is read. Times are ms.
+ * Every event that the log can have. Stored events are never rewritten. A changed shape is a new schema version, and
+ * `src/log/codec/upcast.ts` converts old ones. Times are ms.
  */
 import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { dayMs } from './calendar.ts'
@@ -33,20 +33,18 @@ export const CellarPolicy = Type.Object(
 )
 export type CellarPolicy = Static<typeof CellarPolicy>
 
-/** `data` of every event type at its newest schema version. */
 export const eventData = {
   LogCreated: Type.Object({ logId: Type.String() }, strict),
   /** No node may serve a copy before `LogCopyEnded`. */
   LogCopyBegun: Type.Object({ copyId: Type.String() }, strict),
-  /** Both logs are equal. `digest` is the SHA-256 of the events. */
+  /** `digest` is the SHA-256 of the events, equal in both logs. */
   LogCopyEnded: Type.Object({ digest: Type.String(), events: Type.Integer({ minimum: 0 }) }, strict),
   /** In a copy: keeps the revision of a purged reading, and is purged too. */
   RevisionVacant: Type.Object({}, strict),
 
-  /** The SQLite file has another schema, and a person accepted that at a start. */
+  /** A person accepted at a start that the SQLite file has another schema. */
   LogSchemaAccepted: Type.Object({ differences: Type.Array(Type.String()) }, strict),
 
-  /** In a stream of records. All were recorded before `recordedBefore`. */
   RecordsPurged: Type.Object(
     {
       firstRevision: Type.Integer({ minimum: 0 }),
@@ -56,13 +54,13 @@ export const eventData = {
     },
     strict,
   ),
-  /** Never stored. Replaces a record that is newer or damaged. `recordedAt` is 0 if it is unreadable too. */
+  /** Never stored. Replaces a newer or damaged record. `recordedAt` may be 0. */
   RecordUnreadable: Type.Object({ type: Type.String(), why: Type.String() }, strict),
 
   CellarCreated: Type.Object({ cellar: Type.String(), title: Type.String() }, strict),
   CellarRenamed: Type.Object({ title: Type.String() }, strict),
   CellarPolicyChanged: Type.Object({ policy: CellarPolicy }, strict),
-  /** In the cellar's stream: the first revisions of a key's readings stream are deleted. `readings` of them were readings. */
+  /** In the cellar's stream. `readings` counts the deleted revisions that were readings. */
   ReadingsPurged: Type.Object(
     {
       cellar: Type.String(),
@@ -95,9 +93,9 @@ export const eventData = {
   KeyRelabelled: Type.Object({ label: Type.String(), note: Type.String() }, strict),
   KeyLimitChanged: Type.Object({ limit: orNull(Limit) }, strict),
   KeyExpirySet: Type.Object({ expiresAt: orNull(ms) }, strict),
-  /** In the old key's stream, before `KeyCreated`. The old key works for `overlapMs` after the new key's first use. */
+  /** In the old key's stream, before `KeyCreated`. `overlapMs` counts from the new key's first use. */
   KeyRotated: Type.Object({ successorId: Type.String(), overlapMs: Type.Integer({ minimum: 0 }) }, strict),
-  /** First use of the successor. `expiresAt` is the old key's new expiry, never later than before. */
+  /** The successor was used. `expiresAt` is the old key's, and never later than before. */
   KeySuperseded: Type.Object({ successorId: Type.String(), usedAt: ms, expiresAt: ms }, strict),
   KeySuspended: Type.Object({ reason: Type.String() }, strict),
   KeyResumed: Type.Object({ reason: Type.String() }, strict),
@@ -120,7 +118,6 @@ export const eventData = {
   /** A node reads the key's stream to this revision before its next append. */
   ReadingsFenced: Type.Object({ keyRevision: Type.Integer({ minimum: 0 }) }, strict),
 
-  /** `purpose` is `null` in version 1. */
   OperatorLinkIssued: Type.Object(
     {
       email: orNull(Type.String()),
@@ -145,8 +142,8 @@ export const eventData = {
     strict,
   ),
   /**
-   * Ends every session of the operator, and forgets all known browsers. `linkMadeBy` is an e-mail or `cli`. `linkHash` is `null` if
-   * the operator gave the old password. Then `linkMadeBy` is copied from the old password.
+   * Ends every session, and forgets all known browsers. `linkHash` is `null` if the operator gave the old password. Then
+   * `linkMadeBy` is copied from it. `linkMadeBy` is an e-mail or `cli`.
    */
   OperatorPasswordSet: Type.Object(
     { passwordHash: Type.String(), linkHash: orNull(Type.String()), linkMadeBy: orNull(Type.String()) },
@@ -155,10 +152,7 @@ export const eventData = {
   OperatorRoleChanged: Type.Object({ role: Role }, strict),
   /** Ends the account, its sessions and its links, or withdraws an invitation. */
   OperatorRemoved: Type.Object({}, strict),
-  /**
-   * The session ends at `expiresAt`, or at `idleAt` if it is not used. `deviceHash` is the SHA-256 of a secret in the browser.
-   * `seenRevision` is the revision of the `SignInSeen`.
-   */
+  /** An unused session ends at `idleAt`. `deviceHash` is of a secret in the browser, `seenRevision` of the `SignInSeen`. */
   OperatorSignedIn: Type.Object(
     {
       sessionHash: Type.String(),
@@ -169,16 +163,14 @@ export const eventData = {
     },
     strict,
   ),
-  /** The session was used, so `idleAt` is later. */
   OperatorSessionRenewed: Type.Object({ sessionHash: Type.String(), idleAt: ms }, strict),
   OperatorSignedOut: Type.Object({ sessionHash: Type.String() }, strict),
 
-  /** In `signins-node`, which is purged, because these are personal data. Written before the `OperatorSignedIn`. */
+  /** Personal data, so in `signins-node`, which is purged. Comes before the `OperatorSignedIn`. */
   SignInSeen: Type.Object(
     { email: Type.String(), sessionId: Type.String(), address: Type.String(), browser: Type.String() },
     strict,
   ),
-  /** In `signins-node`: sums of a node's refused sign-ins from `from` to `to`. */
   SignInsRefused: Type.Object(
     {
       from: ms,
@@ -196,7 +188,6 @@ export const eventData = {
 export type EventType = keyof typeof eventData
 export type EventData<T extends EventType> = Static<(typeof eventData)[T]>
 
-/** Newest version of each type. `src/log/codec/upcast.ts` converts older ones. */
 export const schemaVersion = {
   ...(Object.fromEntries(Object.keys(eventData).map((type) => [type, 1])) as Record<EventType, number>),
   CellarPolicyChanged: 2,
@@ -208,15 +199,13 @@ export const schemaVersion = {
 }
 
 /**
- * `id` is the beginning of the session's hash. `linkMadeBy` made the link that set the operator's password, and so may be the
- * person who acts here.
+ * `id` is the beginning of the session's hash. `linkMadeBy` made the link that set the password, and may be the person who acts.
  */
 export const BySession = Type.Object({ id: Type.String(), linkMadeBy: orNull(Type.String()) }, strict)
 export type BySession = Static<typeof BySession>
 
 /**
- * `cli` is a person with access to the data folder, `system` the service. An operator without a session used a link, or the event
- * is older than version 2 of `OperatorSignedIn`.
+ * `cli` is a person with access to the data folder, `system` the service. Old events, and uses of a link, have no `session`.
  */
 export const By = Type.Union([
   Type.Object({ kind: Type.Literal('operator'), email: Type.String(), session: Type.Optional(BySession) }, strict),
@@ -229,14 +218,13 @@ export type By = Static<typeof By>
 const everyMetadata = {
   by: By,
   requestId: Type.String(),
-  /** `correlationId` is the first request, `causationId` the direct cause. */
   correlationId: Type.String(),
   causationId: Type.String(),
 }
 
 /**
- * Only the first event of a request with an `Idempotency-Key` has `idempotency`. These are two shapes, because checking an
- * optional field takes 80 ns more for every reading.
+ * Only the first event of a request has `idempotency`. Two shapes, because checking an optional field takes 80 ns more for every
+ * reading.
  */
 export const Metadata = Type.Union([
   Type.Object(everyMetadata, strict),

@@ -58,7 +58,7 @@ export type ParsedKey = {
   readonly secretHash: Uint8Array
 }
 
-/** `null` if the text is no key. It runs for every request, so it allocates nothing before the checksum is right. */
+/** `null`: no key. Allocates nothing before the checksum is right, because it runs for every request. */
 export const parseKey = (text: string): ParsedKey | null => {
   if (text.length !== keyChars || !text.startsWith(prefix) || text.charCodeAt(idEnd) !== underscore) return null
   for (let at = idStart; at < secretEnd; at += 1) {
@@ -83,7 +83,6 @@ export const secretMatches = (parsed: ParsedKey, storedHash: string): boolean =>
   return timingSafeEqual(parsed.secretHash, stored)
 }
 
-/** Used by each comparison, which needs less memory than the bytes of every key. */
 const stored = Buffer.alloc(32)
 
 /** -1: no base62 digit. */

@@ -2,31 +2,27 @@ import type { By, Decided, EventData, Limit, RecordedEvent } from './events.ts'
 import { isExpired } from './expiry.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
-/** Who changed a key, when (ms) and why. `reason` may be empty. */
+/** Who changed a key, when (ms) and why. */
 export type Attribution = { readonly at: number; readonly by: By; readonly reason: string }
 
 export type Rotation = {
   /** This key does not exist if the rotation stopped before `KeyCreated`. */
   readonly successorId: string
-  /** The old key works this long after the successor's first use. */
   readonly overlapMs: number
   /** The successor's first use, and the expiry that followed. `null`: not used yet. */
   readonly superseded: { readonly usedAt: number; readonly expiresAt: number } | null
 }
 
-/** One key, folded from `key-<id>`. `keyStatus` says if it is expired. */
+/** Folded from `key-<id>`. `keyStatus` says if the key is expired. */
 export type KeyState = {
   readonly keyId: string
   readonly cellar: string
   readonly label: string
   readonly note: string
-  /** SHA-256, hex. */
   readonly secretHash: string
-  /** `null`: the cellar's limit. */
   readonly limit: Limit | null
-  /** See `isExpired`. */
   readonly expiresAt: number | null
-  /** The key that this one replaces, if that key's rotation names this one too. */
+  /** The old key's rotation must name this key too. */
   readonly predecessorId: string | null
   readonly rotation: Rotation | null
   readonly created: Attribution
@@ -42,8 +38,8 @@ export const keyStatuses = ['active', 'expired', 'suspended', 'revoked'] as cons
 export type KeyStatus = (typeof keyStatuses)[number]
 
 /**
- * The one order in which a key is refused: revoked, suspended, expired (docs/contract.md, "Keys"). A sealed stream is revoked,
- * because a node may die between the seal and `KeyRevoked`.
+ * The only order in which a key is refused (docs/contract.md, "Keys"). A sealed stream counts as revoked, because a node may die
+ * between the seal and `KeyRevoked`.
  */
 export const keyStatus = (key: KeyState, now: number, isSealed = false): KeyStatus => {
   if (isSealed || key.revoked !== null) return 'revoked'
@@ -84,7 +80,7 @@ export type KeyEventType =
 
 export type DecidedKey = Decided<KeyEventType>
 
-/** No events if the key is already so. `now` is ms. A revoked key refuses every command except `RevokeKey`. */
+/** No events if the key is already so. `now` is ms. */
 export const decideKey = (
   key: KeyState | null,
   command: KeyCommand,
@@ -144,8 +140,8 @@ export const isExpiryToRecord = (key: KeyState, now: number): boolean =>
   key.revoked === null && isExpired(key, now) && key.expiryRecorded !== key.expiresAt
 
 /**
- * A suspended key can be rotated. An expired key cannot, because its expiry is copied. A second rotation replaces the first
- * until the successor is used, because the successor's text may be lost (docs/decisions/012-a-rotation-is-two-appends.md).
+ * A second rotation replaces the first until the successor is used, because the successor's text may be lost
+ * (docs/decisions/012-a-rotation-is-two-appends.md).
  */
 const decideRotation = (
   key: KeyState,
@@ -154,7 +150,7 @@ const decideRotation = (
 ): Outcome<readonly DecidedKey[], CommandRefusal> => {
   const { rotation } = key
   if (rotation?.successorId === successorId) {
-    // The same rotation with another overlap changes it, until the successor is used.
+    // Another overlap changes the same rotation, until the successor is used.
     if (rotation.overlapMs === overlapMs || rotation.superseded !== null) return done([])
   }
   const refusal = rotationRefusal(key, now)
@@ -166,7 +162,7 @@ export type RotationRefusal = Extract<
   { readonly kind: 'key_is_revoked' | 'key_is_superseded' | 'key_is_expired' }
 >
 
-/** `null`: the key can be rotated. A suspended key can be rotated, so the order differs from `keyStatus`. */
+/** A suspended key can be rotated. An expired key cannot, because the successor gets its expiry. */
 export const rotationRefusal = (key: KeyState, now: number): RotationRefusal | null => {
   const { rotation, revoked } = key
   if (revoked !== null) return { kind: 'key_is_revoked' }
@@ -178,10 +174,9 @@ export const rotationRefusal = (key: KeyState, now: number): RotationRefusal | n
 export const isEnding = ({ rotation, expiresAt }: KeyState): boolean =>
   rotation !== null && rotation.superseded !== null && expiresAt !== null && expiresAt <= rotation.superseded.expiresAt
 
-/** The key that replaces this one. `null`: none, or the rotation stopped before `KeyCreated`. */
+/** `null`: no rotation, or it stopped before `KeyCreated`. */
 export const followerOf = (key: KeyState, get: (keyId: string) => KeyState | null): KeyState | null => {
   const named = key.rotation === null ? null : get(key.rotation.successorId)
-  // Another key may have got the id.
   return named?.predecessorId === key.keyId ? named : null
 }
 

@@ -5,15 +5,14 @@ import { makerOf, type OperatorLink } from './operator.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
 /**
- * Set-up links, folded from `operator-setup`. A set-up link has no e-mail until its use. The first use ends all other links,
- * because they stay in a terminal's history and each would make an admin.
+ * Folded from `operator-setup`. The first use ends all other links, because each would make an admin and may stay in a
+ * terminal's history.
  */
 export type SetupState = {
   /** Unused, oldest first. */
   readonly links: readonly OperatorLink[]
   /**
-   * The last used link. The use and `OperatorAdded` are appends in two streams, and a node may die between them. Then the same link
-   * works again for the same e-mail.
+   * The last used link. A node may die between this append and `OperatorAdded`, so the link works again for the same e-mail.
    */
   readonly spent: (OperatorLink & { readonly email: string }) | null
   /** `null` before the first event. */
@@ -53,7 +52,7 @@ export const decideSetup = (
   }
 }
 
-/** A link that works at `now` (ms). `email`: the link works for this e-mail only. */
+/** A link that works at `now` (ms). A used one works for its `email` only. */
 export const setupLink = (
   { links, spent }: SetupState,
   linkHash: string,

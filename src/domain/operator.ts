@@ -8,7 +8,6 @@ export type OperatorLink = {
   readonly linkHash: string
   readonly role: Role
   readonly expiresAt: number
-  /** An e-mail, or `cli`. */
   readonly madeBy: string
 }
 
@@ -19,17 +18,14 @@ export type OperatorSession = {
   /** An unused session ends here. */
   readonly idleAt: number
   readonly deviceHash: string | null
-  /** Revision of the `SignInSeen`. */
   readonly seenRevision: number | null
-  /** Made the link that set the password. */
+  /** An e-mail or `cli`: who made the link that set the password. */
   readonly linkMadeBy: string | null
 }
 
-/** The log and pages show only the beginning of the hash. */
 export const sessionIdOf = ({ sessionHash }: { readonly sessionHash: string }): string =>
   sessionHash.slice(0, sessionIdChars)
 
-/** A link that another person made for this account. */
 export type LinkFromOther = {
   readonly linkHash: string
   readonly madeBy: string
@@ -37,7 +33,7 @@ export type LinkFromOther = {
   readonly usedAt: number | null
 }
 
-/** One operator, folded from `operator-<digest>`. Without an account it is an invitation. */
+/** Folded from `operator-<digest>`. Without an account it is an invitation. */
 export type OperatorState = {
   readonly email: string
   readonly account: OperatorAccountState | null
@@ -59,13 +55,12 @@ export type OperatorAccountState = {
   /** `null`: the operator set the password. */
   readonly passwordLinkMadeBy: string | null
   readonly lastSignedInAt: number | null
-  /** Hashes of browsers that signed in with this password. Oldest first. */
   readonly devices: readonly string[]
   /** Oldest first. */
   readonly linksFromOthers: readonly LinkFromOther[]
 }
 
-/** The last admin cannot be removed. An operator's stream does not know the others. */
+/** The last admin stays. */
 type Remaining = { readonly otherAdmins: number }
 
 export type OperatorCommand =
@@ -79,7 +74,6 @@ export type OperatorCommand =
       readonly linkHash: string
       readonly expiresAt: number
     }
-  /** Adds the operator or sets the password. */
   | {
       readonly type: 'SpendOperatorLink'
       readonly email: string
@@ -91,7 +85,7 @@ export type OperatorCommand =
   | ({ readonly type: 'SetOperatorRole'; readonly role: Role } & Remaining)
   /** Also withdraws an invitation. */
   | ({ readonly type: 'RemoveOperator' } & Remaining)
-  /** `passwordHash`: the password was checked against it. `endsSessionHash`: the browser's earlier session. */
+  /** The password was checked against `passwordHash`. `endsSessionHash`: the browser's earlier session. */
   | ({
       readonly type: 'SignIn'
       readonly passwordHash: string
@@ -100,7 +94,7 @@ export type OperatorCommand =
   | { readonly type: 'RenewSession'; readonly sessionHash: string; readonly idleAt: number }
   | { readonly type: 'SignOut'; readonly sessionHash: string }
   | { readonly type: 'EndSessions'; readonly which: EndedSessions }
-  /** `oldPasswordHash`: the old password was checked against it. A new session replaces all others. */
+  /** The old password was checked against `oldPasswordHash`. A new session replaces all others. */
   | ({
       readonly type: 'ChangePassword'
       readonly inSessionHash: string
@@ -141,7 +135,7 @@ export const decideOperator = (operator: OperatorState | null, command: Operator
       return spendLink(operator, command, now)
     case 'AddOperator': {
       if (account !== null) return refused({ kind: 'operator_exists' })
-      // Otherwise a removed operator could use the same set-up link again.
+      // A removed operator could otherwise use the same set-up link again.
       if (operator?.wasAdded === true) return refused({ kind: 'operator_was_removed' })
       const { type: _, ...data } = command
       return done([{ type: 'OperatorAdded', data }])
@@ -203,8 +197,7 @@ const isLastAdmin = ({ role }: OperatorAccountState, { otherAdmins }: Remaining)
   role === 'admin' && otherAdmins === 0
 
 /**
- * The password may change while a sign-in checks the old one. Then no session opens. The oldest sessions end at
- * `sessionsPerOperatorMax`.
+ * No session opens if the password changed while it was checked. Beyond `sessionsPerOperatorMax` the oldest sessions end.
  */
 const signIn = (
   operator: OperatorState | null,
@@ -248,8 +241,7 @@ const renewSession = (
 }
 
 /**
- * `linkMadeBy` is copied to the new password. The maker of the link may know the old password, and could otherwise hide that by
- * changing it.
+ * Keeps `linkMadeBy`. The maker of the link may know the old password, and could otherwise hide that by changing it.
  */
 const changePassword = (
   operator: OperatorState | null,
@@ -319,8 +311,7 @@ const withLink = (operator: OperatorState | null, event: Fold<'OperatorLinkIssue
 }
 
 /**
- * Who made a link for `account`: an e-mail, or `cli`. If the session's password came from another person's link, that person may
- * hold the session. So they count as the maker.
+ * An e-mail or `cli`. The person who set the session's password by a link may hold the session, and counts as the maker.
  */
 export const makerOf = (by: By, account: string | null): string => {
   if (by.kind !== 'operator') return 'cli'
@@ -332,7 +323,7 @@ const withNewAccount = (
   { data, revision, recordedAt }: Fold<'OperatorAdded'>,
 ): OperatorState => {
   const { email, role, passwordHash, linkHash } = data
-  // An admin can also set another person's password by removing and inviting them again.
+  // An admin who removes and invites a person can set their password.
   const isReset = operator?.wasAdded === true
   // Version 1 does not name the link.
   const linkMadeBy = isReset ? (data.linkMadeBy ?? operator.links.at(-1)?.madeBy ?? null) : null
@@ -354,7 +345,6 @@ const withPassword = (
   { account, ...known }: WithAccount,
   { data, recordedAt, revision }: Fold<'OperatorPasswordSet'>,
 ): OperatorState => {
-  // Version 1 does not name the maker.
   const link = known.links.find(({ linkHash }) => linkHash === data.linkHash)
   const linkMadeBy = data.linkMadeBy ?? link?.madeBy ?? null
   const linksFromOthers = account.linksFromOthers.map((made) =>

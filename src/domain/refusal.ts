@@ -1,9 +1,9 @@
 import type { Limit, Role } from './events.ts'
 
-/** Every refusal, as a value. `http/problem.ts` has the words and the status. A refusal never carries the caller's input. */
+/** `http/problem.ts` has the words and the status. A refusal never carries the caller's input. */
 export type ReadingRefusal =
   | { readonly kind: 'key_missing' }
-  /** The caller gets the same answer for each `why`. Only admins see it. */
+  /** The caller's answer is the same for each `why`. */
   | { readonly kind: 'key_invalid'; readonly why: 'unknown' | 'revoked' | 'suspended' }
   | { readonly kind: 'key_expired' }
   | { readonly kind: 'rate_limited'; readonly limit: Limit; readonly retryAfterMs: number; readonly window: 'readings' }
@@ -20,15 +20,13 @@ export type ReadingRefusal =
   | { readonly kind: 'batch_empty' }
   | { readonly kind: 'batch_too_large'; readonly readingsMax: number; readonly bound: 'batch' | 'key' | 'structure' }
   | { readonly kind: 'malformed_json'; readonly fault: 'empty' | 'not_gzip' | 'not_utf8' | 'not_json' | 'bare_nan' }
-  /** Every item was refused. */
   | { readonly kind: 'batch_rejected'; readonly rejected: readonly RejectedItem[]; readonly atMs: number }
   | ItemRefusal
   | { readonly kind: 'invalid_idempotency_key' }
-  /** A request with this idempotency key is under way, or its outcome is unknown. */
+  /** The first request is under way, or its outcome is unknown. */
   | { readonly kind: 'idempotency_in_progress' }
   /** With another payload. */
   | { readonly kind: 'idempotency_key_reused' }
-  /** Two `Host` headers. */
   | { readonly kind: 'ambiguous_host' }
   | { readonly kind: 'not_found' }
   | { readonly kind: 'method_not_allowed'; readonly allow: readonly string[] }
@@ -51,7 +49,6 @@ export type ItemRefusal =
   | { readonly kind: 'timestamp_in_future'; readonly aheadMsMax: number }
   | { readonly kind: 'cellar_mismatch'; readonly cellar: string }
 
-/** `index` in the batch. */
 export type RejectedItem = { readonly index: number; readonly refusal: ItemRefusal }
 
 export type NameField = 'cellar' | 'rack' | 'keg'
@@ -74,7 +71,6 @@ export type CommandRefusal =
   | { readonly kind: 'invalid_field'; readonly field: string; readonly rule: string }
   | { readonly kind: 'operator_exists' }
   | { readonly kind: 'operator_not_found' }
-  /** There is a link, but no account. */
   | { readonly kind: 'operator_is_invited'; readonly role: Role }
   /** A set-up link for a removed operator, who needs an invitation. */
   | { readonly kind: 'operator_was_removed' }
@@ -90,9 +86,7 @@ export type CommandRefusal =
   | { readonly kind: 'wrong_own_password' }
   /** The session ended, or the operator lost the right, during the command. */
   | { readonly kind: 'session_has_ended' }
-  /** The mailbox is full, or the actor stops. */
   | { readonly kind: 'busy' }
-  /** The outcome is unknown. */
   | { readonly kind: 'not_confirmed' }
   | { readonly kind: 'store_unavailable' }
   | { readonly kind: 'storage_full' }

@@ -1,4 +1,4 @@
-/** Rules for the names in a reading and for text that people type. Lengths are in code points, which every language counts alike. */
+/** Rules for names and for text that people type. Lengths are in code points, which every language counts alike. */
 import {
   cellarTitleCodePointsMax,
   emailCharsMax,
@@ -34,7 +34,7 @@ export type Typed<T> = Outcome<T, FieldRefusal>
 export const invalidField = (field: string, rule: string): { readonly ok: false; readonly refusal: FieldRefusal } =>
   refused({ kind: 'invalid_field', field, rule })
 
-/** A new cellar's identifier. Not trimmed, because devices send it, and a changed identifier would refuse them all. */
+/** Not trimmed, because devices send this identifier, and a hidden change would refuse them all. */
 export const parseCellar = (text: string): Typed<string> => {
   const fault = nameFault(text)
   return fault === null ? done(text) : invalidField('cellar', `The identifier ${ruleOf(fault, nameCodePointsMax)}`)
@@ -58,7 +58,6 @@ export const parseNote = (text: string): Typed<string> => {
   return invalidField('note', `The note ${ruleOf(fault, noteCodePointsMax)}`)
 }
 
-/** In lower case, as in the name of the account's stream. */
 export const parseEmail = (text: string): Typed<string> => {
   const email = text.trim().toLowerCase()
   if (email.length > emailCharsMax) {
@@ -108,7 +107,7 @@ const ruleOf = (fault: NameFault, codePointsMax: number): string => {
   }
 }
 
-/** By code units, because an iterator makes a string of each code point, and a batch may have half a million. */
+/** By code units, because an iterator makes a string of each of maybe half a million code points. */
 const unicodeFault = (text: string, codePointsMax: number): NameFault | null => {
   const trimmed = text.trim()
   if (trimmed === '') return 'blank'

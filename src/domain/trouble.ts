@@ -17,7 +17,6 @@ export class Trouble {
     this.#bounds = bounds
   }
 
-  /** The cause. `null`: not shown. */
   get why(): string | null {
     return this.#why
   }

@@ -20,8 +20,8 @@ export const isDerivedId = (id: string): boolean => !isUuid(id) || id.charAt(ver
 const versionAt = 'xxxxxxxx-xxxx-'.length
 
 /**
- * The first reading of a request has the request's id. Each further one adds 1 to the last 12 bits, which wrap around. So the log
- * does not store these ids. 4,096 is four times the largest batch.
+ * The first reading of a request has the request's id. Each further one adds 1 to the last 12 bits, which wrap around after four
+ * times the largest batch. So the log need not store these ids.
  * @throws Error if `index` > 0 and the request's id does not end in three hex digits.
  */
 export const readingId = (requestId: string, index: number): string => {
@@ -50,7 +50,7 @@ const numbered = (requestId: string): Numbered => {
   return { requestId, front, first, ids: [requestId] }
 }
 
-// The codec asks for the same ids again. The same string object compares fast, and needs no flattening.
+// The codec asks for the same ids again. The same string object compares fast.
 let last = numbered('000')
 
 const textOffsets = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const
@@ -80,7 +80,7 @@ export const uuidBytes = (text: string): Uint8Array | null => {
 
 const highCode = Array.from({ length: 256 }, (_, byte) => digitCodes[byte >> 4] ?? 0)
 const lowCode = Array.from({ length: 256 }, (_, byte) => digitCodes[byte & 15] ?? 0)
-// Each call overwrites the digits. One `fromCharCode` is a third faster than joined pieces, which must be flattened later.
+// One `fromCharCode` is a third faster than joined pieces, which must be flattened later.
 const codes = new Array<number>(36).fill(dash)
 
 export const uuidText = (bytes: Uint8Array, from: number): string => {

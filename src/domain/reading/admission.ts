@@ -5,7 +5,7 @@ import { RateWindow } from './rate-window.ts'
 
 export type ReadingsEventType = 'ReadingAccepted' | 'ReadingsSealed' | 'ReadingsFenced'
 
-/** One key's readings, folded from `readings-<id>`. Changes in place, because each reading folds it. The key's actor owns it. */
+/** Folded from `readings-<id>`. Changes in place, because each reading folds it. The key's actor owns it. */
 export type ReadingsState = {
   /** Of the last event. `null` before the first. */
   revision: number | null
@@ -49,7 +49,7 @@ export const foldReadings = (readings: ReadingsState, event: RecordedEvent<Readi
   }
 }
 
-/** Folds the readings of one append. `revision` is the first one's. */
+/** The readings of one append. `revision` is the first one's. */
 export const foldRun = (
   state: ReadingsState,
   run: { readonly revision: number; readonly recordedAt: number; readonly readings: number },
@@ -76,7 +76,7 @@ export const refusalOfKey = (key: KeyState | null, isSealed: boolean, now: numbe
   return status === 'active' ? null : refusalOfStatus[status]
 }
 
-/** `null` admits all `readings`. The key is judged before the window. A batch larger than the limit can never pass. */
+/** `null` admits all `readings`. Judges the key before the window. */
 export const admit = (
   key: KeyState | null,
   state: ReadingsState,

@@ -1,6 +1,6 @@
 /**
- * What the log keeps of a request with an `Idempotency-Key`, in the metadata of the first event that it stored
- * (docs/protocol.md, "Idempotency"). The stored form has a version of its own (`log/codec/stored-idempotency.ts`).
+ * What the first event of a request with an `Idempotency-Key` keeps of it (docs/protocol.md, "Idempotency"). The stored form has
+ * its own version (`log/codec/stored-idempotency.ts`).
  */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { idempotencyKeyCharsMax, idempotencyMs } from '../../limits.ts'
@@ -20,7 +20,6 @@ const nameFault = Type.Union([
   Type.Literal('lone_surrogate'),
 ])
 
-/** What a judgement depends on, besides the bytes and the key's cellar. */
 const Judgement = Type.Object(
   {
     kind: Type.Literal('judgement'),
@@ -90,11 +89,10 @@ export const idempotencyKeyHash = (text: string): string | null =>
 
 export const bodyHash = (body: Uint8Array): string => Bun.SHA256.hash(body, 'hex')
 
-/** An append by a request with an `Idempotency-Key`: its first event. */
+/** `revision` is the first event's. `recordedAt` is ms. */
 export type IdempotentAppend = {
   readonly stream: string
   readonly revision: number
-  /** Ms. */
   readonly recordedAt: number
   readonly idempotency: Idempotency
 }

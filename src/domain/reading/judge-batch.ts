@@ -9,7 +9,7 @@ import {
   type TimestampPolicy,
 } from './reading.ts'
 
-/** Each item was judged alone. `readings` has the valid ones in their order. */
+/** Each item is judged alone. */
 export type JudgedBatch = { readonly readings: readonly Reading[]; readonly rejected: readonly RejectedItem[] }
 
 /** The items of `{"readings":[…]}`. Other fields are ignored. */
@@ -30,7 +30,6 @@ export type BatchContext = { readonly cellar: string; readonly policy: Timestamp
 export const judgeBatch = (items: readonly unknown[], context: BatchContext): JudgedBatch =>
   judgeEach(items, (item) => parseItem(item, context.cellar), context)
 
-/** An item judged without the clock. */
 export type ParsedItem = Outcome<ParsedReading, ItemRefusal>
 
 export const parseItems = (items: readonly unknown[], cellar: string): readonly ParsedItem[] =>

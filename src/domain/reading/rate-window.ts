@@ -2,16 +2,17 @@ import { rateWindowSlots } from '../../limits.ts'
 
 /**
  * Counts the readings of one key in a sliding window of 64 slots (docs/protocol.md, "The window"). A reading at `t` counts at
- * `now` while `t > now - windowMs`. Slots are windowMs/63 long and begin at multiples since 1970, so all nodes cut alike.
+ * `now` while `t > now - windowMs`. Slots are windowMs/63 long and begin at multiples since 1970, so all nodes cut alike. A window
+ * touches at most 64.
  *
- * A slot leaves when its last reading leaves. So no reading leaves early, which would admit more than the limit. A reading may
- * leave up to one slot late, which costs at most 1/64 of the limit.
+ * A slot leaves with its last reading. So no reading leaves early, which would admit more than the limit. A reading leaves up to
+ * one slot late, which costs at most 1/64 of the limit.
  *
- * `record`, `reserve` and `leaveUntil` move the window on, and it never moves back. Questions change nothing, so a question
- * while the clock is ahead does no harm.
+ * The window never moves back. Only `record`, `reserve` and `leaveUntil` move it, so a question while the clock is ahead does no
+ * harm.
  */
 export class RateWindow {
-  /** Two numbers for each slot: its readings, and the offset of its last reading, ms. */
+  /** For each slot its number of readings, and the offset (ms) of the last one. */
   #slots: Uint32Array = noSlots
   /** Slot numbers since 1970. */
   #oldest = 0
@@ -23,7 +24,7 @@ export class RateWindow {
 
   constructor(readonly windowMs: number) {}
 
-  /** The latest time of `record`, `reserve` or `leaveUntil`, ms. Readings that had left by then are forgotten. */
+  /** Readings that left the window by this time (ms) are forgotten. */
   get latestMs(): number {
     return this.#latestMs
   }
@@ -33,19 +34,18 @@ export class RateWindow {
     return this.#reservedAtMs
   }
 
-  /** The first instant (ms) of the oldest slot that may count at `now`. A reload begins there. */
+  /** A reload for `now` begins at this instant (ms). */
   firstCountedMs(now: number): number {
     return this.#beginOf(this.#slotOf(now - this.windowMs))
   }
 
-  /** All readings between two such instants fall into the same slot. */
   sameSlot(aMs: number, bMs: number): boolean {
     return this.#slotOf(aMs) === this.#slotOf(bMs)
   }
 
   /**
-   * `atMs` never decreases between calls. It may be earlier than `latestMs`, because an append gets its time a round trip before it
-   * is known to be stored.
+   * `atMs` never decreases. It may be before `latestMs`, because an append gets its time a round trip before it is known to be
+   * stored.
    */
   record(atMs: number, readings: number): void {
     this.leaveUntil(atMs)
@@ -61,7 +61,7 @@ export class RateWindow {
     this.#recorded += readings
   }
 
-  /** Counts admitted readings before they are recorded. `giveBack` must follow, whatever happens to them. */
+  /** Counts admitted readings until `giveBack`, which must follow whatever happens to them. */
   reserve(readings: number, now: number): void {
     this.leaveUntil(now)
     this.#reserved += readings
@@ -75,7 +75,6 @@ export class RateWindow {
     this.#reserved -= readings
   }
 
-  /** Forgets readings that left the window by `now`. */
   leaveUntil(now: number): void {
     if (now <= this.#latestMs) return
     for (const first = this.#firstAt(now); this.#oldest < first; this.#oldest += 1) {
@@ -85,21 +84,20 @@ export class RateWindow {
     this.#latestMs = now
   }
 
-  /** Recorded readings in the window that ends at `now`, and reserved readings. */
   used(now: number): number {
     let left = 0
     for (let slot = this.#oldest, first = this.#firstAt(now); slot < first; slot += 1) left += this.#countOf(slot)
     return this.#recorded - left + this.#reserved
   }
 
-  /** Ms until the oldest reading leaves. A reserved reading stays for a whole window. 0: no reading. */
+  /** Ms until the oldest reading leaves. 0: no reading. */
   resetMs(now: number): number {
     const first = this.#firstAt(now)
     if (first <= this.#newest) return this.#leavesAt(first) - Math.max(now, this.#latestMs)
     return this.#reserved > 0 ? this.windowMs : 0
   }
 
-  /** Ms until `readings` more fit under `limit`, if nothing else comes. At most the window. */
+  /** Ms until `readings` more fit under `limit`. */
   retryAfterMs(now: number, limit: number, readings = 1): number {
     let excess = this.used(now) + readings - limit
     if (excess <= 0) return 0
@@ -110,7 +108,7 @@ export class RateWindow {
     return this.windowMs
   }
 
-  /** The first slot that counts at `now`, or the one after the newest. At most 64 steps. */
+  /** The first slot that counts at `now`, or the one after the newest. */
   #firstAt(now: number): number {
     if (this.#recorded === 0 || this.#leavesAt(this.#newest) <= now) return this.#newest + 1
     let slot = this.#oldest
@@ -126,7 +124,7 @@ export class RateWindow {
     return this.#beginOf(slot) + (this.#slots[this.#indexOf(slot) + 1] ?? 0) + this.windowMs
   }
 
-  /** Slots are made on demand, because 10,000 keys may be in memory and most post rarely. */
+  /** Slots are made on demand, because most of 10,000 keys post rarely. */
   #makeRoom(slots: number): void {
     const before = this.#slots
     this.#slots = new Uint32Array(2 * Math.min(rateWindowSlots, 2 ** Math.ceil(Math.log2(slots))))

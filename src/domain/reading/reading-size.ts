@@ -1,9 +1,9 @@
 import { encodedReadingBytesBesideData } from '../../limits.ts'
 import type { Reading } from './reading.ts'
 
-/** Size in an append as JSON, the largest form of all engines. So the bound is the same for each engine. */
+/** Size as JSON, the largest form of all engines. So each engine has the same bound. */
 export const encodedBytesExceed = (readings: readonly Reading[], bytesMax: number): boolean => {
-  // Nearly every batch is far below the bound, and this estimate is cheap.
+  // A cheap estimate, which is enough for nearly every batch.
   if (sumOf(readings, encodedBytesAtMost) <= bytesMax) return false
   return sumOf(readings, encodedBytes) > bytesMax
 }
@@ -28,7 +28,7 @@ const encodedBytes = ({ cellar, rack, keg, value, timestamp }: Reading): number 
   fieldNameBytes +
   encodedReadingBytesBesideData
 
-/** Names have no control characters or lone surrogates, so JSON escapes only quotes and backslashes. */
+/** In a valid name, JSON escapes only quotes and backslashes. */
 const jsonBytes = (name: string): number => {
   let escapes = 0
   for (let at = 0; at < name.length; at += 1) {

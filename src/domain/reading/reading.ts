@@ -14,14 +14,14 @@ import { parseTimestamp } from './timestamp.ts'
 /** As the device sent it. The log keeps exactly this. */
 export type Reading = EventData<'ReadingAccepted'>
 
-/** What one request stores, all or nothing. At least one reading. */
+/** What one request stores: all or nothing, at least one. */
 export type Readings = Reading | readonly Reading[]
 
 export const isBatch = (readings: Readings): readings is readonly Reading[] => Array.isArray(readings)
 
 export type ParsedReading = { readonly reading: Reading; readonly timestampMs: number }
 
-/** Judges parsed JSON in the order of docs/contract.md, "One reading": all missing fields, then the first fault, type before rule. */
+/** The order of faults is in docs/contract.md, "One reading". */
 export const parseReading = (json: unknown): Outcome<ParsedReading, ItemRefusal> => {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     return refused({ kind: 'invalid_body', what: 'reading' })
@@ -64,7 +64,7 @@ export const parseReading = (json: unknown): Outcome<ParsedReading, ItemRefusal>
   return done({ reading: { cellar, rack, keg, value, timestamp }, timestampMs })
 }
 
-/** A key stores readings of its own cellar only. Judged before the cellar's bounds. */
+/** A key stores readings of its own cellar only. */
 export const cellarRefusal = (reading: Reading, cellar: string): ItemRefusal | null =>
   reading.cellar === cellar ? null : { kind: 'cellar_mismatch', cellar }
 
@@ -73,7 +73,7 @@ export type TimestampPolicy = Pick<CellarPolicy, 'readingAgeMsMax' | 'readingAhe
 /** The service itself sets no bounds for timestamps. `now` is ms. */
 export const policyRefusal = (timestampMs: number, policy: TimestampPolicy, now: number): ItemRefusal | null => {
   const { readingAgeMsMax, readingAheadMsMax, retentionMs } = policy
-  // A reading beyond the retention is refused, because it would be accepted and then purged.
+  // A reading older than the retention is refused, not accepted and then dropped.
   const ageMsMax = Math.min(readingAgeMsMax ?? Number.POSITIVE_INFINITY, retentionMs ?? Number.POSITIVE_INFINITY)
   if (now - timestampMs > ageMsMax) return { kind: 'timestamp_too_old', ageMsMax }
   if (readingAheadMsMax !== null && timestampMs - now > readingAheadMsMax) {

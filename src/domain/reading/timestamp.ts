@@ -1,6 +1,6 @@
 /**
- * The timestamp rule (docs/contract.md, "Timestamp"). It runs for every reading, so it reads character codes, which is faster than
- * a regular expression.
+ * The timestamp rule (docs/contract.md, "Timestamp"). Character codes are faster than a regular expression,
+ * and each reading has a timestamp.
  */
 import { daysInMonth, daysSince1970 } from '../calendar.ts'
 
@@ -64,8 +64,8 @@ const twoDigits = (text: string, at: number): number => {
 }
 
 /**
- * The 4th to 9th fractional digit of a valid timestamp, as nanoseconds. A double cannot hold them too: it is exact to about 200
- * ns.
+ * The 4th to 9th fractional digit of a valid timestamp, as nanoseconds. A double with the ms is exact only to
+ * about 200 ns.
  */
 export const nanosecondsPastMs = (timestamp: string): number => {
   if (timestamp.length < '2026-03-01T12:00:00.0000Z'.length) return 0
