@@ -183,7 +183,7 @@ export class AcceptedReadings implements ReadingQueries {
 
   readKeg(from: PieceReader, kegs: Keg[][]): void {
     const number = from.whole()
-    if (number >= this.#cellars.length) throw new RangeError(`a keg names cellar ${number}, which is not there`)
+    if (number >= this.#cellars.length) throw new RangeError(`a keg refers to cellar ${number}, which does not exist`)
     const ofCellar = kegs[number] ?? []
     kegs[number] = ofCellar
     const keg = new Keg(from.name(), from.name(), this.#memory)
@@ -249,7 +249,7 @@ export class AcceptedReadings implements ReadingQueries {
   #readReading(from: PieceReader): AcceptedReading {
     const number = from.whole()
     const stream = this.#streams[number]
-    if (stream === undefined) throw new RangeError(`a reading names stream ${number}, which is not there`)
+    if (stream === undefined) throw new RangeError(`a reading refers to stream ${number}, which does not exist`)
     return {
       stream: stream.stream,
       revision: from.whole(),

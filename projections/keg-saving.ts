@@ -12,7 +12,7 @@ export class KegSaving {
   #changing: PieceWriter | null = null
 
   begin(to: PieceWriter): void {
-    if (this.#changing !== null) throw new Error('Cannot save the kegs: they are being saved')
+    if (this.#changing !== null) throw new Error('Cannot save the kegs: another save is under way')
     this.#changing = to.sameSize()
     this.checkpoint += 1
   }

@@ -349,7 +349,7 @@ const writeLatest = (to: PieceWriter, latest: Latest): void => {
 const readLatest = (from: PieceReader, sources: readonly Source[]): Latest => {
   const number = from.whole()
   const source = sources[number]
-  if (source === undefined) throw new RangeError(`a keg names stream ${number}, which is not there`)
+  if (source === undefined) throw new RangeError(`a keg refers to stream ${number}, which does not exist`)
   return {
     source,
     timestamp: from.text(),

@@ -86,7 +86,7 @@ class FoldedProjections implements Projections {
         this.readings.readKeg(from, kegs)
         return
       default:
-        throw new RangeError(`no record is of kind ${kind}`)
+        throw new RangeError(`it has an entry of unknown kind ${kind}`)
     }
   }
 

@@ -41,7 +41,7 @@ export const readBy = (from: PieceReader): By => {
     case byKinds.system:
       return { kind: 'system' }
     default:
-      throw new RangeError(`nobody is of kind ${kind}`)
+      throw new RangeError(`a change was made by unknown kind ${kind}`)
   }
 }
 

@@ -40,7 +40,7 @@ export const readName = (reader: ByteReader, seen: string[]): string => {
   const { kind, from, length } = readHeader(reader)
   if (kind === kinds.seenBefore) {
     const name = seen[length]
-    if (name === undefined) throw new RangeError('a name in it points nowhere')
+    if (name === undefined) throw new RangeError('a name in it refers to no earlier name')
     return name
   }
   const name =

@@ -31,7 +31,7 @@ export type MadeKey = {
 
 /** `chance` is `keyIdBytes` long, so that the last 8 digits are uniform to one part in 2^80. */
 export const makeKeyId = (chance: Uint8Array): string => {
-  if (chance.length !== keyIdBytes) throw new Error(`Cannot make a key's id of ${chance.length} bytes`)
+  if (chance.length !== keyIdBytes) throw new Error(`Cannot make a key id from ${chance.length} bytes of chance`)
   return base62(chance, idChars).slice(-idChars)
 }
 
@@ -39,8 +39,8 @@ export const isKeyId = (text: string): boolean => /^[0-9A-Za-z]{8}$/.test(text)
 
 /** `chance` is `secretBytes` long. */
 export const makeKey = (keyId: string, chance: Uint8Array): MadeKey => {
-  if (!isKeyId(keyId)) throw new Error('Cannot make a key: its id is none')
-  if (chance.length !== secretBytes) throw new Error(`Cannot make a key of ${chance.length} bytes`)
+  if (!isKeyId(keyId)) throw new Error('Cannot make a key: its id is not 8 base62 characters')
+  if (chance.length !== secretBytes) throw new Error(`Cannot make a key from ${chance.length} bytes of chance`)
   const secret = base62(chance, secretChars)
   const body = `${prefix}${keyId}_${secret}`
   return { key: body + checksumOf(body), keyId, secretHash: Bun.SHA256.hash(secret, 'hex') }

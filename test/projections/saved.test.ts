@@ -122,6 +122,6 @@ describe('a saved state', () => {
     recorder.record('readings-k', reading('k', 1))
     const saved = Buffer.concat(kept(folded(recorder.events).save()))
     expect(() => restoreProjections([saved.subarray(0, -1)])).toThrow(RangeError)
-    expect(() => restoreProjections([Buffer.concat([saved, Buffer.from([99])])])).toThrow('no record is of kind 99')
+    expect(() => restoreProjections([Buffer.concat([saved, Buffer.from([99])])])).toThrow('unknown kind 99')
   })
 })

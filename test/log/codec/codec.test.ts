@@ -373,7 +373,7 @@ describe('the codec', () => {
     { title: 'a flag of a reading that came later', at: 2, byte: 128, why: 'flags that this version does not know' },
     { title: 'a further one of a batch without the first', at: 2, byte: 16, why: 'a batch that has no first one' },
     { title: 'a text of an unknown kind', at: 19, byte: 0x33, why: 'unknown kind' },
-    { title: 'a name that points nowhere', at: 19, byte: 0x31, why: 'points nowhere' },
+    { title: 'a name that refers to no earlier one', at: 19, byte: 0x31, why: 'refers to no earlier name' },
     { title: 'a name that is not UTF-8', at: 20, byte: 0xff, why: 'not UTF-8' },
   ]
   for (const { title, at, byte, why } of damages) {
