@@ -14,23 +14,23 @@ import { digestLog, type LogDigest } from './log-digest.ts'
 import { beginCopy, endCopy } from './log-identity.ts'
 import { pagesOfLog } from './pages-of-log.ts'
 
-/** Why a copy can't be made, or does not hold: for a person to read. */
+/** The message is for a person. */
 export class CopyRefused extends Error {
   override readonly name = 'CopyRefused'
 }
 
 export type CopyProgress = {
   readonly phase: 'copying' | 'verifying the source' | 'verifying the copy'
-  /** Events looked at in this phase, those that lay there already included. */
+  /** Events seen in this phase. Includes events that the target had before. */
   readonly events: number
-  /** Of the log that is read, 0 to 1; about right. */
+  /** Approximate part of the log, 0 to 1. */
   readonly share: number
 }
 
 export type CopyParts = {
   readonly from: EventLog
   readonly to: EventLog
-  /** How the schema of the source's file differs from what it must be, if that was accepted: the copy records it. */
+  /** Accepted differences of the source's schema, for the copy's own record. */
   readonly accepted?: readonly string[]
   readonly clock: Clock
   readonly entropy: Entropy
@@ -39,13 +39,9 @@ export type CopyParts = {
 }
 
 /**
- * Copies a log: ids, revisions and `recordedAt` stay, so that every receipt stays true (docs/protocol.md, "Copying a log"). Key,
- * cellar, operator and seal events are written in the order of the log, each after all that lies before it; readings between
- * two of those go in parallel, stream by stream. What lies in the target already, from a copy that was cut off, is not
- * written again. Ends by reading both logs and comparing them. Nobody may write to either meanwhile.
- * @throws CopyRefused when the target holds something else, the source holds a record that this version can't read, or the
- * two differ. Outage when a store is away for too long:
- * run it again, and it goes on.
+ * Copies a log and compares the two (docs/protocol.md, "Copying a log"). Continues a copy that was interrupted. Nobody
+ * may write to either log meanwhile. @throws CopyRefused when the target holds something else, a record cannot be read,
+ * or the logs differ; Outage when a store is away too long: run it again
  */
 export const copyLog = async (parts: CopyParts): Promise<LogDigest> => {
   const { from, to, onProgress } = parts
@@ -83,7 +79,7 @@ const lastPosition = async (log: EventLog): Promise<number | null> => {
 const shareOf = (page: readonly RecordedEvent[], last: number): number =>
   last === 0 ? 1 : (page.at(-1)?.position ?? last) / last
 
-/** All but the log's own stream, up to that position. */
+/** Without the log's own stream. */
 async function* pagesUpTo(log: EventLog, last: number): AsyncGenerator<readonly RecordedEvent[]> {
   for await (const page of pagesOfLog(log, { after: null, limit: readPageEventsMax })) {
     yield page.filter(({ stream, position }) => stream !== logStream && position <= last)
@@ -112,7 +108,7 @@ const copyPage = async (streams: TargetStreams, page: readonly RecordedEvent[]):
 const isUnreadable = (event: RecordedEvent): event is RecordedEvent<'RecordUnreadable'> =>
   event.type === 'RecordUnreadable'
 
-/** A copy must be proved equal to its source, and that is impossible for an event that can't be read. */
+/** An event that cannot be read cannot be compared. */
 const unreadable = ({ stream, revision, data }: RecordedEvent<'RecordUnreadable'>): CopyRefused =>
   new CopyRefused(
     `Cannot copy revision ${revision} of "${stream}": ${data.why}. Copy with the version that wrote it, or a newer one`,
@@ -122,13 +118,12 @@ type Surely = <T>(work: () => Promise<T>) => Promise<T>
 type Logs = { readonly from: EventLog; readonly to: EventLog; readonly surely: Surely }
 
 type TargetStream = {
-  /** Of its last event in the target; -1 before the first. */
+  /** The last revision in the target; -1 if the stream is empty. */
   revision: number
   /** The first revision that the source still has. */
   readonly keptFrom: number
 }
 
-/** How far each stream of the target is. */
 class TargetStreams {
   readonly #logs: Logs
   readonly #known = new Map<string, TargetStream>()
@@ -137,11 +132,11 @@ class TargetStreams {
     this.#logs = logs
   }
 
-  /** Appends those of the events, which follow each other in the source, that the target has not. */
+  /** Appends the events that the target lacks. `run` holds consecutive events. */
   async copy(stream: string, run: readonly RecordedEvent[]): Promise<void> {
     const target = await this.#get(stream)
     const fresh = run.filter(({ revision }) => revision > target.revision && revision >= target.keptFrom)
-    // Only fresh records are checked: an engine that frees its space later still shows purged ones.
+    // Older ones may be purged records, which some engines show until they free the space.
     const unread = fresh.find(isUnreadable)
     if (unread !== undefined) throw unreadable(unread)
     for (const chunk of chunksOf(fresh.map(unplaced))) await this.#append(stream, target, chunk)
@@ -161,7 +156,6 @@ class TargetStreams {
     return target
   }
 
-  /** What retention took away in the source. */
   async truncateAgain(): Promise<void> {
     const { to, surely } = this.#logs
     for (const [stream, { keptFrom }] of this.#known) {
@@ -169,7 +163,7 @@ class TargetStreams {
     }
   }
 
-  /** No engine begins a stream at a later revision, so the revisions that are gone are filled, and emptied in the end. */
+  /** No engine begins a stream at a later revision. So purged revisions are filled here, and truncated at the end. */
   async #holdVacant(stream: string, target: TargetStream, kept: RecordedEvent): Promise<void> {
     const revisions = { from: target.revision + 1, before: target.keptFrom }
     for (const chunk of chunksOf(vacancies(stream, revisions, kept))) await this.#append(stream, target, chunk)
@@ -188,8 +182,8 @@ class TargetStreams {
 }
 
 /**
- * Their ids follow from their places, so that an append of them can be tried again. Each says who wrote what was kept, and not
- * what a request with an `Idempotency-Key` was answered: a list of refused items, a thousand times over, fits into no append.
+ * Ids are derived, so that an append can be repeated. Metadata lacks `idempotency`, because its refused items, a
+ * thousand times, would fit in no append.
  */
 function* vacancies(
   stream: string,
@@ -222,11 +216,11 @@ function* chunksOf(events: Iterable<NewEvent>): Generator<readonly NewEvent[]> {
   if (chunk.length > 0) yield chunk
 }
 
-/** An upper bound of its stored size: UTF-8 takes at most 3 bytes a code unit. */
+/** An upper bound: UTF-8 has at most 3 bytes per code unit. */
 const bytesAtMost = ({ data, metadata }: NewEvent): number =>
   3 * (JSON.stringify(data).length + JSON.stringify(metadata).length) + 200
 
-/** The same again until the store says: an append of the same ids at the same place is written once. */
+/** Repeating is safe: an append with the same ids and revision is written once. */
 const trying =
   (wait: CopyParts['wait']): Surely =>
   async (work) => {

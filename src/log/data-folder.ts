@@ -6,49 +6,45 @@ import { inspectDataFolder, type Surroundings, systemSurroundings } from './fold
 
 const logFileName = 'log.db'
 const lockFileName = 'log.lock'
-/** Only their owner may read them: they hold e-mail addresses and password hashes. */
+/** Only for the owner: the files hold e-mail addresses and password hashes. */
 const fileMode = 0o600
 const folderMode = 0o700
 
-/** The data folder can't be made or written. */
+/** The data folder cannot be created or written. */
 export class DataFolderUnwritable extends Error {
   override readonly name = 'DataFolderUnwritable'
 }
 
-/** Another user can change what lies in the data folder. */
+/** Another user can change the data folder. */
 export class DataFolderShared extends Error {
   override readonly name = 'DataFolderShared'
 }
 
-/** Another process, or another log in this one, holds the data folder. */
+/** Another process, or another log in this process, holds the data folder. */
 export class DataFolderHeld extends Error {
   override readonly name = 'DataFolderHeld'
 }
 
-/** The file that should be the log is something else. */
+/** The log's file is something else. */
 export class NotACellarbookLog extends Error {
   override readonly name = 'NotACellarbookLog'
 }
 
-/** The log was written by a newer version, in a form that this one does not know. */
+/** A newer version wrote the log, in a format that this version does not know. */
 export class NewerLogFormat extends Error {
   override readonly name = 'NewerLogFormat'
 }
 
-/** Tables, indexes or triggers of the log's file are not those that this program makes: somebody has changed the file. */
+/** Somebody has changed the tables, indexes or triggers of the log's file. */
 export class ChangedSchema extends Error {
   override readonly name = 'ChangedSchema'
 }
 
-/** Where the log lies in a data folder, if there is one. */
 export const logPathIn = (path: string): string => join(path, logFileName)
 
 export type DataFolder = { readonly logPath: string; release(): void }
 
-/**
- * The warnings: others can read the folder, or they can write it and `allowShared` accepts that.
- * @throws DataFolderShared
- */
+/** Returns warnings. @throws DataFolderShared */
 export const checkDataFolder = (
   path: string,
   { allowShared }: { readonly allowShared: boolean },
@@ -61,7 +57,7 @@ export const checkDataFolder = (
 }
 
 export type HoldOptions = {
-  /** Whether the log is in the folder: another engine stores it elsewhere. */
+  /** False for an engine that stores the log elsewhere. Default: true. */
   readonly hasLog?: boolean
   readonly allowShared?: boolean
   /** Told of each warning of `checkDataFolder`. */
@@ -69,11 +65,8 @@ export type HoldOptions = {
 }
 
 /**
- * Makes the folder and its files if they are missing, and holds it until it is released or the process ends, however it
- * ends: the operating system lets go of the lock, so that nothing is left to clean up after a crash.
- *
- * The lock is a database of its own beside the log. Locking the log itself would shut out whoever wants to read it.
- *
+ * Creates the folder and its files, and holds the folder until `release` or the end of the process. The operating
+ * system releases the lock even after a crash. The lock is a file of its own: a lock on the log would keep readers out.
  * @throws DataFolderUnwritable, DataFolderShared, DataFolderHeld
  */
 export const holdDataFolder = (
@@ -87,7 +80,7 @@ export const holdDataFolder = (
   } catch (cause) {
     throw unwritable(path, cause)
   }
-  // Before any file is opened: others may have put something there for this process to read.
+  // Before any file is opened, since another user may have put a file there.
   for (const warning of checkDataFolder(path, { allowShared })) onWarning?.(warning)
   try {
     makeFile(lockPath)
@@ -104,7 +97,7 @@ export const holdDataFolder = (
   } catch (cause) {
     lock.close(true)
     if (!(cause instanceof SQLiteError)) throw cause
-    // Even a lock is written: on a full disk there is none.
+    // On a full disk even a lock cannot be written.
     if (!cause.code?.startsWith('SQLITE_BUSY')) throw unwritable(path, cause)
     throw new DataFolderHeld(`Cannot use the data folder "${path}": another process holds it`, { cause })
   }
@@ -112,8 +105,8 @@ export const holdDataFolder = (
 }
 
 /**
- * A file that is there is only asked about, never opened: POSIX takes away all locks of a process on a file as soon as the
- * process closes any descriptor of it, and the log that holds this folder may be in this very process.
+ * Never opens an existing file. When a process closes a file, POSIX removes all its locks on that file, and this
+ * process may already hold this folder.
  */
 const makeFile = (path: string): void => {
   if (!existsSync(path)) {
@@ -124,7 +117,7 @@ const makeFile = (path: string): void => {
   accessSync(path, constants.R_OK | constants.W_OK)
 }
 
-/** Without this a power cut could forget that the files exist. */
+/** Otherwise a power failure could lose the new files. */
 const syncFolder = (path: string): void => {
   const folder = openSync(path, 'r')
   try {

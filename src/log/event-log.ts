@@ -1,33 +1,30 @@
-/**
- * The log: one port, and its adapters beside it. Here live how events are stored, ordered, read and followed; nothing
- * here knows what a key or a cellar is. An adapter imports the port and the domain's event schemas, nothing else.
- */
+/** The port of the log: how events are stored, ordered, read and followed. The log knows nothing of keys or cellars. */
 import type { NewEvent, RecordedEvent } from '../domain/events.ts'
 
-/** `none`: the stream must not exist. A number: the revision of its last event, exactly. There is no "any". */
+/** `none`: the stream must not exist. A number: the exact revision of its last event. */
 export type ExpectedRevision = 'none' | number
 
 export type AppendResult =
   /**
-   * Durable. `events` are the given ones with stream, revision and position; of several readings there may be none, since
-   * an engine would have to read them again to say where each lies, and nobody asks.
+   * Durable. `events` may be empty for several readings: nobody asks for their positions, and an engine would have to
+   * read them.
    */
   | { readonly outcome: 'written'; readonly events: readonly RecordedEvent[] }
-  /** The same ids already lie at that very place: an earlier try had succeeded. Nothing was written now. */
+  /** An earlier try has written the same ids at this revision. Nothing was written now. */
   | { readonly outcome: 'already_written'; readonly events: readonly RecordedEvent[] }
-  /** Nothing was written. `currentRevision` is `null` if the stream does not exist. */
+  /** Nothing was written. `null`: the stream does not exist. */
   | { readonly outcome: 'conflict'; readonly currentRevision: number | null }
 
 export type ReadOptions = {
-  /** First revision to return, inclusive. Default: the stream's first forwards, its last backwards. */
+  /** First revision, inclusive. Default: the first of the stream (forwards), or the last (backwards). */
   readonly from?: number
   readonly direction?: 'forwards' | 'backwards'
-  /** At most this many events, 1 to `readPageEventsMax`. */
+  /** Events, 1 to `readPageEventsMax`. */
   readonly limit: number
 }
 
 export type ReadAllOptions = {
-  /** Exclusive: returns what comes after it (forwards) or before it (backwards). Default: from the end one starts at. */
+  /** Position, exclusive. Default: the begin of the log (forwards), or its end (backwards). */
   readonly from?: number
   readonly direction?: 'forwards' | 'backwards'
   readonly limit: number
@@ -36,29 +33,29 @@ export type ReadAllOptions = {
 export type Subscriber = {
   /** In log order, each event once. Must not throw. */
   onEvents(events: readonly RecordedEvent[]): void
-  /** Called once everything that lay in the log when the subscription began has been delivered. */
+  /** Called once, after all events from before the subscription. */
   onCaughtUp?(): void
-  /** The subscription ended without being asked to; a new one resumes from the last position that was delivered. */
+  /** The subscription failed. A new one can resume after the last delivered position. */
   onDropped?(cause: unknown): void
 }
 
 export type SubscribeOptions = {
   /** Exclusive. `null`: from the beginning. */
   readonly after: number | null
-  /** Only streams of these categories (the part of the name before the first `-`). Default: all. */
+  /** The category is the stream's name up to the first `-`. Default: all. */
   readonly categories?: readonly string[]
 }
 
 export type Subscription = { unsubscribe(): void }
 
-/** Whether anything can be appended at all. */
+/** Whether anything can be appended. */
 export type LogHealth = { readonly ok: true } | { readonly ok: false; readonly why: string }
 
-/** A trouble of a log that can still append something. */
+/** The log can still append something. */
 export type LogTrouble = { readonly kind: LogTroubleKind /** In the engine's words. */; readonly why: string }
 
 export type LogTroubleKind =
-  /** Readings are refused for want of space; everything else is still written. */
+  /** Readings are refused, because the disk is full. Everything else is written. */
   | 'full'
   | 'unreadable'
   | 'unwritable'
@@ -67,46 +64,44 @@ export type LogTroubleKind =
   | 'space_unknown'
   | 'survived_fsync'
 
-/** An event that can't be read is an `UndecodableEvent`; in a stream of records it is read as `RecordUnreadable` instead. */
+/** An unreadable event throws `UndecodableEvent`. In a stream of records it is read as `RecordUnreadable`. */
 export interface EventLog {
   /**
-   * Several nodes may write to it, and subscriptions may fall behind under load. Whoever must hear of a few streams soon
-   * follows those by themselves.
+   * Several nodes may write, and subscriptions may fall behind under load. An urgent follower subscribes to its own
+   * streams.
    */
   readonly lags?: boolean
   /**
-   * Appends all events or none, in one revision after the other. Resolves only after they are durable.
-   * @throws Outage when the store can't say: see its `outcome`.
+   * Appends all events or none, at consecutive revisions. Resolves when they are durable. @throws Outage, whose
+   * `outcome` says whether they may be written
    */
   append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult>
   /**
-   * Events of one stream; empty if it does not exist or there are none in that direction. Shows what any answer to an append
-   * has told of: what was written, and what a conflict named.
+   * Events of one stream, or empty. Includes every event that an append has answered with, and every revision that a
+   * conflict has named.
    */
   read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]>
   /** Events of the whole log, in position order. */
   readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]>
   subscribe(options: SubscribeOptions, subscriber: Subscriber): Subscription
   /**
-   * Takes the events of one stream below revision `before` away, for good. From the answer on reads of the stream begin at
-   * `before`; its revisions, positions and end stay as they were. Only readings and records may go, and never the last event
-   * of a stream.
-   * `readAll` and subscriptions go on with what is left, also one that is behind; an engine that frees its space later may
-   * show there until then what is gone. To truncate again, or to less, changes nothing, and finishes what a stopped process
-   * left. An append at a place that is gone is not written; whether it was there before, an engine may no longer know.
-   * @throws Outage, of which the remedy is to truncate again. Error if the stream may not be truncated so far: a bug.
+   * Deletes the readings or records of one stream before revision `before`. The last event of a stream stays.
+   * Afterwards reads begin at `before`; revisions and positions stay. `readAll` and subscriptions may show deleted
+   * events until the engine frees their space. Repeating is harmless, and finishes an interrupted truncation. An append
+   * at a deleted revision is not written. @throws Outage: truncate again. Error for a range that may not be deleted: a
+   * bug
    */
   truncate(stream: string, before: number): Promise<void>
   health(): LogHealth
   /** Default: none. */
   troubles?(): readonly LogTrouble[]
-  /** Whether every append of readings is refused as `full` now. Asking here first saves the work before an append. */
+  /** True while all readings are refused as `full`. Asking first saves the work of an append. */
   readonly refusesReadings?: boolean
-  /** Waits for appends under way, refuses later ones, releases the store. */
+  /** Waits for appends under way, refuses later appends, and releases the store. */
   close(): Promise<void>
 }
 
-/** The store could not do it. `outcome` says whether the append may have happened all the same. */
+/** `outcome` says whether the append may be written all the same. */
 export class Outage extends Error {
   override readonly name = 'Outage'
   constructor(
@@ -119,7 +114,7 @@ export class Outage extends Error {
   }
 }
 
-/** A stored event that this version can't read. The service refuses to guess: nothing is skipped. */
+/** This version cannot read a stored event. Nothing is skipped. */
 export class UndecodableEvent extends Error {
   override readonly name = 'UndecodableEvent'
   constructor(

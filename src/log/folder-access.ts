@@ -1,27 +1,24 @@
 /**
- * Who else can reach the data folder. A user who can write it can change the log, or answer commands in place of the service.
- * The service makes everything for its own user only. This check finds what a person, a backup or another program has changed.
- *
- * The folders above are not checked: a folder that somebody puts in the place of this one has another owner, which is found.
+ * Finds who else can reach the data folder. Another user who can write it can change the log, or answer commands in
+ * place of the service. Parent folders are not checked: a replaced folder has another owner, which is found.
  */
 import { type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 export type FolderAccess = {
-  /** Another user can change what lies there: it is not opened. */
+  /** Another user can change the folder, so it is not opened. */
   readonly faults: readonly string[]
-  /** Others can read it, or a group of this user can write it. */
+  /** Others can read the folder, or a group of this user can write it. */
   readonly warnings: readonly string[]
 }
 
 export type Reached = Pick<Stats, 'uid' | 'gid' | 'mode'>
 
-/** This process and its file system, as the operating system tells of them. */
 export type Surroundings = {
-  /** `null`: this system has no user ids, so there is nothing to compare. */
+  /** `null`: the system has no user ids. */
   readonly userId: number | null
   readonly groupIds: readonly number[]
-  /** `null`: it is missing, or cannot be looked at. The code that opens it says why. */
+  /** `null`: the file is missing or cannot be read. Opening it gives the reason. */
   look(path: string): Reached | null
 }
 
@@ -40,7 +37,7 @@ const lookAt = (path: string): Reached | null => {
 }
 
 const databases = ['log.db', 'log.lock', 'idempotency.db']
-/** All files of a data folder. SQLite makes the last ones itself. */
+/** SQLite makes the last ones itself. */
 const fileNames: readonly string[] = [
   'control.sock',
   'checkpoint',
@@ -62,7 +59,7 @@ export const inspectDataFolder = (folder: string, surroundings: Surroundings): F
   const all = [itself, ...files]
 
   const foreign = all.filter(({ uid }) => uid !== userId && uid !== rootId)
-  // User-private groups and volumes of Kubernetes are writable by a group, and the group may have no other member.
+  // A private group, or a volume of Kubernetes. The group may have no other member.
   const isOwnGroup = ({ gid }: Found): boolean => groupIds.includes(gid)
   const open = all.filter((one) => writes(one, 'others') || (writes(one, 'group') && !isOwnGroup(one)))
   const shared = all.filter((one) => writes(one, 'group') && !open.includes(one))
@@ -94,7 +91,7 @@ export const inspectDataFolder = (folder: string, surroundings: Surroundings): F
   }
 }
 
-/** Root can change everything in any case, so files of root are as safe as ours. */
+/** Root can change everything anyway. */
 const rootId = 0
 
 type Class = 'group' | 'others'
@@ -104,7 +101,7 @@ const writes = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o2) !
 const reads = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o4) !== 0
 const enters = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o1) !== 0
 
-/** One sentence for all of them, which describes the first. */
+/** One sentence for all. It describes the first. */
 const told = (found: readonly Found[], sentence: (first: Found, paths: string) => string): readonly string[] => {
   const [first] = found
   return first === undefined ? [] : [sentence(first, wordsOf(found))]

@@ -5,17 +5,17 @@ import type { EventLog } from './event-log.ts'
 import { pagesOfLog } from './pages-of-log.ts'
 
 export type LogDigest = {
-  /** SHA-256 of all that the log holds, 64 hex digits: the same for two logs of the same events, on whatever engine. */
+  /** SHA-256 of the whole log, 64 hex digits. The same on every engine. */
   readonly digest: string
   readonly events: number
-  /** Of each stream, 64 hex digits. */
+  /** SHA-256 by stream, 64 hex digits. */
   readonly streams: ReadonlyMap<string, string>
 }
 
 /**
- * What a log holds, as one number. In it are each stream's events, in order, with id, revision, time, data and metadata; and the
- * order over all streams of everything but readings, which may lie in another order in a copy. Not in it are positions, which
- * are the engine's own, and the log's own stream, where a copy says that it is one.
+ * The digest covers each stream's events with id, revision, time, data and metadata. It also covers the order of all
+ * events except readings, which a copy may reorder. Positions and the log's own stream differ in a copy, so they are
+ * left out.
  */
 export const digestLog = async (
   log: EventLog,
@@ -30,7 +30,7 @@ export const digestLog = async (
       if (event.stream === logStream) continue
       const stream = streams.get(event.stream) ?? { keptFrom: await firstRevision(log, event.stream), digest: '' }
       streams.set(event.stream, stream)
-      // An engine that frees its space later may show here what was truncated.
+      // Some engines show truncated events here until they free the space.
       if (event.revision < stream.keptFrom) continue
       const text = canonicalText(event)
       stream.digest = chained(stream.digest, text)
@@ -56,7 +56,7 @@ const chained = (before: string, text: string): string =>
 const canonicalText = ({ stream, revision, id, type, recordedAt, data, metadata }: RecordedEvent): string =>
   JSON.stringify([stream, revision, id, type, recordedAt, data, metadata], canonical)
 
-/** Properties in one order, whatever the engine's; and -0, which JSON has no word for, is told from 0. */
+/** Engines order properties differently. JSON does not distinguish -0 from 0. */
 const canonical = (_: string, value: unknown): unknown => {
   if (Object.is(value, -0)) return '-0'
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value

@@ -7,7 +7,7 @@ import { readPageEventsMax } from '../limits.ts'
 import { type EventLog, UndecodableEvent } from './event-log.ts'
 import type { LogDigest } from './log-digest.ts'
 
-/** The log is a copy that was never finished: to serve from it would serve a part of the truth as the whole. */
+/** The log is an unfinished copy, so it lacks events. */
 export class UnfinishedCopy extends Error {
   override readonly name = 'UnfinishedCopy'
   constructor() {
@@ -15,12 +15,12 @@ export class UnfinishedCopy extends Error {
   }
 }
 
-/** What lies where the log should be is something else: under that name, or that prefix, another program writes. */
+/** Another program writes under the log's name or prefix. */
 export class NotOurLog extends Error {
   override readonly name = 'NotOurLog'
 }
 
-/** The target of a copy holds something else than a part of that copy. */
+/** The target of a copy holds something else. */
 export class NotACopy extends Error {
   override readonly name = 'NotACopy'
 }
@@ -28,9 +28,8 @@ export class NotACopy extends Error {
 export type Naming = { readonly clock: Clock; readonly entropy: Entropy }
 
 /**
- * The log's own id. A log that has none gets it now, as its first event; of two that try at once, one names it. A copy has an id
- * of its own, since its positions are other ones.
- * @throws UnfinishedCopy, NotOurLog
+ * Returns the log's id, and creates it in a new log. If two nodes create it at once, one of them succeeds. A copy has
+ * its own id, since its positions differ. @throws UnfinishedCopy, NotOurLog
  */
 export const ensureLogCreated = async (log: EventLog, clock: Clock, entropy: Entropy): Promise<string> => {
   const known = identityOf(await readLogStream(log))
@@ -45,11 +44,7 @@ export const ensureLogCreated = async (log: EventLog, clock: Clock, entropy: Ent
   return named
 }
 
-/**
- * Marks the target as a copy of the source that is not finished, unless it is marked so already. Its own stream begins like
- * the source's.
- * @throws NotACopy, UnfinishedCopy if the source is one.
- */
+/** Marks the target as an unfinished copy. @throws NotACopy, or UnfinishedCopy if the source is one */
 export const beginCopy = async (from: EventLog, to: EventLog, naming: Naming): Promise<void> => {
   const source = await readLogStream(from)
   if (identityOf(source) === null) throw new NotACopy('The source is no log of Cellarbook: it does not name itself')
@@ -67,7 +62,7 @@ export const beginCopy = async (from: EventLog, to: EventLog, naming: Naming): P
   await append(to, -1, [...beginning, mark])
 }
 
-/** From now on a service may use the copy. `accepted`: how the schema of its source differed. */
+/** After this a service may use the copy. `accepted`: the accepted differences of the source's schema. */
 export const endCopy = async (
   to: EventLog,
   { digest, events, accepted }: LogDigest & { readonly accepted: readonly string[] },
@@ -78,10 +73,7 @@ export const endCopy = async (
   await append(to, target.length - 1, accepted.length === 0 ? [ended] : [ended, schemaAccepted(accepted, naming)])
 }
 
-/**
- * Records that a changed schema was accepted. The same differences are recorded once: a service that is started with the option
- * again and again must not fill the log.
- */
+/** Records an accepted schema once for the same differences. Otherwise repeated starts would fill the log. */
 export const recordAcceptedSchema = async (
   log: EventLog,
   differences: readonly string[],
@@ -118,7 +110,6 @@ const readLogStream = async (log: EventLog): Promise<readonly RecordedEvent[]> =
 const notOurs = (type: string, cause?: unknown): NotOurLog =>
   new NotOurLog(`Cannot use this log: its stream "${logStream}" begins with ${type}, so it is another's`, { cause })
 
-/** `null`: it has none. */
 const identityOf = (events: readonly RecordedEvent[]): string | null => {
   const [first] = events
   if (first === undefined) return null

@@ -3,7 +3,7 @@ import { overloadedLooksMin, survivedFsyncLooks, troubleCalmLooks } from '../lim
 import { type LogTrouble, type LogTroubleKind, Outage } from './event-log.ts'
 import type { QueueRoom, Share } from './queue-room.ts'
 
-/** The troubles of a log that goes on working, as its adapter notes them. */
+/** Troubles of a log that still works. */
 export class LogTroubles {
   readonly #full = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: troubleCalmLooks })
   readonly #unreadable = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: troubleCalmLooks })
@@ -11,12 +11,12 @@ export class LogTroubles {
   readonly #overloaded = new Trouble({ beginsAfterLooks: overloadedLooksMin, endsAfterLooks: overloadedLooksMin })
   readonly #survivedFsync = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: survivedFsyncLooks })
 
-  /** `writesFailForLooks`: failing writes are told after this many looks in a row that saw one. 0: at once. */
+  /** `writesFailForLooks`: failing writes are reported after this many looks in a row. 0: at once. */
   constructor({ writesFailForLooks }: { readonly writesFailForLooks: number }) {
     this.#unwritable = new Trouble({ beginsAfterLooks: writesFailForLooks, endsAfterLooks: troubleCalmLooks })
   }
 
-  /** `more`: troubles that the adapter itself knows. */
+  /** `more`: troubles that the adapter finds itself. */
   list(more: Readonly<Partial<Record<LogTroubleKind, string | null>>> = {}): readonly LogTrouble[] {
     const reasons: readonly (readonly [LogTroubleKind, string | null])[] = [
       ['full', more.full ?? this.#full.why],
@@ -33,14 +33,13 @@ export class LogTroubles {
     return this.#unreadable.why !== null
   }
 
-  /** An append was refused, or nobody can say what became of it. */
   appendFailed(reason: Outage['reason'], why: string): void {
     if (reason === 'full') this.#full.note(why)
     if (reason === 'unavailable') this.#unwritable.note(why)
     if (reason === 'overloaded') this.#overloaded.note(why)
   }
 
-  /** Takes room for an append, and notes if there is none. @throws Outage, as `take` does. */
+  /** @throws Outage */
   takeRoom(room: QueueRoom, stream: string, share: Share): void {
     try {
       room.take(stream, share)

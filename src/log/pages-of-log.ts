@@ -4,11 +4,11 @@ import type { EventLog } from './event-log.ts'
 export type Paging = {
   /** Exclusive. `null`: from the beginning. */
   readonly after: number | null
-  /** Events of a page, 1 to `readPageEventsMax`. */
+  /** Events, 1 to `readPageEventsMax`. */
   readonly limit: number
 }
 
-/** The whole log in position order, a page at a time, so that memory stays the same for any log. No page is empty. */
+/** The whole log by position, page by page, so that memory stays small. No page is empty. */
 export async function* pagesOfLog(log: EventLog, { after, limit }: Paging): AsyncGenerator<readonly RecordedEvent[]> {
   let from = after
   while (true) {
@@ -21,7 +21,7 @@ export async function* pagesOfLog(log: EventLog, { after, limit }: Paging): Asyn
 }
 
 /**
- * Resolves in the event loop's next turn. A long loop whose `await`s are answered at once needs it: such `await`s alone let no
- * socket and no timer run.
+ * Resolves in the event loop's next turn. Without it a long loop whose `await`s are answered at once lets no socket and
+ * no timer run.
  */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

@@ -5,23 +5,21 @@ import { Outage } from './event-log.ts'
 export type Share = {
   readonly events: number
   readonly bytes: number
-  /** As `areReadings` says. */
   readonly isReadings: boolean
 }
 
-/** Nothing but accepted readings. */
 export const areReadings = (events: readonly NewEvent[]): boolean =>
   events.every(({ type }) => type === 'ReadingAccepted')
 
 /**
- * What waits in front of a log, bounded in events and bytes over all streams. What is more than readings has room of its own
- * behind theirs: a revocation is never refused because readings wait (docs/protocol.md, "Taking a right away").
+ * Bounds the appends that wait in front of a log, in events and bytes. Other events have extra room behind readings, so
+ * that a full queue never refuses a revocation (docs/protocol.md, "Taking a right away").
  */
 export class QueueRoom {
   #events = 0
   #bytes = 0
 
-  /** @throws Outage, `overloaded` and not written, if there is none. */
+  /** @throws Outage, `overloaded` and `not_written` */
   take(stream: string, { events, bytes, isReadings }: Share): void {
     const eventsMax = logQueueReadingsMax + (isReadings ? 0 : logQueueChangesMax)
     const bytesMax = logQueueBytesMax + (isReadings ? 0 : logQueueChangesBytesMax)

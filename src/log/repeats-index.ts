@@ -2,35 +2,35 @@ import type { FoldedTo } from '../domain/log-reference.ts'
 import type { IdempotentAppend } from '../domain/reading/idempotency-key.ts'
 
 /**
- * Where the appends that carried an `Idempotency-Key` lie in the log, found by their key: what one node has folded of the
- * log and may lose at any moment, since everything in it can be folded again.
+ * Finds the appends with an `Idempotency-Key` by that key. A node folds the index from the log, and can lose it and
+ * fold it again.
  */
 export interface RepeatsIndex {
-  /** The event of the log up to which every such append was written here; `null`: nothing is known to be. */
+  /** The index holds all such appends up to this event. `null`: unknown. */
   readonly foldedTo: FoldedTo | null
   /** The newest such append to that stream. @throws IndexUnusable */
   find(stream: string, keyHash: string): IdempotentAppend | null
-  /** All of it or nothing. Resolves when `find` finds it. Rejects with IndexBusy or IndexUnusable. */
+  /** Writes all or nothing. Afterwards `find` sees it. Rejects with IndexBusy or IndexUnusable. */
   write(change: RepeatsChange): Promise<void>
-  /** Throws away what is there and begins empty. Rejects with IndexUnusable if that can't be done either. */
+  /** Empties the index. Rejects with IndexUnusable. */
   startAnew(): Promise<void>
   close(): Promise<void>
 }
 
 export type RepeatsChange = {
   readonly appends: readonly IdempotentAppend[]
-  /** What `foldedTo` becomes; `null` leaves it. */
+  /** The new `foldedTo`; `null` keeps the old one. */
   readonly foldedTo: FoldedTo | null
-  /** Ms. What was recorded earlier counts no more; with each change some of it goes. */
+  /** Ms. Some older appends are deleted with each change. */
   readonly forgetBeforeMs: number
 }
 
-/** The index is damaged, or its disk can't be read or written. */
+/** The index is damaged, or its disk fails. */
 export class IndexUnusable extends Error {
   override readonly name = 'IndexUnusable'
 }
 
-/** The change was not written and may be later: the disk is full, or another program has locked the file. */
+/** The change was not written, but may be later: the disk is full, or another program has locked the file. */
 export class IndexBusy extends Error {
   override readonly name = 'IndexBusy'
 }

@@ -1,6 +1,6 @@
 /**
- * What may enter a log, whatever the engine. A stored event is never rewritten, so one that could not be read back would
- * stop every later start: it is refused here, as the bug it is.
+ * Checks for every engine. A stored event is never rewritten, so an event that cannot be read back would stop every
+ * later start.
  */
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type EventType, eventData, Metadata, type NewEvent, type RecordedEvent } from '../domain/events.ts'
@@ -12,11 +12,11 @@ const metadataCheck = TypeCompiler.Compile(Metadata)
 const storedTypes = Object.entries(eventData).filter(([type]) => type !== 'RecordUnreadable')
 const dataChecks = new Map(storedTypes.map(([type, schema]) => [type, TypeCompiler.Compile(schema)]))
 
-/** @throws Error if there are no events, or one is not as its schema says. */
+/** @throws Error if there are no events, or an event does not match its schema. Both are bugs. */
 export const assertStorable = (stream: string, events: readonly NewEvent[]): void => {
   if (stream.indexOf('-') < 1) throw new Error(`Cannot append to "${stream}": its name has no category before a "-"`)
   if (events.length === 0) throw new Error(`Cannot append to "${stream}": no events were given`)
-  // The readings of a batch share theirs.
+  // Readings of a batch share one object.
   let checked: Metadata | null = null
   for (const event of events) {
     const fault = faultOf(event) ?? (event.metadata === checked ? null : metadataFault(event))
@@ -40,8 +40,8 @@ const metadataFault = ({ metadata }: NewEvent): string | null =>
   metadataCheck.Check(metadata) ? null : 'metadata is not as its schema says'
 
 /**
- * Key, cellar and operator events stay for ever (docs/contract.md, "Retention and versioning").
- * @throws Error unless events of the stream below `before` may go, and its last event stays.
+ * Key, cellar and operator events are never deleted (docs/contract.md, "Retention and versioning"). @throws Error if
+ * the range may not be deleted
  */
 export const assertTruncatable = (stream: string, before: number, nextRevision: number): void => {
   const cannot = `Cannot truncate "${stream}" before revision ${before}`
@@ -50,7 +50,7 @@ export const assertTruncatable = (stream: string, before: number, nextRevision: 
   if (before >= nextRevision) throw new Error(`${cannot}: its last event stays, at revision ${nextRevision - 1}`)
 }
 
-/** The events as they lie in the log: the first at that revision and position, the others behind it. */
+/** The events with consecutive revisions and positions, from the given ones. */
 export const recordRun = (
   stream: string,
   events: readonly NewEvent[],
@@ -60,12 +60,12 @@ export const recordRun = (
     const revision = first.revision + index
     const position = first.position + index
     if (event.type !== 'ReadingAccepted') return { ...event, stream, revision, position }
-    // Named one by one, for every reading that is written: copied by `...` they cost as much as their check.
+    // Spreading with `...` would cost as much as the check of a reading.
     const { id, type, recordedAt, data, metadata } = event
     return { id, type, recordedAt, data, metadata, stream, revision, position }
   })
 
-/** @throws RangeError if a page's length is not within its bound. */
+/** @throws RangeError */
 export const assertPage = (limit: number): void => {
   if (Number.isInteger(limit) && limit >= 1 && limit <= readPageEventsMax) return
   throw new RangeError(`Cannot read ${limit} events at once: the limit is 1 to ${readPageEventsMax}`)

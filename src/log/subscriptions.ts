@@ -1,27 +1,25 @@
 /**
- * Subscriptions of a log that lies in this process. A follower reads page by page until it reaches the end, and from that
- * very moment gets what is committed: both happen between two turns of the event loop, so nothing falls between them.
+ * Subscriptions of a log in this process. A follower reads pages until the end, and then receives each commit. Both
+ * happen in one turn of the event loop, so no event is lost between them.
  *
- * The log must publish from a turn of its own, never from inside a subscriber: then no delivery can overtake another.
+ * The log must publish in a turn of its own, never inside a subscriber. Otherwise one delivery could overtake another.
  */
 
 import type { RecordedEvent } from '../domain/events.ts'
 import { categoryOf, foldedCategories } from '../domain/stream-names.ts'
 import type { SubscribeOptions, Subscriber, Subscription } from './event-log.ts'
 
-/** A piece of the log: the events in it that were wanted, and how far it reaches. */
+/** The wanted events of a part of the log. */
 export type Scan = {
   readonly events: readonly RecordedEvent[]
-  /** Position of the last event looked at, wanted or not; where the scan began, if there was none. */
+  /** Position of the last event looked at, wanted or not; the start of the scan if there was none. */
   readonly scannedTo: number | null
-  /** Nothing comes after `scannedTo` now. */
   readonly atEnd: boolean
 }
 
-/** Whether a follower wants streams of that category. */
 export type Wants = (category: string) => boolean
 
-/** Looks at a bounded piece of the log after that position. */
+/** Looks at a bounded number of events after the position. */
 export type Scanner = (after: number | null, wants: Wants) => Scan
 
 type Follower = {
@@ -35,7 +33,7 @@ type Follower = {
 export class Subscriptions {
   readonly #scan: Scanner
   readonly #followers = new Set<Follower>()
-  /** Those that have reached the end of the log. */
+  /** Followers at the end of the log. */
   readonly #live = new Set<Follower>()
 
   constructor(scan: Scanner) {
@@ -52,26 +50,25 @@ export class Subscriptions {
       ended: false,
     }
     this.#followers.add(follower)
-    // Not at once: the caller must hold the subscription before its first event can make it unsubscribe.
+    // Later, so that the caller can unsubscribe when the first event arrives.
     queueMicrotask(() => this.#catchUp(follower))
     return { unsubscribe: () => this.#end(follower) }
   }
 
   /**
-   * Hands on events that have just become durable, in log order. Without records among them, no category is looked up: that would
-   * cost time for each reading.
+   * Delivers events that have become durable, in log order. Without records no category is looked up, which saves time
+   * for each reading.
    */
   publish(events: readonly RecordedEvent[], { hasRecords }: { readonly hasRecords: boolean }): void {
     const first = events[0]
     if (first === undefined) return
     for (const follower of this.#live) {
-      // What is committed can be read before it is published, so the first page of news may be no news to a follower.
+      // Events can be read before they are published, so a follower may have seen some of these.
       const wantsAll = follower.wantsAllButRecords && !hasRecords && (follower.after ?? 0) < first.position
       this.#deliver(follower, wantsAll ? events : events.filter((event) => isNews(follower, event)))
     }
   }
 
-  /** Ends every subscription and says why. */
   dropAll(cause: unknown): void {
     for (const follower of this.#followers) this.#drop(follower, cause)
   }
@@ -88,7 +85,7 @@ export class Subscriptions {
     follower.after = scan.scannedTo
     this.#deliver(follower, scan.events)
     if (!scan.atEnd) {
-      // A page, then a turn for everybody else: a long catch-up must not hold up the readings that come in meanwhile.
+      // A turn for others after each page, since a long catch-up must not delay readings.
       setImmediate(() => this.#catchUp(follower))
       return
     }
@@ -102,7 +99,7 @@ export class Subscriptions {
     this.#tell(follower, () => follower.subscriber.onEvents(events))
   }
 
-  /** A subscriber that throws has lost its place: it is dropped, and neither the log nor its neighbours notice. */
+  /** A subscriber that throws has lost its place. The log and other subscribers go on. */
   #tell(follower: Follower, call: () => void): void {
     try {
       call()
@@ -117,7 +114,7 @@ export class Subscriptions {
     try {
       follower.subscriber.onDropped?.(cause)
     } catch {
-      // It was told, and nobody else waits for its answer.
+      // Nobody waits for the answer of the subscriber.
     }
   }
 

@@ -118,7 +118,7 @@ describe('a start says in one sentence, without the password, that', () => {
     const server = await start({ version })
     expect(await refusedAt(server.url)).toEqual({
       exitCode: 78,
-      sentence: `Cannot use EventStoreDB at 127.0.0.1:${server.endpoint.port}: it is version ${version}: 23.10 is the oldest that will do`,
+      sentence: `Cannot use EventStoreDB at 127.0.0.1:${server.endpoint.port}: it is version ${version}, and the oldest supported version is 23.10`,
     })
   })
 

@@ -1,8 +1,7 @@
 /**
- * Between events and what lies in a row. A run of readings is packed into bytes; everything else is JSON that a person can
- * read with any SQLite tool. Each event carries the schema version that it was written at, and is upcast when it is read.
- *
- * Here the stored text becomes typed: the only place where a type is asserted, after the schema has checked it.
+ * Encodes events as rows and decodes them. Readings are packed into bytes; all other events are JSON, which any SQLite
+ * tool shows. An event is stored with its schema version, and upcast when it is read. Only this file asserts types,
+ * after the schema has checked the data.
  */
 import { type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
@@ -20,7 +19,7 @@ import { newestMetadata, storedMetadata } from './stored-idempotency.ts'
 import { storedIdOf, storedTimeOf, unreadableRecord } from './unreadable.ts'
 import { type Upcast, upcasts } from './upcast.ts'
 
-/** What is known of each event type. A parameter, so that a test can have a version that never was. */
+/** A parameter, so that a test can add versions. */
 export type EventRegistry = ReadonlyMap<
   string,
   { readonly version: number; readonly data: TSchema; readonly upcasts: { readonly [fromVersion: number]: Upcast } }
@@ -33,10 +32,9 @@ export const currentRegistry: EventRegistry = new Map(
   ]),
 )
 
-/** A row that is to be written. Its stream, revision and position are the log's to say. */
+/** A row without stream, revision and position, which the log gives. */
 export type NewRow = {
   readonly count: number
-  /** Of its first event. */
   readonly recordedAt: number
   readonly body: string | Uint8Array
   readonly bytes: number
@@ -52,16 +50,16 @@ export type StoredRow = {
 }
 
 export type Codec = {
-  /** As few rows as can be: one, unless readings and other events are mixed. */
+  /** One row, unless readings and other events are mixed. */
   encode(stream: string, events: readonly NewEvent[]): readonly NewRow[]
   /**
-   * `part`: only these events of the row. In a stream of records, an event that this version can't read is a `RecordUnreadable`.
-   * @throws UndecodableEvent in other streams, naming the first event that this version can't read.
+   * `part`: decode only these events of the row. Unreadable records become `RecordUnreadable`. @throws
+   * UndecodableEvent, which names the first unreadable event
    */
   decode(row: StoredRow, part?: Part): readonly RecordedEvent[]
-  /** One event, for an engine that stores each event by itself. Unreadable events as in `decode`. */
+  /** One event, for an engine without rows. Unreadable events as in `decode`. */
   decodeEvent(at: EventPlace, event: unknown): RecordedEvent
-  /** What its events are written at. */
+  /** The schema version of new events. */
   versionOf(type: EventType): number
 }
 
@@ -78,14 +76,14 @@ const StoredEvent = Type.Object({
 
 const storedEventCheck = TypeCompiler.Compile(StoredEvent)
 const metadataCheck = TypeCompiler.Compile(Metadata)
-/** The schema version of what format 1 of the packed form holds. */
+/** The schema version of readings in packed format 1. */
 const packedSchemaVersion = 1
 
 export const createCodec = (registry: EventRegistry = currentRegistry): Codec => {
   const checks = new Map(Array.from(registry, ([type, known]) => [type, TypeCompiler.Compile(known.data)]))
   return {
     encode: (stream, events) =>
-      // Nearly every append is a run of readings and nothing else.
+      // Nearly every append holds only readings.
       events.every(isReading)
         ? [encodeReadings(stream, events)]
         : runsOf(events).map((run) => encodeRun(registry, stream, run)),
@@ -143,7 +141,6 @@ const isReading = (event: NewEvent): event is NewEvent<'ReadingAccepted'> => eve
 
 type Known = { readonly registry: EventRegistry; readonly checks: ReadonlyMap<string, TypeCheck<TSchema>> }
 
-/** Some events of a row, and its body as what it is. */
 type PartOf<Body> = { readonly row: StoredRow; readonly body: Body; readonly part: Part }
 
 const decodeJson = (known: Known, { row, body, part }: PartOf<string>): readonly RecordedEvent[] => {
@@ -164,7 +161,7 @@ const decodeOne = (known: Known, at: EventPlace, stored: unknown): RecordedEvent
   }
 }
 
-/** Even if nothing of a row can be read, each of its events keeps its revision and position. */
+/** Each event of an unreadable row keeps its revision and position. */
 const unreadableRow = (cause: unknown, row: StoredRow, part: Part): readonly RecordedEvent[] => {
   const { stream, recordedAt } = row
   const events: RecordedEvent[] = []
@@ -184,7 +181,7 @@ const decodeStored = (known: Known, at: EventPlace, stored: unknown): RecordedEv
   const { id, type, recordedAt, metadata } = event
   const data = newestData(known, at, event)
   const { stream, revision, position } = at
-  // Named one by one: a replay decodes a million of them, and copying the place by `...` costs as much as the rest here.
+  // Spreading the place with `...` would double the cost, and a replay decodes a million events.
   return { id, type, recordedAt, data, metadata, stream, revision, position } as RecordedEvent
 }
 
@@ -217,7 +214,6 @@ const typeOf = (event: unknown): string =>
     ? event.type
     : unknownType
 
-/** The data at the newest schema version, checked by its schema. */
 const newestData = (
   { registry, checks }: Known,
   { stream, revision }: EventPlace,

@@ -1,20 +1,20 @@
 /**
- * What a request's `Idempotency-Key` needs, behind the first reading that it stored:
+ * The `Idempotency-Key` of a request, packed behind the first reading that the request stored:
  *
- *   varint    version: 2. The first version has none
- *   32 bytes  hash of the key
- *   32 bytes  hash of the body
- *   varint    how many readings of a batch were accepted; 0: a single reading
- *   then, of a batch:
- *     varint    how many of its items were refused; 0: none, and nothing follows
- *     varint    the number of the rules that judged them; 0: only a text follows, their verdicts as JSON
- *     varint    when they were judged, ms
- *     3 varints   the cellar's bounds then, ms plus 1: age, time ahead, retention; 0: no bound
+ *   varint    version: 2 (version 1 has no such field).
+ *   32 bytes  hash of the key.
+ *   32 bytes  hash of the body.
+ *   varint    accepted readings of a batch; 0: a single reading.
+ *   then, for a batch:
+ *     varint    refused items; 0: nothing follows.
+ *     varint    number of the rules that judged them; 0: only a text follows, their verdicts as JSON.
+ *     varint    when they were judged, ms.
+ *     3 varints the cellar's bounds then, ms plus 1: age, time ahead, retention; 0: no bound.
  *
- * The first version, which the log may still hold:
+ * Version 1:
  *
- *   32 bytes, 32 bytes, varint   as above
- *   text      of a batch: the verdicts of its refused items as JSON; empty if there are none
+ *   32 bytes, 32 bytes, varint   as above.
+ *   text      for a batch: verdicts of its refused items as JSON; empty if there are none.
  */
 import type { ByteReader, ByteWriter } from '../../bytes/bytes.ts'
 import { readText, writeText } from '../../bytes/packed-text.ts'
@@ -49,7 +49,7 @@ const writeRefusals = (writer: ByteWriter, refusals: Refusals): void => {
   }
 }
 
-/** @throws RangeError if the bytes are no such thing. */
+/** @throws RangeError */
 export const readIdempotency = (reader: ByteReader): Idempotency => {
   const version = reader.varint()
   if (version !== idempotencyVersion) {
@@ -82,7 +82,7 @@ const readBound = (reader: ByteReader): number | null => {
   return number === 0 ? null : number - 1
 }
 
-/** Of the first version. @throws RangeError if the bytes are no such thing. */
+/** Version 1. @throws RangeError */
 export const readFirstIdempotency = (reader: ByteReader): Idempotency => {
   const hashes = readHashes(reader)
   const accepted = reader.varint()

@@ -1,23 +1,21 @@
 /**
- * A run of readings as one row of bytes. Nothing is ever rewritten, so the form is compact from the start: a reading with
- * names of 32 characters takes 63 bytes by itself, where JSON with text ids takes about 450.
+ * Packs consecutive readings into one row. A reading with names of 32 characters takes 63 bytes; JSON takes about 450.
  *
- *   byte 0    format: 1
- *   byte 1    flags of the whole row, all reserved: a row with one set is refused, not misread
+ *   byte      format: 1.
+ *   byte      flags of the row, all reserved: a row with a flag is refused.
  *   then, for each reading:
- *     byte      its flags
- *     varint    if `movedOn`: recordedAt, ms after the reading before it
- *     16 bytes  its id; a text if `idIsText`; nothing if `isOfBatch`: the reading before it has the same request, and its id
- *               follows from that request's (`domain/uuid.ts`)
- *     3 names   cellar, rack, keg; one that the row has had already is its number
- *     8 bytes   value, IEEE 754, lowest byte first: every number exactly, -0 too
- *     varint    timestamp, seconds after recordedAt; a text if `timestampIsText`, because only the contract's own form
- *               can be made again from its seconds
- *     text      if `hasMetadata`: its metadata as JSON. Else they follow from key and request, see `usualMetadata`.
- *     bytes     if `isKeyed`: what its request's `Idempotency-Key` needs (`packed-idempotency.ts`), in its first version;
- *               if `isKeyedAtVersion`: the same, with its version before it
+ *     byte      flags.
+ *     varint    if `movedOn`: ms since `recordedAt` of the previous reading.
+ *     16 bytes  id; text if `idIsText`; nothing if `isOfBatch`: the request is that of the previous reading, and the id
+ *               follows from it (`domain/uuid.ts`).
+ *     3 names   cellar, rack, keg; the number of a name that the row has had.
+ *     8 bytes   value, IEEE 754, lowest byte first.
+ *     varint    timestamp, seconds after `recordedAt`; text if `timestampIsText`: not in the contract's own form.
+ *     text      if `hasMetadata`: metadata as JSON; otherwise see `usualMetadata`.
+ *     bytes     if `isKeyed`: the idempotency key in version 1 (`packed-idempotency.ts`); if `isKeyedAtVersion`: with its
+ *               version.
  *
- * Stream, revision, position and the first recordedAt are columns of the row.
+ * Stream, revision, position and the first `recordedAt` are columns of the row.
  */
 
 import { ByteReader, ByteWriter } from '../../bytes/bytes.ts'
@@ -45,7 +43,7 @@ const knownFlags = 127
 const readingsPrefix = 'readings-'
 const contractTimestampChars = 20
 
-/** A reading that is to be packed: what the row's columns do not say. */
+/** A reading without the columns of its row. */
 export type ReadingToPack = {
   readonly id: string
   readonly recordedAt: number
@@ -66,13 +64,13 @@ export const packReadings = (stream: string, readings: readonly ReadingToPack[])
   return writer.finish()
 }
 
-/** What the next reading may refer to. */
+/** State that the next reading may refer to. */
 type Row = {
   readonly keyId: string | null
   readonly names: WrittenTexts
-  /** Of the reading before. */
+  /** Of the previous reading. */
   recordedAt: number
-  /** The request that a reading may be a further one of, and how many the row has of it; `null`: none. */
+  /** `null`: the next reading belongs to no batch of this row. `ofRequest` counts the request's readings in the row. */
   requestId: string | null
   ofRequest: number
 }
@@ -113,7 +111,7 @@ const pack = (reading: ReadingToPack, row: Row): void => {
   }
 }
 
-/** The first of a batch may have any metadata: it alone says more of its request than the others. */
+/** The first reading of a batch may have any metadata. */
 const isNextOfBatch = ({ id, metadata }: ReadingToPack, { keyId, requestId, ofRequest }: Row): boolean =>
   requestId !== null &&
   metadata.idempotency === undefined &&
@@ -125,7 +123,6 @@ const secondsOf = (ms: number): number => Math.floor(ms / 1_000)
 const keyIdOf = (stream: string): string | null =>
   stream.startsWith(readingsPrefix) ? stream.slice(readingsPrefix.length) : null
 
-/** What the service writes with every reading: the key did it, and its request is the beginning and the cause. */
 const usualMetadata = (by: Metadata['by'], requestId: string): Metadata => ({
   by,
   requestId,
@@ -133,7 +130,7 @@ const usualMetadata = (by: Metadata['by'], requestId: string): Metadata => ({
   causationId: requestId,
 })
 
-/** Whatever its `Idempotency-Key` says: that is packed beside them. */
+/** Ignores `idempotency`, which is packed separately. */
 const isUsualMetadata = (metadata: Metadata, keyId: string | null, requestId: string): boolean =>
   metadata.requestId === requestId &&
   metadata.correlationId === requestId &&
@@ -141,7 +138,6 @@ const isUsualMetadata = (metadata: Metadata, keyId: string | null, requestId: st
   metadata.by.kind === 'key' &&
   metadata.by.keyId === keyId
 
-/** Where a packed row lies, and how many readings it has. */
 export type PackedRow = {
   readonly stream: string
   readonly revision: number
@@ -150,14 +146,12 @@ export type PackedRow = {
   readonly recordedAt: number
 }
 
-/** Of a row's events, counted from 0: those from `first` up to, and without, `end`. */
+/** Events from index `first` up to, but not including, `end`. */
 export type Part = { readonly first: number; readonly end: number }
 
 /**
- * The readings of that part. What lies before them is passed over and what comes after them not looked at, so one of a long
- * row costs far less than all.
- * @param metadataOf makes metadata of the JSON that was stored, where they are not the usual ones.
- * @throws RangeError saying what is wrong with the bytes.
+ * Unpacks the readings of `part`. Earlier readings are skipped and later ones not looked at, so one reading of a long
+ * row is cheap. @param metadataOf makes metadata of stored JSON. @throws RangeError with the fault of the bytes
  */
 export const unpackReadings = (
   { row, body, part }: { readonly row: PackedRow; readonly body: Uint8Array; readonly part: Part },
@@ -200,13 +194,12 @@ export const unpackReadings = (
   return readings
 }
 
-/** The ids of a row's readings one after the other, and the metadata that follow from them. */
 class UnpackedIds {
   readonly #reader: ByteReader
   readonly #by: Metadata['by']
-  /** The id of the reading that had one of its own last; where its bytes begin, until its text is asked for. */
+  /** The last stored id, or the offset of its bytes until its text is needed. */
   #ownId: string | number | null = null
-  /** Further ones of its batch share one object. */
+  /** Shared by the readings of a batch. */
   #metadata: Metadata | null = null
   #ofRequest = 0
 
@@ -215,7 +208,6 @@ class UnpackedIds {
     this.#by = by
   }
 
-  /** Goes on to the next reading. */
   next(flagBits: number): void {
     if ((flagBits & flags.isOfBatch) !== 0) {
       if (this.#ownId === null) throw new RangeError('a reading in it is of a batch that has no first one')
@@ -242,7 +234,7 @@ class UnpackedIds {
   }
 }
 
-/** What `unpackData` and the rest would read; a name is kept, since later readings may refer to it. */
+/** Skips a reading. Its names are kept, since later readings may refer to them. */
 const passOver = (reader: ByteReader, names: string[], flagBits: number): void => {
   for (let name = 0; name < 3; name++) readName(reader, names)
   reader.skip(8)

@@ -1,6 +1,6 @@
 /**
- * `metadata.idempotency` as JSON. Metadata has no version, so this part has its own; a form without one is of the first
- * version. It is upcast when it is read, as events are, and stays in the log as it was written.
+ * `metadata.idempotency` as JSON, with a version of its own. A form without one has version 1. It is upcast when it is
+ * read.
  */
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Metadata } from '../../domain/events.ts'
@@ -9,13 +9,12 @@ import { idempotencyUpcasts, idempotencyVersion } from './upcast.ts'
 
 const idempotencyCheck = TypeCompiler.Compile(Idempotency)
 
-/** Metadata as they are written. */
 export const storedMetadata = (metadata: Metadata): object =>
   metadata.idempotency === undefined
     ? metadata
     : { ...metadata, idempotency: { version: idempotencyVersion, ...metadata.idempotency } }
 
-/** Metadata that were read, at the newest version. Does not check the schema. @throws RangeError if they are of a newer one. */
+/** Upcasts without checking the schema. @throws RangeError for a newer version */
 export const newestMetadata = (stored: unknown): unknown => {
   if (typeof stored !== 'object' || stored === null || !('idempotency' in stored)) return stored
   const { idempotency } = stored
@@ -25,7 +24,7 @@ export const newestMetadata = (stored: unknown): unknown => {
   return { ...stored, idempotency: upcast(version, form) }
 }
 
-/** A form of that version as the newest. @throws RangeError if it is of a newer version, or not as its schema says. */
+/** @throws RangeError for a newer version, or a form that does not match its schema */
 export const newestIdempotency = (version: unknown, form: unknown): Idempotency => {
   const newest = upcast(version, form)
   if (idempotencyCheck.Check(newest)) return newest

@@ -3,20 +3,19 @@ import { isRecordStream } from '../../domain/stream-names.ts'
 import { unreadableTypeCharsMax, unreadableWhyCharsMax } from '../../limits.ts'
 import { UndecodableEvent } from '../event-log.ts'
 
-/** What is known of an event without its data. */
 export type Unread = {
   readonly stream: string
   readonly revision: number
   readonly position: number
-  /** Empty if it can't be read. */
+  /** Empty if it cannot be read. */
   readonly id: string
-  /** 0 if it can't be read. */
+  /** 0 if it cannot be read. */
   readonly recordedAt: number
 }
 
 /**
- * Stands for an unreadable event in a stream of records, since records decide nothing.
- * @throws `cause` in any other stream, and if it is not an `UndecodableEvent`.
+ * Stands for an unreadable record, since records decide nothing. @throws `cause` in other streams, and if it is no
+ * `UndecodableEvent`
  */
 export const unreadableRecord = (
   cause: unknown,
@@ -31,13 +30,13 @@ export const unreadableRecord = (
   return { stream, revision, position, id, recordedAt, type: 'RecordUnreadable', data, metadata }
 }
 
-/** The id of a stored event, or '' if it has none. */
+/** The id of a stored event, or ''. */
 export const storedIdOf = (stored: unknown): string => {
   const value = fieldOf(stored, 'id')
   return typeof value === 'string' ? value : ''
 }
 
-/** When a stored event was recorded, or 0 if it does not say. */
+/** When a stored event was recorded, or 0. */
 export const storedTimeOf = (stored: unknown): number => {
   const value = fieldOf(stored, 'recordedAt')
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0

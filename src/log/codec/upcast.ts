@@ -1,34 +1,34 @@
 import type { EventType } from '../../domain/events.ts'
 
-/** Makes data of the next schema version out of data of one. */
+/** Turns data of one schema version into data of the next. */
 export type Upcast = (data: unknown) => unknown
 
 /**
- * For every event type, by the version it begins at. A chain of them leads each stored version to the newest, whenever the
- * event is read; what is stored stays as it was written.
+ * By event type, and by the version that each upcast begins at. Stored data is upcast when it is read, and never
+ * rewritten.
  */
 export const upcasts: { readonly [T in EventType]?: { readonly [fromVersion: number]: Upcast } } = {
   CellarPolicyChanged: {
-    // Before there was retention, everything was kept.
+    // Before retention existed.
     1: (data) => (hasPolicy(data) ? { policy: { ...data.policy, retentionMs: null } } : data),
   },
   KeyCreated: {
-    // Before there were rotations, no key followed another.
+    // Before rotations existed.
     1: (data) => (isObject(data) ? { ...data, predecessorId: null } : data),
   },
   OperatorAdded: {
-    // Before the links of a removed operator were told apart from first invitations.
+    // Before links of removed operators had a kind of their own.
     1: (data) => (isObject(data) ? { ...data, linkHash: null, linkMadeBy: null } : data),
   },
   OperatorLinkIssued: {
     1: (data) => (isObject(data) ? { ...data, purpose: null } : data),
   },
   OperatorPasswordSet: {
-    // Before operators could change it themselves, every password came from a link. Who made it is in the link's own event.
+    // Before operators could change their passwords. The link's own event says who made it.
     1: (data) => (isObject(data) ? { ...data, linkMadeBy: null } : data),
   },
   OperatorSignedIn: {
-    // Before sessions ended unused, browsers were known and addresses kept.
+    // Before sessions could expire unused.
     1: (data) =>
       isObject(data) && 'expiresAt' in data
         ? { ...data, idleAt: data.expiresAt, deviceHash: null, seenRevision: null }
@@ -36,12 +36,11 @@ export const upcasts: { readonly [T in EventType]?: { readonly [fromVersion: num
   },
 }
 
-/** The newest version of the stored form of `metadata.idempotency`. Forms without a version are of version 1. */
+/** A form without a version has version 1. */
 export const idempotencyVersion = 2
 
-/** For that form, by the version it begins at. */
 export const idempotencyUpcasts: { readonly [fromVersion: number]: Upcast } = {
-  // The first version stored a verdict for each refused item, in `rejected`.
+  // Version 1 stored a verdict for each refused item, in `rejected`.
   1: (form) => {
     if (!hasVerdicts(form)) return form
     const { rejected: items, ...batch } = form.batch
@@ -61,7 +60,7 @@ const hasVerdicts = (form: unknown): form is { readonly batch: { readonly reject
   'rejected' in form.batch &&
   Array.isArray(form.batch.rejected)
 
-/** What has none fails at the schema, which says so. */
+/** Data without a policy fails later, at the schema. */
 const hasPolicy = (data: unknown): data is { readonly policy: object } =>
   typeof data === 'object' &&
   data !== null &&

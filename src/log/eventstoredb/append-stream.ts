@@ -9,37 +9,39 @@ import { callFaultOf } from './call-faults.ts'
 import type { Link } from './store-link.ts'
 import { encodeAppend } from './wire.ts'
 
-/** What the server said of one append, or that nobody can say. */
 export type AppendAnswer =
-  /** `position` of its last event; `null` if the server did not say. An append that was there before is answered likewise. */
+  /**
+   * `position` of the append's last event; `null` if the server did not say. An append that was stored before has the
+   * same answer.
+   */
   | { readonly kind: 'stored'; readonly position: number | null }
   | { readonly kind: 'conflict'; readonly currentRevision: number | null }
   | { readonly kind: 'failed'; readonly outcome: 'not_written' | 'unknown'; readonly why: string }
-  /** Not written: the store has no space. */
+  /** Not written: the store is full. */
   | { readonly kind: 'full'; readonly why: string }
-  /** Not written, and no other append would be: the node does not lead now. */
+  /** Not written: the node does not lead now, so it would refuse every append. */
   | { readonly kind: 'turned_away'; readonly why: string }
-  /** Not written: this user may not, or not any more. */
+  /** Not written: the user has no permission. */
   | { readonly kind: 'denied'; readonly why: string }
 
 export type Sent = {
   readonly streamName: string
   readonly expected: ExpectedRevision
   readonly run: Buffer
-  /** Called once, whatever happens. */
+  /** Called exactly once. */
   settle(answer: AppendAnswer): void
 }
 
 export type AppendStreamEnd = { readonly why: string; readonly leader: EventStoreEndpoint | null }
 
 /**
- * The stream of appends to one link. When it ends, however it ends, all that is out is unknown and it takes no more: a
- * stream that the server has ended cleanly would otherwise swallow every later append.
+ * Sends appends over one link. When it ends, unanswered appends are unknown, and it takes no more. A gRPC stream that
+ * the server ended would silently lose later appends.
  */
 export class AppendStream {
   readonly #call: ClientDuplexStream<Buffer, BatchAppendResp>
   readonly #onEnd: (end: AppendStreamEnd) => void
-  /** By correlation id, the longest out first. */
+  /** By correlation id, the oldest first. */
   readonly #out = new Map<string, { readonly sent: Sent; readonly sentMs: number }>()
   #lastAnswerMs = 0
   #isEnded = false
@@ -71,7 +73,7 @@ export class AppendStream {
     this.#call.write(encodeAppend(correlationId, sent, sent.run))
   }
 
-  /** Gives up what has been out for too long. `true`: nothing at all was answered in that time. */
+  /** Settles appends without an answer for too long. Returns true if nothing was answered in that time. */
   expire(): boolean {
     const now = performance.now()
     let isSilent = false
@@ -84,7 +86,6 @@ export class AppendStream {
     return isSilent
   }
 
-  /** For a link that is given up. */
   end(why: string): void {
     this.#call.cancel()
     this.#ended({ why, leader: null })
@@ -94,7 +95,7 @@ export class AppendStream {
     this.#lastAnswerMs = performance.now()
     const correlationId = uuidText(response.getCorrelationId())
     const out = this.#out.get(correlationId)
-    // Given up before it was answered.
+    // It has expired.
     if (out === undefined) return
     this.#out.delete(correlationId)
     out.sent.settle(answerIn(response))
@@ -105,7 +106,7 @@ export class AppendStream {
     this.#isEnded = true
     const out = [...this.#out.values()]
     this.#out.clear()
-    // First, so that nothing more is sent here by those who hear of their own.
+    // First, so that no settled append sends another one here.
     this.#onEnd(end)
     for (const { sent } of out) sent.settle({ kind: 'failed', outcome: 'unknown', why: end.why })
   }
@@ -133,7 +134,7 @@ const answerIn = (response: BatchAppendResp): AppendAnswer => {
   }
 }
 
-/** The library throws whatever it throws at bytes that are none of its own, and would do so inside an event handler. */
+/** The library throws anything for bytes that it cannot read. Inside an event handler that would end the process. */
 const unpacked = <T>(unpack: () => T | null | undefined): T | null => {
   try {
     return unpack() ?? null
@@ -142,7 +143,10 @@ const unpacked = <T>(unpack: () => T | null | undefined): T | null => {
   }
 }
 
-/** What was not taken on was not written; after anything else, a timeout on the server say, it may still be. */
+/**
+ * The append was not written if the server did not begin it. After any other failure, such as a timeout, it may be
+ * written.
+ */
 const failureOf = (why: string): AppendAnswer => {
   if (/no space left|not enough space|disk (is )?full/i.test(why)) return { kind: 'full', why }
   if (why.includes('Server Is Busy')) return { kind: 'failed', outcome: 'not_written', why }
@@ -150,13 +154,13 @@ const failureOf = (why: string): AppendAnswer => {
   return isTurnedAway ? { kind: 'turned_away', why } : { kind: 'failed', outcome: 'unknown', why }
 }
 
-/** An append that was there before, and is not indexed yet, has -1 as its position. */
+/** -1 for an append that was stored before and is not indexed yet. */
 const positionOf = (text: string | undefined): number | null => {
   const position = text === undefined ? Number.NaN : Number(text)
   return Number.isSafeInteger(position) && position >= 0 ? position : null
 }
 
-/** Answers may have it either way, whichever way it was sent. */
+/** Answers may have either form of a UUID. */
 const uuidText = (id: UUID | undefined): string => {
   const structured = id?.getStructured()
   if (structured === undefined) return id?.getString() ?? ''

@@ -10,14 +10,13 @@ export type StoreAppend = {
   readonly streamName: string
   readonly expected: ExpectedRevision
   readonly events: number
-  /** Nothing but accepted readings. */
   readonly isReadings: boolean
   readonly firstId: string
   readonly run: Buffer
 }
 
 export type Appended =
-  /** `isNew`: it was surely not there when it was sent. `position` of its last event. */
+  /** `isNew`: the append was surely not there before. `position` is that of its last event. */
   | { readonly outcome: 'stored'; readonly isNew: boolean; readonly position: number | null }
   | { readonly outcome: 'conflict'; readonly currentRevision: number | null }
 
@@ -28,19 +27,19 @@ type Waiting = StoreAppend & {
 }
 
 /**
- * Appends on their way: one of each stream is out, and so many of all; the rest wait in a queue that is bounded in events
- * and bytes. While the store is away nothing is queued, and nothing touches the wire.
+ * Appends under way. Each stream has at most one append out; the others wait in a bounded queue. While the store is
+ * away, appends are refused at once.
  */
 export class Appends {
   readonly #connection: Connection
   #stream: AppendStream | null = null
-  /** By stream that has one out or ready: those of the same stream behind it. */
+  /** For each stream with an append out or ready: the appends that wait behind it. */
   readonly #behind = new Map<string, Waiting[]>()
-  /** Whose stream has none out, in the order in which they came. */
+  /** Appends whose stream has none out, in order of arrival. */
   #ready: Waiting[] = []
   #out = 0
   readonly #room = new QueueRoom()
-  /** The highest position that is known to hold an event: what is stored later lies behind it. */
+  /** The highest position that is known to hold an event. Later appends get higher positions. */
   #seen = -1
   #drained: (() => void) | null = null
   readonly #timer: ReturnType<typeof setInterval>
@@ -56,7 +55,6 @@ export class Appends {
     this.#timer.unref()
   }
 
-  /** An event was read there. */
   see(position: number): void {
     if (position > this.#seen) this.#seen = position
   }
@@ -79,7 +77,6 @@ export class Appends {
     })
   }
 
-  /** Resolves when nothing is out or waits any more. */
   async close(): Promise<void> {
     if (this.#behind.size > 0) {
       await new Promise<void>((resolve) => {
@@ -95,7 +92,7 @@ export class Appends {
     this.#stream = new AppendStream(link, ({ why, leader }) => this.#connection.lose(link, why, leader))
   }
 
-  /** What is out may have been written; what waits was not sent. */
+  /** Appends that were sent may be written. Waiting appends were not sent. */
   #stop(why: string): void {
     const stream = this.#stream
     this.#stream = null
@@ -107,7 +104,7 @@ export class Appends {
       append.reject(new Outage(`Cannot append: the store went away: ${why}`, 'not_written', 'unavailable'))
     }
     stream?.end(why)
-    // Streams that had one ready have none out that would clear them away.
+    // A stream whose append was only ready has no answer to come that would remove it.
     for (const { streamName } of waiting) this.#next(streamName)
   }
 
@@ -175,7 +172,6 @@ export class Appends {
     }
   }
 
-  /** The append of that stream that was out is not any more. */
   #next(streamName: string): void {
     const behind = this.#behind.get(streamName)
     const next = behind?.shift()

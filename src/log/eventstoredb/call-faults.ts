@@ -1,7 +1,6 @@
 import { Metadata, status } from '@grpc/grpc-js'
 import type { EventStoreEndpoint } from '../../eventstore-url.ts'
 
-/** What a call came to, as far as this log tells it apart. */
 export type CallFault =
   | { readonly kind: 'not_leader'; readonly leader: EventStoreEndpoint; readonly why: string }
   | { readonly kind: 'denied' | 'untrusted' | 'away' | 'timeout' | 'other'; readonly why: string }
@@ -31,10 +30,10 @@ const leaderIn = (metadata: Metadata): EventStoreEndpoint | null => {
 
 const certificateWords = /certificate|self[- ]signed|issuer|UNABLE_TO|ERR_TLS|altname|CERT_/i
 
-/** The library says what it did before it says what was wrong. */
+/** Removes what the library tells about its own steps. */
 const plainWords = (why: string): string => {
   if (/ECONNREFUSED/.test(why)) return 'the connection was refused'
-  // What a server says in both cases.
+  // The server says the same in both cases.
   if (/Server Is Not Ready/.test(why)) return 'it is not ready: it is starting, or knows no leader'
   if (/ENOTFOUND|EAI_AGAIN|Name resolution failed/.test(why)) return 'its name is not known'
   return why.replace(/^No connection established\. Last error: /, '').replace(/\.?\s*Resolution note:.*$/s, '')

@@ -5,13 +5,12 @@ import { type Access, accessOf, type Link, StoreMisfit, StoreUnreachable } from 
 
 export type ConnectionListener = {
   onUp(link: Link): void
-  /** The link must not be used any more. */
   onAway(why: string): void
 }
 
 /**
- * The way to the node that leads: up, with one link, or away, and then it is sought in the background until it is found. A
- * link that fails or is silent is dropped as a whole and never waited for; whoever uses it says so by `lose`.
+ * Finds the leading node and keeps one link to it. While the store is away, it searches in the background. Users of a
+ * link report its failure with `lose`.
  */
 export class Connection {
   readonly settings: EventStoreSettings
@@ -25,30 +24,28 @@ export class Connection {
   #isChecking = false
   #isClosed = false
 
-  /** @throws StoreMisfit if a file of the settings can't be read. */
+  /** @throws StoreMisfit if a file of the settings cannot be read. */
   constructor(settings: EventStoreSettings, probeStream: string) {
     this.settings = settings
     this.access = accessOf(settings)
     this.#probeStream = probeStream
   }
 
-  /** `null` while the store is away. */
   get link(): Link | null {
     return this.#link
   }
 
-  /** Why there is no link. */
   get why(): string {
     return this.#why
   }
 
-  /** Returns what ends it. */
+  /** Returns a function that ends it. */
   listen(listener: ConnectionListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** @throws StoreUnreachable, StoreMisfit in one sentence. */
+  /** @throws StoreUnreachable, StoreMisfit */
   async open(): Promise<void> {
     const untilMs = performance.now() + eventStoreStartMsMax
     while (!(await this.#seek())) {
@@ -59,7 +56,7 @@ export class Connection {
     }
   }
 
-  /** That link is of no use any more; `leader` says where to look first. Once for each link. */
+  /** Gives up the link. `leader`: where to look first. A second call for the same link does nothing. */
   lose(link: Link, why: string, leader: EventStoreEndpoint | null = null): void {
     if (link !== this.#link) return
     this.#link = null
@@ -70,7 +67,10 @@ export class Connection {
     void this.#seekUntilFound()
   }
 
-  /** The node has denied something: if it denies all, the password was changed say, the store is away until it does not. */
+  /**
+   * Call it after a denial. If the node denies everything, for example after a change of the password, the store is
+   * away.
+   */
   async check(link: Link): Promise<void> {
     if (this.#isChecking) return
     this.#isChecking = true
@@ -109,7 +109,7 @@ export class Connection {
     return true
   }
 
-  /** What no waiting will mend. */
+  /** A fault that waiting does not repair. */
   #misfit(): StoreMisfit | null {
     const { at, fault } = this.#lastFault ?? {}
     switch (fault?.kind) {
@@ -119,7 +119,7 @@ export class Connection {
         )
       case 'may_not_follow':
         return new StoreMisfit(
-          `The user in EVENTSTORE_URL may not read $all of EventStoreDB at ${at}, over which the log is followed: let it, by the ACL of $all, or as one of $admins`,
+          `The user in EVENTSTORE_URL may not read $all of EventStoreDB at ${at}, by which the service follows the log. Allow it in the ACL of $all, or add the user to $admins`,
         )
       case 'untrusted':
         return new StoreMisfit(

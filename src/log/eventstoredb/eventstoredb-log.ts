@@ -29,12 +29,12 @@ import { areReadings } from '../queue-room.ts'
 import { assertPage, assertStorable, assertTruncatable, recordRun } from '../storable.ts'
 import { Appends } from './appends.ts'
 import { Connection } from './connection.ts'
-import { Following } from './following.ts'
-import { NamedRevisions } from './named-revisions.ts'
 import { createReads, type Reads } from './store-reads.ts'
 import { StreamNames } from './store-streams.ts'
+import { StoreSubscription } from './store-subscription.ts'
 import { proposedEventOf, recordedEventOf, type StoredEvent } from './stored-events.ts'
 import { setTruncateBefore } from './truncation.ts'
+import { UnreadRevisions } from './unread-revisions.ts'
 import { encodeRun } from './wire.ts'
 
 export type EventStoreLogOptions = {
@@ -43,10 +43,7 @@ export type EventStoreLogOptions = {
   readonly onClosed?: () => void
 }
 
-/**
- * The log on EventStoreDB: for several service nodes, and for more than one machine holds.
- * @throws StoreUnreachable, StoreMisfit
- */
+/** The log on EventStoreDB, for several nodes. @throws StoreUnreachable, StoreMisfit */
 export const openEventStoreLog = async (options: EventStoreLogOptions): Promise<EventLog> => {
   const connection = new Connection(options.settings, options.settings.prefix + logStream)
   try {
@@ -66,8 +63,8 @@ class EventStoreLog implements EventLog {
   readonly #appends: Appends
   readonly #reads: Reads
   readonly #onClosed: () => void
-  readonly #followings = new Set<Following>()
-  readonly #named = new NamedRevisions()
+  readonly #subscriptions = new Set<StoreSubscription>()
+  readonly #unread = new UnreadRevisions()
   readonly #troubles = new LogTroubles({ writesFailForLooks: storeWritesFailLooks })
   #undecodable: string | null = null
   #isClosed = false
@@ -78,7 +75,7 @@ class EventStoreLog implements EventLog {
     this.#codec = codec
     this.#names = new StreamNames(settings.prefix)
     this.#appends = new Appends(connection, this.#troubles)
-    connection.listen({ onUp: () => this.#troubles.cameBack(), onAway: () => this.#named.forgetAll() })
+    connection.listen({ onUp: () => this.#troubles.cameBack(), onAway: () => this.#unread.forgetAll() })
     this.#reads = createReads(connection, this.#names, (stored) => this.#decode(stored))
   }
 
@@ -96,56 +93,56 @@ class EventStoreLog implements EventLog {
     const queued = { streamName, expected, events: events.length, isReadings, firstId, run }
     const appended = await this.#appends.append(queued)
     if (appended.outcome === 'conflict') {
-      this.#named.name(stream, appended.currentRevision)
+      this.#unread.add(stream, appended.currentRevision)
       return appended
     }
 
     const revision = expected === 'none' ? 0 : expected + 1
     const last = revision + events.length - 1
-    this.#named.see(stream, last)
+    this.#unread.markRead(stream, last)
     const { isNew, position } = appended
-    // What follows from its cause another node may have written too, which has not been heard of here: that is read back.
+    // Another node may have written an event with a derived id. So such events are read back.
     const isOwn = isNew && events.every(({ type, id }) => type === 'ReadingAccepted' || !isDerivedId(id))
     if (isOwn && position !== null && events.length === 1) {
       return { outcome: 'written', events: recordRun(stream, events, { revision, position }) }
     }
     if (isOwn && isReadings) return { outcome: 'written', events: [] }
-    this.#named.name(stream, last)
+    this.#unread.add(stream, last)
     const recorded = await this.#readBack(stream, revision, events.length)
-    // The server still knows it, and it is gone: nobody can say what it was.
+    // The server remembers the append, but its events are truncated.
     if (recorded === null) return { outcome: 'conflict', currentRevision: await this.#lastRevision(stream) }
-    const isWritten = isNew && recorded.every((event, index) => isSameWriting(event, events[index]))
+    const isWritten = isNew && recorded.every((event, index) => isSameWrite(event, events[index]))
     return { outcome: isWritten ? 'written' : 'already_written', events: recorded }
   }
 
   async read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]> {
     this.#assertOpen(`read "${stream}"`)
     assertPage(options.limit)
-    return this.#noting(this.#readShown(stream, options))
+    return this.#notingFaults(this.#readIndexed(stream, options))
   }
 
-  async #readShown(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]> {
+  async #readIndexed(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]> {
     for (let waitedMs = 0; waitedMs <= eventStoreReadMsMax; waitedMs += eventStoreShowMs) {
       const events = await this.#reads.read(stream, options)
       const revisions = events.map(({ revision }) => revision)
-      if (!this.#named.isMissing(stream, options, revisions)) {
-        this.#named.see(stream, Math.max(-1, ...revisions.slice(0, 1), ...revisions.slice(-1)))
+      if (!this.#unread.isMissing(stream, options, revisions)) {
+        this.#unread.markRead(stream, Math.max(-1, ...revisions.slice(0, 1), ...revisions.slice(-1)))
         return events
       }
       await Bun.sleep(eventStoreShowMs)
     }
-    const why = `revision ${this.#named.of(stream)}, which the store has named, is not shown`
-    this.#named.forget(stream)
+    const why = `revision ${this.#unread.of(stream)}, which the store has named, cannot be read yet`
+    this.#unread.forget(stream)
     throw new Outage(`Cannot read "${stream}": ${why}`, 'not_written', 'unavailable')
   }
 
   async readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]> {
     this.#assertOpen('read')
     assertPage(options.limit)
-    return this.#noting(this.#reads.readAll(options))
+    return this.#notingFaults(this.#reads.readAll(options))
   }
 
-  async #noting<T>(reading: Promise<T>): Promise<T> {
+  async #notingFaults<T>(reading: Promise<T>): Promise<T> {
     try {
       return await reading
     } catch (cause) {
@@ -156,21 +153,21 @@ class EventStoreLog implements EventLog {
 
   subscribe({ after, categories }: SubscribeOptions, subscriber: Subscriber): Subscription {
     this.#assertOpen('subscribe')
-    const following = new Following({
+    const subscription = new StoreSubscription({
       connection: this.#connection,
       subscriber,
       after,
       prefixes: this.#names.prefixes(categories ?? null),
       decode: (stored) => this.#decode(stored),
       onEnd: (cause) => {
-        this.#followings.delete(following)
+        this.#subscriptions.delete(subscription)
         if (cause instanceof UndecodableEvent) this.#undecodable = cause.message
       },
     })
-    this.#followings.add(following)
+    this.#subscriptions.add(subscription)
     const unsubscribe = (): void => {
-      this.#followings.delete(following)
-      following.end()
+      this.#subscriptions.delete(subscription)
+      subscription.end()
     }
     return { unsubscribe }
   }
@@ -185,7 +182,7 @@ class EventStoreLog implements EventLog {
   health(): LogHealth {
     if (this.#isClosed) return { ok: false, why: 'the log is closed' }
     if (this.#connection.link === null) return { ok: false, why: `EventStoreDB is away: ${this.#connection.why}` }
-    const why = this.#undecodable ?? this.#followings.values().find(({ fault }) => fault !== null)?.fault ?? null
+    const why = this.#undecodable ?? this.#subscriptions.values().find(({ fault }) => fault !== null)?.fault ?? null
     return why === null ? { ok: true } : { ok: false, why }
   }
 
@@ -198,7 +195,7 @@ class EventStoreLog implements EventLog {
     this.#isClosed = true
     await this.#appends.close()
     const cause = new Outage('The log was closed', 'not_written', 'closed')
-    for (const following of this.#followings) following.drop(cause)
+    for (const subscription of this.#subscriptions) subscription.drop(cause)
     this.#connection.close()
     this.#onClosed()
   }
@@ -208,7 +205,7 @@ class EventStoreLog implements EventLog {
     return recordedEventOf(this.#codec, this.#names.streamOf(stored.streamName), stored)
   }
 
-  /** What lies there, and where, since the server tells the position of an append's last event only; `null` if it is gone. */
+  /** The server tells only the position of the last event of an append. `null` if the events are truncated. */
   async #readBack(stream: string, first: number, count: number): Promise<readonly RecordedEvent[] | null> {
     const events: RecordedEvent[] = []
     while (events.length < count) {
@@ -223,7 +220,7 @@ class EventStoreLog implements EventLog {
     return events
   }
 
-  /** Of what an append has just stored: whoever can't read it can't say that it was not written. */
+  /** The append was stored, so a failed read must not say `not_written`. */
   async #readStored(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]> {
     try {
       return await this.read(stream, options)
@@ -242,6 +239,6 @@ class EventStoreLog implements EventLog {
   }
 }
 
-/** Two who write the same effect write one id, each at its own time and for its own request. */
-const isSameWriting = (stored: RecordedEvent, event: NewEvent | undefined): boolean =>
+/** Two nodes can write the same event with one id, but at other times and for other requests. */
+const isSameWrite = (stored: RecordedEvent, event: NewEvent | undefined): boolean =>
   stored.recordedAt === event?.recordedAt && stored.metadata.requestId === event.metadata.requestId

@@ -6,16 +6,13 @@ import { type CallFault, callFaultOf, noLeaderKnown } from './call-faults.ts'
 import { readAll, readBackwards, readEvents } from './requests.ts'
 import { type Access, deadlineIn, Link } from './store-link.ts'
 
-/** The oldest server whose filtered subscriptions say when they have caught up. */
+/** The oldest server that tells when a filtered subscription has caught up. */
 const versionMin = [23, 10] as const
 
 export type Found = { readonly link: Link } | { readonly at: string; readonly fault: StartFault }
 export type StartFault = CallFault | { readonly kind: 'too_old' | 'may_not_follow'; readonly why: string }
 
-/**
- * One try to connect to the node that leads. `hint`: where another node said that it is.
- * Reads as one who requires a leader, so that what it returns takes appends.
- */
+/** Tries once. `hint`: the leader that another node has named. The returned link takes appends. */
 export const findLeader = async (
   settings: EventStoreSettings,
   access: Access,
@@ -32,14 +29,17 @@ export const findLeader = async (
 
 export const nameOf = ({ host, port }: EventStoreEndpoint): string => `${host}:${port}`
 
-/** Why that node can't be written and followed now, by this user; `null` if it can. */
+/** Why this user cannot write and follow at that node now. */
 export const faultOfLink = async (link: Link, probeStream: string): Promise<StartFault | null> => {
   const ask = (request: ReturnType<typeof readBackwards>) =>
     readEvents(link, request, { of: 'leader', msMax: eventStoreAskMsMax })
   try {
     const version = await versionOf(link)
     if (isTooOld(version)) {
-      return { kind: 'too_old', why: `it is version ${version}: ${versionMin.join('.')} is the oldest that will do` }
+      return {
+        kind: 'too_old',
+        why: `it is version ${version}, and the oldest supported version is ${versionMin.join('.')}`,
+      }
     }
     await ask(readBackwards(probeStream, { from: null, limit: 1 }))
   } catch (error) {
@@ -74,7 +74,7 @@ const isTooOld = (version: string): boolean => {
 
 type Told = { readonly endpoint: EventStoreEndpoint } | { readonly at: string; readonly fault: CallFault }
 
-/** Asks all of them at once, since one that is silent must not hold up the others. */
+/** All at once, since a silent node must not delay the others. */
 const leaderOf = async ({ endpoints, discovers }: EventStoreSettings, access: Access): Promise<Told> => {
   const [first] = endpoints
   if (first !== undefined && !discovers) return { endpoint: first }

@@ -1,4 +1,3 @@
-/** Reads and subscriptions as the client's protocol has them. */
 import { Empty, StreamIdentifier } from '@eventstore/db-client/generated/shared_pb'
 import { ReadReq } from '@eventstore/db-client/generated/streams_pb'
 import type { ClientReadableStream } from '@grpc/grpc-js'
@@ -24,7 +23,7 @@ const readStream = (streamName: string, { from, limit }: Page, direction: 0 | 1)
   return requestOf(options.setReadDirection(direction).setCount(String(limit)))
 }
 
-/** `from`: forwards inclusive, backwards exclusive, as the server has it. `prefixes`: of stream names; `null` for all. */
+/** `from`: inclusive forwards, exclusive backwards. `prefixes`: of stream names; `null` for all. */
 export const readAll = (
   { from, limit }: Page,
   direction: 'forwards' | 'backwards',
@@ -60,7 +59,7 @@ const requestOf = (options: ReadReq.Options): ReadReq => {
   return new ReadReq().setOptions(options.setUuidOption(ids))
 }
 
-/** All that one read comes to. @throws what the library throws, or MalformedAnswer. */
+/** @throws what the library throws, or MalformedAnswer. */
 export const readEvents = (
   link: Link,
   request: ReadReq,
@@ -82,7 +81,7 @@ export const readEvents = (
         const response = decodeResponse(bytes)
         if (response.kind === 'event') events.push(response.event)
       } catch (cause) {
-        // Whatever is thrown inside an event handler would end the process.
+        // An error thrown inside an event handler would end the process.
         reject(cause)
         answers.cancel()
       }

@@ -8,25 +8,24 @@ import { messageOf } from '../../domain/error-message.ts'
 import type { EventStoreEndpoint, EventStoreSettings } from '../../eventstore-url.ts'
 import { eventStoreKeepAliveMs, eventStoreKeepAliveTimeoutMs, eventStoreMessageBytesMax } from '../../limits.ts'
 
-/** No server answers, or no server leads. A later start may find one. */
+/** No server answers, or none leads. A later start may succeed. */
 export class StoreUnreachable extends Error {
   override readonly name = 'StoreUnreachable'
 }
 
-/** Waiting does not help: wrong credentials, an unknown certificate, or a version that is too old. */
+/** Waiting does not help: wrong credentials, an unknown certificate, or an old version. */
 export class StoreMisfit extends Error {
   override readonly name = 'StoreMisfit'
 }
 
-/** How every node of the store is spoken to. */
 export type Access = {
   readonly channel: ChannelCredentials
   readonly metadata: Metadata
-  /** The same, for who speaks without the library. */
+  /** For connections without the gRPC library. */
   readonly tls: Pick<SecureContextOptions, 'ca' | 'key' | 'cert'> | null
 }
 
-/** @throws StoreMisfit if a file of the settings can't be read. */
+/** @throws StoreMisfit if a file of the settings cannot be read. */
 export const accessOf = ({ tls, credentials: user }: EventStoreSettings): Access => {
   const metadata = new Metadata()
   metadata.set('connection-name', 'cellarbook')
@@ -47,9 +46,9 @@ export const accessOf = ({ tls, credentials: user }: EventStoreSettings): Access
 type Call = { cancel(): void }
 
 /**
- * One connection to one node, of its own: nothing is shared with another that may hang. It is given up as a whole, and its
- * end is never waited for. The generated stubs of the client are used on it, and not its `EventStoreDBClient`, which throws
- * where nobody can catch it (docs/decisions/002-eventstoredb-without-its-client-object.md).
+ * One connection to one node, shared with no other link. Never waits for its end, since the node may hang. Uses the
+ * generated stubs, because `EventStoreDBClient` throws where nobody can catch it
+ * (docs/decisions/002-eventstoredb-without-its-client-object.md).
  */
 export class Link {
   readonly endpoint: EventStoreEndpoint
@@ -79,14 +78,14 @@ export class Link {
     this.gossip = new GossipClient(address, access.channel, options)
   }
 
-  /** What goes with every call. `leader`: a node that does not lead must refuse it. */
+  /** `leader`: another node must refuse the call. */
   metadata(of: 'leader' | 'any'): Metadata {
     const metadata = this.#access.metadata.clone()
     if (of === 'leader') metadata.set('requires-leader', 'true')
     return metadata
   }
 
-  /** Ends it with the link: a channel that is closed leaves alone what is under way. Returns what is to be called at its own end. */
+  /** Cancels the call with the link: closing a channel does not. Call the returned function when the call ends. */
   hold(call: Call): () => void {
     this.#calls.add(call)
     return () => this.#calls.delete(call)
@@ -98,5 +97,4 @@ export class Link {
   }
 }
 
-/** From now; for calls, which give up by themselves then. */
 export const deadlineIn = (ms: number): Date => new Date(Date.now() + ms)

@@ -10,11 +10,11 @@ import type { StoredEvent } from './stored-events.ts'
 export type Reads = {
   read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]>
   readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]>
-  /** The last event of a stream by the server's own name, as it is stored. */
+  /** `streamName` has the prefix. */
   readLast(streamName: string): Promise<StoredEvent | null>
 }
 
-/** Reads from the node that leads, since another may not have yet what was just answered. Throw Outage, UndecodableEvent. */
+/** Reads from the leader, since other nodes may lack the newest events. Functions throw Outage, UndecodableEvent. */
 export const createReads = (
   connection: Connection,
   names: StreamNames,
@@ -44,7 +44,7 @@ export const createReads = (
       return (await page(`"${stream}"`, request(names.nameOf(stream), { from, limit }))).map(decode)
     },
     readAll: async ({ from = null, direction = 'forwards', limit }) => {
-      // Forwards the server begins with the event at that place itself, which is not asked for.
+      // Forwards the server includes the event at `from`.
       const isInclusive = direction === 'forwards' && from !== null
       const request = requests.readAll(
         { from, limit: isInclusive ? limit + 1 : limit },

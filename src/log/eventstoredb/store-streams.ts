@@ -1,6 +1,6 @@
 import { categories } from '../../domain/stream-names.ts'
 
-/** Streams as this log names them, and as the server does: with the prefix. */
+/** Adds the prefix of the settings to stream names, and removes it. */
 export class StreamNames {
   readonly #prefix: string
 
@@ -12,17 +12,16 @@ export class StreamNames {
     return this.#prefix + stream
   }
 
-  /** Of the stream that holds what the server knows of a stream, its `$tb` above all. */
+  /** The stream with the server's settings for a stream, such as `$tb`. */
   metadataNameOf(stream: string): string {
     return `$$${this.nameOf(stream)}`
   }
 
-  /** Of a name that one of the prefixes below begins. */
   streamOf(name: string): string {
     return name.slice(this.#prefix.length)
   }
 
-  /** What names of streams of these categories begin with; `null`: of all that this log has. */
+  /** `null`: all categories. */
   prefixes(of: readonly string[] | null): readonly string[] {
     return (of ?? categories).map((category) => `${this.#prefix}${category}-`)
   }

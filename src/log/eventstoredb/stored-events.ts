@@ -1,7 +1,6 @@
 /**
- * An event as EventStoreDB keeps it: its data as JSON, its type as the event's type, its id as the event's id, and the rest
- * as JSON metadata. Of what the service writes with every reading only the request's id is stored, and that only where it is
- * not the reading's own: the rest follows from the stream.
+ * EventStoreDB stores an event's data and metadata as JSON. For a reading, metadata that follows from its stream or id
+ * is not stored.
  */
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import { readingsStream } from '../../domain/stream-names.ts'
@@ -11,11 +10,10 @@ import { storedMetadata } from '../codec/stored-idempotency.ts'
 import { unreadableRecord } from '../codec/unreadable.ts'
 import { UndecodableEvent } from '../event-log.ts'
 
-/** What the server hands out of one event. */
 export type StoredEvent = {
   readonly id: string
   readonly type: string
-  /** With the prefix before it. */
+  /** With the prefix. */
   readonly streamName: string
   readonly revision: number
   readonly position: number
@@ -23,10 +21,10 @@ export type StoredEvent = {
   readonly data: string
 }
 
-/** The server takes only UUIDs, and gives them back in lower case. */
+/** The server takes only UUIDs, and returns them in lower case. Any other id is hashed to a UUID. */
 const storedIdOf = (id: string): string => (isUuid(id) ? id : uuidOf(id))
 
-/** An event as it is sent. `id` is a UUID; the texts are JSON, or empty. */
+/** `id` is a UUID. `metadata` and `data` are JSON, or empty. */
 export type ProposedEvent = {
   readonly id: string
   readonly type: string
@@ -53,14 +51,11 @@ const metadataText = (stream: string, event: NewEvent, schemaVersion: number): s
 const dataText = (event: NewEvent): string => {
   const isMinusZero = event.type === 'ReadingAccepted' && Object.is(event.data.value, -0)
   if (!isMinusZero) return JSON.stringify(event.data)
-  // JSON has a minus zero, and JSON.parse reads it; JSON.stringify alone loses its sign.
+  // `JSON.stringify` loses the sign of -0.
   return `${JSON.stringify({ ...event.data, value: undefined }).slice(0, -1)},"value":-0}`
 }
 
-/**
- * `stream` is its name without the prefix. A record that this version can't read is `RecordUnreadable`.
- * @throws UndecodableEvent if this version can't read it.
- */
+/** `stream` has no prefix. An unreadable record becomes `RecordUnreadable`. @throws UndecodableEvent */
 export const recordedEventOf = (codec: Codec, stream: string, stored: StoredEvent): RecordedEvent => {
   try {
     return decodedEventOf(codec, stream, stored)

@@ -6,9 +6,8 @@ import type { StoredEvent } from './stored-events.ts'
 import { encodeRun } from './wire.ts'
 
 /**
- * Sets `$tb`, truncate before, of a stream, and leaves whatever else its metadata say. What lies before is hidden at once
- * from reads of the stream, and its space comes back with the server's next scavenge.
- * @throws Outage
+ * Sets `$tb` (truncate before) in the stream's metadata. Earlier events are hidden at once; the server's next scavenge
+ * frees their space. @throws Outage
  */
 export const setTruncateBefore = async (
   metadataName: string,

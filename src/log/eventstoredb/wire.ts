@@ -1,11 +1,11 @@
 /**
- * What goes over the wire for an append: a `BatchAppendReq` of the client's own protocol, written by hand. The generated
- * encoder makes some twenty objects for each event and measures each twice; this one writes a whole append into one buffer.
+ * Encodes a `BatchAppendReq` by hand, into one buffer. The generated encoder makes some twenty objects for each event,
+ * and measures each twice.
  */
 import type { ExpectedRevision } from '../event-log.ts'
 import type { ProposedEvent } from './stored-events.ts'
 
-/** The events of one append, as they are sent however often it is tried. */
+/** The events of one append. A retry sends the same bytes. */
 export const encodeRun = (messages: readonly ProposedEvent[]): Buffer => {
   const pieces = messages.map(pieceOf)
   const writer = new Writer(pieces.reduce((sum, piece) => sum + fieldBytes(piece.bytes), 0))
@@ -13,7 +13,7 @@ export const encodeRun = (messages: readonly ProposedEvent[]): Buffer => {
   return writer.buffer
 }
 
-/** The whole request. `correlationId`, a UUID, is in its answer again. */
+/** `correlationId` is a UUID, and the answer repeats it. */
 export const encodeAppend = (
   correlationId: string,
   place: { readonly streamName: string; readonly expected: ExpectedRevision },
@@ -45,7 +45,7 @@ const proposed = { id: 1, metadata: 2, customMetadata: 3, data: 4 } as const
 const mapEntry = { key: 1, value: 2 } as const
 
 const uuidChars = 36
-/** Of a UUID message that holds it as text. */
+/** A UUID message that holds text. */
 const uuidBytes = 2 + uuidChars
 
 type Piece = {
@@ -53,7 +53,7 @@ type Piece = {
   readonly head: Buffer
   readonly metadataBytes: number
   readonly dataBytes: number
-  /** Of the whole, without the tag and length before it. */
+  /** Without tag and length. */
   readonly bytes: number
 }
 
@@ -76,7 +76,7 @@ const writePiece = (writer: Writer, { message, head, metadataBytes, dataBytes, b
 
 const heads = new Map<string, Buffer>()
 
-/** The server's own metadata of an event, which its type alone decides. */
+/** The server's own metadata, which depends only on the event's type. */
 const headOf = (type: string): Buffer => {
   const known = heads.get(type)
   if (known !== undefined) return known
@@ -95,7 +95,7 @@ const encodeEntry = (key: string, value: string): Buffer => {
   return writer.buffer
 }
 
-/** Of a field of that many bytes, with the tag and length before it. All field numbers here are below 16. */
+/** With tag and length. All field numbers here are below 16. */
 const fieldBytes = (bytes: number): number => 1 + varintBytes(bytes) + bytes
 
 const varintBytes = (value: number): number => {
@@ -104,7 +104,7 @@ const varintBytes = (value: number): number => {
   return count
 }
 
-/** Fills a buffer of exactly the bytes that were counted before. */
+/** Fills a buffer whose size was computed before. */
 class Writer {
   readonly buffer: Buffer
   #at = 0
@@ -113,7 +113,7 @@ class Writer {
     this.buffer = Buffer.allocUnsafe(bytes)
   }
 
-  /** A field of that many bytes, which are written next. */
+  /** Writes the head. The caller writes the bytes next. */
   begin(field: number, bytes: number): void {
     this.buffer[this.#at++] = field * 8 + 2
     this.#varint(bytes)

@@ -10,9 +10,9 @@ import { IndexUnusable, type RepeatsChange, type RepeatsIndex } from '../repeats
 import { type RepeatsWriter, writeOnThread } from './repeats-writer.ts'
 
 const fileName = 'idempotency.db'
-/** A file of another format is folded anew, except one of the format `unversioned`. */
+/** Files of other formats are folded again, except `unversioned`. */
 const formatVersion = 3
-/** The format before rows had a version: all its rows are of the first one, and stay so. */
+/** The format before rows had versions. Its rows have version 1. */
 const unversioned = 2
 const fileMode = 0o600
 
@@ -33,14 +33,13 @@ const tables = `
 
 export type RepeatsFileOptions = {
   readonly dataDir: string
-  /** Of the log that is folded: places in another one mean nothing. */
+  /** Of the folded log: positions of another log mean nothing. */
   readonly logId: string
 }
 
 /**
- * The index as an SQLite file of its own in `dataDir`, which needs no care: a file that is damaged, of another log or of
- * another version is thrown away. Written on a thread of its own, so that no fsync stops the event loop; read here.
- * @throws IndexUnusable if no such file can be made.
+ * The index as an SQLite file in `dataDir`. A file that is damaged, or of another log or format, is deleted. A thread
+ * writes it, so that no fsync stops the event loop. @throws IndexUnusable
  */
 export const openRepeatsFile = (options: RepeatsFileOptions): RepeatsIndex => new RepeatsFile(options)
 
@@ -95,7 +94,7 @@ class RepeatsFile implements RepeatsIndex {
   }
 }
 
-/** The connection of the event loop, which only reads once the file has its form. */
+/** Only reads, once the file is prepared. */
 class Reads {
   readonly foldedTo: FoldedTo | null
   readonly #database: Database
@@ -125,7 +124,7 @@ class Reads {
   }
 }
 
-/** `version` is that of the stored form (`codec/stored-idempotency.ts`); `batch` is JSON. */
+/** `version` is that of `codec/stored-idempotency.ts`; `batch` is JSON. */
 type Row = { revision: number; recorded_at: number; body_hash: Uint8Array; batch: string | null; version: number }
 
 const idempotencyOf = (keyHash: string, { body_hash, batch, version }: Row): Idempotency =>
@@ -143,10 +142,7 @@ const prepareFind = (database: Database) =>
 type Folded = { log_id: string } & (Record<'position' | 'stream' | 'revision' | 'event_id', null> | FoldedRow)
 type FoldedRow = { position: number; stream: string; revision: number; event_id: string }
 
-/**
- * Makes the tables in an empty file, and adds the new column to a file of the format before. Returns how far the log was folded
- * into the file. @throws if it is of another format or of another log.
- */
+/** Creates or upgrades the tables, and returns `foldedTo`. @throws IndexUnusable for another format or log */
 const settleForm = (database: Database, logId: string): FoldedTo | null => {
   database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
   database.run('PRAGMA journal_mode = WAL')
@@ -184,7 +180,7 @@ const orNull = <T>(open: () => T): T | null => {
   }
 }
 
-/** SQLite, the file system, JSON and the codec name what is wrong with the file each in its own way. */
+/** SQLite, the file system, JSON and the codec each report a bad file in their own way. */
 const orUnusable = <T>(use: () => T): T => {
   try {
     return use()

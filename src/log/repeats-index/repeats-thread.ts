@@ -1,6 +1,6 @@
 /**
- * The thread that writes the index of `Idempotency-Key`s, so that neither its inserts nor its fsyncs stop the event loop.
- * It does something when it is imported: that is how a thread begins.
+ * Writes the repeats index on a thread, so that no insert or fsync stops the event loop. Importing this file runs it,
+ * because a thread begins that way.
  */
 import { Database, SQLiteError } from 'bun:sqlite'
 import { idempotencyForgottenAtOnceMax, storeBusyMsMax } from '../../limits.ts'
@@ -28,7 +28,7 @@ self.onmessage = ({ data }: MessageEvent<ToRepeatsThread>): void => {
 
 const answer = (message: FromRepeatsThread | 'closed'): void => self.postMessage(message)
 
-/** NORMAL: a power cut may take back the last changes, but each whole, with the position that it came with. */
+/** `synchronous = NORMAL`: a power failure may lose the last changes, but each change whole, with its `foldedTo`. */
 const open = (path: string) => {
   const database = new Database(path)
   database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
@@ -52,7 +52,7 @@ const open = (path: string) => {
       const batchJson = batch === null ? null : JSON.stringify(batch)
       insert.run(hashBytesOf(keyHash), stream, revision, recordedAt, hashBytesOf(bodyHash), batchJson)
     }
-    // More than came, so that the file shrinks to what counts however fast it grew.
+    // More than were added, so that the file shrinks.
     forget.run(forgetBeforeMs, appends.length + idempotencyForgottenAtOnceMax)
     if (foldedTo !== null) foldTo.run(foldedTo.position, foldedTo.stream, foldedTo.revision, foldedTo.id)
   })

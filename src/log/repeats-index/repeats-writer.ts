@@ -2,9 +2,8 @@ import type { SQLiteError } from 'bun:sqlite'
 import { WorkerThread } from '../../worker-thread.ts'
 import { IndexBusy, IndexUnusable, type RepeatsChange } from '../repeats-index.ts'
 
-/** Where the index's file is written. A change is all there, or nothing of it. */
 export type RepeatsWriter = {
-  /** Changes are written in the order in which they are given. Rejects with IndexBusy or IndexUnusable. */
+  /** Changes are written in order, each whole or not at all. Rejects with IndexBusy or IndexUnusable. */
   write(change: RepeatsChange): Promise<void>
   close(): Promise<void>
 }
@@ -14,10 +13,10 @@ export type ToRepeatsThread =
   | { readonly kind: 'write'; readonly change: RepeatsChange }
   | { readonly kind: 'close' }
 
-/** Why a change was not written, and whether it may be, later. */
+/** `isPassing`: the same change may succeed later. */
 export type WriteFault = { readonly why: string; readonly isPassing: boolean }
 
-/** The disk is full, or another program has locked the file. The same change may succeed later. */
+/** The disk is full, or another program has locked the file. */
 export const isPassing = ({ code }: SQLiteError): boolean =>
   code === 'SQLITE_FULL' || code?.startsWith('SQLITE_BUSY') === true
 
@@ -27,9 +26,9 @@ export const writeOnThread = (path: string): RepeatsWriter => new ThreadedWriter
 
 class ThreadedWriter implements RepeatsWriter {
   readonly #thread: WorkerThread<ToRepeatsThread, FromRepeatsThread>
-  /** One for each change that has no answer yet. The thread answers in the order of the changes. */
+  /** One for each change without an answer. The thread answers in order. */
   readonly #waiting: ((fault: WriteFault | null) => void)[] = []
-  /** Set when the thread is closed or has failed: every later change is refused with it. */
+  /** Set when the thread is closed or has failed. Later changes are refused with it. */
   #ended: WriteFault | null = null
 
   constructor(path: string) {

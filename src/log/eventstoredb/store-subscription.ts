@@ -3,63 +3,61 @@ import type { EventStoreEndpoint } from '../../eventstore-url.ts'
 import { eventStoreReadMsMax, eventStoreRetryPauseMs, eventStoreUnheardMsMax } from '../../limits.ts'
 import { type Subscriber, UndecodableEvent } from '../event-log.ts'
 import type { Connection } from './connection.ts'
-import { Hearing } from './hearing.ts'
 import { readAll, readEvents, subscribeToAll } from './requests.ts'
 import { decodeResponse, MalformedAnswer, type Response } from './responses.ts'
 import { Link } from './store-link.ts'
 import type { StoredEvent } from './stored-events.ts'
+import { SubscriptionStream } from './subscription-stream.ts'
 
-export type FollowingParts = {
+export type StoreSubscriptionParts = {
   readonly connection: Connection
   readonly subscriber: Subscriber
   readonly after: number | null
-  /** Of stream names. */
   readonly prefixes: readonly string[]
   decode(stored: StoredEvent): RecordedEvent
-  /** Told once, when it has ended for good. */
+  /** Called once, after the last retry. */
   onEnd(cause: unknown): void
 }
 
 /**
- * One subscription that outlives its connections: whatever ends it on the way, a server that goes away or one that finds it
- * too slow, it is taken up again after the last event that was delivered. Each has a connection of its own, so that one that
- * lags holds up neither appends nor another. It goes where the connection goes: a node that has lost its office, and the
- * others, may answer every ping and never send another event. It ends when it is told to, and when its subscriber or an event is faulty.
+ * A subscription that survives its connections. After a failure it continues behind the last delivered event. It has a
+ * connection of its own, so that a slow subscriber delays no append. It moves with the leader: a node that lost the
+ * lead may answer pings and send no more events.
  */
-export class Following {
-  readonly #parts: FollowingParts
+export class StoreSubscription {
+  readonly #parts: StoreSubscriptionParts
   readonly #stopListening: () => void
   #after: number | null
   #link: Link | null = null
-  #hearing: Hearing | null = null
+  #stream: SubscriptionStream | null = null
   #delivery: RecordedEvent[] = []
   #isDelivering = false
   #isCaughtUp = false
-  /** The mark has come, and is told behind what waits. */
+  /** The server has said that the subscription is caught up. The waiting events are delivered first. */
   #mustTellCaughtUp = false
   #isEnded = false
   #fault: string | null = null
-  /** Since when it was asked for and nothing at all came, by the monotonic clock. */
-  #unheardSinceMs: number | null = null
+  /** Monotonic clock. Set while the subscription is open and nothing has arrived. */
+  #silentSinceMs: number | null = null
 
-  constructor(parts: FollowingParts) {
+  constructor(parts: StoreSubscriptionParts) {
     this.#parts = parts
     this.#after = parts.after
     this.#stopListening = parts.connection.listen({ onUp: ({ endpoint }) => this.#moveTo(endpoint), onAway: () => {} })
-    // Not at once: the caller must hold the subscription before its first event can make it unsubscribe.
-    setImmediate(() => this.#begin())
+    // Later, so that the caller can unsubscribe when the first event arrives.
+    setImmediate(() => this.#connect())
   }
 
-  /** Why nothing can be heard though the server speaks; `null` as soon as it can be understood again. */
+  /** Why the server's messages cannot be used; `null` once they can. */
   get fault(): string | null {
-    const unheardMs = this.#unheardSinceMs === null ? 0 : performance.now() - this.#unheardSinceMs
-    return this.#fault ?? (unheardMs > eventStoreUnheardMsMax ? 'it gives no subscription to what is written' : null)
+    const silentMs = this.#silentSinceMs === null ? 0 : performance.now() - this.#silentSinceMs
+    return this.#fault ?? (silentMs > eventStoreUnheardMsMax ? 'it sends nothing to the subscription' : null)
   }
 
   end(): void {
     this.#isEnded = true
     this.#stopListening()
-    this.#letGo()
+    this.#disconnect()
   }
 
   /** Ends it, and tells the subscriber why. */
@@ -70,43 +68,43 @@ export class Following {
     try {
       this.#parts.subscriber.onDropped?.(cause)
     } catch {
-      // It was told, and nobody else waits for its answer.
+      // Nobody waits for the answer of the subscriber.
     }
   }
 
-  #begin(): void {
+  #connect(): void {
     if (this.#isEnded) return
     const { connection } = this.#parts
     if (connection.link === null) {
-      this.#unheardSinceMs = null
-      this.#beginLater()
+      this.#silentSinceMs = null
+      this.#reconnectLater()
     } else void this.#open(new Link(connection.link.endpoint, connection.access))
   }
 
   #moveTo({ host, port }: EventStoreEndpoint): void {
     const at = this.#link?.endpoint
-    if (at !== undefined && (at.host !== host || at.port !== port)) this.#beginLater()
+    if (at !== undefined && (at.host !== host || at.port !== port)) this.#reconnectLater()
   }
 
-  /** What was heard is delivered first: it goes on behind that. */
-  #beginLater(): void {
+  /** Delivers the received events first, because it continues behind them. */
+  #reconnectLater(): void {
     this.#deliver()
-    this.#letGo()
-    if (!this.#isEnded) setTimeout(() => this.#begin(), eventStoreRetryPauseMs).unref()
+    this.#disconnect()
+    if (!this.#isEnded) setTimeout(() => this.#connect(), eventStoreRetryPauseMs).unref()
   }
 
-  #letGo(): void {
+  #disconnect(): void {
     this.#mustTellCaughtUp = false
-    const hearing = this.#hearing
-    this.#hearing = null
-    hearing?.end()
+    const stream = this.#stream
+    this.#stream = null
+    stream?.end()
     this.#link?.close()
     this.#link = null
   }
 
   async #open(link: Link): Promise<void> {
     this.#link = link
-    this.#unheardSinceMs ??= performance.now()
+    this.#silentSinceMs ??= performance.now()
     try {
       await this.#passGap(link)
     } catch (cause) {
@@ -114,25 +112,25 @@ export class Following {
       if (cause instanceof UndecodableEvent) this.drop(cause)
       else {
         if (cause instanceof MalformedAnswer) this.#fault = cause.message
-        this.#beginLater()
+        this.#reconnectLater()
       }
       return
     }
     if (this.#isEnded || this.#link !== link) return
-    const hearer = {
-      onMessage: (bytes: Buffer) => this.#hear(bytes),
+    const receiver = {
+      onMessage: (bytes: Buffer) => this.#receive(bytes),
       onEnd: () => {
-        if (this.#hearing === hearing) this.#beginLater()
+        if (this.#stream === stream) this.#reconnectLater()
       },
     }
     const request = subscribeToAll(this.#after, this.#parts.prefixes).serializeBinary()
-    const hearing = new Hearing(link.endpoint, this.#parts.connection.access, hearer, request)
-    this.#hearing = hearing
+    const stream = new SubscriptionStream(link.endpoint, this.#parts.connection.access, receiver, request)
+    this.#stream = stream
   }
 
   /**
-   * The server begins behind the first event at or after the place it is given. When the one that lay there was scavenged,
-   * that is one too many: it would be skipped. So it is looked at before.
+   * The server begins after the first event at or after the given position. If the event at that position was
+   * scavenged, the server would skip one event. So that event is read first.
    */
   async #passGap(link: Link): Promise<void> {
     if (this.#after === null) return
@@ -143,9 +141,9 @@ export class Following {
     else this.#after = event.position
   }
 
-  #hear(bytes: Buffer): void {
-    this.#unheardSinceMs = null
-    const response = this.#understood(bytes)
+  #receive(bytes: Buffer): void {
+    this.#silentSinceMs = null
+    const response = this.#decoded(bytes)
     if (response === null) return
     if (response.kind === 'event') this.#take(response.event)
     else if (response.kind === 'caught_up') {
@@ -154,8 +152,8 @@ export class Following {
     }
   }
 
-  /** What can't be read tells of no event, so it ends nothing for good: it is asked for again. */
-  #understood(bytes: Buffer): Response | null {
+  /** A message that cannot be read holds no event, so the subscription asks again. */
+  #decoded(bytes: Buffer): Response | null {
     try {
       const response = decodeResponse(bytes)
       if (response.kind !== 'other') this.#fault = null
@@ -163,7 +161,7 @@ export class Following {
     } catch (cause) {
       if (!(cause instanceof MalformedAnswer)) throw cause
       this.#fault = cause.message
-      this.#beginLater()
+      this.#reconnectLater()
       return null
     }
   }
@@ -181,7 +179,7 @@ export class Following {
     this.#deliverSoon()
   }
 
-  /** Together what came in one turn, which is no more than the socket held: so a long catch-up holds up nobody. */
+  /** All events of one turn together: a turn brings no more than the socket held. */
   #deliverSoon(): void {
     if (this.#isDelivering) return
     this.#isDelivering = true
@@ -202,7 +200,7 @@ export class Following {
       this.#isCaughtUp = true
       this.#parts.subscriber.onCaughtUp?.()
     } catch (cause) {
-      // A subscriber that throws has lost its place, and neither the log nor its neighbours notice.
+      // A subscriber that throws has lost its place. The log and other subscribers go on.
       this.drop(cause)
     }
   }

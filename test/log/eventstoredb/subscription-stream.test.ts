@@ -3,7 +3,7 @@ import { createServer as createHttp2Server, type ServerHttp2Stream } from 'node:
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
 import { credentials, Metadata } from '@grpc/grpc-js'
 import { eventStoreMessageBytesMax } from '../../../src/limits.ts'
-import { Hearing } from '../../../src/log/eventstoredb/hearing.ts'
+import { SubscriptionStream } from '../../../src/log/eventstoredb/subscription-stream.ts'
 
 const slowMs = 60_000
 const access = { channel: credentials.createInsecure(), metadata: new Metadata(), tls: null }
@@ -27,14 +27,14 @@ const hear = (port: number) => {
   const lengths: number[] = []
   const { promise: ended, resolve } = Promise.withResolvers<void>()
   const heard = Promise.withResolvers<void>()
-  const hearer = {
+  const receiver = {
     onMessage: (bytes: Buffer) => {
       lengths.push(bytes.length)
       heard.resolve()
     },
     onEnd: resolve,
   }
-  const hearing = new Hearing({ host: '127.0.0.1', port }, access, hearer, new Uint8Array())
+  const hearing = new SubscriptionStream({ host: '127.0.0.1', port }, access, receiver, new Uint8Array())
   ends.push(() => hearing.end())
   return { lengths, ended, heard: heard.promise }
 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { storeStreamsRememberedMax } from '../../../src/limits.ts'
-import { NamedRevisions } from '../../../src/log/eventstoredb/named-revisions.ts'
+import { UnreadRevisions } from '../../../src/log/eventstoredb/unread-revisions.ts'
 
-const named = (revision: number): NamedRevisions => {
-  const revisions = new NamedRevisions()
-  revisions.name('readings-a', revision)
+const named = (revision: number): UnreadRevisions => {
+  const revisions = new UnreadRevisions()
+  revisions.add('readings-a', revision)
   return revisions
 }
 
@@ -44,22 +44,22 @@ describe('a read behind a conflict that named revision 7', () => {
 
   test('is not waited for once it was seen, by a read or by an append behind it', () => {
     const revisions = named(7)
-    revisions.see('readings-a', 6)
+    revisions.markRead('readings-a', 6)
     expect(revisions.isMissing('readings-a', { limit: 9, from: 5 }, [5])).toBe(true)
-    revisions.see('readings-a', 7)
+    revisions.markRead('readings-a', 7)
     expect(revisions.isMissing('readings-a', { limit: 9, from: 5 }, [5])).toBe(false)
   })
 })
 
 test('an earlier revision that is named afterwards hides no later one', () => {
   const revisions = named(7)
-  revisions.name('readings-a', 3)
+  revisions.add('readings-a', 3)
   expect(revisions.of('readings-a')).toBe(7)
 })
 
 test('so many streams are remembered, and the one that was named first is forgotten', () => {
-  const revisions = new NamedRevisions()
-  for (let stream = 0; stream <= storeStreamsRememberedMax; stream += 1) revisions.name(`readings-${stream}`, 7)
+  const revisions = new UnreadRevisions()
+  for (let stream = 0; stream <= storeStreamsRememberedMax; stream += 1) revisions.add(`readings-${stream}`, 7)
   expect(revisions.of('readings-0')).toBe(null)
   expect(revisions.of('readings-1')).toBe(7)
   expect(revisions.of(`readings-${storeStreamsRememberedMax}`)).toBe(7)

@@ -8,32 +8,31 @@ import {
 } from '../../limits.ts'
 import type { Access } from './store-link.ts'
 
-export type Hearer = {
-  /** One message, valid in this very call alone. */
+export type StreamReceiver = {
+  /** `bytes` is valid only during the call. */
   onMessage(bytes: Buffer): void
-  /** Once, whatever ended it. */
+  /** Called once. */
   onEnd(): void
 }
 
 /**
- * A subscription taken from its connection without the gRPC library, which hands on each message by some ten events and
- * promises of its own: that is the most of what hearing a reading costs. Here a chunk from the socket is cut into its
- * messages, five bytes of head before each, and they are read where they lie. For a stream that is only listened to, whose
- * end, whatever the reason, means to begin again.
+ * Receives a subscription without the gRPC library, which makes some ten events and promises for each message: most of
+ * the cost of receiving a reading. A message is five bytes of head and its body. On any failure the stream ends, and
+ * the owner opens another.
  */
-export class Hearing {
+export class SubscriptionStream {
   readonly #session: ClientHttp2Session
   readonly #stream: ClientHttp2Stream
-  readonly #hearer: Hearer
+  readonly #receiver: StreamReceiver
   readonly #keepAlive: ReturnType<typeof setInterval>
-  /** What has come of a message that is not whole, and how much of it must be there before it is looked at again. */
+  /** Chunks of an incomplete message, and the bytes needed before it is looked at again. */
   #waiting: Buffer[] = []
   #waitingBytes = 0
   #wantedBytes = headBytes
   #isEnded = false
 
-  constructor({ host, port }: EventStoreEndpoint, access: Access, hearer: Hearer, request: Uint8Array) {
-    this.#hearer = hearer
+  constructor({ host, port }: EventStoreEndpoint, access: Access, receiver: StreamReceiver, request: Uint8Array) {
+    this.#receiver = receiver
     const name = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
     const settings = { initialWindowSize: eventStoreHearingBytes }
     this.#session =
@@ -49,7 +48,7 @@ export class Hearing {
       te: 'trailers',
       ...access.metadata.getMap(),
     })
-    this.#stream.on('data', (chunk: Buffer) => this.#hear(chunk))
+    this.#stream.on('data', (chunk: Buffer) => this.#receive(chunk))
     for (const end of ['error', 'end', 'close']) this.#stream.on(end, () => this.end())
     this.#stream.end(framed(request))
     this.#keepAlive = setInterval(() => this.#ping(), eventStoreKeepAliveMs)
@@ -61,10 +60,10 @@ export class Hearing {
     this.#isEnded = true
     clearInterval(this.#keepAlive)
     this.#session.destroy()
-    this.#hearer.onEnd()
+    this.#receiver.onEnd()
   }
 
-  #hear(chunk: Buffer): void {
+  #receive(chunk: Buffer): void {
     this.#waiting.push(chunk)
     this.#waitingBytes += chunk.length
     if (this.#waitingBytes < this.#wantedBytes) return
@@ -75,7 +74,7 @@ export class Hearing {
       this.#wantedBytes = headBytes + (leftBytes < headBytes ? 0 : bytes.readUInt32BE(at + 1))
       if (this.#wantedBytes > eventStoreMessageBytesMax) this.end()
       if (this.#isEnded || leftBytes < this.#wantedBytes) break
-      this.#hearer.onMessage(bytes.subarray(at + headBytes, at + this.#wantedBytes))
+      this.#receiver.onMessage(bytes.subarray(at + headBytes, at + this.#wantedBytes))
       at += this.#wantedBytes
     }
     this.#waiting = at < bytes.length ? [bytes.subarray(at)] : []
@@ -83,7 +82,7 @@ export class Hearing {
   }
 
   #ping(): void {
-    // Bun throws at the ping of one that is gone and has not said so yet.
+    // Bun throws at a ping on a destroyed session.
     if (this.#session.destroyed) {
       this.end()
       return
@@ -98,7 +97,7 @@ export class Hearing {
   }
 }
 
-/** Whether it is compressed, which it never is, and its length. */
+/** A flag for compression, which is never used, and the length. */
 const headBytes = 5
 
 const framed = (message: Uint8Array): Buffer => {
