@@ -12,10 +12,7 @@ type Asset = {
 
 export type Assets = { readonly urls: AssetUrls; readonly routes: readonly Route[] }
 
-/**
- * Everything that a page loads, read once. The address carries the hash of the content, so a browser may keep it for ever
- * and still never holds an old one. They hold no secret, so nobody has to be signed in.
- */
+/** The address has the hash of the content, so browsers may keep an asset forever. */
 export const loadAssets = (): Assets => {
   const css = ours('app.css', 'text/css; charset=utf-8')
   const js = ours('app.js', script)
@@ -47,7 +44,7 @@ const assetOf = (name: string, type: string, path: string): Asset => {
 
 const urlOf = ({ name, hash }: Asset): string => `/assets/${name}?v=${hash}`
 
-/** Under another hash, what is served is not what was asked for: nobody may keep it. */
+/** With another hash, the content is not the requested one: no cache may keep it. */
 const serveAsset = ({ type, bytes, hash }: Asset, { query }: Visit): Response => {
   const isThis = query.get('v') === hash
   const cache = isThis ? 'public, max-age=31536000, immutable' : 'no-cache'

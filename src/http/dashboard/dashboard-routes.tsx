@@ -1,10 +1,4 @@
-/**
- * The dashboard: pages for people, forms for what they do, streams for what they watch. Here live its routes and what
- * guards them; the pages themselves are `views/`, and what is decided is the actors' to decide.
- *
- * Every route says who may use it (`Action`), and comes in through one door (`door.tsx`). None parses a body by itself:
- * Elysia only finds the route.
- */
+/** Routes of pages, forms, live streams and assets. `door/door.tsx` checks each request and reads its form. */
 import { Elysia } from 'elysia'
 import { loadAssets } from './assets.ts'
 import { answerDashboard } from './door/door.tsx'
@@ -27,7 +21,7 @@ export type DashboardParts = Pick<
   'core' | 'lastRefusals' | 'lines' | 'traces' | 'reasons' | 'web' | 'live' | 'bodies'
 >
 
-/** Every route of the dashboard but the last, which is whatever is left. */
+/** Every route but `anyOtherPath`. */
 export const dashboardTable = (
   parts: DashboardParts,
 ): { readonly deps: DashboardDeps; readonly routes: readonly Route[] } => {
@@ -54,13 +48,13 @@ export const dashboardTable = (
   return { deps, routes }
 }
 
-/** It has no method: no page is there, for whoever looks or sends. */
-const anythingElse: Route = { path: '/*' }
+/** Has no page: `door.tsx` answers 404. */
+const anyOtherPath: Route = { path: '/*' }
 
 export const dashboardRoutes = (parts: DashboardParts) => {
   const { deps, routes } = dashboardTable(parts)
   const app = new Elysia({ name: 'dashboard', strictPath: true })
-  for (const route of [...routes, anythingElse]) {
+  for (const route of [...routes, anyOtherPath]) {
     app.all(
       route.path,
       ({ request, params, server }) =>

@@ -1,7 +1,4 @@
-/**
- * What was just done, said once on the page that a form leads to. The cookie that carries it there holds one of these
- * words and never a text, so that nobody can put a sentence of theirs on a page of ours.
- */
+/** The result of a form, shown once on the next page. Its cookie has only the name, so nobody else chooses a text. */
 const notices = {
   cellar_created: 'Cellar created. Next: create an API key for your devices.',
   cellar_renamed: 'Title saved.',
@@ -34,12 +31,11 @@ const notices = {
 
 export type NoticeName = keyof typeof notices
 
-/** What a cookie names, if it is a notice of ours. */
 export const noticeNamed = (name: string | null): NoticeName | null => (name !== null && isNotice(name) ? name : null)
 
 export const noticeText = (name: NoticeName | null): string | null => (name === null ? null : notices[name])
 
 const isNotice = (name: string): name is NoticeName => Object.hasOwn(notices, name)
 
-/** Long enough for one redirect. */
+/** Long enough for a redirect. */
 export const noticeMs = 60_000

@@ -7,7 +7,7 @@ import { noStore } from './door/security-headers.ts'
 import { type NoticeName, noticeMs } from './notice.ts'
 import type { Visit } from './visit.ts'
 
-/** A page of HTML. It deletes the notice's cookie, so that a notice is shown once. */
+/** Deletes the notice's cookie, so that a notice is shown once. */
 export const htmlPage = async (visit: Visit, page: JSX.Element, status = 200): Promise<Response> => {
   const headers = new Headers({ 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': noStore })
   for (const cookie of visit.cookies) headers.append('Set-Cookie', cookie)
@@ -17,7 +17,7 @@ export const htmlPage = async (visit: Visit, page: JSX.Element, status = 200): P
 
 type Redirect = { readonly notice?: NoticeName; readonly cookies?: readonly string[] }
 
-/** After a POST the browser loads the next page by GET, so a reload does not repeat the POST. */
+/** After a POST, so that a reload does not repeat it. */
 export const seeOther = (visit: Visit, path: string, { notice, cookies = [] }: Redirect = {}): Response => {
   const headers = new Headers({ Location: path })
   for (const cookie of cookies) headers.append('Set-Cookie', cookie)
@@ -63,13 +63,11 @@ export const wholePageProblem = (refusal: CommandRefusal): PageProblem | null =>
 
 type Refused = {
   readonly back: Back
-  /** The form with these faults. */
   again(faults: Faults): JSX.Element
-  /** One form ran several commands, and an earlier one has succeeded. */
+  /** An earlier command of the same form has succeeded. */
   readonly isPartDone?: boolean
 }
 
-/** A problem page, or the form again with the sentence at its field. */
 export const refusedPage = (
   visit: Visit,
   refusal: CommandRefusal,
@@ -84,12 +82,12 @@ export const refusedPage = (
   return htmlPage(visit, again({ [field ?? 'form']: text }), status)
 }
 
-/** A sentence for each refused field, by the field's name. `form`: about the whole form. */
+/** Sentences by field. `form`: about the whole form. */
 export type Faults = Readonly<Record<string, string>>
 
 export const noFaults: Faults = {}
 
-/** Shows a fault of a field that the form does not have as a fault of the whole form. Otherwise it would be hidden. */
+/** A fault of a field that the form does not have is shown for the whole form. */
 export const placedFaults = (values: Readonly<Record<string, string>>, faults: Faults): Faults => {
   const unplaced = Object.entries(faults).find(([field]) => field !== 'form' && !Object.hasOwn(values, field))
   return unplaced === undefined ? faults : { ...faults, form: unplaced[1] }

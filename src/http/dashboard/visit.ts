@@ -26,7 +26,7 @@ export type DashboardDeps = {
   readonly bodies: UnfinishedBodies
 }
 
-/** A request that `door.tsx` has checked against the rules of its route. */
+/** A request that passed the checks of `door.tsx`. */
 export type Visit = {
   readonly request: Request
   readonly requestId: string
@@ -34,14 +34,13 @@ export type Visit = {
   readonly origin: Origin
   readonly path: string
   readonly query: URLSearchParams
-  /** The variables of the path, percent-decoded. */
   readonly params: Readonly<Record<string, string>>
-  /** Without fields, unless the request is a POST. */
+  /** Without fields unless it is a POST. */
   readonly form: FormFields
   readonly session: OpenSession | null
   readonly shell: Shell
   readonly notice: NoticeName | null
-  /** Set by the page that answers. */
+  /** For the answer. */
   readonly cookies: readonly string[]
 }
 
@@ -50,26 +49,23 @@ export type SignedInVisit = Visit & { readonly session: OpenSession }
 
 export type Answer = Response | Promise<Response>
 
-/** `access`: everyone, signed-in operators, or admins only. Each action states it; there is no default. */
+/** `operator`: admins and auditors. `access` has no default. */
 export type Action =
   | { readonly access: 'public'; readonly answer: (visit: Visit) => Answer }
   | { readonly access: 'operator' | 'admin'; readonly answer: (visit: SignedInVisit) => Answer }
 
 export type Route = { readonly path: string; readonly get?: Action; readonly post?: Action }
 
-/** Every event that the operator causes records this. */
 export const askerOf = ({ session, requestId }: SignedInVisit): Asker => {
   const { email, id, linkMadeBy } = session
   return { by: { kind: 'operator', email, session: { id, linkMadeBy } }, requestId }
 }
 
-/** The cellar that the path names. */
 export const cellarInPath = ({ core }: DashboardDeps, { params }: Visit): CellarState | null => {
   const segment = params['cellar']
   return segment === undefined ? null : core.projections.cellars.get(cellarOfSegment(segment))
 }
 
-/** The key that the path names. */
 export const keyInPath = ({ core }: DashboardDeps, { params }: Visit): KeyState | null => {
   const keyId = params['keyId']
   return keyId === undefined ? null : core.projections.keys.get(keyId)

@@ -5,7 +5,7 @@ import { siteOf } from '../../client-address.ts'
 import type { DashboardDeps, Visit } from '../visit.ts'
 import { readCookie } from './cookies.ts'
 
-/** The browser that signs in. `isKnown`: its password is compared before the passwords of strangers. */
+/** `isKnown`: its password is compared before those of strangers. */
 export const signInFrom = (visit: Visit, { isKnown }: { readonly isKnown: boolean }): SignInFrom => {
   const { request, origin } = visit
   return {
@@ -17,14 +17,13 @@ export const signInFrom = (visit: Visit, { isKnown }: { readonly isKnown: boolea
   }
 }
 
-/** The order in which passwords are hashed depends on it (`actors/operator/passwords.ts`). */
 export const passwordClient = ({ request, origin }: Visit, isKnown: boolean): PasswordClient => ({
   network: siteOf(origin.clientAddress),
   isKnown,
   signal: request.signal,
 })
 
-/** The hash of the browser's device secret, which the throttle counts by. `null`: this account does not know the browser. */
+/** The hash of the browser's device secret; `null`: this account does not know the browser. */
 export const knownBrowser = ({ core }: DashboardDeps, { request, origin }: Visit, email: string): string | null => {
   const secret = readCookie(request.headers, 'device', origin.trust)
   return secret !== null && core.operators.isKnownDevice(email, secret) ? Bun.SHA256.hash(secret, 'hex') : null
@@ -43,5 +42,5 @@ const browserName = (userAgent: string | null): string => {
 
 const unknownBrowser = 'an unknown browser'
 
-/** The client chooses the text of the header. */
+/** The client chooses the header. */
 const printableAscii = (text: string): string => text.replaceAll(/[^\x20-\x7e]/g, '?')

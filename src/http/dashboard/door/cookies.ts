@@ -4,14 +4,10 @@ import type { Visit } from '../visit.ts'
 import type { Trust } from './origin.ts'
 
 /**
- * Cookies hold random secrets and the name of a notice, nothing else. The log has what a session may do, under the hash of
- * its secret.
- *
- * - `__Host-` binds a cookie to one host and needs `Secure`. Chromium accepts `Secure` on plain http from `localhost` and
- *   127.0.0.1. Safari is known to drop such a cookie; then the next form has no cookie, and the answer says so.
- * - `SameSite=Lax`, not `Strict`: a link that a colleague sends must open. A GET changes nothing here.
- *
- * `device` marks a browser that has signed in before. `visitor` protects the forms of visitors without a session.
+ * - `__Host-` binds a cookie to one host and needs `Secure`. Chromium accepts that on plain http from `localhost` and
+ *   127.0.0.1. Safari drops the cookie; the answer to the next form says so.
+ * - `SameSite=Lax`, not `Strict`: a link from a colleague must open. A GET changes nothing.
+ * - `device` marks a known browser. `visitor` protects forms before sign-in.
  */
 export type CookieKind = 'session' | 'visitor' | 'notice' | 'device'
 
@@ -22,7 +18,7 @@ const suffixes: Readonly<Record<CookieKind, string>> = {
   device: '-device',
 }
 
-/** Insecure cookies have another name, so a cookie set over plain http is never read over https. */
+/** A cookie set over plain http is never read over https. */
 const nameOf = (kind: CookieKind, trust: Trust): string =>
   `${trust === 'secure' ? '__Host-cellarbook' : 'cellarbook-insecure'}${suffixes[kind]}`
 
@@ -35,7 +31,7 @@ export const readCookie = (headers: Headers, kind: CookieKind, trust: Trust): st
   return null
 }
 
-/** `value`: letters, digits, `-` and `_`. `ageMs`: 0 deletes the cookie; without it, the cookie ends with the browser. */
+/** `value`: letters, digits, `-`, `_`. `ageMs`: 0 deletes the cookie; default: until the browser closes. */
 export const cookieText = (
   { kind, value, ageMs }: { readonly kind: CookieKind; readonly value: string; readonly ageMs?: number },
   trust: Trust,
@@ -45,7 +41,6 @@ export const cookieText = (
   return `${nameOf(kind, trust)}=${value}; Path=/; HttpOnly; SameSite=Lax${age}${secure}`
 }
 
-/** Set at sign-in: the session and the known browser. The visitor's cookie is deleted. */
 export const signedInCookies = (
   { origin, nowMs }: Visit,
   { sessionSecret, deviceSecret, session }: SignedIn,

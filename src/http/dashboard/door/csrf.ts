@@ -1,9 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/**
- * The token of every form: made from the secret in the cookie, so that it needs no memory, holds on any node, and ends with
- * the session. Before sign-in the secret is a visitor's, of no other use.
- */
+/** Made from the secret in a cookie. So no node stores tokens, each node accepts them, and they end with the session. */
 export const csrfToken = (cookieSecret: string): string =>
   createHmac('sha256', cookieSecret).update('cellarbook form').digest('base64url')
 
@@ -13,10 +10,7 @@ export const csrfMatches = (token: string, cookieSecret: string): boolean => {
   return given.length === expected.length && timingSafeEqual(given, expected)
 }
 
-/**
- * Whether a browser says that another site's page sent this. The token would refuse it as well; this refuses it even if a
- * token leaked. What says neither is no browser of these years, and has the token to prove itself.
- */
+/** Refuses another site's form even if a token has leaked. Without both headers, the token alone decides. */
 export const isCrossSite = (headers: Headers, ownOrigins: readonly string[]): boolean => {
   const site = headers.get('sec-fetch-site')
   if (site !== null && site !== 'same-origin') return true

@@ -19,7 +19,6 @@ import {
   type OpenSession,
   type Route,
   refusedVisitor,
-  type SignedInVisit,
   type Visit,
 } from '../visit.ts'
 import { cookieText, readCookie } from './cookies.ts'
@@ -28,26 +27,33 @@ import { type Origin, originOf } from './origin.ts'
 import type { DoorReason } from './refusal-traces.ts'
 import { secured } from './security-headers.ts'
 
-export type Knock = {
+export type RoutedRequest = {
   readonly request: Request
-  /** Named parts of the path, percent-decoded, `null` where that was not possible; none at all if the path has none. */
+  /** Percent-decoded; `null` where decoding failed. */
   readonly params: Readonly<Record<string, string | null>> | undefined
   readonly peerAddress: string | null
 }
 
 /**
- * The one door of the dashboard: whatever a route asks for is checked here and nowhere else, in this order: whether there is a host's
- * name, whose it is, whether anything is there, the way it came, the method, another site's hand, who is signed in, the role, the form, both of these
- * again once the form is here, its token. A bug costs its own request a 500 and no other.
+ * Checks every request to the dashboard, in this order. No page repeats a check.
+ *
+ * 1. The host name is ours (`origin.ts`).
+ * 2. The path has a page.
+ * 3. The connection is secure, or `ALLOW_INSECURE_HTTP` is set.
+ * 4. The page has the method.
+ * 5. A form comes from our own site (`csrf.ts`).
+ * 6. The session has the role of the route.
+ * 7. The form is readable. Then step 6 again.
+ * 8. The form has the token of its session (`csrf.ts`).
  */
-export const answerDashboard = async (deps: DashboardDeps, route: Route, knock: Knock): Promise<Response> => {
-  const { request } = knock
+export const answerDashboard = async (deps: DashboardDeps, route: Route, routed: RoutedRequest): Promise<Response> => {
+  const { request } = routed
   if (!URL.canParse(request.url)) return secured(unreadableHost())
-  const origin = originOf(request, knock.peerAddress, deps.web)
+  const origin = originOf(request, routed.peerAddress, deps.web)
   if (origin.trust === 'unknown_host') return secured(unknownHost())
-  const visit = visitOf(deps, knock, origin)
+  const visit = visitOf(deps, routed, origin)
   try {
-    return secured(await enter(deps, route, visit), origin)
+    return secured(await checkAndAnswer(deps, route, visit), origin)
   } catch (thrown) {
     deps.lines.error('page failed', { requestId: visit.requestId, error: thrownError(thrown) })
     if (!(thrown instanceof Outage))
@@ -57,44 +63,44 @@ export const answerDashboard = async (deps: DashboardDeps, route: Route, knock: 
   }
 }
 
-const enter = async (deps: DashboardDeps, route: Route, visit: Visit): Promise<Response> => {
+const checkAndAnswer = async (deps: DashboardDeps, route: Route, visit: Visit): Promise<Response> => {
   const { request, origin } = visit
   const isPost = request.method === 'POST'
-  const isLook = request.method === 'GET' || request.method === 'HEAD'
-  const isNowhere = route.get === undefined && route.post === undefined
-  // What is sent to no page is a device's, by a wrong path: nobody is there to read how to come in.
-  if (isNowhere && !isLook) return notFound(visit)
+  const isRead = request.method === 'GET' || request.method === 'HEAD'
+  const hasNoPage = route.get === undefined && route.post === undefined
+  // A device with a wrong path: no person would read the page about https.
+  if (hasNoPage && !isRead) return notFound(visit)
   if (origin.trust === 'insecure')
     return htmlPage(visit, <InsecurePage shell={visit.shell} port={portOf(visit)} />, 403)
-  if (isNowhere) return notFound(visit)
-  const action = isPost ? route.post : isLook ? route.get : undefined
+  if (hasNoPage) return notFound(visit)
+  const action = isPost ? route.post : isRead ? route.get : undefined
   if (action === undefined) return methodNotAllowed(visit, route)
   if (isPost && isCrossSite(request.headers, origin.own)) {
     traceRefused(deps, visit, 'cross_site')
     return formExpired(visit)
   }
 
-  const allowed = allow(deps, action, visit)
-  if (allowed instanceof Response || allowed instanceof Promise) return allowed
-  if (isPost) return enterWithForm(deps, action, visit)
-  return action.access === 'public' ? allowed(visit) : enterInTurn(deps, action, visit)
+  const permission = permissionFor(deps, action, visit)
+  if (!permission.isGranted) return permission.refusal
+  if (isPost) return answerForm(deps, action, visit)
+  return action.access === 'public' ? permission.answer(visit) : answerPageInTurn(deps, action, visit)
 }
 
-/** Pages are made one after the other. The session may end while the page waits for its turn. */
-const enterInTurn = async (deps: DashboardDeps, action: Action, asked: Visit): Promise<Response> => {
+/** The session may end while the page waits for its turn. */
+const answerPageInTurn = async (deps: DashboardDeps, action: Action, arrived: Visit): Promise<Response> => {
   await waitForTurn()
-  const visit: Visit = { ...asked, ...presentOf(deps, asked) }
-  const allowed = allow(deps, action, visit)
-  return allowed instanceof Response || allowed instanceof Promise ? allowed : allowed(visit)
+  const visit: Visit = { ...arrived, ...currentFacts(deps, arrived) }
+  const permission = permissionFor(deps, action, visit)
+  return permission.isGranted ? permission.answer(visit) : permission.refusal
 }
 
-/** Whoever sends a form decides how long that takes, and may be signed out, demoted or removed before its last byte. */
-const enterWithForm = async (deps: DashboardDeps, action: Action, asked: Visit): Promise<Response> => {
-  const { request, origin } = asked
-  const form = await readForm(deps.bodies, request, holderOf(asked))
-  const visit: Visit = { ...asked, ...presentOf(deps, asked) }
-  const allowed = allow(deps, action, visit)
-  if (allowed instanceof Response || allowed instanceof Promise) return allowed
+/** The session may end, or lose its role, while the form is sent. */
+const answerForm = async (deps: DashboardDeps, action: Action, arrived: Visit): Promise<Response> => {
+  const { request, origin } = arrived
+  const form = await readForm(deps.bodies, request, holderOf(arrived))
+  const visit: Visit = { ...arrived, ...currentFacts(deps, arrived) }
+  const permission = permissionFor(deps, action, visit)
+  if (!permission.isGranted) return permission.refusal
   if (typeof form === 'string') return unreadableForm(visit, form)
   const cookieSecret = visit.session?.secret ?? readCookie(request.headers, 'visitor', origin.trust)
   if (cookieSecret === null) {
@@ -105,7 +111,7 @@ const enterWithForm = async (deps: DashboardDeps, action: Action, asked: Visit):
     traceRefused(deps, visit, 'form_token')
     return formExpired(visit)
   }
-  return allowed({ ...visit, form })
+  return permission.answer({ ...visit, form })
 }
 
 const traceRefused = ({ traces }: DashboardDeps, visit: Visit, reason: DoorReason): void =>
@@ -116,67 +122,65 @@ const holderOf = ({ session, origin }: Visit): BodyHolder =>
     ? { pool: 'visitors', holder: networkOf(origin.clientAddress) }
     : { pool: 'operators', holder: session.email }
 
-/** The action as something that can be done, if this visitor may; else the answer that says why not. */
-const allow = (deps: DashboardDeps, action: Action, visit: Visit): Answer | ((visit: Visit) => Answer) => {
-  if (action.access === 'public') return action.answer
+type Permission =
+  | { readonly isGranted: true; readonly answer: (visit: Visit) => Answer }
+  | { readonly isGranted: false; readonly refusal: Answer }
+
+const permissionFor = (deps: DashboardDeps, action: Action, visit: Visit): Permission => {
+  if (action.access === 'public') return { isGranted: true, answer: action.answer }
   const { session } = visit
-  if (session === null) return signInFirst(deps, visit)
+  if (session === null) return { isGranted: false, refusal: signInFirst(deps, visit) }
   if (action.access === 'admin' && session.role !== 'admin') {
     traceRefused(deps, visit, 'role')
-    return problemPage(visit, { problem: 'forbidden', status: 403 })
+    return { isGranted: false, refusal: problemPage(visit, { problem: 'forbidden', status: 403 }) }
   }
-  const { answer } = action
-  return (entered) => {
+  const answer = (checked: Visit): Answer => {
     deps.core.operators.useSession(session.secret)
-    return answer(signedIn(entered, session))
+    return action.answer({ ...checked, session })
   }
+  return { isGranted: true, answer }
 }
 
-const signedIn = (visit: Visit, session: OpenSession): SignedInVisit => ({ ...visit, session })
-
-/** A form that comes after the session has ended is lost, and the page says so. */
 const signInFirst = (deps: DashboardDeps, visit: Visit): Response => {
   if (visit.path.startsWith(livePrefix)) return mayBeOpenElsewhere(deps, visit) ? askAgain() : endOfStream()
   if (visit.request.method === 'POST') return seeOther(visit, paths.signIn, { notice: 'session_ended' })
   const { search } = new URL(visit.request.url)
-  const asked = `${visit.path}${search}`
-  return seeOther(visit, asked === '/' ? paths.signIn : `${paths.signIn}?next=${encodeURIComponent(asked)}`)
+  const next = `${visit.path}${search}`
+  return seeOther(visit, next === '/' ? paths.signIn : `${paths.signIn}?next=${encodeURIComponent(next)}`)
 }
 
 const livePrefix = '/live/'
 
-/** A session that another node opened a moment ago is not known here yet; one that is over is known to be. */
+/** Another node may have opened the session a moment ago. */
 const mayBeOpenElsewhere = ({ core }: DashboardDeps, { request, origin }: Visit): boolean => {
   const secret = readCookie(request.headers, 'session', origin.trust)
   return secret !== null && !core.operators.isSessionOver(secret)
 }
 
-const visitOf = (deps: DashboardDeps, { request, params }: Knock, origin: Origin): Visit => {
+const visitOf = (deps: DashboardDeps, { request, params }: RoutedRequest, origin: Origin): Visit => {
   const url = new URL(request.url)
-  const asked = {
+  const arrived = {
     request,
     requestId: deps.core.entropy.uuid(),
     origin,
     path: url.pathname,
     query: url.searchParams,
-    params: namedParts(params),
+    params: decodedParams(params),
     form: noFields,
     notice: noticeNamed(readCookie(request.headers, 'notice', origin.trust)),
   }
-  return { ...asked, ...presentOf(deps, asked) }
+  return { ...arrived, ...currentFacts(deps, arrived) }
 }
 
-type Present = 'nowMs' | 'session' | 'shell' | 'cookies'
-
-/** What of a visit is so at this instant, and may no longer be so at the next: the time, and who is signed in. */
-const presentOf = (
+/** Parts of a visit that may change while it waits. */
+const currentFacts = (
   deps: DashboardDeps,
   { request, origin, notice }: Pick<Visit, 'request' | 'origin' | 'notice'>,
-): Pick<Visit, Present> => {
+): Pick<Visit, 'nowMs' | 'session' | 'shell' | 'cookies'> => {
   const { trust } = origin
   const session = sessionOf(deps, request, origin)
-  const known = session?.secret ?? readCookie(request.headers, 'visitor', trust)
-  const secret = known ?? base62(deps.core.entropy.bytes(32), 43)
+  const knownSecret = session?.secret ?? readCookie(request.headers, 'visitor', trust)
+  const secret = knownSecret ?? base62(deps.core.entropy.bytes(32), 43)
   const nowMs = deps.core.clock.now()
   return {
     nowMs,
@@ -190,7 +194,8 @@ const presentOf = (
       reasons: session === null ? [] : deps.reasons(),
       notice: noticeText(notice),
     },
-    cookies: known === null && trust !== 'insecure' ? [cookieText({ kind: 'visitor', value: secret }, trust)] : [],
+    cookies:
+      knownSecret === null && trust !== 'insecure' ? [cookieText({ kind: 'visitor', value: secret }, trust)] : [],
   }
 }
 
@@ -201,7 +206,7 @@ const sessionOf = ({ core }: DashboardDeps, request: Request, { trust }: Origin)
   return secret === null || session === null ? null : { ...session, secret }
 }
 
-const namedParts = (params: Knock['params']): Visit['params'] =>
+const decodedParams = (params: RoutedRequest['params']): Visit['params'] =>
   Object.fromEntries(Object.entries(params ?? {}).flatMap(([name, value]) => (value === null ? [] : [[name, value]])))
 
 const portOf = ({ request }: Visit): number => Number(new URL(request.url).port) || 80
@@ -236,17 +241,16 @@ const methodNotAllowed = async (visit: Visit, route: Route): Promise<Response> =
   return answer
 }
 
-/** No browser sends one. Over TLS, where every name is ours, and beside an address in figures nothing else would refuse it. */
+/** No other check refuses it: over TLS every name is ours. */
 const unreadableHost = (): Response =>
   inWords('The Host header is not valid. Send a host name or an IP address, with a port of at most 65535.', 400)
 
-/** Whoever asks under a name that is not ours gets no more than these words. */
 const unknownHost = (): Response =>
   inWords(
     'This service does not accept this host name. Use localhost or the IP address, or set PUBLIC_URL to this address.',
     421,
   )
 
-/** Not a page: a page has links, and needs an address that they begin at. */
+/** No page: its links would need an address. */
 const inWords = (words: string, status: number): Response =>
   new Response(`${words}\n`, { status, headers: { 'Content-Type': 'text/plain; charset=utf-8' } })

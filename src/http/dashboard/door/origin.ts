@@ -1,37 +1,33 @@
 import { isIP } from 'node:net'
 import { cameFrom, plainAddress } from '../../client-address.ts'
 
-/** How browsers reach the dashboard, from the environment. */
 export type WebConfig = {
-  /** An origin, like `https://cellar.example`; `null`: whatever address the service listens on. */
+  /** Like `https://cellar.example`; `null`: the address in the request. */
   readonly publicUrl: string | null
-  /** IP addresses whose forwarded headers are believed. */
+  /** IP addresses. */
   readonly trustedProxies: readonly string[]
   readonly allowInsecureHttp: boolean
 }
 
 /**
- * `secure`: https, or http on this machine alone, where no network can listen. `insecure_allowed`: plain http from
- * elsewhere, and the setting allows it. `insecure`: the same without the setting. `unknown_host`: the `Host` header names
- * nothing of ours, as when a hostile page has its own name resolve to this machine (DNS rebinding).
+ * - `secure`: https, or plain http from this machine.
+ * - `insecure_allowed`: other plain http, with `ALLOW_INSECURE_HTTP=1`.
+ * - `insecure`: the same without the setting.
+ * - `unknown_host`: the name in `Host` is not ours. It may be a hostile page's (DNS rebinding).
  */
 export type Trust = 'secure' | 'insecure_allowed' | 'insecure' | 'unknown_host'
 
 export type Origin = {
-  /** Scheme, host and port as the browser's address bar has them; the contract's `{base_url}`. */
+  /** As in the browser's address bar; `{base_url}` of docs/contract.md. */
   readonly baseUrl: string
-  /** Every value that the `Origin` header of our own pages can have. */
+  /** `Origin` headers that our own pages send. */
   readonly own: readonly string[]
   readonly clientAddress: string
   readonly trust: Trust
-  /**
-   * True if browsers may be told to use https alone for this name (HSTS). False for a loopback name: other programs on the
-   * machine may speak plain http there. False for an IP address: browsers ignore HSTS for it.
-   */
+  /** True if the answer may set HSTS. Not for a loopback name: other programs may use plain http there. */
   readonly isStrict: boolean
 }
 
-/** Where a request came from. `peerAddress` is who holds the other end of its connection; `null` if that is not known. */
 export const originOf = (request: Request, peerAddress: string | null, config: WebConfig): Origin => {
   const from = cameFrom(request.headers, peerAddress, config.trustedProxies)
   const host = request.headers.get('host') ?? ''
@@ -60,12 +56,12 @@ type Way = {
   readonly name: string
   readonly scheme: string
   readonly isTls: boolean
-  /** The client itself is on this machine. A proxy here may use a loopback name for clients from elsewhere. */
+  /** The client itself is on this machine, not only a proxy. */
   readonly isLocal: boolean
 }
 
 const trustOf = ({ host, name, scheme, isTls, isLocal }: Way, config: WebConfig): Trust => {
-  // A certificate proves the name, and no page can pretend to an address in figures.
+  // A certificate proves a name. An IP address cannot be rebound.
   const isOurs = isTls || isLoopback(name) || isIP(name) !== 0 || host === hostOf(config.publicUrl)
   if (!isOurs) return 'unknown_host'
   if (scheme === 'https') return 'secure'
@@ -73,7 +69,7 @@ const trustOf = ({ host, name, scheme, isTls, isLocal }: Way, config: WebConfig)
   return config.allowInsecureHttp ? 'insecure_allowed' : 'insecure'
 }
 
-/** Without port, and without the brackets of IPv6. */
+/** Without the port and without the brackets of IPv6. */
 const hostName = (host: string): string => {
   const bracketed = /^\[([0-9A-Fa-f:.]+)\](:\d+)?$/.exec(host)
   if (bracketed !== null) return bracketed[1] ?? ''
@@ -83,10 +79,9 @@ const hostName = (host: string): string => {
 const isLoopback = (name: string): boolean =>
   name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'))
 
-/** Any client can send `Host: localhost`. The address of its connection tells whether it is on this machine. */
+/** Any client can send `Host: localhost`, but not choose its address. */
 const isLoopbackPeer = (address: string | null): boolean => address !== null && isLoopback(plainAddress(address))
 
-/** `localhost` and the names below it, which browsers resolve to this machine. */
 const isLocalName = (name: string): boolean => /(^|\.)localhost\.?$/.test(name)
 
 const hostOf = (publicUrl: string | null): string | null => (publicUrl === null ? null : new URL(publicUrl).host)

@@ -10,17 +10,13 @@ type Answer<T> = Outcome<T, CommandRefusal>
 export type PasswordAttempt = {
   readonly email: string
   readonly isAccount: boolean
-  /** As `knownBrowser` answers. */
+  /** From `knownBrowser`. */
   readonly device: string | null
-  /** What the trace says if the password is wrong. */
+  /** The traced reason of a wrong password. */
   readonly wrong: SignInReason
 }
 
-/**
- * Runs a command that compares a password. The attempt is counted first, so that attempts at the same time are all counted.
- * It is taken back if the password was never compared. A wrong password is traced as a refused sign-in, so the account's
- * owner sees it in the sign-in history.
- */
+/** Counts the attempt before the command compares the password, so that simultaneous attempts all count. */
 export const withPasswordAttempt = async <T>(
   { throttle, traces }: DashboardDeps,
   visit: Visit,
@@ -42,7 +38,7 @@ export const withPasswordAttempt = async <T>(
   return answer
 }
 
-/** Runs a command that compares the operator's own password, so that nobody guesses it with a stolen session. */
+/** So that nobody guesses the operator's password with a stolen session. */
 export const withOwnPassword = <T>(
   deps: DashboardDeps,
   visit: SignedInVisit,
@@ -53,7 +49,6 @@ export const withOwnPassword = <T>(
   return withPasswordAttempt(deps, visit, { email, isAccount: true, device, wrong: 'wrong_own_password' }, compare)
 }
 
-/** The answer to a throttled attempt: the form again, and how long to wait. */
 export const tooManyAttempts = async (
   visit: Visit,
   waitMs: number,

@@ -1,11 +1,8 @@
 import type { Origin } from './origin.ts'
 
 /**
- * On every answer of the dashboard. Nothing inline, nothing from elsewhere, nothing framed; and nothing kept, since a page
- * can hold a key that exists nowhere else.
- *
- * The referrer is `same-origin`, not `no-referrer`: with that, browsers send `Origin: null` with our own forms, and on
- * plain http, where there is no `Sec-Fetch-Site`, nothing would tell them from another site's. Both tell other sites nothing.
+ * `Referrer-Policy` is not `no-referrer`: then browsers send `Origin: null` with our own forms. Plain http has no
+ * `Sec-Fetch-Site`, so `isCrossSite` would refuse them.
  */
 export const securityHeaders = {
   'Content-Security-Policy':
@@ -20,15 +17,13 @@ export const securityHeaders = {
     'camera=(), microphone=(), geolocation=(), payment=(), usb=(), clipboard-write=(self), clipboard-read=()',
 } as const
 
+/** A page may hold a key that is shown only once. */
 export const noStore = 'no-store'
 
-/**
- * For a year a browser uses https alone for this name, on every port. After a shorter time, a returning browser could begin with
- * plain http again. Subdomains and preload lists are not named: the owner of the name decides about them.
- */
+/** Subdomains and preload lists are left to the owner of the name. */
 const strictTransport = 'max-age=31536000'
 
-/** Sets the headers that the answer did not set itself. `origin` is given if the visit used a name of ours. */
+/** Without `origin`, the host is not ours. */
 export const secured = (response: Response, origin?: Origin): Response => {
   if (origin?.isStrict === true) response.headers.set('Strict-Transport-Security', strictTransport)
   for (const [name, value] of Object.entries(securityHeaders)) response.headers.set(name, value)

@@ -2,22 +2,20 @@ import { signInAttemptsMax, signInSiteAttemptsMax, signInSubjectsMax, signInWind
 import { networkOf, siteOf } from '../../client-address.ts'
 
 export type Attempt = {
-  /** As it was typed. */
   readonly email: string
-  /** Whether that e-mail has an account. */
   readonly isAccount: boolean
   readonly address: string
-  /** Hash of a secret that this account gave to this browser earlier; `null`: the account does not know the browser. */
+  /** From `knownBrowser`. */
   readonly device: string | null
 }
 
-/** An attempt that was counted. The throttle takes it back by its identity, so taking it back twice changes nothing. */
+/** Taken back by identity, so taking it back twice changes nothing. */
 export type CountedAttempt = { readonly isCounted: true; readonly atMs: number; readonly counts: readonly Count[] }
 
 export type ThrottledAttempt = {
   readonly isCounted: false
   readonly waitMs: number
-  /** The counter that is full. `account`: also that of an e-mail without an account. */
+  /** The full counter. `account` includes an e-mail without an account. */
   readonly reason: 'account' | 'address' | 'device'
 }
 
@@ -28,18 +26,14 @@ type Count = {
 }
 
 /**
- * Counts attempts to enter a password, in memory, on this node alone: several nodes allow as many attempts each. All counts are of
- * the last 15 minutes.
+ * Counts password attempts of the last 15 minutes (docs/decisions/022-a-flood-of-sign-ins-keeps-nobody-out.md):
  *
- * - An account has a counter. It is never dropped: there are only as many counters as accounts.
- * - An e-mail without an account has the same counter with the same limit, in a table of its own. So an answer does not tell
- *   whether an account exists, and strangers who invent e-mails drop only each other's counters.
- * - An address has a counter, and an IPv6 address one for its /64 and one for its /48. So one /48 adds at most
- *   `signInSiteAttemptsMax` entries to any table.
- * - A browser that the account knows has a counter of its own instead of all these: guesses of strangers do not lock it out,
- *   even from behind the same address.
+ * - By account. Its counter is never dropped.
+ * - By e-mail without an account, in another table: invented e-mails drop only each other's counters.
+ * - By address. An IPv6 address counts for its /64 and its /48, so one /48 cannot fill a table.
+ * - By known browser, instead of all others: strangers do not lock it out.
  *
- * Strangers can keep an account locked for browsers that it does not know. A one-time link is the way past that.
+ * Strangers can lock an account for unknown browsers. A one-time link still works.
  */
 export class SignInThrottle {
   readonly #accounts = new Attempts({ attemptsMax: signInAttemptsMax, subjectsMax: null })
@@ -54,13 +48,11 @@ export class SignInThrottle {
     this.#sites = new Attempts({ attemptsMax: signInSiteAttemptsMax, subjectsMax })
   }
 
-  /** Counters in use. */
   get size(): number {
     const tables = [this.#accounts, this.#devices, this.#unknownEmails, this.#networks, this.#sites]
     return tables.reduce((sum, { size }) => sum + size, 0)
   }
 
-  /** Counts the attempt, before the password is looked at. If a counter is full, nothing is counted. */
   attempt(attempt: Attempt, nowMs: number): CountedAttempt | ThrottledAttempt {
     const counts = this.#countsOf(attempt)
     const waits = counts.map(({ table, subject }) => table.waitMs(subject, nowMs))
@@ -72,11 +64,7 @@ export class SignInThrottle {
     return counted
   }
 
-  /**
-   * The password was right. So earlier attempts at the account, or of its known browser, were typing errors and are forgotten.
-   * The address gets back this attempt only. So an office behind one address can sign in, and nobody gains guesses at other
-   * accounts by signing in to their own.
-   */
+  /** Earlier attempts were typing errors. The address gets back only this one: any account's owner could reset it. */
   succeeded(counted: CountedAttempt): void {
     for (const { table, subject, reason } of counted.counts) {
       if (reason === 'address') table.takeBack(subject, counted)
@@ -84,7 +72,7 @@ export class SignInThrottle {
     }
   }
 
-  /** The password was never compared, because the service was busy or the store was away. */
+  /** For an attempt whose password was never compared. */
   takeBack(counted: CountedAttempt): void {
     for (const { table, subject } of counted.counts) table.takeBack(subject, counted)
   }
@@ -106,18 +94,18 @@ export class SignInThrottle {
   }
 }
 
-/** The typed text may be long. Two texts with the same digest share a counter, which harms no account. */
+/** The typed text may be long. Texts with the same hash share a counter, which harms no account. */
 const shortened = (text: string): string => Bun.hash(text).toString(36)
 
 type Bounds = {
   readonly attemptsMax: number
-  /** `null`: the number of accounts bounds them. */
+  /** `null`: bounded by the number of accounts. */
   readonly subjectsMax: number | null
 }
 
-/** Attempts of the window by subject, oldest first. A full table drops the subject whose last attempt is the oldest. */
+/** A full table drops the subject whose last attempt is the oldest. */
 class Attempts {
-  /** In the order of the last attempt. */
+  /** Subjects by their last attempt; attempts oldest first. */
   readonly #attempts = new Map<string, readonly CountedAttempt[]>()
   readonly #bounds: Bounds
 

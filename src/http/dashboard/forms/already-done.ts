@@ -7,14 +7,14 @@ import { parseReason } from '../../../domain/text.ts'
 import type { NoticeName } from '../notice.ts'
 import type { SignedInVisit } from '../visit.ts'
 
-/** The notice if the action is already done or no longer possible. `null`: show its form. */
+/** `null`: the action is still possible. */
 export const alreadyDone = (key: KeyState, action: KeyAction | 'edit'): NoticeName | null => {
   if (key.revoked !== null) return 'key_was_revoked'
   if (action === 'suspend' && key.suspended !== null) return 'key_was_suspended'
   return action === 'resume' && key.suspended === null ? 'key_not_suspended' : null
 }
 
-/** The notice if the key cannot be rotated. */
+/** `null`: the key can be rotated. */
 export const rotationNotice = (key: KeyState, nowMs: number): NoticeName | null => {
   const refusal = rotationRefusal(key, nowMs)
   return refusal === null ? null : rotationNotices[refusal.kind]
@@ -27,8 +27,8 @@ const rotationNotices: Readonly<Record<RotationRefusal['kind'], NoticeName>> = {
 }
 
 /**
- * True if a command that succeeded has changed nothing: the key was suspended or revoked before it. Then the typed reason is
- * not stored. Another node may have done it before this node heard, so the operator and the reason are compared too.
+ * True if a successful command has changed nothing, so its reason is not stored. Another node may have done the same before
+ * this node heard of it, so `before` alone does not tell.
  */
 export const wasDoneBefore = (before: Attribution | null, after: Attribution, visit: SignedInVisit): boolean => {
   const reason = parseReason(visit.form('reason'))
@@ -38,7 +38,6 @@ export const wasDoneBefore = (before: Attribution | null, after: Attribution, vi
 
 const isOperator = (by: By, email: string): boolean => by.kind === 'operator' && by.email === email
 
-/** The notice with the time and the person; `null`: the notice needs neither. */
 export const alreadyDoneText = (notice: NoticeName | null, key: KeyState): string | null => {
   if (notice === 'key_was_revoked' && key.revoked !== null) return nothingAdded('revoked', key.revoked)
   if (notice === 'key_was_suspended' && key.suspended !== null) return nothingAdded('suspended', key.suspended)

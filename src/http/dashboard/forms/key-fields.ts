@@ -7,7 +7,7 @@ import { invalidField, type Typed } from '../../../domain/text.ts'
 import { keyLimitReadingsMax, keyWindowMsMax, keyWindowMsMin } from '../../../limits.ts'
 import type { FormFields } from './read-form.ts'
 
-/** The fields of the forms that create or edit a key, as they were typed. */
+/** As typed. */
 export const keyFormValues = (form: FormFields) => ({
   label: form('label'),
   note: form('note'),
@@ -19,7 +19,7 @@ export const keyFormValues = (form: FormFields) => ({
 
 export type KeyFormValues = ReturnType<typeof keyFormValues>
 
-/** The same fields with the values of the key. */
+/** As the key has them. */
 export const keyFormOf = ({ label, note, limit }: KeyState): KeyFormValues => ({
   label,
   note,
@@ -33,7 +33,7 @@ const presetDays = { '7d': 7, '30d': 30, '90d': 90, '1y': 365 } as const
 
 type ExpiryForm = { readonly nowMs: number; readonly isNew: boolean }
 
-/** The chosen instant in ms; `null`: never; `keep`: no change. */
+/** In ms; `null`: never. */
 export const chosenExpiry = (form: FormFields, { nowMs, isNew }: ExpiryForm): Typed<number | null | 'keep'> => {
   const choice = expiryChoices.find((known) => known === form('expires'))
   switch (choice) {
@@ -69,7 +69,7 @@ const typedDate = (text: string, { nowMs, isNew }: ExpiryForm): Typed<number> =>
   )
 }
 
-/** The limit of both fields together; `null` if both are blank. */
+/** `null`: both fields are blank. */
 export const typedLimit = (form: FormFields): Typed<Limit | null> => {
   const readings = form('limit_readings').trim()
   const seconds = form('limit_seconds').trim()

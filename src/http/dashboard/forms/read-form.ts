@@ -2,12 +2,12 @@ import { formBodyBytesMax, visitorFormBodyBytesMax } from '../../../limits.ts'
 import { type BodyFault, readBody } from '../../read-body.ts'
 import type { BodyHolder, UnfinishedBodies } from '../../unfinished-bodies.ts'
 
-/** A form as it was sent: the first value of a field that came twice, and `''` for one that did not come. */
+/** The first value of a field; `''` if it was not sent. */
 export type FormFields = (name: string) => string
 
 export type FormFault = BodyFault | 'not_a_form'
 
-/** Only the form type that a page of ours sends: what else a request can hold, another site's script could have sent. */
+/** Reads only the type that our own forms send. */
 export const readForm = async (
   bodies: UnfinishedBodies,
   request: Request,

@@ -1,15 +1,12 @@
 import type { RecordedEvent } from '../../../domain/events.ts'
 import { readingsStream } from '../../../domain/stream-names.ts'
 
-/** A page changes with the readings of all, of one cellar or of one key. Events that are not readings change every page. */
+/** The readings that change a page. Other events change every page. */
 export type Topic = { readonly cellar: string } | { readonly keyId: string } | 'all'
 
 type Count = { changes: number; pages: number }
 
-/**
- * How often each watched topic has changed. An event costs the same however many pages are watched: a page finds out by
- * itself, once in each tick, whether its topic has changed.
- */
+/** Changes by topic. An event costs the same for any number of pages: each tick compares counts. */
 export class LiveChanges {
   readonly #cellars = new Map<string, Count>()
   /** By stream. */
@@ -34,7 +31,7 @@ export class LiveChanges {
     if (known.pages === 0) counts.delete(name)
   }
 
-  /** Grows with each change of the topic, as long as it is watched. */
+  /** Counts only while the topic is watched. */
   of(topic: Topic): number {
     if (topic === 'all') return this.#others + this.#readings
     const [counts, name] = this.#placeOf(topic)

@@ -19,60 +19,53 @@ import { LiveRenderQueue, type NextRendering, type RenderingTurns } from './live
 import { endMessages, heartbeat, type LiveStream, serverSentEvent, openLiveStream } from './live-stream.ts'
 
 export type LivePage = {
-  /** Pages of the same name show the same, and are rendered once for all their streams. */
+  /** Pages of the same name are rendered once for all their streams. */
   readonly name: string
   readonly topic: Topic
-  /** True if a rendering may wait for the store. */
   readonly readsStore: boolean
-  /**
-   * `null`: nothing to show yet. Long work waits for `pause` between its pieces, and after the store has answered. It waits
-   * for one pause at a time.
-   */
+  /** `null`: nothing to show yet. Waits for `pause` between pieces of work, and after each wait for the store. */
   readonly render: (pause: Pause) => Promise<string | null>
 }
 
 export type Viewer = {
-  /** Identifies the session, whose streams are counted together. */
   readonly sessionSecret: string
-  /** The stream of the operator's events. Any of them may end the session. */
+  /** Its events may end the session. */
   readonly operatorStream: string
-  /** True if the session is still open and has the same role. */
+  /** The session is still open, and has the same role. */
   readonly isAllowed: () => boolean
 }
 
 type Viewing = {
   readonly page: LivePage
   readonly viewer: Viewer
-  /** Aborted when the browser goes away. */
   readonly signal: AbortSignal
 }
 
-/** A session with open streams, the oldest stream first. */
+/** The oldest stream comes first. */
 type ViewingSession = { readonly viewer: Viewer; readonly streams: Set<LiveStream> }
 
-/** A page with open streams. */
 type OpenPage = {
   readonly page: LivePage
   readonly streams: Set<LiveStream>
-  /** Streams that do not have the newest rendering: they are new, or had no room for it. */
+  /** Streams without the newest rendering: they are new, or had no room. */
   readonly outdated: Set<LiveStream>
-  /** The topic's count of changes at the last rendering; `null`: render again in any case. */
+  /** Changes of the topic at the last rendering; `null`: render again. */
   renderedAt: number | null
-  /** Of the last rendering. The text is not kept: it may have 300 KB. */
+  /** Of the last rendering, whose text may have 300 KB. */
   lastHash: number | bigint | null
   isQueued: boolean
   restsUntilMs: number
 }
 
-/** `passedMs`: a steady clock in ms, which measures renderings. */
+/** `passedMs`: a steady clock, ms. */
 export type LiveTiming = { readonly schedule: Schedule; readonly passedMs: () => number }
 
 /**
  * Pushes fragments to all open live pages (docs/decisions/024-live-pages-have-a-budget.md).
  *
- * Every `livePushMs` a tick queues each page that has changed, or has a stream without the newest rendering. The render queue
- * takes the pages in this order until the time of the tick is spent (`live-render-queue.ts`). The next tick continues there.
- * A rendering goes to all streams of its page. A stream without room is skipped, and gets a later rendering: each is whole.
+ * Every `livePushMs` a tick queues the pages that have changed or have outdated streams. They are rendered until the tick's
+ * time is spent (`live-render-queue.ts`). The next tick continues there. Each message is a whole rendering, so a stream
+ * without room skips some.
  */
 export class LivePages {
   readonly #core: Core
@@ -81,12 +74,11 @@ export class LivePages {
   readonly #passedMs: () => number
   readonly #renderings: LiveRenderQueue
   readonly #changes = new LiveChanges()
-  /** By name. The page that was rendered longest ago comes first. */
+  /** By name. The page rendered longest ago comes first. */
   readonly #pages = new Map<string, OpenPage>()
-  /** By secret. */
   readonly #sessions = new Map<string, ViewingSession>()
   readonly #queue: OpenPage[] = []
-  /** Names of the pages that are being rendered. No page is rendered twice at once. */
+  /** By name. No page is rendered twice at once. */
   readonly #rendering = new Set<string>()
   #streams = 0
   #unfollow: (() => void) | null = null
@@ -102,20 +94,15 @@ export class LivePages {
     this.#renderings = new LiveRenderQueue({ schedule, passedMs }, this.#next)
   }
 
-  /** Number of open streams. */
   get streams(): number {
     return this.#streams
   }
 
-  /** Number of different open pages. */
   get pages(): number {
     return this.#pages.size
   }
 
-  /**
-   * The body of a new stream. `full`: all sessions together have too many streams. A session with too many of its own loses
-   * its oldest stream instead, because its browser may be gone.
-   */
+  /** `full`: all sessions together have too many streams. A session with too many loses its oldest. */
   open({ page, viewer, signal }: Viewing): ReadableStream<Uint8Array> | 'closed' | 'full' {
     if (this.#isClosed || signal.aborted) return 'closed'
     const session = this.#sessions.get(viewer.sessionSecret) ?? { viewer, streams: new Set() }
@@ -129,14 +116,14 @@ export class LivePages {
     this.#sessions.set(viewer.sessionSecret, session)
     session.streams.add(stream)
     opened.streams.add(stream)
-    // The browser's page is a moment old, and may have changed since.
+    // The page may have changed since the browser loaded it.
     opened.outdated.add(stream)
     this.#unfollow ??= this.#core.onFolded((events) => this.#noteChanges(events))
     if (!this.#isTicking) this.#tickLater()
     return body
   }
 
-  /** Ends every stream, so that the server can stop. The pages ask again until a service answers. */
+  /** Open streams would keep the server from stopping. */
   close(): void {
     this.#isClosed = true
     for (const { streams } of this.#sessions.values()) for (const stream of streams) stream.end()
@@ -179,7 +166,7 @@ export class LivePages {
   #noteChanges(events: readonly RecordedEvent[]): void {
     let previous = ''
     for (const event of events) {
-      // Readings come in long runs of one stream. A run counts as one change.
+      // Readings come in long runs of one stream.
       if (event.type === 'ReadingAccepted' && event.stream === previous) continue
       previous = event.type === 'ReadingAccepted' ? event.stream : ''
       if (categoryOf(event.stream) === 'operator') this.#endRefused(event.stream)
@@ -187,7 +174,7 @@ export class LivePages {
     }
   }
 
-  /** A session that has ended shows nothing more, not even until the next push. Asks only sessions of that operator. */
+  /** At once: an ended session must not get the next push. */
   #endRefused(operatorStream: string): void {
     for (const { viewer, streams } of this.#sessions.values()) {
       if (viewer.operatorStream !== operatorStream || viewer.isAllowed()) continue
@@ -200,7 +187,6 @@ export class LivePages {
     this.#schedule.after(livePushMs, () => this.#tick())
   }
 
-  /** Ticks go on while a stream is open, or a rendering waits for its next piece. */
   #tick(): void {
     if (this.#streams === 0 && this.#renderings.isIdle) {
       this.#isTicking = false
@@ -214,7 +200,7 @@ export class LivePages {
     this.#renderings.beginTick()
   }
 
-  /** Renders every page too, because windows empty and keys expire without an event. */
+  /** Renders every page too: windows empty and keys expire without an event. */
   #beat(): void {
     this.#sendHeartbeats().catch((thrown) => {
       this.#lines.error('live heartbeats failed', { error: thrownError(thrown) })
@@ -223,7 +209,7 @@ export class LivePages {
   }
 
   async #sendHeartbeats(): Promise<void> {
-    // An open live page counts as use of the session: nobody clicks on a page that hangs on a wall.
+    // Nobody clicks on a page on a wall, but it counts as use.
     for (const secret of this.#sessions.keys()) this.#core.operators.useSession(secret)
     const streams = [...this.#sessions.values()].flatMap((session) => [...session.streams])
     for (const [index, stream] of streams.entries()) {
@@ -246,7 +232,7 @@ export class LivePages {
     this.#queue.push(opened)
   }
 
-  /** The next page to render. Skips pages whose streams have no room, and pages that read the store while too many wait for it. */
+  /** Drops pages whose streams have no room. Pages that read the store wait while too many of them do. */
   readonly #next = (): ReturnType<NextRendering> => {
     for (;;) {
       const isStoreBusy = this.#renderings.waitingForStore >= liveStoreWaitsMax
@@ -260,7 +246,7 @@ export class LivePages {
     }
   }
 
-  /** Does nothing if the page was left meanwhile: a new page may have its name. */
+  /** Does nothing for a closed page: a new one may have its name. */
   #moveToEnd(opened: OpenPage): void {
     const { name } = opened.page
     if (this.#pages.get(name) !== opened) return
@@ -268,7 +254,7 @@ export class LivePages {
     this.#pages.set(name, opened)
   }
 
-  /** Never throws: an error is logged, and the other pages go on. */
+  /** Never throws. */
   async #renderAndPush(opened: OpenPage, turns: RenderingTurns): Promise<void> {
     const { name } = opened.page
     this.#rendering.add(name)
@@ -308,7 +294,6 @@ export class LivePages {
     }
   }
 
-  /** Pauses between pieces, because many streams or a large page take long. */
   async #send(message: Uint8Array, { outdated }: OpenPage, pause: Pause): Promise<void> {
     const perPiece = Math.max(1, Math.min(liveSentPerPiece, Math.floor(liveSentBytesPerPiece / message.length)))
     for (const [index, stream] of [...outdated].entries()) {

@@ -6,29 +6,28 @@ type Rendering = { state: 'running' | 'queued' | 'waitingForStore' | 'ended'; to
 
 type Piece = { readonly rendering: Rendering; readonly run: () => void }
 
-/** What a rendering gets from the queue. */
 export type RenderingTurns = {
-  /** Ends a piece. The next piece runs in a later turn of the event loop. */
+  /** Ends a piece. */
   readonly pause: Pause
-  /** The time of all its pieces so far. */
+  /** Of all its pieces so far. */
   readonly tookMs: () => number
 }
 
-/** The next rendering to start; `null`: none. Its promise never rejects. */
+/** The next rendering to start. Its promise never rejects. */
 export type NextRendering = () => ((turns: RenderingTurns) => Promise<void>) | null
 
 /**
- * Renders live pages in pieces, so that readings do not wait for pages. Each turn of the event loop runs one piece. When the
- * pieces of a tick have taken `liveRenderMsPerTick`, the queue waits for the next tick.
+ * Each turn of the event loop runs one piece of one rendering, so that readings do not wait for pages. When the pieces of a
+ * tick have taken `liveRenderMsPerTick`, the queue waits for the next tick.
  *
- * A rendering may wait for the store. The queue notices this when a piece has not ended with its turn. Then other renderings
- * go on, and the time of the wait is not counted. The rendering must pause after the store has answered, to queue again.
+ * A piece that has not ended with its turn waits for the store. Meanwhile other renderings run. The rendering then calls
+ * `pause` to queue again. The time of the wait is not counted.
  */
 export class LiveRenderQueue {
   readonly #schedule: Schedule
   readonly #passedMs: () => number
   readonly #next: NextRendering
-  /** Next pieces of renderings that have started. They come before new renderings, so that few are open at once. */
+  /** They come before new renderings, so that few are started at once. */
   readonly #queue: Piece[] = []
   #waitingForStore = 0
   #spentMs = 0
@@ -42,7 +41,6 @@ export class LiveRenderQueue {
     this.#next = next
   }
 
-  /** How many renderings wait for the store. */
   get waitingForStore(): number {
     return this.#waitingForStore
   }

@@ -17,12 +17,11 @@ import { cellarInPath, type DashboardDeps, keyInPath, type Route, type SignedInV
 import type { LivePage } from './live-pages.ts'
 import { askAgain, eventStreamType, tooManyStreams } from './live-stream.ts'
 
-/** A page without the role that it is made for. Its name has only those parts of the query that make a difference. */
-type RolelessPage = Omit<LivePage, 'name'> & { readonly name: readonly (string | number)[] }
+/** Its name lacks the role (`watch` adds it) and parts of the query that change nothing. */
+type PageWithoutRole = Omit<LivePage, 'name'> & { readonly name: readonly (string | number)[] }
 
-type PageOf = (visit: SignedInVisit) => RolelessPage | null | Promise<RolelessPage | null>
+type PageOf = (visit: SignedInVisit) => PageWithoutRole | null | Promise<PageWithoutRole | null>
 
-/** Streams of fragments: each the same function as on its page, so that both always show the same. */
 export const liveRoutes = (deps: DashboardDeps): readonly Route[] => {
   const live = (path: string, pageOf: PageOf): Route => ({
     path,
@@ -37,7 +36,7 @@ export const liveRoutes = (deps: DashboardDeps): readonly Route[] => {
   ]
 }
 
-const cellarsPage = (deps: DashboardDeps, visit: SignedInVisit): RolelessPage => {
+const cellarsPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole => {
   const { clock, projections } = deps.core
   const page = Math.min(askedPage(visit.query), pagesOf(projections.cellars.list().length, cellarsPerPageMax))
   return {
@@ -53,7 +52,7 @@ const cellarsPage = (deps: DashboardDeps, visit: SignedInVisit): RolelessPage =>
   }
 }
 
-const readingsPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<RolelessPage | null> => {
+const readingsPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<PageWithoutRole | null> => {
   const cellar = cellarInPath(deps, visit)?.cellar
   if (cellar === undefined) return null
   const { words, page: asked } = readingsQuery(visit.query)
@@ -73,7 +72,7 @@ const readingsPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<
 const lastPage = async (deps: DashboardDeps, wanted: Pick<ReadingsWanted, 'cellar' | 'words'>): Promise<number> =>
   pagesOf((await foundKegs(deps, wanted, waitForTurn)).found.length, kegsPerPageMax)
 
-const keysPage = (deps: DashboardDeps, visit: SignedInVisit): RolelessPage | null => {
+const keysPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole | null => {
   const cellar = cellarInPath(deps, visit)?.cellar
   if (cellar === undefined) return null
   const now = (): number => deps.core.clock.now()
@@ -91,12 +90,12 @@ const keysPage = (deps: DashboardDeps, visit: SignedInVisit): RolelessPage | nul
   }
 }
 
-const keyPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<RolelessPage | null> => {
+const keyPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<PageWithoutRole | null> => {
   const { core } = deps
   const key = keyInPath(deps, visit)
   if (key === null) return null
   const asked = askedPage(visit.query)
-  // The first page is there without a look at the log.
+  // The first page exists, so the log need not be read.
   const page = asked === 1 ? 1 : historyPage(await readKeyEvents(core, key.keyId), asked).page
   const history = watchedHistory(core, key.keyId, page)
   return {
@@ -113,7 +112,7 @@ const keyPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Rolel
   }
 }
 
-const firstReadingPage = (deps: DashboardDeps, visit: SignedInVisit): RolelessPage | null => {
+const firstReadingPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole | null => {
   const key = keyInPath(deps, visit)
   if (key === null) return null
   return {
@@ -128,7 +127,7 @@ const firstReadingPage = (deps: DashboardDeps, visit: SignedInVisit): RolelessPa
   }
 }
 
-/** From the log, since many can come before the next push; where a fence came first, the last one will do. */
+/** Many readings may come before the first push. If a fence is the first event, the last reading is shown. */
 const firstReading = async ({ core }: DashboardDeps, keyId: string): Promise<AcceptedReading | null> => {
   const last = core.projections.readings.usage(keyId)?.last
   if (last === undefined || last.revision === 0) return last ?? null
@@ -140,8 +139,8 @@ const firstReading = async ({ core }: DashboardDeps, keyId: string): Promise<Acc
 
 const isAdmin = (visit: SignedInVisit): boolean => visit.session.role === 'admin'
 
-/** No cellar and no key is ever deleted: one that is not there may be one of another node's that this one has yet to hear of. */
-const watch = (deps: DashboardDeps, visit: SignedInVisit, page: RolelessPage | null): Response => {
+/** `page` is `null` until this node has heard of another node's cellar or key. None is ever deleted. */
+const watch = (deps: DashboardDeps, visit: SignedInVisit, page: PageWithoutRole | null): Response => {
   if (page === null) return askAgain()
   if (visit.request.method === 'HEAD') return new Response(null, { headers: eventStreamType })
   const { secret, role, email } = visit.session
@@ -150,7 +149,7 @@ const watch = (deps: DashboardDeps, visit: SignedInVisit, page: RolelessPage | n
     viewer: {
       sessionSecret: secret,
       operatorStream: operatorStream(email),
-      // A page is made for a role: with another one it has to be opened again.
+      // With another role, the page must be opened again.
       isAllowed: () => deps.core.operators.session(secret)?.role === role,
     },
     signal: visit.request.signal,

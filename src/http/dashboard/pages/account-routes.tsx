@@ -36,7 +36,7 @@ const changePassword = async (deps: DashboardDeps, visit: SignedInVisit): Promis
   return seeOther(visit, paths.account, { notice: 'password_changed', cookies })
 }
 
-/** The core looks for the session among those of this operator alone. */
+/** The core accepts only sessions of this operator. */
 const endSessions = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const { email, id, secret } = visit.session
   const ended = visit.form('session')
@@ -65,10 +65,10 @@ const accountPage = async (deps: DashboardDeps, visit: SignedInVisit, faults = n
   )
 }
 
-/** Passwords are typed again: a page never repeats one. */
+/** No page repeats a password. */
 const noPasswords = { own_password: '', password: '', password_again: '' }
 
-/** This session first, then the newest. */
+/** This session first, then newest first. */
 const sessionRows = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<readonly SessionRow[]> => {
   const sessions = core.operators.openSessions(visit.session.email).toReversed()
   const revisions = sessions.map(({ seenRevision }) => seenRevision).filter((revision) => revision !== null)

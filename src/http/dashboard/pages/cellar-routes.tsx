@@ -30,7 +30,6 @@ const showCellars = async (deps: DashboardDeps, visit: SignedInVisit): Promise<R
   return htmlPage(visit, <CellarsPage shell={visit.shell} cellars={cellars} page={page} pages={pages} />)
 }
 
-/** To its keys, since without one nothing can come in. */
 const createCellar = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const input = { cellar: visit.form('cellar'), title: visit.form('title') }
   const created = await core.cellars.create(input, askerOf(visit))

@@ -5,7 +5,7 @@ import { paths } from '../../../../views/paths.ts'
 import { htmlPage } from '../page-answers.tsx'
 import type { Route } from '../visit.ts'
 
-/** The devices' guide, rendered once from the repository's own file: no text from a request comes near it. */
+/** The devices' guide. The HTML is safe: it is made from docs/devices.md alone. */
 export const guideRoutes = (): readonly Route[] => {
   const markdown = readFileSync(fileURLToPath(new URL('../../../../docs/devices.md', import.meta.url)), 'utf8')
   const safeHtml = focusableBlocks(Bun.markdown.html(markdown))
@@ -21,6 +21,6 @@ export const guideRoutes = (): readonly Route[] => {
   ]
 }
 
-/** What scrolls sideways can be reached by keyboard. */
+/** So that the keyboard can scroll them. */
 const focusableBlocks = (html: string): string =>
   html.replaceAll('<pre>', '<pre tabindex="0">').replaceAll('<table>', '<table tabindex="0">')

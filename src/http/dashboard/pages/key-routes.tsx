@@ -63,7 +63,7 @@ const showEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Resp
   return htmlPage(visit, editPage(deps, visit, { key, values, shown: values }))
 }
 
-/** Every field that was typed over is judged before anything is changed; what is as it was shown, is left alone. */
+/** Checks every changed field before it saves one. */
 const saveEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const key = keyInPath(deps, visit)
   if (key === null) return notFound(visit)
@@ -80,7 +80,6 @@ const saveEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Resp
   return refusedPage(visit, refusal, { back, again, isPartDone: isDone.length > 0 })
 }
 
-/** What the form changes of the key, or the refusal of the first field that can't be so. */
 const changesTyped = (
   { form, nowMs }: SignedInVisit,
   shown: Readonly<Record<string, string>>,
@@ -125,7 +124,6 @@ const notices: Readonly<Record<KeyAction, NoticeName>> = {
   revoke: 'key_revoked',
 }
 
-/** A page that asks, unless it is so already, and the form on it that does it. */
 const confirmRoute = (deps: DashboardDeps, action: KeyAction): Route => ({
   path: `/keys/:keyId/${action}`,
   get: {
@@ -189,7 +187,7 @@ const confirmPage = async (
   )
 }
 
-/** A key's cellar is created before it, in the log as on every node. */
+/** A key's cellar is earlier in the log. */
 export const cellarOfKey = ({ core }: DashboardDeps, key: KeyState): CellarState => {
   const cellar = core.projections.cellars.get(key.cellar)
   if (cellar === null) throw new Error(`Cannot show key "${key.keyId}": its cellar is not known`)

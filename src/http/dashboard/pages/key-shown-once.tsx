@@ -9,9 +9,8 @@ import { keyViewOf } from '../show/key-views.ts'
 import type { DashboardDeps, Visit } from '../visit.ts'
 
 /**
- * The answer to the form itself shows the key, not a page that it leads to: then the key is in one response, under no
- * address. A reload sends the form again, which makes no other key: the form has the key's id, and a key is made once, on
- * whatever node.
+ * The answer to the POST shows the key, so no address leads to it. A reload sends the form again but creates no second key:
+ * the form has the key's id.
  */
 export const keyShownOnce = async (
   deps: DashboardDeps,
@@ -34,14 +33,12 @@ export const keyShownOnce = async (
 type ShownOnce = {
   readonly created: CreatedKey
   readonly cellar: CellarState
-  /** The unused key whose place it took. */
+  /** The unused key that the new one replaced. */
   readonly replaced: KeyState | null
 }
 
-/** For a form that makes a key. */
 export const drawKeyId = ({ core }: DashboardDeps): string => makeKeyId(core.entropy.bytes(keyIdBytes))
 
-/** The one that a form was sent with, so that it can be shown with it again. */
 export const sentKeyId = (deps: DashboardDeps, { form }: Visit): string => {
   const sent = form('_key_id')
   return isKeyId(sent) ? sent : drawKeyId(deps)

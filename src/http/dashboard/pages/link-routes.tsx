@@ -7,9 +7,8 @@ import { type DashboardDeps, type Route, refusedVisitor, type Visit } from '../v
 import { intoDashboard } from './sign-in-routes.tsx'
 
 /**
- * One-time links. The secret is in the path, since without JavaScript a server sees nothing else of a link; so no log line
- * of ours holds a path, no page it leads to tells its address to another site, and looking at it (a mail scanner, a chat's
- * preview) spends nothing. The POST does, and from then on the address opens nothing.
+ * One-time links. The secret is in the path, because the dashboard works without JavaScript. So no log line has a path, and
+ * no other site gets it as referrer. A GET spends nothing: mail scanners and chats open links. The POST spends the link.
  */
 export const linkRoutes = (deps: DashboardDeps): readonly Route[] => [
   {
@@ -24,7 +23,6 @@ const showLink = (deps: DashboardDeps, visit: Visit): Promise<Response> => {
   return purpose === null ? spentPage(deps, visit) : htmlPage(visit, linkPage(visit, purpose))
 }
 
-/** Spends the link and signs in with the password just chosen. */
 const spendLink = async (deps: DashboardDeps, visit: Visit): Promise<Response> => {
   const { core } = deps
   const secret = secretOf(visit)
@@ -39,7 +37,7 @@ const spendLink = async (deps: DashboardDeps, visit: Visit): Promise<Response> =
     )
   }
   const email = purpose.kind === 'set_up' ? visit.form('email') : purpose.email
-  // The holder of a link counts as known: a flood of sign-ins must not keep them out.
+  // The holder of a link counts as known, so a flood of sign-ins does not keep them out.
   const client = passwordClient(visit, true)
   const spent = await core.operators.spendLink(
     { secret, email, password, client },
@@ -55,7 +53,7 @@ const spendLink = async (deps: DashboardDeps, visit: Visit): Promise<Response> =
   }
   const input = { email: spent.value.email, password }
   const opened = await core.operators.signIn(input, signInFrom(visit, { isKnown: true }), visit.requestId)
-  // The password is set: its owner can sign in with it when the store answers again.
+  // The password is set. Its owner can sign in when the store answers again.
   if (!opened.ok) return seeOther(visit, paths.signIn)
   return intoDashboard(visit, opened.value, paths.cellars)
 }
@@ -70,7 +68,6 @@ const purposeOf = ({ core }: DashboardDeps, secret: string): LinkPurpose | null 
   return isNew ? { kind: 'join', email, role } : { kind: 'reset', email }
 }
 
-/** Passwords are typed again: a page never repeats one. */
 const linkPage = (visit: Visit, purpose: LinkPurpose, faults = noFaults): JSX.Element => {
   const values = { email: visit.form('email'), password: '', password_again: '' }
   return (

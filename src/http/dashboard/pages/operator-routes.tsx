@@ -37,7 +37,7 @@ export const operatorRoutes = (deps: DashboardDeps): readonly Route[] => [
 
 const emailOf = ({ params }: SignedInVisit): string => (params['email'] ?? '').toLowerCase()
 
-/** There are two roles: what can be asked is the other one. The form names it, so that sending it twice changes nothing back. */
+/** Asks for the other role. The form names it, so sending it twice changes nothing back. */
 const askRole = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const role = deps.core.projections.operators.get(emailOf(visit))?.role
   return confirmPage(deps, visit, role === 'admin' ? 'auditor' : 'admin')
@@ -51,7 +51,7 @@ const setRole = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respo
   return seeOther(visit, paths.operators, { notice: 'role_changed' })
 }
 
-/** Who was invited may have joined since the question was asked: then that access ends, and the notice says so. */
+/** The invited person may have joined since the question. Then the notice says that the operator is removed. */
 const remove = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const wasInvited = isInvited(deps, visit)
   const removed = await deps.core.operators.remove(emailOf(visit), askerOf(visit))
@@ -60,7 +60,7 @@ const remove = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respon
   return seeOther(visit, paths.operators, { notice: wasInvited ? 'invitation_withdrawn' : 'operator_removed' })
 }
 
-/** Admins who end their own sessions keep the present one. */
+/** Admins keep their present session. */
 const endSessions = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const allBut = emailOf(visit) === visit.session.email ? visit.session.secret : null
   const ended = await deps.core.operators.endSessions(emailOf(visit), { allBut }, askerOf(visit))
@@ -88,7 +88,7 @@ const confirmAgain = (deps: DashboardDeps, visit: SignedInVisit, { change, refus
   return refusedPage(visit, refusal, { back, again })
 }
 
-/** Of somebody who has no account yet there is nothing to change: their invitation may be withdrawn. */
+/** Without an account, only an invitation can be withdrawn. */
 const questionOf = (deps: DashboardDeps, visit: SignedInVisit, asked: AskedChange) => {
   const email = emailOf(visit)
   const operator = { email, isYou: email === visit.session.email }
@@ -101,7 +101,7 @@ const questionOf = (deps: DashboardDeps, visit: SignedInVisit, asked: AskedChang
 const isInvited = ({ core }: DashboardDeps, visit: SignedInVisit): boolean =>
   core.projections.operators.invitations(visit.nowMs).some(({ email }) => email === emailOf(visit))
 
-/** Only the answer to the form shows the link, as with a new key: no address leads to it. No page repeats a password. */
+/** The answer to the POST shows the link, so no address leads to it. */
 const issueLink = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const values = { email: visit.form('email'), role: visit.form('role'), own_password: '' }
   const back = { href: paths.operators, words: 'Back to operators' }
@@ -124,7 +124,7 @@ const issueLink = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Res
   )
 }
 
-/** Asks without the password first, because only the core knows whether it is needed. If it is not, no attempt is counted. */
+/** First without the password: only the core knows whether it is needed. If not, no attempt is counted. */
 const issuedLink = async (
   deps: DashboardDeps,
   visit: SignedInVisit,

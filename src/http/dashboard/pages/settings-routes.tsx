@@ -73,7 +73,6 @@ const changePolicy = async (deps: DashboardDeps, visit: SignedInVisit): Promise<
   return refusedPage(visit, changed.refusal, { back: backTo(cellar), again })
 }
 
-/** The page that says what a retention means, or the form again. */
 const askForRetention = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
@@ -122,7 +121,6 @@ const confirmPage = (
 const nothingTyped = (visit: SignedInVisit, cellar: CellarState): Response =>
   seeOther(visit, paths.settings(cellar.cellar), { notice: 'nothing_typed' })
 
-/** Those that were typed over, or the refusal of the first that can't be so. */
 const typedBounds = (form: FormFields, shown: Readonly<Record<string, string>>): Typed<Partial<CellarPolicy>> => {
   const isTyped = (...fields: readonly PolicyField[]) => isChanged(form, shown, fields)
   const limit = isTyped('limit_readings', 'limit_seconds') ? typedLimit(form) : null
@@ -149,7 +147,7 @@ type Typing = {
   readonly retention?: Form<RetentionField>
 }
 
-/** The forms of the page: the one that was sent as it was typed, the others as it is. */
+/** The sent form as typed, the others with the saved values. */
 const settingsPage = (visit: SignedInVisit, cellar: CellarState, typing: Typing = {}): JSX.Element => (
   <SettingsPage
     shell={visit.shell}

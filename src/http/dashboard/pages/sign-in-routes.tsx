@@ -40,14 +40,13 @@ const signIn = async (deps: DashboardDeps, visit: Visit): Promise<Response> => {
   return refusedPage(visit, opened.refusal, { back: { href: paths.signIn, words: 'Back to sign-in' }, again })
 }
 
-/** Operators see first that somebody else made a link to their account. */
+/** Operators see first if somebody else made a link to their account. */
 export const intoDashboard = (visit: Visit, opened: SignedIn, next: string): Response => {
   const cookies = signedInCookies(visit, opened)
   if (opened.isToldOfLink) return seeOther(visit, paths.account, { notice: 'link_by_other', cookies })
   return seeOther(visit, next, { cookies })
 }
 
-/** Ends the session of this request. */
 export const signOut = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const ended = await core.operators.signOut(visit.session.secret, visit.requestId)
   if (!ended.ok) {
@@ -60,13 +59,12 @@ export const signOut = async ({ core }: DashboardDeps, visit: SignedInVisit): Pr
   return answer
 }
 
-/** Not the cookies: one marks the known browser, and one carries the notice. */
+/** Not the cookies of the known browser and the notice. */
 const clearedAtSignOut = '"cache", "storage"'
 
 /**
- * The path to show after sign-in, from a link or a form. A path of another site becomes the list of cellars. Browsers take
- * `//host`, `/\host` and `/<tab>/host` for another site. The URL parser does the same, so the parser decides. It turns
- * `/..//host` into `//host`, so its result is checked again.
+ * A page of ours, for after sign-in. Browsers take `//host`, `/\host` and `/<tab>/host` for another site. The URL parser does
+ * too, so it decides. It turns `/..//host` into `//host`, so its result is checked again.
  */
 export const safeNext = (text: string): string => {
   if (!text.startsWith('/')) return paths.cellars

@@ -17,7 +17,7 @@ export const cellarView = ({ cellar, title, policy, createdAt, createdBy }: Cell
 
 type Now = { readonly nowMs: number; readonly pause: Pause }
 
-/** One page of all cellars. One after the other: a cellar may have thousands of keys, and all of them are counted. */
+/** One cellar after the other: all their keys are counted, which may be thousands. */
 export const cellarListOf = async (deps: DashboardDeps, asked: number, now: Now) => {
   const { shown, page, pages } = pageOf(deps.core.projections.cellars.list(), asked, cellarsPerPageMax)
   const pause = pauseEvery(keysCountedPerPiece, now.pause)

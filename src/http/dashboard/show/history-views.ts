@@ -8,13 +8,13 @@ import { invalidField, type Typed } from '../../../domain/text.ts'
 import { historyRowsPerPageMax } from '../../../limits.ts'
 import { pageOf } from './paging.ts'
 
-/** One page of a key's history, newest first. */
+/** Newest first. */
 export const historyPage = (events: readonly AuditEvent[], askedPage: number): HistoryView => {
   const { shown, page, pages } = pageOf(historyOf(events).toReversed(), askedPage, historyRowsPerPageMax)
   return { rows: shown, page, pages }
 }
 
-/** The same for a live page. Readings render it twice a second, so it reads the log only after an event of the history. */
+/** Readings render a live page twice a second. It reads the log only if the history has changed. */
 export const watchedHistory = (core: Core, keyId: string, askedPage: number): (() => Promise<HistoryView>) => {
   let last: { readonly revisions: string; readonly history: HistoryView } | null = null
   return async () => {
@@ -26,11 +26,10 @@ export const watchedHistory = (core: Core, keyId: string, askedPage: number): ((
   }
 }
 
-/** Changes when the projections have folded an event that `readKeyEvents` reads. */
+/** Changes with each event that `readKeyEvents` reads. */
 const historyRevisions = ({ projections: { keys, readings } }: Core, keyId: string): string =>
   [keys.get(keyId)?.revision, readings.barriers(keyId).at(-1)?.revision, readings.purged(keyId)?.keptFrom].join(' ')
 
-/** The key's state at the instant that somebody typed. */
 export const stateAtTyped = (events: readonly AuditEvent[], typed: string, nowMs: number): StateAt => {
   const instant = typedInstant(typed)
   if (!instant.ok) return { typed, answer: { kind: 'refused', rule: instant.refusal.rule } }
@@ -39,7 +38,7 @@ export const stateAtTyped = (events: readonly AuditEvent[], typed: string, nowMs
   return { typed, answer: { kind: 'known', at: instant.value, ...state.value } }
 }
 
-/** Like `2026-03-01 10:14:07.042 UTC`. UTC, the fraction, the seconds and the time may be missing. */
+/** Like `2026-03-01 10:14:07.042 UTC`. Only the date is required. */
 const typedInstant = (text: string): Typed<number> => {
   const [, date, time = '00:00', seconds = ':00', fraction = ''] =
     /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2})(:\d{2})?(\.\d{1,9})?)?(?: ?(?:UTC|Z))?$/i.exec(text.trim()) ?? []

@@ -58,7 +58,7 @@ const successorOf = (deps: DashboardDeps, key: KeyState): SuccessorView | null =
 const followerIn = ({ core }: DashboardDeps, key: KeyState): KeyState | null =>
   followerOf(key, (keyId) => core.projections.keys.get(keyId))
 
-/** The use of a key that follows a revoked one, which was never used, counts as the use of that one. */
+/** Skips successors that were revoked before their first use: the next one counts for them. */
 const awaitedIn = (deps: DashboardDeps, key: KeyState): string | null => {
   const isSpent = ({ revoked, keyId }: KeyState): boolean =>
     revoked !== null && deps.core.projections.readings.usage(keyId) === null
@@ -75,7 +75,7 @@ const predecessorOf = (deps: DashboardDeps, key: KeyState, nowMs: number): Prede
   return { keyId, label, status: keyStatus(old, nowMs), expiresAt, rotation: follows ? successorOf(deps, old) : null }
 }
 
-/** Readings counted in the key's window. A key whose last reading has left its window is not loaded to be told so. */
+/** Readings in the key's window. A key whose last reading has left the window is not loaded. */
 export const usedNow = async ({ core }: DashboardDeps, key: KeyState, nowMs: number): Promise<number | null> => {
   const { windowMs } = core.projections.keys.effectiveLimit(key)
   const usage = core.projections.readings.usage(key.keyId)
@@ -85,14 +85,13 @@ export const usedNow = async ({ core }: DashboardDeps, key: KeyState, nowMs: num
 
 export type KeyListQuery = { readonly status: KeyStatus; readonly page: number }
 
-/** The keys of a cellar by their state, newest first. */
+/** Newest first. */
 export const keysByStatus = ({ core }: DashboardDeps, cellar: string, nowMs: number) => {
   const keys: Record<KeyStatus, KeyState[]> = { active: [], expired: [], suspended: [], revoked: [] }
   for (const key of core.projections.keys.ofCellar(cellar)) keys[keyStatus(key, nowMs)].push(key)
   return keys
 }
 
-/** One page of the keys of a cellar in that state, newest first, and how many there are in each state. */
 export const keyListOf = async (deps: DashboardDeps, cellar: string, query: KeyListQuery, nowMs: number) => {
   const { active, expired, suspended, revoked, [query.status]: wanted } = keysByStatus(deps, cellar, nowMs)
   const counts = {
@@ -106,7 +105,7 @@ export const keyListOf = async (deps: DashboardDeps, cellar: string, query: KeyL
   return { cellar, status: query.status, counts: counts satisfies KeyCounts, keys, page, pages }
 }
 
-/** `?status=` and `?page=`; anything else is the first tab, and its first page. */
+/** `?status=` and `?page=`. The default is the first tab and page. */
 export const keyListQuery = (query: URLSearchParams): KeyListQuery => {
   const status = query.get('status')
   return { status: keyStatuses.find((known) => known === status) ?? 'active', page: askedPage(query) }

@@ -1,12 +1,11 @@
 import { ownTurns } from '../../own-turns.ts'
 
-/** Long work calls this between two pieces, so that readings and other requests are answered meanwhile. */
+/** Long work waits for this between pieces, so that readings are answered meanwhile. */
 export type Pause = () => Promise<void>
 
-/** For pages that a visitor waits for. All requests share one queue: one piece of one page in each turn of the event loop. */
+/** One queue for the pages of all visitors (`own-turns.ts`). */
 export const waitForTurn: Pause = ownTurns()
 
-/** Runs the generator to its end, with a pause after each piece. */
 export const runWithPauses = async <T>(work: Generator<void, T>, pause: Pause): Promise<T> => {
   for (;;) {
     const piece = work.next()
@@ -15,7 +14,7 @@ export const runWithPauses = async <T>(work: Generator<void, T>, pause: Pause): 
   }
 }
 
-/** Pauses at every `count`th call; the other calls return `null`, and the caller does not wait. */
+/** `null`: no pause this time. */
 export const pauseEvery = (count: number, pause: Pause): (() => Promise<void> | null) => {
   let calls = 0
   return () => {

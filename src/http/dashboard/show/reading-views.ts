@@ -6,22 +6,20 @@ import type { DashboardDeps } from '../visit.ts'
 import { askedPage, pageOf } from './paging.ts'
 import { type Pause, runWithPauses } from './pauses.ts'
 
-/** A reading with the label of its key as it is now; without one, the id says which. */
+/** With the present label of its key, or the key's id. */
 export const readingView = ({ core }: DashboardDeps, reading: AcceptedReading): ReadingView => ({
   ...reading,
   keyLabel: core.projections.keys.get(reading.keyId)?.label ?? reading.keyId,
 })
 
 export type ReadingsQuery = {
-  /** The text in the field. */
   readonly typed: string
-  /** The words that are looked for: lower case, each once, at most `kegFilterWordsMax`. */
+  /** Lower case, each once, at most `kegFilterWordsMax`. */
   readonly words: readonly string[]
   readonly ignoredWords: readonly string[]
   readonly page: number
 }
 
-/** `?find=` and `?page=`. */
 export const readingsQuery = (query: URLSearchParams): ReadingsQuery => {
   const typed = [...(query.get('find') ?? '').trim()].slice(0, kegFilterCharsMax).join('')
   const words = [...new Set(typed.toLowerCase().split(/\s+/))].filter((word) => word !== '')
@@ -35,7 +33,6 @@ export const readingsQuery = (query: URLSearchParams): ReadingsQuery => {
 
 export type ReadingsWanted = Pick<ReadingsQuery, 'words' | 'page'> & { readonly cellar: string }
 
-/** One page of the kegs that are looked for, and the latest readings of the whole cellar. */
 export const readingsOf = async (
   deps: DashboardDeps,
   wanted: ReadingsWanted,
@@ -46,7 +43,7 @@ export const readingsOf = async (
   const kegs = kegListOf(deps, wanted, await foundKegs(deps, wanted, pause))
   const latest = readings.latest(cellar).map((reading) => readingView(deps, reading))
   const isActive = (key: KeyState): boolean => keyStatus(key, nowMs) === 'active'
-  // The page asks for keys only while it has no reading to show.
+  // The page needs this only while it has no reading.
   const hasActiveKey = latest.length === 0 && keys.ofCellar(cellar).some(isActive)
   return { cellar, kegs, readings: latest, hasActiveKey }
 }
@@ -57,7 +54,7 @@ export const foundKegs = (
   pause: Pause,
 ): Promise<FoundKegs> => runWithPauses(core.projections.readings.findKegs(cellar, words), pause)
 
-/** Thousands of kegs may be found; only those of the page are made. */
+/** Makes only the kegs of the page: thousands may be found. */
 const kegListOf = (
   deps: DashboardDeps,
   { cellar, words, page: asked }: ReadingsWanted,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { RefusedSignIn } from '../../../../src/actors/core.ts'
 import { operatorStream } from '../../../../src/domain/stream-names.ts'
-import { type Refused, Traces } from '../../../../src/http/dashboard/door/refusal-traces.ts'
+import { type TracedRefusal, Traces } from '../../../../src/http/dashboard/door/refusal-traces.ts'
 import { signInAttemptsMax, traceLineMs, traceLinesMax } from '../../../../src/limits.ts'
 import { type DrivenSchedule, drivenSchedule } from '../../../support/driven-schedule.ts'
 import { emailOf, testPassword } from '../../../support/test-operators.ts'
@@ -146,7 +146,7 @@ describe('a line about a link', () => {
 })
 
 describe('Traces', () => {
-  const refusal = (at: number): Refused => ({
+  const refusal = (at: number): TracedRefusal => ({
     what: 'sign_in',
     reason: 'no_such_account',
     email: null,
