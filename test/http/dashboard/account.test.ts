@@ -48,7 +48,6 @@ const isSignedIn = async (person: Visitor): Promise<boolean> => (await person.ge
 
 const sessionIds = (email: string): readonly string[] => service.core.operators.openSessions(email).map(({ id }) => id)
 
-/** The rows of tables that have the text. */
 const rowsWith = ({ body }: Seen, text: string): readonly string[] =>
   (body.match(/<tr>.*?<\/tr>/gs) ?? []).filter((row) => row.includes(text))
 
@@ -58,7 +57,7 @@ const warnings = (): readonly unknown[] =>
   service.lines.filter(({ level }) => level === 'warn').map(({ what, facts }) => [what, Reflect.get(facts, 'reason')])
 
 describe('the account page', () => {
-  test('lists the open sessions, and says which is this one', async () => {
+  test('lists the open sessions and marks this one', async () => {
     await signInFrom(firefox)
     service.clock.advance(60_000)
     const page = await admin.get(paths.account)
@@ -85,7 +84,7 @@ describe('the account page', () => {
     }
   })
 
-  test('shows the sign-in history with address and browser, and how long they are kept', async () => {
+  test('shows the sign-in history with address, browser and retention', async () => {
     await signInFrom(firefox)
     const page = await admin.get(paths.account)
     expect(page.body).toContain('kept for 30 days')
@@ -93,7 +92,7 @@ describe('the account page', () => {
     expect([newest.includes('Firefox 128 on Windows'), newest.includes('127.0.0.1')]).toEqual([true, true])
   })
 
-  test('does without addresses and browsers that are kept no more', async () => {
+  test('still opens after addresses and browsers were purged', async () => {
     await signInFrom(firefox)
     await log.truncate(signInsStream, 1)
     const page = await admin.get(paths.account)
@@ -103,7 +102,7 @@ describe('the account page', () => {
     expect(gone).toContain('no longer stored')
   })
 
-  test('says so when the address and browser of an old sign-in were never recorded', async () => {
+  test('says if an old sign-in recorded no address and browser', async () => {
     const data = { sessionHash: 'old', expiresAt: 1, idleAt: 1, deviceHash: null, seenRevision: null }
     const by = { kind: 'operator', email: emailOf.admin } as const
     const metadata = { by, requestId: 'old', correlationId: 'old', causationId: 'old' }
@@ -119,7 +118,7 @@ describe('the account page', () => {
     expect([old?.includes('not recorded'), newer?.includes('not recorded')]).toEqual([true, false])
   })
 
-  test('marks no invitation as somebody else’s link, unless the account had been removed', async () => {
+  test('marks an invitation as another’s link only after a removal', async () => {
     const email = 'new@example.org'
     const mark = 'somebody else’s link'
     const joined = async (own?: { readonly password: string }): Promise<Seen> => {
@@ -143,7 +142,7 @@ describe('the account page', () => {
     expect(second.body).toContain('somebody else created or used a one-time link')
   })
 
-  test('marks links that somebody else made, and sessions that began with one', async () => {
+  test('marks links of other makers, and the sessions that they opened', async () => {
     expect((await admin.get(paths.account)).body).not.toContain('somebody else’s link')
     const link = await service.core.operators.issueLink({ email: emailOf.admin, role: 'admin' }, testAsker)
     if (!link.ok) throw new Error(link.refusal.kind)
@@ -160,7 +159,7 @@ describe('the account page', () => {
     expect(rowsWith(page, 'Password set with a one-time link')[0]).toContain('the command line')
   })
 
-  test('says that the store is away if the history cannot be read', async () => {
+  test('says that the store is away if it cannot read the history', async () => {
     log.goAway()
     const page = await admin.get(paths.account)
     log.comeBack()
@@ -168,10 +167,10 @@ describe('the account page', () => {
   })
 })
 
-describe('changing the own password', () => {
+describe('a password change', () => {
   const fields = { own_password: testPassword, password: newPassword, password_again: newPassword }
 
-  test('ends every other session, keeps this browser signed in and known, and says so', async () => {
+  test('ends every other session and keeps this browser signed in and known', async () => {
     const other = await signInFrom(firefox)
     const before = admin.cookies.get(sessionCookie)
     const changed = await admin.post(paths.accountPassword, fields)
@@ -186,13 +185,13 @@ describe('changing the own password', () => {
     expect((await other.post(paths.signIn, { ...signIn, password: newPassword })).status).toBe(303)
   })
 
-  test('makes a browser known that has lost its cookie', async () => {
+  test('makes a browser without its cookie known again', async () => {
     admin.cookies.delete(deviceCookie)
     expect((await admin.post(paths.accountPassword, fields)).status).toBe(303)
     expect(service.core.operators.isKnownDevice(emailOf.admin, admin.cookies.get(deviceCookie) ?? '')).toBe(true)
   })
 
-  test('shows what is wrong at its field, changes nothing, and repeats no password', async () => {
+  test('shows a fault at its field and repeats no password', async () => {
     const wrong = [
       [{ ...fields, own_password: '' }, 'fault-own_password'],
       [{ ...fields, own_password: 'not my own password' }, 'fault-own_password'],
@@ -209,14 +208,14 @@ describe('changing the own password', () => {
   })
 })
 
-describe('guesses of the own password', () => {
+describe('wrong own passwords', () => {
   const change = { password: newPassword, password_again: newPassword }
   const guess = (at: number, own_password = 'a wrong guess'): Promise<Seen> =>
     at % 2 === 0
       ? admin.post(paths.accountPassword, { ...change, own_password })
       : admin.post(paths.operatorLinks, { email: emailOf.auditor, role: 'auditor', own_password })
 
-  test('are counted together by both forms, and then no password is compared, also not at sign-in', async () => {
+  test('are counted together for both forms and the sign-in page', async () => {
     for (let at = 0; at < signInAttemptsMax; at += 1) expect((await guess(at)).status).toBe(422)
     for (const at of [0, 1]) {
       const answer = await guess(at, testPassword)
@@ -229,9 +228,9 @@ describe('guesses of the own password', () => {
     expect((await guess(1, testPassword)).status).toBe(201)
   })
 
-  test('leave a line each, and are told to the sums of the account', async () => {
+  test('write a line each, and are recorded for the account', async () => {
     for (let at = 0; at <= signInAttemptsMax; at += 1) await guess(at)
-    // The next line is one more than a second may have.
+    // The next line would exceed the bound of a second.
     expect(warnings()).toEqual(Array(signInAttemptsMax).fill(['sign-in refused', 'wrong_own_password']))
     const of = { email: emailOf.admin, address: '127.0.0.1' }
     expect(told).toEqual([
@@ -240,13 +239,13 @@ describe('guesses of the own password', () => {
     ])
   })
 
-  test('are forgotten once it was right', async () => {
+  test('are forgotten after the right one', async () => {
     for (let at = 1; at < signInAttemptsMax; at += 1) await guess(at)
     expect((await guess(1, testPassword)).status).toBe(201)
     for (let at = 1; at < signInAttemptsMax; at += 1) expect((await guess(at)).status).toBe(422)
   })
 
-  test('are not forgotten by an invitation, which needs no password and spends no attempt', async () => {
+  test('are not forgotten by an invitation, which needs no password', async () => {
     const invite = (at: number): Promise<Seen> =>
       admin.post(paths.operatorLinks, { email: `new-${at}@example.org`, role: 'auditor', own_password: 'anything' })
     for (let at = 0; at < signInAttemptsMax; at += 1) expect((await invite(at)).status).toBe(201)
@@ -255,7 +254,7 @@ describe('guesses of the own password', () => {
     expect((await guess(1)).status).toBe(429)
   })
 
-  test('are not counted where the password was never compared', async () => {
+  test('are not counted if no password was compared', async () => {
     for (let at = 0; at <= signInAttemptsMax; at += 1) {
       const short = { own_password: testPassword, password: 'short', password_again: 'short' }
       expect((await admin.post(paths.accountPassword, short)).status).toBe(422)
@@ -272,7 +271,7 @@ describe('ending sessions', () => {
     return sessionIds(emailOf.admin).find((id) => id !== own) ?? 'none'
   }
 
-  test('ends the one that is named, and no other', async () => {
+  test('ends only the named session', async () => {
     const other = await signInFrom(firefox)
     const named = idOfOther()
     const third = await signInFrom(firefox)
@@ -282,7 +281,7 @@ describe('ending sessions', () => {
     expect([await isSignedIn(other), await isSignedIn(third), await isSignedIn(admin)]).toEqual([false, true, true])
   })
 
-  test('ends all others, and keeps this one', async () => {
+  test('ends all other sessions and keeps this one', async () => {
     const others = [await signInFrom(firefox), await signInFrom(firefox)]
     const page = await admin.get(paths.account)
     expect(page.body).toContain('End all other sessions')
@@ -292,7 +291,7 @@ describe('ending sessions', () => {
     for (const other of others) expect(await isSignedIn(other)).toBe(false)
   })
 
-  test('leads to sign-in if it ends the present one, as sign-out does', async () => {
+  test('leads to sign-in if it ends the present session', async () => {
     const [own = ''] = sessionIds(emailOf.admin)
     const ended = await admin.post(paths.accountSessions, { session: own })
     expect([ended.status, ended.location]).toEqual([303, paths.signIn])
@@ -300,7 +299,7 @@ describe('ending sessions', () => {
     expect((await admin.get(paths.signIn)).body).toContain('You are signed out.')
   })
 
-  test('of another operator by the own account ends nothing', async () => {
+  test('on the own account page ends no session of another operator', async () => {
     const auditor = await signedIn(service, 'auditor')
     for (const session of [...sessionIds(emailOf.auditor), '', 'others']) {
       expect((await admin.post(paths.accountSessions, { session })).status).toBe(303)
@@ -310,7 +309,7 @@ describe('ending sessions', () => {
     expect([await isSignedIn(auditor), await isSignedIn(admin)]).toEqual([true, true])
   })
 
-  test('of another operator is asked first, and is for admins alone', async () => {
+  test('of another operator needs a confirmation and an admin', async () => {
     const auditor = await signedIn(service, 'auditor')
     const [ofAuditor, ofAdmin] = [paths.operatorSessions(emailOf.auditor), paths.operatorSessions(emailOf.admin)]
     expect((await auditor.get(ofAdmin)).status).toBe(403)
@@ -328,7 +327,7 @@ describe('ending sessions', () => {
     expect(rowsWith(page, 'Session ended')[0]).toContain(emailOf.admin)
   })
 
-  test('of oneself from the operators’ page keeps the present one', async () => {
+  test('on the operators’ page keeps the admin’s present session', async () => {
     const other = await signInFrom(firefox)
     const path = paths.operatorSessions(emailOf.admin)
     expect((await admin.get(path)).body).toContain('This session stays open.')
@@ -337,7 +336,7 @@ describe('ending sessions', () => {
     expect((await admin.get(paths.operators)).body).not.toContain(path)
   })
 
-  test('of nobody answers that nobody is there', async () => {
+  test('of an unknown operator answers 404', async () => {
     const path = paths.operatorSessions('nobody@example.org')
     expect((await admin.get(path)).status).toBe(404)
     expect((await admin.post(path, {})).status).toBe(404)
@@ -345,7 +344,7 @@ describe('ending sessions', () => {
 })
 
 describe('the operators’ page', () => {
-  test('says when each operator signed in last, and how many sessions are open', async () => {
+  test('shows the last sign-in and the open sessions of each operator', async () => {
     expect(rowsWith(await admin.get(paths.operators), emailOf.auditor)[0]).toContain('never')
     service.clock.advance(61_000)
     await signedIn(service, 'auditor')
@@ -353,7 +352,7 @@ describe('the operators’ page', () => {
     expect([row.includes('12:01:01 UTC'), row.includes('1 open session<')]).toEqual([true, true])
   })
 
-  test('makes a link to an account only with the own password, and says so at the field', async () => {
+  test('makes a link to an account only with the own password', async () => {
     const link = { email: emailOf.auditor, role: 'auditor' }
     for (const [own_password, words] of [
       ['', 'Enter your own password.'],

@@ -5,7 +5,7 @@ import { testAsker } from '../../support/test-service.ts'
 import { until } from '../../support/until.ts'
 import { signedIn, startWithOperators } from './visitor.ts'
 
-/** A service whose admin is signed in. From now on each hash waits until the test ends it. */
+/** The admin is signed in. Later hashes wait until the test ends them. */
 const startHeld = async () => {
   const passwordHasher = heldHasher()
   const service = await startWithOperators({ passwordHasher })
@@ -15,10 +15,10 @@ const startHeld = async () => {
   return { passwordHasher, service, admin: await signing }
 }
 
-test('an admin who is removed while the own password is compared gets no link', async () => {
+test('an admin who is removed during the password comparison gets no link', async () => {
   const { passwordHasher, service, admin } = await startHeld()
   try {
-    // Somebody else is admin, so that this one may be removed.
+    // The last admin cannot be removed.
     await service.core.operators.setRole(emailOf.auditor, 'admin', testAsker)
     await admin.get('/operators')
     const fields = { email: emailOf.auditor, role: 'admin', own_password: testPassword }
@@ -33,7 +33,7 @@ test('an admin who is removed while the own password is compared gets no link', 
   }
 })
 
-test('a session that has ended while the own password is compared changes no password', async () => {
+test('a session that ends during the password comparison changes no password', async () => {
   const { passwordHasher, service, admin } = await startHeld()
   try {
     await admin.get('/account')

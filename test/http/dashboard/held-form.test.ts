@@ -12,7 +12,7 @@ const bobsEmail = emailOf.auditor
 let service: Service
 let ada: Visitor
 let bob: Visitor
-/** How often the door has asked whose session one is. */
+/** How often the door has looked up a session. */
 let judged: number
 beforeEach(async () => {
   judged = 0
@@ -36,7 +36,7 @@ afterEach(() => service.stop())
 
 type Held = { finish(): Promise<RawAnswer> }
 
-/** A form that the door has let in, and whose last byte is still to come. */
+/** The door has admitted it, but its last byte is missing. */
 const hold = async (person: Visitor, path: string, fields: Readonly<Record<string, string>>): Promise<Held> => {
   const page = await person.get(paths.operators)
   const _csrf = /name="_csrf" value="([^"]*)"/.exec(page.body)?.[1] ?? ''
@@ -66,8 +66,8 @@ const holdLink = (): Promise<Held> => hold(bob, paths.operatorLinks, { email: 'e
 
 const eventsInLog = async (): Promise<number> => (await service.log.readAll({ limit: 1_000 })).length
 
-describe('a form whose last byte comes later', () => {
-  test('does what it asks, if whoever sends it still may', async () => {
+describe('a slow form', () => {
+  test('succeeds if its sender is still allowed', async () => {
     const answer = await (await holdLink()).finish()
     expect([answer.status, answer.body]).toEqual([201, expect.stringContaining('/link/')])
   })
@@ -77,7 +77,7 @@ describe('a form whose last byte comes later', () => {
     { what: 'signed out', end: () => bob.post(paths.signOut, {}) },
     { what: 'held it for longer than a session lasts', end: async () => service.clock.advance(sessionMsMax) },
   ]
-  test.each(ends)('is lost if its sender $what meanwhile, as a form without a session is', async ({ end }) => {
+  test.each(ends)('is lost if its sender $what meanwhile', async ({ end }) => {
     const held = await holdLink()
     const other = await hold(bob, paths.cellars, { cellar: 'afterwards', title: '' })
     await end()

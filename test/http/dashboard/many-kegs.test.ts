@@ -12,7 +12,7 @@ let admin: Visitor
 const racks = 100
 const kegsPerRack = kegsPerCellarMax / racks
 
-/** What a page of so many kegs may weigh: a row of them takes less than 700 bytes, and there are the latest readings. */
+/** A row takes less than 700 bytes. */
 const pageBytesMax = 128 * 1024
 
 beforeAll(async () => {
@@ -36,7 +36,7 @@ beforeAll(async () => {
 
 afterAll(() => service.stop())
 
-/** `rack 3/keg 7` for each row of the kegs' table. */
+/** Like `rack 3/keg 7`. */
 const kegRows = (html: string): readonly string[] => {
   const [table = ''] = html.split('id="latest-title"')
   const rows = [...table.matchAll(/<bdi class="under">([^<]*)<\/bdi><bdi class="row-name">([^<]*)<\/bdi>/g)]
@@ -59,8 +59,8 @@ const firstPush = async (path: string): Promise<string> => {
   return text
 }
 
-describe(`the readings of a cellar with ${kegsPerCellarMax} kegs`, () => {
-  test(`show ${kegsPerPageMax} kegs on a page, by rack and keg, and the one past that on the next`, async () => {
+describe(`readings of ${kegsPerCellarMax} kegs`, () => {
+  test(`show ${kegsPerPageMax} kegs on each page`, async () => {
     const first = (await admin.get(paths.cellar(testCellar))).body
     const second = (await admin.get(paths.cellar(testCellar, '', 2))).body
     expect(kegRows(first)).toEqual(Array.from({ length: kegsPerPageMax }, (_, keg) => `rack 0/keg ${keg}`))
@@ -79,7 +79,7 @@ describe(`the readings of a cellar with ${kegsPerCellarMax} kegs`, () => {
     expect(body).toContain(`hx-sse:connect="${paths.liveReadings(testCellar, '', 2)}"`)
   })
 
-  test('are found by words of rack and keg, on the page and in what is pushed, page by page', async () => {
+  test('are found by words, on the page and live', async () => {
     // Keg 42 of the 19 racks with a 7, and of rack 42 the 19 kegs with one.
     const one = (await admin.get(paths.cellar(testCellar, 'KEG 42  rack 7'))).body
     expect(one).toContain('38 of 10,000 kegs')
@@ -90,14 +90,14 @@ describe(`the readings of a cellar with ${kegsPerCellarMax} kegs`, () => {
     expect(kegRows(pushed)[0]).toBe('rack 4/keg 24')
   })
 
-  test('say so when nothing is found, and end at the last page however far is asked', async () => {
+  test('end at the last page, for any page number', async () => {
     const none = (await admin.get(paths.cellar(testCellar, 'nowhere " &'))).body
     expect(none).toContain('0 of 10,000 kegs')
     expect(none).toContain('value="nowhere &#34; &amp;"')
     expect((await admin.get(paths.cellar(testCellar, '', 101))).body).toContain('Page 100 of 100')
   })
 
-  test('answer whatever is looked for, cut where it is too long', async () => {
+  test('answer any search, and cut a long one', async () => {
     for (const find of ['%', '\\', '.*', '😀'.repeat(400), ' ', '"><img src=x>']) {
       const answer = await admin.get(`${paths.cellar(testCellar)}?find=${encodeURIComponent(find)}`)
       expect([find, answer.status]).toEqual([find, 200])

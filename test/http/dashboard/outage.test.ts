@@ -23,7 +23,7 @@ afterEach(async () => {
 })
 
 describe('when the store is away', () => {
-  test('a command’s page says that nothing was changed, with 503, and leads back', async () => {
+  test('a command’s page says with 503 that nothing changed', async () => {
     await admin.get(paths.suspendKey(keyId))
     log.goAway()
     const answer = await admin.post(paths.suspendKey(keyId), { reason: '' })
@@ -33,7 +33,7 @@ describe('when the store is away', () => {
     expect(answer.body).toContain(`href="${paths.key(keyId)}"`)
   })
 
-  test('a change of which the store took one part and not the next says that, and the same form again does the rest', async () => {
+  test('a half-saved form says so, and completes when sent again', async () => {
     const values = { label: 'Pump', note: '', expires: 'keep', limit_readings: '7', limit_seconds: '60' }
     await admin.get(paths.editKey(keyId))
     log.failAppend({ fault: 'not_written', nth: 2 })
@@ -45,13 +45,13 @@ describe('when the store is away', () => {
     await until(() => service.core.projections.keys.get(keyId)?.label === 'Pump')
     await admin.get(paths.editKey(keyId))
     log.failAppend({ fault: 'not_written', nth: 1 })
-    // Now the limit alone is another one, and nothing else is asked for.
+    // Now only the limit still differs.
     expect((await admin.post(paths.editKey(keyId), values)).body).toContain('Nothing was changed.')
     expect((await admin.post(paths.editKey(keyId), values)).status).toBe(303)
     await until(() => service.core.projections.keys.get(keyId)?.limit?.readings === 7)
   })
 
-  test('a page that reads the log says so, with 503, and pages that need no log are shown', async () => {
+  test('pages that read the log answer 503; others work', async () => {
     log.goAway()
     const history = await admin.get(paths.key(keyId))
     const [cellars, readings, keys] = await Promise.all(
@@ -62,7 +62,7 @@ describe('when the store is away', () => {
     expect([cellars?.status, readings?.status, keys?.status]).toEqual([200, 200, 200])
   })
 
-  test('a key is not made, and none is shown', async () => {
+  test('no key is made or shown', async () => {
     const page = await admin.get(paths.newKey(testCellar))
     const _key_id = /name="_key_id" value="([^"]*)"/.exec(page.body)?.[1] ?? ''
     log.goAway()
@@ -73,8 +73,8 @@ describe('when the store is away', () => {
   })
 })
 
-describe('when the store did not say', () => {
-  test('the page says “not confirmed yet” and what to do, with 503, and never that it is done', async () => {
+describe('when the outcome is unknown', () => {
+  test('the page says “not confirmed yet” and what to do', async () => {
     await service.stop()
     const unsure = await startWithOperators({
       wrapCore: (core) => ({

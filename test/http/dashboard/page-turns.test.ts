@@ -10,7 +10,6 @@ const count = 24
 let service: Service
 let admin: Visitor
 let keyId: string
-/** Pages begun, and pieces of searches. */
 let pieces = 0
 
 beforeAll(async () => {
@@ -20,7 +19,7 @@ beforeAll(async () => {
   keyId = created.keyId
   await service.post(validReading, created.key)
   await service.untilFolded(keyId, 1)
-  // Its connections are open from then on, so that the requests of a test come together.
+  // Opens the connections, so that later requests arrive together.
   await load(paths.cellars)
 })
 afterAll(async () => {
@@ -32,7 +31,6 @@ const load = async (path: string): Promise<void> => {
   for (const { status } of await Promise.all(loads)) expect(status).toBe(200)
 }
 
-/** Counts how often pages show the cellar. */
 const countShown = () => {
   const { cellars } = service.core.projections
   const get = cellars.get.bind(cellars)
@@ -73,7 +71,7 @@ describe(`${count} loads at once`, () => {
   test.each([
     ['a key', () => paths.key(keyId)],
     ['a cellar’s keys', () => paths.keys(testCellar)],
-  ])('of %s are rendered in turns of their own when the store answers all of them at once', async (_, path) => {
+  ])('of %s are rendered in turns after the store’s answer', async (_, path) => {
     using _shown = countShown()
     let waiting = 0
     const { promise, resolve } = Promise.withResolvers<null>()
@@ -89,7 +87,7 @@ describe(`${count} loads at once`, () => {
     expect(pieces - before).toBe(count)
   })
 
-  test('of a search share one line for the pieces of all', async () => {
+  test('of a search share one queue of pieces', async () => {
     const { readings } = service.core.projections
     const findKegs = readings.findKegs.bind(readings)
     const piecesPerSearch = 5
@@ -107,7 +105,7 @@ describe(`${count} loads at once`, () => {
   })
 })
 
-test('a page is not shown when its session ends while the page waits for its turn', async () => {
+test('a page is not shown if its session ends before its turn', async () => {
   const { operators } = service.core
   const session = operators.session.bind(operators)
   using _session = spyOn(operators, 'session')

@@ -36,7 +36,7 @@ const onlyKey = () => {
   return key
 }
 
-/** Names with a hidden character, and how a page shows them. */
+/** How a page shows hidden characters. */
 const shownNames: ReadonlyMap<string, string> = new Map([
   [
     '\u202e',
@@ -47,7 +47,7 @@ const shownNames: ReadonlyMap<string, string> = new Map([
 const makeCellar = (cellar = testCellar) => service.core.cellars.create({ cellar, title: '' }, testAsker)
 
 describe('cellars', () => {
-  test('leads by the hand from nothing to the first cellar and its keys', async () => {
+  test('lead from the empty list to the first cellar and its keys', async () => {
     expect((await admin.get('/cellars')).body).toContain('No cellars yet')
     await admin.get('/cellars/new')
     const made = await admin.post('/cellars', { cellar: testCellar, title: 'Wine, Berlin' })
@@ -58,7 +58,7 @@ describe('cellars', () => {
     expect((await admin.get('/cellars')).body).toContain('Wine, Berlin')
   })
 
-  test('records who created it, and by which request', async () => {
+  test('record their creator and the request', async () => {
     await admin.get('/cellars/new')
     await admin.post('/cellars', { cellar: testCellar, title: '' })
     const created = (await service.log.readAll({ limit: 100 })).find(({ type }) => type === 'CellarCreated')
@@ -67,7 +67,7 @@ describe('cellars', () => {
     expect(created?.metadata.requestId).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('refuses an identifier that is taken or can’t be one, at its field, with what was typed', async () => {
+  test('refuse a taken or invalid identifier at its field', async () => {
     await makeCellar()
     await admin.get('/cellars/new')
     const wrong = [
@@ -86,7 +86,7 @@ describe('cellars', () => {
     expect(service.core.projections.cellars.list()).toHaveLength(1)
   })
 
-  test('opens under any name that a device can send', async () => {
+  test('open under any name that a device can send', async () => {
     for (const cellar of [
       '..',
       '.',
@@ -108,7 +108,7 @@ describe('cellars', () => {
       await admin.get('/cellars/new')
       const made = await admin.post('/cellars', { cellar, title: '' })
       expect([cellar, made.status]).toEqual([cellar, 303])
-      // As a browser does it: the address is resolved before it is asked for.
+      // Browsers resolve an address first.
       for (const path of [made.location ?? '', paths.cellar(cellar), paths.settings(cellar)]) {
         const { pathname } = new URL(path, service.url)
         const opened = await admin.get(pathname)
@@ -118,7 +118,7 @@ describe('cellars', () => {
     }
   })
 
-  test('answers 404 for what was never created, and for what can’t be decoded', async () => {
+  test('answer 404 to an unknown name or a bad encoding', async () => {
     for (const path of [
       '/cellars/none/readings',
       '/cellars/none/keys',
@@ -132,7 +132,7 @@ describe('cellars', () => {
     }
   })
 
-  test('shows readings with the label of their key', async () => {
+  test('show readings with the label of their key', async () => {
     const { key, keyId } = await service.createKey({ label: 'Fermenter 3' })
     await service.post(validReading, key)
     await service.untilFolded(keyId, 1)
@@ -144,28 +144,25 @@ describe('cellars', () => {
   })
 })
 
-describe('a reading that was sent before', () => {
+describe('a repeated reading', () => {
   const bound = `title="Same timestamp and value as one of this keg’s last ${pointsPerKegMax} readings"`
 
   test.each([
     [pointsPerKegMax - 1, true],
     [pointsPerKegMax, false],
-  ])(
-    'is marked among the last readings of its keg that the mark names, and not behind them: %p later',
-    async (others, isMarked) => {
-      const { key, keyId } = await service.createKey()
-      await service.post(validReading, key)
-      const later = Array.from({ length: others }, (_, value) => ({ ...validReading, value }))
-      await service.postBatch([...later, validReading], key)
-      await service.untilFolded(keyId, others + 2)
-      const { body } = await admin.get(paths.cellar(testCellar))
-      expect(body.split('Latest readings')[1]?.match(/class="mark duplicate" title="[^"]*"/g) ?? []).toEqual(
-        isMarked ? [`class="mark duplicate" ${bound}`] : [],
-      )
-    },
-  )
+  ])('is marked only among the last readings of its keg: %p later', async (others, isMarked) => {
+    const { key, keyId } = await service.createKey()
+    await service.post(validReading, key)
+    const later = Array.from({ length: others }, (_, value) => ({ ...validReading, value }))
+    await service.postBatch([...later, validReading], key)
+    await service.untilFolded(keyId, others + 2)
+    const { body } = await admin.get(paths.cellar(testCellar))
+    expect(body.split('Latest readings')[1]?.match(/class="mark duplicate" title="[^"]*"/g) ?? []).toEqual(
+      isMarked ? [`class="mark duplicate" ${bound}`] : [],
+    )
+  })
 
-  test('is told to whoever programs the device with that bound', async () => {
+  test('is explained in the devices’ guide with that bound', async () => {
     expect((await admin.get(paths.devicesGuide)).body).toContain(`last ${pointsPerKegMax} readings`)
   })
 })
@@ -191,7 +188,7 @@ describe('settings', () => {
     for (const value of ['10', '5', '30d', '10m']) expect(shown.body).toContain(`value="${value}"`)
   })
 
-  test('sent as they are shown change nothing, whatever the unit', async () => {
+  test('sent as shown change nothing, whatever the unit', async () => {
     await makeCellar()
     for (const typed of ['1s', '90s', '60s', '1m', '60m', '90m', '1h', '24h', '25h', '1d', '2d', '400d']) {
       await admin.get(paths.settings(testCellar))
@@ -214,7 +211,7 @@ describe('settings', () => {
     }
   })
 
-  test('change how long readings are kept, once the page has said what goes and was answered', async () => {
+  test('change the retention after a page that says what is deleted', async () => {
     await makeCellar()
     const policyNow = () => service.core.projections.cellars.get(testCellar)?.policy
     await admin.post(paths.policy(testCellar), { limit_readings: '10', limit_seconds: '5', age_max: '', ahead_max: '' })
@@ -228,7 +225,7 @@ describe('settings', () => {
     expect(policyNow()).toMatchObject({ limit: { readings: 10, windowMs: 5_000 }, retentionMs: 365 * dayMs })
     const shown = (await admin.get(paths.settings(testCellar))).body
     for (const said of ['Retention saved.', 'for 365 days', 'value="365"']) expect(shown).toContain(said)
-    // The bounds beside it leave it as it is.
+    // Other bounds do not change it.
     await admin.post(paths.policy(testCellar), { limit_readings: '', limit_seconds: '', age_max: '', ahead_max: '' })
     expect(policyNow()).toMatchObject({ limit: null, retentionMs: 365 * dayMs })
 
@@ -237,7 +234,7 @@ describe('settings', () => {
     expect(policyNow()?.retentionMs).toBeNull()
   })
 
-  test('refuse what is no number of days, asked or sent, at its field', async () => {
+  test('refuse a wrong number of days at its field', async () => {
     await makeCellar()
     for (const days of ['0', '1.5', '30d', '-1', '36501', 'x']) {
       const asked = await admin.get(`${paths.retention(testCellar)}?days=${encodeURIComponent(days)}`)
@@ -251,7 +248,7 @@ describe('settings', () => {
     expect(service.core.projections.cellars.get(testCellar)?.policy.retentionMs).toBeNull()
   })
 
-  test('refuse what is no bound, at its field, and leave everything as it was', async () => {
+  test('refuse a wrong bound at its field, and change nothing', async () => {
     await makeCellar()
     const blank = { limit_readings: '', limit_seconds: '', age_max: '', ahead_max: '' }
     const wrong = [
@@ -278,7 +275,7 @@ describe('settings', () => {
 describe('a new key', () => {
   beforeEach(() => makeCellar())
 
-  test('is shown in the answer to its form, works, and is on no page after that', async () => {
+  test('is shown only in the answer to its form, and works', async () => {
     const { answer } = await newKey({ label: 'Pump' })
     expect(answer.status).toBe(201)
     expect(answer.headers.get('cache-control')).toBe('no-store')
@@ -299,7 +296,7 @@ describe('a new key', () => {
     expect(JSON.stringify(service.lines)).not.toContain(key)
   })
 
-  test('is made once by a form that is sent twice, and shown once', async () => {
+  test('is made and shown once by a form that is sent twice', async () => {
     const { sent, answer } = await newKey()
     expect(answer.status).toBe(201)
     const reloaded = await admin.post(paths.keys(testCellar), sent)
@@ -308,7 +305,7 @@ describe('a new key', () => {
     onlyKey()
   })
 
-  test('is made once by a form that is sent twice at the same moment', async () => {
+  test('is made once by two forms at the same moment', async () => {
     const page = await admin.get(`${paths.keys(testCellar)}/new`)
     const _key_id = /name="_key_id" value="([^"]*)"/.exec(page.body)?.[1] ?? ''
     const sent = {
@@ -325,20 +322,20 @@ describe('a new key', () => {
     onlyKey()
   })
 
-  test('is made by a form that another node showed, or this one before a restart', async () => {
+  test('is made by a form of another node or an earlier process', async () => {
     const { answer } = await newKey({ _key_id: '4fGh7kLm' })
     expect(answer.status).toBe(201)
     expect(onlyKey().keyId).toBe('4fGh7kLm')
   })
 
-  test('is not made by a form with an id that is none, and the form has one when it is shown again', async () => {
+  test('is not made with a wrong id, which the form replaces', async () => {
     const { answer } = await newKey({ _key_id: '../4fGh7', label: 'kept label' })
     expect([answer.status, answer.body.includes('value="kept label"')]).toEqual([422, true])
     expect(answer.body).toMatch(/name="_key_id" value="[0-9A-Za-z]{8}"/)
     expect(service.core.projections.keys.list()).toHaveLength(0)
   })
 
-  test('stays to be sent after a fault, so that mending it makes the key', async () => {
+  test('is made by the corrected form after a fault', async () => {
     const { sent, answer } = await newKey({ limit_readings: 'many', limit_seconds: '60' })
     expect(answer.status).toBe(422)
     const mended = await admin.post(paths.keys(testCellar), { ...sent, limit_readings: '5' })
@@ -346,7 +343,7 @@ describe('a new key', () => {
     expect(onlyKey().limit).toEqual({ readings: 5, windowMs: 60_000 })
   })
 
-  test('expires when the form says: a preset from now, a date at the end of that day in UTC', async () => {
+  test('expires after the preset, or when the chosen day ends in UTC', async () => {
     const now = service.clock.now()
     const choices = [
       [{ expires: 'never' }, null],
@@ -366,7 +363,7 @@ describe('a new key', () => {
     }
   })
 
-  test('refuses an expiry that is none, or is over, at its field', async () => {
+  test('refuses a wrong or past expiry at its field', async () => {
     const wrong = [
       [{ expires: '' }, 'expires'],
       [{ expires: 'keep' }, 'expires'],
@@ -390,7 +387,7 @@ describe('a new key', () => {
 })
 
 describe('the list of cellars', () => {
-  test('shows so many on a page and the one past that on the next, also in what is pushed', async () => {
+  test('shows a full page, the rest on the next, also live', async () => {
     const before = service.core.projections.cellars.list().length
     for (let cellar = before; cellar <= cellarsPerPageMax; cellar += 1) {
       await service.core.cellars.create({ cellar: `c-${String(cellar).padStart(3, '0')}`, title: '' }, testAsker)
@@ -411,7 +408,7 @@ describe('the list of cellars', () => {
 })
 
 describe('the list of keys', () => {
-  test('shows so many on a page, and the one past that on the next', async () => {
+  test('shows a full page and the rest on the next', async () => {
     for (let key = 0; key <= keysPerPageMax; key += 1) await service.createKey()
     const rows = async (path: string) =>
       [...(await admin.get(path)).body.matchAll(/<tr id="key-(\w+)"/g)].map(([, id]) => id)
@@ -429,8 +426,8 @@ describe('the list of keys', () => {
   })
 })
 
-describe('the API Keys of a cellar', () => {
-  test('show how a device sends a reading, with the cellar’s name, its address and a variable, and never a key', async () => {
+describe('a cellar’s list of keys', () => {
+  test('shows how a device sends, without a real key', async () => {
     const cellar = "'; rm -rf ~ #"
     const { key } = await service.createKey({ cellar })
     const { body } = await admin.get(paths.keys(cellar))
@@ -447,7 +444,7 @@ describe('the API Keys of a cellar', () => {
 })
 
 describe('a key’s page', () => {
-  test('suspends, resumes and revokes, each after a question, in force with the answer', async () => {
+  test('suspends, resumes and revokes after a confirmation, in force with the answer', async () => {
     const { key, keyId } = await service.createKey()
     const status = async () => (await service.post(validReading, key)).status
     expect(await status()).toBe(200)
@@ -468,7 +465,7 @@ describe('a key’s page', () => {
     expect((await admin.get(paths.key(keyId))).body).not.toContain('Key revoked.')
   })
 
-  test('speaks of no expiry to come and of no use of a limit once the key is revoked', async () => {
+  test('shows no future expiry and no use of the limit once revoked', async () => {
     const expiresAt = service.clock.now() + 50 * 60_000
     const { keyId } = await service.createKey({ expiresAt, limit: { readings: 7, windowMs: 60_000 } })
     const facts = async () => /id="key-facts".*?<\/section>/s.exec((await admin.get(paths.key(keyId))).body)?.[0] ?? ''
@@ -478,7 +475,7 @@ describe('a key’s page', () => {
     for (const said of ['2026-03-01 12:50', '7 per 60 s']) expect(await facts()).toContain(said)
   })
 
-  test('says of one that expired while it was suspended that resuming it is not enough', async () => {
+  test('says that resuming an expired key is not enough', async () => {
     const expiresAt = service.clock.now() + 1_000
     const { key, keyId } = await service.createKey({ expiresAt })
     await service.core.keys.suspend(keyId, '', testAsker)
@@ -499,7 +496,7 @@ describe('a key’s page', () => {
     expect((await service.post(validReading, key)).status).toBe(401)
   })
 
-  test('asks nothing that is so already: it says since when and by whom, and that nothing was changed', async () => {
+  test('says when and by whom an action was done before', async () => {
     const { keyId } = await service.createKey()
     const said = async (): Promise<string> =>
       /class="notice" role="status">([^<]*)/.exec((await admin.get(paths.key(keyId))).body)?.[1] ?? ''
@@ -536,7 +533,7 @@ describe('a key’s page', () => {
     expect(service.core.projections.keys.get(keyId)?.revoked?.reason).toBe('first')
   })
 
-  test('says that somebody else was first, though that became so after it had looked', async () => {
+  test('says if somebody else was first, also after it had looked', async () => {
     const overtaken = await startWithOperators({
       wrapCore: (core) => {
         const revoke: typeof core.keys.revoke = async (keyId, reason, asker) => {
@@ -558,7 +555,7 @@ describe('a key’s page', () => {
     await overtaken.stop()
   })
 
-  test('edits label, note, limit and expiry, and leaves alone what was not changed', async () => {
+  test('edits label, note, limit and expiry, and keeps the rest', async () => {
     const { keyId } = await service.createKey({ label: 'Old' })
     const page = await admin.get(paths.editKey(keyId))
     expect(page.body).not.toContain('gets the next number')
@@ -595,7 +592,7 @@ describe('a key’s page', () => {
     expect(service.core.projections.keys.get(keyId)).toMatchObject({ label: 'Old', expiresAt: null, limit: null })
   })
 
-  test('tells its history: who, what, where in the log, with the seal and the fences among the readings', async () => {
+  test('shows its history with actor, position, seal and fences', async () => {
     const { key, keyId } = await service.createKey({ label: 'Told' })
     const act = async (path: string) => {
       await admin.get(path)
@@ -625,7 +622,7 @@ describe('a key’s page', () => {
     expect(body).toContain(`key-${keyId}@0`)
   })
 
-  test('tells its history in pages, on the page and in what is pushed', async () => {
+  test('shows its history in pages, also live', async () => {
     const { keyId } = await service.createKey()
     for (let change = 1; change <= historyRowsPerPageMax; change += 1) {
       await service.core.keys.relabel(keyId, { label: `Key ${change} of many`, note: '' }, testAsker)
@@ -641,7 +638,7 @@ describe('a key’s page', () => {
     expect(body).toContain(`hx-sse:connect="${paths.liveKey(keyId, 2)}"`)
   })
 
-  test('answers what was so at an instant, with the reason, to the millisecond', async () => {
+  test('shows its state at an instant, with the reason, to the millisecond', async () => {
     const { keyId } = await service.createKey()
     service.clock.set(Date.UTC(2026, 2, 1, 13))
     await admin.get(paths.suspendKey(keyId))
@@ -673,7 +670,7 @@ describe('a key’s page', () => {
     }
   })
 
-  test('says of an instant that has not come yet that it has not, and nothing of the key', async () => {
+  test('refuses an instant in the future', async () => {
     const { keyId } = await service.createKey()
     const at = (text: string) => admin.get(`${paths.key(keyId)}?at=${encodeURIComponent(text)}`)
     service.clock.set(Date.UTC(2026, 2, 1, 13))
@@ -698,7 +695,7 @@ describe('operators', () => {
     expect((await admin.get('/operators')).body).not.toContain('/link/')
   })
 
-  /** The question is asked, and answered with what its form holds. */
+  /** Sends the confirmation as it is shown. */
   const answered = async (path: string, person = admin) => {
     const asked = await person.get(path)
     expect([path, asked.status]).toEqual([path, 200])
@@ -706,7 +703,7 @@ describe('operators', () => {
     return person.post(path, role === undefined ? {} : { role })
   }
 
-  test('get another role after a question, in force where they are signed in, and sending it twice changes nothing back', async () => {
+  test('get another role after a confirmation, once, in open sessions too', async () => {
     const auditor = await signedIn(service, 'auditor')
     expect((await auditor.get('/cellars/new')).status).toBe(403)
     const path = paths.operatorRole(emailOf.auditor)
@@ -718,7 +715,7 @@ describe('operators', () => {
     expect(service.core.projections.operators.get(emailOf.auditor)?.role).toBe('admin')
   })
 
-  test('are removed after a question: no session of theirs works any more, and the same e-mail may be invited again', async () => {
+  test('are removed after a confirmation, with their sessions, and may be invited again', async () => {
     const auditor = await signedIn(service, 'auditor')
     const path = paths.removeOperator(emailOf.auditor)
     const removed = await answered(path)
@@ -733,7 +730,7 @@ describe('operators', () => {
     expect((await admin.post(paths.operatorLinks, invitation)).status).toBe(201)
   })
 
-  test('are never all gone: the only admin is offered no way out, and is refused one', async () => {
+  test('cannot remove or demote the only admin', async () => {
     expect((await admin.get(paths.operators)).body).toContain('the only admin')
     expect((await admin.get(paths.operators)).body).not.toContain(paths.removeOperator(emailOf.admin))
     for (const path of [paths.removeOperator(emailOf.admin), paths.operatorRole(emailOf.admin)]) {
@@ -744,7 +741,7 @@ describe('operators', () => {
     expect(service.core.projections.operators.get(emailOf.admin)?.role).toBe('admin')
   })
 
-  test('may give up their own access while another admin is there, and are told so', async () => {
+  test('may give up their own access while another admin exists', async () => {
     await answered(paths.operatorRole(emailOf.auditor))
     expect((await admin.get(paths.removeOperator(emailOf.admin))).body).toContain('This is your own account.')
     const gone = await answered(paths.removeOperator(emailOf.admin))
@@ -752,7 +749,7 @@ describe('operators', () => {
     expect((await admin.get(paths.signIn)).body).toContain('You removed your own access.')
   })
 
-  test('may become auditors by their own hand, and land where auditors may be', async () => {
+  test('may make themselves auditors, and land on a page for auditors', async () => {
     await answered(paths.operatorRole(emailOf.auditor))
     const changed = await answered(paths.operatorRole(emailOf.admin))
     expect([changed.status, changed.location]).toEqual([303, paths.operators])
@@ -761,7 +758,7 @@ describe('operators', () => {
     expect((await admin.get(paths.operatorRole(emailOf.admin))).status).toBe(403)
   })
 
-  test('with an address that would break a path are found by it', async () => {
+  test('are found by an e-mail that would break a path', async () => {
     const email = '..%2f?a/b#c@d.example'
     const link = await service.core.operators.issueLink({ email, role: 'auditor' }, testAsker)
     if (!link.ok) throw new Error(link.refusal.kind)
@@ -771,7 +768,7 @@ describe('operators', () => {
     expect(service.core.projections.operators.get(email)).toBeNull()
   })
 
-  describe('who are invited', () => {
+  describe('invited people', () => {
     const email = 'eve@example.org'
     const linkFor = async (role: 'admin' | 'auditor'): Promise<string> => {
       const link = await service.core.operators.issueLink({ email, role }, testAsker)
@@ -781,7 +778,7 @@ describe('operators', () => {
     const isListed = async (person = admin): Promise<boolean> =>
       (await person.get(paths.operators)).body.includes(email)
 
-    test('are listed to admins and auditors until the last of their links ends, with the most that one of them gives', async () => {
+    test('are listed with their highest role until the last link ends', async () => {
       await linkFor('admin')
       service.clock.advance(3_600_000)
       await linkFor('auditor')
@@ -798,7 +795,7 @@ describe('operators', () => {
       expect((await later[0]?.get(paths.removeOperator(email)))?.status).toBe(404)
     })
 
-    test('may be withdrawn by an admin after a question of its own, and then no link of theirs works', async () => {
+    test('lose every link when an admin withdraws the invitation', async () => {
       const secrets = [await linkFor('admin'), await linkFor('auditor')]
       const path = paths.removeOperator(email)
       expect((await admin.get(paths.operators)).body).toContain(`href="${path}"`)
@@ -820,14 +817,14 @@ describe('operators', () => {
       expect((await admin.post(paths.operatorRole(email), { role: 'admin' })).status).toBe(404)
     })
 
-    test('are no invitation any more once they joined, and a link for a lost password makes them none', async () => {
+    test('are no longer listed once they joined', async () => {
       const secret = await linkFor('auditor')
       expect((await admin.get(paths.removeOperator(email))).body).toContain('Withdraw the invitation of')
       await service.core.operators.spendLink({ secret, email, password: 'twelve chars and more' }, testAsker)
       await linkFor('auditor')
       const page = (await admin.get(paths.operators)).body
       expect([page.includes(email), page.includes('>invited<')]).toEqual([true, false])
-      // Answers the question as it was put before they joined.
+      // A confirmation from before they joined.
       expect((await admin.post(paths.removeOperator(email), {})).status).toBe(303)
       expect((await admin.get(paths.operators)).body).toContain(
         'Operator removed. Their sessions and one-time links no longer work.',
@@ -835,7 +832,7 @@ describe('operators', () => {
     })
   })
 
-  test('refuse what is no e-mail and no role, at its field', async () => {
+  test('are refused with a wrong e-mail or role, at its field', async () => {
     await admin.get('/operators')
     const wrongEmail = await admin.post('/operators/links', { email: 'nobody', role: 'auditor' })
     expect([wrongEmail.status, wrongEmail.body.includes('id="fault-email"')]).toEqual([422, true])
@@ -845,7 +842,7 @@ describe('operators', () => {
 })
 
 describe('PUBLIC_URL', () => {
-  test('is what links and snippets name', async () => {
+  test('is the address in links and snippets', async () => {
     const behind = await startWithOperators({ web: { publicUrl: 'https://cellar.example' } })
     const person = await signedIn(behind, 'admin')
     await behind.core.cellars.create({ cellar: testCellar, title: '' }, testAsker)
@@ -860,8 +857,8 @@ describe('PUBLIC_URL', () => {
   })
 })
 
-describe('a key whose cost budget is empty', () => {
-  test('says so on its page and in the list, with the cause', async () => {
+describe('a key without cost budget', () => {
+  test('shows the cause on its page and in the list', async () => {
     await makeCellar()
     const { key, keyId } = await service.createKey()
     for (let sent = 0; sent < 5; sent += 1) await service.postBatch('x'.repeat(1_000_000), key)

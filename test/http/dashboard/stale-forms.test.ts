@@ -15,7 +15,7 @@ type Fields = Readonly<Record<string, string>>
 
 const dayMs = 86_400_000
 
-/** What a browser would send of the form of that page that leads there, if nobody typed in it. */
+/** The fields of that page's form, as a browser would send them. */
 const formOn = async (page: string, action: string): Promise<Fields> => {
   const { body } = await admin.get(page)
   const form = body.split('<form ').find((html) => html.includes(`action="${action}"`)) ?? ''
@@ -39,7 +39,7 @@ const eventsFrom = async (position: number) => (await service.log.readAll({ limi
 
 const eventCount = async (): Promise<number> => (await eventsFrom(0)).length
 
-describe('a key’s form that was opened before another admin saved theirs', () => {
+describe('a stale form of a key', () => {
   const openKey = async () => {
     const { keyId } = await service.createKey({ label: 'Pump & "press"' })
     await service.core.keys.relabel(keyId, { note: 'two\nlines & more' }, testAsker)
@@ -54,7 +54,7 @@ describe('a key’s form that was opened before another admin saved theirs', () 
     await service.core.keys.relabel(keyId, { note: 'Only until the harvest' }, testAsker)
   }
 
-  test('changes what was typed over, and leaves what the other changed', async () => {
+  test('changes typed fields, and keeps those that another changed', async () => {
     const { keyId, save, key } = await openKey()
     await changeByAnother(keyId)
     const before = await eventCount()
@@ -68,7 +68,7 @@ describe('a key’s form that was opened before another admin saved theirs', () 
     expect((await eventsFrom(before)).map(({ type }) => type)).toEqual(['KeyRelabelled'])
   })
 
-  test('wins where both changed the same, as an act of its own, and the page shows what is so', async () => {
+  test('wins where both admins changed the same field', async () => {
     const { keyId, save, key } = await openKey()
     await changeByAnother(keyId)
     const before = await eventCount()
@@ -81,7 +81,7 @@ describe('a key’s form that was opened before another admin saved theirs', () 
     expect(body.slice(0, body.indexOf('id="history"'))).not.toContain('Only until the harvest')
   })
 
-  test('changes readings and seconds together: half of each would be a limit that nobody chose', async () => {
+  test('changes readings and seconds together, as one limit', async () => {
     const { keyId } = await service.createKey({})
     await service.core.keys.setLimit(keyId, { readings: 100, windowMs: 60_000 }, testAsker)
     const form = await formOn(paths.editKey(keyId), paths.editKey(keyId))
@@ -90,7 +90,7 @@ describe('a key’s form that was opened before another admin saved theirs', () 
     expect(service.core.projections.keys.get(keyId)?.limit).toEqual({ readings: 50, windowMs: 60_000 })
   })
 
-  test('saved as it was shown changes nothing, and says so', async () => {
+  test('saved as shown changes nothing, and says so', async () => {
     const { keyId, save, key } = await openKey()
     await changeByAnother(keyId)
     const [before, keyBefore] = [await eventCount(), key()]
@@ -100,7 +100,7 @@ describe('a key’s form that was opened before another admin saved theirs', () 
     expect((await admin.get(paths.key(keyId))).body).toContain('You changed no field, so nothing was saved.')
   })
 
-  test('remembers over a fault what it showed first', async () => {
+  test('remembers after a fault what it showed first', async () => {
     const { keyId, form, save, key } = await openKey()
     await changeByAnother(keyId)
     const again = await save({ label: 'Press, north', expires: 'date' })
@@ -111,7 +111,7 @@ describe('a key’s form that was opened before another admin saved theirs', () 
     expect(key()).toMatchObject({ label: 'Press, north', limit: { readings: 10, windowMs: 60_000 } })
   })
 
-  test('is compared with what is so now where it does not say what it showed', async () => {
+  test('without shown values is compared with present ones', async () => {
     for (const _shown of ['', '%', '&&==%FF', 'label', 'note=forged', `x=${'&'.repeat(5_000)}`]) {
       const { save, key } = await openKey()
       const saved = await save({ _shown, label: 'Press, north', note: 'two\r\nlines & more' })
@@ -121,7 +121,7 @@ describe('a key’s form that was opened before another admin saved theirs', () 
   })
 })
 
-describe('the forms of a cellar’s settings that were opened before another admin saved theirs', () => {
+describe('stale settings forms', () => {
   const openSettings = async (action: string) => {
     await service.core.cellars.create({ cellar: testCellar, title: 'Old & title' }, testAsker)
     await service.core.cellars.changePolicy(testCellar, { readingAgeMsMax: 30 * dayMs }, testAsker)
@@ -134,14 +134,14 @@ describe('the forms of a cellar’s settings that were opened before another adm
 
   const limit = { readings: 10, windowMs: 60_000 }
 
-  test('change the bound that was typed over, and leave those that the other changed', async () => {
+  test('change typed bounds, and keep those that another changed', async () => {
     const { save, cellar } = await openSettings(paths.policy(testCellar))
     await service.core.cellars.changePolicy(testCellar, { limit, readingAgeMsMax: dayMs }, testAsker)
     expect((await save({ ahead_max: '10m' })).location).toBe(paths.settings(testCellar))
     expect(cellar()?.policy).toMatchObject({ limit, readingAgeMsMax: dayMs, readingAheadMsMax: 600_000 })
   })
 
-  test('win where both changed the same bound', async () => {
+  test('win where both admins changed the same bound', async () => {
     const { save, cellar } = await openSettings(paths.policy(testCellar))
     await service.core.cellars.changePolicy(testCellar, { limit, readingAgeMsMax: dayMs }, testAsker)
     await save({ age_max: '7d' })
@@ -149,7 +149,7 @@ describe('the forms of a cellar’s settings that were opened before another adm
     expect((await admin.get(paths.settings(testCellar))).body).toContain('Rules saved.')
   })
 
-  test('saved as they were shown change nothing, and say so', async () => {
+  test('saved as shown change nothing, and say so', async () => {
     for (const action of [paths.policy(testCellar), paths.rename(testCellar)]) {
       const { save, cellar } = await openSettings(action)
       await service.core.cellars.changePolicy(testCellar, { limit }, testAsker)
@@ -164,7 +164,7 @@ describe('the forms of a cellar’s settings that were opened before another adm
     }
   })
 
-  test('give the title that was typed, whatever it is meanwhile', async () => {
+  test('set the typed title, whatever the title is meanwhile', async () => {
     const { save, cellar } = await openSettings(paths.rename(testCellar))
     await service.core.cellars.rename(testCellar, 'Theirs', testAsker)
     await save({ title: 'Mine' })

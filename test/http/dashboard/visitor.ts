@@ -4,11 +4,11 @@ import { manualClock } from '../../support/manual-clock.ts'
 import { addOperators, emailOf, testPassword } from '../../support/test-operators.ts'
 import { type Service, type ServiceOptions, startService } from '../../support/test-service.ts'
 
-/** A browser without a screen: keeps cookies, follows no redirect, and finds in a page what a form would send. */
+/** A browser: keeps cookies, fills in forms, but follows no redirect. */
 export type Visitor = {
   readonly cookies: Map<string, string>
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Seen>
-  /** Sends a form with the token of the page it was last shown, or with `_csrf` from the fields. */
+  /** With the token of its last page, or `_csrf` from the fields. */
   post(
     path: string,
     fields: Readonly<Record<string, string>>,
@@ -60,7 +60,6 @@ const keep = (cookies: Map<string, string>, line: string): void => {
 
 const tokenIn = (html: string): string | null => /name="_csrf" value="([^"]*)"/.exec(html)?.[1] ?? null
 
-/** A service whose log begins with an admin and an auditor. */
 export const startWithOperators = async (options: ServiceOptions = {}): Promise<Service> => {
   const log = options.log ?? (await openFreshLog())
   const clock = options.clock ?? manualClock()
@@ -73,7 +72,6 @@ export const startWithOperators = async (options: ServiceOptions = {}): Promise<
   return { ...service, stop }
 }
 
-/** Signed in through the page, as everybody is. */
 export const signedIn = async (service: Service, role: Role): Promise<Visitor> => {
   const person = visitor(service.url)
   await person.get('/sign-in')

@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-/** Every path that is mounted outside of what devices and watchers use, with its named parts filled in. */
+/** Every path of the dashboard, with its variables filled in. */
 const mountedPaths = (): readonly string[] => {
   const web = { publicUrl: null, trustedProxies: [], allowInsecureHttp: false }
   const lines = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
@@ -55,7 +55,7 @@ const filledIn = (path: string): string =>
 const isPublic = (path: string): boolean =>
   ['/sign-in', '/link/no-such-link', '/no/such/page'].includes(path) || path.startsWith('/assets/')
 
-/** What an auditor may look at. What is not named here is an admin's. */
+/** All other pages are for admins. */
 const auditorSees = (): readonly string[] => [
   '/',
   paths.cellars,
@@ -68,14 +68,13 @@ const auditorSees = (): readonly string[] => [
   paths.devicesGuide,
 ]
 
-/** Forms that every operator may send: sign-out, and those of the own account. */
+/** Forms of every operator. */
 const isOwn = (path: string | undefined): boolean => path === paths.signOut || path?.startsWith('/account/') === true
 
 const isLive = (path: string): boolean => path.startsWith('/live/')
 
 const eventsInLog = async (): Promise<number> => (await service.log.readAll({ limit: 1_000 })).length
 
-/** Fields that would do something on any form. */
 const fields = () => ({
   cellar: 'another',
   title: 'Another',
@@ -94,12 +93,12 @@ const fields = () => ({
 })
 
 describe('the door', () => {
-  test('more than twenty routes are mounted, so that what follows is about something', () => {
+  test('has more than twenty routes', () => {
     expect(mountedPaths().length).toBeGreaterThan(20)
     expect(mountedPaths()).toContain(paths.revokeKey(keyId))
   })
 
-  test('shows nobody anything before sign-in, but the pages that lead there', async () => {
+  test('shows only the sign-in pages before sign-in', async () => {
     const nobody = visitor(service.url)
     for (const path of mountedPaths().filter((one) => !isPublic(one))) {
       const answer = await nobody.get(path)
@@ -111,7 +110,7 @@ describe('the door', () => {
     }
   })
 
-  test('lets nobody do anything before sign-in', async () => {
+  test('refuses every action before sign-in', async () => {
     const nobody = visitor(service.url)
     await nobody.get('/sign-in')
     const before = await eventsInLog()
@@ -123,7 +122,7 @@ describe('the door', () => {
     expect(await eventsInLog()).toBe(before)
   })
 
-  test('shows an auditor what there is to see, and no form that changes more than the own account', async () => {
+  test('shows an auditor every page, with forms for the own account only', async () => {
     for (const path of mountedPaths().filter((one) => !isPublic(one) && !isLive(one))) {
       const answer = await auditor.get(path)
       expectAmong(path, answer.status, auditorSees().includes(path) ? [200, 303] : [403, 405])
@@ -132,7 +131,7 @@ describe('the door', () => {
     }
   })
 
-  test('lets an auditor change nothing but the own account', async () => {
+  test('lets an auditor change only the own account', async () => {
     await auditor.get('/cellars')
     const before = await eventsInLog()
     for (const path of mountedPaths().filter((one) => !isPublic(one) && !isOwn(one))) {
@@ -142,7 +141,7 @@ describe('the door', () => {
     expect(await eventsInLog()).toBe(before)
   })
 
-  test('answers every method but the route’s own with 405, and names those that it takes', async () => {
+  test('answers 405 to a wrong method and names the allowed ones', async () => {
     for (const path of mountedPaths().filter((one) => one !== '/no/such/page')) {
       for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
         const answer = await fetch(`${service.url}${path}`, { method, redirect: 'manual' })
@@ -160,7 +159,7 @@ describe('the door', () => {
     await admin.get('/cellars')
   })
 
-  test('lets no page be kept, and every asset be kept for ever under the hash of its content', async () => {
+  test('forbids caching pages, and lets an asset be cached forever by its hash', async () => {
     const page = await admin.get('/cellars')
     expect(page.headers.get('cache-control')).toBe('no-store')
     const [asset = ''] = /\/assets\/app\.css\?v=[0-9a-f]+/.exec(page.body) ?? []
@@ -202,7 +201,7 @@ describe('the door', () => {
     expect(own.status).toBe(303)
   })
 
-  test('refuses a sign-in form without the visitor’s token, so that nobody is signed in to another’s account', async () => {
+  test('refuses a sign-in form without the visitor’s token', async () => {
     const victim = visitor(service.url)
     await victim.get('/sign-in')
     const answer = await victim.post('/sign-in', { email: 'x@example.org', password: 'x', _csrf: 'forged' })
@@ -219,7 +218,7 @@ describe('the door', () => {
     expect(pastIt.status).toBe(413)
   })
 
-  test('reads a form of a stranger up to a lower bound of its own', async () => {
+  test('reads a visitor’s form up to a lower bound', async () => {
     const stranger = visitor(service.url)
     const token = /name="_csrf" value="([^"]*)"/.exec((await stranger.get('/sign-in')).body)?.[1] ?? ''
     const head = `_csrf=${token}&email=eve@example.org&next=&password=`
@@ -229,7 +228,7 @@ describe('the door', () => {
     expect([pastIt.status, await pastIt.text()]).toEqual([413, expect.stringContaining('This form is too large')])
   })
 
-  test('takes nothing but a form for a form', async () => {
+  test('reads no other content type as a form', async () => {
     await admin.get('/cellars/new')
     for (const type of ['application/json', 'text/plain', 'multipart/form-data; boundary=x']) {
       const answer = await admin.post('/cellars', { cellar: 'typed', title: '' }, { 'Content-Type': type })
@@ -237,14 +236,14 @@ describe('the door', () => {
     }
   })
 
-  test('takes the first of a field that came twice, and leaves alone what it does not know', async () => {
+  test('takes the first value of a repeated field, and ignores unknown fields', async () => {
     const token = /name="_csrf" value="([^"]*)"/.exec((await admin.get('/cellars/new')).body)?.[1] ?? ''
     const answer = await sendForm(`_csrf=${token}&_csrf=x&cellar=first&cellar=second&title=&role=admin&__proto__=x`)
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/cellars/first/keys'])
     expect(service.core.projections.cellars.get('second')).toBeNull()
   })
 
-  test('answers nobody who calls it by a name that is not its own', async () => {
+  test('refuses a host name that is not its own', async () => {
     const { port } = new URL(service.url)
     for (const host of ['evil.example', `evil.example:${port}`, `localhost.evil.example:${port}`, '']) {
       const [answer] = await rawExchange(service.url, `GET /sign-in HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
@@ -259,26 +258,23 @@ describe('the door', () => {
 
   const unreadableHosts = [':', 'x:99999', '[::1', '127.0.0.1:99999', 'localhost:x', 'a%']
   const ways = [{ way: 'plain http' }, { way: 'TLS, where any name is its own', tls: selfSigned() }]
-  test.each(ways)(
-    'refuses a host that nobody can read in words, as no fault of its own, over $way',
-    async ({ tls }) => {
-      const asked = await startWithOperators(tls === undefined ? {} : { tls })
-      for (const host of unreadableHosts) {
-        for (const path of ['/sign-in', '/cellars', '/live/cellars', '/no/such/page']) {
-          const [answer] = await rawExchange(asked.url, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
-          expect([host, path, answer?.status]).toEqual([host, path, 400])
-          expect(answer?.body).toStartWith('The Host header is not valid.')
-          expect(answer?.headers.get('content-security-policy')).toContain("default-src 'none'")
-        }
+  test.each(ways)('refuses an unreadable host with 400 over $way', async ({ tls }) => {
+    const asked = await startWithOperators(tls === undefined ? {} : { tls })
+    for (const host of unreadableHosts) {
+      for (const path of ['/sign-in', '/cellars', '/live/cellars', '/no/such/page']) {
+        const [answer] = await rawExchange(asked.url, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+        expect([host, path, answer?.status]).toEqual([host, path, 400])
+        expect(answer?.body).toStartWith('The Host header is not valid.')
+        expect(answer?.headers.get('content-security-policy')).toContain("default-src 'none'")
       }
-      expect(asked.lines.filter(({ level }) => level === 'error')).toEqual([])
-      const [read] = await rawExchange(asked.url, 'GET /sign-in HTTP/1.1\r\nHost: 127.0.0.1:65535\r\n\r\n')
-      expect(read?.status).toBe(200)
-      await asked.stop()
-    },
-  )
+    }
+    expect(asked.lines.filter(({ level }) => level === 'error')).toEqual([])
+    const [read] = await rawExchange(asked.url, 'GET /sign-in HTTP/1.1\r\nHost: 127.0.0.1:65535\r\n\r\n')
+    expect(read?.status).toBe(200)
+    await asked.stop()
+  })
 
-  test('costs a bug one request, and shows neither its message nor its stack', async () => {
+  test('answers a bug with 500, without its message and stack', async () => {
     const broken = await startWithOperators({
       wrapCore: (core) => ({
         ...core,

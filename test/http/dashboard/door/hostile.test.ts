@@ -17,7 +17,7 @@ const hostileTexts = [
 
 type Page = { readonly name: string; readonly html: string }
 
-/** Types the text into every field of every form and every part of every address, and keeps each page that comes of it. */
+/** The pages after the text was typed into every field and every part of an address. */
 const tour = async (text: string): Promise<readonly Page[]> => {
   const service = await startWithOperators()
   const admin = await signedIn(service, 'admin')
@@ -97,7 +97,7 @@ const tour = async (text: string): Promise<readonly Page[]> => {
   return pages
 }
 
-/** Elements and the names of their attributes, as the parser sees them, without our marks of hidden characters. */
+/** Parsed elements and attribute names, without our marks of hidden characters. */
 const shapeOf = async ({ html }: Page): Promise<readonly string[]> => {
   const shape: string[] = []
   const rewriter = new HTMLRewriter().on('*', {
@@ -110,7 +110,7 @@ const shapeOf = async ({ html }: Page): Promise<readonly string[]> => {
   return shape
 }
 
-describe('whatever is typed anywhere', () => {
+describe('hostile text in any field', () => {
   test('adds no element and no attribute to any page', async () => {
     const harmless = await tour('harmless')
     expect(harmless.length).toBeGreaterThan(35)

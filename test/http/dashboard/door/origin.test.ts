@@ -13,7 +13,7 @@ const from = (
 ) => originOf(new Request(url, { headers }), peer, { ...plain, ...web })
 
 describe('originOf()', () => {
-  test('trusts http by a loopback name from this machine, and no name that only looks like one', () => {
+  test('trusts http by a loopback name, but no name that looks like one', () => {
     for (const host of [
       'localhost',
       'localhost:3000',
@@ -39,14 +39,14 @@ describe('originOf()', () => {
     }
   })
 
-  test('takes an IP address from elsewhere for insecure, unless the setting allows it', () => {
+  test('refuses http by IP address from elsewhere, unless the setting allows it', () => {
     for (const host of ['192.168.1.5:3000', '[2001:db8::1]:3000']) {
       expect([host, from({ host }).trust]).toEqual([host, 'insecure'])
       expect([host, from({ host }, { web: { allowInsecureHttp: true } }).trust]).toEqual([host, 'insecure_allowed'])
     }
   })
 
-  test('takes no name for its own over http but PUBLIC_URL’s', () => {
+  test('accepts no name over http but PUBLIC_URL’s', () => {
     const web = { publicUrl: 'http://nas:3000', allowInsecureHttp: true }
     expect(from({ host: 'nas:3000' }, { web }).trust).toBe('insecure_allowed')
     expect(from({ host: 'nas' }, { web }).trust).toBe('unknown_host')
@@ -83,7 +83,7 @@ describe('originOf()', () => {
     expect(from({ ...headers, 'x-forwarded-for': 'nonsense' }, { web }).clientAddress).toBe('10.0.0.9')
   })
 
-  test('does not take a proxy that calls it by a loopback name for a browser on this machine', () => {
+  test('does not trust a proxy that uses a loopback name', () => {
     const headers = { host: '127.0.0.1:3000', 'x-forwarded-for': '203.0.113.7' }
     expect(from(headers, { peer: '127.0.0.1' }).trust).toBe('insecure')
     expect(from({ ...headers, 'x-forwarded-proto': 'http' }, { web: { trustedProxies: ['10.0.0.9'] } }).trust).toBe(
@@ -93,7 +93,7 @@ describe('originOf()', () => {
     expect(from(https, { web: { trustedProxies: ['10.0.0.9'] } }).trust).toBe('secure')
   })
 
-  test('gives PUBLIC_URL as the address, and takes it for its own origin beside the one that was asked', () => {
+  test('has PUBLIC_URL as base address, and accepts both origins as own', () => {
     const web = { publicUrl: 'https://cellar.example' }
     expect(from({ host: 'localhost:3000' }, { web })).toMatchObject({
       baseUrl: 'https://cellar.example',
@@ -114,7 +114,7 @@ const ask = async (service: Service, head: string, body = ''): Promise<RawAnswer
 }
 
 describe('plain http from elsewhere', () => {
-  test('gets a page that says why nobody can sign in so, and how to mend it, and no form', async () => {
+  test('gets a page that explains https, without a form', async () => {
     const service = await startWithOperators()
     for (const path of ['/sign-in', '/', '/cellars', '/link/x', '/no/such/page']) {
       const answer = await ask(service, `GET ${path} HTTP/1.1`)
@@ -128,7 +128,7 @@ describe('plain http from elsewhere', () => {
     await service.stop()
   })
 
-  test('is told that nothing is there when it sends to no page, as a device with a wrong path does, and not of forms', async () => {
+  test('gets a 404 when it posts to an unknown path', async () => {
     const service = await startWithOperators()
     const reading = '{"cellar":"wine-berlin"}'
     for (const path of ['/v1/ingest', '/API/v1/ingest']) {
@@ -140,7 +140,7 @@ describe('plain http from elsewhere', () => {
     await service.stop()
   })
 
-  test('does not get in with the right password, nor with a session’s cookie', async () => {
+  test('opens no page with the right password or a session’s cookie', async () => {
     const service = await startWithOperators()
     const input = { email: emailOf.admin, password: testPassword }
     const signIn = await service.core.operators.signIn(input, fromSomewhere, 'test')
@@ -157,7 +157,7 @@ describe('plain http from elsewhere', () => {
     await service.stop()
   })
 
-  test('may sign in when the setting allows it, with a cookie of another name and a warning on every page', async () => {
+  test('signs in by the setting, with another cookie and a warning', async () => {
     const service = await startWithOperators({ web: { allowInsecureHttp: true } })
     const page = await ask(service, 'GET /sign-in HTTP/1.1')
     expect(page.status).toBe(200)
@@ -180,7 +180,7 @@ describe('plain http from elsewhere', () => {
     await service.stop()
   })
 
-  test('is no matter for devices, which may post so', async () => {
+  test('lets devices post readings', async () => {
     const service = await startWithOperators()
     const { key } = await service.createKey()
     const body = JSON.stringify({

@@ -42,7 +42,7 @@ const guess = async (fields: { readonly email: string; readonly password: string
   for (let at = 0; at < times; at += 1) await person.post('/sign-in', { ...fields, next: '' })
 }
 
-describe('a line about a refused sign-in', () => {
+describe('a refused sign-in’s line', () => {
   test('names the reason, the account’s stream, the address and the request', async () => {
     await guess({ email: ` ${emailOf.admin.toUpperCase()}`, password: 'wrong' })
     expect(warnings()).toEqual([line('sign-in refused', 'wrong_password', emailOf.admin)])
@@ -50,7 +50,7 @@ describe('a line about a refused sign-in', () => {
     expect(events.map(({ stream }) => stream)).toContain(operatorStream(emailOf.admin))
   })
 
-  test('never has an e-mail without an account, which may be a password', async () => {
+  test('never has an unknown e-mail, which may be a password', async () => {
     const typed = 'hunter2-my-password'
     await guess({ email: typed, password: 'wrong password' })
     expect(warnings()).toEqual([line('sign-in refused', 'no_such_account', null)])
@@ -60,7 +60,7 @@ describe('a line about a refused sign-in', () => {
     }
   })
 
-  test('says which counter throttled it', async () => {
+  test('names the full counter', async () => {
     const known = await signedIn(service, 'admin')
     await guess({ email: emailOf.admin, password: 'wrong' }, signInAttemptsMax)
     await schedule.advance(2 * traceLineMs)
@@ -88,7 +88,7 @@ describe('a line about a refused sign-in', () => {
   })
 })
 
-describe('a line about a refused form', () => {
+describe('a refused form’s line', () => {
   const post = async (headers: Readonly<Record<string, string>>, fields: Readonly<Record<string, string>> = {}) => {
     const person = await signedIn(service, 'auditor')
     return (await person.post('/sign-out', fields, headers)).status
@@ -121,8 +121,8 @@ describe('a line about a refused form', () => {
   })
 })
 
-describe('a line about a link', () => {
-  test('is written if the link is wrong or spent, without its secret and path', async () => {
+describe('a refused link’s line', () => {
+  test('is written for a wrong or spent link, without its path', async () => {
     const invited = await service.core.operators.issueLink({ email: 'new@x.org', role: 'auditor' }, testAsker)
     if (!invited.ok) throw new Error(invited.refusal.kind)
     const { secret } = invited.value
@@ -191,7 +191,7 @@ describe('Traces', () => {
     expect(warnings()).toHaveLength(3 * traceLinesMax + 1)
   })
 
-  test('writes what is left when it closes', () => {
+  test('writes the last sum when it closes', () => {
     const lines: object[] = []
     const quiet = (): void => {}
     const sink = { debug: quiet, info: quiet, error: quiet, warn: (_: string, facts: object) => lines.push(facts) }
@@ -202,7 +202,7 @@ describe('Traces', () => {
     expect(lines).toHaveLength(traceLinesMax + 1)
   })
 
-  test('tells of every refused sign-in, also without a line', () => {
+  test('records every refused sign-in, also without a line', () => {
     refuse(3 * traceLinesMax)
     expect(told).toHaveLength(3 * traceLinesMax)
     const address = `2001:db8::${(3 * traceLinesMax - 1).toString(16)}`

@@ -20,9 +20,8 @@ type Asked = { readonly client?: PasswordClient }
 
 let service: Service
 let hasher: HeldHasher
-/** The requests that have reached the actors, and so the queue of passwords. */
+/** Requests that have reached the queue of passwords. */
 let asked: Asked[]
-/** If set, the actors answer sign-ins with this refusal. */
 let refusal: CommandRefusal | null
 
 const start = async (options: ServiceOptions = {}): Promise<void> => {
@@ -59,7 +58,6 @@ const start = async (options: ServiceOptions = {}): Promise<void> => {
 }
 afterEach(() => service.stop())
 
-/** A browser that has seen the sign-in page. */
 const atPage = async (): Promise<Visitor> => {
   const person = visitor(service.url)
   await person.get('/sign-in', { 'X-Forwarded-For': '192.0.2.250', 'X-Forwarded-Proto': 'https' })
@@ -68,7 +66,6 @@ const atPage = async (): Promise<Visitor> => {
 
 type Try = { readonly email: string; readonly password: string; readonly address: string }
 
-/** Resolves with the status. */
 const signIn = async (person: Visitor, { email, password, address }: Try): Promise<number> => {
   const headers = { 'X-Forwarded-For': address, 'X-Forwarded-Proto': 'https' }
   return (await person.post('/sign-in', { email, password, next: '' }, headers)).status
@@ -76,10 +73,10 @@ const signIn = async (person: Visitor, { email, password, address }: Try): Promi
 
 const admin = { email: emailOf.admin, password: testPassword, address: '192.0.2.1' }
 const guess = (at: number, address: string): Try => ({ email: `${at}@x.org`, password: `guess ${at}`, address })
-/** Each from another /64 of one /48. */
+/** From another /64 of one /48. */
 const guessFromSite = (at: number): Try => guess(at, `2001:db8:1:${at.toString(16)}::1`)
 
-/** Sends them, and resolves once the queue has got them all. */
+/** Resolves once the queue has all of them. */
 const queued = async (person: Visitor, tries: readonly Try[]): Promise<readonly Promise<number>[]> => {
   const before = asked.length
   const answers = tries.map((each) => signIn(person, each))
@@ -137,7 +134,7 @@ test.each([
     { email: emailOf.auditor, role: 'auditor', own_password: testPassword },
     201,
   ],
-] as const)('%s by a person who is signed in waits for one hash of strangers', async (_, path, fields, status) => {
+] as const)('%s by a signed-in person waits for one hash of strangers', async (_, path, fields, status) => {
   await start()
   const person = await atPage()
   const headers = { 'X-Forwarded-For': admin.address, 'X-Forwarded-Proto': 'https' }
@@ -158,7 +155,7 @@ test.each([
   expect(await Promise.all(flood)).toEqual(Array(passwordsWaitingMax + 1).fill(401))
 })
 
-test('an attempt that was answered busy is traced, and not counted', async () => {
+test('an attempt that was answered busy is traced but not counted', async () => {
   await start()
   const person = await atPage()
   const many = upTo(signInAttemptsMax).map((at) => ({ ...guess(at, '192.0.2.9'), email: emailOf.auditor }))
@@ -189,7 +186,7 @@ test('an attempt that met an outage of the store is not counted', async () => {
 test('attempts at the same time are all counted before one is answered', async () => {
   await start()
   const person = await atPage()
-  // Each from an address of its own, so that each has room in the queue.
+  // Each address has its own room in the queue.
   const guesses = upTo(signInAttemptsMax).map((at) => ({ ...guess(at, `192.0.2.${at + 10}`), email: emailOf.admin }))
   const answers = await queued(person, guesses)
   expect(await signIn(person, { ...admin, address: '192.0.2.99' })).toBe(429)
@@ -198,7 +195,7 @@ test('attempts at the same time are all counted before one is answered', async (
   expect(await Promise.all(answers)).toEqual(Array(signInAttemptsMax).fill(401))
 })
 
-test('nothing is hashed for a browser that has gone while it waited', async () => {
+test('a browser that left the queue causes no hash', async () => {
   await start()
   const person = await atPage()
   const [first] = await queued(person, [guess(0, '192.0.2.20')])
@@ -237,7 +234,7 @@ test('an attempt that waits longer than five seconds is answered, and not counte
   await schedule.until(service.core.drain())
 })
 
-test('a drain answers everybody who waits for a hash', async () => {
+test('a drain answers every waiting sign-in', async () => {
   const schedule = drivenSchedule()
   await start({ schedule })
   const answers = await queued(
@@ -249,7 +246,7 @@ test('a drain answers everybody who waits for a hash', async () => {
   hasher.endAll()
 })
 
-test('the holder of a link is not kept out by a full queue of strangers', async () => {
+test('a full queue of strangers does not keep out the holder of a link', async () => {
   await start()
   const link = await service.core.operators.issueLink(
     { email: emailOf.auditor, role: 'auditor' },

@@ -13,13 +13,12 @@ const stranger = (at: number, address: string): Attempt => ({
   device: null,
 })
 
-/** `null` if it was counted, or else the counter that is full. */
+/** The full counter; `null`: counted. */
 const tried = (throttle: SignInThrottle, attempt: Attempt, nowMs = 0): string | null => {
   const answer = throttle.attempt(attempt, nowMs)
   return answer.isCounted ? null : answer.reason
 }
 
-/** Makes this many attempts, and each must be let through. */
 const fill = (throttle: SignInThrottle, attempt: Attempt, count = signInAttemptsMax): void => {
   for (let at = 0; at < count; at += 1) expect(tried(throttle, attempt)).toBeNull()
 }
@@ -30,11 +29,10 @@ const counted = (throttle: SignInThrottle, attempt: Attempt, nowMs = 0) => {
   return answer
 }
 
-/** Another IPv4 address for each number. */
 const ipv4 = (at: number): string => `10.${(at >> 16) & 255}.${(at >> 8) & 255}.${at & 255}`
 
 describe('the throttle of an account', () => {
-  test('lets ten attempts through from any addresses, however the e-mail is written, and then none', () => {
+  test('lets ten attempts through, from any address, in any spelling', () => {
     const throttle = new SignInThrottle()
     const answers = Array.from({ length: signInAttemptsMax + 1 }, (_, at) =>
       tried(throttle, { ...ada, email: at % 2 === 0 ? 'Ada@X.org' : ' ada@x.org ', address: ipv4(at) }),
@@ -42,7 +40,7 @@ describe('the throttle of an account', () => {
     expect(answers).toEqual([...Array(signInAttemptsMax).fill(null), 'account'])
   })
 
-  test('gives an e-mail without an account the same limit and the same answer', () => {
+  test('treats an unknown e-mail the same', () => {
     const answersFor = (isAccount: boolean) => {
       const throttle = new SignInThrottle()
       return Array.from({ length: signInAttemptsMax + 1 }, (_, at) => {
@@ -54,7 +52,7 @@ describe('the throttle of an account', () => {
     expect(answersFor(true).at(-1)).toEqual({ waitMs: signInWindowMs - signInAttemptsMax, reason: 'account' })
   })
 
-  test('is never pushed out by strangers, whatever they try', () => {
+  test('is never dropped, whatever strangers try', () => {
     const throttle = new SignInThrottle(8)
     for (let at = 0; at < signInAttemptsMax; at += 1) throttle.attempt({ ...ada, address: ipv4(at) }, 0)
     for (let at = 0; at < 1_000; at += 1) {
@@ -64,7 +62,7 @@ describe('the throttle of an account', () => {
     expect(tried(throttle, { ...ada, address: '192.0.2.1' })).toBe('account')
   })
 
-  test('forgets an attempt when the window ends, and not one millisecond before', () => {
+  test('forgets an attempt exactly when the window ends', () => {
     const throttle = new SignInThrottle()
     fill(throttle, ada)
     expect(throttle.attempt(ada, signInWindowMs - 1)).toEqual({ isCounted: false, waitMs: 1, reason: 'account' })
@@ -78,7 +76,7 @@ describe('the throttle of an account', () => {
     expect(tried(throttle, ada, signInWindowMs)).toBeNull()
   })
 
-  test('keeps no entry of an account or a browser past the window', () => {
+  test('keeps no entry past the window', () => {
     const throttle = new SignInThrottle()
     for (let at = 0; at < 100; at += 1) {
       throttle.attempt({ ...ada, email: `${at}@x.org`, address: ipv4(at) }, 0)
@@ -98,7 +96,7 @@ describe('the throttle of an address', () => {
     expect(answers).toEqual([...Array(signInAttemptsMax).fill(null), 'address'])
   })
 
-  test('counts the addresses of one /64 together, and those of another apart', () => {
+  test('counts each /64 as one address', () => {
     const throttle = new SignInThrottle()
     for (let at = 0; at < signInAttemptsMax; at += 1) tried(throttle, stranger(at, `2001:db8:1:2::${at}`))
     expect(tried(throttle, stranger(99, '2001:db8:1:2:3:4:5:6'))).toBe('address')
@@ -114,7 +112,7 @@ describe('the throttle of an address', () => {
     expect(tried(throttle, stranger(99, '2001:db8:2::1'))).toBeNull()
   })
 
-  test('gives 5,200 attempts of one /48 no room beyond forty, and pushes nobody out', () => {
+  test('gives one /48 room for forty, and drops nobody else', () => {
     const throttle = new SignInThrottle(100)
     fill(throttle, { ...ada, email: 'bob@x.org' })
     fill(throttle, stranger(0, '10.0.0.2'))
@@ -125,7 +123,7 @@ describe('the throttle of an address', () => {
     expect(tried(throttle, stranger(0, '10.0.0.3'))).toBe('account')
   })
 
-  test('remembers as many addresses and e-mails as its bound, and drops the oldest first', () => {
+  test('is bounded, and drops the oldest entries first', () => {
     const throttle = new SignInThrottle()
     fill(throttle, stranger(0, ipv4(0)))
     for (let at = 1; at < signInSubjectsMax; at += 1) throttle.attempt(stranger(at, ipv4(at)), 0)
@@ -138,10 +136,10 @@ describe('the throttle of an address', () => {
   })
 })
 
-describe('the throttle of a browser that the account knows', () => {
+describe('the throttle of a known browser', () => {
   const known: Attempt = { ...ada, device: 'hash of a device' }
 
-  test('lets it in while the account and its address are locked', () => {
+  test('lets it in while account and address are locked', () => {
     const throttle = new SignInThrottle()
     fill(throttle, ada)
     expect(tried(throttle, ada)).toBe('account')
@@ -149,7 +147,7 @@ describe('the throttle of a browser that the account knows', () => {
     expect(tried(throttle, known)).toBeNull()
   })
 
-  test('lets ten attempts of it through, and then none, while other browsers are let in', () => {
+  test('lets ten attempts through, and locks no other browser', () => {
     const throttle = new SignInThrottle()
     fill(throttle, known)
     expect(tried(throttle, known)).toBe('device')
@@ -157,13 +155,13 @@ describe('the throttle of a browser that the account knows', () => {
     expect(tried(throttle, ada)).toBeNull()
   })
 
-  test('counts it apart for each account', () => {
+  test('counts it for each account', () => {
     const throttle = new SignInThrottle()
     fill(throttle, known)
     expect(tried(throttle, { ...known, email: 'bob@x.org' })).toBeNull()
   })
 
-  test('does not forgive guesses of strangers when its owner signs in', () => {
+  test('does not forgive strangers when its owner signs in', () => {
     const throttle = new SignInThrottle()
     fill(throttle, ada)
     throttle.succeeded(counted(throttle, known))
@@ -181,7 +179,7 @@ describe('an attempt that succeeded', () => {
     }
   })
 
-  test('gives nobody another guess at other accounts', () => {
+  test('allows no more guesses at other accounts', () => {
     const throttle = new SignInThrottle()
     for (let at = 0; at < signInAttemptsMax; at += 1) {
       const own = throttle.attempt(ada, at)
@@ -191,7 +189,7 @@ describe('an attempt that succeeded', () => {
     expect(tried(throttle, stranger(99, ada.address), signInAttemptsMax)).toBe('address')
   })
 
-  test('gives its address back one attempt, though others came in the same millisecond', () => {
+  test('gives its address back one of several simultaneous attempts', () => {
     const throttle = new SignInThrottle()
     const own = counted(throttle, ada)
     for (let at = 1; at < signInAttemptsMax; at += 1) tried(throttle, stranger(at, ada.address))
@@ -203,7 +201,7 @@ describe('an attempt that succeeded', () => {
 })
 
 describe('an attempt that is taken back', () => {
-  test('leaves every counter as it was before', () => {
+  test('restores every counter', () => {
     for (const attempt of [ada, { ...ada, device: 'device' }, stranger(0, '2001:db8::1')]) {
       const throttle = new SignInThrottle()
       throttle.takeBack(counted(throttle, attempt))
@@ -231,7 +229,7 @@ describe('POST /sign-in', () => {
     }
   }
 
-  test('refuses even the right password past the bound, and says how long to wait', () =>
+  test('refuses even the right password when throttled, and says how long', () =>
     withService(async (service) => {
       const person = visitor(service.url)
       await person.get('/sign-in')
@@ -245,7 +243,7 @@ describe('POST /sign-in', () => {
       expect((await post(person, emailOf.admin, testPassword)).status).toBe(303)
     }))
 
-  test('lets everybody of an office behind one address sign in, and stops guesses from it', () =>
+  test('lets an office behind one address sign in, but stops guesses', () =>
     withService(async (service) => {
       const attempt = async (email: string, password: string) => {
         const person = visitor(service.url)
@@ -260,7 +258,7 @@ describe('POST /sign-in', () => {
       expect(guesses).toEqual([...Array(signInAttemptsMax).fill(401), 429])
     }))
 
-  test('counts one IPv4 client once, however a trusted proxy writes it, and each client of a NAT64 apart', () =>
+  test('counts IPv4 clients once in any notation, and NAT64 clients each', () =>
     withService(
       async (service) => {
         const person = visitor(service.url)
@@ -299,7 +297,7 @@ describe('POST /sign-in', () => {
       expect((await post(known, emailOf.admin, testPassword)).status).toBe(303)
     }))
 
-  test('stops a known browser that guesses, and answers the session of another account as a stranger', () =>
+  test('stops a known browser that guesses, and trusts it for no other account', () =>
     withService(async (service) => {
       const known = await signedIn(service, 'admin')
       for (let at = 0; at < signInAttemptsMax; at += 1) {

@@ -15,7 +15,7 @@ afterEach(() => service.stop())
 const hour = 3_600_000
 
 describe('sign-in', () => {
-  test('opens a session in a cookie that only this host gets back, and that no script reads', async () => {
+  test('opens a session in a cookie for this host alone, hidden from scripts', async () => {
     const person = visitor(service.url)
     await person.get('/sign-in')
     const answer = await person.post('/sign-in', { email: emailOf.admin, password: testPassword, next: '/operators' })
@@ -34,7 +34,7 @@ describe('sign-in', () => {
     expect(JSON.stringify(await service.log.readAll({ limit: 100 }))).not.toContain(secret)
   })
 
-  test('says the same of a wrong password and of an unknown e-mail', async () => {
+  test('answers a wrong password and an unknown e-mail alike', async () => {
     const bodies = []
     for (const email of [emailOf.admin, 'nobody@example.org']) {
       const person = visitor(service.url)
@@ -48,7 +48,7 @@ describe('sign-in', () => {
     expect(bodies[0]).toBe(bodies[1])
   })
 
-  test('says so to a browser that keeps no cookie', async () => {
+  test('tells a browser without cookies the reason', async () => {
     const person = visitor(service.url)
     await person.get('/sign-in')
     person.cookies.clear()
@@ -63,7 +63,7 @@ describe('sign-in', () => {
     expect(answer.body).not.toContain('hunter2hunter2')
   })
 
-  test('begins a new session whatever cookie came along', async () => {
+  test('begins a new session whatever cookie was sent', async () => {
     const person = visitor(service.url)
     person.cookies.set('__Host-cellarbook', 'chosen-by-somebody-else')
     await person.get('/sign-in')
@@ -71,7 +71,7 @@ describe('sign-in', () => {
     expect(person.cookies.get('__Host-cellarbook')).toMatch(/^[0-9A-Za-z]{43}$/)
   })
 
-  test('ends to the millisecond when the session’s time is over', async () => {
+  test('ends to the millisecond when the session expires', async () => {
     const person = await signedIn(service, 'admin')
     for (let usedMs = hour; usedMs < sessionMsMax; usedMs += hour) {
       service.clock.advance(hour)
@@ -96,7 +96,7 @@ describe('sign-in', () => {
     expect((await person.get('/cellars')).status).toBe(303)
   })
 
-  test('makes the browser clear its cache at sign-out, and keeps the cookie of a known browser', async () => {
+  test('clears the browser’s cache at sign-out, and keeps it known', async () => {
     const person = await signedIn(service, 'admin')
     const device = person.cookies.get('__Host-cellarbook-device') ?? ''
     const out = await person.post('/sign-out', {})
@@ -106,7 +106,7 @@ describe('sign-in', () => {
     expect((await person.get('/sign-in')).headers.has('clear-site-data')).toBe(false)
   })
 
-  test('takes a form after the session’s end nowhere, and says that nothing was changed', async () => {
+  test('refuses a form after the session’s end, and says that nothing changed', async () => {
     const person = await signedIn(service, 'admin')
     await person.get('/cellars/new')
     service.clock.advance(sessionMsMax)
@@ -116,14 +116,14 @@ describe('sign-in', () => {
     expect(service.core.projections.cellars.get('late')).toBeNull()
   })
 
-  test('tells whoever comes first how to get in at all', async () => {
+  test('tells the first visitor how to create an admin', async () => {
     const fresh = await startService()
     expect((await visitor(fresh.url).get('/sign-in')).body).toContain('There is no account yet.')
     await fresh.stop()
     expect((await visitor(service.url).get('/sign-in')).body).not.toContain('There is no account yet.')
   })
 
-  test('goes on to a path of ours, and to no other site', async () => {
+  test('leads to a path of ours, and to no other site', async () => {
     for (const next of [
       '//evil.example',
       '/\\evil.example',
@@ -145,7 +145,7 @@ describe('safeNext()', () => {
     expect(safeNext('/cellars/a%2Fb/readings')).toBe('/cellars/a%2Fb/readings')
   })
 
-  test('never answers what a browser would take for another site', () => {
+  test('never returns a path that a browser takes for another site', () => {
     for (const text of ['', 'x', '//x', '///x', '/\\x', '\\\\x', '/\r\n/x', ' //x', 'http:/x', '/..//x', '/.//x']) {
       const next = safeNext(text)
       expect([text, new URL(next, 'http://here.example').origin]).toEqual([text, 'http://here.example'])
@@ -162,7 +162,7 @@ describe('a one-time link', () => {
   }
   const choice = { email: 'First@Example.org', password: testPassword, password_again: testPassword }
 
-  test('makes the first admin, signs in, and opens nothing after that', async () => {
+  test('makes the first admin, signs in, and is then spent', async () => {
     const path = await linkFor(null)
     const person = visitor(service.url)
     expect((await person.get(path)).body).toContain('You will be an admin: you can create')
@@ -180,7 +180,7 @@ describe('a one-time link', () => {
     expect(service.core.projections.operators.list()).toHaveLength(3)
   })
 
-  test('says what whoever opens it becomes, whether first or not, and by what role', async () => {
+  test('shows the role that it gives, and whether the admin is first', async () => {
     const fresh = await startService()
     const first = (await visitor(fresh.url).get(await linkFor(null, 'admin', fresh))).body
     expect(first).toContain('Set up Cellarbook')
@@ -196,17 +196,17 @@ describe('a one-time link', () => {
     }
   })
 
-  test('that is spent sends nobody to a command that would make another operator', async () => {
+  test('that is spent suggests no command for a new operator', async () => {
     const { body } = await visitor(service.url).get('/link/spent')
     expect(body).toContain('operator link --email you@example.com')
   })
 
-  test('is not spent by being looked at', async () => {
+  test('is not spent by a GET', async () => {
     const path = await linkFor(null)
     for (let look = 0; look < 3; look += 1) expect((await visitor(service.url).get(path)).status).toBe(200)
   })
 
-  test('is spent once by two who send it at the same moment', async () => {
+  test('is spent once by two forms at the same moment', async () => {
     const path = await linkFor(null)
     const [ada, bob] = [visitor(service.url), visitor(service.url)]
     await Promise.all([ada.get(path), bob.get(path)])
@@ -215,7 +215,7 @@ describe('a one-time link', () => {
     expect(service.core.projections.operators.list()).toHaveLength(3)
   })
 
-  test('shows what was wrong at its field, keeps the e-mail, and stays unspent', async () => {
+  test('shows a fault at its field, and stays unspent', async () => {
     const path = await linkFor(null)
     const person = visitor(service.url)
     await person.get(path)
@@ -234,7 +234,7 @@ describe('a one-time link', () => {
     expect((await person.post(path, choice)).status).toBe(303)
   })
 
-  test('of another’s account gives nobody an account of their own choice', async () => {
+  test('for one account cannot open another account', async () => {
     const path = await linkFor('eva@example.org')
     const person = visitor(service.url)
     await person.get(path)
@@ -243,7 +243,7 @@ describe('a one-time link', () => {
     expect(service.core.projections.operators.get('eva@example.org')).not.toBeNull()
   })
 
-  test('for a lost password ends every session that is open', async () => {
+  test('for a lost password ends every open session', async () => {
     const before = await signedIn(service, 'admin')
     const path = await linkFor(emailOf.admin)
     const person = visitor(service.url)
@@ -254,7 +254,7 @@ describe('a one-time link', () => {
     expect((await person.get('/cellars')).status).toBe(200)
   })
 
-  test('leaves its secret in no log line', async () => {
+  test('leaves its secret out of log lines', async () => {
     const path = await linkFor(null)
     const person = visitor(service.url)
     await person.get(path)

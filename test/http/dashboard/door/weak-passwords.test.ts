@@ -75,7 +75,7 @@ const accepted = [
 ]
 
 describe('the page of a link', () => {
-  test('refuses passwords that are easy to guess, at their field, and the link stays unspent', async () => {
+  test('refuses a weak password at its field, and stays unspent', async () => {
     const path = await newLink()
     const person = visitor(service.url)
     expect((await person.get(path)).body).toContain('Do not use a common password')
@@ -120,7 +120,7 @@ describe('the page of a link', () => {
   })
 })
 
-test('a password change refuses the same passwords, after the old one was right', async () => {
+test('a password change refuses weak passwords, after the old one was right', async () => {
   const { operators } = service.core
   const begun = await operators.signIn({ email: emailOf.admin, password: testPassword }, fromSomewhere, 'request')
   if (!begun.ok) throw new Error(begun.refusal.kind)
@@ -132,7 +132,7 @@ test('a password change refuses the same passwords, after the old one was right'
   expect(await change(testPassword, 'ada@example.org')).toMatchObject({
     refusal: { kind: 'invalid_field', field: 'password', rule: expect.stringContaining(ofNames) },
   })
-  // The old one was compared, and the new one not hashed.
+  // The new one was not hashed.
   expect(hasher.begun.slice(hashes)).toEqual([testPassword])
   expect(await change(testPassword, 'glacier tumble orbit pickle')).toMatchObject({ ok: true })
 })
@@ -147,7 +147,7 @@ describe('a judgement', () => {
     expect(await judge(`x7Gq!pL0vZ2m${dull}`, context)).toBeNull()
   })
 
-  test('is there when its thread has ended, so that no hash begins beside it', async () => {
+  test('waits for the end of its thread, so no hash runs beside it', async () => {
     let hasEnded = false
     const { Worker: Real } = globalThis
     globalThis.Worker = class extends Real {
@@ -166,7 +166,7 @@ describe('a judgement', () => {
     }
   })
 
-  test('that throws does not tell what, since it could quote the password', async () => {
+  test('that throws hides the message, which could quote the password', async () => {
     const thread = new Worker(new URL('../../../../src/password-judge/judge-thread.ts', import.meta.url).href)
     const answer = Promise.withResolvers<unknown>()
     thread.onmessage = ({ data }) => answer.resolve(data)
@@ -176,7 +176,6 @@ describe('a judgement', () => {
     thread.terminate()
   })
 
-  /** A thread that does this. */
   const threadOf = (program: string): URL => new URL(`data:text/javascript,${encodeURIComponent(program)}`)
   const broken: readonly (readonly [how: string, thread: URL, why: string])[] = [
     ['does not begin', threadOf('throw new Error("no module")'), 'the thread failed'],
@@ -198,7 +197,7 @@ describe('a judgement', () => {
       const judged = judgements()
       if (how === 'never ends') for (let at = 0; at < 2; at += 1) await schedule.advance(passwordJudgementMsMax)
       expect(await judged).toEqual(['names', 'names', null, null])
-      // The names need no thread: only the last two passwords were for one.
+      // Passwords from names need no thread.
       expect(told).toHaveLength(2)
       for (const fault of told) expect(fault).toStartWith(why)
     })

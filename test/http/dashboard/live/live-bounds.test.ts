@@ -19,16 +19,15 @@ import { until } from '../../../support/until.ts'
 
 let service: Service
 let timers: DrivenSchedule
-/** Turns of the event loop that live pages have asked for. */
 let turns: number
-/** What renderings have taken, ms: they take as long as a test says. */
+/** The time of all renderings, which a test sets. */
 let renderingMs: number
 let costMsOf: (cellar: string) => number
-/** The cellars whose readings were rendered, in order. */
+/** Cellars in the order of their renderings. */
 let rendered: string[]
 let connections: RawConnection[]
 
-/** Counts each rendering of a cellar's readings, and lets it take its time. */
+/** Counts renderings, and lets them take time. */
 const countedCore = (core: Core): Core => {
   const { readings } = core.projections
   const counted = {
@@ -91,7 +90,6 @@ afterEach(async () => {
   await service.stop()
 })
 
-/** The cookie of a session that has just begun. Sixteen of each operator. */
 const signIn = async (session = 0): Promise<string> => {
   const input = { email: emailOf(Math.floor(session / 16)), password: testPassword }
   const answer = await service.core.operators.signIn(input, fromSomewhere, 'test')
@@ -117,7 +115,7 @@ const openAll = async (pathsOf: readonly string[], cookies: readonly string[]): 
   return streams
 }
 
-/** One after the other: only a few passwords of one network may wait at the same time. */
+/** One by one: the queue takes only a few passwords of one network. */
 const sessions = async (count: number): Promise<readonly string[]> => {
   const cookies: string[] = []
   for (let session = 0; session < count; session += 1) cookies.push(await signIn(session))
@@ -136,7 +134,7 @@ const tick = async (): Promise<void> => {
 }
 
 describe('the streams of one session', () => {
-  test(`are at most ${liveStreamsPerSessionMax}: the next one ends the oldest, which says why`, async () => {
+  test(`are at most ${liveStreamsPerSessionMax}: the next one ends the oldest`, async () => {
     const [mine, other] = [await signIn(0), await signIn(1)]
     const theirs = await open(paths.liveCellars(), other)
     const first = await open(paths.liveCellars(), mine)
@@ -151,13 +149,13 @@ describe('the streams of one session', () => {
 })
 
 describe(`${liveStreamsMax} streams of 64 sessions`, () => {
-  /** All of them show the first page of all kegs. */
+  /** All show the first page of all kegs. */
   const sameAddress = (number: number): string => {
     const queries = [`x=${number}`, `page=1&x=${number}`, `x=${number}&page=${number + 2}`, `find=+&page=0${number}`]
     return `${paths.liveReadings(testCellar)}?${queries[number % queries.length]}`
   }
 
-  test('of the same page are rendered once a tick; the next one gets 429', async () => {
+  test('of one page are rendered once; another gets 429', async () => {
     const { key, keyId } = await service.createKey()
     const cookies = await sessions(64)
     const addresses = Array.from({ length: liveStreamsMax }, (_, number) => sameAddress(number))
@@ -182,7 +180,7 @@ describe(`${liveStreamsMax} streams of 64 sessions`, () => {
 })
 
 describe('addresses of live pages', () => {
-  test('that differ in nothing that is shown are one page, on every route', async () => {
+  test('that show the same are one page, on every route', async () => {
     const { keyId } = await service.createKey()
     const variants: readonly (readonly [string, readonly string[]])[] = [
       [paths.liveCellars(), ['', '?page=1', '?page=7', '?page=-1', '?x=1', '?status=revoked']],
@@ -204,7 +202,7 @@ describe('addresses of live pages', () => {
     expect(service.live.pages).toBe(variants.length + 1)
   })
 
-  test(`with more than ${kegFilterWordsMax} words to find are the page of the first ${kegFilterWordsMax}`, async () => {
+  test(`with more than ${kegFilterWordsMax} words find the first ${kegFilterWordsMax}`, async () => {
     const { key, keyId } = await service.createKey()
     const words = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']
     await service.post({ ...validReading, rack: 'abcd', keg: 'efgh' }, key)
@@ -225,7 +223,7 @@ describe('addresses of live pages', () => {
 })
 
 describe('the rendering of live pages', () => {
-  test('stops when its tick has no time left, and goes on there in the next', async () => {
+  test('stops when the tick’s time is spent, and continues later', async () => {
     const cellars = await createCellars(20)
     costMsOf = () => 9
     await openAll(
@@ -235,7 +233,6 @@ describe('the rendering of live pages', () => {
     const perTick = Math.ceil(liveRenderMsPerTick / 9)
     const all: string[] = []
     while (all.length < 3 * cellars.length) {
-      // Changes every page, with each tick anew.
       await service.core.cellars.rename(testCellar, `title ${all.length}`, testAsker)
       await service.core.cellars.rename(cellars[0] ?? '', `title ${all.length}`, testAsker)
       await tick()
@@ -248,7 +245,7 @@ describe('the rendering of live pages', () => {
     }
   })
 
-  test('finishes one page that takes all the time of its tick', async () => {
+  test('finishes a page that takes a whole tick', async () => {
     const cellars = await createCellars(3)
     costMsOf = () => liveRenderMsPerTick
     await openAll(
@@ -261,7 +258,7 @@ describe('the rendering of live pages', () => {
     }
   })
 
-  test('lets a slow page rest, and shows a fast one with each tick', async () => {
+  test('lets a slow page rest, but no fast page', async () => {
     const [slow = '', fast = ''] = await createCellars(2)
     costMsOf = (cellar) => (cellar === slow ? 40 : 0)
     await openAll([paths.liveReadings(slow), paths.liveReadings(fast)], [await signIn()])
@@ -275,7 +272,7 @@ describe('the rendering of live pages', () => {
     expect(times).toEqual({ [slow]: 3, [fast]: 3 * restsTicks })
   })
 
-  test('is not done again for what has not changed, until the next beat', async () => {
+  test('skips unchanged pages until the next heartbeat', async () => {
     const [cellar = ''] = await createCellars(1)
     await open(paths.liveReadings(cellar), await signIn())
     await tick()
@@ -287,7 +284,7 @@ describe('the rendering of live pages', () => {
     expect(rendered).toEqual([cellar])
   })
 
-  test('is not done for a browser that has no room for it', async () => {
+  test('skips a browser that has no room', async () => {
     const abort = new AbortController()
     let renderings = 0
     const body = service.live.open({

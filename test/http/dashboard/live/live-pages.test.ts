@@ -31,9 +31,7 @@ afterEach(async () => {
 
 type Watching = {
   readonly response: Response
-  /** All that has come so far. */
   text(): string
-  /** Waits until something that matches has come. */
   until(what: RegExp): Promise<string>
   readonly ended: Promise<void>
   leave(): void
@@ -74,14 +72,13 @@ const watch = async (path: string, person = admin, url = service.url): Promise<W
   return watching
 }
 
-/** Posts, and waits until pages can show it. */
 const postFolded = async (reading: unknown, { key, keyId }: { readonly key: string; readonly keyId: string }) => {
   const before = service.core.projections.readings.usage(keyId)?.accepted ?? 0
   await service.post(reading, key)
   await service.untilFolded(keyId, before + 1)
 }
 
-/** Lets beats pass until the page was pushed so: the log may tell of what was done a moment after its answer. */
+/** The projections may fold an event a moment after its answer. */
 const pushedUntil = async (isSo: () => boolean): Promise<void> => {
   while (!isSo()) await schedule.advance(livePushMs)
 }
@@ -90,7 +87,7 @@ const messages = (text: string): number => text.match(/^data: /gm)?.length ?? 0
 const pushes = (text: string): number => text.split('\n\n').filter((part) => part.startsWith('data:')).length
 
 describe('a live page', () => {
-  test('is an event stream that begins at once and catches up with what came since the page', async () => {
+  test('starts at once, and sends what changed since the page', async () => {
     await postFolded(validReading, await service.createKey())
     const watching = await watch(paths.liveReadings(testCellar))
     expect([watching.response.status, watching.response.headers.get('content-type')]).toEqual([
@@ -103,7 +100,7 @@ describe('a live page', () => {
     expect(await watching.until(/rack-17/)).toContain('id="cellar-readings"')
   })
 
-  test('shows a reading that comes while it is watched, as the page would', async () => {
+  test('shows a new reading as the page would', async () => {
     const key = await service.createKey()
     const watching = await watch(paths.liveReadings(testCellar))
     await schedule.advance(livePushMs)
@@ -122,7 +119,7 @@ describe('a live page', () => {
     expect(fragment).toContain(last.slice('data: '.length))
   })
 
-  test('is pushed once for all that came in between, however much that was', async () => {
+  test('is pushed once for many changes', async () => {
     const key = await service.createKey()
     const watching = await watch(paths.liveReadings(testCellar))
     await schedule.advance(livePushMs)
@@ -136,7 +133,7 @@ describe('a live page', () => {
     expect(pushes(watching.text())).toBe(2)
   })
 
-  test('is not pushed for what happens in another cellar', async () => {
+  test('is not pushed for changes in another cellar', async () => {
     await service.createKey()
     const other = await service.createKey({ cellar: 'elsewhere' })
     const watching = await watch(paths.liveReadings(testCellar))
@@ -148,7 +145,7 @@ describe('a live page', () => {
     expect(pushes(watching.text())).toBe(1)
   })
 
-  test('turns waiting for the first reading into the reading', async () => {
+  test('shows the first reading in place of waiting for it', async () => {
     const key = await service.createKey()
     const watching = await watch(paths.liveFirstReading(key.keyId))
     await schedule.advance(livePushMs * 3)
@@ -161,7 +158,7 @@ describe('a live page', () => {
     expect(come).not.toContain('19.75')
   })
 
-  test('shows a key’s change of state, and the list its change of tab', async () => {
+  test('shows a key’s new state, and moves it to another tab', async () => {
     const { keyId } = await service.createKey({ label: 'Pump' })
     const facts = await watch(paths.liveKey(keyId))
     const list = await watch(paths.liveKeys(testCellar, 'active', 1))
@@ -173,7 +170,7 @@ describe('a live page', () => {
     await pushedUntil(() => /pill revoked/.test(facts.text()) && /No active key/.test(list.text()))
   })
 
-  test('shows with a key’s change what became of it and who did that, and offers nothing any more that is so already', async () => {
+  test('shows who changed a key, and offers only what is still possible', async () => {
     const { keyId } = await service.createKey({ label: 'Pump' })
     const auditor = await signedIn(service, 'auditor')
     const [ours, theirs] = [await watch(paths.liveKey(keyId)), await watch(paths.liveKey(keyId), auditor)]
@@ -190,7 +187,7 @@ describe('a live page', () => {
     expect(pushed.slice(pushed.lastIndexOf('id="key-now"'))).not.toContain(paths.revokeKey(keyId))
   })
 
-  test('reads a key’s history from the log again when there is more of it, and not for each reading', async () => {
+  test('reads a key’s history again only when it has grown', async () => {
     const log = await openFreshLog()
     let reads = 0
     const read = (...args: Parameters<typeof log.read>) => {
@@ -215,7 +212,7 @@ describe('a live page', () => {
     await counted.core.keys.relabel(keyId, { label: 'Pump', note: '' }, testAsker)
     await until(() => counted.core.projections.keys.get(keyId)?.label === 'Pump')
     await pushedUntil(() => /KeyRelabelled/.test(watching.text()))
-    // As another node fences: nothing of the key itself changes.
+    // Another node's fence does not change the key.
     await log.append(readingsStream(keyId), 3, [
       {
         id: crypto.randomUUID(),
@@ -232,7 +229,7 @@ describe('a live page', () => {
     await log.close()
   })
 
-  test('stays alive when nothing happens: something comes with every beat', async () => {
+  test('gets a heartbeat when nothing happens', async () => {
     const { keyId } = await service.createKey()
     const watching = await watch(paths.liveFirstReading(keyId))
     await schedule.advance(liveHeartbeatMs)
@@ -241,7 +238,7 @@ describe('a live page', () => {
     await watching.until(/(: still here\n\n){3}/)
   })
 
-  test('shows with the next beat what time alone has changed', async () => {
+  test('shows changes by time with the next heartbeat', async () => {
     const { keyId } = await service.createKey({ expiresAt: service.clock.now() + 60_000 })
     const watching = await watch(paths.liveKey(keyId))
     await schedule.advance(livePushMs)
@@ -251,7 +248,7 @@ describe('a live page', () => {
     await watching.until(/pill expired/)
   })
 
-  test('keeps an auditor’s stream free of what only an admin may do', async () => {
+  test('shows an auditor no actions of admins', async () => {
     await service.createKey()
     const auditor = await signedIn(service, 'auditor')
     const [ours, theirs] = [
@@ -264,7 +261,7 @@ describe('a live page', () => {
   })
 })
 
-test('a live page of the list of cellars pushes that page alone', async () => {
+test('a live list of cellars pushes one page alone', async () => {
   const create = (cellar: string) => service.core.cellars.create({ cellar, title: '' }, testAsker)
   const before = service.core.projections.cellars.list().length
   for (let cellar = before; cellar <= cellarsPerPageMax; cellar += 1) await create(`c-${cellar}`)
@@ -276,7 +273,7 @@ test('a live page of the list of cellars pushes that page alone', async () => {
 })
 
 describe('a live stream', () => {
-  test('ends at once when the session is signed out, and tells the page to stop asking', async () => {
+  test('ends at once at sign-out, and tells the page to stop', async () => {
     const watching = await watch(paths.liveCellars())
     await schedule.advance(livePushMs)
     await admin.get('/cellars')
@@ -286,7 +283,7 @@ describe('a live stream', () => {
     expect(service.live.streams).toBe(0)
   })
 
-  test('ends at once when its operator gets another role, for which the page would be another, or is removed', async () => {
+  test('ends at once when its operator changes role or is removed', async () => {
     const otto = await signedIn(service, 'auditor')
     const changes = [
       () => service.core.operators.setRole(emailOf.auditor, 'admin', testAsker),
@@ -301,7 +298,7 @@ describe('a live stream', () => {
     }
   })
 
-  test('ends with the session’s time, without showing anything more', async () => {
+  test('ends when the session expires, without another push', async () => {
     const { key } = await service.createKey()
     const watching = await watch(paths.liveReadings(testCellar))
     await schedule.advance(livePushMs)
@@ -314,7 +311,7 @@ describe('a live stream', () => {
     expect(watching.text()).not.toContain('rack-17')
   })
 
-  test('is refused for good to a session that is known to be over', async () => {
+  test('is refused for good to an ended session', async () => {
     const [signedOut, replaced, expired] = [
       await signedIn(service, 'admin'),
       await signedIn(service, 'auditor'),
@@ -337,7 +334,7 @@ describe('a live stream', () => {
     }
   })
 
-  test('is asked for again until this node has heard of the session, and of the key or cellar, of another node', async () => {
+  test('is retried until this node knows the session, key or cellar', async () => {
     const log = await openFreshLog()
     const here = await startWithOperators({ log })
     const late = lateLog(log)
@@ -372,7 +369,7 @@ describe('a live stream', () => {
     await until(() => service.live.streams === 0)
   })
 
-  test('holds up no server that stops: all are closed, and no new one opens', async () => {
+  test('does not delay a stopping server', async () => {
     const watching = [await watch(paths.liveCellars()), await watch(paths.liveCellars())]
     service.live.close()
     await Promise.all(watching.map(({ ended }) => ended))
@@ -387,7 +384,7 @@ describe('a live stream', () => {
     expect([answer.status, service.live.streams]).toEqual([200, 0])
   })
 
-  test('costs the log nothing, however many watch', async () => {
+  test('causes no read of the log, for any number of viewers', async () => {
     const inner = await openFreshLog()
     let subscriptions = 0
     const subscribe = (...args: Parameters<typeof inner.subscribe>) => {
@@ -408,7 +405,7 @@ describe('a live stream', () => {
     await inner.close()
   })
 
-  test('shows what the projections learn late with the very next push', async () => {
+  test('shows late changes of the projections with the next push', async () => {
     const log = await openFreshLog()
     const late = lateLog(log)
     let isStarting = true
@@ -447,7 +444,7 @@ describe('a live stream', () => {
     log.comeBack()
     await timers.advance(liveHeartbeatMs)
     while ((await shaken.post(validReading, key)).status !== 200) await turn()
-    // The projections follow the log again in their own time; pages show it with the next push after that.
+    // The projections follow the log again, and then the pages show it.
     await until(() => shaken.core.projections.readings.usage(keyId) !== null)
     await timers.advance(livePushMs)
     await watching.until(/rack-17/)

@@ -13,7 +13,6 @@ import { signedIn, startWithOperators, type Visitor } from '../visitor.ts'
 let service: Service
 let schedule: DrivenSchedule
 let connections: RawConnection[]
-/** Streams that live pages have read, and what lets the reads go on. */
 let reads: string[]
 let answerReads: () => void
 
@@ -62,7 +61,7 @@ const post = async ({ key, keyId }: Key): Promise<void> => {
   await service.untilFolded(keyId, before + 1)
 }
 
-/** A key whose first reading is not its last, so that a page reads it from the log. */
+/** With two readings, so that a page reads the first from the log. */
 const usedKey = async (): Promise<Key> => {
   const key = await service.createKey()
   await post(key)
@@ -73,15 +72,14 @@ const usedKey = async (): Promise<Key> => {
 const pushes = (connection: RawConnection): number => connection.received().match(/^data: /gm)?.length ?? 0
 const heartbeats = (connection: RawConnection): number => connection.received().match(/: still here/g)?.length ?? 0
 
-/** Changes every page of cellars, and lets them be pushed. */
 const changeAndTick = async (title: string): Promise<void> => {
   await service.core.cellars.rename(testCellar, title, testAsker)
   await until(() => service.core.projections.cellars.get(testCellar)?.title === title)
   await schedule.advance(livePushMs)
 }
 
-describe('a live page that waits for the store', () => {
-  test('holds up no other page and no heartbeat, is not rendered twice, and is pushed when the store answers', async () => {
+describe('a page that waits for the store', () => {
+  test('delays no other page and no heartbeat', async () => {
     const admin = await signedIn(service, 'admin')
     const { keyId } = await usedKey()
     const slow = await watch(paths.liveFirstReading(keyId), admin)
@@ -98,7 +96,7 @@ describe('a live page that waits for the store', () => {
     await until(() => pushes(slow) === 1)
   })
 
-  test('does not rest for the time that it waited', async () => {
+  test('does not rest for its wait', async () => {
     const admin = await signedIn(service, 'admin')
     const key = await usedKey()
     const slow = await watch(paths.liveFirstReading(key.keyId), admin)
@@ -111,7 +109,7 @@ describe('a live page that waits for the store', () => {
     expect(reads.length).toBe(before + 1)
   })
 
-  test(`is not begun while ${liveStoreWaitsMax} others wait, and pages that read no log go on`, async () => {
+  test(`is not started while ${liveStoreWaitsMax} others wait`, async () => {
     const keys: Key[] = []
     for (let count = 0; count <= liveStoreWaitsMax; count += 1) keys.push(await usedKey())
     const watching: RawConnection[] = []
@@ -129,7 +127,7 @@ describe('a live page that waits for the store', () => {
         .toSorted(),
     )
     await until(() => pushes(readings) === 1)
-    // Each rendering asks for its key once.
+    // Each rendering gets its key once.
     const { keys: known } = service.core.projections
     const get = known.get.bind(known)
     let rendered = 0
