@@ -8,6 +8,7 @@ import type { ThrottledAttempt } from './sign-in-throttle.ts'
 type Answer<T> = Outcome<T, CommandRefusal>
 
 export type PasswordAttempt = {
+  readonly visit: Visit
   readonly email: string
   readonly isAccount: boolean
   /** From `knownBrowser`. */
@@ -19,8 +20,7 @@ export type PasswordAttempt = {
 /** Counts the attempt before the command compares the password, so that simultaneous attempts all count. */
 export const withPasswordAttempt = async <T>(
   { throttle, traces }: DashboardDeps,
-  visit: Visit,
-  { email, isAccount, device, wrong }: PasswordAttempt,
+  { visit, email, isAccount, device, wrong }: PasswordAttempt,
   compare: () => Promise<Answer<T>>,
 ): Promise<Answer<T> | ThrottledAttempt> => {
   const trace = (reason: SignInReason): void =>
@@ -46,7 +46,7 @@ export const withOwnPassword = <T>(
 ): Promise<Answer<T> | ThrottledAttempt> => {
   const { email } = visit.session
   const device = knownBrowser(deps, visit, email)
-  return withPasswordAttempt(deps, visit, { email, isAccount: true, device, wrong: 'wrong_own_password' }, compare)
+  return withPasswordAttempt(deps, { visit, email, isAccount: true, device, wrong: 'wrong_own_password' }, compare)
 }
 
 export const tooManyAttempts = async (

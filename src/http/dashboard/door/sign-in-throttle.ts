@@ -1,3 +1,13 @@
+/**
+ * Counts password attempts of the last 15 minutes (docs/decisions/022-a-flood-of-sign-ins-keeps-nobody-out.md):
+ *
+ * - By account. Its counter is never dropped.
+ * - By e-mail without an account, in another table: invented e-mails drop only each other's counters.
+ * - By address. An IPv6 address counts for its /64 and its /48, so one /48 cannot fill a table.
+ * - By known browser, instead of all others: strangers do not lock it out.
+ *
+ * Strangers can lock an account for unknown browsers. A one-time link still works.
+ */
 import { signInAttemptsMax, signInSiteAttemptsMax, signInSubjectsMax, signInWindowMs } from '../../../limits.ts'
 import { networkOf, siteOf } from '../../client-address.ts'
 
@@ -25,16 +35,6 @@ type Count = {
   readonly reason: ThrottledAttempt['reason']
 }
 
-/**
- * Counts password attempts of the last 15 minutes (docs/decisions/022-a-flood-of-sign-ins-keeps-nobody-out.md):
- *
- * - By account. Its counter is never dropped.
- * - By e-mail without an account, in another table: invented e-mails drop only each other's counters.
- * - By address. An IPv6 address counts for its /64 and its /48, so one /48 cannot fill a table.
- * - By known browser, instead of all others: strangers do not lock it out.
- *
- * Strangers can lock an account for unknown browsers. A one-time link still works.
- */
 export class SignInThrottle {
   readonly #accounts = new Attempts({ attemptsMax: signInAttemptsMax, subjectsMax: null })
   readonly #devices = new Attempts({ attemptsMax: signInAttemptsMax, subjectsMax: null })

@@ -1,3 +1,10 @@
+/**
+ * Pushes fragments to all open live pages (docs/decisions/024-live-pages-have-a-budget.md).
+ *
+ * Every `livePushMs` a tick queues the pages that have changed or have outdated streams. They are rendered until the tick's
+ * time is spent (`live-render-queue.ts`). The next tick continues there. Each message is a whole rendering, so a stream
+ * without room skips some.
+ */
 import type { Core } from '../../../actors/core.ts'
 import type { Schedule } from '../../../actors/schedule.ts'
 import type { RecordedEvent } from '../../../domain/events.ts'
@@ -16,7 +23,7 @@ import { type RequestLines, thrownError } from '../../request-lines.ts'
 import type { Pause } from '../show/pauses.ts'
 import { LiveChanges, type Topic } from './live-changes.ts'
 import { LiveRenderQueue, type NextRendering, type RenderingTurns } from './live-render-queue.ts'
-import { endMessages, heartbeat, type LiveStream, serverSentEvent, openLiveStream } from './live-stream.ts'
+import { endMessages, heartbeat, type LiveStream, openLiveStream, serverSentEvent } from './live-stream.ts'
 
 export type LivePage = {
   /** Pages of the same name are rendered once for all their streams. */
@@ -60,13 +67,6 @@ type OpenPage = {
 /** `passedMs`: a steady clock, ms. */
 export type LiveTiming = { readonly schedule: Schedule; readonly passedMs: () => number }
 
-/**
- * Pushes fragments to all open live pages (docs/decisions/024-live-pages-have-a-budget.md).
- *
- * Every `livePushMs` a tick queues the pages that have changed or have outdated streams. They are rendered until the tick's
- * time is spent (`live-render-queue.ts`). The next tick continues there. Each message is a whole rendering, so a stream
- * without room skips some.
- */
 export class LivePages {
   readonly #core: Core
   readonly #lines: RequestLines

@@ -1,3 +1,10 @@
+/**
+ * Each turn of the event loop runs one piece of one rendering, so that readings do not wait for pages. When the pieces of a
+ * tick have taken `liveRenderMsPerTick`, the queue waits for the next tick.
+ *
+ * A piece that has not ended with its turn waits for the store. Meanwhile other renderings run. The rendering then calls
+ * `pause` to queue again. The time of the wait is not counted.
+ */
 import type { Schedule } from '../../../actors/schedule.ts'
 import { liveRenderMsPerTick } from '../../../limits.ts'
 import type { Pause } from '../show/pauses.ts'
@@ -16,13 +23,6 @@ export type RenderingTurns = {
 /** The next rendering to start. Its promise never rejects. */
 export type NextRendering = () => ((turns: RenderingTurns) => Promise<void>) | null
 
-/**
- * Each turn of the event loop runs one piece of one rendering, so that readings do not wait for pages. When the pieces of a
- * tick have taken `liveRenderMsPerTick`, the queue waits for the next tick.
- *
- * A piece that has not ended with its turn waits for the store. Meanwhile other renderings run. The rendering then calls
- * `pause` to queue again. The time of the wait is not counted.
- */
 export class LiveRenderQueue {
   readonly #schedule: Schedule
   readonly #passedMs: () => number

@@ -10,7 +10,7 @@ import { cellarsPerPageMax, kegsPerPageMax, keysPerPageMax } from '../../../limi
 import { cellarListOf } from '../show/cellar-views.ts'
 import { historyPage, watchedHistory } from '../show/history-views.ts'
 import { keyListOf, keyListQuery, keysByStatus, keyViewOf } from '../show/key-views.ts'
-import { askedPage, pagesOf } from '../show/paging.ts'
+import { pagesOf, requestedPage } from '../show/paging.ts'
 import { waitForTurn } from '../show/pauses.ts'
 import { foundKegs, type ReadingsWanted, readingsOf, readingsQuery, readingView } from '../show/reading-views.ts'
 import { cellarInPath, type DashboardDeps, keyInPath, type Route, type SignedInVisit } from '../visit.ts'
@@ -38,7 +38,7 @@ export const liveRoutes = (deps: DashboardDeps): readonly Route[] => {
 
 const cellarsPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole => {
   const { clock, projections } = deps.core
-  const page = Math.min(askedPage(visit.query), pagesOf(projections.cellars.list().length, cellarsPerPageMax))
+  const page = Math.min(requestedPage(visit.query), pagesOf(projections.cellars.list().length, cellarsPerPageMax))
   return {
     name: ['cellars', page],
     topic: 'all',
@@ -83,7 +83,7 @@ const keysPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole | 
     topic: { cellar },
     readsStore: true,
     render: async (pause) => {
-      const list = await keyListOf(deps, cellar, { status, page }, now())
+      const list = await keyListOf(deps, { cellar, status, page }, now())
       await pause()
       return <KeyList {...list} nowMs={now()} isAdmin={isAdmin(visit)} />
     },
@@ -94,7 +94,7 @@ const keyPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<PageW
   const { core } = deps
   const key = keyInPath(deps, visit)
   if (key === null) return null
-  const asked = askedPage(visit.query)
+  const asked = requestedPage(visit.query)
   // The first page exists, so the log need not be read.
   const page = asked === 1 ? 1 : historyPage(await readKeyEvents(core, key.keyId), asked).page
   const history = watchedHistory(core, key.keyId, page)

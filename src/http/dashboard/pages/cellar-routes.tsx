@@ -4,7 +4,7 @@ import { ReadingsPage } from '../../../../views/cellars/readings-page.tsx'
 import { paths } from '../../../../views/paths.ts'
 import { htmlPage, noFaults, notFound, placedFaults, refusedPage, seeOther, toCellars } from '../page-answers.tsx'
 import { cellarListOf, cellarView } from '../show/cellar-views.ts'
-import { askedPage } from '../show/paging.ts'
+import { requestedPage } from '../show/paging.ts'
 import { waitForTurn } from '../show/pauses.ts'
 import { readingsOf, readingsQuery } from '../show/reading-views.ts'
 import { askerOf, cellarInPath, type DashboardDeps, type Route, type SignedInVisit } from '../visit.ts'
@@ -25,7 +25,7 @@ export const cellarRoutes = (deps: DashboardDeps): readonly Route[] => [
 
 const showCellars = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const { nowMs } = visit
-  const { cellars, page, pages } = await cellarListOf(deps, askedPage(visit.query), { nowMs, pause: waitForTurn })
+  const { cellars, page, pages } = await cellarListOf(deps, requestedPage(visit.query), { nowMs, pause: waitForTurn })
   await waitForTurn()
   return htmlPage(visit, <CellarsPage shell={visit.shell} cellars={cellars} page={page} pages={pages} />)
 }

@@ -25,7 +25,11 @@ export const keyListRoutes = (deps: DashboardDeps): readonly Route[] => [
 const showKeys = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
-  const { cellar: _, ...list } = await keyListOf(deps, cellar.cellar, keyListQuery(visit.query), visit.nowMs)
+  const { cellar: _, ...list } = await keyListOf(
+    deps,
+    { cellar: cellar.cellar, ...keyListQuery(visit.query) },
+    visit.nowMs,
+  )
   const { baseUrl } = visit.origin
   await waitForTurn()
   return htmlPage(visit, <KeysPage shell={visit.shell} cellar={cellarView(cellar)} {...list} baseUrl={baseUrl} />)

@@ -17,7 +17,7 @@ import { type Faults, htmlPage, noFaults, notFound, placedFaults, refusedPage, s
 import { cellarView } from '../show/cellar-views.ts'
 import { historyPage, stateAtTyped } from '../show/history-views.ts'
 import { keyViewOf } from '../show/key-views.ts'
-import { askedPage } from '../show/paging.ts'
+import { requestedPage } from '../show/paging.ts'
 import { waitForTurn } from '../show/pauses.ts'
 import { askerOf, type DashboardDeps, keyInPath, type Route, type SignedInVisit } from '../visit.ts'
 
@@ -47,7 +47,7 @@ const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respo
       shell={{ ...visit.shell, notice: alreadyDoneText(visit.notice, key) ?? visit.shell.notice }}
       cellar={cellarView(cellarOfKey(deps, key))}
       apiKey={apiKey}
-      history={historyPage(events, askedPage(visit.query))}
+      history={historyPage(events, requestedPage(visit.query))}
       stateAt={then}
     />,
     then?.answer.kind === 'refused' ? 422 : 200,
@@ -97,7 +97,7 @@ const changesTyped = (
   })
 }
 
-type Asking = {
+type EditForm = {
   readonly key: KeyState
   readonly values: KeyFormValues
   readonly shown: Readonly<Record<string, string>>
@@ -107,7 +107,7 @@ type Asking = {
 const editPage = async (
   deps: DashboardDeps,
   visit: SignedInVisit,
-  { key, values, shown, faults = noFaults }: Asking,
+  { key, values, shown, faults = noFaults }: EditForm,
 ): Promise<string> => (
   <EditKeyPage
     shell={visit.shell}
@@ -167,12 +167,12 @@ const isExpiredOnceResumed = (key: KeyState, nowMs: number): boolean => key.revo
 
 type Acted = { readonly before: KeyState; readonly after: KeyState }
 
-type Asked = { readonly key: KeyState; readonly action: KeyAction; readonly faults?: Faults }
+type ConfirmForm = { readonly key: KeyState; readonly action: KeyAction; readonly faults?: Faults }
 
 const confirmPage = async (
   deps: DashboardDeps,
   visit: SignedInVisit,
-  { key, action, faults = noFaults }: Asked,
+  { key, action, faults = noFaults }: ConfirmForm,
 ): Promise<string> => {
   const values = { reason: visit.form('reason') }
   return (

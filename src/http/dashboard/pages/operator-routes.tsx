@@ -14,13 +14,13 @@ export const operatorRoutes = (deps: DashboardDeps): readonly Route[] => [
     path: paths.operators,
     get: {
       access: 'operator',
-      answer: (visit) => htmlPage(visit, operatorsPage(deps, visit, { email: '', role: 'auditor', own_password: '' })),
+      answer: (visit) => htmlPage(visit, operatorsPage(deps, visit, { values: emptyLink, faults: noFaults })),
     },
   },
   { path: paths.operatorLinks, post: { access: 'admin', answer: (visit) => issueLink(deps, visit) } },
   {
     path: '/operators/:email/role',
-    get: { access: 'admin', answer: (visit) => askRole(deps, visit) },
+    get: { access: 'admin', answer: (visit) => confirmRole(deps, visit) },
     post: { access: 'admin', answer: (visit) => setRole(deps, visit) },
   },
   {
@@ -38,14 +38,14 @@ export const operatorRoutes = (deps: DashboardDeps): readonly Route[] => [
 const emailOf = ({ params }: SignedInVisit): string => (params['email'] ?? '').toLowerCase()
 
 /** Asks for the other role. The form names it, so sending it twice changes nothing back. */
-const askRole = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+const confirmRole = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const role = deps.core.projections.operators.get(emailOf(visit))?.role
   return confirmPage(deps, visit, role === 'admin' ? 'auditor' : 'admin')
 }
 
 const setRole = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const role = roleOf(visit.form('role'))
-  if (role === null) return askRole(deps, visit)
+  if (role === null) return confirmRole(deps, visit)
   const changed = await deps.core.operators.setRole(emailOf(visit), role, askerOf(visit))
   if (!changed.ok) return confirmAgain(deps, visit, { change: role, refusal: changed.refusal })
   return seeOther(visit, paths.operators, { notice: 'role_changed' })
@@ -68,34 +68,37 @@ const endSessions = async (deps: DashboardDeps, visit: SignedInVisit): Promise<R
   return seeOther(visit, paths.operators, { notice: allBut === null ? 'sessions_ended' : 'other_sessions_ended' })
 }
 
-type AskedChange = Exclude<AccessChange, 'withdraw' | 'end_other_sessions'>
+type RequestedChange = Exclude<AccessChange, 'withdraw' | 'end_other_sessions'>
 
-const confirmPage = (deps: DashboardDeps, visit: SignedInVisit, change: AskedChange): Promise<Response> => {
-  const question = questionOf(deps, visit, change)
-  if (question === null) return notFound(visit)
-  return htmlPage(visit, <ConfirmAccessPage shell={visit.shell} {...question} fault={undefined} />)
+const confirmPage = (deps: DashboardDeps, visit: SignedInVisit, change: RequestedChange): Promise<Response> => {
+  const confirmation = confirmationOf(deps, visit, change)
+  if (confirmation === null) return notFound(visit)
+  return htmlPage(visit, <ConfirmAccessPage shell={visit.shell} {...confirmation} fault={undefined} />)
 }
 
-type Refused = { readonly change: AskedChange; readonly refusal: CommandRefusal }
+type Refused = { readonly change: RequestedChange; readonly refusal: CommandRefusal }
 
 const confirmAgain = (deps: DashboardDeps, visit: SignedInVisit, { change, refusal }: Refused): Promise<Response> => {
-  const question = questionOf(deps, visit, change)
-  if (question === null) return notFound(visit)
+  const confirmation = confirmationOf(deps, visit, change)
+  if (confirmation === null) return notFound(visit)
   const back = { href: paths.operators, words: 'Back to operators' }
   const again = (faults: Faults): JSX.Element => (
-    <ConfirmAccessPage shell={visit.shell} {...question} fault={faults['form']} />
+    <ConfirmAccessPage shell={visit.shell} {...confirmation} fault={faults['form']} />
   )
   return refusedPage(visit, refusal, { back, again })
 }
 
 /** Without an account, only an invitation can be withdrawn. */
-const questionOf = (deps: DashboardDeps, visit: SignedInVisit, asked: AskedChange) => {
+const confirmationOf = (deps: DashboardDeps, visit: SignedInVisit, requested: RequestedChange) => {
   const email = emailOf(visit)
   const operator = { email, isYou: email === visit.session.email }
   if (deps.core.projections.operators.get(email) !== null) {
-    return { operator, change: operator.isYou && asked === 'end_sessions' ? ('end_other_sessions' as const) : asked }
+    return {
+      operator,
+      change: operator.isYou && requested === 'end_sessions' ? ('end_other_sessions' as const) : requested,
+    }
   }
-  return asked === 'remove' && isInvited(deps, visit) ? { operator, change: 'withdraw' as const } : null
+  return requested === 'remove' && isInvited(deps, visit) ? { operator, change: 'withdraw' as const } : null
 }
 
 const isInvited = ({ core }: DashboardDeps, visit: SignedInVisit): boolean =>
@@ -105,7 +108,7 @@ const isInvited = ({ core }: DashboardDeps, visit: SignedInVisit): boolean =>
 const issueLink = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const values = { email: visit.form('email'), role: visit.form('role'), own_password: '' }
   const back = { href: paths.operators, words: 'Back to operators' }
-  const again = (faults: Faults) => operatorsPage(deps, visit, values, faults)
+  const again = (faults: Faults) => operatorsPage(deps, visit, { values, faults })
   const role = roleOf(values.role)
   if (role === null) return htmlPage(visit, again({ role: 'Choose admin or auditor.' }), 422)
   const issued = await issuedLink(deps, visit, { email: values.email, role })
@@ -140,12 +143,9 @@ const issuedLink = async (
 
 const roleOf = (text: string): Role | null => (text === 'admin' || text === 'auditor' ? text : null)
 
-const operatorsPage = (
-  deps: DashboardDeps,
-  visit: SignedInVisit,
-  values: Form<LinkField>['values'],
-  faults = noFaults,
-): JSX.Element => (
+const emptyLink: Form<LinkField>['values'] = { email: '', role: 'auditor', own_password: '' }
+
+const operatorsPage = (deps: DashboardDeps, visit: SignedInVisit, { values, faults }: Form<LinkField>): JSX.Element => (
   <OperatorsPage
     shell={visit.shell}
     operators={operatorRows(deps, visit)}

@@ -25,7 +25,7 @@ export const settingsRoutes = (deps: DashboardDeps): readonly Route[] => [
   { path: '/cellars/:cellar/policy', post: { access: 'admin', answer: (visit) => changePolicy(deps, visit) } },
   {
     path: '/cellars/:cellar/retention',
-    get: { access: 'admin', answer: (visit) => askForRetention(deps, visit) },
+    get: { access: 'admin', answer: (visit) => showRetentionConfirmation(deps, visit) },
     post: { access: 'admin', answer: (visit) => changeRetention(deps, visit) },
   },
 ]
@@ -73,7 +73,7 @@ const changePolicy = async (deps: DashboardDeps, visit: SignedInVisit): Promise<
   return refusedPage(visit, changed.refusal, { back: backTo(cellar), again })
 }
 
-const askForRetention = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+const showRetentionConfirmation = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
   const typed = visit.query.get('days') ?? ''
@@ -141,25 +141,25 @@ const durationOrNone = (form: FormFields, field: PolicyField): Typed<number | nu
   return typed === '' ? done(null) : parseDurationMs(typed, field)
 }
 
-type Typing = {
+type SentForm = {
   readonly rename?: EditForm<'title'>
   readonly policy?: EditForm<PolicyField>
   readonly retention?: Form<RetentionField>
 }
 
 /** The sent form as typed, the others with the saved values. */
-const settingsPage = (visit: SignedInVisit, cellar: CellarState, typing: Typing = {}): JSX.Element => (
+const settingsPage = (visit: SignedInVisit, cellar: CellarState, sent: SentForm = {}): JSX.Element => (
   <SettingsPage
     shell={visit.shell}
     cellar={cellarView(cellar)}
-    rename={typing.rename ?? asItIs(titleValues(cellar))}
-    policy={typing.policy ?? asItIs(policyValues(cellar.policy))}
-    retention={typing.retention ?? { values: { days: daysOf(cellar.policy.retentionMs) }, faults: {} }}
+    rename={sent.rename ?? savedForm(titleValues(cellar))}
+    policy={sent.policy ?? savedForm(policyValues(cellar.policy))}
+    retention={sent.retention ?? { values: { days: daysOf(cellar.policy.retentionMs) }, faults: {} }}
     defaultLimit={keyLimitDefault}
   />
 )
 
-const asItIs = <Values extends Readonly<Record<string, string>>>(values: Values) => ({
+const savedForm = <Values extends Readonly<Record<string, string>>>(values: Values) => ({
   values,
   shown: shownFieldOf(values),
   faults: {},

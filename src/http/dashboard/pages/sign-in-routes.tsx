@@ -31,7 +31,7 @@ const signIn = async (deps: DashboardDeps, visit: Visit): Promise<Response> => {
   const wrong = isAccount ? 'wrong_password' : 'no_such_account'
   const input = { email, password: visit.form('password') }
   const from = signInFrom(visit, { isKnown: device !== null })
-  const opened = await withPasswordAttempt(deps, visit, { email, isAccount, device, wrong }, () =>
+  const opened = await withPasswordAttempt(deps, { visit, email, isAccount, device, wrong }, () =>
     core.operators.signIn(input, from, visit.requestId),
   )
   const again = (faults: Faults) => signInPage(deps, visit, { next, faults })

@@ -3,7 +3,7 @@ import type { CellarState } from '../../../domain/cellar.ts'
 import { keyStatus } from '../../../domain/key.ts'
 import { cellarsPerPageMax, keysCountedPerPiece } from '../../../limits.ts'
 import type { DashboardDeps } from '../visit.ts'
-import { usedNow } from './key-views.ts'
+import { usedInWindow } from './key-views.ts'
 import { pageOf } from './paging.ts'
 import { type Pause, pauseEvery } from './pauses.ts'
 
@@ -44,7 +44,7 @@ const cellarRow = async (
     if (usage === null) continue
     accepted += usage.accepted
     lastReadingAt = Math.max(lastReadingAt ?? 0, usage.lastUsedAt)
-    const used = await usedNow(deps, key, nowMs)
+    const used = await usedInWindow(deps, key, nowMs)
     lately = lately === null || used === null ? null : lately + used
   }
   return { cellar, title, activeKeys, keys: all.length, accepted, lately, lastReadingAt }

@@ -9,18 +9,18 @@ import { historyRowsPerPageMax } from '../../../limits.ts'
 import { pageOf } from './paging.ts'
 
 /** Newest first. */
-export const historyPage = (events: readonly AuditEvent[], askedPage: number): HistoryView => {
-  const { shown, page, pages } = pageOf(historyOf(events).toReversed(), askedPage, historyRowsPerPageMax)
+export const historyPage = (events: readonly AuditEvent[], pageNumber: number): HistoryView => {
+  const { shown, page, pages } = pageOf(historyOf(events).toReversed(), pageNumber, historyRowsPerPageMax)
   return { rows: shown, page, pages }
 }
 
 /** Readings render a live page twice a second. It reads the log only if the history has changed. */
-export const watchedHistory = (core: Core, keyId: string, askedPage: number): (() => Promise<HistoryView>) => {
+export const watchedHistory = (core: Core, keyId: string, pageNumber: number): (() => Promise<HistoryView>) => {
   let last: { readonly revisions: string; readonly history: HistoryView } | null = null
   return async () => {
     const revisions = historyRevisions(core, keyId)
     if (last?.revisions === revisions) return last.history
-    const history = historyPage(await readKeyEvents(core, keyId), askedPage)
+    const history = historyPage(await readKeyEvents(core, keyId), pageNumber)
     last = { revisions, history }
     return history
   }

@@ -10,7 +10,7 @@ import {
 } from '../../../domain/key.ts'
 import { keysPerPageMax } from '../../../limits.ts'
 import type { DashboardDeps } from '../visit.ts'
-import { askedPage, pageOf } from './paging.ts'
+import { pageOf, requestedPage } from './paging.ts'
 
 export const keyViewOf = async (deps: DashboardDeps, key: KeyState, nowMs: number): Promise<KeyView> => {
   const { core, lastRefusals } = deps
@@ -34,7 +34,7 @@ export const keyViewOf = async (deps: DashboardDeps, key: KeyState, nowMs: numbe
     predecessor: predecessorOf(deps, key, nowMs),
     lastUsedAt: usage?.lastUsedAt ?? null,
     accepted: usage?.accepted ?? 0,
-    used: await usedNow(deps, key, nowMs),
+    used: await usedInWindow(deps, key, nowMs),
     lastRefusal:
       lastRefusal === null
         ? null
@@ -75,8 +75,8 @@ const predecessorOf = (deps: DashboardDeps, key: KeyState, nowMs: number): Prede
   return { keyId, label, status: keyStatus(old, nowMs), expiresAt, rotation: follows ? successorOf(deps, old) : null }
 }
 
-/** Readings in the key's window. A key whose last reading has left the window is not loaded. */
-export const usedNow = async ({ core }: DashboardDeps, key: KeyState, nowMs: number): Promise<number | null> => {
+/** A key whose last reading has left the window is not loaded. */
+export const usedInWindow = async ({ core }: DashboardDeps, key: KeyState, nowMs: number): Promise<number | null> => {
   const { windowMs } = core.projections.keys.effectiveLimit(key)
   const usage = core.projections.readings.usage(key.keyId)
   if (usage === null || usage.lastUsedAt + windowMs <= nowMs) return 0
@@ -92,21 +92,25 @@ export const keysByStatus = ({ core }: DashboardDeps, cellar: string, nowMs: num
   return keys
 }
 
-export const keyListOf = async (deps: DashboardDeps, cellar: string, query: KeyListQuery, nowMs: number) => {
-  const { active, expired, suspended, revoked, [query.status]: wanted } = keysByStatus(deps, cellar, nowMs)
+export const keyListOf = async (
+  deps: DashboardDeps,
+  { cellar, status, page: pageNumber }: KeyListQuery & { readonly cellar: string },
+  nowMs: number,
+) => {
+  const { active, expired, suspended, revoked, [status]: wanted } = keysByStatus(deps, cellar, nowMs)
   const counts = {
     active: active.length,
     expired: expired.length,
     suspended: suspended.length,
     revoked: revoked.length,
   }
-  const { shown, page, pages } = pageOf(wanted, query.page, keysPerPageMax)
+  const { shown, page, pages } = pageOf(wanted, pageNumber, keysPerPageMax)
   const keys = await Promise.all(shown.map((key) => keyViewOf(deps, key, nowMs)))
-  return { cellar, status: query.status, counts: counts satisfies KeyCounts, keys, page, pages }
+  return { cellar, status, counts: counts satisfies KeyCounts, keys, page, pages }
 }
 
 /** `?status=` and `?page=`. The default is the first tab and page. */
 export const keyListQuery = (query: URLSearchParams): KeyListQuery => {
   const status = query.get('status')
-  return { status: keyStatuses.find((known) => known === status) ?? 'active', page: askedPage(query) }
+  return { status: keyStatuses.find((known) => known === status) ?? 'active', page: requestedPage(query) }
 }

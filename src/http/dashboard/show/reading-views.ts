@@ -3,7 +3,7 @@ import type { KegListView, ReadingView } from '../../../../views/types.ts'
 import { type KeyState, keyStatus } from '../../../domain/key.ts'
 import { kegFilterCharsMax, kegFilterWordsMax, kegsPerPageMax } from '../../../limits.ts'
 import type { DashboardDeps } from '../visit.ts'
-import { askedPage, pageOf } from './paging.ts'
+import { pageOf, requestedPage } from './paging.ts'
 import { type Pause, runWithPauses } from './pauses.ts'
 
 /** With the present label of its key, or the key's id. */
@@ -27,7 +27,7 @@ export const readingsQuery = (query: URLSearchParams): ReadingsQuery => {
     typed,
     words: words.slice(0, kegFilterWordsMax),
     ignoredWords: words.slice(kegFilterWordsMax),
-    page: askedPage(query),
+    page: requestedPage(query),
   }
 }
 
