@@ -21,16 +21,16 @@ export class CopyRefused extends Error {
 
 export type CopyProgress = {
   readonly phase: 'copying' | 'verifying the source' | 'verifying the copy'
-  /** Events seen in this phase. Includes events that the target had before. */
+  /** Events seen in this phase, also those that the target already had. */
   readonly events: number
-  /** Approximate part of the log, 0 to 1. */
+  /** Approximate, 0 to 1. */
   readonly share: number
 }
 
 export type CopyParts = {
   readonly from: EventLog
   readonly to: EventLog
-  /** Accepted differences of the source's schema, for the copy's own record. */
+  /** Accepted differences of the source's schema. */
   readonly accepted?: readonly string[]
   readonly clock: Clock
   readonly entropy: Entropy
@@ -39,9 +39,10 @@ export type CopyParts = {
 }
 
 /**
- * Copies a log and compares the two (docs/protocol.md, "Copying a log"). Continues a copy that was interrupted. Nobody
- * may write to either log meanwhile. @throws CopyRefused when the target holds something else, a record cannot be read,
- * or the logs differ; Outage when a store is away too long: run it again
+ * Copies a log and compares the two (docs/protocol.md, "Copying a log"). Continues an interrupted copy. Nobody may
+ * write to either log meanwhile.
+ * @throws CopyRefused when the target holds something else, a record is unreadable, or the logs differ. Outage when a
+ * store is away too long: run it again.
  */
 export const copyLog = async (parts: CopyParts): Promise<LogDigest> => {
   const { from, to, onProgress } = parts
@@ -108,7 +109,6 @@ const copyPage = async (streams: TargetStreams, page: readonly RecordedEvent[]):
 const isUnreadable = (event: RecordedEvent): event is RecordedEvent<'RecordUnreadable'> =>
   event.type === 'RecordUnreadable'
 
-/** An event that cannot be read cannot be compared. */
 const unreadable = ({ stream, revision, data }: RecordedEvent<'RecordUnreadable'>): CopyRefused =>
   new CopyRefused(
     `Cannot copy revision ${revision} of "${stream}": ${data.why}. Copy with the version that wrote it, or a newer one`,
@@ -118,7 +118,7 @@ type Surely = <T>(work: () => Promise<T>) => Promise<T>
 type Logs = { readonly from: EventLog; readonly to: EventLog; readonly surely: Surely }
 
 type TargetStream = {
-  /** The last revision in the target; -1 if the stream is empty. */
+  /** -1: the stream is empty. */
   revision: number
   /** The first revision that the source still has. */
   readonly keptFrom: number
@@ -132,11 +132,11 @@ class TargetStreams {
     this.#logs = logs
   }
 
-  /** Appends the events that the target lacks. `run` holds consecutive events. */
+  /** `run` holds consecutive events. */
   async copy(stream: string, run: readonly RecordedEvent[]): Promise<void> {
     const target = await this.#get(stream)
     const fresh = run.filter(({ revision }) => revision > target.revision && revision >= target.keptFrom)
-    // Older ones may be purged records, which some engines show until they free the space.
+    // Older records may be purged, though some engines still show them.
     const unread = fresh.find(isUnreadable)
     if (unread !== undefined) throw unreadable(unread)
     for (const chunk of chunksOf(fresh.map(unplaced))) await this.#append(stream, target, chunk)
@@ -163,7 +163,7 @@ class TargetStreams {
     }
   }
 
-  /** No engine begins a stream at a later revision. So purged revisions are filled here, and truncated at the end. */
+  /** No engine begins a stream at a later revision. So purged revisions are filled here and truncated at the end. */
   async #holdVacant(stream: string, target: TargetStream, kept: RecordedEvent): Promise<void> {
     const revisions = { from: target.revision + 1, before: target.keptFrom }
     for (const chunk of chunksOf(vacancies(stream, revisions, kept))) await this.#append(stream, target, chunk)
@@ -182,8 +182,8 @@ class TargetStreams {
 }
 
 /**
- * Ids are derived, so that an append can be repeated. Metadata lacks `idempotency`, because its refused items, a
- * thousand times, would fit in no append.
+ * Derived ids make a retry safe. Without `idempotency`, since a thousand copies of its refused items would fit in no
+ * append.
  */
 function* vacancies(
   stream: string,
@@ -220,7 +220,7 @@ function* chunksOf(events: Iterable<NewEvent>): Generator<readonly NewEvent[]> {
 const bytesAtMost = ({ data, metadata }: NewEvent): number =>
   3 * (JSON.stringify(data).length + JSON.stringify(metadata).length) + 200
 
-/** Repeating is safe: an append with the same ids and revision is written once. */
+/** Safe: an append with the same ids and revision is written once. */
 const trying =
   (wait: CopyParts['wait']): Surely =>
   async (work) => {

@@ -10,17 +10,15 @@ const lockFileName = 'log.lock'
 const fileMode = 0o600
 const folderMode = 0o700
 
-/** The data folder cannot be created or written. */
 export class DataFolderUnwritable extends Error {
   override readonly name = 'DataFolderUnwritable'
 }
 
-/** Another user can change the data folder. */
 export class DataFolderShared extends Error {
   override readonly name = 'DataFolderShared'
 }
 
-/** Another process, or another log in this process, holds the data folder. */
+/** Another process or another log in this process holds it. */
 export class DataFolderHeld extends Error {
   override readonly name = 'DataFolderHeld'
 }
@@ -30,12 +28,12 @@ export class NotACellarbookLog extends Error {
   override readonly name = 'NotACellarbookLog'
 }
 
-/** A newer version wrote the log, in a format that this version does not know. */
+/** A newer version wrote the log. */
 export class NewerLogFormat extends Error {
   override readonly name = 'NewerLogFormat'
 }
 
-/** Somebody has changed the tables, indexes or triggers of the log's file. */
+/** Somebody has changed the schema of the log's file. */
 export class ChangedSchema extends Error {
   override readonly name = 'ChangedSchema'
 }
@@ -57,7 +55,7 @@ export const checkDataFolder = (
 }
 
 export type HoldOptions = {
-  /** False for an engine that stores the log elsewhere. Default: true. */
+  /** False: the engine stores the log elsewhere. Default: true. */
   readonly hasLog?: boolean
   readonly allowShared?: boolean
   /** Told of each warning of `checkDataFolder`. */
@@ -65,8 +63,8 @@ export type HoldOptions = {
 }
 
 /**
- * Creates the folder and its files, and holds the folder until `release` or the end of the process. The operating
- * system releases the lock even after a crash. The lock is a file of its own: a lock on the log would keep readers out.
+ * Creates the folder and holds it until `release` or the end of the process. The operating system releases the lock
+ * after a crash. A lock on the log itself would keep readers out.
  * @throws DataFolderUnwritable, DataFolderShared, DataFolderHeld
  */
 export const holdDataFolder = (
@@ -105,8 +103,8 @@ export const holdDataFolder = (
 }
 
 /**
- * Never opens an existing file. When a process closes a file, POSIX removes all its locks on that file, and this
- * process may already hold this folder.
+ * Never opens an existing file: closing a file removes all locks of the process on it (POSIX), and this process may
+ * hold this folder.
  */
 const makeFile = (path: string): void => {
   if (!existsSync(path)) {

@@ -1,22 +1,19 @@
-/** The port of the log: how events are stored, ordered, read and followed. The log knows nothing of keys or cellars. */
+/** The port of the log. It knows nothing of keys or cellars. */
 import type { NewEvent, RecordedEvent } from '../domain/events.ts'
 
-/** `none`: the stream must not exist. A number: the exact revision of its last event. */
+/** `none`: the stream must not exist. A number: the revision of its last event. */
 export type ExpectedRevision = 'none' | number
 
 export type AppendResult =
-  /**
-   * Durable. `events` may be empty for several readings: nobody asks for their positions, and an engine would have to
-   * read them.
-   */
+  /** Durable. `events` may be empty for several readings: an engine would have to read their positions. */
   | { readonly outcome: 'written'; readonly events: readonly RecordedEvent[] }
-  /** An earlier try has written the same ids at this revision. Nothing was written now. */
+  /** An earlier try has written the same ids at this revision. */
   | { readonly outcome: 'already_written'; readonly events: readonly RecordedEvent[] }
-  /** Nothing was written. `null`: the stream does not exist. */
+  /** `null`: the stream does not exist. */
   | { readonly outcome: 'conflict'; readonly currentRevision: number | null }
 
 export type ReadOptions = {
-  /** First revision, inclusive. Default: the first of the stream (forwards), or the last (backwards). */
+  /** First revision, inclusive. Default: the first (forwards) or last (backwards) of the stream. */
   readonly from?: number
   readonly direction?: 'forwards' | 'backwards'
   /** Events, 1 to `readPageEventsMax`. */
@@ -24,7 +21,7 @@ export type ReadOptions = {
 }
 
 export type ReadAllOptions = {
-  /** Position, exclusive. Default: the begin of the log (forwards), or its end (backwards). */
+  /** Position, exclusive. Default: the begin (forwards) or end (backwards) of the log. */
   readonly from?: number
   readonly direction?: 'forwards' | 'backwards'
   readonly limit: number
@@ -35,27 +32,25 @@ export type Subscriber = {
   onEvents(events: readonly RecordedEvent[]): void
   /** Called once, after all events from before the subscription. */
   onCaughtUp?(): void
-  /** The subscription failed. A new one can resume after the last delivered position. */
+  /** A new subscription can resume after the last delivered position. */
   onDropped?(cause: unknown): void
 }
 
 export type SubscribeOptions = {
   /** Exclusive. `null`: from the beginning. */
   readonly after: number | null
-  /** The category is the stream's name up to the first `-`. Default: all. */
+  /** Stream names up to the first `-`. Default: all. */
   readonly categories?: readonly string[]
 }
 
 export type Subscription = { unsubscribe(): void }
 
-/** Whether anything can be appended. */
 export type LogHealth = { readonly ok: true } | { readonly ok: false; readonly why: string }
 
-/** The log can still append something. */
 export type LogTrouble = { readonly kind: LogTroubleKind /** In the engine's words. */; readonly why: string }
 
 export type LogTroubleKind =
-  /** Readings are refused, because the disk is full. Everything else is written. */
+  /** The disk is full: only readings are refused. */
   | 'full'
   | 'unreadable'
   | 'unwritable'
@@ -64,44 +59,33 @@ export type LogTroubleKind =
   | 'space_unknown'
   | 'survived_fsync'
 
-/** An unreadable event throws `UndecodableEvent`. In a stream of records it is read as `RecordUnreadable`. */
+/** An unreadable event throws `UndecodableEvent`, or is a `RecordUnreadable` in a stream of records. */
 export interface EventLog {
-  /**
-   * Several nodes may write, and subscriptions may fall behind under load. An urgent follower subscribes to its own
-   * streams.
-   */
+  /** Several nodes may write, and subscriptions may lag. An urgent follower subscribes to its own streams. */
   readonly lags?: boolean
-  /**
-   * Appends all events or none, at consecutive revisions. Resolves when they are durable. @throws Outage, whose
-   * `outcome` says whether they may be written
-   */
+  /** All events or none, at consecutive revisions. Resolves when they are durable. @throws Outage */
   append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult>
-  /**
-   * Events of one stream, or empty. Includes every event that an append has answered with, and every revision that a
-   * conflict has named.
-   */
+  /** Empty for an unknown stream. Shows every event that an append has answered with, and every revision that a conflict has named. */
   read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]>
-  /** Events of the whole log, in position order. */
   readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]>
   subscribe(options: SubscribeOptions, subscriber: Subscriber): Subscription
   /**
-   * Deletes the readings or records of one stream before revision `before`. The last event of a stream stays.
-   * Afterwards reads begin at `before`; revisions and positions stay. `readAll` and subscriptions may show deleted
-   * events until the engine frees their space. Repeating is harmless, and finishes an interrupted truncation. An append
-   * at a deleted revision is not written. @throws Outage: truncate again. Error for a range that may not be deleted: a
-   * bug
+   * Deletes readings or records before revision `before`, but never the last event of a stream. Revisions and positions
+   * stay. `readAll` and subscriptions may show deleted events until the engine frees their space. Repeating finishes an
+   * interrupted truncation. An append at a deleted revision is not written.
+   * @throws Outage: truncate again. Error: the range may not be deleted.
    */
   truncate(stream: string, before: number): Promise<void>
   health(): LogHealth
   /** Default: none. */
   troubles?(): readonly LogTrouble[]
-  /** True while all readings are refused as `full`. Asking first saves the work of an append. */
+  /** All readings are refused as `full`. Asking first saves the work of an append. */
   readonly refusesReadings?: boolean
-  /** Waits for appends under way, refuses later appends, and releases the store. */
+  /** Waits for appends under way, and refuses later ones. */
   close(): Promise<void>
 }
 
-/** `outcome` says whether the append may be written all the same. */
+/** `outcome`: whether the append may be written all the same. */
 export class Outage extends Error {
   override readonly name = 'Outage'
   constructor(
@@ -114,7 +98,7 @@ export class Outage extends Error {
   }
 }
 
-/** This version cannot read a stored event. Nothing is skipped. */
+/** This version cannot read a stored event, and never skips one. */
 export class UndecodableEvent extends Error {
   override readonly name = 'UndecodableEvent'
   constructor(

@@ -1,12 +1,12 @@
 /**
- * Finds who else can reach the data folder. Another user who can write it can change the log, or answer commands in
- * place of the service. Parent folders are not checked: a replaced folder has another owner, which is found.
+ * Another user who can write the data folder can change the log, or answer commands in place of the service. Parent
+ * folders need no check: a replaced folder has another owner.
  */
 import { type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 export type FolderAccess = {
-  /** Another user can change the folder, so it is not opened. */
+  /** Another user can change the folder. */
   readonly faults: readonly string[]
   /** Others can read the folder, or a group of this user can write it. */
   readonly warnings: readonly string[]
@@ -18,7 +18,7 @@ export type Surroundings = {
   /** `null`: the system has no user ids. */
   readonly userId: number | null
   readonly groupIds: readonly number[]
-  /** `null`: the file is missing or cannot be read. Opening it gives the reason. */
+  /** `null`: it is missing or cannot be read. */
   look(path: string): Reached | null
 }
 
@@ -59,7 +59,7 @@ export const inspectDataFolder = (folder: string, surroundings: Surroundings): F
   const all = [itself, ...files]
 
   const foreign = all.filter(({ uid }) => uid !== userId && uid !== rootId)
-  // A private group, or a volume of Kubernetes. The group may have no other member.
+  // For example a private group, or a volume of Kubernetes.
   const isOwnGroup = ({ gid }: Found): boolean => groupIds.includes(gid)
   const open = all.filter((one) => writes(one, 'others') || (writes(one, 'group') && !isOwnGroup(one)))
   const shared = all.filter((one) => writes(one, 'group') && !open.includes(one))
@@ -101,7 +101,7 @@ const writes = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o2) !
 const reads = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o4) !== 0
 const enters = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o1) !== 0
 
-/** One sentence for all. It describes the first. */
+/** It describes the first. */
 const told = (found: readonly Found[], sentence: (first: Found, paths: string) => string): readonly string[] => {
   const [first] = found
   return first === undefined ? [] : [sentence(first, wordsOf(found))]

@@ -5,17 +5,16 @@ import type { EventLog } from './event-log.ts'
 import { pagesOfLog } from './pages-of-log.ts'
 
 export type LogDigest = {
-  /** SHA-256 of the whole log, 64 hex digits. The same on every engine. */
+  /** SHA-256, 64 hex digits. The same on every engine. */
   readonly digest: string
   readonly events: number
-  /** SHA-256 by stream, 64 hex digits. */
+  /** The same for each stream. */
   readonly streams: ReadonlyMap<string, string>
 }
 
 /**
- * The digest covers each stream's events with id, revision, time, data and metadata. It also covers the order of all
- * events except readings, which a copy may reorder. Positions and the log's own stream differ in a copy, so they are
- * left out.
+ * Covers each stream's events with id, revision, time, data and metadata, and the order of all events except readings.
+ * A copy may reorder readings, and has other positions.
  */
 export const digestLog = async (
   log: EventLog,
@@ -30,7 +29,7 @@ export const digestLog = async (
       if (event.stream === logStream) continue
       const stream = streams.get(event.stream) ?? { keptFrom: await firstRevision(log, event.stream), digest: '' }
       streams.set(event.stream, stream)
-      // Some engines show truncated events here until they free the space.
+      // Some engines still show truncated events here.
       if (event.revision < stream.keptFrom) continue
       const text = canonicalText(event)
       stream.digest = chained(stream.digest, text)
@@ -56,7 +55,7 @@ const chained = (before: string, text: string): string =>
 const canonicalText = ({ stream, revision, id, type, recordedAt, data, metadata }: RecordedEvent): string =>
   JSON.stringify([stream, revision, id, type, recordedAt, data, metadata], canonical)
 
-/** Engines order properties differently. JSON does not distinguish -0 from 0. */
+/** Engines order properties differently, and JSON has no -0. */
 const canonical = (_: string, value: unknown): unknown => {
   if (Object.is(value, -0)) return '-0'
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value

@@ -28,8 +28,8 @@ export class NotACopy extends Error {
 export type Naming = { readonly clock: Clock; readonly entropy: Entropy }
 
 /**
- * Returns the log's id, and creates it in a new log. If two nodes create it at once, one of them succeeds. A copy has
- * its own id, since its positions differ. @throws UnfinishedCopy, NotOurLog
+ * Returns the log's id, and creates it in a new log. If two nodes try at once, one succeeds.
+ * @throws UnfinishedCopy, NotOurLog
  */
 export const ensureLogCreated = async (log: EventLog, clock: Clock, entropy: Entropy): Promise<string> => {
   const known = identityOf(await readLogStream(log))
@@ -62,7 +62,7 @@ export const beginCopy = async (from: EventLog, to: EventLog, naming: Naming): P
   await append(to, -1, [...beginning, mark])
 }
 
-/** After this a service may use the copy. `accepted`: the accepted differences of the source's schema. */
+/** `accepted`: the accepted differences of the source's schema. */
 export const endCopy = async (
   to: EventLog,
   { digest, events, accepted }: LogDigest & { readonly accepted: readonly string[] },
@@ -73,7 +73,7 @@ export const endCopy = async (
   await append(to, target.length - 1, accepted.length === 0 ? [ended] : [ended, schemaAccepted(accepted, naming)])
 }
 
-/** Records an accepted schema once for the same differences. Otherwise repeated starts would fill the log. */
+/** Once for the same differences. Otherwise repeated starts would fill the log. */
 export const recordAcceptedSchema = async (
   log: EventLog,
   differences: readonly string[],

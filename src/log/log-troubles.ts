@@ -3,7 +3,6 @@ import { overloadedLooksMin, survivedFsyncLooks, troubleCalmLooks } from '../lim
 import { type LogTrouble, type LogTroubleKind, Outage } from './event-log.ts'
 import type { QueueRoom, Share } from './queue-room.ts'
 
-/** Troubles of a log that still works. */
 export class LogTroubles {
   readonly #full = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: troubleCalmLooks })
   readonly #unreadable = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: troubleCalmLooks })
@@ -11,7 +10,7 @@ export class LogTroubles {
   readonly #overloaded = new Trouble({ beginsAfterLooks: overloadedLooksMin, endsAfterLooks: overloadedLooksMin })
   readonly #survivedFsync = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: survivedFsyncLooks })
 
-  /** `writesFailForLooks`: failing writes are reported after this many looks in a row. 0: at once. */
+  /** Failing writes are reported after this many looks in a row. 0: at once. */
   constructor({ writesFailForLooks }: { readonly writesFailForLooks: number }) {
     this.#unwritable = new Trouble({ beginsAfterLooks: writesFailForLooks, endsAfterLooks: troubleCalmLooks })
   }
@@ -62,7 +61,6 @@ export class LogTroubles {
     this.#unreadable.note(why)
   }
 
-  /** The store is there again. Earlier failures say nothing about it. */
   cameBack(): void {
     this.#unwritable.end()
     this.#unreadable.end()

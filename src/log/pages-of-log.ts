@@ -8,7 +8,7 @@ export type Paging = {
   readonly limit: number
 }
 
-/** The whole log by position, page by page, so that memory stays small. No page is empty. */
+/** In position order. No page is empty. */
 export async function* pagesOfLog(log: EventLog, { after, limit }: Paging): AsyncGenerator<readonly RecordedEvent[]> {
   let from = after
   while (true) {
@@ -20,8 +20,5 @@ export async function* pagesOfLog(log: EventLog, { after, limit }: Paging): Asyn
   }
 }
 
-/**
- * Resolves in the event loop's next turn. Without it a long loop whose `await`s are answered at once lets no socket and
- * no timer run.
- */
+/** A long loop whose `await`s are answered at once needs it: otherwise no socket and no timer runs. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

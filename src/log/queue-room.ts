@@ -12,8 +12,8 @@ export const areReadings = (events: readonly NewEvent[]): boolean =>
   events.every(({ type }) => type === 'ReadingAccepted')
 
 /**
- * Bounds the appends that wait in front of a log, in events and bytes. Other events have extra room behind readings, so
- * that a full queue never refuses a revocation (docs/protocol.md, "Taking a right away").
+ * Bounds waiting appends in events and bytes. Other events have extra room, so that readings never keep a revocation
+ * out (docs/protocol.md, "Taking a right away").
  */
 export class QueueRoom {
   #events = 0

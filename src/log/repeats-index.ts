@@ -1,12 +1,9 @@
 import type { FoldedTo } from '../domain/log-reference.ts'
 import type { IdempotentAppend } from '../domain/reading/idempotency-key.ts'
 
-/**
- * Finds the appends with an `Idempotency-Key` by that key. A node folds the index from the log, and can lose it and
- * fold it again.
- */
+/** Finds appends by their `Idempotency-Key`. A node folds it from the log, and may lose it. */
 export interface RepeatsIndex {
-  /** The index holds all such appends up to this event. `null`: unknown. */
+  /** All such appends up to this event are here. `null`: unknown. */
   readonly foldedTo: FoldedTo | null
   /** The newest such append to that stream. @throws IndexUnusable */
   find(stream: string, keyHash: string): IdempotentAppend | null
@@ -21,7 +18,7 @@ export type RepeatsChange = {
   readonly appends: readonly IdempotentAppend[]
   /** The new `foldedTo`; `null` keeps the old one. */
   readonly foldedTo: FoldedTo | null
-  /** Ms. Some older appends are deleted with each change. */
+  /** Some older appends are deleted with each change. */
   readonly forgetBeforeMs: number
 }
 
@@ -30,7 +27,7 @@ export class IndexUnusable extends Error {
   override readonly name = 'IndexUnusable'
 }
 
-/** The change was not written, but may be later: the disk is full, or another program has locked the file. */
+/** Not written now, but may be later: the disk is full, or another program has locked the file. */
 export class IndexBusy extends Error {
   override readonly name = 'IndexBusy'
 }

@@ -1,7 +1,4 @@
-/**
- * Checks for every engine. A stored event is never rewritten, so an event that cannot be read back would stop every
- * later start.
- */
+/** An event that cannot be read back would stop every later start, since stored events are never rewritten. */
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type EventType, eventData, Metadata, type NewEvent, type RecordedEvent } from '../domain/events.ts'
 import { categoryOf, purgeableCategories } from '../domain/stream-names.ts'
@@ -12,7 +9,7 @@ const metadataCheck = TypeCompiler.Compile(Metadata)
 const storedTypes = Object.entries(eventData).filter(([type]) => type !== 'RecordUnreadable')
 const dataChecks = new Map(storedTypes.map(([type, schema]) => [type, TypeCompiler.Compile(schema)]))
 
-/** @throws Error if there are no events, or an event does not match its schema. Both are bugs. */
+/** @throws Error for an empty append or a wrong event, which are bugs. */
 export const assertStorable = (stream: string, events: readonly NewEvent[]): void => {
   if (stream.indexOf('-') < 1) throw new Error(`Cannot append to "${stream}": its name has no category before a "-"`)
   if (events.length === 0) throw new Error(`Cannot append to "${stream}": no events were given`)
@@ -39,10 +36,7 @@ const faultOf = (event: NewEvent): string | null => {
 const metadataFault = ({ metadata }: NewEvent): string | null =>
   metadataCheck.Check(metadata) ? null : 'metadata is not as its schema says'
 
-/**
- * Key, cellar and operator events are never deleted (docs/contract.md, "Retention and versioning"). @throws Error if
- * the range may not be deleted
- */
+/** Key, cellar and operator events are never deleted (docs/contract.md, "Retention and versioning"). @throws Error */
 export const assertTruncatable = (stream: string, before: number, nextRevision: number): void => {
   const cannot = `Cannot truncate "${stream}" before revision ${before}`
   if (!purgeableCategories.includes(categoryOf(stream))) throw new Error(`${cannot}: only readings and records may go`)
@@ -50,7 +44,6 @@ export const assertTruncatable = (stream: string, before: number, nextRevision: 
   if (before >= nextRevision) throw new Error(`${cannot}: its last event stays, at revision ${nextRevision - 1}`)
 }
 
-/** The events with consecutive revisions and positions, from the given ones. */
 export const recordRun = (
   stream: string,
   events: readonly NewEvent[],

@@ -1,25 +1,24 @@
 /**
- * Subscriptions of a log in this process. A follower reads pages until the end, and then receives each commit. Both
- * happen in one turn of the event loop, so no event is lost between them.
+ * A follower reads pages until the end, and then receives each commit. Both happen in one turn of the event loop, so no
+ * event is lost between them.
  *
- * The log must publish in a turn of its own, never inside a subscriber. Otherwise one delivery could overtake another.
+ * The log must publish in a turn of its own. Otherwise one delivery could overtake another.
  */
 
 import type { RecordedEvent } from '../domain/events.ts'
 import { categoryOf, foldedCategories } from '../domain/stream-names.ts'
 import type { SubscribeOptions, Subscriber, Subscription } from './event-log.ts'
 
-/** The wanted events of a part of the log. */
 export type Scan = {
   readonly events: readonly RecordedEvent[]
-  /** Position of the last event looked at, wanted or not; the start of the scan if there was none. */
+  /** Position of the last event looked at, or the start of the scan. */
   readonly scannedTo: number | null
   readonly atEnd: boolean
 }
 
 export type Wants = (category: string) => boolean
 
-/** Looks at a bounded number of events after the position. */
+/** Looks at a bounded number of events. */
 export type Scanner = (after: number | null, wants: Wants) => Scan
 
 type Follower = {
@@ -33,7 +32,7 @@ type Follower = {
 export class Subscriptions {
   readonly #scan: Scanner
   readonly #followers = new Set<Follower>()
-  /** Followers at the end of the log. */
+  /** At the end of the log. */
   readonly #live = new Set<Follower>()
 
   constructor(scan: Scanner) {
@@ -50,20 +49,17 @@ export class Subscriptions {
       ended: false,
     }
     this.#followers.add(follower)
-    // Later, so that the caller can unsubscribe when the first event arrives.
+    // Later, so that the caller can unsubscribe in the first event.
     queueMicrotask(() => this.#catchUp(follower))
     return { unsubscribe: () => this.#end(follower) }
   }
 
-  /**
-   * Delivers events that have become durable, in log order. Without records no category is looked up, which saves time
-   * for each reading.
-   */
+  /** In log order. Without records no category is looked up, which saves time for each reading. */
   publish(events: readonly RecordedEvent[], { hasRecords }: { readonly hasRecords: boolean }): void {
     const first = events[0]
     if (first === undefined) return
     for (const follower of this.#live) {
-      // Events can be read before they are published, so a follower may have seen some of these.
+      // Events can be read before they are published.
       const wantsAll = follower.wantsAllButRecords && !hasRecords && (follower.after ?? 0) < first.position
       this.#deliver(follower, wantsAll ? events : events.filter((event) => isNews(follower, event)))
     }
@@ -85,7 +81,7 @@ export class Subscriptions {
     follower.after = scan.scannedTo
     this.#deliver(follower, scan.events)
     if (!scan.atEnd) {
-      // A turn for others after each page, since a long catch-up must not delay readings.
+      // A long catch-up must not delay readings.
       setImmediate(() => this.#catchUp(follower))
       return
     }
@@ -99,7 +95,7 @@ export class Subscriptions {
     this.#tell(follower, () => follower.subscriber.onEvents(events))
   }
 
-  /** A subscriber that throws has lost its place. The log and other subscribers go on. */
+  /** A subscriber that throws has lost its place. */
   #tell(follower: Follower, call: () => void): void {
     try {
       call()
@@ -114,7 +110,7 @@ export class Subscriptions {
     try {
       follower.subscriber.onDropped?.(cause)
     } catch {
-      // Nobody waits for the answer of the subscriber.
+      // Nobody waits for the subscriber's answer.
     }
   }
 

@@ -11,15 +11,14 @@ export type JudgeParts = {
   readonly schedule: Schedule
   /** Told why the dictionary was not asked. The text never contains the password. */
   readonly onFault: (why: string) => void
-  /** The thread's module; a test has one that fails. */
+  /** A test has one that fails. */
   readonly thread?: URL
 }
 
 /**
- * Compares each password with the names first. The dictionary does not find all of these: it counts each sign between two names
- * as a further guess. Then a thread of its own asks the dictionary. The thread has ended when the answer arrives, so its memory
- * and the memory of a hash are never in use together. If it fails, the names decide alone: people must be able to choose a
- * password.
+ * The names come first: the dictionary counts each sign between two names as a further guess. Then a thread asks the
+ * dictionary. It has ended when the answer arrives, so its memory and that of a hash are never used together. If it
+ * fails, the names decide alone: people must be able to choose a password.
  */
 export const judgeOnThread = (parts: JudgeParts): PasswordJudge => {
   const { schedule, onFault, thread = new URL('./judge-thread.ts', import.meta.url) } = parts
@@ -33,7 +32,7 @@ export const judgeOnThread = (parts: JudgeParts): PasswordJudge => {
   }
 }
 
-/** The judgement, or why there is none. */
+/** A text says why there is no judgement. */
 const ask = (question: ToJudge, module: URL, schedule: Schedule): Promise<Exclude<Judged, 'failed'> | string> => {
   const ended = Promise.withResolvers<Exclude<Judged, 'failed'> | string>()
   let answer: Awaited<typeof ended.promise> = 'the thread ended without an answer'
@@ -48,7 +47,7 @@ const ask = (question: ToJudge, module: URL, schedule: Schedule): Promise<Exclud
       answer = judged === 'failed' ? 'the judgement threw an error' : judged
       thread.end()
     },
-    // The module failed to load, so the thread has never seen the password.
+    // The module failed to load, so the thread never saw the password.
     onFault: (why) => {
       answer = `the thread failed: ${why}`
       thread.end()

@@ -1,6 +1,6 @@
 /**
- * The thread that judges one password, and then ends. The dictionary takes too much memory to keep it. This file runs code when
- * it is imported: a thread begins that way.
+ * Judges one password and ends, since the dictionary takes too much memory to keep. A thread runs this file by
+ * importing it.
  */
 import { ZxcvbnFactory, type ZxcvbnResult } from '@zxcvbn-ts/core'
 import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common'
@@ -14,7 +14,7 @@ self.onmessage = ({ data }: MessageEvent<ToJudge>): void => {
   self.postMessage(judged(data))
 }
 
-/** The error is not passed on: its message could contain the password. */
+/** The error's message could contain the password. */
 const judged = ({ password, context }: ToJudge): Judged => {
   try {
     const judge = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs })

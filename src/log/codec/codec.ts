@@ -1,7 +1,6 @@
 /**
- * Encodes events as rows and decodes them. Readings are packed into bytes; all other events are JSON, which any SQLite
- * tool shows. An event is stored with its schema version, and upcast when it is read. Only this file asserts types,
- * after the schema has checked the data.
+ * Readings are packed into bytes; all other events are JSON, which any SQLite tool shows. Stored events keep their
+ * schema version, and are upcast when read. Only this file asserts types, after the schema check.
  */
 import { type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
@@ -32,7 +31,7 @@ export const currentRegistry: EventRegistry = new Map(
   ]),
 )
 
-/** A row without stream, revision and position, which the log gives. */
+/** The log gives stream, revision and position. */
 export type NewRow = {
   readonly count: number
   readonly recordedAt: number
@@ -52,14 +51,10 @@ export type StoredRow = {
 export type Codec = {
   /** One row, unless readings and other events are mixed. */
   encode(stream: string, events: readonly NewEvent[]): readonly NewRow[]
-  /**
-   * `part`: decode only these events of the row. Unreadable records become `RecordUnreadable`. @throws
-   * UndecodableEvent, which names the first unreadable event
-   */
+  /** Decodes only the events of `part`. Unreadable records become `RecordUnreadable`. @throws UndecodableEvent */
   decode(row: StoredRow, part?: Part): readonly RecordedEvent[]
-  /** One event, for an engine without rows. Unreadable events as in `decode`. */
+  /** For an engine without rows. Unreadable events as in `decode`. */
   decodeEvent(at: EventPlace, event: unknown): RecordedEvent
-  /** The schema version of new events. */
   versionOf(type: EventType): number
 }
 
@@ -76,7 +71,7 @@ const StoredEvent = Type.Object({
 
 const storedEventCheck = TypeCompiler.Compile(StoredEvent)
 const metadataCheck = TypeCompiler.Compile(Metadata)
-/** The schema version of readings in packed format 1. */
+/** Of packed format 1. */
 const packedSchemaVersion = 1
 
 export const createCodec = (registry: EventRegistry = currentRegistry): Codec => {
@@ -161,7 +156,6 @@ const decodeOne = (known: Known, at: EventPlace, stored: unknown): RecordedEvent
   }
 }
 
-/** Each event of an unreadable row keeps its revision and position. */
 const unreadableRow = (cause: unknown, row: StoredRow, part: Part): readonly RecordedEvent[] => {
   const { stream, recordedAt } = row
   const events: RecordedEvent[] = []
@@ -181,7 +175,7 @@ const decodeStored = (known: Known, at: EventPlace, stored: unknown): RecordedEv
   const { id, type, recordedAt, metadata } = event
   const data = newestData(known, at, event)
   const { stream, revision, position } = at
-  // Spreading the place with `...` would double the cost, and a replay decodes a million events.
+  // Spreading with `...` would double the cost of a replay.
   return { id, type, recordedAt, data, metadata, stream, revision, position } as RecordedEvent
 }
 

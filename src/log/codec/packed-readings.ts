@@ -43,7 +43,6 @@ const knownFlags = 127
 const readingsPrefix = 'readings-'
 const contractTimestampChars = 20
 
-/** A reading without the columns of its row. */
 export type ReadingToPack = {
   readonly id: string
   readonly recordedAt: number
@@ -64,13 +63,12 @@ export const packReadings = (stream: string, readings: readonly ReadingToPack[])
   return writer.finish()
 }
 
-/** State that the next reading may refer to. */
 type Row = {
   readonly keyId: string | null
   readonly names: WrittenTexts
   /** Of the previous reading. */
   recordedAt: number
-  /** `null`: the next reading belongs to no batch of this row. `ofRequest` counts the request's readings in the row. */
+  /** `null`: the next reading belongs to no batch here. `ofRequest` counts the request's readings in the row. */
   requestId: string | null
   ofRequest: number
 }
@@ -146,12 +144,13 @@ export type PackedRow = {
   readonly recordedAt: number
 }
 
-/** Events from index `first` up to, but not including, `end`. */
+/** `first` is inclusive, `end` exclusive. */
 export type Part = { readonly first: number; readonly end: number }
 
 /**
- * Unpacks the readings of `part`. Earlier readings are skipped and later ones not looked at, so one reading of a long
- * row is cheap. @param metadataOf makes metadata of stored JSON. @throws RangeError with the fault of the bytes
+ * Skips earlier readings and never looks at later ones, so one reading of a long row is cheap.
+ * @param metadataOf decodes stored JSON.
+ * @throws RangeError
  */
 export const unpackReadings = (
   { row, body, part }: { readonly row: PackedRow; readonly body: Uint8Array; readonly part: Part },
@@ -197,7 +196,7 @@ export const unpackReadings = (
 class UnpackedIds {
   readonly #reader: ByteReader
   readonly #by: Metadata['by']
-  /** The last stored id, or the offset of its bytes until its text is needed. */
+  /** The last stored id, or the offset of its bytes. */
   #ownId: string | number | null = null
   /** Shared by the readings of a batch. */
   #metadata: Metadata | null = null
@@ -234,7 +233,7 @@ class UnpackedIds {
   }
 }
 
-/** Skips a reading. Its names are kept, since later readings may refer to them. */
+/** Keeps the names, since later readings may refer to them. */
 const passOver = (reader: ByteReader, names: string[], flagBits: number): void => {
   for (let name = 0; name < 3; name++) readName(reader, names)
   reader.skip(8)

@@ -1,7 +1,4 @@
-/**
- * `metadata.idempotency` as JSON, with a version of its own. A form without one has version 1. It is upcast when it is
- * read.
- */
+/** `metadata.idempotency` as JSON, with a version of its own (default 1). It is upcast when it is read. */
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Metadata } from '../../domain/events.ts'
 import { Idempotency } from '../../domain/reading/idempotency-key.ts'
@@ -14,7 +11,7 @@ export const storedMetadata = (metadata: Metadata): object =>
     ? metadata
     : { ...metadata, idempotency: { version: idempotencyVersion, ...metadata.idempotency } }
 
-/** Upcasts without checking the schema. @throws RangeError for a newer version */
+/** Does not check the schema. @throws RangeError for a newer version */
 export const newestMetadata = (stored: unknown): unknown => {
   if (typeof stored !== 'object' || stored === null || !('idempotency' in stored)) return stored
   const { idempotency } = stored
@@ -24,7 +21,7 @@ export const newestMetadata = (stored: unknown): unknown => {
   return { ...stored, idempotency: upcast(version, form) }
 }
 
-/** @throws RangeError for a newer version, or a form that does not match its schema */
+/** @throws RangeError for a newer version or a wrong form */
 export const newestIdempotency = (version: unknown, form: unknown): Idempotency => {
   const newest = upcast(version, form)
   if (idempotencyCheck.Check(newest)) return newest

@@ -4,11 +4,11 @@ const secondsMax = Date.parse('9999-12-31T23:59:59Z') / 1_000
 
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
 
-// The platform's text of a day is most of the cost, and neighbouring readings share a day.
+// Making a day's text is most of the cost, and neighbouring readings share a day.
 let lastDay = Number.NaN
 let lastDayText = ''
 
-/** `YYYY-MM-DDThh:mm:ssZ`, for years 0000 to 9999. @throws RangeError outside these years */
+/** `YYYY-MM-DDThh:mm:ssZ`. @throws RangeError outside years 0000 to 9999 */
 export const timestampText = (seconds: number): string => {
   if (!(seconds >= secondsMin && seconds <= secondsMax)) throw new RangeError('a timestamp in it lies beyond its years')
   const day = Math.floor(seconds / secondsPerDay)

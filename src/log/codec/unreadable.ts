@@ -14,8 +14,8 @@ export type Unread = {
 }
 
 /**
- * Stands for an unreadable record, since records decide nothing. @throws `cause` in other streams, and if it is no
- * `UndecodableEvent`
+ * Stands for an unreadable record.
+ * @throws `cause` if the stream holds no records, or `cause` is no `UndecodableEvent`
  */
 export const unreadableRecord = (
   cause: unknown,
@@ -30,13 +30,13 @@ export const unreadableRecord = (
   return { stream, revision, position, id, recordedAt, type: 'RecordUnreadable', data, metadata }
 }
 
-/** The id of a stored event, or ''. */
+/** '' if there is none. */
 export const storedIdOf = (stored: unknown): string => {
   const value = fieldOf(stored, 'id')
   return typeof value === 'string' ? value : ''
 }
 
-/** When a stored event was recorded, or 0. */
+/** 0 if it is unknown. */
 export const storedTimeOf = (stored: unknown): number => {
   const value = fieldOf(stored, 'recordedAt')
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0

@@ -1,12 +1,9 @@
 import type { EventType } from '../../domain/events.ts'
 
-/** Turns data of one schema version into data of the next. */
+/** To the next schema version. */
 export type Upcast = (data: unknown) => unknown
 
-/**
- * By event type, and by the version that each upcast begins at. Stored data is upcast when it is read, and never
- * rewritten.
- */
+/** By event type and by the version that each upcast begins at. Stored data is never rewritten. */
 export const upcasts: { readonly [T in EventType]?: { readonly [fromVersion: number]: Upcast } } = {
   CellarPolicyChanged: {
     // Before retention existed.
@@ -17,14 +14,14 @@ export const upcasts: { readonly [T in EventType]?: { readonly [fromVersion: num
     1: (data) => (isObject(data) ? { ...data, predecessorId: null } : data),
   },
   OperatorAdded: {
-    // Before links of removed operators had a kind of their own.
+    // Before links of removed operators were distinguished.
     1: (data) => (isObject(data) ? { ...data, linkHash: null, linkMadeBy: null } : data),
   },
   OperatorLinkIssued: {
     1: (data) => (isObject(data) ? { ...data, purpose: null } : data),
   },
   OperatorPasswordSet: {
-    // Before operators could change their passwords. The link's own event says who made it.
+    // Before operators could change their passwords. The link's event names its maker.
     1: (data) => (isObject(data) ? { ...data, linkMadeBy: null } : data),
   },
   OperatorSignedIn: {
@@ -36,7 +33,7 @@ export const upcasts: { readonly [T in EventType]?: { readonly [fromVersion: num
   },
 }
 
-/** A form without a version has version 1. */
+/** Forms without a version have version 1. */
 export const idempotencyVersion = 2
 
 export const idempotencyUpcasts: { readonly [fromVersion: number]: Upcast } = {
@@ -60,7 +57,7 @@ const hasVerdicts = (form: unknown): form is { readonly batch: { readonly reject
   'rejected' in form.batch &&
   Array.isArray(form.batch.rejected)
 
-/** Data without a policy fails later, at the schema. */
+/** Data without a policy fails at the schema. */
 const hasPolicy = (data: unknown): data is { readonly policy: object } =>
   typeof data === 'object' &&
   data !== null &&

@@ -10,18 +10,13 @@ import type { Link } from './store-link.ts'
 import { encodeAppend } from './wire.ts'
 
 export type AppendAnswer =
-  /**
-   * `position` of the append's last event; `null` if the server did not say. An append that was stored before has the
-   * same answer.
-   */
+  /** `position` of the last event; `null` if the server did not say. A repeated append has the same answer. */
   | { readonly kind: 'stored'; readonly position: number | null }
   | { readonly kind: 'conflict'; readonly currentRevision: number | null }
   | { readonly kind: 'failed'; readonly outcome: 'not_written' | 'unknown'; readonly why: string }
-  /** Not written: the store is full. */
   | { readonly kind: 'full'; readonly why: string }
-  /** Not written: the node does not lead now, so it would refuse every append. */
+  /** The node does not lead now, so it would refuse every append. */
   | { readonly kind: 'turned_away'; readonly why: string }
-  /** Not written: the user has no permission. */
   | { readonly kind: 'denied'; readonly why: string }
 
 export type Sent = {
@@ -35,8 +30,8 @@ export type Sent = {
 export type AppendStreamEnd = { readonly why: string; readonly leader: EventStoreEndpoint | null }
 
 /**
- * Sends appends over one link. When it ends, unanswered appends are unknown, and it takes no more. A gRPC stream that
- * the server ended would silently lose later appends.
+ * When the stream ends, unanswered appends are unknown, and it takes no more. gRPC would silently lose appends after
+ * the server's end.
  */
 export class AppendStream {
   readonly #call: ClientDuplexStream<Buffer, BatchAppendResp>
@@ -73,7 +68,7 @@ export class AppendStream {
     this.#call.write(encodeAppend(correlationId, sent, sent.run))
   }
 
-  /** Settles appends without an answer for too long. Returns true if nothing was answered in that time. */
+  /** Settles expired appends. Returns true if nothing was answered in that time. */
   expire(): boolean {
     const now = performance.now()
     let isSilent = false
@@ -134,7 +129,7 @@ const answerIn = (response: BatchAppendResp): AppendAnswer => {
   }
 }
 
-/** The library throws anything for bytes that it cannot read. Inside an event handler that would end the process. */
+/** The library may throw anything here. Inside an event handler that would end the process. */
 const unpacked = <T>(unpack: () => T | null | undefined): T | null => {
   try {
     return unpack() ?? null
@@ -143,10 +138,7 @@ const unpacked = <T>(unpack: () => T | null | undefined): T | null => {
   }
 }
 
-/**
- * The append was not written if the server did not begin it. After any other failure, such as a timeout, it may be
- * written.
- */
+/** Any other failure, such as a timeout, may come after the write. */
 const failureOf = (why: string): AppendAnswer => {
   if (/no space left|not enough space|disk (is )?full/i.test(why)) return { kind: 'full', why }
   if (why.includes('Server Is Busy')) return { kind: 'failed', outcome: 'not_written', why }
@@ -154,7 +146,7 @@ const failureOf = (why: string): AppendAnswer => {
   return isTurnedAway ? { kind: 'turned_away', why } : { kind: 'failed', outcome: 'unknown', why }
 }
 
-/** -1 for an append that was stored before and is not indexed yet. */
+/** -1: a repeated append that is not indexed yet. */
 const positionOf = (text: string | undefined): number | null => {
   const position = text === undefined ? Number.NaN : Number(text)
   return Number.isSafeInteger(position) && position >= 0 ? position : null

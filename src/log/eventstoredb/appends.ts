@@ -16,7 +16,7 @@ export type StoreAppend = {
 }
 
 export type Appended =
-  /** `isNew`: the append was surely not there before. `position` is that of its last event. */
+  /** `isNew`: surely written by this try. `position` of the last event. */
   | { readonly outcome: 'stored'; readonly isNew: boolean; readonly position: number | null }
   | { readonly outcome: 'conflict'; readonly currentRevision: number | null }
 
@@ -27,19 +27,19 @@ type Waiting = StoreAppend & {
 }
 
 /**
- * Appends under way. Each stream has at most one append out; the others wait in a bounded queue. While the store is
- * away, appends are refused at once.
+ * Each stream has at most one append out; the others wait in a bounded queue. While the store is away, appends are
+ * refused at once.
  */
 export class Appends {
   readonly #connection: Connection
   #stream: AppendStream | null = null
-  /** For each stream with an append out or ready: the appends that wait behind it. */
+  /** By stream with an append out or ready: the appends behind it. */
   readonly #behind = new Map<string, Waiting[]>()
-  /** Appends whose stream has none out, in order of arrival. */
+  /** No append of their streams is out. In order of arrival. */
   #ready: Waiting[] = []
   #out = 0
   readonly #room = new QueueRoom()
-  /** The highest position that is known to hold an event. Later appends get higher positions. */
+  /** The highest known position. Later appends get higher ones. */
   #seen = -1
   #drained: (() => void) | null = null
   readonly #timer: ReturnType<typeof setInterval>
@@ -92,7 +92,7 @@ export class Appends {
     this.#stream = new AppendStream(link, ({ why, leader }) => this.#connection.lose(link, why, leader))
   }
 
-  /** Appends that were sent may be written. Waiting appends were not sent. */
+  /** Sent appends may be written, waiting appends are not. */
   #stop(why: string): void {
     const stream = this.#stream
     this.#stream = null
@@ -104,7 +104,7 @@ export class Appends {
       append.reject(new Outage(`Cannot append: the store went away: ${why}`, 'not_written', 'unavailable'))
     }
     stream?.end(why)
-    // A stream whose append was only ready has no answer to come that would remove it.
+    // No answer will come to remove these streams.
     for (const { streamName } of waiting) this.#next(streamName)
   }
 

@@ -9,8 +9,8 @@ export type ConnectionListener = {
 }
 
 /**
- * Finds the leading node and keeps one link to it. While the store is away, it searches in the background. Users of a
- * link report its failure with `lose`.
+ * One link to the leading node. While the store is away, it searches in the background. Whoever sees a link fail calls
+ * `lose`.
  */
 export class Connection {
   readonly settings: EventStoreSettings
@@ -24,7 +24,7 @@ export class Connection {
   #isChecking = false
   #isClosed = false
 
-  /** @throws StoreMisfit if a file of the settings cannot be read. */
+  /** @throws StoreMisfit if a file of the settings cannot be read */
   constructor(settings: EventStoreSettings, probeStream: string) {
     this.settings = settings
     this.access = accessOf(settings)
@@ -56,7 +56,7 @@ export class Connection {
     }
   }
 
-  /** Gives up the link. `leader`: where to look first. A second call for the same link does nothing. */
+  /** Only the first call for a link counts. `leader`: where to look first. */
   lose(link: Link, why: string, leader: EventStoreEndpoint | null = null): void {
     if (link !== this.#link) return
     this.#link = null
@@ -67,10 +67,7 @@ export class Connection {
     void this.#seekUntilFound()
   }
 
-  /**
-   * Call it after a denial. If the node denies everything, for example after a change of the password, the store is
-   * away.
-   */
+  /** Call it after a denial. A node that denies everything counts as away, for example after a new password. */
   async check(link: Link): Promise<void> {
     if (this.#isChecking) return
     this.#isChecking = true

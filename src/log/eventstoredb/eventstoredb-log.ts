@@ -101,7 +101,7 @@ class EventStoreLog implements EventLog {
     const last = revision + events.length - 1
     this.#unread.markRead(stream, last)
     const { isNew, position } = appended
-    // Another node may have written an event with a derived id. So such events are read back.
+    // Another node may have written an event with a derived id, so it is read back.
     const isOwn = isNew && events.every(({ type, id }) => type === 'ReadingAccepted' || !isDerivedId(id))
     if (isOwn && position !== null && events.length === 1) {
       return { outcome: 'written', events: recordRun(stream, events, { revision, position }) }
@@ -109,7 +109,7 @@ class EventStoreLog implements EventLog {
     if (isOwn && isReadings) return { outcome: 'written', events: [] }
     this.#unread.add(stream, last)
     const recorded = await this.#readBack(stream, revision, events.length)
-    // The server remembers the append, but its events are truncated.
+    // The append is known, but its events are truncated.
     if (recorded === null) return { outcome: 'conflict', currentRevision: await this.#lastRevision(stream) }
     const isWritten = isNew && recorded.every((event, index) => isSameWrite(event, events[index]))
     return { outcome: isWritten ? 'written' : 'already_written', events: recorded }
@@ -205,7 +205,7 @@ class EventStoreLog implements EventLog {
     return recordedEventOf(this.#codec, this.#names.streamOf(stored.streamName), stored)
   }
 
-  /** The server tells only the position of the last event of an append. `null` if the events are truncated. */
+  /** The server tells only the last position of an append. `null`: truncated. */
   async #readBack(stream: string, first: number, count: number): Promise<readonly RecordedEvent[] | null> {
     const events: RecordedEvent[] = []
     while (events.length < count) {
@@ -239,6 +239,6 @@ class EventStoreLog implements EventLog {
   }
 }
 
-/** Two nodes can write the same event with one id, but at other times and for other requests. */
+/** Two nodes can write one event with one id, but at other times and for other requests. */
 const isSameWrite = (stored: RecordedEvent, event: NewEvent | undefined): boolean =>
   stored.recordedAt === event?.recordedAt && stored.metadata.requestId === event.metadata.requestId

@@ -12,7 +12,7 @@ const versionMin = [23, 10] as const
 export type Found = { readonly link: Link } | { readonly at: string; readonly fault: StartFault }
 export type StartFault = CallFault | { readonly kind: 'too_old' | 'may_not_follow'; readonly why: string }
 
-/** Tries once. `hint`: the leader that another node has named. The returned link takes appends. */
+/** Tries once. `hint`: the leader that another node has named. */
 export const findLeader = async (
   settings: EventStoreSettings,
   access: Access,
@@ -29,7 +29,6 @@ export const findLeader = async (
 
 export const nameOf = ({ host, port }: EventStoreEndpoint): string => `${host}:${port}`
 
-/** Why this user cannot write and follow at that node now. */
 export const faultOfLink = async (link: Link, probeStream: string): Promise<StartFault | null> => {
   const ask = (request: ReturnType<typeof readBackwards>) =>
     readEvents(link, request, { of: 'leader', msMax: eventStoreAskMsMax })
@@ -74,7 +73,7 @@ const isTooOld = (version: string): boolean => {
 
 type Told = { readonly endpoint: EventStoreEndpoint } | { readonly at: string; readonly fault: CallFault }
 
-/** All at once, since a silent node must not delay the others. */
+/** All at once: a silent node must not delay the others. */
 const leaderOf = async ({ endpoints, discovers }: EventStoreSettings, access: Access): Promise<Told> => {
   const [first] = endpoints
   if (first !== undefined && !discovers) return { endpoint: first }

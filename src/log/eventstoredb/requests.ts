@@ -59,7 +59,7 @@ const requestOf = (options: ReadReq.Options): ReadReq => {
   return new ReadReq().setOptions(options.setUuidOption(ids))
 }
 
-/** @throws what the library throws, or MalformedAnswer. */
+/** @throws what the library throws, or MalformedAnswer */
 export const readEvents = (
   link: Link,
   request: ReadReq,
@@ -81,7 +81,7 @@ export const readEvents = (
         const response = decodeResponse(bytes)
         if (response.kind === 'event') events.push(response.event)
       } catch (cause) {
-        // An error thrown inside an event handler would end the process.
+        // Thrown inside an event handler it would end the process.
         reject(cause)
         answers.cancel()
       }

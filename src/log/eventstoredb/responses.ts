@@ -1,14 +1,13 @@
 /**
- * Decodes `ReadResp` by hand. Every node receives every reading, and the generated decoder makes some thirty objects
- * for each event (26 µs, here 10 µs).
+ * Decodes `ReadResp` by hand, since every node receives every reading: 10 µs an event, 26 µs with the generated
+ * decoder.
  */
 import type { StoredEvent } from './stored-events.ts'
 
 export type Response =
   | { readonly kind: 'event'; readonly event: StoredEvent }
-  /** All events from before the subscription were sent. */
   | { readonly kind: 'caught_up' }
-  /** For example a confirmation, or a stream that does not exist. */
+  /** For example a confirmation, or a missing stream. */
   | { readonly kind: 'other' }
 
 /** The server sent bytes that are not an answer. */
@@ -74,7 +73,6 @@ const nameIn = (reader: Reader): string => {
   return ''
 }
 
-/** The event's type, if this entry of the metadata holds it. */
 const typeIn = (reader: Reader): string | null => {
   let [key, value] = ['', '']
   for (let field = reader.next(); field !== 0; field = reader.next()) {
@@ -85,7 +83,7 @@ const typeIn = (reader: Reader): string | null => {
   return key === 'type' ? value : null
 }
 
-/** Answers may have either form of a UUID. */
+/** An answer may have either form of a UUID. */
 const uuidIn = (reader: Reader): string => {
   for (let field = reader.next(); field !== 0; field = reader.next()) {
     if (field === uuid.text) return reader.text()
@@ -106,7 +104,7 @@ const uuidOfHalves = (reader: Reader): string => {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** Reads one message. After `next`, call exactly one other method: it takes the field's value. */
+/** After `next`, exactly one other method takes the field's value. */
 class Reader {
   readonly #bytes: Buffer
   readonly #end: number

@@ -8,12 +8,12 @@ import { messageOf } from '../../domain/error-message.ts'
 import type { EventStoreEndpoint, EventStoreSettings } from '../../eventstore-url.ts'
 import { eventStoreKeepAliveMs, eventStoreKeepAliveTimeoutMs, eventStoreMessageBytesMax } from '../../limits.ts'
 
-/** No server answers, or none leads. A later start may succeed. */
+/** A later start may succeed. */
 export class StoreUnreachable extends Error {
   override readonly name = 'StoreUnreachable'
 }
 
-/** Waiting does not help: wrong credentials, an unknown certificate, or an old version. */
+/** Waiting does not help: for example wrong credentials or an old version. */
 export class StoreMisfit extends Error {
   override readonly name = 'StoreMisfit'
 }
@@ -46,8 +46,7 @@ export const accessOf = ({ tls, credentials: user }: EventStoreSettings): Access
 type Call = { cancel(): void }
 
 /**
- * One connection to one node, shared with no other link. Never waits for its end, since the node may hang. Uses the
- * generated stubs, because `EventStoreDBClient` throws where nobody can catch it
+ * One connection to one node. Never waits for its end, since the node may hang. Uses the generated stubs
  * (docs/decisions/002-eventstoredb-without-its-client-object.md).
  */
 export class Link {
@@ -85,7 +84,7 @@ export class Link {
     return metadata
   }
 
-  /** Cancels the call with the link: closing a channel does not. Call the returned function when the call ends. */
+  /** Cancels the call with the link, which closing a channel does not. Call the result when the call ends. */
   hold(call: Call): () => void {
     this.#calls.add(call)
     return () => this.#calls.delete(call)

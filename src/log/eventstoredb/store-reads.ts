@@ -14,7 +14,7 @@ export type Reads = {
   readLast(streamName: string): Promise<StoredEvent | null>
 }
 
-/** Reads from the leader, since other nodes may lack the newest events. Functions throw Outage, UndecodableEvent. */
+/** From the leader, since other nodes may lack the newest events. @throws Outage, UndecodableEvent */
 export const createReads = (
   connection: Connection,
   names: StreamNames,

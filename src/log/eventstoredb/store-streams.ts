@@ -1,6 +1,6 @@
 import { categories } from '../../domain/stream-names.ts'
 
-/** Adds the prefix of the settings to stream names, and removes it. */
+/** Stream names, with and without the prefix of the settings. */
 export class StreamNames {
   readonly #prefix: string
 
@@ -12,7 +12,7 @@ export class StreamNames {
     return this.#prefix + stream
   }
 
-  /** The stream with the server's settings for a stream, such as `$tb`. */
+  /** Holds the server's settings of a stream, such as `$tb`. */
   metadataNameOf(stream: string): string {
     return `$$${this.nameOf(stream)}`
   }

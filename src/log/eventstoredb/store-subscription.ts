@@ -15,14 +15,13 @@ export type StoreSubscriptionParts = {
   readonly after: number | null
   readonly prefixes: readonly string[]
   decode(stored: StoredEvent): RecordedEvent
-  /** Called once, after the last retry. */
   onEnd(cause: unknown): void
 }
 
 /**
- * A subscription that survives its connections. After a failure it continues behind the last delivered event. It has a
- * connection of its own, so that a slow subscriber delays no append. It moves with the leader: a node that lost the
- * lead may answer pings and send no more events.
+ * Continues behind the last delivered event after any failure. It has a connection of its own, so that a slow
+ * subscriber delays no append. It moves with the leader: a node that lost the lead may answer pings and send no more
+ * events.
  */
 export class StoreSubscription {
   readonly #parts: StoreSubscriptionParts
@@ -33,22 +32,22 @@ export class StoreSubscription {
   #delivery: RecordedEvent[] = []
   #isDelivering = false
   #isCaughtUp = false
-  /** The server has said that the subscription is caught up. The waiting events are delivered first. */
+  /** Waiting events are delivered first. */
   #mustTellCaughtUp = false
   #isEnded = false
   #fault: string | null = null
-  /** Monotonic clock. Set while the subscription is open and nothing has arrived. */
+  /** Monotonic clock. Set while nothing has arrived. */
   #silentSinceMs: number | null = null
 
   constructor(parts: StoreSubscriptionParts) {
     this.#parts = parts
     this.#after = parts.after
     this.#stopListening = parts.connection.listen({ onUp: ({ endpoint }) => this.#moveTo(endpoint), onAway: () => {} })
-    // Later, so that the caller can unsubscribe when the first event arrives.
+    // Later, so that the caller can unsubscribe in the first event.
     setImmediate(() => this.#connect())
   }
 
-  /** Why the server's messages cannot be used; `null` once they can. */
+  /** `null`: the server's messages are usable. */
   get fault(): string | null {
     const silentMs = this.#silentSinceMs === null ? 0 : performance.now() - this.#silentSinceMs
     return this.#fault ?? (silentMs > eventStoreUnheardMsMax ? 'it sends nothing to the subscription' : null)
@@ -60,7 +59,6 @@ export class StoreSubscription {
     this.#disconnect()
   }
 
-  /** Ends it, and tells the subscriber why. */
   drop(cause: unknown): void {
     if (this.#isEnded) return
     this.end()
@@ -68,7 +66,7 @@ export class StoreSubscription {
     try {
       this.#parts.subscriber.onDropped?.(cause)
     } catch {
-      // Nobody waits for the answer of the subscriber.
+      // Nobody waits for the subscriber's answer.
     }
   }
 
@@ -86,7 +84,6 @@ export class StoreSubscription {
     if (at !== undefined && (at.host !== host || at.port !== port)) this.#reconnectLater()
   }
 
-  /** Delivers the received events first, because it continues behind them. */
   #reconnectLater(): void {
     this.#deliver()
     this.#disconnect()
@@ -129,8 +126,8 @@ export class StoreSubscription {
   }
 
   /**
-   * The server begins after the first event at or after the given position. If the event at that position was
-   * scavenged, the server would skip one event. So that event is read first.
+   * The server begins after the first event at or after the position. If the event at the position was scavenged, it
+   * would skip another one, which is read here.
    */
   async #passGap(link: Link): Promise<void> {
     if (this.#after === null) return
@@ -152,7 +149,7 @@ export class StoreSubscription {
     }
   }
 
-  /** A message that cannot be read holds no event, so the subscription asks again. */
+  /** A message that cannot be read ends the connection, not the subscription. */
   #decoded(bytes: Buffer): Response | null {
     try {
       const response = decodeResponse(bytes)
@@ -179,7 +176,7 @@ export class StoreSubscription {
     this.#deliverSoon()
   }
 
-  /** All events of one turn together: a turn brings no more than the socket held. */
+  /** All events of one turn together. */
   #deliverSoon(): void {
     if (this.#isDelivering) return
     this.#isDelivering = true
@@ -200,7 +197,7 @@ export class StoreSubscription {
       this.#isCaughtUp = true
       this.#parts.subscriber.onCaughtUp?.()
     } catch (cause) {
-      // A subscriber that throws has lost its place. The log and other subscribers go on.
+      // A subscriber that throws has lost its place.
       this.drop(cause)
     }
   }

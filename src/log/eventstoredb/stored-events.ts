@@ -1,7 +1,4 @@
-/**
- * EventStoreDB stores an event's data and metadata as JSON. For a reading, metadata that follows from its stream or id
- * is not stored.
- */
+/** Stores an event as JSON. Metadata of a reading that follows from its stream or id is left out. */
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import { readingsStream } from '../../domain/stream-names.ts'
 import { isUuid, uuidOf } from '../../domain/uuid.ts'
@@ -24,7 +21,7 @@ export type StoredEvent = {
 /** The server takes only UUIDs, and returns them in lower case. Any other id is hashed to a UUID. */
 const storedIdOf = (id: string): string => (isUuid(id) ? id : uuidOf(id))
 
-/** `id` is a UUID. `metadata` and `data` are JSON, or empty. */
+/** `metadata` and `data` are JSON, or empty. */
 export type ProposedEvent = {
   readonly id: string
   readonly type: string
@@ -55,7 +52,7 @@ const dataText = (event: NewEvent): string => {
   return `${JSON.stringify({ ...event.data, value: undefined }).slice(0, -1)},"value":-0}`
 }
 
-/** `stream` has no prefix. An unreadable record becomes `RecordUnreadable`. @throws UndecodableEvent */
+/** `stream` has no prefix. Unreadable records become `RecordUnreadable`. @throws UndecodableEvent */
 export const recordedEventOf = (codec: Codec, stream: string, stored: StoredEvent): RecordedEvent => {
   try {
     return decodedEventOf(codec, stream, stored)

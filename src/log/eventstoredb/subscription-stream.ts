@@ -11,21 +11,19 @@ import type { Access } from './store-link.ts'
 export type StreamReceiver = {
   /** `bytes` is valid only during the call. */
   onMessage(bytes: Buffer): void
-  /** Called once. */
   onEnd(): void
 }
 
 /**
- * Receives a subscription without the gRPC library, which makes some ten events and promises for each message: most of
- * the cost of receiving a reading. A message is five bytes of head and its body. On any failure the stream ends, and
- * the owner opens another.
+ * Receives a subscription without the gRPC library, whose events and promises are most of the cost of a received
+ * reading. On any failure it ends, and the owner opens another.
  */
 export class SubscriptionStream {
   readonly #session: ClientHttp2Session
   readonly #stream: ClientHttp2Stream
   readonly #receiver: StreamReceiver
   readonly #keepAlive: ReturnType<typeof setInterval>
-  /** Chunks of an incomplete message, and the bytes needed before it is looked at again. */
+  /** An incomplete message, and the bytes needed to look at it again. */
   #waiting: Buffer[] = []
   #waitingBytes = 0
   #wantedBytes = headBytes
@@ -97,7 +95,7 @@ export class SubscriptionStream {
   }
 }
 
-/** A flag for compression, which is never used, and the length. */
+/** The compression flag, which is never set, and the length. */
 const headBytes = 5
 
 const framed = (message: Uint8Array): Buffer => {

@@ -6,8 +6,8 @@ import type { StoredEvent } from './stored-events.ts'
 import { encodeRun } from './wire.ts'
 
 /**
- * Sets `$tb` (truncate before) in the stream's metadata. Earlier events are hidden at once; the server's next scavenge
- * frees their space. @throws Outage
+ * `$tb` (truncate before) hides earlier events at once. The server's next scavenge frees their space.
+ * @throws Outage
  */
 export const setTruncateBefore = async (
   metadataName: string,

@@ -4,19 +4,18 @@ import type { ReadOptions } from '../event-log.ts'
 
 /**
  * Revisions that a conflict has named and no read has shown yet. The server indexes an append some milliseconds after
- * it judges it. So a read right after a conflict may lack the conflicting event, and the caller would decide again on
- * old state.
+ * it judges it. A caller that reads too early would decide again on old state.
  */
 export class UnreadRevisions {
   readonly #unread = new BoundedMap<string, number>(storeStreamsRememberedMax)
 
-  /** Keeps the higher revision, since a stream only grows during a connection. */
+  /** The higher revision wins: a stream only grows during a connection. */
   add(stream: string, revision: number | null): void {
     if (revision === null || revision <= (this.of(stream) ?? -1)) return
     this.#unread.set(stream, revision)
   }
 
-  /** A leader that died may have named a revision that no other node has. */
+  /** A dead leader may have named a revision that no other node has. */
   forget(stream: string): void {
     this.#unread.delete(stream)
   }
@@ -34,7 +33,7 @@ export class UnreadRevisions {
     if (unread !== undefined && unread <= revision) this.#unread.delete(stream)
   }
 
-  /** True if a read with these options and revisions should have shown the revision. */
+  /** True if a read of these options should have shown the revision. */
   isMissing(stream: string, { from, direction, limit }: ReadOptions, revisions: readonly number[]): boolean {
     const unread = this.#unread.get(stream)
     if (unread === undefined) return false

@@ -1,11 +1,10 @@
 /**
- * Encodes a `BatchAppendReq` by hand, into one buffer. The generated encoder makes some twenty objects for each event,
- * and measures each twice.
+ * Encodes a `BatchAppendReq` by hand. The generated encoder makes some twenty objects for each event, and measures each
+ * twice.
  */
 import type { ExpectedRevision } from '../event-log.ts'
 import type { ProposedEvent } from './stored-events.ts'
 
-/** The events of one append. A retry sends the same bytes. */
 export const encodeRun = (messages: readonly ProposedEvent[]): Buffer => {
   const pieces = messages.map(pieceOf)
   const writer = new Writer(pieces.reduce((sum, piece) => sum + fieldBytes(piece.bytes), 0))
@@ -13,7 +12,6 @@ export const encodeRun = (messages: readonly ProposedEvent[]): Buffer => {
   return writer.buffer
 }
 
-/** `correlationId` is a UUID, and the answer repeats it. */
 export const encodeAppend = (
   correlationId: string,
   place: { readonly streamName: string; readonly expected: ExpectedRevision },
@@ -45,7 +43,7 @@ const proposed = { id: 1, metadata: 2, customMetadata: 3, data: 4 } as const
 const mapEntry = { key: 1, value: 2 } as const
 
 const uuidChars = 36
-/** A UUID message that holds text. */
+/** Of a UUID as text. */
 const uuidBytes = 2 + uuidChars
 
 type Piece = {
@@ -76,7 +74,7 @@ const writePiece = (writer: Writer, { message, head, metadataBytes, dataBytes, b
 
 const heads = new Map<string, Buffer>()
 
-/** The server's own metadata, which depends only on the event's type. */
+/** Depends only on the event's type. */
 const headOf = (type: string): Buffer => {
   const known = heads.get(type)
   if (known !== undefined) return known
@@ -104,7 +102,7 @@ const varintBytes = (value: number): number => {
   return count
 }
 
-/** Fills a buffer whose size was computed before. */
+/** `bytes` was computed before. */
 class Writer {
   readonly buffer: Buffer
   #at = 0
@@ -113,7 +111,7 @@ class Writer {
     this.buffer = Buffer.allocUnsafe(bytes)
   }
 
-  /** Writes the head. The caller writes the bytes next. */
+  /** The caller writes the bytes next. */
   begin(field: number, bytes: number): void {
     this.buffer[this.#at++] = field * 8 + 2
     this.#varint(bytes)

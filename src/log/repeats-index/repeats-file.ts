@@ -10,9 +10,9 @@ import { IndexUnusable, type RepeatsChange, type RepeatsIndex } from '../repeats
 import { type RepeatsWriter, writeOnThread } from './repeats-writer.ts'
 
 const fileName = 'idempotency.db'
-/** Files of other formats are folded again, except `unversioned`. */
+/** Other formats are folded again, except `unversioned`. */
 const formatVersion = 3
-/** The format before rows had versions. Its rows have version 1. */
+/** All its rows have version 1. */
 const unversioned = 2
 const fileMode = 0o600
 
@@ -33,13 +33,14 @@ const tables = `
 
 export type RepeatsFileOptions = {
   readonly dataDir: string
-  /** Of the folded log: positions of another log mean nothing. */
+  /** Of the folded log. Positions of another log mean nothing. */
   readonly logId: string
 }
 
 /**
- * The index as an SQLite file in `dataDir`. A file that is damaged, or of another log or format, is deleted. A thread
- * writes it, so that no fsync stops the event loop. @throws IndexUnusable
+ * The index as an SQLite file. A damaged file, or one of another log or format, is deleted. A thread writes it, so that
+ * no fsync stops the event loop.
+ * @throws IndexUnusable
  */
 export const openRepeatsFile = (options: RepeatsFileOptions): RepeatsIndex => new RepeatsFile(options)
 
@@ -94,7 +95,6 @@ class RepeatsFile implements RepeatsIndex {
   }
 }
 
-/** Only reads, once the file is prepared. */
 class Reads {
   readonly foldedTo: FoldedTo | null
   readonly #database: Database
@@ -124,7 +124,7 @@ class Reads {
   }
 }
 
-/** `version` is that of `codec/stored-idempotency.ts`; `batch` is JSON. */
+/** `version` as in `codec/stored-idempotency.ts`; `batch` is JSON. */
 type Row = { revision: number; recorded_at: number; body_hash: Uint8Array; batch: string | null; version: number }
 
 const idempotencyOf = (keyHash: string, { body_hash, batch, version }: Row): Idempotency =>
@@ -142,7 +142,7 @@ const prepareFind = (database: Database) =>
 type Folded = { log_id: string } & (Record<'position' | 'stream' | 'revision' | 'event_id', null> | FoldedRow)
 type FoldedRow = { position: number; stream: string; revision: number; event_id: string }
 
-/** Creates or upgrades the tables, and returns `foldedTo`. @throws IndexUnusable for another format or log */
+/** Creates or upgrades the tables, and returns `foldedTo`. @throws IndexUnusable */
 const settleForm = (database: Database, logId: string): FoldedTo | null => {
   database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
   database.run('PRAGMA journal_mode = WAL')
@@ -180,7 +180,7 @@ const orNull = <T>(open: () => T): T | null => {
   }
 }
 
-/** SQLite, the file system, JSON and the codec each report a bad file in their own way. */
+/** SQLite, the file system, JSON and the codec report a bad file differently. */
 const orUnusable = <T>(use: () => T): T => {
   try {
     return use()

@@ -1,7 +1,4 @@
-/**
- * Writes the repeats index on a thread, so that no insert or fsync stops the event loop. Importing this file runs it,
- * because a thread begins that way.
- */
+/** Keeps inserts and fsyncs of the repeats index off the event loop. A thread runs this file by importing it. */
 import { Database, SQLiteError } from 'bun:sqlite'
 import { idempotencyForgottenAtOnceMax, storeBusyMsMax } from '../../limits.ts'
 import { hashBytesOf } from '../codec/packed-idempotency.ts'
@@ -28,7 +25,7 @@ self.onmessage = ({ data }: MessageEvent<ToRepeatsThread>): void => {
 
 const answer = (message: FromRepeatsThread | 'closed'): void => self.postMessage(message)
 
-/** `synchronous = NORMAL`: a power failure may lose the last changes, but each change whole, with its `foldedTo`. */
+/** NORMAL: a power failure may lose the last changes, but each whole, with its `foldedTo`. */
 const open = (path: string) => {
   const database = new Database(path)
   database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)

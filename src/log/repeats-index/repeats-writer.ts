@@ -3,7 +3,7 @@ import { WorkerThread } from '../../worker-thread.ts'
 import { IndexBusy, IndexUnusable, type RepeatsChange } from '../repeats-index.ts'
 
 export type RepeatsWriter = {
-  /** Changes are written in order, each whole or not at all. Rejects with IndexBusy or IndexUnusable. */
+  /** In order, each whole or not at all. Rejects with IndexBusy or IndexUnusable. */
   write(change: RepeatsChange): Promise<void>
   close(): Promise<void>
 }
@@ -13,7 +13,6 @@ export type ToRepeatsThread =
   | { readonly kind: 'write'; readonly change: RepeatsChange }
   | { readonly kind: 'close' }
 
-/** `isPassing`: the same change may succeed later. */
 export type WriteFault = { readonly why: string; readonly isPassing: boolean }
 
 /** The disk is full, or another program has locked the file. */
@@ -26,9 +25,9 @@ export const writeOnThread = (path: string): RepeatsWriter => new ThreadedWriter
 
 class ThreadedWriter implements RepeatsWriter {
   readonly #thread: WorkerThread<ToRepeatsThread, FromRepeatsThread>
-  /** One for each change without an answer. The thread answers in order. */
+  /** In the order of the changes, like the thread's answers. */
   readonly #waiting: ((fault: WriteFault | null) => void)[] = []
-  /** Set when the thread is closed or has failed. Later changes are refused with it. */
+  /** Set when the thread is closed or has failed. */
   #ended: WriteFault | null = null
 
   constructor(path: string) {

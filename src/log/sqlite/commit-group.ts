@@ -1,19 +1,18 @@
 import type { NewRow } from '../codec/codec.ts'
 
 /**
- * The rows of a commit group, packed for the commit thread. Bun posts an object of only texts and numbers without its
- * serializer, at half the cost.
+ * A commit group, packed for the commit thread. Bun posts texts and numbers without its serializer, at half the cost.
  */
 export type PackedGroup = {
-  /** Grows with each failed group. Groups of one epoch are numbered one after the other. */
+  /** Grows with each failed group. */
   readonly epoch: number
   readonly firstPosition: number
-  /** New streams as JSON: their ids and names. Empty if there are none. */
+  /** JSON of ids and names. Empty: no new streams. */
   readonly streams: string
   readonly rows: number
   /**
-   * One character per byte. First six float64 numbers for each row: position, stream, revision, count, recorded at, and
-   * bytes of the body. The last number is negative if the body is text. Then all bodies.
+   * One character per byte. First, for each row, six float64: position, stream, revision, count, recorded at, bytes of
+   * the body (negative: text). Then all bodies.
    */
   readonly bytes: string
 }

@@ -1,7 +1,4 @@
-/**
- * Writes the log's file on a thread, so that fsyncs and WAL copying never stop the event loop. Importing this file runs
- * it, because a thread begins that way.
- */
+/** Keeps fsyncs and WAL copying off the event loop. A thread runs this file by importing it. */
 
 import { checkpointRetryPauseMs } from '../../limits.ts'
 import { type CommitVerdict, SqliteCommits } from './sqlite-commits.ts'
@@ -35,8 +32,8 @@ let toldFault: string | null = null
 let retrying: Timer | undefined
 
 /**
- * Reports when WAL copying begins or stops to fail, and tries again after a failure. The node is not ready until a copy
- * succeeds. A balancer then sends nothing, so no commit would make the next copy due.
+ * Reports when copying begins or stops to fail, and retries it. The node is not ready meanwhile, so a balancer sends
+ * nothing that would make the next copy due.
  */
 const watchWalCopying = (commits: SqliteCommits): void => {
   const fault = commits.walCopyFault

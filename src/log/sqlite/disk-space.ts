@@ -29,10 +29,7 @@ export type DiskSpaceParts = {
   readonly later: Later
 }
 
-/**
- * Tells whether the disk has room for readings (docs/decisions/009-a-full-disk-stops-readings-only.md). It looks again
- * before the log can fill the free space.
- */
+/** Tells whether the disk has room for readings (docs/decisions/009-a-full-disk-stops-readings-only.md). */
 export class DiskSpace {
   readonly #parts: DiskSpaceParts
   readonly #short = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: troubleCalmLooks })
@@ -58,7 +55,7 @@ export class DiskSpace {
     return this.#fault
   }
 
-  /** A commit ran out of space, for example by a quota. Readings are refused until the next look. */
+  /** Readings are refused until the next look. */
   ranOut(why: string): void {
     this.#ranOut = why
     if (this.#isLooking) return
@@ -88,8 +85,8 @@ export class DiskSpace {
   }
 
   /**
-   * A hanging disk may never answer. Each open question blocks a thread of Bun's pool, and with two cores two of them
-   * stop it. So one question is open at a time.
+   * A hanging disk may never answer, and each open question blocks a thread of Bun's pool. So one question is open at a
+   * time.
    */
   #freeBytes(): Promise<number> {
     const { freeBytes, later } = this.#parts

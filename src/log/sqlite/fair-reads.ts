@@ -3,8 +3,8 @@ import { storeReadEvents, storeReadEventsPerTurnMax } from '../../limits.ts'
 import { nextTurn } from '../pages-of-log.ts'
 
 /**
- * Bounds the events read in one turn of the event loop. SQLite reads on the event loop, so a reader of many pages would
- * delay every request and timer. Past the bound the next read waits for the next turn.
+ * Bounds the events read in one turn of the event loop. Past the bound the next read waits for the next turn
+ * (docs/decisions/004-reads-share-the-event-loop.md).
  */
 export class FairReads {
   #readInTurn = 0

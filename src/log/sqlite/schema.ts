@@ -1,8 +1,4 @@
-/**
- * Tables and triggers of the embedded log, as steps from one format to the next.
- *
- * A row holds one append: consecutive events of one stream. `position` and `revision` are those of its first event.
- */
+/** A row holds one append: consecutive events of one stream. `position` and `revision` are those of its first event. */
 import { Database } from 'bun:sqlite'
 import { schemaDifferencesMax, schemaNameCharsMax } from '../../limits.ts'
 
@@ -22,8 +18,7 @@ const tables = `
   ) STRICT;
 `
 
-// A REPLACE deletes without the DELETE triggers, unless its connection asks for them. So an INSERT that overlaps any
-// row is refused.
+// A REPLACE deletes without the DELETE triggers. So an INSERT that overlaps any row is refused.
 const triggers = `
   CREATE TRIGGER streams_are_appended BEFORE INSERT ON streams BEGIN
     SELECT RAISE(ABORT, 'append-only: this stream is there already')
@@ -51,8 +46,7 @@ const triggers = `
   END;
 `
 
-// Retention: a stream begins at `kept_from`. A row can be deleted only when all its events lie before `kept_from`. The
-// value only grows, and the last event stays.
+// A row can be deleted only when all its events lie before `kept_from`, which only grows.
 const truncations = `
   CREATE TABLE truncations (
     stream INTEGER PRIMARY KEY,
@@ -101,19 +95,13 @@ const purgeableRecords = `
   END;
 `
 
-/**
- * A new file takes all steps. Never change a step, not even by a space: each file's schema is compared with the schema
- * that these steps make.
- */
+/** Never change a step, not even by a space: the schema of each file is compared with the result of these steps. */
 const steps: readonly string[] = [`${tables}${triggers}`, truncations, purgeableRecords]
 export const formatVersion = steps.length
 
 export const stepsFrom = (version: number): readonly string[] => steps.slice(version)
 
-/**
- * How a file's schema differs from the schema of its format, in words for people. SQLite makes the expected schema in
- * memory.
- */
+/** In words for people. SQLite makes the expected schema in memory. */
 export const schemaDifferences = (database: Database, version: number): readonly string[] => {
   using model = new Database(':memory:')
   for (const step of steps.slice(0, version)) model.run(step)
@@ -130,7 +118,7 @@ export const schemaDifferences = (database: Database, version: number): readonly
 
 type SchemaObject = { readonly type: string; readonly name: string; readonly sql: string | null }
 
-/** A trigger and a table may share a name, so type and name are the key. SQLite's own indexes have no SQL. */
+/** A trigger and a table may share a name. SQLite's own indexes have no SQL. */
 const schemaOf = (database: Database): ReadonlyMap<string, string | null> => {
   const objects = database
     .query<SchemaObject, []>('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name')
@@ -138,7 +126,7 @@ const schemaOf = (database: Database): ReadonlyMap<string, string | null> => {
   return new Map(objects.map(({ type, name, sql }) => [`${type} ${name}`, sql]))
 }
 
-/** Someone else chose the name of an added object, and a terminal shows it. */
+/** Someone else chose the name, and a terminal shows it. */
 const printable = (name: string): string => name.slice(0, schemaNameCharsMax).replaceAll(/[^A-Za-z0-9_. -]/g, '?')
 
 const bounded = (differences: readonly string[]): readonly string[] => {

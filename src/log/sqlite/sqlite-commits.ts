@@ -9,22 +9,21 @@ export type CommitVerdict =
   /** `survived`: the first fsync failed for this reason, the second succeeded. */
   | { readonly kind: 'written'; readonly survived?: string }
   | { readonly kind: 'not_written'; readonly reason: 'full' | 'unavailable'; readonly why: string }
-  /** Nothing was written: another program's rows are there. */
+  /** Another program's rows are there. */
   | { readonly kind: 'overlaps'; readonly why: string }
   | { readonly kind: 'unknown'; readonly why: string }
-  /** Not tried: an earlier group, on which it depends, was not written. */
+  /** Not tried: it depends on a group that was not written. */
   | { readonly kind: 'superseded' }
   /** Not tried: an earlier group ended unknown. */
   | { readonly kind: 'stopped'; readonly why: string }
 
-/** Makes groups durable, in the order of the calls. No method rejects. */
+/** In the order of the calls. No method rejects. */
 export type Commits = {
   commit(group: PackedGroup): Promise<CommitVerdict>
-  /** From now on the stream begins at `keptFrom`. */
   truncate(truncation: Truncation): Promise<CommitVerdict>
-  /** Deletes some truncated rows, few enough that no commit waits long. */
+  /** Few enough rows that no commit waits long. */
   trim(trimming: Trimming): Promise<CommitVerdict>
-  /** Erases deleted rows from the write-ahead log. `not_written` if another program reads the file. */
+  /** Erases deleted rows from the write-ahead log. `not_written`: another program reads the file. */
   emptyWriteAheadLog(): Promise<CommitVerdict>
   /** Why nothing can be written, or why WAL copying failed. */
   readonly fault: string | null

@@ -1,4 +1,3 @@
-/** Opens the file of the embedded log, checks it, and brings it to the newest format. */
 import { Database, SQLiteError } from 'bun:sqlite'
 import { storeBusyMsMax, storeReadCacheBytes, storeWriteCacheBytes } from '../../limits.ts'
 import { ChangedSchema, NewerLogFormat, NotACellarbookLog } from '../data-folder.ts'
@@ -7,10 +6,7 @@ import { formatVersion, schemaDifferences, stepsFrom } from './schema.ts'
 
 /** "Clrb", which lets `file` recognize a log. */
 const applicationId = 0x436c7262
-/**
- * A commit writes whole index pages. With half of SQLite's 4,096 bytes, a group of 64 keys commits a fifth faster, for
- * 2 bytes more per reading.
- */
+/** A commit writes whole index pages. With half of SQLite's 4,096 bytes, a group of 64 keys commits a fifth faster. */
 export const pageBytes = 2_048
 
 export type OpenOptions = {
@@ -22,7 +18,7 @@ export type OpenOptions = {
 export const openForReading = (path: string, { acceptSchema }: OpenOptions = {}): Database =>
   open(path, (database) => {
     assertOurs(database, path)
-    // Before any write, since a step to a newer format could hide the changes.
+    // First, since a step to a newer format could hide the changes.
     const differences = schemaDifferences(database, formOf(database).version)
     if (differences.length > 0) (acceptSchema ?? refuseSchema(path))(differences)
     configure(database, storeReadCacheBytes)
@@ -31,7 +27,7 @@ export const openForReading = (path: string, { acceptSchema }: OpenOptions = {})
     database.run('PRAGMA query_only = ON')
   })
 
-/** The file must have been opened for reading before. @throws Outage */
+/** Only after `openForReading`. @throws Outage */
 export const openForWriting = (path: string): Database =>
   open(path, (database) => configure(database, storeWriteCacheBytes))
 
@@ -125,9 +121,7 @@ const bringUpToDate = (database: Database, version: number): void => {
   database.run('COMMIT')
 }
 
-/**
- * The fsync of a killed process may have failed. Copying syncs its write-ahead log, so that "already written" is true.
- */
+/** A killed process may have failed to sync its write-ahead log (docs/protocol.md, "A failed fsync"). */
 const settleWriteAheadLog = (database: Database, path: string): void => {
   if (!copyWal(database, 'FULL').isBlocked) return
   const why =

@@ -48,8 +48,8 @@ export type SqliteLogOptions = {
 }
 
 /**
- * The embedded log (docs/decisions/008-commits-in-groups-on-a-thread.md). @throws DataFolderUnwritable, DataFolderHeld,
- * NotACellarbookLog, NewerLogFormat, ChangedSchema, Outage
+ * The embedded log (docs/decisions/008-commits-in-groups-on-a-thread.md).
+ * @throws DataFolderUnwritable, DataFolderHeld, NotACellarbookLog, NewerLogFormat, ChangedSchema, Outage
  */
 export const openSqliteLog = (options: SqliteLogOptions): EventLog => {
   const { dataDir, allowSharedFolder: allowShared = false, onFolderWarning: onWarning } = options
@@ -233,13 +233,10 @@ class SqliteLog implements EventLog {
     if (this.#queue.length === 1) queueMicrotask(() => this.#writeNext())
   }
 
-  /**
-   * Sends all waiting appends as one group. Two groups may be under way, so that the thread never waits for a busy
-   * event loop.
-   */
+  /** Two groups may be under way, so that the thread never waits for a busy event loop. */
   #writeNext(): void {
     if (this.#queue.length === 0 || this.#underWay >= groupsUnderWayMax) return
-    // After a failure the groups under way are staged again. No new group may be numbered before them.
+    // After a failure no new group may be numbered before those that are staged again.
     if (this.#underWay > 0 && this.#stagedEpoch !== this.#staging.epoch) return
     const group = this.#queue
     this.#queue = []
@@ -282,7 +279,7 @@ class SqliteLog implements EventLog {
     }
   }
 
-  /** A group is judged by the groups before it. So even a group without rows fails with them. */
+  /** Even a group without rows fails with the groups before it. */
   async #verdictOn({ packed, epoch }: Staged, before: Promise<void>): Promise<CommitVerdict> {
     const verdict = packed === null ? null : this.#commits.commit(packed)
     await before
@@ -301,9 +298,8 @@ class SqliteLog implements EventLog {
   }
 
   /**
-   * First hides the events before `keptFrom`, then deletes their rows. A close leaves the rest to the next truncation.
-   * Records hold personal data, so they are erased from the file and the write-ahead log. Erasing readings would take
-   * long.
+   * First hides the events before `keptFrom`, then deletes their rows; a close leaves the rest to the next truncation.
+   * Records hold personal data, so they are erased. Erasing readings would take long.
    */
   async #truncate(trimming: Trimming, keptFrom: number): Promise<void> {
     const { stream: id, isErased } = trimming
@@ -343,7 +339,7 @@ class SqliteLog implements EventLog {
     return new Outage(`Cannot say whether it was written: ${why}`, 'unknown', 'unavailable')
   }
 
-  /** @throws Outage when SQLite cannot read its file. */
+  /** @throws Outage */
   #reading<T>(what: string, read: () => T): T {
     try {
       return read()
@@ -359,7 +355,7 @@ class SqliteLog implements EventLog {
   }
 }
 
-/** A revocation may fit on a full disk without its group's readings. Returns false if that cannot help. */
+/** On a full disk a revocation may fit without its group's readings. Returns false if that cannot help. */
 const refuseReadings = (group: Group, full: Outage): boolean => {
   const changes = group.appends.filter(({ isReadings }) => !isReadings)
   if (changes.length === 0 || changes.length === group.appends.length) return false

@@ -28,7 +28,6 @@ export type Head = { readonly id: number; readonly nextRevision: number }
 
 const columns = 'position, stream, revision, count, recorded_at, body'
 
-/** Reads committed events from the log's file, synchronously. */
 export class SqliteReads {
   readonly #codec: Codec
   readonly #statements: ReturnType<typeof prepare>
@@ -108,8 +107,7 @@ export class SqliteReads {
     let scannedTo = after ?? 0
     let looked = 0
     for (const row of this.#statements.allForwards.iterate(scannedTo)) {
-      // The first row contains `after`. If nothing of it is left, it does not count: otherwise no follower would pass a
-      // large row.
+      // If nothing of the first row is left, it does not count: otherwise no follower would pass a large row.
       if (row.position + row.count - 1 <= scannedTo) continue
       if (wants(this.#stream(row.stream).category)) {
         const kept = this.#kept(row, { first: scannedTo - row.position + 1 })

@@ -25,8 +25,8 @@ export type Staged = {
 }
 
 /**
- * Judges and numbers the appends of a group, by what is committed and by what was staged before. So a group can be sent
- * before the group before it is committed.
+ * Judges and numbers appends by what is committed and by what was staged before. So a group can be sent before the
+ * group before it is committed.
  */
 export class SqliteStaging {
   readonly #reads: SqliteReads
@@ -67,15 +67,11 @@ export class SqliteStaging {
     }
   }
 
-  /** The oldest group under way is committed. */
   committed(): void {
     this.#uncommitted.shift()
   }
 
-  /**
-   * Takes back all staged groups. The next `stage` reads what is true: reading here could fail too, and hide the first
-   * failure.
-   */
+  /** Takes back all staged groups. Reading the log's end here could fail too, and hide the first failure. */
   forget(): void {
     this.#epoch += 1
     this.#uncommitted = []
@@ -132,7 +128,7 @@ export class SqliteStaging {
     return { outcome: 'conflict', currentRevision: nextRevision === 0 ? null : nextRevision - 1 }
   }
 
-  /** Committed events, then staged events, of which some may be committed by now. */
+  /** Some staged events may be committed by now. */
   #eventsAt(stream: string, revision: number, count: number): readonly RecordedEvent[] {
     const committed = this.#reads.read(stream, { from: revision, limit: count })
     // The event at `revision` is truncated.

@@ -2,7 +2,7 @@ import { WorkerThread } from '../../worker-thread.ts'
 import type { PackedGroup } from './commit-group.ts'
 import type { Commits, CommitVerdict, Trimming, Truncation } from './sqlite-commits.ts'
 
-/** `commit` is flat because it is sent most (see `PackedGroup`). */
+/** `commit` is flat for the fast path of posting (see `PackedGroup`). */
 export type CommitThreadWork =
   | ({ readonly kind: 'commit' } & PackedGroup)
   | { readonly kind: 'truncate'; readonly truncation: Truncation }
@@ -16,19 +16,16 @@ export type ToCommitThread =
 
 export type FromCommitThread =
   | CommitVerdict
-  /** Sent when it changes, without a question: copying may succeed again while nobody writes. */
+  /** Sent when it changes: copying may succeed again while nobody writes. */
   | { readonly kind: 'wal_copied'; readonly fault: string | null }
 
-/**
- * Commits on a thread of its own. If the thread dies, its groups are unknown and the log stops. @param thread its
- * module; a test has one with a failing disk.
- */
+/** If the thread dies, its groups are unknown and the log stops. @param thread a test has one with a failing disk. */
 export const commitOnThread = (path: string, thread = new URL('./commit-thread.ts', import.meta.url)): Commits =>
   new ThreadedCommits(path, thread)
 
 class ThreadedCommits implements Commits {
   readonly #thread: WorkerThread<ToCommitThread, FromCommitThread>
-  /** One for each message without a verdict. The thread gives verdicts in order. */
+  /** In the order of the messages, like the thread's verdicts. */
   readonly #waiting: ((verdict: CommitVerdict) => void)[] = []
   #diedOf: string | null = null
   #walCopyFault: string | null = null

@@ -5,12 +5,12 @@ import { copyWal, pageBytes } from './sqlite-file.ts'
 const walPagesMax = storeWalBytesMax / pageBytes
 
 /**
- * Copies a long write-ahead log into the file, after the answers of a group. SQLite itself would copy inside COMMIT:
- * that delays the answers and hides failures.
+ * Copies a long write-ahead log into the file, after the answers. SQLite itself would copy inside COMMIT, delay the
+ * answers and hide failures.
  */
 export class WalCopying {
   readonly #database: Database
-  /** This many pages not yet copied make the next copying begin. */
+  /** Copying begins at this many waiting pages. */
   #dueAtPages = walPagesMax
   #fault: string | null = null
 
@@ -18,17 +18,17 @@ export class WalCopying {
     this.#database = database
   }
 
-  /** Why the last copying failed. Nothing is lost, but the write-ahead log grows. */
+  /** Nothing is lost, but the write-ahead log grows. */
   get fault(): string | null {
     return this.#fault
   }
 
   runIfDue(): void {
-    // After a failure the owner retries after a pause, not with each group.
+    // After a failure the owner retries after a pause.
     if (this.#fault === null) this.#run(this.#dueAtPages)
   }
 
-  /** Tries again after a failure, however few pages wait. Nothing may be written until it succeeds. */
+  /** Nothing may be written until a failed copying succeeds. */
   retry(): void {
     if (this.#fault !== null) this.#run(0)
   }
