@@ -68,8 +68,8 @@ export const copyLog = async (parts: CopyParts): Promise<LogDigest> => {
 
 const differenceOf = (source: LogDigest, copy: LogDigest): string => {
   const other = [...source.streams].find(([stream, digest]) => copy.streams.get(stream) !== digest)?.[0]
-  const where = other === undefined ? 'it has streams that the source has not' : `"${other}" differs`
-  return `The copy is not the source: ${where}. Was either of them written to meanwhile?`
+  const where = other === undefined ? 'it has streams that the source lacks' : `"${other}" differs`
+  return `The copy differs from the source: ${where}. Was either of them written to meanwhile?`
 }
 
 const lastPosition = async (log: EventLog): Promise<number | null> => {
@@ -149,7 +149,7 @@ class TargetStreams {
     const [first] = await from.read(stream, { limit: 1 })
     const [last] = await to.read(stream, { direction: 'backwards', limit: 1 })
     if (first === undefined)
-      throw new CopyRefused(`Cannot copy "${stream}": the source shows it, and reads it as empty`)
+      throw new CopyRefused(`Cannot copy "${stream}": the source lists its events, but reads it as empty`)
     const target = { revision: last?.revision ?? -1, keptFrom: first.revision }
     this.#known.set(stream, target)
     await this.#holdVacant(stream, target, first)

@@ -69,21 +69,21 @@ export const inspectDataFolder = (folder: string, surroundings: Surroundings): F
   })
   return {
     faults: [
-      ...told(foreign, ({ path, uid }, paths) => {
+      ...sentenceOn(foreign, ({ path, uid }, paths) => {
         const owner = `"${path}" belongs to user ${uid}, and this process runs as user ${userId}`
         return `${owner}. Run it as user ${uid}, or run as root: chown ${userId} ${paths}`
       }),
-      ...told(open, ({ path, mode }, paths) => {
+      ...sentenceOn(open, ({ path, mode }, paths) => {
         const writers = `"${path}" can be written by other users (mode ${modeText(mode)}), so they can change the log`
         return `${writers}. Run: chmod go-w ${paths}`
       }),
     ],
     warnings: [
-      ...told(shared, ({ path, gid }, paths) => {
+      ...sentenceOn(shared, ({ path, gid }, paths) => {
         const writers = `"${path}" can be written by every member of group ${gid}`
         return `${writers}. If the group has other members, run: chmod g-w ${paths}`
       }),
-      ...told(readable, ({ path }, paths) => {
+      ...sentenceOn(readable, ({ path }, paths) => {
         const readers = `"${path}" can be read by other users: it holds e-mail addresses and password hashes`
         return `${readers}. Run: chmod go= ${paths}`
       }),
@@ -102,13 +102,13 @@ const reads = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o4) !=
 const enters = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o1) !== 0
 
 /** It describes the first. */
-const told = (found: readonly Found[], sentence: (first: Found, paths: string) => string): readonly string[] => {
+const sentenceOn = (found: readonly Found[], sentence: (first: Found, paths: string) => string): readonly string[] => {
   const [first] = found
-  return first === undefined ? [] : [sentence(first, wordsOf(found))]
+  return first === undefined ? [] : [sentence(first, shellWords(found))]
 }
 
 const modeText = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0')
 
 /** For a POSIX shell. */
-const wordsOf = (found: readonly Found[]): string =>
+const shellWords = (found: readonly Found[]): string =>
   found.map(({ path }) => `'${path.replaceAll("'", "'\\''")}'`).join(' ')

@@ -11,7 +11,7 @@ import type { LogDigest } from './log-digest.ts'
 export class UnfinishedCopy extends Error {
   override readonly name = 'UnfinishedCopy'
   constructor() {
-    super('The log is a copy that is not finished: run "cellarbook log copy" again, which goes on where it stopped')
+    super('The log is an unfinished copy. Run "cellarbook log copy" again: it continues where it stopped')
   }
 }
 
@@ -47,16 +47,16 @@ export const ensureLogCreated = async (log: EventLog, clock: Clock, entropy: Ent
 /** Marks the target as an unfinished copy. @throws NotACopy, or UnfinishedCopy if the source is one */
 export const beginCopy = async (from: EventLog, to: EventLog, naming: Naming): Promise<void> => {
   const source = await readLogStream(from)
-  if (identityOf(source) === null) throw new NotACopy('The source is no log of Cellarbook: it does not name itself')
+  if (identityOf(source) === null) throw new NotACopy('The source is not a Cellarbook log: it has no id')
   const target = await readLogStream(to)
   const begun = target.at(-1)
   if (begun !== undefined) {
     const isOfSource = source.every((event, index) => event.id === target[index]?.id)
     if (isOfSource && target.length === source.length + 1 && begun.type === 'LogCopyBegun') return
-    throw new NotACopy('The target holds another log, or a copy that is finished: choose an empty one')
+    throw new NotACopy('The target holds another log, or a finished copy: choose an empty one')
   }
   const [other] = await to.readAll({ limit: 1 })
-  if (other !== undefined) throw new NotACopy('The target holds events that are no copy: choose an empty one')
+  if (other !== undefined) throw new NotACopy('The target holds other events: choose an empty one')
   const beginning = source.map(({ stream: _, revision: __, position: ___, ...event }) => event)
   const mark = logEvent(naming, { type: 'LogCopyBegun', data: { copyId: naming.entropy.uuid() } })
   await append(to, -1, [...beginning, mark])
@@ -108,7 +108,10 @@ const readLogStream = async (log: EventLog): Promise<readonly RecordedEvent[]> =
 }
 
 const notOurs = (type: string, cause?: unknown): NotOurLog =>
-  new NotOurLog(`Cannot use this log: its stream "${logStream}" begins with ${type}, so it is another's`, { cause })
+  new NotOurLog(
+    `Cannot use this log: its stream "${logStream}" begins with ${type}, so it belongs to another program`,
+    { cause },
+  )
 
 const identityOf = (events: readonly RecordedEvent[]): string | null => {
   const [first] = events

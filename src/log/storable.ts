@@ -29,18 +29,19 @@ const faultOf = (event: NewEvent): string | null => {
   }
   const data = dataChecks.get(event.type)
   if (data === undefined) return 'its type has no schema'
-  if (!data.Check(event.data)) return `data ${data.Errors(event.data).First()?.message ?? 'is not as its schema says'}`
+  if (!data.Check(event.data)) return `data ${data.Errors(event.data).First()?.message ?? 'does not match its schema'}`
   return null
 }
 
 const metadataFault = ({ metadata }: NewEvent): string | null =>
-  metadataCheck.Check(metadata) ? null : 'metadata is not as its schema says'
+  metadataCheck.Check(metadata) ? null : 'metadata does not match its schema'
 
 /** Key, cellar and operator events are never deleted (docs/contract.md, "Retention and versioning"). @throws Error */
 export const assertTruncatable = (stream: string, before: number, nextRevision: number): void => {
   const cannot = `Cannot truncate "${stream}" before revision ${before}`
-  if (!purgeableCategories.includes(categoryOf(stream))) throw new Error(`${cannot}: only readings and records may go`)
-  if (!Number.isSafeInteger(before) || before < 0) throw new Error(`${cannot}: that is no revision`)
+  if (!purgeableCategories.includes(categoryOf(stream)))
+    throw new Error(`${cannot}: only readings and records may be deleted`)
+  if (!Number.isSafeInteger(before) || before < 0) throw new Error(`${cannot}: this is not a revision`)
   if (before >= nextRevision) throw new Error(`${cannot}: its last event stays, at revision ${nextRevision - 1}`)
 }
 

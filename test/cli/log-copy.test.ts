@@ -67,6 +67,6 @@ describe('cellarbook log copy', () => {
     await log.append(stream, revision, [{ ...event, id: crypto.randomUUID(), type: 'LogCopyBegun', data }])
     await log.close()
     const ran = await cellarbook(['key', 'list'], embedded(dataDir))
-    expect([ran.exitCode, ran.stderr]).toEqual([78, expect.stringContaining('run "cellarbook log copy" again')])
+    expect([ran.exitCode, ran.stderr]).toEqual([78, expect.stringContaining('Run "cellarbook log copy" again')])
   })
 })

@@ -310,7 +310,7 @@ describe('copyLog()', () => {
     const extra = memory()
     await copy(source, { ...passingLog(extra), truncate: () => Promise.reject(new Error('cut off')) }).catch(() => {})
     await extra.append(freshKeyStream(), 'none', [keySuspended()])
-    await expect(copy(source, extra)).rejects.toThrow('it has streams that the source has not')
+    await expect(copy(source, extra)).rejects.toThrow('it has streams that the source lacks')
   })
 
   test('copies a copy', async () => {

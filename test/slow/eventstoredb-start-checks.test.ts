@@ -135,7 +135,7 @@ describe('a start says in one sentence, without the password, that', () => {
     const before = server.state.all.length
     expect(await refusedAt(server.url)).toEqual({
       exitCode: 78,
-      sentence: `Cannot use this log: its stream "${logStream}" begins with InvoiceSent, so it is another's`,
+      sentence: `Cannot use this log: its stream "${logStream}" begins with InvoiceSent, so it belongs to another program`,
     })
     expect(server.state.all).toHaveLength(before)
     const { DATA_DIR, ...environment } = environmentAt(server.url, 'ours-')

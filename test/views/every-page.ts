@@ -126,7 +126,7 @@ const indexUnusable: HealthReason = {
   what: 'The index of idempotency keys cannot be used.',
   meanwhile: 'Readings with an Idempotency-Key are refused with 503. Others are stored.',
   remedy: 'Check the disk of DATA_DIR. The index is rebuilt automatically.',
-  why: 'Cannot use the index of Idempotency-Keys: <disk I/O error> & "database disk image is malformed"',
+  why: 'Cannot use the index of idempotency keys: <disk I/O error> & "database disk image is malformed"',
 }
 
 const form = <Values, Faults = Record<never, string>>(

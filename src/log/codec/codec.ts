@@ -170,7 +170,7 @@ const unreadableRow = (cause: unknown, row: StoredRow, part: Part): readonly Rec
 const decodeStored = (known: Known, at: EventPlace, stored: unknown): RecordedEvent => {
   const event = withNewestMetadata(at, stored)
   if (!storedEventCheck.Check(event)) {
-    throw new UndecodableEvent(at.stream, at.revision, typeOf(event), 'it is not as events are stored')
+    throw new UndecodableEvent(at.stream, at.revision, typeOf(event), 'it does not have the form of a stored event')
   }
   const { id, type, recordedAt, metadata } = event
   const data = newestData(known, at, event)
@@ -227,12 +227,7 @@ const newestData = (
   for (let version = stored.schemaVersion; version < known.version; version++) {
     const upcast = known.upcasts[version]
     if (upcast === undefined) {
-      throw new UndecodableEvent(
-        stream,
-        revision,
-        type,
-        `there is no way from its schema version ${version} to the next`,
-      )
+      throw new UndecodableEvent(stream, revision, type, `nothing upcasts its schema version ${version} to the next`)
     }
     data = upcast(data)
   }
@@ -242,7 +237,7 @@ const newestData = (
     stream,
     revision,
     type,
-    `data${fault?.path ?? ''}: ${fault?.message ?? 'not as its schema'}`,
+    `data${fault?.path ?? ''}: ${fault?.message ?? 'does not match its schema'}`,
   )
 }
 
@@ -270,9 +265,9 @@ const parseMetadata = (json: string): Metadata => {
   try {
     metadata = JSON.parse(json)
   } catch (cause) {
-    throw new RangeError('metadata in it are not JSON', { cause })
+    throw new RangeError('metadata in it is not JSON', { cause })
   }
   metadata = newestMetadata(metadata)
   if (metadataCheck.Check(metadata)) return metadata
-  throw new RangeError('metadata in it are not as their schema says')
+  throw new RangeError('metadata in it does not match the schema')
 }

@@ -53,9 +53,7 @@ const writeRefusals = (writer: ByteWriter, refusals: Refusals): void => {
 export const readIdempotency = (reader: ByteReader): Idempotency => {
   const version = reader.varint()
   if (version !== idempotencyVersion) {
-    throw new RangeError(
-      `what an Idempotency-Key needs has version ${version} in it, and ${idempotencyVersion} is known`,
-    )
+    throw new RangeError(`its idempotency data has version ${version}, and this version knows ${idempotencyVersion}`)
   }
   const hashes = readHashes(reader)
   const accepted = reader.varint()
@@ -108,6 +106,6 @@ const parseVerdicts = (json: string): unknown => {
   try {
     return JSON.parse(json)
   } catch (cause) {
-    throw new RangeError('verdicts of refused items in it are not JSON', { cause })
+    throw new RangeError('the verdicts of its refused items are not JSON', { cause })
   }
 }

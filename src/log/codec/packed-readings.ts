@@ -189,7 +189,7 @@ export const unpackReadings = (
       position: row.position + index,
     })
   }
-  if (part.end === row.count && !reader.isAtEnd) throw new RangeError('bytes are left over behind its last reading')
+  if (part.end === row.count && !reader.isAtEnd) throw new RangeError('bytes follow its last reading')
   return readings
 }
 
@@ -209,7 +209,7 @@ class UnpackedIds {
 
   next(flagBits: number): void {
     if ((flagBits & flags.isOfBatch) !== 0) {
-      if (this.#ownId === null) throw new RangeError('a reading in it is of a batch that has no first one')
+      if (this.#ownId === null) throw new RangeError('a reading in it belongs to a batch without a first reading')
       this.#ofRequest += 1
       return
     }

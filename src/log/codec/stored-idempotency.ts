@@ -25,13 +25,13 @@ export const newestMetadata = (stored: unknown): unknown => {
 export const newestIdempotency = (version: unknown, form: unknown): Idempotency => {
   const newest = upcast(version, form)
   if (idempotencyCheck.Check(newest)) return newest
-  throw new RangeError('what its Idempotency-Key needs is not as its schema says')
+  throw new RangeError('its idempotency data does not match the schema')
 }
 
 const upcast = (version: unknown, form: unknown): unknown => {
   if (typeof version !== 'number' || !Number.isInteger(version) || version < 1 || version > idempotencyVersion) {
     const known = `this version knows up to ${idempotencyVersion}`
-    throw new RangeError(`what its Idempotency-Key needs has version ${String(version)}, and ${known}`)
+    throw new RangeError(`its idempotency data has version ${String(version)}, and ${known}`)
   }
   let newest = form
   for (let at = version; at < idempotencyVersion; at += 1) newest = idempotencyUpcasts[at]?.(newest)

@@ -10,7 +10,8 @@ let lastDayText = ''
 
 /** `YYYY-MM-DDThh:mm:ssZ`. @throws RangeError outside years 0000 to 9999 */
 export const timestampText = (seconds: number): string => {
-  if (!(seconds >= secondsMin && seconds <= secondsMax)) throw new RangeError('a timestamp in it lies beyond its years')
+  if (!(seconds >= secondsMin && seconds <= secondsMax))
+    throw new RangeError('a timestamp in it is outside the years 0000 to 9999')
   const day = Math.floor(seconds / secondsPerDay)
   if (day !== lastDay) {
     lastDayText = new Date(day * secondsPerDay * 1_000).toISOString().slice(0, 11)

@@ -55,12 +55,12 @@ export class AppendStream {
       const fault = callFaultOf(error)
       this.#ended({ why: fault.why, leader: fault.kind === 'not_leader' ? fault.leader : null })
     })
-    this.#call.on('end', () => this.#ended({ why: 'it has ended the stream of appends', leader: null }))
+    this.#call.on('end', () => this.#ended({ why: 'it has ended the append stream', leader: null }))
   }
 
   send(sent: Sent): void {
     if (this.#isEnded) {
-      sent.settle({ kind: 'failed', outcome: 'not_written', why: 'the stream of appends has ended' })
+      sent.settle({ kind: 'failed', outcome: 'not_written', why: 'the append stream has ended' })
       return
     }
     const correlationId = randomUUID()

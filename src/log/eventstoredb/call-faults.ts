@@ -35,6 +35,6 @@ const plainWords = (why: string): string => {
   if (/ECONNREFUSED/.test(why)) return 'the connection was refused'
   // The server says the same in both cases.
   if (/Server Is Not Ready/.test(why)) return 'it is not ready: it is starting, or knows no leader'
-  if (/ENOTFOUND|EAI_AGAIN|Name resolution failed/.test(why)) return 'its name is not known'
+  if (/ENOTFOUND|EAI_AGAIN|Name resolution failed/.test(why)) return 'its name cannot be resolved'
   return why.replace(/^No connection established\. Last error: /, '').replace(/\.?\s*Resolution note:.*$/s, '')
 }

@@ -92,7 +92,7 @@ const usualFields = 4
 const objectOf = (stream: string, stored: StoredEvent, text: string): Readonly<Record<string, unknown>> => {
   const value = parsed(stream, stored, text)
   if (typeof value === 'object' && value !== null) return { ...value }
-  throw new UndecodableEvent(stream, stored.revision, stored.type, 'its metadata are no object')
+  throw new UndecodableEvent(stream, stored.revision, stored.type, 'its metadata is not an object')
 }
 
 const parsed = (stream: string, { revision, type }: StoredEvent, text: string): unknown => {

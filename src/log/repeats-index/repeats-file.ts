@@ -192,7 +192,7 @@ const orUnusable = <T>(use: () => T): T => {
       cause instanceof RangeError ||
       isSystemError(cause)
     if (!isOfFile) throw cause
-    throw new IndexUnusable(`Cannot use the index of Idempotency-Keys: ${cause.message}`, { cause })
+    throw new IndexUnusable(`Cannot use the index of idempotency keys: ${cause.message}`, { cause })
   }
 }
 

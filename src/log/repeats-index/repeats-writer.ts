@@ -34,7 +34,7 @@ class ThreadedWriter implements RepeatsWriter {
     this.#thread = new WorkerThread({
       module: new URL('./repeats-thread.ts', import.meta.url),
       onMessage: ({ fault }) => this.#waiting.shift()?.(fault),
-      onFault: (why) => this.#die(why),
+      onFault: (why) => this.#failAll(why),
     })
     this.#thread.post({ kind: 'open', path })
   }
@@ -42,7 +42,7 @@ class ThreadedWriter implements RepeatsWriter {
   async write(change: RepeatsChange): Promise<void> {
     const fault = this.#ended ?? (await this.#written(change))
     if (fault === null) return
-    const message = `Cannot write the index of Idempotency-Keys: ${fault.why}`
+    const message = `Cannot write the index of idempotency keys: ${fault.why}`
     throw fault.isPassing ? new IndexBusy(message) : new IndexUnusable(message)
   }
 
@@ -62,7 +62,7 @@ class ThreadedWriter implements RepeatsWriter {
     })
   }
 
-  #die(why: string): void {
+  #failAll(why: string): void {
     this.#ended = { why, isPassing: false }
     for (const settle of this.#waiting.splice(0)) settle(this.#ended)
   }

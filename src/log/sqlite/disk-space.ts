@@ -38,7 +38,7 @@ export class DiskSpace {
   #fault: string | null = null
   #isLooking = false
   #isStopped = false
-  #forget: () => void = () => {}
+  #cancelLook: () => void = () => {}
 
   constructor(parts: DiskSpaceParts) {
     this.#parts = parts
@@ -59,13 +59,13 @@ export class DiskSpace {
   ranOut(why: string): void {
     this.#ranOut = why
     if (this.#isLooking) return
-    this.#forget()
+    this.#cancelLook()
     this.#lookIn(diskLookMs)
   }
 
   stop(): void {
     this.#isStopped = true
-    this.#forget()
+    this.#cancelLook()
   }
 
   async #look(): Promise<void> {
@@ -95,9 +95,9 @@ export class DiskSpace {
     })
     const answer = this.#asked
     return new Promise((resolve, reject) => {
-      const forget = later(diskAnswerMsMax, () => reject(new Error(noAnswer)))
-      this.#forget = forget
-      answer.finally(forget).then(resolve, reject)
+      const cancel = later(diskAnswerMsMax, () => reject(new Error(noAnswer)))
+      this.#cancelLook = cancel
+      answer.finally(cancel).then(resolve, reject)
     })
   }
 
@@ -115,11 +115,11 @@ export class DiskSpace {
   }
 
   #lookIn(ms: number): void {
-    this.#forget = this.#parts.later(ms, () => void this.#look())
+    this.#cancelLook = this.#parts.later(ms, () => void this.#look())
   }
 }
 
-const noAnswer = `the disk has not said within ${diskAnswerMsMax / 1_000} s how much is free`
+const noAnswer = `the disk did not report its free space within ${diskAnswerMsMax / 1_000} s`
 
 const shortageOf = (onDisk: number, file: FileRoom, reserve: number): string => {
   const needed = file.owedBytes === 0 ? '' : `, of which the log still needs ${mebibytes(file.owedBytes)} MiB`

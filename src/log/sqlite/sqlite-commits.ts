@@ -183,7 +183,7 @@ export class SqliteCommits {
 }
 
 export const stoppedText = (why: string): string =>
-  `The log can't be written since a failure of its disk, until the service is started again: ${why}`
+  `The disk failed, so the log can't be written until the service is restarted: ${why}`
 
 const verdictOf = (cause: unknown): CommitVerdict => {
   if (!(cause instanceof SQLiteError)) throw cause

@@ -46,7 +46,7 @@ const open = (path: string, prepare: (database: Database) => void): Database => 
 
 const formOf = (database: Database) => {
   const form = database.query<Form, []>(formQuery).get()
-  if (form === null) throw new Error('Cannot happen: SQLite says nothing of a file')
+  if (form === null) throw new Error('Cannot happen: SQLite does not describe the file')
   return { applicationId: form.application_id, version: form.user_version, isEmpty: form.tables === 0 }
 }
 
@@ -125,7 +125,7 @@ const bringUpToDate = (database: Database, version: number): void => {
 const settleWriteAheadLog = (database: Database, path: string): void => {
   if (!copyWal(database, 'FULL').isBlocked) return
   const why =
-    'another program is in the middle of reading or writing it, and what a stopped process left must be settled'
+    'another program is reading or writing it, and the write-ahead log of a stopped process must be copied first'
   throw new Outage(`Cannot open "${path}": ${why}`, 'not_written', 'unavailable')
 }
 
@@ -139,7 +139,7 @@ export type WalCopy = {
 /** `NOOP` only counts. `TRUNCATE` also empties the write-ahead log. */
 export const copyWal = (database: Database, mode: 'NOOP' | 'PASSIVE' | 'FULL' | 'TRUNCATE'): WalCopy => {
   const row = database.query<WalCopyRow, []>(`PRAGMA wal_checkpoint(${mode})`).get()
-  if (row === null) throw new Error('Cannot happen: SQLite says nothing of a checkpoint')
+  if (row === null) throw new Error('Cannot happen: SQLite does not answer wal_checkpoint')
   return { isBlocked: row.busy !== 0, pages: row.log, copied: row.checkpointed }
 }
 

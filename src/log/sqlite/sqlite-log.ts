@@ -28,7 +28,7 @@ import { FairReads } from './fair-reads.ts'
 import { type Commits, type CommitVerdict, stoppedText, type Trimming } from './sqlite-commits.ts'
 import { openForReading } from './sqlite-file.ts'
 import { SqliteReads } from './sqlite-reads.ts'
-import { type EncodedAppend, type Fate, SqliteStaging, type Staged } from './sqlite-staging.ts'
+import { type EncodedAppend, SqliteStaging, type Staged, type StagedAppend } from './sqlite-staging.ts'
 import { commitOnThread } from './threaded-commits.ts'
 
 export type SqliteLogOptions = {
@@ -70,7 +70,7 @@ type Waiting = EncodedAppend & {
   reject(cause: unknown): void
 }
 
-type Group = { appends: readonly Waiting[] }
+type WaitingGroup = { appends: readonly Waiting[] }
 
 class SqliteLog implements EventLog {
   readonly #folder: DataFolder
@@ -83,7 +83,7 @@ class SqliteLog implements EventLog {
   readonly #subscriptions: Subscriptions
   readonly #troubles = new LogTroubles({ writesFailForLooks: 0 })
   readonly #later: Later
-  #forgetLook = (): void => {}
+  #cancelLook = (): void => {}
   readonly #space: DiskSpace | null
   #queue: Waiting[] = []
   #room = new QueueRoom()
@@ -172,7 +172,7 @@ class SqliteLog implements EventLog {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#space?.stop()
-    this.#forgetLook()
+    this.#cancelLook()
     this.#writeNext()
     while (this.#underWay > 0) await this.#lastGroup
     await this.#truncations
@@ -205,7 +205,7 @@ class SqliteLog implements EventLog {
   }
 
   #lookLater(): void {
-    this.#forgetLook = this.#later(troubleLookMs, () => {
+    this.#cancelLook = this.#later(troubleLookMs, () => {
       if (this.#troubles.isUnreadable) this.#tryToRead()
       this.#troubles.look()
       this.#lookLater()
@@ -249,9 +249,9 @@ class SqliteLog implements EventLog {
   }
 
   /** Never rejects. Groups are answered in order. */
-  async #write(group: Group, before: Promise<void>): Promise<void> {
+  async #write(group: WaitingGroup, before: Promise<void>): Promise<void> {
     try {
-      for (const [index, fate] of (await this.#commit(group, before)).entries()) answer(group.appends[index], fate)
+      for (const [index, staged] of (await this.#commit(group, before)).entries()) answer(group.appends[index], staged)
     } catch (cause) {
       // This group may fail before the group before it is answered.
       await before
@@ -260,7 +260,7 @@ class SqliteLog implements EventLog {
   }
 
   /** @throws Outage */
-  async #commit(group: Group, before: Promise<void>): Promise<readonly Fate[]> {
+  async #commit(group: WaitingGroup, before: Promise<void>): Promise<readonly StagedAppend[]> {
     if (this.#stoppedBy !== null) throw stopped(this.#stoppedBy)
     for (let tries = 1; ; tries += 1) {
       const staged = this.#reading('where streams end', () => this.#staging.stage(group.appends))
@@ -268,7 +268,7 @@ class SqliteLog implements EventLog {
       if (tries === 1 || this.#underWay === 1) this.#stagedEpoch = staged.epoch
       const verdict = await this.#verdictOn(staged, before)
       if (verdict.kind === 'written') {
-        if (staged.packed !== null) this.#tellWritten(verdict, group)
+        if (staged.packed !== null) this.#noteWritten(verdict, group)
         return this.#publish(staged, group)
       }
       if (verdict.kind === 'superseded') continue
@@ -287,14 +287,14 @@ class SqliteLog implements EventLog {
     return { kind: epoch === this.#staging.epoch ? 'written' : 'superseded' }
   }
 
-  #publish({ fates }: Staged, { appends }: Group): readonly Fate[] {
+  #publish({ appends: staged }: Staged, { appends }: WaitingGroup): readonly StagedAppend[] {
     this.#staging.committed()
     const events: RecordedEvent[] = []
-    for (const fate of fates) for (const event of eventsOf(fate)) events.push(event)
+    for (const append of staged) for (const event of eventsOf(append)) events.push(event)
     this.#publishedTo = events.at(-1)?.position ?? this.#publishedTo
     const hasRecords = appends.some(({ isReadings, stream }) => !isReadings && isRecordStream(stream))
     this.#subscriptions.publish(events, { hasRecords })
-    return fates
+    return staged
   }
 
   /**
@@ -316,12 +316,12 @@ class SqliteLog implements EventLog {
   }
 
   #assertWritten(verdict: CommitVerdict): void {
-    if (verdict.kind === 'superseded') throw new Error('Cannot happen: a truncation is numbered on nothing')
+    if (verdict.kind === 'superseded') throw new Error('Cannot happen: a truncation depends on no group')
     if (verdict.kind !== 'written') throw this.#outageOf(verdict)
     this.#troubles.written({ hasReadings: false })
   }
 
-  #tellWritten({ survived }: Extract<CommitVerdict, { kind: 'written' }>, { appends }: Group): void {
+  #noteWritten({ survived }: Extract<CommitVerdict, { kind: 'written' }>, { appends }: WaitingGroup): void {
     this.#troubles.written({ hasReadings: appends.some(({ isReadings }) => isReadings) })
     if (survived !== undefined) this.#troubles.survivedFsync(survived)
   }
@@ -356,7 +356,7 @@ class SqliteLog implements EventLog {
 }
 
 /** On a full disk a revocation may fit without its group's readings. Returns false if that cannot help. */
-const refuseReadings = (group: Group, full: Outage): boolean => {
+const refuseReadings = (group: WaitingGroup, full: Outage): boolean => {
   const changes = group.appends.filter(({ isReadings }) => !isReadings)
   if (changes.length === 0 || changes.length === group.appends.length) return false
   for (const append of group.appends) if (append.isReadings) append.reject(full)
@@ -366,10 +366,10 @@ const refuseReadings = (group: Group, full: Outage): boolean => {
 
 const stopped = (why: string): Outage => new Outage(why, 'not_written', 'unavailable')
 
-const eventsOf = (fate: Fate): readonly RecordedEvent[] =>
-  'result' in fate && fate.result.outcome === 'written' ? fate.result.events : []
+const eventsOf = (staged: StagedAppend): readonly RecordedEvent[] =>
+  'result' in staged && staged.result.outcome === 'written' ? staged.result.events : []
 
-const answer = (append: Waiting | undefined, fate: Fate): void => {
-  if ('fault' in fate) append?.reject(fate.fault)
-  else append?.resolve(fate.result)
+const answer = (append: Waiting | undefined, staged: StagedAppend): void => {
+  if ('fault' in staged) append?.reject(staged.fault)
+  else append?.resolve(staged.result)
 }

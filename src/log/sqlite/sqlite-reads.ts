@@ -151,7 +151,7 @@ export class SqliteReads {
     const known = this.#known.get(id)
     if (known !== undefined) return known
     const found = this.#statements.stream.get(id)
-    if (found === null) throw new Error(`Cannot read the log: it names no stream ${id}`)
+    if (found === null) throw new Error(`Cannot read the log: it has no stream ${id}`)
     const stream = { name: found.name, category: categoryOf(found.name), keptFrom: found.kept_from ?? 0 }
     this.#known.set(id, stream)
     return stream

@@ -15,10 +15,10 @@ export type EncodedAppend = {
 }
 
 /** Valid if the group is committed. */
-export type Fate = { readonly result: AppendResult } | { readonly fault: UndecodableEvent }
+export type StagedAppend = { readonly result: AppendResult } | { readonly fault: UndecodableEvent }
 
 export type Staged = {
-  readonly fates: readonly Fate[]
+  readonly appends: readonly StagedAppend[]
   /** `null`: there is nothing to write. */
   readonly packed: PackedGroup | null
   readonly epoch: number
@@ -59,8 +59,8 @@ export class SqliteStaging {
     try {
       if (this.#isForgotten) this.#recall()
       this.#uncommitted.push([])
-      const fates = group.map((append) => this.#fateOf(append, packer))
-      return { fates, packed: packer.isEmpty ? null : packer.pack(this.#epoch), epoch: this.#epoch }
+      const appends = group.map((append) => this.#stageAppend(append, packer))
+      return { appends, packed: packer.isEmpty ? null : packer.pack(this.#epoch), epoch: this.#epoch }
     } catch (cause) {
       this.forget()
       throw cause
@@ -87,7 +87,7 @@ export class SqliteStaging {
   }
 
   /** An append that cannot be compared with stored events fails alone. */
-  #fateOf(append: EncodedAppend, packer: GroupPacker): Fate {
+  #stageAppend(append: EncodedAppend, packer: GroupPacker): StagedAppend {
     try {
       return { result: this.#append(append, packer) }
     } catch (cause) {

@@ -33,8 +33,8 @@ class ThreadedCommits implements Commits {
   constructor(path: string, module: URL) {
     this.#thread = new WorkerThread({
       module,
-      onMessage: (message) => this.#hear(message),
-      onFault: (why) => this.#die(why),
+      onMessage: (message) => this.#receive(message),
+      onFault: (why) => this.#failAll(why),
     })
     this.#thread.post({ kind: 'open', path })
   }
@@ -72,13 +72,13 @@ class ThreadedCommits implements Commits {
     })
   }
 
-  #hear(message: FromCommitThread): void {
+  #receive(message: FromCommitThread): void {
     if (message.kind === 'wal_copied') this.#walCopyFault = message.fault
     else this.#waiting.shift()?.(message)
   }
 
-  #die(why: string): void {
-    this.#diedOf = `The log can't be written since its thread ended: ${why}`
+  #failAll(why: string): void {
+    this.#diedOf = `The log can't be written, because its thread ended: ${why}`
     for (const settle of this.#waiting.splice(0)) settle({ kind: 'unknown', why: this.#diedOf })
   }
 }

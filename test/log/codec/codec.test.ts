@@ -286,7 +286,7 @@ describe('the codec', () => {
     }))
     expect(packedByFirstVersion({ stream: row.stream, readings, ...hashes, rejected })).toEqual(body)
     for (const [from, to, why] of [
-      ['invalid_value', 'invalid_valve', 'not as its schema says'],
+      ['invalid_value', 'invalid_valve', 'does not match the schema'],
       ['{"index"', '{,index"', 'not JSON'],
     ] as const) {
       const text = Buffer.from(body).toString('latin1').replace(from, to)
@@ -315,7 +315,7 @@ describe('the codec', () => {
     expect(codec.decode(row)).toEqual([{ ...first, stream: row.stream, revision: 5, position: 90 }])
     const version = Buffer.from(body).indexOf('0a'.repeat(32), 'hex') - 1
     for (const other of [1, 3]) {
-      expect(decodeFault({ ...row, body: body.with(version, other) }).message).toContain(`version ${other} in it`)
+      expect(decodeFault({ ...row, body: body.with(version, other) }).message).toContain(`has version ${other}`)
     }
   })
 
@@ -362,8 +362,8 @@ describe('the codec', () => {
       const fault = decodeFault({ ...row, body: body.slice(0, length) })
       expect(fault).toMatchObject({ stream: 'readings-one', revision: place.revision, type: 'ReadingAccepted' })
     }
-    expect(decodeFault({ ...row, body: new Uint8Array([...body, 0]) }).message).toContain('bytes are left over')
-    expect(decodeFault({ ...row, count: 1 }).message).toContain('bytes are left over')
+    expect(decodeFault({ ...row, body: new Uint8Array([...body, 0]) }).message).toContain('bytes follow')
+    expect(decodeFault({ ...row, count: 1 }).message).toContain('bytes follow')
     expect(decodeFault({ ...row, count: 3 }).message).toContain('ends too early')
   })
 
@@ -371,7 +371,7 @@ describe('the codec', () => {
     { title: 'a newer packed format', at: 0, byte: 2, why: 'packed in format 2' },
     { title: 'a flag of the row that came later', at: 1, byte: 1, why: 'flags that this version does not know' },
     { title: 'a flag of a reading that came later', at: 2, byte: 128, why: 'flags that this version does not know' },
-    { title: 'a further one of a batch without the first', at: 2, byte: 16, why: 'a batch that has no first one' },
+    { title: 'a further one of a batch without the first', at: 2, byte: 16, why: 'a batch without a first reading' },
     { title: 'a text of an unknown kind', at: 19, byte: 0x33, why: 'unknown kind' },
     { title: 'a name that refers to no earlier one', at: 19, byte: 0x31, why: 'refers to no earlier name' },
     { title: 'a name that is not UTF-8', at: 20, byte: 0xff, why: 'not UTF-8' },
@@ -411,13 +411,13 @@ describe('the codec', () => {
       title: 'metadata of another shape',
       body: stored({ metadata: {} }),
       type: 'KeySuspended',
-      why: 'as events are stored',
+      why: 'the form of a stored event',
     },
     {
       title: 'half of what an Idempotency-Key needs',
       body: stored({ metadata: { ...keySuspended().metadata, idempotency: { keyHash: '0a'.repeat(32) } } }),
       type: 'KeySuspended',
-      why: 'as events are stored',
+      why: 'the form of a stored event',
     },
     {
       title: 'a newer version of what an Idempotency-Key needs',
@@ -436,10 +436,10 @@ describe('the codec', () => {
         },
       }),
       type: 'KeySuspended',
-      why: 'as events are stored',
+      why: 'the form of a stored event',
     },
-    { title: 'no time', body: stored({ recordedAt: null }), type: 'KeySuspended', why: 'as events are stored' },
-    { title: 'no type', body: stored({ type: 7 }), type: '(unknown)', why: 'as events are stored' },
+    { title: 'no time', body: stored({ recordedAt: null }), type: 'KeySuspended', why: 'the form of a stored event' },
+    { title: 'no type', body: stored({ type: 7 }), type: '(unknown)', why: 'the form of a stored event' },
   ]
   for (const { title, body, type, why } of faulty) {
     test(`refuses an event with ${title}, naming stream, revision and type`, () => {
@@ -537,7 +537,7 @@ describe('an event of an old schema version', () => {
     const [row] = rowsOf('key-one', [keySuspended()])
     if (row === undefined) throw new Error('nothing was encoded')
     const missing = createCodec(registryWith('KeySuspended', 3, { 1: withReason('') }))
-    expect(decodeFault(row, missing).message).toContain('no way from its schema version 2')
+    expect(decodeFault(row, missing).message).toContain('nothing upcasts its schema version 2')
     const wrong = createCodec(registryWith('KeySuspended', 2, { 1: () => ({}) }))
     expect(decodeFault(row, wrong)).toMatchObject({ stream: 'key-one', revision: 5, type: 'KeySuspended' })
   })

@@ -101,7 +101,7 @@ describe('DiskSpace', () => {
     await schedule.advance(diskLookMs + diskAnswerMsMax - 1)
     expect([disk.looks, space.fault]).toEqual([2, null])
     await schedule.advance(1)
-    expect(space.fault).toBe('the disk has not said within 5 s how much is free')
+    expect(space.fault).toBe('the disk did not report its free space within 5 s')
     expect(space.shortage).toContain('the disk has 0 MiB free')
 
     // Each open question holds a thread of the runtime, so there is never a second one.

@@ -99,7 +99,7 @@ describe('a write-ahead log that was found', () => {
     const dataDir = await abandoned()
     const other = new Database(join(dataDir, 'log.db'))
     other.run('BEGIN IMMEDIATE')
-    expect(() => openSqliteLog({ dataDir })).toThrow(/what a stopped process left must be settled/)
+    expect(() => openSqliteLog({ dataDir })).toThrow(/the write-ahead log of a stopped process must be copied first/)
     other.run('ROLLBACK')
     other.close()
     await openSqliteLog({ dataDir }).close()
