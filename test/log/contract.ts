@@ -1,6 +1,6 @@
 /**
- * What every log promises, whatever its engine. It takes nothing for granted but the port: positions grow and may have
- * gaps, other tests' events may lie in the same log, and a delivery may come some time after the append was answered.
+ * The promises of every log. The tests rely only on the port: positions may have gaps, and the log may hold events of
+ * other tests. Deliveries may come later than answers.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
@@ -40,7 +40,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
 
     const appended = async (stream: string, expected: ExpectedRevision, events: readonly NewEvent[]) => {
       const result = eventsOf(await log.append(stream, expected, events))
-      // Of several readings an engine need not say where they lie.
+      // An engine need not give the positions of several readings.
       return result.length > 0 ? result : readEach(stream, expected === 'none' ? 0 : expected + 1, events.length)
     }
     const written = (stream: string, events: readonly NewEvent[]) => appended(stream, 'none', events)
@@ -56,7 +56,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
     }
     const readWhole = (stream: string) => log.read(stream, { limit: readPageEventsMax })
     const idsOf = (events: readonly { readonly id: string }[]) => events.map((event) => event.id)
-    /** Position of the last event of the log; `null` if it is empty. */
+    /** `null`: the log is empty. */
     const end = async (): Promise<number | null> => {
       const [last] = await log.readAll({ direction: 'backwards', limit: 1 })
       return last?.position ?? null
@@ -162,7 +162,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         for (const [title, events] of others) {
           expect([title, await log.append(stream, 'none', events)]).toEqual([title, conflict])
         }
-        // The right ids at another place.
+        // The right ids at another revision.
         expect(await log.append(stream, 0, [first])).toEqual(conflict)
         expect(await readWhole(stream)).toHaveLength(2)
       })
@@ -235,7 +235,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
           id: `id-${text}`,
           recordedAt: startMs + 1,
         }))
-        // Each alone, so that none leans on the one before it, and then all of them in one append.
+        // First each alone, so that none depends on another, and then all in one append.
         for (const [revision, event] of readings.entries()) {
           await log.append(stream, revision === 0 ? 'none' : revision - 1, [event])
         }
@@ -263,7 +263,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         expect(await log.read(freshKeyStream(), { limit: 1, direction: 'backwards' })).toEqual([])
       })
 
-      // One append of many events, and many appends of one: a page may begin and end anywhere in either.
+      // One large append, and many small ones: a page may begin and end anywhere in either.
       const shapes = [
         { title: 'one append', sizes: [25] },
         { title: 'many appends', sizes: Array.from({ length: 25 }, () => 1) },
@@ -347,8 +347,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
       })
     })
 
-    // An append may be as large as the page that it is read in, or larger: whoever counts what was looked at, and not what
-    // is new, never gets past one. Each is followed by another event, which must be come to.
+    // A row can be as large as a page, or larger. A follower must still reach the event behind it.
     describe.each([readPageEventsMax, readPageEventsMax + 1, 3 * readPageEventsMax])(
       'an append of %i events',
       (count) => {
@@ -676,7 +675,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
     })
 
     describe('truncate()', () => {
-      /** Appends of 1, 4, 1, 3 and 1 readings: a cut may fall between two of them and inside one. */
+      /** Appends of 1, 4, 1, 3 and 1 readings: a truncation may fall between two of them or inside one. */
       const filled = async (): Promise<{ readonly stream: string; readonly events: readonly RecordedEvent[] }> => {
         const stream = freshReadingsStream()
         const events: RecordedEvent[] = []
@@ -739,7 +738,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
           const result = await log.append(stream, expected, events.slice(first, end).map(newEventOf))
           expect(result.outcome).not.toBe('written')
         }
-        // The id of what comes first now, at a place that is gone.
+        // An id that exists, at a truncated revision.
         const conflict = { outcome: 'conflict' as const, currentRevision: lastRevision }
         expect(await log.append(stream, 0, events.slice(3, 4).map(newEventOf))).toEqual(conflict)
         expect(await readWhole(stream)).toEqual(before)
@@ -886,7 +885,7 @@ const expectBug = async (answer: Promise<unknown>): Promise<void> => {
   expect(failure).not.toBeInstanceOf(Outage)
 }
 
-/** `toEqual` and a second look at what it might forgive: the sign of zero. */
+/** `toEqual` does not compare the sign of zero. */
 const assertSame = (stored: readonly RecordedEvent[], given: readonly NewEvent[]): void => {
   expect(stored.map(({ stream: _, revision: __, position: ___, ...event }) => event)).toEqual([...given])
   for (const [index, event] of stored.entries()) {

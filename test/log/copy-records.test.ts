@@ -1,4 +1,4 @@
-/** Copies of records: purged records are not copied, and an unreadable record stops the copy. */
+/** Purged records are not copied, and an unreadable record stops the copy. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { recordCategories } from '../../src/domain/stream-names.ts'
 import { copyLog } from '../../src/log/copy-log.ts'
@@ -13,7 +13,7 @@ import { addUnknownToFile, addUnknownToServer, unknownType } from '../support/lo
 import { manualClock } from '../support/manual-clock.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
 
-// A busy machine needs longer than the 5 s that a plain `bun test` gives.
+// Longer than the default 5 s, for a busy machine.
 setDefaultTimeout(60_000)
 
 let server: LogServer
@@ -57,7 +57,7 @@ const copy = (from: EventLog, to: EventLog) =>
 
 const streams = recordCategories.map((category) => `${category}-node`)
 
-/** Three records of each category between two changes of a key, of which two are purged. */
+/** Three records of each category between two changes of a key. Two of them are purged. */
 const fill = async (log: EventLog): Promise<void> => {
   await ensureLogCreated(log, manualClock(), seededEntropy(1))
   await log.append('key-one', 'none', [keySuspended('before')])

@@ -7,7 +7,7 @@ const folder = '/data'
 
 type Look = Partial<Reached>
 
-/** A folder that only its own user can reach, and its log, except for the given changes. */
+/** A folder that only its own user can reach, except for the given changes. */
 const surroundings = (
   { itself = {}, log = {}, wal = null }: { itself?: Look; log?: Look; wal?: Look | null },
   userId: number | null = own,
@@ -35,7 +35,7 @@ describe('inspectDataFolder()', () => {
     const what = '"/data" can be written by other users (mode 0777), so they can change the log'
     expect(faults).toEqual([`${what}. Run: chmod go-w '/data' '/data/log.db-wal'`])
     expect(inspect({ log: { mode: 0o100602 } }).faults).toHaveLength(1)
-    // Sticky, as a folder for temporary files is: others can still put files there before the service does.
+    // Sticky, like a temporary folder: others can still create files there.
     expect(inspect({ itself: { mode: 0o41777 } }).faults).toHaveLength(1)
   })
 

@@ -20,7 +20,6 @@ const appendOf = (number: number, more: Partial<IdempotentAppend> = {}): Idempot
   idempotency: { keyHash: keyHash(number), bodyHash: 'b0'.repeat(32), batch: null },
   ...more,
 })
-/** The event at that position. */
 const at = (position: number): FoldedTo => ({
   position,
   stream: 'key-one',

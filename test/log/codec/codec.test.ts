@@ -21,7 +21,6 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 const codec = createCodec()
 const place = { revision: 5, position: 90 }
 
-/** The rows of an append, as they lie in the log. */
 const rowsOf = (stream: string, events: readonly NewEvent[], own = codec): readonly StoredRow[] => {
   let done = 0
   return own.encode(stream, events).map((row) => {
@@ -178,7 +177,7 @@ describe('the codec', () => {
     )
   })
 
-  // Nothing is ever rewritten: these very bytes will be read for as long as there is a log.
+  // Stored bytes are never rewritten, so every later version must read them.
   test('reads the first row ever stored in format 1, and still writes it so', () => {
     const event: NewEvent<'ReadingAccepted'> = {
       ...reading('readings-8kQ2xY7a'),
@@ -217,7 +216,7 @@ describe('the codec', () => {
     expect(sizes).toEqual([63, 63 + 29, 63 + 99 * 29])
   })
 
-  // These bytes too.
+  // Every later version must read these bytes too.
   test('reads the first batch ever stored, and still writes it so: id and metadata of its later readings take nothing', () => {
     const requestId = '00112233-4455-6677-8899-aabbccddefff'
     const usual = { by, requestId, correlationId: requestId, causationId: requestId }
@@ -248,7 +247,7 @@ describe('the codec', () => {
     )
   })
 
-  // And these, which a later version writes in another form.
+  // And these, though a later version writes another form.
   test('reads the first keyed batch ever stored, with the verdicts of its refused items', () => {
     const requestId = '00112233-4455-6677-8899-aabbccddefff'
     const usual = { by, requestId, correlationId: requestId, causationId: requestId }
@@ -457,7 +456,7 @@ describe('the codec', () => {
   }
 })
 
-/** The registry with one type at a version that never was. */
+/** The registry with one type at a made-up version. */
 const registryWith = (type: string, version: number, upcasts: { [from: number]: Upcast } = {}): EventRegistry => {
   const known = currentRegistry.get(type)
   if (known === undefined) throw new Error(`there is no ${type}`)
@@ -560,7 +559,7 @@ describe('a log with an event of a newer version in it', () => {
     await follower.until(dropped)
     expect(follower.told).toEqual([{ dropped: expect.objectContaining(named) }])
 
-    // Its neighbours in one group are not harmed by an append that can't be compared with it.
+    // An append that cannot be compared must not harm other appends of its group.
     const [again, other] = await Promise.allSettled([
       log.append('key-new', 'none', [unreadable]),
       log.append('cellar-one', 0, [{ ...keySuspended(), type: 'CellarRenamed', data: { title: 'two' } }]),

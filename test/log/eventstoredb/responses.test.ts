@@ -14,7 +14,7 @@ const plain = {
   data: '{}',
 }
 
-/** As the server's own library writes it. */
+/** Encoded by the server's own library. */
 const answer = (given: Partial<typeof plain> & { readonly id?: UUID }): Buffer => {
   const { streamName, type, revision, position, metadata, data } = { ...plain, ...given }
   const event = new ReadResp.ReadEvent.RecordedEvent()

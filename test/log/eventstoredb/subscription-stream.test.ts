@@ -22,7 +22,6 @@ const listening = async (server: Server | ReturnType<typeof createHttp2Server>):
   return (address satisfies AddressInfo).port
 }
 
-/** What it has heard, and its end. */
 const hear = (port: number) => {
   const lengths: number[] = []
   const { promise: ended, resolve } = Promise.withResolvers<void>()
@@ -39,7 +38,7 @@ const hear = (port: number) => {
   return { lengths, ended, heard: heard.promise }
 }
 
-/** A server that says that of its messages' length, sends as much of them, and stays. */
+/** A server that announces a message of `saidBytes` and sends `body`. */
 const speaking = (saidBytes: number, body: Uint8Array): Promise<number> => {
   const server = createHttp2Server()
   server.on('stream', (stream: ServerHttp2Stream) => {

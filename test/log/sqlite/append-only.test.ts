@@ -6,8 +6,8 @@ import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { keySuspensions, reading } from '../../support/logs/sample-events.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-// Rows: positions 1-3 and 4 of stream 1 (revisions 0-2 and 3), then 5-6 of stream 2 (revisions 0-1). Of stream 3 positions
-// 7, 8-10 and 11 (revisions 0, 1-3 and 4), of which all below revision 3 is truncated, so that the first row is gone.
+// Stream 1 has positions 1-3 and 4 (revisions 0-2 and 3). Stream 2 has 5-6 (revisions 0-1). Stream 3 has 7, 8-10 and 11
+// (revisions 0, 1-3 and 4). It is truncated before revision 3, so its first row is gone.
 const columns = '(position, stream, revision, count, recorded_at, body)'
 const overwriting = [
   ['UPDATE a body', "UPDATE events SET body = 'x'"],

@@ -1,6 +1,6 @@
 /**
- * A process of its own that appends until it is killed: each stream one reading after the other, many streams at once, and
- * now and then a run. It prints "stream revision id" only after the append was answered, unbuffered.
+ * A process that appends to many streams until it is killed. It prints "stream revision id", unbuffered, only after the
+ * append was answered.
  */
 import { writeSync } from 'node:fs'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'

@@ -13,7 +13,7 @@ import { commitsHere } from './commits-here.ts'
 
 let folder: TemporaryFolder
 let log: EventLog
-/** Batches that were handed over and are not committed yet, the first one first. */
+/** Groups that are sent and not committed, the oldest first. */
 let handedOver: (() => void)[]
 let faults: ((database: Database) => void)[]
 
@@ -53,10 +53,10 @@ const commitAll = async (): Promise<void> => {
   while (handedOver.length > 0) await commitNext()
 }
 
-/** What became of an append; `null` while nobody was told. */
+/** `null`: no answer yet. */
 type Told = { outcome: AppendResult['outcome'] | 'not_written' | null; revision: number | null }
 
-/** Appends in a turn of its own, so that it is a group of its own. */
+/** Appends in a turn of its own, so that the append is a group of its own. */
 const append = async (stream: string, expected: 'none' | number, event: NewEvent): Promise<Told> => {
   const told: Told = { outcome: null, revision: null }
   log.append(stream, expected, [event]).then(
@@ -140,7 +140,7 @@ test('behind a group that met the rows of another program, what was under way go
   const other = new Database(join(folder.path, 'log.db'))
   other.run("INSERT INTO streams (id, name) VALUES (1, 'key-other')")
   other.run("INSERT INTO events (position, stream, revision, count, recorded_at, body) VALUES (1, 1, 0, 1, 1, '[]')")
-  // The next that is handed over finds the log locked: whoever is numbered upon it must not be told that it was written.
+  // The next group finds the log locked. Groups that depend on it must not count as written.
   await commitNext()
   await commitNext()
   await commitNext()
@@ -178,7 +178,7 @@ test('"already written" of an event that was on its way and failed becomes a wri
 test('a group that can not even be judged is told so behind the one under way, for which close() waits', async () => {
   const other = new Database(join(folder.path, 'log.db'))
   const underWay = await append('key-one', 'none', keySuspended())
-  // As a disk that can't be read: where the second stream ends must be looked up.
+  // Like a disk that cannot be read: the end of the second stream must be looked up.
   other.run('ALTER TABLE streams RENAME TO gone')
   const unjudged = await append('key-two', 'none', keySuspended())
   other.run('ALTER TABLE gone RENAME TO streams')

@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { type Commits, type CommitVerdict, SqliteCommits } from '../../../src/log/sqlite/sqlite-commits.ts'
 import { openForWriting } from '../../../src/log/sqlite/sqlite-file.ts'
 
-/** The same commits as on the log's thread, on this one: a test does before each COMMIT what a disk would. */
+/** Commits without a thread. A test fails before a COMMIT like a disk. */
 export const commitsHere =
   (beforeCommit: (database: Database) => void) =>
   (path: string): Commits => {
@@ -27,13 +27,13 @@ export const commitsHere =
 const diskFault = (code: string, message: string): Error =>
   Object.assign(new Error(message), { name: 'SQLiteError', code })
 
-/** For `beforeCommit`: the commit fails, and may be tried again. */
+/** For `beforeCommit`: the commit fails, and may be retried. */
 export const failedFsync = (database: Database): void => {
   database.run('ROLLBACK')
   throw diskFault('SQLITE_IOERR_FSYNC', 'disk I/O error')
 }
 
-/** For `beforeCommit`: the commit finds no room. */
+/** For `beforeCommit`: the disk is full. */
 export const outOfSpace = (): never => {
   throw diskFault('SQLITE_FULL', 'database or disk is full')
 }

@@ -1,4 +1,4 @@
-/** The commit thread on a disk that refuses the first two checkpoints. */
+/** A commit thread whose first two WAL copies fail. */
 import { Database } from 'bun:sqlite'
 import '../../../src/log/sqlite/commit-thread.ts'
 

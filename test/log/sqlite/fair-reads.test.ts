@@ -37,7 +37,7 @@ afterEach(async () => {
 
 test('Whoever reads page after page lets the event loop go on between them', async () => {
   for await (const _ of pagesOfLog(log, { after: null, limit: readPageEventsMax })) {
-    // Each page is asked for as soon as the one before it is there.
+    // Asks for each page at once.
   }
   expect(turns).toBeGreaterThanOrEqual(pages - 1)
 })

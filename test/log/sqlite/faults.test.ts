@@ -18,12 +18,12 @@ import { keySuspended, keySuspensions, reading } from '../../support/logs/sample
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
 import { commitsHere, failedFsync, outOfSpace } from './commits-here.ts'
 
-// A busy machine needs longer than the 5 s that a plain `bun test` gives.
+// Longer than the default 5 s, for a busy machine.
 setDefaultTimeout(60_000)
 
 let folder: TemporaryFolder
 let log: EventLog
-/** What the disk does at the coming commits, the next one first. */
+/** One fault for each coming commit. */
 let faults: ((database: Database) => void)[]
 let commits: number
 
@@ -50,7 +50,7 @@ const failureOf = (answer: Promise<unknown>): Promise<unknown> =>
     (cause: unknown) => cause,
   )
 
-/** As SQLite answers a failed fsync: it has rolled back by itself, and can't say what is on disk. */
+/** After a failed fsync SQLite has rolled back, and cannot say what is on disk. */
 describe('group commit', () => {
   test('writes all that was appended in one turn of the event loop in one commit', async () => {
     const appends = Array.from({ length: 500 }, (_, index) => log.append(`key-${index}`, 'none', [keySuspended()]))
@@ -269,7 +269,7 @@ describe('a truncation', () => {
 })
 
 describe('a file that cannot be read', () => {
-  /** As a disk does it: what is remembered is known still, and whatever must be looked up fails. */
+  /** Remembered streams still work, and every look-up fails. */
   const otherwise = (statement: string): void => {
     const other = new Database(join(folder.path, 'log.db'))
     other.run(statement)
@@ -312,7 +312,7 @@ describe('a file that cannot be read', () => {
     faults = [
       failedFsync,
       (database) => {
-        // Before the log hears what became of its batch.
+        // Before the log hears the verdict.
         queueMicrotask(failReads)
         failedFsync(database)
       },
@@ -345,7 +345,7 @@ describe('a full disk', () => {
     expect(log.health()).toEqual({ ok: true })
     expect(await log.read('key-two', { limit: 1 })).toEqual([])
 
-    // What is small still fits, at the very revision that was not written before.
+    // A small event still fits, at the revision that was not written.
     faults = [(database) => limitPages(database, 10_000)]
     expect(await log.append('key-one', 1, [keySuspended()])).toMatchObject({ outcome: 'written' })
     expect(await log.append('key-two', 'none', [large])).toMatchObject({ outcome: 'written' })
@@ -422,7 +422,7 @@ describe('a group that was undone', () => {
       },
       (database) => database.run('PRAGMA max_page_count = 10000'),
     ]
-    // The second makes the log look up what the first has just begun.
+    // The second makes the log look up the stream that the first has just begun.
     const failures = await Promise.all([
       failureOf(log.append('key-lost', 'none', [lost])),
       failureOf(log.append('key-lost', 'none', [lost])),

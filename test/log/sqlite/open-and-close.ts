@@ -1,4 +1,4 @@
-/** A process of its own: opens the log of a folder, closes it, and prints what came of it. */
+/** A process that opens and closes the log of a folder, and prints the result. */
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 
 const [dataDir = ''] = process.argv.slice(2)

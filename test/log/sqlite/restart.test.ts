@@ -67,7 +67,7 @@ describe('a log that is opened again', () => {
 })
 
 describe('a write-ahead log that was found', () => {
-  /** The folder as a process leaves it that was killed. */
+  /** The folder of a killed process. */
   const abandoned = async (): Promise<string> => {
     const log = openSqliteLog({ dataDir: folder.path })
     await log.append('key-one', 'none', keySuspensions(3))
@@ -121,7 +121,7 @@ describe('a process that was killed while it appended', () => {
       isKilled = true
     }
     await child.exited
-    // The last line may have been cut off.
+    // The last line may be incomplete.
     return text.split('\n').slice(0, -1)
   }
 

@@ -1,4 +1,3 @@
-/** The error when a changed file is opened. */
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -23,7 +22,6 @@ const change = (...statements: readonly string[]): void => {
   for (const statement of statements) database.run(statement)
 }
 
-/** The message about a log that was changed in this way. */
 const differencesAfter = async (...statements: readonly string[]): Promise<readonly string[]> => {
   await openSqliteLog({ dataDir: folder.path }).close()
   change(...statements)
@@ -36,7 +34,7 @@ const differencesNow = async (): Promise<readonly string[]> => {
   return told
 }
 
-/** A file as an older version made it. */
+/** A file of an older version. */
 const makeFormat = (version: number): void =>
   change(
     'PRAGMA journal_mode = WAL',

@@ -80,7 +80,7 @@ describe('openSqliteLog()', () => {
   })
 
   test('refuses a folder in which nothing more can be written, the lock included', () => {
-    // As on a full disk: a lock keeps its journal beside it, and here there can be none.
+    // Like a full disk: the lock cannot create its journal.
     mkdirSync(join(folder.path, 'log.lock-journal'))
     const fault = openFault(folder.path)
     expect(fault).toBeInstanceOf(DataFolderUnwritable)

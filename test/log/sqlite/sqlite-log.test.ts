@@ -4,7 +4,7 @@ import { describeInProcessLog } from '../../support/logs/in-process.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { describeEventLog } from '../contract.ts'
 
-// A busy machine needs longer than the 5 s that a plain `bun test` gives.
+// Longer than the default 5 s, for a busy machine.
 setDefaultTimeout(60_000)
 
 const open = async () => {

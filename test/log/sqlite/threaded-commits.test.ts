@@ -38,7 +38,7 @@ test('a checkpoint that fails is made again though nothing more is written, and 
   const folder = temporaryFolder()
   const thread = new URL('./failing-wal-copies-thread.ts', import.meta.url)
   const log = openSqliteLog({ dataDir: folder.path, commits: (path) => commitOnThread(path, thread) })
-  // With the frames around its pages it is more than may wait for a checkpoint, and no more than the queue takes.
+  // More than may wait for WAL copying, and no more than the queue takes.
   await log.append('key-one', 'none', [keySuspended('x'.repeat(storeWalBytesMax - 1_000))])
   await until(() => !log.health().ok)
   expect(log.health()).toMatchObject({ ok: false, why: expect.stringContaining('disk I/O error') })

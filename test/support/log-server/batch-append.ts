@@ -18,7 +18,7 @@ import { performAppend } from './perform-append.ts'
 import { isAuthorized, type LogNode, refusalOfCall } from './server-node.ts'
 import type { Append, Judgement, ProposedEvent } from './state.ts'
 
-/** The call that carries a client's appends, each in one piece or in several, and their answers in any order. */
+/** Serves the append stream. An append comes in one or several pieces, and answers come in any order. */
 export const serveBatchAppend =
   (node: LogNode) =>
   (call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>): void => {
@@ -35,7 +35,7 @@ export const serveBatchAppend =
       if (early !== null || request.getIsFinal()) pieces.drop(append)
       if (early !== null) call.write(response(append, early))
       if (early !== null || !request.getIsFinal()) return
-      // It may have led when the call began.
+      // The node may have led when the call began.
       const late = refusalOfCall(node, call.metadata)
       if (late !== null) {
         call.emit('error', late)
@@ -50,7 +50,7 @@ export const serveBatchAppend =
       else call.write(response(append, verdict))
     })
     call.on('end', () => call.end())
-    // A connection that is cut ends its calls, and there is nobody left to tell.
+    // A cut connection ends its calls, and nobody is left to tell.
     call.on('error', () => {})
   }
 
@@ -59,7 +59,7 @@ type Assembled = Append & { readonly id: string; readonly events: ProposedEvent[
 class Pieces {
   readonly #assembled = new Map<string, Assembled>()
 
-  /** The append that the piece belongs to; `null` if it was answered before its last piece came. */
+  /** `null`: the append was answered before its last piece came. */
   add(request: BatchAppendReq): Assembled | null {
     const id = request.getCorrelationId()?.getString() ?? ''
     const options = request.getOptions()

@@ -3,16 +3,16 @@ import { type LogServer, startLogServer } from './server.ts'
 import { LogState } from './state.ts'
 
 /**
- * Several servers over one state, which all see at once: what their clients go through at a change of leaders is here, how
- * they agree among themselves is not.
+ * Several servers over one state, for changes of the leader. They do not agree by a protocol: each sees everything at
+ * once.
  */
 export type LogCluster = {
   readonly state: LogState
   readonly servers: readonly LogServer[]
-  /** A connection string that names them all. */
+  /** A connection string with all servers. */
   readonly url: string
   leader(): LogServer | null
-  /** From now on there is no leader, and none of them writes. */
+  /** There is no leader, and no server writes. */
   depose(): void
   elect(server: LogServer): void
   stop(): Promise<void>

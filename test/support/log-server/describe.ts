@@ -1,4 +1,4 @@
-/** What a server says about itself: which calls it takes, and who else is in its cluster. */
+/** The server's features and its cluster. */
 import { ClusterInfo, EndPoint, MemberInfo } from '@eventstore/db-client/generated/gossip_pb'
 import { SupportedMethod, SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb'
 import { uuidOf } from './messages.ts'

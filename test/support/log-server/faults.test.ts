@@ -1,4 +1,4 @@
-/** What the test log server does when it is told to misbehave, as its clients see it: faults that don't happen prove nothing. */
+/** The faults of the test log server, as a client sees them. A fault that does not happen would prove nothing. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { type LogServer, startLogServer } from './server.ts'
 import type { AppendFault } from './server-faults.ts'
 
 const running: (LogServer | LogCluster)[] = []
-// Clients are not disposed of: one whose appends were swallowed would never come to its end.
+// Not disposed: a client with a lost append would never end.
 afterEach(async () => {
   await Promise.all(running.splice(0).map((server) => server.stop()))
 })
@@ -29,7 +29,7 @@ const clientOf = ({ url }: LogServer | LogCluster, options = ''): EventStoreDBCl
   EventStoreDBClient.connectionString(`${url}${options}`)
 const noticesSilence = '&keepAliveInterval=200&keepAliveTimeout=200'
 
-/** How an append ended: well, or with the kind of error that the client tells. */
+/** The kind of the client's error, or that it succeeded. */
 const append = async (client: EventStoreDBClient, stream: string, options = {}): Promise<string> => {
   const event = jsonEvent({ type: 'Something', data: {} })
   try {
@@ -90,7 +90,7 @@ describe('an append', () => {
       const answers: string[] = []
       void append(client, 'swallowed').then((answer) => answers.push(answer))
       await met
-      // What comes back over the same connection comes after the end of the call.
+      // This answer on the same connection comes after the end of the call.
       await client.getStreamMetadata('a')
       void append(client, 'after').then((answer) => answers.push(answer))
       await client.getStreamMetadata('a')
@@ -132,7 +132,7 @@ describe('an append', () => {
   })
 })
 
-/** A client that found nobody takes its time to look again. */
+/** A client that found no server waits before it looks again. */
 const untilWritten = async (client: EventStoreDBClient, stream: string): Promise<string> => {
   let answer = await append(client, stream)
   while (answer !== 'written' && answer !== 'wrong-expected-version') answer = await append(client, stream)

@@ -1,4 +1,4 @@
-/** From what is stored and judged to the protocol's messages. */
+/** Makes the protocol's messages. */
 import {
   AccessDenied,
   AllStreamPosition,
@@ -74,7 +74,7 @@ export const checkpointResponse = (position: number): ReadResp => {
   return response
 }
 
-/** The refusals of one append on a stream of appends: the others on it go on. */
+/** Refuses one append of an append stream. */
 export const notReady = (): Status => status('Server Is Not Ready', 'google.protobuf.Empty', new Empty())
 export const accessDenied = (): Status => status('AccessDenied', 'event_store.client.AccessDenied', new AccessDenied())
 export const noSpace = (): Status => status('No space left on device', 'event_store.client.Unknown', new Empty())

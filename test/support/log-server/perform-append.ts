@@ -1,7 +1,7 @@
 import type { LogNode } from './server-node.ts'
 import type { Append, Judgement } from './state.ts'
 
-/** What becomes of an append. `null`: there is no answer. */
+/** `null`: there is no answer. */
 export type Verdict =
   | Judgement
   | { readonly outcome: 'not_ready' }
@@ -10,7 +10,7 @@ export type Verdict =
   | { readonly outcome: 'clean_end' }
   | null
 
-/** Judges and writes an append, or does with it what the test has asked for. */
+/** Judges and writes an append, with the faults of the test. */
 export const performAppend = async (node: LogNode, append: Append): Promise<Verdict> => {
   const life = node.life()
   if (node.faults.beforeAppend !== null) await node.faults.beforeAppend()

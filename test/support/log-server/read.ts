@@ -13,7 +13,7 @@ import {
 import type { LogState, StoredEvent } from './state.ts'
 import { subscribe } from './subscribe.ts'
 
-/** One call for all that is read: a stream or everything, once or for as long as the client listens. */
+/** Serves reads and subscriptions, which share one call. */
 export const serveRead =
   (node: LogNode) =>
   (call: ServerWritableStream<ReadReq, ReadResp>): void => {
@@ -28,7 +28,7 @@ export const serveRead =
     else void answerRead(node, call, options)
   }
 
-/** A node that knows no leader still reads for whoever takes any node's word. */
+/** A node without a leader serves reads that require none. */
 const lacksLeader = (node: LogNode, metadata: Metadata): boolean =>
   node.role() === 'leaderless' && metadata.get('requires-leader').includes('true')
 
@@ -69,7 +69,7 @@ const readStream = (
   return end <= 0 ? [] : events.slice(Math.max(0, end - count), end).reverse()
 }
 
-/** Forwards from a position, that one included; backwards without it. */
+/** From a position: inclusive forwards, exclusive backwards. */
 const readAll = (state: LogState, options: ReadReq.Options): readonly StoredEvent[] | 'broken_position' => {
   const from = options.getAll()
   const position = from?.getPosition()

@@ -1,8 +1,8 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
 /**
- * The socket that clients see, in front of the one that serves them. It fails as machines and networks do, which nothing
- * behind a protocol's library can: it falls silent without even answering a ping, cuts, goes away and comes back.
+ * The socket in front of the server. It fails like machines and networks, below the gRPC library: it falls silent, cuts
+ * connections, goes away and comes back.
  */
 export class Door {
   readonly #innerPort: number
@@ -19,7 +19,7 @@ export class Door {
     return this.#port
   }
 
-  /** On the port it had, if it had one. */
+  /** On its earlier port, if it had one. */
   open(): Promise<void> {
     const listener = createServer((client) => this.#accept(client))
     this.#listener = listener
@@ -34,7 +34,7 @@ export class Door {
     })
   }
 
-  /** Nobody listens any more, and every connection is cut. */
+  /** Refuses new connections and cuts the others. */
   close(): Promise<void> {
     const listener = this.#listener
     this.#listener = null
@@ -46,7 +46,7 @@ export class Door {
     for (const socket of this.#sockets) socket.destroy()
   }
 
-  /** Connections are accepted and kept, and nothing passes in either direction. What waits passes when it is over. */
+  /** Accepts connections and holds all bytes until the silence ends. */
   silence(): void {
     this.#isSilent = true
     for (const socket of this.#sockets) socket.pause()
@@ -74,7 +74,7 @@ export class Door {
       if (!this.#isSilent) to.resume()
     })
     from.on('end', () => to.end())
-    // A reset is an end like any other here; the other side learns of it by `close`.
+    // The other side learns of a reset by `close`.
     from.on('error', () => {})
     from.on('close', () => {
       this.#sockets.delete(from)

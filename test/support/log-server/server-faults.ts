@@ -1,43 +1,43 @@
 import type { Append } from './state.ts'
 
-/** Before or after it was written, its answer is lost in one of the ways in which a real one gets lost. */
+/** The answer is lost before or after the append was written. */
 export type AppendFault = {
   readonly isWritten: boolean
   readonly ends: /** Nothing ever comes. */
     | 'silence'
-    /** Every connection of the server is cut. */
+    /** All connections of the server are cut. */
     | 'cut'
-    /** The call over which appends come ends as if all were well, whatever still waits on it. */
+    /** The append stream ends cleanly, though appends wait on it. */
     | 'clean_end'
-    /** The server answers that it gave up waiting for its own log. */
+    /** The server's own log timed out. */
     | 'timeout'
-    /** The server answers that its disk is full. */
+    /** The disk is full. */
     | 'no_space'
 }
 
-/** How one server misbehaves. A test sets it at any time. */
+/** A test changes these at any time. */
 export class Faults {
   /** Asked for each append that could be judged now. */
   ofAppend: (append: Append) => AppendFault | null = () => null
-  /** Appends wait for it before they are judged: a delay, or a gate that the test opens. */
+  /** Delays appends before they are judged. */
   beforeAppend: (() => Promise<void>) | null = null
-  /** Asked for each read and append. A server that has just started takes connections, and does nothing. */
+  /** Asked for each read and append. A starting server accepts connections and does nothing. */
   isReady: () => boolean = () => true
-  /** What its user may not do, or not any more: whatever goes over all streams, or read one, or append. */
+  /** `all` means reads and subscriptions of all streams. */
   denies: (what: 'all' | 'stream' | 'append') => boolean = () => false
-  /** Reads of everything wait for it: what they are to find lies far behind what others wrote. */
+  /** Delays reads of everything, like a long log. */
   beforeReadOfAll: (() => Promise<void>) | null = null
-  /** Asked for each read of a stream: how many of its newest events are written, and not indexed, so that it does not show them. */
+  /** The number of newest events that reads do not show yet. */
   unindexed: (stream: string) => number = () => 0
-  /** What is sent in place of each answer to a read, a subscription or an append. */
+  /** Replaces each answer to a read, subscription or append. */
   ofAnswer: (bytes: Buffer, to: 'read' | 'append') => Buffer = (bytes) => bytes
-  /** It hears no more of the others: its subscriptions bring nothing, though it answers as if it were well. */
+  /** Its subscriptions bring nothing, though it answers as if it were well. */
   isCutOff = false
-  /** The bytes of all data of one append; metadata and types don't count. */
+  /** Counts the data of one append, without metadata and types. */
   appendBytesMax = 1024 * 1024
   readonly #subscriptions = new Set<(why: string) => void>()
 
-  /** Ends every subscription as the server does to one that reads more slowly than the log grows. */
+  /** Like a server whose client reads too slowly. */
   dropSubscriptions(): void {
     for (const drop of this.#subscriptions) drop('Consumer too slow to handle event while live')
   }
@@ -46,7 +46,7 @@ export class Faults {
     return this.#subscriptions.size
   }
 
-  /** Returns what takes it off the list. */
+  /** Returns a function that cancels. */
   onDrop(drop: (why: string) => void): () => void {
     this.#subscriptions.add(drop)
     return () => this.#subscriptions.delete(drop)

@@ -4,7 +4,7 @@ import type { LogState } from './state.ts'
 
 export type Endpoint = { readonly host: string; readonly port: number }
 
-/** `leaderless`: until it hears of a leader it writes nothing, and reads for whoever requires none. */
+/** `leaderless`: writes nothing, and serves reads that require no leader. */
 export type Role = 'leader' | 'follower' | 'leaderless'
 
 export type Credentials = { readonly username: string; readonly password: string }
@@ -13,16 +13,16 @@ export type Credentials = { readonly username: string; readonly password: string
 export type LogNode = {
   readonly state: LogState
   readonly faults: Faults
-  /** Who may do anything at all. Default: everybody. */
+  /** The only user. Default: everybody. */
   readonly user: Credentials | null
   role(): Role
   leader(): Endpoint | null
-  /** Counts its starts: what waited in an earlier life does not happen in this one. */
+  /** Counts starts. Work of an earlier start is dropped. */
   life(): number
   cutConnections(): void
 }
 
-/** Why the whole call is refused, whatever it asks for; `null` if it is not. */
+/** `null`: the call is accepted. */
 export const refusalOfCall = (node: LogNode, metadata: Metadata): ServiceError | null => {
   if (node.user !== null && metadata.get('authorization').length > 0 && !isAuthorized(node, metadata)) {
     return callError(status.UNAUTHENTICATED, 'Unauthenticated')
@@ -49,7 +49,7 @@ export const accessDeniedError = (): ServiceError =>
 
 export const notReadyError = (): ServiceError => callError(status.UNAVAILABLE, 'Server Is Not Ready')
 
-/** `facts` travel as trailers, by which the client tells one refusal from another. */
+/** `facts` are trailers, by which the client distinguishes refusals. */
 export const callError = (
   code: status,
   details: string,

@@ -15,7 +15,7 @@ import type { Credentials, Endpoint, LogNode, Role } from './server-node.ts'
 import { serveSingleAppend } from './single-append.ts'
 import { LogState } from './state.ts'
 
-/** What a server of a cluster knows of the others. */
+/** The other servers of the cluster. */
 export type Membership = {
   roleOf(id: string): Role
   leader(): Endpoint | null
@@ -23,13 +23,13 @@ export type Membership = {
 }
 
 export type LogServerOptions = {
-  /** Default: a log of its own, with nothing in it but what a server writes for itself. */
+  /** Default: a new log. */
   readonly state?: LogState
-  /** Default: it is alone, and leads. */
+  /** Default: the server is alone, and leads. */
   readonly membership?: Membership
-  /** Clients reach it at `localhost` then, since no client takes a certificate for an address. */
+  /** Clients then use `localhost`, since they take no certificate for an address. */
   readonly tls?: Certificate
-  /** Who may do anything. Clients send it over TLS alone. */
+  /** The only user. Clients send credentials over TLS only. */
   readonly user?: Credentials
   readonly version?: string
 }
@@ -37,18 +37,18 @@ export type LogServerOptions = {
 export type LogServer = {
   readonly id: string
   readonly endpoint: Endpoint
-  /** A connection string for it alone. */
+  /** A connection string for this server alone. */
   readonly url: string
   readonly state: LogState
   readonly faults: Faults
   readonly isAlive: boolean
-  /** As long as it is silent, connections are accepted, and nothing is answered, not even a ping. */
+  /** Accepts connections and answers nothing, not even a ping. */
   silence(): void
   speak(): void
   cutConnections(): void
-  /** Gone, with what it had not judged yet. What it has written stays. */
+  /** Loses unjudged appends and keeps written events. */
   kill(): Promise<void>
-  /** Back on the same port. */
+  /** On the same port. */
   restart(): Promise<void>
   stop(): Promise<void>
 }

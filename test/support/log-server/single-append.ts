@@ -13,7 +13,7 @@ import {
 } from './server-node.ts'
 import type { Append, Judgement, ProposedEvent } from './state.ts'
 
-/** The call that carries one append: clients use it when an append comes with credentials of its own. */
+/** Clients use this call for an append with credentials of its own. */
 export const serveSingleAppend =
   (node: LogNode) =>
   (call: ServerReadableStream<AppendReq, AppendResp>, reply: sendUnaryData<AppendResp>): void => {

@@ -1,10 +1,9 @@
 /**
- * The test log server: it speaks the protocol of `@eventstore/db-client` over a real socket, keeps its log in memory, and
- * can be told to misbehave in every way that the adapter claims to survive. It is a stand-in for tests and nothing else.
- * `server.ts` starts one and `cluster.ts` several over one state; `server-faults.ts` is what a test sets; `conformance.test.ts` beside
- * its test holds what it must answer, and asks a real server the same when there is one.
+ * The test log server speaks the protocol of EventStoreDB over a real socket and keeps its log in memory. It can fail
+ * in every way that the adapter must survive. `server.ts` starts one server, and `cluster.ts` several. A test sets
+ * `server-faults.ts`. `conformance.test.ts` compares it with a real server.
  *
- * Here is the log itself: what is stored, and how an append is judged. No wire, no time.
+ * This file stores events and judges appends. It knows no wire and no time.
  */
 
 export type ProposedEvent = {
@@ -30,24 +29,24 @@ export type Append = {
 }
 
 export type Judgement =
-  /** `revision` and `position` are those of the last event. The same ids at the same place are a success again. */
+  /** `revision` and `position` are those of the last event. A repeated append is a success. */
   | { readonly outcome: 'success'; readonly revision: number; readonly position: number }
   | { readonly outcome: 'wrong_expected_revision'; readonly currentRevision: number | null }
 
 export class LogState {
   /** In position order. */
   #all: StoredEvent[] = []
-  /** The event at revision r lies at index r, truncated or not. */
+  /** By revision, truncated or not. */
   readonly #streams = new Map<string, StoredEvent[]>()
-  /** By stream: its first revision that is still shown. */
+  /** The first revision that is still shown. */
   readonly #truncatedBefore = new Map<string, number>()
   readonly #listeners = new Set<() => void>()
-  /** Of all that was ever written: a scavenge leaves places as they were. */
+  /** Positions of all events ever written. A scavenge keeps them. */
   readonly #boundaries = new Set<number>()
   #endPosition = 0
 
   constructor() {
-    // A real log begins with the server's own events, which a client must know to leave alone.
+    // A real log begins with the server's own events, which clients must ignore.
     this.append({ stream: '$$$scavenges', expected: 'none', events: [systemEvent()] })
   }
 
@@ -66,23 +65,23 @@ export class LogState {
     return this.#write(append, stored)
   }
 
-  /** `null` if there is no such stream; without what was truncated. */
+  /** Without truncated events. `null`: no such stream. */
   stream(name: string): readonly StoredEvent[] | null {
     const stored = this.#streams.get(name)
     return stored === undefined ? null : stored.slice(this.#truncatedBefore.get(name) ?? 0)
   }
 
-  /** In position order, with the truncated ones that no scavenge has removed yet. */
+  /** In position order, with truncated events that no scavenge has removed. */
   get all(): readonly StoredEvent[] {
     return this.#all
   }
 
-  /** Where the next event will lie. */
+  /** The position of the next event. */
   get endPosition(): number {
     return this.#endPosition
   }
 
-  /** Index in `all` of the first event at or past the position. */
+  /** Index in `all` of the first event at or after the position. */
   indexFrom(position: number): number {
     let [low, high] = [0, this.#all.length]
     while (low < high) {
@@ -93,28 +92,28 @@ export class LogState {
     return low
   }
 
-  /** Whether something begins, began or would begin there: elsewhere, a read finds the middle of something. */
+  /** Whether an event ever began there, or will. At other positions a read fails. */
   isBoundary(position: number): boolean {
     return position >= this.#endPosition || this.#boundaries.has(position)
   }
 
-  /** Removes what was truncated from `all` too. Positions and revisions of the rest stay. */
+  /** Removes truncated events from `all`. Positions and revisions stay. */
   scavenge(): void {
     this.#all = this.#all.filter(({ stream, revision }) => revision >= (this.#truncatedBefore.get(stream) ?? 0))
   }
 
-  /** Called after each append. Returns what ends it. */
+  /** Called after each append. Returns a function that ends it. */
   onAppended(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** The revision after which the events must lie; -1 for a new stream, `null` if there can't be one. */
+  /** The last revision before the events. -1: a new stream; `null`: impossible. */
   #exactRevision({ expected, events }: Append, stored: readonly StoredEvent[]): number | null {
     if (expected === 'none') return -1
     if (typeof expected === 'number') return expected
     if (expected === 'exists' && stored.length === 0) return null
-    // Without an exact revision it looks for the ids wherever they lie in the stream.
+    // Without an exact revision, the ids may be anywhere in the stream.
     const earlier = stored.findIndex(({ id }) => id === events[0]?.id)
     return earlier === -1 ? stored.length - 1 : earlier - 1
   }
@@ -147,7 +146,7 @@ const wrongRevision = (current: number): Judgement => ({
   currentRevision: current === -1 ? null : current,
 })
 
-/** Positions are places in a file, so they grow by more than one from event to event. */
+/** Positions grow by an event's bytes, like places in a file. */
 const recordBytes = ({ stream, type, data, metadata }: StoredEvent): number =>
   96 + stream.length + type.length + data.length + metadata.length
 

@@ -7,13 +7,13 @@ import type { LogState, StoredEvent } from './state.ts'
 
 type Call = ServerWritableStream<ReadReq, ReadResp>
 
-/** Events that a filtered subscription looks at between two checkpoints, unless it asks for another number. */
+/** Default events between two checkpoints of a filtered subscription. */
 const searchWindowEvents = 32
 
-/** What may wait for a client that reads slowly before the next is read from the log. */
+/** The most answers that wait for a slow client. */
 const responsesWaitingMax = 1_000
 
-/** Delivers what lies in the log, says that it has, and goes on with what is appended. */
+/** Delivers old events, says that they were all, and follows the appends. */
 export const subscribe = (node: LogNode, call: Call, options: ReadReq.Options): void => {
   const { state, faults } = node
   const filter = options.getFilter()
@@ -43,7 +43,7 @@ export const subscribe = (node: LogNode, call: Call, options: ReadReq.Options): 
       if (considered % checkpointEvery === 0) send(checkpointResponse(event.position))
     }
   }
-  // In a turn of its own: an append is answered whether or not anybody listens.
+  // In a turn of its own, since an append never waits for subscribers.
   const plan = (): void => {
     if (!isPlanned) setImmediate(pump)
     isPlanned = true
@@ -70,7 +70,7 @@ export const subscribe = (node: LogNode, call: Call, options: ReadReq.Options): 
   plan()
 }
 
-/** The next event each time it is called; `undefined` as long as there is none. */
+/** `undefined`: no event yet. */
 const cursorOf = (state: LogState, options: ReadReq.Options): (() => StoredEvent | undefined) => {
   const stream = options.getStream()
   if (stream === undefined) return allCursor(state, options.getAll())
@@ -88,8 +88,7 @@ const allCursor = (state: LogState, from: ReadReq.Options.AllOptions | undefined
   let position = from?.hasEnd() ? state.endPosition : 0
   const given = from?.getPosition()
   if (given !== undefined) {
-    // It passes over the first event at or past the given position, whichever that is: a client that names a position
-    // where no event lies loses one.
+    // Skips the first event at or after the given position. If no event is at that position, the client loses one.
     const passed = state.all[state.indexFrom(Number(given.getCommitPosition()))]
     position = passed === undefined ? state.endPosition : passed.position + 1
   }

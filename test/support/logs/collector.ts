@@ -1,14 +1,14 @@
 import type { RecordedEvent } from '../../../src/domain/events.ts'
 import type { EventLog, SubscribeOptions, Subscription } from '../../../src/log/event-log.ts'
 
-/** What a subscriber was told, in order. */
+/** In order. */
 export type Told = { readonly event: RecordedEvent } | 'caught_up' | { readonly dropped: unknown }
 
 export type Collector = {
   readonly told: readonly Told[]
   readonly events: readonly RecordedEvent[]
   readonly subscription: Subscription
-  /** Settles once what was told is as the condition says. */
+  /** Settles when the condition is true. */
   until(condition: (collected: Collector) => boolean): Promise<void>
 }
 
@@ -20,7 +20,7 @@ export const hasEvents =
 export const dropped = ({ told }: Collector): boolean =>
   told.some((what) => typeof what === 'object' && 'dropped' in what)
 
-/** Subscribes, and keeps what it is told. `onEvent` runs inside the delivery. */
+/** Subscribes and collects. `onEvent` runs inside the delivery. */
 export const collect = (
   log: EventLog,
   options: SubscribeOptions,

@@ -5,13 +5,13 @@ import { passingLog } from './passing-log.ts'
 export type Distance = {
   /** From the node to the store, or back. */
   readonly oneWayMs: number
-  /** What the store takes to write. */
+  /** The store's time for a write. */
   readonly commitMs: number
-  /** From 0 to 1: what a way differs from `oneWayMs`, a part of it up or down. Default: a half, so not at all. */
+  /** 0 to 1, moves each way up or down by a part of `oneWayMs`. Default: one half, which moves nothing. */
   readonly chance?: () => number
 }
 
-/** A store that nodes reach over a network: what they ask, what they are told and what they hear takes its time. */
+/** A store that nodes reach over a slow network. */
 export const distantLog = (
   inner: EventLog,
   schedule: Schedule,

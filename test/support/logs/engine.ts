@@ -1,6 +1,6 @@
 /**
- * The log that the stories of users run on, by one variable. `TEST_ENGINE` not set: the embedded one. `test-server`: the
- * adapter for EventStoreDB, on the tests' own log server. `esdb://…`: the same adapter, on that real server.
+ * The engine of the acceptance tests, by `TEST_ENGINE`. Unset: the embedded log. `test-server`: the EventStoreDB
+ * adapter on the test log server. `esdb://…`: the adapter on that real server.
  */
 import { test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -18,11 +18,11 @@ if (engine !== '' && engine !== 'test-server' && !engine.startsWith('esdb')) {
 
 export const isEmbedded = engine === ''
 
-/** One test log server for all tests of this process, which ends with it: each log has a prefix of its own there. */
+/** One server for all tests of this process. Each log has its own prefix. */
 const startOwnServer = async (): Promise<string> => (await startLogServer()).url
 let ownServer: Promise<string> | null = null
 
-/** The store of stories that need one, whatever the others run on. */
+/** For tests that always need a store. */
 export const storeUrl = async (): Promise<string> => {
   if (engine.startsWith('esdb')) return engine
   ownServer ??= startOwnServer()
@@ -31,19 +31,18 @@ export const storeUrl = async (): Promise<string> => {
 
 const urlOfAll = isEmbedded ? null : await storeUrl()
 
-/** Of this run of the tests alone, since nobody empties a real server. */
+/** Unique for this run, since a real server is never emptied. */
 const run = crypto.randomUUID()
 const prefixOf = (dataDir: string): string => `test${Bun.hash(run + dataDir).toString(36)}-`
 
-/** What a program needs to find the log that belongs to a data folder: nothing, where it lies in the folder. */
+/** Finds the log of a data folder: by nothing, where it is in the folder. */
 export const logEnvironment = (dataDir: string): Readonly<Record<string, string>> =>
   urlOfAll === null ? {} : { EVENTSTORE_URL: urlOfAll, EVENTSTORE_PREFIX: prefixOf(dataDir) }
 
-/** The log that belongs to a data folder. Embedded, it is held until it is closed. */
+/** The embedded log holds the folder until it is closed. */
 export const openLogOf = async (dataDir: string): Promise<EventLog> =>
   urlOfAll === null ? openSqliteLog({ dataDir }) : openAt(urlOfAll, prefixOf(dataDir))
 
-/** An empty log, which leaves nothing behind when it is closed. */
 export const openFreshLog = async (): Promise<EventLog> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'cellarbook-log-'))
   const log = await openLogOf(dataDir)
@@ -55,7 +54,7 @@ export const openFreshLog = async (): Promise<EventLog> => {
   return log
 }
 
-/** A story of the embedded log itself, which elsewhere is skipped with the reason in its title. */
+/** A test of the embedded log alone. On other engines its title gives the reason to skip. */
 export const onEmbedded = (because: string) => (title: string, story: () => Promise<void>, msMax?: number) => {
   if (isEmbedded) test(title, story, msMax)
   else test.skip(`${title} (only on the embedded log: ${because})`, story)

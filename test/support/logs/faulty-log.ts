@@ -13,33 +13,33 @@ import {
 } from '../../../src/log/event-log.ts'
 
 /**
- * `not_written`: fails before it happens, and says so. `unknown_not_written`: fails before it happens, and can't say.
- * `unknown_written`: happens, and fails all the same.
+ * `not_written` fails before the append, and says so. `unknown_not_written` fails before it, `unknown_written` after
+ * it, and both do not say so.
  */
 export type AppendFault = 'not_written' | 'unknown_not_written' | 'unknown_written'
 
 export type FaultPlan = {
   readonly fault: AppendFault
-  /** Which of the appends from now on, counting from 1. Default: the next. */
+  /** The append to fail, counting from 1. Default: the next. */
   readonly nth?: number
   readonly reason?: Outage['reason']
-  /** From then on nothing works, as for a process that died there, until `comeBack`. */
+  /** Afterwards nothing works until `comeBack`, as after the death of a process. */
   readonly thenAway?: boolean
 }
 
 export type Held = {
-  /** How many appends wait. */
+  /** The number of held appends. */
   readonly waiting: number
-  /** Lets them go on, in the order in which they came, and stops holding. */
+  /** Releases them in order, and stops holding. */
   release(): void
 }
 
-/** A log with faults in it, by plan and not by chance: no timers, no seeds. Streams and times are the inner log's. */
+/** A log with planned faults: no timers, no seeds. Streams and times are the inner log's. */
 export type FaultyLog = EventLog & {
-  /** Appends asked for so far. */
+  /** The number of appends so far. */
   readonly appends: number
   failAppend(plan: FaultPlan): void
-  /** Holds appends before they happen, or their answers after they have. */
+  /** Holds appends before they happen, or their answers. */
   hold(where: 'before' | 'after'): Held
   /** Reads and appends fail as not written, health is not ok, and subscriptions are dropped. */
   goAway(): void
@@ -105,7 +105,7 @@ class FaultInjectingLog implements FaultyLog {
     this.#appends += 1
     const plan = this.#plans.get(this.#appends)
     this.#assertThere()
-    // Without a hold the inner log is asked in this very turn, as it would be without this wrapper.
+    // Without a hold the inner log is asked in this turn, as without the wrapper.
     if (this.#holds.length > 0) {
       await this.#pass('before')
       this.#assertThere()

@@ -1,4 +1,4 @@
-/** What the first version stored of a request with an `Idempotency-Key`: a verdict for each refused item of a batch. */
+/** Idempotency data as the first version stored it: a verdict for each refused item of a batch. */
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { ByteWriter } from '../../../src/bytes/bytes.ts'
@@ -7,7 +7,6 @@ import type { NewEvent } from '../../../src/domain/events.ts'
 import type { Idempotency, KeptItem } from '../../../src/domain/reading/idempotency-key.ts'
 import { createCodec } from '../../../src/log/codec/codec.ts'
 
-/** A batch as the first version stored it. */
 export type FirstVersionBatch = {
   readonly stream: string
   /** All of one request. */
@@ -17,13 +16,12 @@ export type FirstVersionBatch = {
   readonly rejected: readonly KeptItem[]
 }
 
-/** What such a batch is, to this version. */
+/** The same batch as this version reads it. */
 export const idempotencyOf = ({ readings, keyHash, bodyHash, rejected }: FirstVersionBatch): Idempotency => {
   const refusals = rejected.length === 0 ? null : { kind: 'verdicts' as const, items: [...rejected] }
   return { keyHash, bodyHash, batch: { accepted: readings.length, refusals } }
 }
 
-/** The batch as a packed row of the first version. */
 export const packedByFirstVersion = (batch: FirstVersionBatch): Uint8Array => {
   const { stream, readings, keyHash, bodyHash, rejected } = batch
   const withoutRefusals = idempotencyOf({ ...batch, rejected: [] })
@@ -32,7 +30,7 @@ export const packedByFirstVersion = (batch: FirstVersionBatch): Uint8Array => {
   )
   const [row] = createCodec().encode(stream, keyed)
   if (row === undefined || typeof row.body === 'string') throw new Error('readings are not packed')
-  // Version, hashes, how many were accepted, and that none was refused.
+  // Version, hashes, the number of accepted readings, and that none was refused.
   const newForm = Buffer.from([2, ...Uint8Array.fromHex(keyHash + bodyHash), readings.length, 0])
   const at = Buffer.from(row.body).indexOf(newForm)
   if (at < 0) throw new Error('the form of this version is another than this test knows')
@@ -47,7 +45,7 @@ export const packedByFirstVersion = (batch: FirstVersionBatch): Uint8Array => {
   return writer.finish()
 }
 
-/** Writes it behind everything in a closed log, as the first of its stream. */
+/** Appends it to a closed log, as the first event of its stream. */
 export const appendByFirstVersion = (dataDir: string, batch: FirstVersionBatch): void => {
   const database = new Database(join(dataDir, 'log.db'), { readwrite: true })
   const { stream, readings } = batch
@@ -60,7 +58,7 @@ export const appendByFirstVersion = (dataDir: string, batch: FirstVersionBatch):
   database.close()
 }
 
-/** The file of the index as the first version made it, with that batch in it and nothing else. */
+/** The first version's index file, with only that batch. */
 export const indexOfFirstVersion = (
   dataDir: string,
   batch: FirstVersionBatch,

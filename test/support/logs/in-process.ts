@@ -3,7 +3,7 @@ import type { OpenedLog } from '../../log/contract.ts'
 import { caughtUp, collect } from './collector.ts'
 import { freshKeyStream, freshReadingsStream, keySuspended, keySuspensions, reading } from './sample-events.ts'
 
-/** What a log that lies in this very process promises beyond the contract: who was answered finds everything told. */
+/** What a log in this process adds to the contract: subscribers hear an append before its answer. */
 export const describeInProcessLog = (name: string, open: () => Promise<OpenedLog>): void => {
   describe(`${name} log, being in this process`, () => {
     test('has told its subscribers before an append is answered, with the same objects', async () => {

@@ -2,7 +2,7 @@ import type { RecordedEvent } from '../../../src/domain/events.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { passingLog } from './passing-log.ts'
 
-/** A log whose subscriptions lag: what is written after the catch-up is heard only when the test delivers it. */
+/** After the catch-up, subscriptions bring nothing until the test calls `deliver`. */
 export type LateLog = EventLog & { deliver(): void }
 
 export const lateLog = (inner: EventLog): LateLog => {

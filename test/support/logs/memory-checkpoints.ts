@@ -1,6 +1,5 @@
 import type { CheckpointStore } from '../../../src/actors/saved-state/checkpoints.ts'
 
-/** Checkpoints in memory, where a test can reach them. */
 export class MemoryCheckpoints implements CheckpointStore {
   pieces: readonly Uint8Array[] | null = null
   writes = 0

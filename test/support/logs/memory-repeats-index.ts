@@ -2,7 +2,7 @@ import type { FoldedTo } from '../../../src/domain/log-reference.ts'
 import type { IdempotentAppend } from '../../../src/domain/reading/idempotency-key.ts'
 import type { RepeatsChange, RepeatsIndex } from '../../../src/log/repeats-index.ts'
 
-/** An index that lives as long as the process. For tests: it keeps the port's every promise but durability. */
+/** Keeps every promise of the port but durability. */
 export const createMemoryRepeatsIndex = (): RepeatsIndex => new MemoryRepeatsIndex()
 
 class MemoryRepeatsIndex implements RepeatsIndex {

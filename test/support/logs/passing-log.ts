@@ -1,6 +1,6 @@
 import type { EventLog } from '../../../src/log/event-log.ts'
 
-/** A log that hands everything on to that one, for a test that then replaces what it wants to see, or to fail. */
+/** Passes every call on. A test replaces the calls that it watches or fails. */
 export const passingLog = (inner: EventLog): EventLog => ({
   append: (...args) => inner.append(...args),
   read: (...args) => inner.read(...args),

@@ -3,7 +3,7 @@ import { keyStream, readingsStream } from '../../../src/domain/stream-names.ts'
 
 export const startMs = Date.UTC(2026, 2, 1, 12)
 
-// Names that no other test has, in this run or one before: a log that runs as a server keeps what earlier tests wrote.
+// Unique names, because a log on a server keeps events of earlier tests.
 const freshId = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 12)
 export const freshKeyStream = (): string => keyStream(freshId())
 export const freshReadingsStream = (): string => readingsStream(freshId())
@@ -18,14 +18,13 @@ export const keySuspended = (reason = 'a test', recordedAt = startMs): NewEvent<
   metadata: { by: { kind: 'cli' }, requestId: 'request-1', correlationId: 'request-1', causationId: 'request-0' },
 })
 
-/** An event that belongs into streams of records. */
 export const recordsPurged = (recordedAt = startMs): NewEvent<'RecordsPurged'> => ({
   ...keySuspended('', recordedAt),
   type: 'RecordsPurged',
   data: { firstRevision: 0, lastRevision: 0, recordedBefore: 0 },
 })
 
-/** As many, each with its number as its reason. */
+/** Each has its number as its reason. */
 export const keySuspensions = (count: number): readonly NewEvent<'KeySuspended'>[] =>
   Array.from({ length: count }, (_, index) => keySuspended(String(index), startMs + index))
 
@@ -35,7 +34,7 @@ export const cellarRenamed = (title: string): NewEvent<'CellarRenamed'> => ({
   data: { title },
 })
 
-/** With the metadata that the service writes with every reading of that stream. */
+/** With the metadata that the service writes. */
 export const reading = (
   stream: string,
   data: Partial<EventData<'ReadingAccepted'>> = {},
@@ -63,7 +62,7 @@ export const reading = (
   }
 }
 
-/** What a careless store would change: each has another way to be lost. */
+/** Each text can be lost in another way. */
 export const hostileTexts = [
   '🍷'.repeat(128),
   '\u{feff}begins with a byte order mark',
