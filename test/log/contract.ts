@@ -73,7 +73,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
     }
 
     describe('append()', () => {
-      test('begins a stream at revision 0 and gives each event the next', async () => {
+      test('numbers the events of a stream from revision 0', async () => {
         const stream = freshKeyStream()
         const events = keySuspensions(3)
         const recorded = await written(stream, events)
@@ -83,14 +83,14 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         expect(idsOf(recorded)).toEqual(idsOf(events))
       })
 
-      test('goes on at the exact revision', async () => {
+      test('continues at the exact revision', async () => {
         const stream = freshKeyStream()
         await written(stream, keySuspensions(2))
         const result = await log.append(stream, 1, [keySuspended('third')])
         expect(result).toMatchObject({ outcome: 'written', events: [{ revision: 2, data: { reason: 'third' } }] })
       })
 
-      test('gives positions that grow with the revision and from append to append', async () => {
+      test('gives positions that grow within and between appends', async () => {
         const stream = freshKeyStream()
         const first = await written(stream, keySuspensions(2))
         const other = await written(freshCellarStream(), [cellarRenamed('between')])
@@ -107,7 +107,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         { title: 'a revision far ahead', expected: 1_000_000 },
       ]
       for (const { title, expected } of wrong) {
-        test(`conflicts, names the current revision and writes nothing: ${title}`, async () => {
+        test(`conflicts with the current revision and writes nothing: ${title}`, async () => {
           const stream = freshKeyStream()
           await written(stream, keySuspensions(2))
           const before = await end()
@@ -120,13 +120,13 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         })
       }
 
-      test('conflicts with no current revision when an exact one is expected of a stream that does not exist', async () => {
+      test('conflicts without a current revision when the stream does not exist', async () => {
         const stream = freshKeyStream()
         expect(await log.append(stream, 0, [keySuspended()])).toEqual({ outcome: 'conflict', currentRevision: null })
         expect(await readWhole(stream)).toEqual([])
       })
 
-      test('answers already written when the same ids lie at that place, and writes nothing', async () => {
+      test('answers already_written for the same ids at that revision', async () => {
         const stream = freshKeyStream()
         const [first, second, third] = [keySuspensions(1), keySuspensions(3), keySuspensions(1)]
         const firstRecorded = await written(stream, first)
@@ -140,14 +140,14 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         expect(await readAllAfter(before)).toEqual([])
       })
 
-      test('answers already written for readings too', async () => {
+      test('answers already_written for readings too', async () => {
         const stream = freshReadingsStream()
         const readings = [reading(stream), reading(stream, { value: 2 })]
         const recorded = await written(stream, readings)
         expect(await log.append(stream, 'none', readings)).toEqual({ outcome: 'already_written', events: recorded })
       })
 
-      test('conflicts when only some of the ids lie at that place', async () => {
+      test('conflicts when only some ids are at that revision', async () => {
         const stream = freshKeyStream()
         const [first, second] = keySuspensions(2)
         if (first === undefined || second === undefined) throw new Error('no events')
@@ -167,7 +167,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         expect(await readWhole(stream)).toHaveLength(2)
       })
 
-      test('writes an append that was made twice at once only once, and says so', async () => {
+      test('writes two equal concurrent appends once, and says so', async () => {
         const stream = freshKeyStream()
         const events = keySuspensions(2)
         const results = await Promise.all([log.append(stream, 'none', events), log.append(stream, 'none', events)])
@@ -175,7 +175,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         expect(idsOf(await readWhole(stream))).toEqual(idsOf(events))
       })
 
-      test('lets one of two different appends at the same revision win', async () => {
+      test('accepts one of two different appends at one revision', async () => {
         const stream = freshKeyStream()
         const results = await Promise.all([
           log.append(stream, 'none', [keySuspended('one')]),
@@ -186,14 +186,14 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         expect(await readWhole(stream)).toHaveLength(1)
       })
 
-      test('refuses an append of nothing as a bug', async () => {
+      test('refuses an empty append as a bug', async () => {
         const stream = freshKeyStream()
         const failure = await log.append(stream, 'none', []).catch((cause: unknown) => cause)
         expect(failure).toBeInstanceOf(Error)
         expect(failure).not.toBeInstanceOf(Outage)
       })
 
-      test('refuses an event that could not be read back, as a bug, and writes none of its append', async () => {
+      test('refuses a whole append with an unreadable event, as a bug', async () => {
         const stream = freshKeyStream()
         const good = keySuspended()
         const faulty: NewEvent[] = [
@@ -275,7 +275,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
       ]
       for (const { title, sizes } of shapes) {
         for (const { kind, fresh, event } of kinds) {
-          test(`pages both ways through ${kind} of ${title}, each event once and in order`, async () => {
+          test(`pages through ${kind} of ${title} in both directions`, async () => {
             const stream = fresh()
             const ids: string[] = []
             for (const size of sizes) {
@@ -304,7 +304,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         }
       }
 
-      test('refuses a page of no events or of more than the bound', async () => {
+      test('refuses a page of zero or too many events', async () => {
         const stream = freshKeyStream()
         for (const limit of [0, -1, 1.5, readPageEventsMax + 1]) {
           await expect(log.read(stream, { limit })).rejects.toBeInstanceOf(RangeError)
@@ -315,7 +315,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
     })
 
     describe('readAll()', () => {
-      test('is all streams together, each in its own order, and pages both ways', async () => {
+      test('returns all streams in order, in pages and both directions', async () => {
         const before = await end()
         const streams = [freshKeyStream(), freshReadingsStream(), freshCellarStream()]
         const nextRevisions = new Map<string, number>()
@@ -364,7 +364,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
           return { stream, large, ids: [...idsOf(recorded), behind.id] }
         }
 
-        test.each(kinds)('of $kind is paged through both ways in its stream, and past', async (kind) => {
+        test.each(kinds)('of $kind fills pages of its stream', async (kind) => {
           const { stream, ids } = await appendLarge(kind)
           const forwards: RecordedEvent[] = []
           while (forwards.length < ids.length) {
@@ -383,7 +383,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
           expect(idsOf(backwards)).toEqual(ids.toReversed())
         })
 
-        test.each(kinds)('of $kind is paged through both ways in the whole log, and past', async (kind) => {
+        test.each(kinds)('of $kind fills pages of the log', async (kind) => {
           const after = await end()
           const { ids } = await appendLarge(kind)
           expect(idsOf(await readAllAfter(after))).toEqual(ids)
@@ -398,29 +398,26 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
           expect(idsOf(backwards)).toEqual(ids.toReversed())
         })
 
-        test.each(kinds)(
-          'of $kind is delivered once to who follows, and to who catches up from any place in it',
-          async (kind) => {
-            const after = await end()
-            const live = collect(log, { after })
-            await live.until(caughtUp)
-            const { ids } = await appendLarge(kind)
-            await live.until(hasEvents(ids.length))
-            live.subscription.unsubscribe()
-            expect(idsOf(live.events)).toEqual(ids)
+        test.each(kinds)('of $kind is delivered once, from any position', async (kind) => {
+          const after = await end()
+          const live = collect(log, { after })
+          await live.until(caughtUp)
+          const { ids } = await appendLarge(kind)
+          await live.until(hasEvents(ids.length))
+          live.subscription.unsubscribe()
+          expect(idsOf(live.events)).toEqual(ids)
 
-            for (const taken of [0, 1, count - 1, count]) {
-              const collector = collect(log, {
-                after: taken === 0 ? after : (live.events[taken - 1]?.position ?? null),
-              })
-              await collector.until(caughtUp)
-              collector.subscription.unsubscribe()
-              expect(idsOf(collector.events)).toEqual(ids.slice(taken))
-            }
-          },
-        )
+          for (const taken of [0, 1, count - 1, count]) {
+            const collector = collect(log, {
+              after: taken === 0 ? after : (live.events[taken - 1]?.position ?? null),
+            })
+            await collector.until(caughtUp)
+            collector.subscription.unsubscribe()
+            expect(idsOf(collector.events)).toEqual(ids.slice(taken))
+          }
+        })
 
-        test.each(kinds)('of $kind is known again when it is made again', async (kind) => {
+        test.each(kinds)('of $kind is already_written when it is repeated', async (kind) => {
           const { stream, large } = await appendLarge(kind)
           expect(await log.append(stream, 'none', large)).toMatchObject({ outcome: 'already_written' })
         })
@@ -429,7 +426,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
 
     describe('10,000 concurrent appends', () => {
       test(
-        'over as many streams all succeed, and the log has each once',
+        'on different streams all succeed, and are stored once',
         async () => {
           const before = await end()
           const streams = Array.from({ length: 10_000 }, freshReadingsStream)
@@ -443,7 +440,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
       )
 
       test(
-        'on one stream, by writers that take the revision from the conflict, leave no gap and lose none',
+        'on one stream leave no gap when writers retry conflicts',
         async () => {
           const stream = freshReadingsStream()
           const acknowledged: string[] = []
@@ -478,7 +475,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
     })
 
     describe('subscribe()', () => {
-      test('delivers what was there, then says once that it has caught up, then what comes', async () => {
+      test('delivers old events, says that it has caught up, then new events', async () => {
         const after = await end()
         const stream = freshKeyStream()
         const there = await written(stream, keySuspensions(3))
@@ -498,7 +495,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         ])
       })
 
-      test('says that it has caught up when nothing was there', async () => {
+      test('says that it has caught up in an empty log', async () => {
         const collector = collect(log, { after: await end() })
         await collector.until(caughtUp)
         collector.subscription.unsubscribe()
@@ -577,7 +574,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
       })
 
       test(
-        'with categories catches up past a long stretch of others',
+        'with categories catches up past many other events',
         async () => {
           const after = await end()
           const [key, readings] = [freshKeyStream(), freshReadingsStream()]
@@ -593,7 +590,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         slowMs,
       )
 
-      test('resumes from any position without loss or repeat, also in the middle of an append', async () => {
+      test('resumes from any position, also inside an append', async () => {
         const after = await end()
         const stream = freshReadingsStream()
         const recorded = [
@@ -612,7 +609,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         expect(idsOf(await readAllAfter(after))).toEqual(idsOf(recorded))
       })
 
-      test('delivers nothing after unsubscribe, also from inside a delivery', async () => {
+      test('delivers nothing after unsubscribe, also inside a delivery', async () => {
         const after = await end()
         const stream = freshKeyStream()
         await written(stream, keySuspensions(1))
@@ -634,7 +631,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         expect(between.events).toHaveLength(1)
       })
 
-      test('drops a subscriber that throws, tells it why, and leaves the log and its neighbours whole', async () => {
+      test('drops a subscriber that throws, and no other', async () => {
         const after = await end()
         const stream = freshKeyStream()
         await written(stream, keySuspensions(1))
@@ -689,7 +686,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
       const lastRevision = 9
 
       test.each(Array.from({ length: lastRevision + 1 }, (_, before) => before))(
-        'before %i leaves what is from there on, whole and in its place, whatever way it is read',
+        'before %i keeps all later events at their positions',
         async (before) => {
           const { stream, events } = await filled()
           await log.truncate(stream, before)
@@ -710,7 +707,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         },
       )
 
-      test('lets appends go on at the next revision, and conflicts name the last one as before', async () => {
+      test('keeps the last revision for appends and conflicts', async () => {
         const { stream } = await filled()
         await log.truncate(stream, lastRevision)
         for (const expected of ['none', 0, lastRevision - 1, lastRevision + 1] as const) {
@@ -726,7 +723,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         expect((await readWhole(stream)).map(({ revision }) => revision)).toEqual([lastRevision, lastRevision + 1])
       })
 
-      test('lets no append be written a second time at a place that is gone, in whole or in part', async () => {
+      test('never writes an append twice at a truncated revision', async () => {
         const { stream, events } = await filled()
         await log.truncate(stream, 3)
         const before = await readWhole(stream)
@@ -744,7 +741,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         expect(await readWhole(stream)).toEqual(before)
       })
 
-      test('again or to less changes nothing, and further takes more away', async () => {
+      test('changes nothing when repeated, and deletes more when extended', async () => {
         const { stream, events } = await filled()
         for (const [before, left] of [
           [4, 4],
@@ -758,13 +755,13 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         }
       })
 
-      test('leaves other streams as they are', async () => {
+      test('leaves other streams unchanged', async () => {
         const [first, second] = [await filled(), await filled()]
         await log.truncate(first.stream, lastRevision)
         expect(await readWhole(second.stream)).toEqual([...second.events])
       })
 
-      test('never takes the last event, of a stream that exists or of one that does not, as a bug', async () => {
+      test('refuses to delete the last event, as a bug', async () => {
         const { stream, events } = await filled()
         const wrong = [
           [stream, lastRevision + 1],
@@ -777,7 +774,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         expect(await readWhole(stream)).toEqual([...events])
       })
 
-      test.each([...recordCategories])('truncates %s as it does readings', async (category) => {
+      test.each([...recordCategories])('truncates %s like readings', async (category) => {
         const stream = freshRecordStream(category)
         const events = await written(stream, [recordsPurged(), recordsPurged(), recordsPurged()])
         await log.truncate(stream, 2)
@@ -787,7 +784,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         expect(await readWhole(stream)).toEqual([...events.slice(2), ...next])
       })
 
-      test('truncates readings and records only: anything else is a bug', async () => {
+      test('refuses all but readings and records, as a bug', async () => {
         for (const stream of [freshKeyStream(), freshCellarStream()]) {
           await written(stream, keySuspensions(3))
           await expectBug(log.truncate(stream, 1))
@@ -795,7 +792,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         }
       })
 
-      test('lets whoever reads the whole log go on with what is left, from any position', async () => {
+      test('lets readers of the log continue from any position', async () => {
         const start = await end()
         const { stream, events } = await filled()
         const behind = await written(freshKeyStream(), [keySuspended()])
@@ -811,7 +808,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         expect(back).toEqual(left.toReversed())
       })
 
-      test('lets a subscription that is behind go on with what is left, and one that is live not notice', async () => {
+      test('lets lagging and live subscriptions continue', async () => {
         const after = await end()
         const live = collect(log, { after })
         await live.until(caughtUp)
@@ -833,7 +830,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         }
       })
 
-      test('of many readings at once takes them all, while others are written', async () => {
+      test('deletes many readings while others are written', async () => {
         const stream = freshReadingsStream()
         let last = -1
         while (last < 3 * trimEventsMax) {
@@ -849,7 +846,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
     })
 
     describe('close()', () => {
-      test('waits for what is under way, ends subscriptions, and refuses what comes after', async () => {
+      test('waits for appends, ends subscriptions, and refuses later calls', async () => {
         const { log: closing, dispose } = await open()
         const stream = freshKeyStream()
         const follower = collect(closing, { after: null })

@@ -110,7 +110,7 @@ describe('copyLog()', () => {
     })
   }
 
-  test('keeps the order of everything but readings, and no reading passes its seal or a change', async () => {
+  test('keeps the order of all events but readings between two changes', async () => {
     const [source, target] = [memory(), memory()]
     await fill(source)
     await copy(source, target)
@@ -133,7 +133,7 @@ describe('copyLog()', () => {
     }
   })
 
-  test('keeps revisions that retention took away empty, and an append goes on behind them', async () => {
+  test('keeps purged revisions empty, and appends continue behind them', async () => {
     const [source, target] = [memory(), sqlite()]
     await fill(source)
     await copy(source, target)
@@ -143,7 +143,7 @@ describe('copyLog()', () => {
     expect(await target.append(one, end, [reading(one)])).toMatchObject({ outcome: 'written' })
   })
 
-  test('appends no more at once than an engine takes, whatever lies behind the revisions that are gone', async () => {
+  test('appends no more at once than an engine takes', async () => {
     const gone = 2 * copyAppendEventsMax + 1
     const items = Array.from({ length: batchReadingsMax - 1 }, (_, index) => ({
       index,
@@ -183,7 +183,7 @@ describe('copyLog()', () => {
     }
   })
 
-  test('of batches with refused items, of both versions, is the same on every engine', async () => {
+  test('copies batches with refused items of both versions to every engine', async () => {
     const folder = newFolder()
     folders.push(folder)
     const before = openSqliteLog({ dataDir: folder.path })
@@ -210,7 +210,7 @@ describe('copyLog()', () => {
     expect(await eventStore.read(first.stream, { limit: 1 })).toMatchObject([{ metadata: { idempotency: ofFirst } }])
   })
 
-  test('goes on where it was cut off, at whichever append, and writes nothing twice', async () => {
+  test('continues after an interruption at any append, and writes nothing twice', async () => {
     const source = memory()
     await fill(source)
     const whole = streamsOf(await everything(source))
@@ -242,7 +242,7 @@ describe('copyLog()', () => {
     }
   })
 
-  test('writes an append once whose answer was lost', async () => {
+  test('writes an append with a lost answer once', async () => {
     const [source, target] = [memory(), memory()]
     await fill(source)
     let isLost = false
@@ -259,7 +259,7 @@ describe('copyLog()', () => {
     expect(streamsOf(await everything(target))).toEqual(streamsOf(await everything(source)))
   })
 
-  test('is a log of its own, which names itself only when it is finished', async () => {
+  test('gives the copy its own id, which is valid when it is finished', async () => {
     const [source, target] = [memory(), memory()]
     await fill(source)
     const dying: EventLog = {
@@ -273,7 +273,7 @@ describe('copyLog()', () => {
     expect(await name(target)).not.toBe(await name(source))
   })
 
-  test('refuses a target that holds something else, a finished copy, or nothing to copy', async () => {
+  test('refuses an empty source, and a target with other events', async () => {
     const [source, other, target] = [memory(), memory(), memory()]
     await fill(source)
     await fill(other)
@@ -286,7 +286,7 @@ describe('copyLog()', () => {
     await expect(copy(memory(), memory())).rejects.toMatchObject({ name: 'CopyRefused' })
   })
 
-  test('refuses a copy that is not the source: an event that reads otherwise, one too many', async () => {
+  test('refuses a copy with a changed or an extra event', async () => {
     const source = memory()
     await fill(source)
     const faults: ((log: EventLog) => EventLog)[] = [

@@ -75,7 +75,7 @@ const directions = [
 ]
 
 describe.each(directions)('records that are copied $title', ({ from, to }) => {
-  test('keep revisions, ids and times, and what was purged is not there', async () => {
+  test('keep revisions, ids and times, without purged records', async () => {
     const [source, target] = [await from().open(), await to().open()]
     await fill(source)
     await copy(source, target)
@@ -88,7 +88,7 @@ describe.each(directions)('records that are copied $title', ({ from, to }) => {
     }
   })
 
-  test.each(streams)('are refused with their place and type when one in %s cannot be read', async (stream) => {
+  test.each(streams)('are refused with revision and type when unreadable in %s', async (stream) => {
     const place = from()
     const before = await place.open()
     await fill(before)
@@ -101,7 +101,7 @@ describe.each(directions)('records that are copied $title', ({ from, to }) => {
     })
   })
 
-  test('are copied when the record that cannot be read was purged', async () => {
+  test('are copied when the unreadable record was purged', async () => {
     const place = from()
     const before = await place.open()
     await fill(before)

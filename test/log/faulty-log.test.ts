@@ -30,7 +30,7 @@ describe('faultyLog()', () => {
     })
   }
 
-  test('is away from a planned fault on, as if the process had died there, until it comes back', async () => {
+  test('is away from a planned fault until it comes back', async () => {
     const inner = createMemoryLog()
     const log = faultyLog(inner)
     const follower = collect(log, { after: null })

@@ -24,13 +24,13 @@ const inspect = (...parameters: Parameters<typeof surroundings>) =>
   inspectDataFolder(folder, surroundings(...parameters))
 
 describe('inspectDataFolder()', () => {
-  test('finds nothing in what the service makes, and nothing where there is no folder', () => {
+  test('accepts files of the service, and a missing folder', () => {
     expect(inspect({ wal: {} })).toEqual({ faults: [], warnings: [] })
     const nothing = { userId: own, groupIds: [], look: () => null }
     expect(inspectDataFolder(folder, nothing)).toEqual({ faults: [], warnings: [] })
   })
 
-  test('refuses a folder or file that others can write, and says what to run', () => {
+  test('refuses files that others can write, and says what to run', () => {
     const { faults } = inspect({ itself: { mode: 0o40777 }, wal: { mode: 0o100602 } })
     const what = '"/data" can be written by other users (mode 0777), so they can change the log'
     expect(faults).toEqual([`${what}. Run: chmod go-w '/data' '/data/log.db-wal'`])
@@ -39,7 +39,7 @@ describe('inspectDataFolder()', () => {
     expect(inspect({ itself: { mode: 0o41777 } }).faults).toHaveLength(1)
   })
 
-  test('refuses what another user owns, but not what root owns', () => {
+  test('refuses files of another user, but not of root', () => {
     const { faults } = inspect({ itself: { uid: other }, log: { uid: other } })
     const what = '"/data" belongs to user 1001, and this process runs as user 1000'
     expect(faults).toEqual([`${what}. Run it as user 1001, or run as root: chown 1000 '/data' '/data/log.db'`])
@@ -47,12 +47,12 @@ describe('inspectDataFolder()', () => {
     expect(inspect({ itself: { uid: 0 }, log: { uid: 0 } }).faults).toEqual([])
   })
 
-  test('refuses root too a folder that another user owns', () => {
+  test('refuses a folder of another user also for root', () => {
     expect(inspect({}, 0).faults).toHaveLength(1)
     expect(inspect({ itself: { uid: 0 }, log: { uid: 0 } }, 0).faults).toEqual([])
   })
 
-  test('refuses what another group can write, and warns of a group of its own', () => {
+  test('refuses files writable by a foreign group, and warns of an own group', () => {
     expect(inspect({ itself: { mode: 0o40770, gid: otherGroup } }).faults).toHaveLength(1)
     expect(inspect({ itself: { mode: 0o40770 }, log: { mode: 0o100660 } })).toEqual({
       faults: [],
@@ -62,7 +62,7 @@ describe('inspectDataFolder()', () => {
     })
   })
 
-  test('warns of a file that others can read, unless the folder keeps them out', () => {
+  test('warns of files that others can read through the folder', () => {
     const log = { mode: 0o100644 }
     expect(inspect({ itself: { mode: 0o40755 }, log })).toEqual({
       faults: [],
@@ -74,7 +74,7 @@ describe('inspectDataFolder()', () => {
     expect(inspect({ itself: { mode: 0o40755 } }).warnings).toEqual([])
   })
 
-  test('quotes a path for the shell, and finds nothing on a system without user ids', () => {
+  test('quotes paths for the shell, and accepts systems without user ids', () => {
     const look = () => ({ uid: own, gid: ownGroup, mode: 0o40777 })
     const { faults } = inspectDataFolder("/it's", { userId: own, groupIds: [], look })
     expect(faults[0]).toContain("chmod go-w '/it'\\''s' ")
@@ -83,7 +83,7 @@ describe('inspectDataFolder()', () => {
 })
 
 describe('checkDataFolder()', () => {
-  test('throws every fault in one message, and returns them as warnings when they are accepted', () => {
+  test('throws all faults in one message, or returns accepted ones as warnings', () => {
     const shared = surroundings({ itself: { mode: 0o40777 }, log: { uid: other } })
     const refused = () => checkDataFolder(folder, { allowShared: false }, shared)
     expect(refused).toThrow(DataFolderShared)

@@ -8,7 +8,7 @@ import { manualClock } from '../support/manual-clock.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
 
 describe('ensureLogCreated()', () => {
-  test('names a fresh log by its first event, and finds the name ever after', async () => {
+  test('gives a new log an id in its first event', async () => {
     const log = createMemoryLog()
     const clock = manualClock()
     const logId = await ensureLogCreated(log, clock, seededEntropy(1))
@@ -26,14 +26,14 @@ describe('ensureLogCreated()', () => {
     expect(await log.readAll({ limit: 10 })).toEqual([...events])
   })
 
-  test('of two that name it at once, both end with one name', async () => {
+  test('gives two concurrent callers the same id', async () => {
     const log = createMemoryLog()
     const names = await Promise.all([1, 2].map((seed) => ensureLogCreated(log, manualClock(), seededEntropy(seed))))
     expect(new Set(names).size).toBe(1)
     expect(await log.readAll({ limit: 10 })).toHaveLength(1)
   })
 
-  test('gives different logs different names', async () => {
+  test('gives different logs different ids', async () => {
     const names = [1, 2].map((seed) => ensureLogCreated(createMemoryLog(), manualClock(), seededEntropy(seed)))
     expect(new Set(await Promise.all(names)).size).toBe(2)
   })
@@ -46,7 +46,7 @@ describe('ensureLogCreated()', () => {
     })
   })
 
-  test('refuses a log whose first event says something else', async () => {
+  test('refuses a log that begins with another event', async () => {
     const log = createMemoryLog()
     await log.append(logStream, 'none', [keySuspended()])
     await expect(ensureLogCreated(log, manualClock(), seededEntropy())).rejects.toThrow('begins with KeySuspended')

@@ -59,8 +59,8 @@ for (const [name, open] of [
   ['in memory', openInMemory],
   ['in a file', openInFile],
 ] as const) {
-  describe(`the index of Idempotency-Keys ${name}`, () => {
-    test('finds what was written, in its stream only, with every detail', async () => {
+  describe(`the repeats index ${name}`, () => {
+    test('finds a written append with every detail, in its stream only', async () => {
       const { index, dispose } = await open()
       const batches = refusalsOfEachKind.map((refusals, at) => {
         const { idempotency, ...append } = appendOf(2 + at)
@@ -76,7 +76,7 @@ for (const [name, open] of [
       await dispose()
     })
 
-    test('keeps the newest append of a key, in whichever order they came, and its mark where none is given', async () => {
+    test('keeps the newest append of an idempotency key, and foldedTo', async () => {
       const { index, dispose } = await open()
       const later = appendOf(1, { revision: 8, recordedAt: startMs + 9 })
       await index.write(change([later], 5))
@@ -86,7 +86,7 @@ for (const [name, open] of [
       await dispose()
     })
 
-    test('forgets what was recorded before the time that is given, and nothing that was recorded then', async () => {
+    test('forgets appends from before the given time', async () => {
       const { index, dispose } = await open()
       await index.write(change([appendOf(1), appendOf(2)]))
       await index.write(change([], null, startMs + 2))
@@ -95,7 +95,7 @@ for (const [name, open] of [
       await dispose()
     })
 
-    test('begins anew on demand, with nothing in it', async () => {
+    test('is empty after startAnew()', async () => {
       const { index, dispose } = await open()
       await index.write(change([appendOf(1)], 90))
       await index.startAnew()
@@ -108,7 +108,7 @@ for (const [name, open] of [
   })
 }
 
-describe('the file of the index', () => {
+describe('the file of the repeats index', () => {
   const closed = async (path: string): Promise<void> => {
     const index = openRepeatsFile({ dataDir: path, logId: 'a log' })
     const many = Array.from({ length: 500 }, (_, number) => appendOf(number))
@@ -125,7 +125,7 @@ describe('the file of the index', () => {
   }
   const empty = { foldedTo: null, first: null }
 
-  test('lives on over a restart, for its owner alone to read', async () => {
+  test('survives a restart, readable by its owner only', async () => {
     const folder = temporaryFolder()
     await closed(folder.path)
     expect(statSync(join(folder.path, 'idempotency.db')).mode & 0o777).toBe(0o600)
@@ -133,7 +133,7 @@ describe('the file of the index', () => {
     folder.remove()
   })
 
-  test('of the first version is read on, and takes appends of this one', async () => {
+  test('of version 1 is read and takes new appends', async () => {
     const folder = temporaryFolder()
     const stream = 'readings-one'
     const rejected = [{ index: 3, refusal: { kind: 'invalid_value' as const } }]
@@ -162,7 +162,7 @@ describe('the file of the index', () => {
     return rows.map(({ version }) => version)
   }
 
-  test('is given up when an append in it is of a newer version', async () => {
+  test('is unusable when it holds a newer append', async () => {
     const folder = temporaryFolder()
     await closed(folder.path)
     const database = new Database(join(folder.path, 'idempotency.db'))
@@ -174,7 +174,7 @@ describe('the file of the index', () => {
     folder.remove()
   })
 
-  test('shrinks by more than it grew with each change', async () => {
+  test('shrinks faster than it grows', async () => {
     const folder = temporaryFolder()
     const index = openRepeatsFile({ dataDir: folder.path, logId: 'a log' })
     const many = Array.from({ length: 4_500 }, (_, number) => appendOf(number))
@@ -204,7 +204,7 @@ describe('the file of the index', () => {
     ['is empty', (file) => writeFileSync(file, '')],
   ]
   for (const [title, harm] of damage) {
-    test(`is thrown away when it ${title}`, async () => {
+    test(`is deleted when it ${title}`, async () => {
       const folder = temporaryFolder()
       await closed(folder.path)
       const file = join(folder.path, 'idempotency.db')
@@ -215,14 +215,14 @@ describe('the file of the index', () => {
     })
   }
 
-  test('is thrown away when it was folded from another log', async () => {
+  test('is deleted when it belongs to another log', async () => {
     const folder = temporaryFolder()
     await closed(folder.path)
     expect(await reopened(folder.path, 'another log')).toEqual(empty)
     folder.remove()
   })
 
-  test('is busy while another program writes to it, and takes the same change once that has let go', async () => {
+  test('throws IndexBusy while another program writes', async () => {
     const folder = temporaryFolder()
     await closed(folder.path)
     const index = openRepeatsFile({ dataDir: folder.path, logId: 'a log' })
@@ -239,7 +239,7 @@ describe('the file of the index', () => {
     folder.remove()
   })
 
-  test('is not given up for want of room', () => {
+  test('stays usable on a full disk', () => {
     const database = new Database(':memory:')
     database.run('PRAGMA max_page_count = 1')
     let fault: unknown = null
@@ -253,7 +253,7 @@ describe('the file of the index', () => {
     database.close()
   })
 
-  test('refuses changes while it can not be begun anew, instead of leaving them without an answer', async () => {
+  test('refuses every change when startAnew() fails', async () => {
     const folder = temporaryFolder()
     await closed(folder.path)
     const file = join(folder.path, 'idempotency.db')
@@ -272,7 +272,7 @@ describe('the file of the index', () => {
     folder.remove()
   })
 
-  test('says so when its pages turn out to be damaged, and can begin anew then', async () => {
+  test('throws IndexUnusable for damaged pages until startAnew()', async () => {
     const folder = temporaryFolder()
     await closed(folder.path)
     const file = join(folder.path, 'idempotency.db')

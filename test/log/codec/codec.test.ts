@@ -118,7 +118,7 @@ const anyReading = fc
   })
 
 describe('the codec', () => {
-  test('gives back any run of readings exactly as it was given', () => {
+  test('returns any readings unchanged', () => {
     fc.assert(
       fc.property(
         fc.constantFrom('readings-one', 'readings-', 'key-one'),
@@ -142,7 +142,7 @@ describe('the codec', () => {
     )
   })
 
-  test('gives back any batches between other readings exactly as they were given, whole and in part', () => {
+  test('returns any batches between other readings unchanged, whole and in part', () => {
     const anyStranger = fc.constantFrom('none', 'none', 'id', 'metadata')
     const anyRequest = fc.tuple(anyReading, fc.integer({ min: 1, max: 5 }), anyStranger, fc.uuid())
     fc.assert(
@@ -178,7 +178,7 @@ describe('the codec', () => {
   })
 
   // Stored bytes are never rewritten, so every later version must read them.
-  test('reads the first row ever stored in format 1, and still writes it so', () => {
+  test('reads and still writes the first stored row of format 1', () => {
     const event: NewEvent<'ReadingAccepted'> = {
       ...reading('readings-8kQ2xY7a'),
       id: '00112233-4455-6677-8899-aabbccddeeff',
@@ -210,14 +210,14 @@ describe('the codec', () => {
     ])
   })
 
-  test('takes 63 bytes for a reading by itself, and 29 for each more of the same keg', () => {
+  test('takes 63 bytes for a reading, and 29 for its successor', () => {
     const readings = Array.from({ length: 100 }, () => reading('readings-one'))
     const sizes = [1, 2, 100].map((count) => codec.encode('readings-one', readings.slice(0, count))[0]?.bytes)
     expect(sizes).toEqual([63, 63 + 29, 63 + 99 * 29])
   })
 
   // Every later version must read these bytes too.
-  test('reads the first batch ever stored, and still writes it so: id and metadata of its later readings take nothing', () => {
+  test('reads and still writes the first stored batch, which has one id', () => {
     const requestId = '00112233-4455-6677-8899-aabbccddefff'
     const usual = { by, requestId, correlationId: requestId, causationId: requestId }
     const [first, ...later] = [0, 1, 2].map((index) => {
@@ -248,7 +248,7 @@ describe('the codec', () => {
   })
 
   // And these, though a later version writes another form.
-  test('reads the first keyed batch ever stored, with the verdicts of its refused items', () => {
+  test('reads the verdicts of the first stored batch with an idempotency key', () => {
     const requestId = '00112233-4455-6677-8899-aabbccddefff'
     const usual = { by, requestId, correlationId: requestId, causationId: requestId }
     const rejected = [{ index: 2, refusal: { kind: 'invalid_value' as const } }]
@@ -294,7 +294,7 @@ describe('the codec', () => {
     }
   })
 
-  test('reads the first batch with a judgement ever stored, and still writes it so', () => {
+  test('reads and still writes the first stored batch with a judgement', () => {
     const requestId = '00112233-4455-6677-8899-aabbccddefff'
     const bounds = { readingAgeMsMax: null, readingAheadMsMax: 0, retentionMs: 86_400_000 }
     const refusals = { kind: 'judgement' as const, rejected: 999, rules: 1, atMs: startMs, bounds }
@@ -318,7 +318,7 @@ describe('the codec', () => {
     }
   })
 
-  test('looks at nothing behind the part of a row that is asked for, and makes nothing of what lies before it', () => {
+  test('skips earlier readings of a row and never looks at later ones', () => {
     const strange = { ...reading('readings-one'), metadata: { ...reading('key-two').metadata, requestId: 'strange' } }
     const readings = [strange, reading('readings-one'), reading('readings-one')]
     const [row] = rowsOf('readings-one', readings)
@@ -334,20 +334,20 @@ describe('the codec', () => {
     expect(decodeFault({ ...row, body: new Uint8Array(withoutJson) }).message).toContain('not JSON')
   })
 
-  test('gives part of a row of other events too, each at its own place', () => {
+  test('returns part of a JSON row, each event at its position', () => {
     const [row] = rowsOf('key-one', keySuspensions(4))
     if (row === undefined) throw new Error('there is no row')
     expect(codec.decode(row, { first: 1, end: 3 })).toEqual(codec.decode(row).slice(1, 3))
   })
 
-  test('takes 66 bytes more for a reading with a key, and none without', () => {
+  test('takes 66 bytes more for a reading with an idempotency key', () => {
     const single = reading('readings-one')
     const idempotency = { keyHash: '0a'.repeat(32), bodyHash: 'b0'.repeat(32), batch: null }
     const keyed = { ...single, metadata: { ...single.metadata, idempotency } }
     expect([single, keyed].map((event) => codec.encode('readings-one', [event])[0]?.bytes)).toEqual([63, 63 + 66])
   })
 
-  test('refuses every row of readings that was cut short, or lengthened, by a byte', () => {
+  test('refuses every row of readings with a byte too few or too many', () => {
     const plain = reading('readings-one')
     const bounds = { readingAgeMsMax: null, readingAheadMsMax: 7, retentionMs: 86_400_000 }
     const refusals = { kind: 'judgement' as const, rejected: 999, rules: 1, atMs: startMs, bounds }
@@ -368,9 +368,9 @@ describe('the codec', () => {
 
   const damages = [
     { title: 'a newer packed format', at: 0, byte: 2, why: 'packed in format 2' },
-    { title: 'a flag of the row that came later', at: 1, byte: 1, why: 'flags that this version does not know' },
-    { title: 'a flag of a reading that came later', at: 2, byte: 128, why: 'flags that this version does not know' },
-    { title: 'a further one of a batch without the first', at: 2, byte: 16, why: 'a batch without a first reading' },
+    { title: 'an unknown flag of the row', at: 1, byte: 1, why: 'flags that this version does not know' },
+    { title: 'an unknown flag of a reading', at: 2, byte: 128, why: 'flags that this version does not know' },
+    { title: 'a later reading of a batch without its first', at: 2, byte: 16, why: 'a batch without a first reading' },
     { title: 'a text of an unknown kind', at: 19, byte: 0x33, why: 'unknown kind' },
     { title: 'a name that refers to no earlier one', at: 19, byte: 0x31, why: 'refers to no earlier name' },
     { title: 'a name that is not UTF-8', at: 20, byte: 0xff, why: 'not UTF-8' },
@@ -404,7 +404,7 @@ describe('the codec', () => {
       type: 'KeySuspended',
       why: 'schema version 2',
     },
-    { title: 'a field too many', body: stored({ data: { reason: '', x: 1 } }), type: 'KeySuspended', why: 'data/x' },
+    { title: 'an extra field', body: stored({ data: { reason: '', x: 1 } }), type: 'KeySuspended', why: 'data/x' },
     { title: 'data of another shape', body: stored({ data: { reason: 1 } }), type: 'KeySuspended', why: 'data/reason' },
     {
       title: 'metadata of another shape',
@@ -413,13 +413,13 @@ describe('the codec', () => {
       why: 'the form of a stored event',
     },
     {
-      title: 'half of what an Idempotency-Key needs',
+      title: 'half of its idempotency data',
       body: stored({ metadata: { ...keySuspended().metadata, idempotency: { keyHash: '0a'.repeat(32) } } }),
       type: 'KeySuspended',
       why: 'the form of a stored event',
     },
     {
-      title: 'a newer version of what an Idempotency-Key needs',
+      title: 'a newer version of its idempotency data',
       body: stored({
         metadata: { ...keySuspended().metadata, idempotency: { version: 3, ...singleHashes, batch: null } },
       }),
@@ -427,7 +427,7 @@ describe('the codec', () => {
       why: 'version 3, and this version knows up to 2',
     },
     {
-      title: 'verdicts that are none',
+      title: 'wrong verdicts',
       body: stored({
         metadata: {
           ...keySuspended().metadata,
@@ -449,7 +449,7 @@ describe('the codec', () => {
   }
 
   for (const body of ['', 'null', '{}', '[]', '[1', '[{}]']) {
-    test(`refuses a row of the text ${JSON.stringify(body)}`, () => {
+    test(`refuses the row ${JSON.stringify(body)}`, () => {
       const fault = decodeFault({ stream: 'key-one', ...place, count: 2, recordedAt: startMs, body })
       expect(fault).toMatchObject({ stream: 'key-one', revision: place.revision })
     })
@@ -463,12 +463,12 @@ const registryWith = (type: string, version: number, upcasts: { [from: number]: 
   return new Map([...currentRegistry, [type, { ...known, version, upcasts }]])
 }
 
-describe('an event of an old schema version', () => {
+describe('an old event', () => {
   const withReason = (mark: string) => (data: unknown) => ({
     reason: `${data !== null && typeof data === 'object' && 'reason' in data ? data.reason : ''}${mark}`,
   })
 
-  test('is upcast version by version when it is read, and stays stored as it was', async () => {
+  test('is upcast one version at a time, and stays stored unchanged', async () => {
     const folder = temporaryFolder()
     const before = openSqliteLog({ dataDir: folder.path })
     await before.append('key-one', 'none', [keySuspended('leak')])
@@ -488,7 +488,7 @@ describe('an event of an old schema version', () => {
     folder.remove()
   })
 
-  test('is upcast from the first form of a cellar’s policy, under which everything was kept', () => {
+  test('gets no retention when its cellar policy has version 1', () => {
     const policy = { limit: null, readingAgeMsMax: 5, readingAheadMsMax: null }
     const [row] = createCodec().encode('cellar-one', [cellarRenamed('x')])
     const [renamed] = JSON.parse(String(row?.body))
@@ -507,7 +507,7 @@ describe('an event of an old schema version', () => {
     for (const data of [null, {}, { policy: null }, { policy: 7 }]) expect(() => decode(data)).toThrow(UndecodableEvent)
   })
 
-  test('is upcast from the first form of a new key, under which none followed another', () => {
+  test('gets no predecessor when its key has version 1', () => {
     const data = { keyId: 'k', cellar: 'c', label: 'l', note: '', secretHash: 'h', limit: null, expiresAt: null }
     const [row] = createCodec().encode('key-k', [keySuspended()])
     const [suspended] = JSON.parse(String(row?.body))
@@ -521,7 +521,7 @@ describe('an event of an old schema version', () => {
     expect(() => decode(2, data)).toThrow(UndecodableEvent)
   })
 
-  test('is upcast when it is a packed reading, too', () => {
+  test('is upcast also when it is a packed reading', () => {
     const double: Upcast = (data) => {
       if (typeof data !== 'object' || data === null || !('value' in data)) throw new Error('no value')
       return { ...data, value: Number(data.value) * 2 }
@@ -532,7 +532,7 @@ describe('an event of an old schema version', () => {
     expect(newer.decode(row)).toMatchObject([{ data: { value: 42, keg: 'temperature' } }])
   })
 
-  test('is refused when its upcast is missing or makes what its schema does not allow', () => {
+  test('is refused when its upcast is missing or wrong', () => {
     const [row] = rowsOf('key-one', [keySuspended()])
     if (row === undefined) throw new Error('nothing was encoded')
     const missing = createCodec(registryWith('KeySuspended', 3, { 1: withReason('') }))
@@ -542,8 +542,8 @@ describe('an event of an old schema version', () => {
   })
 })
 
-describe('a log with an event of a newer version in it', () => {
-  test('refuses to read or deliver past it, names it, and serves every other stream', async () => {
+describe('a log with a newer event', () => {
+  test('names it, never delivers past it, serves other streams', async () => {
     const folder = temporaryFolder()
     const newer = openSqliteLog({ dataDir: folder.path, codec: createCodec(registryWith('KeySuspended', 2)) })
     await newer.append('cellar-one', 'none', [{ ...keySuspended(), type: 'CellarRenamed', data: { title: 'one' } }])

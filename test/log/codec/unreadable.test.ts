@@ -26,27 +26,27 @@ const unreadable = [
   ['bytes that are no readings', { ...place, body: new Uint8Array([9, 9]) }, { type: 'ReadingAccepted' }],
 ] as const
 
-describe('a record that this version cannot read', () => {
-  test.each([...unreadable])('is read as one that is unreadable: %s', (_, row, data) => {
+describe('an unreadable record', () => {
+  test.each([...unreadable])('is read as RecordUnreadable: %s', (_, row, data) => {
     expect(codec.decode(row)).toMatchObject([
       { type: 'RecordUnreadable', stream: 'signins-node', revision: 5, position: 90, data },
     ])
   })
 
-  test.each([...unreadable])('is an UndecodableEvent outside of the streams of records: %s', (_, row) => {
+  test.each([...unreadable])('throws UndecodableEvent in other streams: %s', (_, row) => {
     for (const stream of ['key-one', 'cellarbook-log', 'operator-one', 'readings-one']) {
       expect(() => codec.decode({ ...row, stream })).toThrow(UndecodableEvent)
     }
   })
 
-  test('is a RecordUnreadable in every category of records', () => {
+  test('is read as RecordUnreadable in every category', () => {
     for (const category of recordCategories) {
       const events = codec.decode({ ...rowOf(stored({ type: 'Never' })), stream: `${category}-log` })
       expect(events).toMatchObject([{ type: 'RecordUnreadable' }])
     }
   })
 
-  test('keeps its id and its time where they can be read, and hides no neighbour', () => {
+  test('keeps a readable id and time, and hides no other', () => {
     const events = codec.decode(rowOf(stored(), stored({ id: 'one', type: 'Never', recordedAt: 7 }), stored()))
     expect(events.map(({ type, revision }) => [type, revision])).toEqual([
       ['RecordsPurged', 5],
@@ -56,7 +56,7 @@ describe('a record that this version cannot read', () => {
     expect(events[1]).toMatchObject({ id: 'one', recordedAt: 7 })
   })
 
-  test('takes the places of all events of its row when nothing of it can be read', () => {
+  test('takes the positions of all events of an unreadable row', () => {
     const row = { ...place, count: 3, body: 'no JSON' }
     expect(codec.decode(row).map(({ revision, position }) => [revision, position])).toEqual([
       [5, 90],
@@ -66,7 +66,7 @@ describe('a record that this version cannot read', () => {
     expect(codec.decode(row, { first: 1, end: 2 })).toMatchObject([{ revision: 6, recordedAt: startMs }])
   })
 
-  test('tells its type and the reason up to their bounds', () => {
+  test('gives its type and reason up to their limits', () => {
     const at = (chars: number) => codec.decode(rowOf(stored({ type: 'x'.repeat(chars) })))[0]?.data
     expect(at(unreadableTypeCharsMax)).toMatchObject({ type: 'x'.repeat(unreadableTypeCharsMax) })
     expect(at(unreadableTypeCharsMax + 1)).toMatchObject({ type: 'x'.repeat(unreadableTypeCharsMax) })
@@ -74,7 +74,7 @@ describe('a record that this version cannot read', () => {
     expect(JSON.stringify(newer[0]?.data).length).toBeLessThan(2 * unreadableWhyCharsMax)
   })
 
-  test('can never be stored as a RecordUnreadable', () => {
+  test('is never stored as RecordUnreadable', () => {
     const data = { type: 'Never', why: '' }
     const event = { ...keySuspended(), type: 'RecordUnreadable', data } as const
     expect(() => assertStorable('signins-node', [event])).toThrow('its type has no schema')

@@ -31,17 +31,14 @@ const answer = (given: Partial<typeof plain> & { readonly id?: UUID }): Buffer =
 }
 
 describe('an answer to a read', () => {
-  test('is read whole: place, id, type and texts', () => {
+  test('is decoded with position, id, type and texts', () => {
     expect(decodeResponse(answer({}))).toEqual({ kind: 'event', event: { id, ...plain } })
   })
 
-  test.each([0, 127, 128, 2 ** 31, 2 ** 32 + 1, Number.MAX_SAFE_INTEGER])(
-    'is read exactly at the place %p',
-    (place) => {
-      const response = decodeResponse(answer({ revision: place, position: place }))
-      expect(response).toMatchObject({ event: { revision: place, position: place } })
-    },
-  )
+  test.each([0, 127, 128, 2 ** 31, 2 ** 32 + 1, Number.MAX_SAFE_INTEGER])('is exact at the position %p', (place) => {
+    const response = decodeResponse(answer({ revision: place, position: place }))
+    expect(response).toMatchObject({ event: { revision: place, position: place } })
+  })
 
   test('has its id in either form', () => {
     const halves = new UUID.Structured()
@@ -58,7 +55,7 @@ describe('an answer to a read', () => {
     },
   )
 
-  test('that says how far the server is holds no event', () => {
+  test('with the progress of the server holds no event', () => {
     const caughtUp = new ReadResp().setCaughtUp(new ReadResp.CaughtUp())
     expect(decodeResponse(Buffer.from(caughtUp.serializeBinary()))).toEqual({ kind: 'caught_up' })
     const checkpoint = new ReadResp().setCheckpoint(new ReadResp.Checkpoint().setCommitPosition('9'))
@@ -68,7 +65,7 @@ describe('an answer to a read', () => {
     expect(decodeResponse(Buffer.alloc(0))).toEqual({ kind: 'other' })
   })
 
-  test('that is cut short is refused, wherever it is cut', () => {
+  test('is refused when it is cut anywhere', () => {
     const whole = answer({})
     const data = whole.length - 2
     for (let length = 3; length < data; length += 1) {

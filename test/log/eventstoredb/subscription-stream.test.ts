@@ -52,9 +52,9 @@ const speaking = (saidBytes: number, body: Uint8Array): Promise<number> => {
   return listening(server)
 }
 
-describe('a subscription that is heard', () => {
+describe('SubscriptionStream', () => {
   test(
-    'ends when its server is silent, and does not even answer a ping',
+    'ends when its server answers no ping',
     async () => {
       const port = await listening(createTcpServer((socket) => socket.on('error', () => {}).resume()))
       const { ended, lengths } = hear(port)
@@ -65,7 +65,7 @@ describe('a subscription that is heard', () => {
   )
 
   test(
-    'takes a message at the bound, and ends at the head of one that is a byte longer',
+    'accepts a message at the limit, and ends at one byte more',
     async () => {
       const bytesMax = eventStoreMessageBytesMax - headBytes
       const atTheBound = hear(await speaking(bytesMax, new Uint8Array(bytesMax)))

@@ -29,7 +29,7 @@ const decoded = (stream: string, events: readonly NewEvent[], expected: 'none' |
 
 describe('an append on the wire', () => {
   test.each(['none', 0, 127, 128, 2 ** 31, Number.MAX_SAFE_INTEGER] as const)(
-    'carries its correlation, its stream and the revision it expects: %p',
+    'has its correlation id, stream and expected revision: %p',
     (expected) => {
       const request = decoded('key-é🍷', [keySuspended()], expected)
       expect(request.getCorrelationId()?.getString()).toBe('0f0e0d0c-0b0a-4908-8706-050403020100')
@@ -42,7 +42,7 @@ describe('an append on the wire', () => {
     },
   )
 
-  test('carries every part of every event, whatever its texts are, so that the codec reads it back', () => {
+  test('keeps every part of every event for the codec', () => {
     const stream = freshReadingsStream()
     const events: NewEvent[] = [
       reading(stream),
@@ -69,12 +69,12 @@ describe('an append on the wire', () => {
 })
 
 describe('an event in EventStoreDB', () => {
-  test('of a reading says nothing twice: its metadata hold its time and its schema version', () => {
+  test('of a reading has only time and schema version as metadata', () => {
     const stream = freshReadingsStream()
     expect(proposedEventOf(stream, reading(stream, {}, 7), 1).metadata).toBe('{"schemaVersion":1,"recordedAt":7}')
   })
 
-  test('of a reading in a batch names its request, whose id it does not have', () => {
+  test('of a batch reading has the id of its request', () => {
     const stream = freshReadingsStream()
     const first = reading(stream, {}, 7)
     const second = { ...reading(stream, {}, 7), metadata: first.metadata }
@@ -83,14 +83,14 @@ describe('an event in EventStoreDB', () => {
     )
   })
 
-  test('has a UUID that follows from its id when that is none', () => {
+  test('has a derived UUID when its id is no UUID', () => {
     const message = proposedEventOf(freshKeyStream(), { ...keySuspended(), id: 'one' }, 1)
     expect(message.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/)
     expect(proposedEventOf(freshKeyStream(), { ...keySuspended(), id: 'one' }, 1).id).toBe(message.id)
     expect(proposedEventOf(freshKeyStream(), { ...keySuspended(), id: 'two' }, 1).id).not.toBe(message.id)
   })
 
-  test('of a newer schema, or that is none of ours, is named and not guessed at', () => {
+  test('of a newer schema or another program is refused by name', () => {
     const stored = { id: 'x', type: 'KeySuspended', streamName: 's', revision: 3, position: 9, data: '{"reason":"r"}' }
     const metadata = JSON.stringify({ schemaVersion: 2, recordedAt: 1, ...keySuspended().metadata })
     expect(() => recordedEventOf(codec, 'key-a', { ...stored, metadata })).toThrow(
@@ -101,7 +101,7 @@ describe('an event in EventStoreDB', () => {
     }
   })
 
-  test('of the first version is read with its verdicts, and written with a version', () => {
+  test('of version 1 is read with its verdicts', () => {
     const stream = freshReadingsStream()
     const hashes = { keyHash: '0a'.repeat(32), bodyHash: 'b0'.repeat(32) }
     const rejected = [{ index: 2, refusal: { kind: 'invalid_value' as const } }]
@@ -131,7 +131,7 @@ describe('an event in EventStoreDB', () => {
     expect(() => recordedEventOf(codec, stream, { ...stored, metadata: newer })).toThrow('has version 3')
   })
 
-  test('takes no more for a key than is counted, and fits the largest batch', () => {
+  test('needs no more bytes for an idempotency key than limits.ts counts', () => {
     const stream = freshReadingsStream()
     const most = Number.MAX_SAFE_INTEGER
     const bounds = { readingAgeMsMax: most, readingAheadMsMax: most, retentionMs: most }
@@ -164,7 +164,7 @@ describe('an event in EventStoreDB', () => {
     expect(encoded(stream, keyed).length).toBeLessThanOrEqual(eventStoreAppendBytesMax)
   })
 
-  test('takes no more for a batch than batches are measured by, so that what is let in is taken by this engine too', () => {
+  test('needs no more bytes for a batch than limits.ts counts', () => {
     const stream = freshReadingsStream()
     for (const rack of ['r', '🍷'.repeat(128), '"\\'.repeat(64)]) {
       const [first, ...later] = Array.from({ length: 100 }, () => reading(stream, { rack, value: -0 }))

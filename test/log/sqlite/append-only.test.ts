@@ -73,7 +73,7 @@ const overwriting = [
   ],
 ] as const
 
-describe('the file of the log, through a second, plain connection', () => {
+describe('a plain connection to the log', () => {
   const folder = temporaryFolder()
   let log: EventLog
   let plain: Database
@@ -108,7 +108,7 @@ describe('the file of the log, through a second, plain connection', () => {
     }
   }
 
-  test('says of a correct append that it is one, so that the refusals above mean something', () => {
+  test('accepts a correct append, so these refusals prove something', () => {
     plain.run('BEGIN')
     plain.run("INSERT INTO streams (id, name) VALUES (4, 'key-four')")
     plain.run(`INSERT INTO events ${columns} VALUES (12, 2, 2, 1, 0, 'x'), (13, 4, 0, 2, 0, 'x')`)
@@ -116,7 +116,7 @@ describe('the file of the log, through a second, plain connection', () => {
     plain.run('ROLLBACK')
   })
 
-  test('lets a mark grow up to the last event, and what is wholly below it go', () => {
+  test('can raise kept_from, and delete only rows before it', () => {
     expect(plain.query('SELECT revision, count FROM events WHERE stream = 3').values()).toEqual([
       [1, 3],
       [4, 1],
@@ -129,7 +129,7 @@ describe('the file of the log, through a second, plain connection', () => {
     plain.run('ROLLBACK')
   })
 
-  test('can be read by anyone while the service holds it, in words where it is not readings', async () => {
+  test('reads JSON events while the service holds the log', async () => {
     const [row] = plain.query<{ body: string }, []>('SELECT body FROM events WHERE position = 1').all()
     expect(JSON.parse(row?.body ?? '')).toMatchObject([
       { type: 'KeySuspended', schemaVersion: 1, data: { reason: '0' } },

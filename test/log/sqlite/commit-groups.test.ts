@@ -81,7 +81,7 @@ const roomAgain = (database: Database): void => {
   database.run('PRAGMA max_page_count = 100000')
 }
 
-test('a group is handed over while the one before it is written, and judged by it', async () => {
+test('a group is sent while the group before it is written', async () => {
   const first = await append('key-one', 'none', keySuspended())
   const second = await append('key-one', 0, keySuspended())
   expect(handedOver).toHaveLength(2)
@@ -92,7 +92,7 @@ test('a group is handed over while the one before it is written, and judged by i
   expect(second).toEqual({ outcome: 'written', revision: 1 })
 })
 
-test('no third group is handed over: what comes waits and goes as one', async () => {
+test('a third group waits until the first is written', async () => {
   const told = [await append('key-one', 'none', keySuspended()), await append('key-two', 'none', keySuspended())]
   told.push(await append('key-three', 'none', keySuspended()), await append('key-four', 'none', keySuspended()))
   expect(handedOver).toHaveLength(2)
@@ -102,7 +102,7 @@ test('no third group is handed over: what comes waits and goes as one', async ()
   expect(told.map(({ outcome }) => outcome)).toEqual(['written', 'written', 'written', 'written'])
 })
 
-test('a group that fails takes back what was numbered upon it, and that is judged anew', async () => {
+test('the group behind a failed group is judged again', async () => {
   const follower = collect(log, { after: null })
   await follower.until(caughtUp)
   faults = [noRoom, roomAgain]
@@ -117,7 +117,7 @@ test('a group that fails takes back what was numbered upon it, and that is judge
   expect(follower.events.map(({ stream, position }) => [stream, position])).toEqual([['key-two', 1]])
 })
 
-test('behind a group that failed, what was under way goes before what comes new', async () => {
+test('after a failed group, older groups go before new ones', async () => {
   const follower = collect(log, { after: null })
   await follower.until(caughtUp)
   faults = [noRoom, roomAgain]
@@ -132,7 +132,7 @@ test('behind a group that failed, what was under way goes before what comes new'
   ])
 })
 
-test('behind a group that met the rows of another program, what was under way goes before what comes new', async () => {
+test('after rows of another program, older groups go before new ones', async () => {
   const follower = collect(log, { after: null })
   await follower.until(caughtUp)
   const told = [await append('key-one', 'none', keySuspended()), await append('key-two', 'none', keySuspended())]
@@ -156,7 +156,7 @@ test('behind a group that met the rows of another program, what was under way go
   expect(await log.read('key-two', { limit: 5 })).toHaveLength(two?.outcome === 'written' ? 1 : 0)
 })
 
-test('"already written" is not told of an event that is on its way, but once it is durable', async () => {
+test('"already written" is answered only when the event is durable', async () => {
   const event = keySuspended()
   const first = await append('key-one', 'none', event)
   const again = await append('key-one', 'none', event)
@@ -165,7 +165,7 @@ test('"already written" is not told of an event that is on its way, but once it 
   expect([first.outcome, again.outcome]).toEqual(['written', 'already_written'])
 })
 
-test('"already written" of an event that was on its way and failed becomes a writing of its own', async () => {
+test('a repeated append is written itself when the first one fails', async () => {
   const event = keySuspended()
   faults = [noRoom, roomAgain]
   const first = await append('key-one', 'none', event)
@@ -175,7 +175,7 @@ test('"already written" of an event that was on its way and failed becomes a wri
   expect(await log.read('key-one', { limit: 5 })).toHaveLength(1)
 })
 
-test('a group that can not even be judged is told so behind the one under way, for which close() waits', async () => {
+test('a group that cannot be judged fails after the group under way', async () => {
   const other = new Database(join(folder.path, 'log.db'))
   const underWay = await append('key-one', 'none', keySuspended())
   // Like a disk that cannot be read: the end of the second stream must be looked up.

@@ -65,13 +65,13 @@ describe('DiskSpace', () => {
     expect(await isShort({ free: diskFreeBytesMin - 1, room })).toBe(true)
   })
 
-  test('takes off what the file still grows by when the write-ahead log is copied', async () => {
+  test('subtracts the growth from copying the write-ahead log', async () => {
     const room = { freeBytes: 0, owedBytes: storeWalBytesMax }
     expect(await isShort({ free: reserveBytes + storeWalBytesMax, room })).toBe(false)
     expect(await isShort({ free: reserveBytes + storeWalBytesMax - 1, room })).toBe(true)
   })
 
-  test('has room again only when there is some more than the bound', async () => {
+  test('has room again only well above the reserve', async () => {
     const { schedule, disk, space } = await watched({ free: 0 })
     disk.free = reserveBytes + diskRecoveryBytes - 1
     await schedule.advance(2 * calmMs)
@@ -81,7 +81,7 @@ describe('DiskSpace', () => {
     expect(space.shortage).toBeNull()
   })
 
-  test('has room again only after 10 looks in a row that found some', async () => {
+  test('has room again only after 10 good looks in a row', async () => {
     const { schedule, disk, space } = await watched({ free: 0 })
     for (const free of [plenty, reserveBytes, plenty]) {
       disk.free = free
@@ -92,7 +92,7 @@ describe('DiskSpace', () => {
     expect(space.shortage).toBeNull()
   })
 
-  test('fails a look without an answer after 5 s, and asks no second question', async () => {
+  test('fails a look after 5 s, and asks no second question', async () => {
     const { schedule, disk, space } = await watched({ free: 0 })
     let answer = (_free: number): void => {}
     disk.answer = new Promise((resolve) => {
@@ -114,7 +114,7 @@ describe('DiskSpace', () => {
     expect([space.shortage, space.fault]).toEqual([null, null])
   })
 
-  test('waits for no answer any more after it was stopped', async () => {
+  test('waits for no answer after stop()', async () => {
     const { schedule, disk, space } = await watched({ free: plenty })
     disk.answer = new Promise(() => {})
     await schedule.advance(diskLookMs)
@@ -144,7 +144,7 @@ describe('DiskSpace', () => {
     expect(betweenLooks).toBeLessThan(diskFreeBytesMin / 2)
   })
 
-  test('holds on to what it knew when the disk does not say, and tells why', async () => {
+  test('keeps its last answer when a look fails, and tells why', async () => {
     const { schedule, disk, space } = await watched({ free: 0 })
     disk.fault = new Error('ENOSYS')
     await schedule.advance(diskLookMs)
@@ -163,7 +163,7 @@ describe('DiskSpace', () => {
     expect(space.shortage).toBeNull()
   })
 
-  test('of a commit that ran out holds until the next look, though that fails', async () => {
+  test('of a commit that ran out ends with a failed look', async () => {
     const { schedule, disk, space } = await watched({ free: plenty })
     disk.fault = new Error('ENOSYS')
     space.ranOut('database or disk is full')
@@ -171,7 +171,7 @@ describe('DiskSpace', () => {
     expect([space.shortage, space.fault]).toEqual([null, 'ENOSYS'])
   })
 
-  test('is not looked at after it was stopped', async () => {
+  test('is not looked at after stop()', async () => {
     const { schedule, disk, space } = await watched({ free: 0 })
     space.stop()
     await schedule.advance(10 * diskLookMs)
@@ -179,14 +179,14 @@ describe('DiskSpace', () => {
   })
 })
 
-describe('the embedded log on a disk that is almost full', () => {
+describe('the embedded log on a full disk', () => {
   let folder: TemporaryFolder
   beforeEach(() => {
     folder = temporaryFolder()
   })
   afterEach(() => folder.remove())
 
-  test('takes readings again once a truncation has given back the pages they need', async () => {
+  test('accepts readings after a truncation frees pages', async () => {
     const schedule = drivenSchedule()
     let freeBytes = 10 * reserveBytes
     const open = () =>

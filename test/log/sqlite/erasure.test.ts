@@ -48,7 +48,7 @@ describe('a purge of records', () => {
   const count = 2 * trimEventsMax
   const kept = count - 10
 
-  test('leaves nothing of them in the file and the write-ahead log', async () => {
+  test('erases them from the file and the write-ahead log', async () => {
     await recordSignIns(count)
     await log.close()
     log = openSqliteLog({ dataDir: folder.path })
@@ -59,13 +59,13 @@ describe('a purge of records', () => {
     expect(await log.read('key-two', { direction: 'backwards', limit: 1 })).toMatchObject([{ revision: count - 1 }])
   })
 
-  test('leaves nothing of what was never copied from the write-ahead log', async () => {
+  test('erases records that are only in the write-ahead log', async () => {
     await recordSignIns(20)
     await log.truncate(signInsStream, 19)
     expect(found(20)).toEqual([19])
   })
 
-  test('succeeds while another program reads, and leaves what it reads until the next purge', async () => {
+  test('succeeds while another program reads, and erases with the next purge', async () => {
     await recordSignIns(20)
     const auditor = new Database(join(folder.path, 'log.db'), { readonly: true })
     auditor.run('BEGIN')

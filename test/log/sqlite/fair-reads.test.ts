@@ -35,27 +35,27 @@ afterEach(async () => {
   folder.remove()
 })
 
-test('Whoever reads page after page lets the event loop go on between them', async () => {
+test('a reader of many pages leaves turns to the event loop', async () => {
   for await (const _ of pagesOfLog(log, { after: null, limit: readPageEventsMax })) {
     // Asks for each page at once.
   }
   expect(turns).toBeGreaterThanOrEqual(pages - 1)
 })
 
-test('Of several who read at once each turn of the event loop serves one page', async () => {
+test('each turn of the event loop serves one page of concurrent readers', async () => {
   const page = () => log.readAll({ limit: readPageEventsMax })
   const read = await Promise.all([page(), page(), page(), page()])
   expect(read.map(({ length }) => length)).toEqual(Array.from({ length: 4 }, () => readPageEventsMax))
   expect(turns).toBe(3)
 })
 
-test('A search by halves, which reads little and often, lets it go on too', async () => {
+test('a binary search leaves turns to the event loop', async () => {
   const small = storeReadEventsPerTurnMax / storeReadEvents
   for (let read = 0; read < 3 * small; read += 1) await log.read(stream, { from: read, limit: 1 })
   expect(turns).toBeGreaterThanOrEqual(2)
 })
 
-test('Who is alone, and reads a little in each turn, never waits, however much that comes to', async () => {
+test('a single reader of a little in each turn never waits', async () => {
   const small = storeReadEventsPerTurnMax / storeReadEvents
   for (let read = 0; read < 3 * small; read += 1) {
     await nextTurn()
@@ -65,7 +65,7 @@ test('Who is alone, and reads a little in each turn, never waits, however much t
   }
 })
 
-test('One page costs no turn, however large', async () => {
+test('a page of any size costs no turn', async () => {
   await log.read(stream, { limit: readPageEventsMax })
   expect(turns).toBe(0)
 })

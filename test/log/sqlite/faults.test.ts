@@ -52,14 +52,14 @@ const failureOf = (answer: Promise<unknown>): Promise<unknown> =>
 
 /** After a failed fsync SQLite has rolled back, and cannot say what is on disk. */
 describe('group commit', () => {
-  test('writes all that was appended in one turn of the event loop in one commit', async () => {
+  test('writes all appends of one turn in one commit', async () => {
     const appends = Array.from({ length: 500 }, (_, index) => log.append(`key-${index}`, 'none', [keySuspended()]))
     const results = await Promise.all(appends)
     expect(results.every(({ outcome }) => outcome === 'written')).toBe(true)
     expect(commits).toBe(1)
   })
 
-  test('writes in one commit what callbacks append that are due together, as actors do whose appends were answered', async () => {
+  test('writes appends of several callbacks of a turn in one commit', async () => {
     const answered = Promise.withResolvers<void>()
     const appends = Array.from({ length: 50 }, (_, index) =>
       answered.promise.then(() => log.append(`key-${index}`, 'none', [keySuspended()])),
@@ -89,8 +89,8 @@ describe('group commit', () => {
   })
 })
 
-describe('the queue in front of the log', () => {
-  test('takes as many readings as its bound and refuses the next as overloaded, at once and unwritten', async () => {
+describe('the queue of the log', () => {
+  test('refuses one reading past its limit as overloaded', async () => {
     const appends = fillWithReadings()
     const failure = await failureOf(log.append('readings-one', 'none', [reading('readings-one')]))
     expect(failure).toBeInstanceOf(Outage)
@@ -99,7 +99,7 @@ describe('the queue in front of the log', () => {
     expect(await log.append('readings-one', 'none', [reading('readings-one')])).toMatchObject({ outcome: 'written' })
   })
 
-  test('has room of its own for all that is no reading, behind as many readings as fit, and a bound for that', async () => {
+  test('has extra, bounded room for events that are no readings', async () => {
     const appends: Promise<unknown>[] = fillWithReadings()
     const changes = 1_024
     for (let key = 0; key < logQueueChangesMax / changes; key++) {
@@ -111,7 +111,7 @@ describe('the queue in front of the log', () => {
     expect(await log.append('key-one', 'none', [keySuspended()])).toMatchObject({ outcome: 'written' })
   })
 
-  test('takes as many bytes as its bound and refuses what goes over it', async () => {
+  test('refuses bytes past its limit', async () => {
     const half = 'x'.repeat((logQueueBytesMax + logQueueChangesBytesMax) / 2 - 1_000)
     const fits = [log.append('key-1', 'none', [keySuspended(half)]), log.append('key-2', 'none', [keySuspended(half)])]
     const failure = await failureOf(log.append('key-3', 'none', [keySuspended('x'.repeat(2_000))]))
@@ -127,7 +127,7 @@ describe('the queue in front of the log', () => {
 })
 
 describe('a commit whose fsync fails', () => {
-  test('is made again, and its appends are answered once that stands', async () => {
+  test('is repeated before its appends are answered', async () => {
     await log.append('key-one', 'none', keySuspensions(1))
     const follower = collect(log, { after: null })
     await follower.until(caughtUp)
@@ -149,7 +149,7 @@ describe('a commit whose fsync fails', () => {
     expect(follower.events).toEqual([...(await log.readAll({ limit: 10 }))])
   })
 
-  test('and fails again stops the log: outcome unknown, nothing told, nothing accepted after', async () => {
+  test('and fails again stops the log with unknown outcome', async () => {
     await log.append('key-one', 'none', keySuspensions(1))
     const follower = collect(log, { after: null })
     await follower.until(caughtUp)
@@ -173,7 +173,7 @@ describe('a commit whose fsync fails', () => {
     expect(await log.read('key-one', { limit: 5 })).toHaveLength(1)
   })
 
-  test('but had taken effect stops the log, since nothing vouches for its fsync', async () => {
+  test('but has visible rows stops the log', async () => {
     faults = [
       (database) => {
         database.run('COMMIT')
@@ -204,7 +204,7 @@ describe('a truncation', () => {
     return Number(count)
   }
 
-  test('deletes a bounded number of events in each of its commits', async () => {
+  test('deletes a bounded number of events in each commit', async () => {
     await fill(2 * trimEventsMax + 2)
     const left: number[] = []
     faults = Array.from({ length: 4 }, () => (database: Database) => {
@@ -215,7 +215,7 @@ describe('a truncation', () => {
     expect(commits).toBe(4)
   })
 
-  test('whose fsync fails is made again, the mark and the rows alike', async () => {
+  test('whose fsync fails is repeated, keptFrom and rows alike', async () => {
     await fill(3)
     faults = [failedFsync, () => {}, failedFsync]
     await log.truncate('readings-one', 2)
@@ -234,7 +234,7 @@ describe('a truncation', () => {
     expect(await firstRevision()).toBe(0)
   })
 
-  test('that ended between its mark and its rows hides them over a restart, and is finished by the next', async () => {
+  test('that was interrupted hides its rows, and the next one finishes it', async () => {
     await fill(3)
     faults = [() => {}, outOfSpace]
     expect(await failureOf(log.truncate('readings-one', 2))).toMatchObject({ name: 'Outage', outcome: 'not_written' })
@@ -249,7 +249,7 @@ describe('a truncation', () => {
     expect(rows()).toBe(1)
   })
 
-  test('leaves its rows to the next when the log is closed meanwhile, and lets the closing not wait for them', async () => {
+  test('leaves rows to the next one when the log is closed', async () => {
     await fill(3 * trimEventsMax + 1)
     let closed = Promise.resolve()
     faults = [
@@ -278,7 +278,7 @@ describe('a file that cannot be read', () => {
   const failReads = (): void => otherwise('ALTER TABLE streams RENAME TO gone')
   const mendReads = (): void => otherwise('ALTER TABLE gone RENAME TO streams')
 
-  test('is an outage to whoever reads, follows or appends, and not a bug', async () => {
+  test('is an outage for reads, subscriptions and appends', async () => {
     await log.append('key-one', 'none', [keySuspended()])
     failReads()
     const unread = { name: 'Outage', outcome: 'not_written', reason: 'unavailable' }
@@ -292,7 +292,7 @@ describe('a file that cannot be read', () => {
     expect(await log.append('key-two', 'none', [keySuspended()])).toMatchObject({ outcome: 'written' })
   })
 
-  test('half-way through a group undoes what was numbered before it', async () => {
+  test('inside a group undoes the numbers before it', async () => {
     await log.append('key-one', 'none', [keySuspended()])
     failReads()
     const again = keySuspended()
@@ -307,7 +307,7 @@ describe('a file that cannot be read', () => {
     })
   })
 
-  test('after a commit whose outcome is unknown leaves that to be said', async () => {
+  test('does not hide the unknown outcome of a commit', async () => {
     await log.append('key-one', 'none', [keySuspended()])
     faults = [
       failedFsync,
@@ -328,7 +328,7 @@ describe('a full disk', () => {
     database.run(`PRAGMA max_page_count = ${Number(pages) + more}`)
   }
 
-  test('refuses what has no room as full and unwritten, and the log goes on when there is room', async () => {
+  test('refuses appends as full and unwritten until there is room', async () => {
     await log.append('key-one', 'none', [keySuspended()])
     faults = [(database) => limitPages(database, 2)]
     await log.append('key-one', 0, [keySuspended()])
@@ -353,7 +353,7 @@ describe('a full disk', () => {
     expect(all.map(({ position }) => position)).toEqual([1, 2, 3, 4])
   })
 
-  test('found at the very commit is no doubt: unwritten, and not tried again', async () => {
+  test('at COMMIT means unwritten, without another try', async () => {
     faults = [
       (database) => {
         limitPages(database, 0)
@@ -369,7 +369,7 @@ describe('a full disk', () => {
 })
 
 describe('a group that has no room', () => {
-  test('refuses its readings, and writes what changes keys without them', async () => {
+  test('refuses its readings and writes its other events', async () => {
     const revoked = keySuspended()
     faults = [outOfSpace, () => {}]
     const [first, change, second] = await Promise.all([
@@ -383,7 +383,7 @@ describe('a group that has no room', () => {
     expect(await log.append('readings-one', 'none', [reading('readings-one')])).toMatchObject({ outcome: 'written' })
   })
 
-  test('is refused whole when there is no room for its changes either', async () => {
+  test('is refused whole when nothing else fits', async () => {
     faults = [outOfSpace, outOfSpace]
     const failures = await Promise.all([
       failureOf(log.append('readings-one', 'none', [reading('readings-one')])),
@@ -394,7 +394,7 @@ describe('a group that has no room', () => {
     expect(await log.readAll({ limit: 10 })).toEqual([])
   })
 
-  test('leaves the groups behind it in their order', async () => {
+  test('keeps the order of the groups behind it', async () => {
     await log.append('key-one', 'none', [keySuspended()])
     faults = [outOfSpace]
     const first = [
@@ -413,7 +413,7 @@ describe('a group that has no room', () => {
 })
 
 describe('a group that was undone', () => {
-  test('leaves nothing behind of the streams it would have begun', async () => {
+  test('leaves no trace of its new streams', async () => {
     const lost = keySuspended()
     faults = [
       (database) => {
@@ -436,7 +436,7 @@ describe('a group that was undone', () => {
 })
 
 describe('another program at the file', () => {
-  test('that holds its write lock makes appends fail as unwritten, until it lets go', async () => {
+  test('with the write lock makes appends fail as unwritten', async () => {
     const other = new Database(join(folder.path, 'log.db'))
     other.run('BEGIN IMMEDIATE')
     expect(await failureOf(log.append('key-one', 'none', [keySuspended()]))).toMatchObject({
@@ -448,7 +448,7 @@ describe('another program at the file', () => {
     expect(await log.append('key-one', 'none', [keySuspended()])).toMatchObject({ outcome: 'written' })
   })
 
-  test('that appends rows of its own is taken note of: conflict, then the next revision', async () => {
+  test('that appends rows causes a conflict, then appends continue', async () => {
     await log.append('key-one', 'none', [keySuspended()])
     const other = new Database(join(folder.path, 'log.db'))
     other.run(`INSERT INTO events SELECT 2, stream, 1, count, recorded_at, body FROM events`)
@@ -470,12 +470,12 @@ describe('the write-ahead log', () => {
     }
   }
 
-  test('stays near its bound however much is written', async () => {
+  test('stays near its limit', async () => {
     await fill('key-one', 4 * storeWalBytesMax)
     expect(walBytes()).toBeLessThan(1.2 * storeWalBytesMax)
   })
 
-  test('waits for a reader of an old state, and is used anew once that has gone', async () => {
+  test('waits for a reader of an old state, and then starts over', async () => {
     await log.append('key-one', 'none', [keySuspended()])
     const reader = new Database(join(folder.path, 'log.db'), { readonly: true })
     reader.run('BEGIN')

@@ -23,7 +23,7 @@ const readWholeLog = async (log: EventLog): Promise<readonly RecordedEvent[]> =>
 }
 
 describe('a log that is opened again', () => {
-  test('has everything as it was, and goes on where it ended', async () => {
+  test('has all its events, and continues behind them', async () => {
     const first = openSqliteLog({ dataDir: folder.path })
     const readings = [reading('readings-one'), reading('readings-one')]
     await first.append('key-one', 'none', keySuspensions(3))
@@ -58,7 +58,7 @@ describe('a log that is opened again', () => {
     await second.close()
   })
 
-  test('leaves one file behind when it was closed, beside the lock', async () => {
+  test('leaves one file beside its lock when closed', async () => {
     const log = openSqliteLog({ dataDir: folder.path })
     await log.append('key-one', 'none', [keySuspended()])
     await log.close()
@@ -66,7 +66,7 @@ describe('a log that is opened again', () => {
   })
 })
 
-describe('a write-ahead log that was found', () => {
+describe('a write-ahead log of a killed process', () => {
   /** The folder of a killed process. */
   const abandoned = async (): Promise<string> => {
     const log = openSqliteLog({ dataDir: folder.path })
@@ -86,7 +86,7 @@ describe('a write-ahead log that was found', () => {
     return events
   }
 
-  test('is in the file, synced, before anything in it is called written', async () => {
+  test('is synced before its events count as written', async () => {
     const dataDir = await abandoned()
     expect(eventsWithoutWal(dataDir)).toBe(0)
     const log = openSqliteLog({ dataDir })
@@ -95,7 +95,7 @@ describe('a write-ahead log that was found', () => {
     await log.close()
   })
 
-  test('that cannot be settled because another program stands in the way makes the start fail', async () => {
+  test('fails the start when another program blocks', async () => {
     const dataDir = await abandoned()
     const other = new Database(join(dataDir, 'log.db'))
     other.run('BEGIN IMMEDIATE')
@@ -106,7 +106,7 @@ describe('a write-ahead log that was found', () => {
   })
 })
 
-describe('a process that was killed while it appended', () => {
+describe('a process killed while it appends', () => {
   const runAndKill = async (afterLines: number): Promise<readonly string[]> => {
     const child = Bun.spawn([process.execPath, join(import.meta.dir, 'appending-child.ts'), folder.path], {
       stdout: 'pipe',
@@ -125,7 +125,7 @@ describe('a process that was killed while it appended', () => {
     return text.split('\n').slice(0, -1)
   }
 
-  test('has lost nothing that was answered, and left no gap, five times in a row', async () => {
+  test('loses no answered append, leaves no gap', async () => {
     const acknowledged: string[] = []
     for (let round = 1; round <= 5; round++) {
       const lines = await runAndKill(200 * round)

@@ -100,7 +100,7 @@ describe('a log whose schema was changed', () => {
     expect(database.query('PRAGMA user_version').values()).toEqual([[2]])
   })
 
-  test('is refused when a lower format is claimed than the file has', async () => {
+  test('is refused when its file claims a lower format', async () => {
     await openSqliteLog({ dataDir: folder.path }).close()
     for (const version of [0, 1, 2]) {
       change(`PRAGMA user_version = ${version}`)
@@ -108,20 +108,20 @@ describe('a log whose schema was changed', () => {
     }
   })
 
-  test('takes and keeps events when it was accepted', async () => {
+  test('stores events when the schema was accepted', async () => {
     await differencesAfter('DROP TRIGGER events_stay')
     const log = openSqliteLog({ dataDir: folder.path, acceptSchema: () => {} })
     expect(await log.append('key-one', 'none', [keySuspended()])).toMatchObject({ outcome: 'written' })
     await log.close()
   })
 
-  test('is an outage when it was accepted and lacks a table', async () => {
+  test('is an outage when it lacks a table', async () => {
     await differencesAfter()
     change('DROP TABLE truncations')
     expect(() => openSqliteLog({ dataDir: folder.path, acceptSchema: () => {} })).toThrow(Outage)
   })
 
-  test(`tells ${schemaDifferencesMax} differences, and counts the others`, async () => {
+  test(`names ${schemaDifferencesMax} differences, and counts the others`, async () => {
     const tables = (count: number) => Array.from({ length: count }, (_, index) => `CREATE TABLE t${index} (a)`)
     expect(await differencesAfter(...tables(schemaDifferencesMax))).toHaveLength(schemaDifferencesMax)
     change('CREATE TABLE one_more (a)')
@@ -130,7 +130,7 @@ describe('a log whose schema was changed', () => {
     expect(differences.at(-1)).toBe('2 more')
   })
 
-  test('shows names without control characters, up to the bound', async () => {
+  test('shows names without control characters, up to the limit', async () => {
     const [long, hostile] = ['x'.repeat(schemaNameCharsMax + 1), '\u001b[2J\u202e']
     const differences = await differencesAfter(`CREATE TABLE "${long}" (a)`, `CREATE TABLE "${hostile}" (a)`)
     expect(differences[1]).toBe(`table ${'x'.repeat(schemaNameCharsMax - 'table '.length)} was added`)
@@ -138,13 +138,13 @@ describe('a log whose schema was changed', () => {
   })
 })
 
-describe('the steps from format to format', () => {
-  test('are never changed, since files are compared with what they make', () => {
+describe('the steps between formats', () => {
+  test('are never changed, since files depend on their result', () => {
     const hashes = stepsFrom(0).map((step) => new Bun.CryptoHasher('sha256').update(step).digest('hex').slice(0, 16))
     expect(hashes).toEqual(['4beabeed1bb0d5b4', '7bbe87df7fab84e8', '179c2d19e5d8fa82'])
   })
 
-  test.each([1, 2])('bring a file of format %i up to date, with all that is in it', async (version) => {
+  test.each([1, 2])('upgrade a file of format %i and its events', async (version) => {
     makeFormat(version)
     change(
       "INSERT INTO streams VALUES (1, 'key-one')",
@@ -162,7 +162,7 @@ describe('the steps from format to format', () => {
 
   const storedText = (): string => JSON.stringify({ ...keySuspended(), recordedAt: 7, schemaVersion: 1 })
 
-  test('let the same categories be purged as the EventLog', async () => {
+  test('let the same categories be purged as the port', async () => {
     await openSqliteLog({ dataDir: folder.path }).close()
     using database = new Database(join(folder.path, 'log.db'))
     const [[sql] = []] = database

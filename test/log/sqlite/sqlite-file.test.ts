@@ -30,7 +30,7 @@ const openFault = (dataDir: string): unknown => {
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8)
 
 describe('openSqliteLog()', () => {
-  test('makes the folder for its owner only, and every file in it', async () => {
+  test('creates the folder and its files for their owner only', async () => {
     const dataDir = join(folder.path, 'a', 'b')
     const log = openSqliteLog({ dataDir })
     await log.append('key-one', 'none', [keySuspended()])
@@ -40,7 +40,7 @@ describe('openSqliteLog()', () => {
     await log.close()
   })
 
-  test('refuses a folder that is held, in this process and from another, until it is let go', async () => {
+  test('refuses a folder that this or another process holds', async () => {
     const log = openSqliteLog({ dataDir: folder.path })
     expect(openFault(folder.path)).toBeInstanceOf(DataFolderHeld)
     expect(openInOtherProcess(folder.path)).toBe('DataFolderHeld')
@@ -55,7 +55,7 @@ describe('openSqliteLog()', () => {
     await log.close()
   })
 
-  test('lets others read the log while it writes, and writes while they read', async () => {
+  test('lets other programs read while it writes', async () => {
     const log = openSqliteLog({ dataDir: folder.path })
     await log.append('key-one', 'none', keySuspensions(2))
     const auditor = new Database(join(folder.path, 'log.db'), { readonly: true })
@@ -79,7 +79,7 @@ describe('openSqliteLog()', () => {
     }
   })
 
-  test('refuses a folder in which nothing more can be written, the lock included', () => {
+  test('refuses a folder in which not even the lock can be written', () => {
     // Like a full disk: the lock cannot create its journal.
     mkdirSync(join(folder.path, 'log.lock-journal'))
     const fault = openFault(folder.path)
@@ -87,12 +87,12 @@ describe('openSqliteLog()', () => {
     expect(String(fault)).toContain(`Cannot write to the data folder "${folder.path}"`)
   })
 
-  test('refuses a folder in which the file of the log is a folder', () => {
+  test('refuses a log file that is a folder', () => {
     mkdirSync(join(folder.path, 'log.db'))
     expect(openFault(folder.path)).toBeInstanceOf(DataFolderUnwritable)
   })
 
-  test('refuses a file that is no database, and leaves it as it was', () => {
+  test('refuses a file that is no database, and leaves it unchanged', () => {
     const path = join(folder.path, 'log.db')
     const text = 'something else altogether, '.repeat(200)
     writeFileSync(path, text)
@@ -106,7 +106,7 @@ describe('openSqliteLog()', () => {
     { title: 'that is empty but has a version', setUp: 'PRAGMA user_version = 1' },
   ]
   for (const { title, setUp } of others) {
-    test(`refuses the database of another program ${title}, and leaves its journal mode alone`, () => {
+    test(`refuses another program’s database ${title}, and keeps its journal mode`, () => {
       const path = join(folder.path, 'log.db')
       change(path, setUp)
       expect(openFault(folder.path)).toBeInstanceOf(NotACellarbookLog)
@@ -116,7 +116,7 @@ describe('openSqliteLog()', () => {
     })
   }
 
-  test('refuses a newer format by name, and opens it again once it is the known one', async () => {
+  test('refuses a newer format, and opens it once the format is known', async () => {
     await openSqliteLog({ dataDir: folder.path }).close()
     const path = join(folder.path, 'log.db')
     change(path, 'PRAGMA user_version = 4')
@@ -127,7 +127,7 @@ describe('openSqliteLog()', () => {
     await openSqliteLog({ dataDir: folder.path }).close()
   })
 
-  test('lets go of the folder when it refuses the file', async () => {
+  test('releases the folder when it refuses the file', async () => {
     const path = join(folder.path, 'log.db')
     change(path, 'PRAGMA application_id = 7')
     expect(openFault(folder.path)).toBeInstanceOf(NotACellarbookLog)

@@ -8,7 +8,7 @@ import { keySuspended } from '../../support/logs/sample-events.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { until } from '../../support/until.ts'
 
-test('a commit thread that dies leaves its group unknown, stops the log, and says so', async () => {
+test('a dead commit thread leaves its group unknown and stops the log', async () => {
   const folder = temporaryFolder()
   const log = openSqliteLog({
     dataDir: folder.path,
@@ -21,7 +21,7 @@ test('a commit thread that dies leaves its group unknown, stops the log, and say
   folder.remove()
 })
 
-test('a commit thread that dies while nothing is written makes the log unwell before anyone appends', async () => {
+test('an idle commit thread that dies makes the log unhealthy at once', async () => {
   const folder = temporaryFolder()
   const log = openSqliteLog({
     dataDir: folder.path,
@@ -34,7 +34,7 @@ test('a commit thread that dies while nothing is written makes the log unwell be
   folder.remove()
 })
 
-test('a checkpoint that fails is made again though nothing more is written, and the log is well once it has succeeded', async () => {
+test('failed WAL copying is retried without a write, and then the log is healthy', async () => {
   const folder = temporaryFolder()
   const thread = new URL('./failing-wal-copies-thread.ts', import.meta.url)
   const log = openSqliteLog({ dataDir: folder.path, commits: (path) => commitOnThread(path, thread) })

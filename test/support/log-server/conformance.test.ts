@@ -83,7 +83,7 @@ for (const { name, open } of targets) {
         expect(result.position).toEqual((await last(stream)).position)
       })
 
-      test('of the same events at the same revision succeeds again with the same answer, and writes nothing', async () => {
+      test('of the same events at the same revision has the same answer', async () => {
         const stream = fresh()
         const [first, second] = [events(2), events(3)]
         const firstAnswer = await append(stream, 'no_stream', first)
@@ -93,7 +93,7 @@ for (const { name, open } of targets) {
         expect(await revisions(stream)).toEqual([0, 1, 2, 3, 4])
       })
 
-      test('of a superset, a part of it with others, or others is refused with the current revision', async () => {
+      test('of other events at an old revision is refused with the current revision', async () => {
         const stream = fresh()
         const [one, two] = [event(1), event(2)]
         await append(stream, 'no_stream', [one, two])
@@ -105,7 +105,7 @@ for (const { name, open } of targets) {
         expect(await revisions(stream)).toEqual([0, 1])
       })
 
-      test('of a prefix of what lies at that revision succeeds, as it is all there', async () => {
+      test('of the first events at an old revision succeeds', async () => {
         const stream = fresh()
         const three = events(3)
         await append(stream, 'no_stream', three)
@@ -113,7 +113,7 @@ for (const { name, open } of targets) {
         expect(await revisions(stream)).toEqual([0, 1, 2])
       })
 
-      test('at a revision that is not there is refused', async () => {
+      test('at a missing revision is refused', async () => {
         const stream = fresh()
         expect(await refused(stream, 0n, events(1))).toEqual({ stream, expected: 0n, actual: 'no_stream' })
         await append(stream, 'no_stream', events(1))
@@ -128,7 +128,7 @@ for (const { name, open } of targets) {
         expect((await read(stream)).map(({ id }) => id)).toEqual([old.id, old.id])
       })
 
-      test('of two at once at one revision lets one win', async () => {
+      test('at the same time as another at one revision: one succeeds', async () => {
         const stream = fresh()
         const results = await Promise.allSettled([
           append(stream, 'no_stream', events(1)),
@@ -138,7 +138,7 @@ for (const { name, open } of targets) {
         expect(await revisions(stream)).toEqual([0])
       })
 
-      test('of the same events twice at once writes them once, and refuses neither for good', async () => {
+      test('twice at once writes the events once, and refuses neither', async () => {
         const stream = fresh()
         const same = events(2)
         const results = await Promise.allSettled([append(stream, 'no_stream', same), append(stream, 'no_stream', same)])
@@ -151,7 +151,7 @@ for (const { name, open } of targets) {
         expect(await append(stream, 'no_stream', same)).toMatchObject({ nextExpectedRevision: 1n })
       })
 
-      test('without a revision goes on at the end, and knows the ids it has just stored', async () => {
+      test('without a revision appends at the end, and recognizes recent ids', async () => {
         const stream = fresh()
         const same = events(2)
         expect(await append(stream, 'any', same)).toMatchObject({ nextExpectedRevision: 1n })
@@ -166,7 +166,7 @@ for (const { name, open } of targets) {
         expect(await revisions(stream)).toHaveLength(20)
       })
 
-      test('with credentials of its own, which goes by another call, is judged alike', async () => {
+      test('with credentials of its own is judged the same by another call', async () => {
         const stream = fresh()
         const options = {
           expectedRevision: 'no_stream' as const,
@@ -181,7 +181,7 @@ for (const { name, open } of targets) {
         expect(other).toMatchObject({ type: 'wrong-expected-version', expectedVersion: 'no_stream', actualVersion: 1n })
       })
 
-      test('takes 1 MiB of data, however it is split and whatever else comes with it, and not a byte more', async () => {
+      test('takes 1 MiB of data, without metadata, and not a byte more', async () => {
         const bytes = (length: number) =>
           binaryEvent({ type: 'Large', data: new Uint8Array(length), metadata: { a: 'b' } })
         const half = 512 * 1024
@@ -194,7 +194,7 @@ for (const { name, open } of targets) {
     })
 
     describe('read of a stream', () => {
-      test('gives back every byte', async () => {
+      test('returns every byte', async () => {
         const stream = fresh()
         const binary = binaryEvent({ type: 'Größe', data: Uint8Array.of(0, 255, 128), metadata: Uint8Array.of(0, 200) })
         const json = jsonEvent({ type: 'Text', data: { text: '🍷\u0000\u2028' }, metadata: { more: ['é'] } })
@@ -221,7 +221,7 @@ for (const { name, open } of targets) {
         }
       })
 
-      test('begins where it is told to, in either direction, and ends at the count or the end', async () => {
+      test('begins at its revision both ways, and ends at the count', async () => {
         const stream = fresh()
         await append(stream, 'no_stream', events(5))
         expect(await revisions(stream)).toEqual([0, 1, 2, 3, 4])
@@ -234,7 +234,7 @@ for (const { name, open } of targets) {
         expect(await revisions(stream, { direction: 'backwards', fromRevision: 'start' })).toEqual([0])
       })
 
-      test('that was truncated begins at what is left, and goes on growing', async () => {
+      test('that was truncated begins at its first event, and grows', async () => {
         const stream = fresh()
         const first = events(3)
         await append(stream, 'no_stream', first)
@@ -252,7 +252,7 @@ for (const { name, open } of targets) {
         expect(await refused(stream, 1n, events(1))).toMatchObject({ actual: 5n })
       })
 
-      test('that was truncated to nothing is empty, and exists', async () => {
+      test('that was wholly truncated is empty and exists', async () => {
         const stream = fresh()
         await append(stream, 'no_stream', events(2))
         await client.setStreamMetadata(stream, { truncateBefore: 2 })
@@ -264,7 +264,7 @@ for (const { name, open } of targets) {
     })
 
     describe('read of everything', () => {
-      test('gives each event a position of its own, in the order in which they were appended', async () => {
+      test('gives each event a position, in the order of the appends', async () => {
         const [one, two] = [fresh(), fresh()]
         await append(one, 'no_stream', events(2))
         await append(two, 'no_stream', events(2))
@@ -285,7 +285,7 @@ for (const { name, open } of targets) {
         expect(all.every(({ position }) => position.commit === position.prepare)).toBe(true)
       })
 
-      test('includes the position forwards, and not backwards', async () => {
+      test('includes its position forwards, and not backwards', async () => {
         const stream = fresh()
         await append(stream, 'no_stream', events(3))
         const [first, second, third] = await read(stream)
@@ -296,7 +296,7 @@ for (const { name, open } of targets) {
         expect(backwards.map(({ id }) => id)).toEqual([first.id])
       })
 
-      test('from the end is empty forwards, and begins with the last event backwards', async () => {
+      test('from the end is empty forwards, and has the last event backwards', async () => {
         const stream = fresh()
         await append(stream, 'no_stream', events(2))
         expect(await readAll({ fromPosition: 'end' })).toEqual([])
@@ -306,7 +306,7 @@ for (const { name, open } of targets) {
         ])
       })
 
-      test('shows the events of others, of the server too, and what was truncated', async () => {
+      test('shows events of others and of the server, and truncated events', async () => {
         const stream = fresh()
         await append(stream, 'no_stream', events(2))
         const [begin] = await read(stream)
@@ -323,7 +323,7 @@ for (const { name, open } of targets) {
         expect((await readAll({ maxCount: 1 })).map(({ streamId }) => streamId)).toEqual(['$$$scavenges'])
       })
 
-      test('from where no event begins is refused', async () => {
+      test('from a position without an event is refused', async () => {
         const stream = fresh()
         await append(stream, 'no_stream', events(2))
         const commit = ((await read(stream))[0]?.position?.commit ?? 0n) + 3n
@@ -373,7 +373,7 @@ for (const { name, open } of targets) {
         return { told, checkpoints, until, end: () => subscription.unsubscribe() }
       }
 
-      test('delivers what lies there, says that it has, and goes on with what comes', async () => {
+      test('delivers old events, says that it has caught up, then new events', async () => {
         const stream = fresh()
         await append(stream, 'no_stream', events(2))
         await append(`other-${stream}`, 'no_stream', events(2))
@@ -393,7 +393,7 @@ for (const { name, open } of targets) {
         ])
       })
 
-      test('begins after the position it is given', async () => {
+      test('begins after its position', async () => {
         const stream = fresh()
         await append(stream, 'no_stream', events(3))
         let second: AllStreamResolvedEvent | undefined
@@ -407,7 +407,7 @@ for (const { name, open } of targets) {
         expect(following.told).toEqual([['confirmed'], [stream, 2], ['caught up']])
       })
 
-      test('from the end delivers what comes from then on', async () => {
+      test('from the end delivers only new events', async () => {
         const stream = fresh()
         await append(stream, 'no_stream', events(3))
         const following = follow(stream, { fromPosition: 'end' })
@@ -418,7 +418,7 @@ for (const { name, open } of targets) {
         expect(following.told).toEqual([['confirmed'], ['caught up'], [stream, 3]])
       })
 
-      test('that wants little says how far it has looked', async () => {
+      test('with a filter says how far it has looked', async () => {
         const stream = fresh()
         const following = follow(stream, { fromPosition: 'end' })
         await following.until(() => following.told.length >= 2)
@@ -430,7 +430,7 @@ for (const { name, open } of targets) {
         expect(following.told).toEqual([['confirmed'], ['caught up']])
       })
 
-      test('resumes from a checkpoint without losing what comes after it', async () => {
+      test('resumes from a checkpoint without loss', async () => {
         const stream = fresh()
         const following = follow(stream, { fromPosition: 'end' })
         await following.until(() => following.told.length >= 2)
@@ -449,7 +449,7 @@ for (const { name, open } of targets) {
         expect(found).toContain(stream)
       })
 
-      test('of one stream delivers that alone, before it exists too', async () => {
+      test('of one stream delivers only that stream, also a new one', async () => {
         const stream = fresh()
         const seen: number[] = []
         const subscription = client.subscribeToStream(stream, { fromRevision: 'start' })

@@ -54,7 +54,7 @@ const plan = ({ faults }: LogServer, stream: string, fault: AppendFault): Promis
 describe('an append', () => {
   for (const isWritten of [true, false]) {
     const not = isWritten ? '' : ' not'
-    test(`whose connection is cut is${not} written, and the client can't know`, async () => {
+    test(`whose connection is cut is${not} written, which the client can't know`, async () => {
       const server = await start()
       const client = clientOf(server)
       await append(client, 'first')
@@ -71,7 +71,7 @@ describe('an append', () => {
       expect(isStored(server, 'late')).toBe(isWritten)
     })
 
-    test(`that is met with silence is${not} written, and others are answered`, async () => {
+    test(`without an answer is${not} written, and others are answered`, async () => {
       const server = await start()
       const client = clientOf(server)
       const met = plan(server, 'unheard', { isWritten, ends: 'silence' })
@@ -83,7 +83,7 @@ describe('an append', () => {
       expect(answers).toEqual([])
     })
 
-    test(`whose call ends as if all were well is${not} written, and swallows what its client appends after it`, async () => {
+    test(`whose call ends cleanly is${not} written, and later appends are lost`, async () => {
       const server = await start()
       const client = clientOf(server)
       const met = plan(server, 'swallowed', { isWritten, ends: 'clean_end' })
@@ -100,7 +100,7 @@ describe('an append', () => {
     })
   }
 
-  test('to a server that is not ready is refused, and so is a read, until it is', async () => {
+  test('to a server that is not ready is refused, like a read', async () => {
     const server = await start()
     const client = clientOf(server)
     server.faults.isReady = () => false
@@ -111,7 +111,7 @@ describe('an append', () => {
     expect(await append(client, 'early')).toBe('written')
   })
 
-  test('waits at the gate, and is not judged when the server dies meanwhile', async () => {
+  test('waits at the gate, and is not judged when the server dies', async () => {
     const server = await start()
     const client = clientOf(server)
     const gate = Promise.withResolvers<void>()
@@ -140,7 +140,7 @@ const untilWritten = async (client: EventStoreDBClient, stream: string): Promise
 }
 
 describe('a server', () => {
-  test('that falls silent does not even answer pings; what it had heard may happen when it wakes', async () => {
+  test('that falls silent answers no ping, and may write later', async () => {
     const server = await start()
     const client = clientOf(server, noticesSilence)
     await append(client, 'first')
@@ -152,7 +152,7 @@ describe('a server', () => {
     expect(server.state.stream('unheard')).toHaveLength(1)
   })
 
-  test('that is killed is gone, and comes back with its log on the same port', async () => {
+  test('that is killed comes back with its log on the same port', async () => {
     const server = await start()
     const client = clientOf(server)
     await append(client, 'kept')
@@ -163,7 +163,7 @@ describe('a server', () => {
     expect(isStored(server, 'kept')).toBe(true)
   })
 
-  test('does not show what it has not indexed, and takes it for written all the same', async () => {
+  test('hides events that are not indexed, though they are written', async () => {
     const server = await start()
     const client = clientOf(server)
     await append(client, 'written')
@@ -190,7 +190,7 @@ describe('a server', () => {
     expect(server.faults.subscriptions).toBe(0)
   })
 
-  test('with users takes the right ones, and denies access to others', async () => {
+  test('with users denies access to others', async () => {
     const folder = temporaryFolder()
     const caPath = join(folder.path, 'ca.pem')
     const tls = selfSigned()
@@ -207,13 +207,13 @@ describe('a server', () => {
 })
 
 describe('a cluster', () => {
-  test('shows one log on every server, and a client finds the one that leads', async () => {
+  test('shows one log on every server, and a client finds the leader', async () => {
     const cluster = await startCluster()
     expect(await append(clientOf(cluster), 'anywhere', { requiresLeader: true })).toBe('written')
     for (const server of cluster.servers) expect(isStored(server, 'anywhere')).toBe(true)
   })
 
-  test('has followers that name the leader to whoever requires it, and write for whoever does not', async () => {
+  test('has followers that name the leader, or write if none is required', async () => {
     const cluster = await startCluster()
     const [leader, follower] = cluster.servers
     if (leader === undefined || follower === undefined) throw new Error('too few servers')
@@ -227,7 +227,7 @@ describe('a cluster', () => {
     expect(isStored(cluster, 'forwarded')).toBe(true)
   })
 
-  test('fails the appends of whoever requires the leader as soon as it leads no more', async () => {
+  test('fails appends that require the leader when it stops leading', async () => {
     const cluster = await startCluster()
     const [first, second] = cluster.servers
     if (first === undefined || second === undefined) throw new Error('too few servers')
@@ -238,7 +238,7 @@ describe('a cluster', () => {
     expect(isStored(cluster, 'after')).toBe(false)
   })
 
-  test('without a leader writes nothing, is read by whoever requires none, and goes on under a new one', async () => {
+  test('without a leader writes nothing, and continues under a new one', async () => {
     const cluster = await startCluster()
     const [, next] = cluster.servers
     if (next === undefined) throw new Error('too few servers')

@@ -5,8 +5,8 @@ import { freshKeyStream, freshReadingsStream, keySuspended, keySuspensions, read
 
 /** What a log in this process adds to the contract: subscribers hear an append before its answer. */
 export const describeInProcessLog = (name: string, open: () => Promise<OpenedLog>): void => {
-  describe(`${name} log, being in this process`, () => {
-    test('has told its subscribers before an append is answered, with the same objects', async () => {
+  describe(`${name} log in this process`, () => {
+    test('delivers an append’s events before its answer', async () => {
       const { log, dispose } = await open()
       const collector = collect(log, { after: null })
       await collector.until(caughtUp)
@@ -17,7 +17,7 @@ export const describeInProcessLog = (name: string, open: () => Promise<OpenedLog
       await dispose()
     })
 
-    test('gives positions without a gap', async () => {
+    test('gives positions without gaps', async () => {
       const { log, dispose } = await open()
       for (let turn = 0; turn < 4; turn++) await log.append(freshKeyStream(), 'none', keySuspensions(1 + turn))
       const all = await log.readAll({ limit: 100 })
@@ -25,7 +25,7 @@ export const describeInProcessLog = (name: string, open: () => Promise<OpenedLog
       await dispose()
     })
 
-    test('passes over what was truncated in the whole log, whoever reads or follows it', async () => {
+    test('hides truncated events in the whole log', async () => {
       const { log, dispose } = await open()
       const [readings, key] = [freshReadingsStream(), freshKeyStream()]
       await log.append(readings, 'none', [reading(readings)])
@@ -45,7 +45,7 @@ export const describeInProcessLog = (name: string, open: () => Promise<OpenedLog
       await dispose()
     })
 
-    test('never delivers the append that a delivery caused before the rest of that delivery', async () => {
+    test('finishes a delivery before it delivers a subscriber’s append', async () => {
       const { log, dispose } = await open()
       const [first, second] = [freshKeyStream(), freshKeyStream()]
       const causing = collect(log, { after: null }, ({ stream }) => {
