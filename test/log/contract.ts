@@ -1,6 +1,6 @@
 /**
- * The promises of every log. The tests rely only on the port: positions may have gaps, and the log may hold events of
- * other tests. Deliveries may come later than answers.
+ * The promises of every log. Positions may have gaps, the log may hold events of other tests, and deliveries may come
+ * later than answers.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
@@ -56,7 +56,6 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
     }
     const readWhole = (stream: string) => log.read(stream, { limit: readPageEventsMax })
     const idsOf = (events: readonly { readonly id: string }[]) => events.map((event) => event.id)
-    /** `null`: the log is empty. */
     const end = async (): Promise<number | null> => {
       const [last] = await log.readAll({ direction: 'backwards', limit: 1 })
       return last?.position ?? null
@@ -162,7 +161,6 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         for (const [title, events] of others) {
           expect([title, await log.append(stream, 'none', events)]).toEqual([title, conflict])
         }
-        // The right ids at another revision.
         expect(await log.append(stream, 0, [first])).toEqual(conflict)
         expect(await readWhole(stream)).toHaveLength(2)
       })
@@ -235,7 +233,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
           id: `id-${text}`,
           recordedAt: startMs + 1,
         }))
-        // First each alone, so that none depends on another, and then all in one append.
+        // First each alone, and then all in one append.
         for (const [revision, event] of readings.entries()) {
           await log.append(stream, revision === 0 ? 'none' : revision - 1, [event])
         }
@@ -263,7 +261,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         expect(await log.read(freshKeyStream(), { limit: 1, direction: 'backwards' })).toEqual([])
       })
 
-      // One large append, and many small ones: a page may begin and end anywhere in either.
+      // A page may begin and end anywhere in either.
       const shapes = [
         { title: 'one append', sizes: [25] },
         { title: 'many appends', sizes: Array.from({ length: 25 }, () => 1) },
@@ -347,7 +345,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
       })
     })
 
-    // A row can be as large as a page, or larger. A follower must still reach the event behind it.
+    // A follower must get past a row as large as a page.
     describe.each([readPageEventsMax, readPageEventsMax + 1, 3 * readPageEventsMax])(
       'an append of %i events',
       (count) => {
@@ -672,7 +670,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
     })
 
     describe('truncate()', () => {
-      /** Appends of 1, 4, 1, 3 and 1 readings: a truncation may fall between two of them or inside one. */
+      /** A truncation may fall between two appends or inside one. */
       const filled = async (): Promise<{ readonly stream: string; readonly events: readonly RecordedEvent[] }> => {
         const stream = freshReadingsStream()
         const events: RecordedEvent[] = []
@@ -882,7 +880,7 @@ const expectBug = async (answer: Promise<unknown>): Promise<void> => {
   expect(failure).not.toBeInstanceOf(Outage)
 }
 
-/** `toEqual` does not compare the sign of zero. */
+/** `toEqual` ignores the sign of zero. */
 const assertSame = (stored: readonly RecordedEvent[], given: readonly NewEvent[]): void => {
   expect(stored.map(({ stream: _, revision: __, position: ___, ...event }) => event)).toEqual([...given])
   for (const [index, event] of stored.entries()) {

@@ -1,4 +1,3 @@
-/** Purged records are not copied, and an unreadable record stops the copy. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { recordCategories } from '../../src/domain/stream-names.ts'
 import { copyLog } from '../../src/log/copy-log.ts'
@@ -13,7 +12,7 @@ import { addUnknownToFile, addUnknownToServer, unknownType } from '../support/lo
 import { manualClock } from '../support/manual-clock.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
 
-// Longer than the default 5 s, for a busy machine.
+// For a busy machine.
 setDefaultTimeout(60_000)
 
 let server: LogServer
@@ -31,7 +30,6 @@ const opened = (log: EventLog): EventLog => {
   return log
 }
 
-/** A log that can be closed, given an unknown record, and opened again. */
 type Place = { open(): Promise<EventLog>; addUnknown(stream: string): void }
 
 const inFile = (): Place => {
@@ -57,7 +55,7 @@ const copy = (from: EventLog, to: EventLog) =>
 
 const streams = recordCategories.map((category) => `${category}-node`)
 
-/** Three records of each category between two changes of a key. Two of them are purged. */
+/** Three records of each category. Two of them are purged. */
 const fill = async (log: EventLog): Promise<void> => {
   await ensureLogCreated(log, manualClock(), seededEntropy(1))
   await log.append('key-one', 'none', [keySuspended('before')])

@@ -1,4 +1,4 @@
-/** A purged record must leave no byte in the log's files, as far as SQLite controls them. */
+/** As far as SQLite controls the log's files. */
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ const markOf = (index: number): string => `address-of-${index};`
 /** The last texts take pages of their own. */
 const textOf = (index: number): string => markOf(index).repeat(index % 50 === 0 ? 400 : 3)
 
-/** With other streams between them, which share their pages. */
+/** Streams between them share their pages. */
 const recordSignIns = async (count: number): Promise<void> => {
   const others = ['key-one', 'key-two', 'key-three']
   for (let index = 0; index < count; index += 1) {
@@ -35,7 +35,7 @@ const recordSignIns = async (count: number): Promise<void> => {
   }
 }
 
-/** Records of which the files still hold bytes. */
+/** Records with bytes left in the files. */
 const found = (count: number): readonly number[] => {
   const bytes = ['log.db', 'log.db-wal']
     .map((file) => join(folder.path, file))

@@ -23,7 +23,7 @@ setDefaultTimeout(60_000)
 
 let folder: TemporaryFolder
 let log: EventLog
-/** One fault for each coming commit. */
+/** For the coming commits. */
 let faults: ((database: Database) => void)[]
 let commits: number
 
@@ -50,7 +50,7 @@ const failureOf = (answer: Promise<unknown>): Promise<unknown> =>
     (cause: unknown) => cause,
   )
 
-/** After a failed fsync SQLite has rolled back, and cannot say what is on disk. */
+/** SQLite has rolled back, and cannot say what is on disk. */
 describe('group commit', () => {
   test('writes all appends of one turn in one commit', async () => {
     const appends = Array.from({ length: 500 }, (_, index) => log.append(`key-${index}`, 'none', [keySuspended()]))
@@ -269,7 +269,7 @@ describe('a truncation', () => {
 })
 
 describe('a file that cannot be read', () => {
-  /** Remembered streams still work, and every look-up fails. */
+  /** Remembered streams still work. */
   const otherwise = (statement: string): void => {
     const other = new Database(join(folder.path, 'log.db'))
     other.run(statement)
@@ -345,7 +345,7 @@ describe('a full disk', () => {
     expect(log.health()).toEqual({ ok: true })
     expect(await log.read('key-two', { limit: 1 })).toEqual([])
 
-    // A small event still fits, at the revision that was not written.
+    // At the revision that was not written.
     faults = [(database) => limitPages(database, 10_000)]
     expect(await log.append('key-one', 1, [keySuspended()])).toMatchObject({ outcome: 'written' })
     expect(await log.append('key-two', 'none', [large])).toMatchObject({ outcome: 'written' })
@@ -422,7 +422,7 @@ describe('a group that was undone', () => {
       },
       (database) => database.run('PRAGMA max_page_count = 10000'),
     ]
-    // The second makes the log look up the stream that the first has just begun.
+    // The log must look up the stream that the first has just begun.
     const failures = await Promise.all([
       failureOf(log.append('key-lost', 'none', [lost])),
       failureOf(log.append('key-lost', 'none', [lost])),

@@ -18,7 +18,7 @@ import { performAppend } from './perform-append.ts'
 import { isAuthorized, type LogNode, refusalOfCall } from './server-node.ts'
 import type { Append, Judgement, ProposedEvent } from './state.ts'
 
-/** Serves the append stream. An append comes in one or several pieces, and answers come in any order. */
+/** An append comes in one or several pieces, and answers come in any order. */
 export const serveBatchAppend =
   (node: LogNode) =>
   (call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>): void => {
@@ -50,7 +50,7 @@ export const serveBatchAppend =
       else call.write(response(append, verdict))
     })
     call.on('end', () => call.end())
-    // A cut connection ends its calls, and nobody is left to tell.
+    // Nobody is left to tell.
     call.on('error', () => {})
   }
 
@@ -59,7 +59,7 @@ type Assembled = Append & { readonly id: string; readonly events: ProposedEvent[
 class Pieces {
   readonly #assembled = new Map<string, Assembled>()
 
-  /** `null`: the append was answered before its last piece came. */
+  /** `null`: the append was already answered. */
   add(request: BatchAppendReq): Assembled | null {
     const id = request.getCorrelationId()?.getString() ?? ''
     const options = request.getOptions()

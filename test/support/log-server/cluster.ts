@@ -2,17 +2,13 @@ import type { Member } from './describe.ts'
 import { type LogServer, startLogServer } from './server.ts'
 import { LogState } from './state.ts'
 
-/**
- * Several servers over one state, for changes of the leader. They do not agree by a protocol: each sees everything at
- * once.
- */
+/** Several servers over one state, for changes of the leader. */
 export type LogCluster = {
   readonly state: LogState
   readonly servers: readonly LogServer[]
-  /** A connection string with all servers. */
   readonly url: string
   leader(): LogServer | null
-  /** There is no leader, and no server writes. */
+  /** No server leads or writes. */
   depose(): void
   elect(server: LogServer): void
   stop(): Promise<void>

@@ -1,6 +1,5 @@
 /**
- * Asks the test log server, and a real server in `TEST_EVENTSTORE_URL`, the same: a stand-in with other answers proves
- * nothing. Stream names are unique, because a real server keeps other events.
+ * Asks the test log server, and a real server in `TEST_EVENTSTORE_URL`. A stand-in with other answers proves nothing.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
@@ -143,7 +142,7 @@ for (const { name, open } of targets) {
         const same = events(2)
         const results = await Promise.allSettled([append(stream, 'no_stream', same), append(stream, 'no_stream', same)])
         for (const result of results) {
-          // A real server may give up the first append when the second comes too soon: an unknown outcome.
+          // A real server may give up the first append: an unknown outcome.
           if (result.status === 'rejected') expect(result.reason).toMatchObject({ type: 'deadline-exceeded' })
           else expect(result.value.nextExpectedRevision).toBe(1n)
         }
@@ -247,7 +246,6 @@ for (const { name, open } of targets) {
         expect(await revisions(stream, { direction: 'backwards', fromRevision: 'end' })).toEqual([4, 3])
         expect(await revisions(stream, { direction: 'backwards', fromRevision: 1n })).toEqual([])
         expect(await append(stream, 4n, events(1))).toMatchObject({ nextExpectedRevision: 5n })
-        // The server knows truncated events until a scavenge.
         expect(await append(stream, 'no_stream', first)).toMatchObject({ nextExpectedRevision: 2n })
         expect(await refused(stream, 1n, events(1))).toMatchObject({ actual: 5n })
       })

@@ -1,4 +1,3 @@
-/** The server's features and its cluster. */
 import { ClusterInfo, EndPoint, MemberInfo } from '@eventstore/db-client/generated/gossip_pb'
 import { SupportedMethod, SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb'
 import { uuidOf } from './messages.ts'

@@ -1,4 +1,4 @@
-/** The faults of the test log server, as a client sees them. A fault that does not happen would prove nothing. */
+/** A fault that does not happen would prove nothing. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,7 +29,6 @@ const clientOf = ({ url }: LogServer | LogCluster, options = ''): EventStoreDBCl
   EventStoreDBClient.connectionString(`${url}${options}`)
 const noticesSilence = '&keepAliveInterval=200&keepAliveTimeout=200'
 
-/** The kind of the client's error, or that it succeeded. */
 const append = async (client: EventStoreDBClient, stream: string, options = {}): Promise<string> => {
   const event = jsonEvent({ type: 'Something', data: {} })
   try {
@@ -41,7 +40,7 @@ const append = async (client: EventStoreDBClient, stream: string, options = {}):
   }
 }
 const isStored = ({ state }: LogServer | LogCluster, stream: string): boolean => state.stream(stream) !== null
-/** Resolves when the append to that stream has met its fault. */
+/** Resolves when the append has met its fault. */
 const plan = ({ faults }: LogServer, stream: string, fault: AppendFault): Promise<void> =>
   new Promise((resolve) => {
     faults.ofAppend = (append) => {
@@ -90,7 +89,7 @@ describe('an append', () => {
       const answers: string[] = []
       void append(client, 'swallowed').then((answer) => answers.push(answer))
       await met
-      // This answer on the same connection comes after the end of the call.
+      // This answer comes after the end of the call.
       await client.getStreamMetadata('a')
       void append(client, 'after').then((answer) => answers.push(answer))
       await client.getStreamMetadata('a')
@@ -132,7 +131,7 @@ describe('an append', () => {
   })
 })
 
-/** A client that found no server waits before it looks again. */
+/** A client waits before it looks for a server again. */
 const untilWritten = async (client: EventStoreDBClient, stream: string): Promise<string> => {
   let answer = await append(client, stream)
   while (answer !== 'written' && answer !== 'wrong-expected-version') answer = await append(client, stream)

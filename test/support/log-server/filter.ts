@@ -1,7 +1,7 @@
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb'
 import type { StoredEvent } from './state.ts'
 
-/** By prefix or pattern of the stream or the type. All events without a filter. */
+/** By prefix or pattern of the stream or the type. */
 export const wantedBy = (filter: ReadReq.Options.FilterOptions | undefined): ((event: StoredEvent) => boolean) => {
   if (filter === undefined) return () => true
   const onStream = filter.getStreamIdentifier()

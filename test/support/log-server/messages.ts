@@ -1,4 +1,3 @@
-/** Makes the protocol's messages. */
 import {
   AccessDenied,
   AllStreamPosition,

@@ -10,7 +10,6 @@ export type Verdict =
   | { readonly outcome: 'clean_end' }
   | null
 
-/** Judges and writes an append, with the faults of the test. */
 export const performAppend = async (node: LogNode, append: Append): Promise<Verdict> => {
   const life = node.life()
   if (node.faults.beforeAppend !== null) await node.faults.beforeAppend()

@@ -13,7 +13,6 @@ import {
 import type { LogState, StoredEvent } from './state.ts'
 import { subscribe } from './subscribe.ts'
 
-/** Serves reads and subscriptions, which share one call. */
 export const serveRead =
   (node: LogNode) =>
   (call: ServerWritableStream<ReadReq, ReadResp>): void => {
@@ -28,7 +27,7 @@ export const serveRead =
     else void answerRead(node, call, options)
   }
 
-/** A node without a leader serves reads that require none. */
+/** Serves reads that require no leader. */
 const lacksLeader = (node: LogNode, metadata: Metadata): boolean =>
   node.role() === 'leaderless' && metadata.get('requires-leader').includes('true')
 
@@ -69,7 +68,7 @@ const readStream = (
   return end <= 0 ? [] : events.slice(Math.max(0, end - count), end).reverse()
 }
 
-/** From a position: inclusive forwards, exclusive backwards. */
+/** Inclusive forwards, exclusive backwards. */
 const readAll = (state: LogState, options: ReadReq.Options): readonly StoredEvent[] | 'broken_position' => {
   const from = options.getAll()
   const position = from?.getPosition()

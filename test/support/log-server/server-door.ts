@@ -1,9 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
-/**
- * The socket in front of the server. It fails like machines and networks, below the gRPC library: it falls silent, cuts
- * connections, goes away and comes back.
- */
+/** The socket in front of the server. It fails like machines and networks, below the gRPC library. */
 export class Door {
   readonly #innerPort: number
   readonly #sockets = new Set<Socket>()
@@ -34,7 +31,6 @@ export class Door {
     })
   }
 
-  /** Refuses new connections and cuts the others. */
   close(): Promise<void> {
     const listener = this.#listener
     this.#listener = null
@@ -46,7 +42,7 @@ export class Door {
     for (const socket of this.#sockets) socket.destroy()
   }
 
-  /** Accepts connections and holds all bytes until the silence ends. */
+  /** Holds all bytes until the silence ends. */
   silence(): void {
     this.#isSilent = true
     for (const socket of this.#sockets) socket.pause()

@@ -1,39 +1,34 @@
 import type { Append } from './state.ts'
 
-/** The answer is lost before or after the append was written. */
 export type AppendFault = {
   readonly isWritten: boolean
   readonly ends: /** Nothing ever comes. */
     | 'silence'
-    /** All connections of the server are cut. */
+    /** All connections of the server. */
     | 'cut'
     /** The append stream ends cleanly, though appends wait on it. */
     | 'clean_end'
-    /** The server's own log timed out. */
     | 'timeout'
-    /** The disk is full. */
     | 'no_space'
 }
 
-/** A test changes these at any time. */
 export class Faults {
-  /** Asked for each append that could be judged now. */
   ofAppend: (append: Append) => AppendFault | null = () => null
   /** Delays appends before they are judged. */
   beforeAppend: (() => Promise<void>) | null = null
-  /** Asked for each read and append. A starting server accepts connections and does nothing. */
+  /** A server that starts accepts connections and does nothing. */
   isReady: () => boolean = () => true
-  /** `all` means reads and subscriptions of all streams. */
+  /** `all`: reads and subscriptions of all streams. */
   denies: (what: 'all' | 'stream' | 'append') => boolean = () => false
   /** Delays reads of everything, like a long log. */
   beforeReadOfAll: (() => Promise<void>) | null = null
-  /** The number of newest events that reads do not show yet. */
+  /** How many of the newest events reads do not show yet. */
   unindexed: (stream: string) => number = () => 0
-  /** Replaces each answer to a read, subscription or append. */
+  /** Replaces each answer. */
   ofAnswer: (bytes: Buffer, to: 'read' | 'append') => Buffer = (bytes) => bytes
-  /** Its subscriptions bring nothing, though it answers as if it were well. */
+  /** Subscriptions bring nothing, though the server answers. */
   isCutOff = false
-  /** Counts the data of one append, without metadata and types. */
+  /** Without metadata and types. */
   appendBytesMax = 1024 * 1024
   readonly #subscriptions = new Set<(why: string) => void>()
 

@@ -4,25 +4,23 @@ import type { LogState } from './state.ts'
 
 export type Endpoint = { readonly host: string; readonly port: number }
 
-/** `leaderless`: writes nothing, and serves reads that require no leader. */
+/** `leaderless`: writes nothing. */
 export type Role = 'leader' | 'follower' | 'leaderless'
 
 export type Credentials = { readonly username: string; readonly password: string }
 
-/** One server as its handlers see it. */
 export type LogNode = {
   readonly state: LogState
   readonly faults: Faults
-  /** The only user. Default: everybody. */
+  /** Default: everybody. */
   readonly user: Credentials | null
   role(): Role
   leader(): Endpoint | null
-  /** Counts starts. Work of an earlier start is dropped. */
+  /** Work of an earlier start is dropped. */
   life(): number
   cutConnections(): void
 }
 
-/** `null`: the call is accepted. */
 export const refusalOfCall = (node: LogNode, metadata: Metadata): ServiceError | null => {
   if (node.user !== null && metadata.get('authorization').length > 0 && !isAuthorized(node, metadata)) {
     return callError(status.UNAUTHENTICATED, 'Unauthenticated')

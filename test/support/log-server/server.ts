@@ -15,7 +15,6 @@ import type { Credentials, Endpoint, LogNode, Role } from './server-node.ts'
 import { serveSingleAppend } from './single-append.ts'
 import { LogState } from './state.ts'
 
-/** The other servers of the cluster. */
 export type Membership = {
   roleOf(id: string): Role
   leader(): Endpoint | null
@@ -23,13 +22,12 @@ export type Membership = {
 }
 
 export type LogServerOptions = {
-  /** Default: a new log. */
   readonly state?: LogState
-  /** Default: the server is alone, and leads. */
+  /** Default: alone, and leading. */
   readonly membership?: Membership
-  /** Clients then use `localhost`, since they take no certificate for an address. */
+  /** Then clients use `localhost`, since they take no certificate for an address. */
   readonly tls?: Certificate
-  /** The only user. Clients send credentials over TLS only. */
+  /** Clients send credentials over TLS only. */
   readonly user?: Credentials
   readonly version?: string
 }
@@ -37,18 +35,16 @@ export type LogServerOptions = {
 export type LogServer = {
   readonly id: string
   readonly endpoint: Endpoint
-  /** A connection string for this server alone. */
   readonly url: string
   readonly state: LogState
   readonly faults: Faults
   readonly isAlive: boolean
-  /** Accepts connections and answers nothing, not even a ping. */
+  /** Accepts connections, and does not even answer a ping. */
   silence(): void
   speak(): void
   cutConnections(): void
-  /** Loses unjudged appends and keeps written events. */
+  /** Loses unjudged appends. */
   kill(): Promise<void>
-  /** On the same port. */
   restart(): Promise<void>
   stop(): Promise<void>
 }

@@ -13,7 +13,7 @@ import {
 } from './server-node.ts'
 import type { Append, Judgement, ProposedEvent } from './state.ts'
 
-/** Clients use this call for an append with credentials of its own. */
+/** For an append with credentials of its own. */
 export const serveSingleAppend =
   (node: LogNode) =>
   (call: ServerReadableStream<AppendReq, AppendResp>, reply: sendUnaryData<AppendResp>): void => {

@@ -1,7 +1,6 @@
 /**
- * The test log server speaks the protocol of EventStoreDB over a real socket and keeps its log in memory. It can fail
- * in every way that the adapter must survive. `server.ts` starts one server, and `cluster.ts` several. A test sets
- * `server-faults.ts`. `conformance.test.ts` compares it with a real server.
+ * The test log server: it speaks EventStoreDB's protocol over a real socket, keeps its log in memory, and fails as a
+ * test asks (`server-faults.ts`).
  *
  * This file stores events and judges appends. It knows no wire and no time.
  */
@@ -29,16 +28,15 @@ export type Append = {
 }
 
 export type Judgement =
-  /** `revision` and `position` are those of the last event. A repeated append is a success. */
+  /** Of the last event. A repeated append is a success. */
   | { readonly outcome: 'success'; readonly revision: number; readonly position: number }
   | { readonly outcome: 'wrong_expected_revision'; readonly currentRevision: number | null }
 
 export class LogState {
-  /** In position order. */
+  /** By position. */
   #all: StoredEvent[] = []
   /** By revision, truncated or not. */
   readonly #streams = new Map<string, StoredEvent[]>()
-  /** The first revision that is still shown. */
   readonly #truncatedBefore = new Map<string, number>()
   readonly #listeners = new Set<() => void>()
   /** Positions of all events ever written. A scavenge keeps them. */
@@ -65,23 +63,22 @@ export class LogState {
     return this.#write(append, stored)
   }
 
-  /** Without truncated events. `null`: no such stream. */
+  /** `null`: no such stream. */
   stream(name: string): readonly StoredEvent[] | null {
     const stored = this.#streams.get(name)
     return stored === undefined ? null : stored.slice(this.#truncatedBefore.get(name) ?? 0)
   }
 
-  /** In position order, with truncated events that no scavenge has removed. */
+  /** Also truncated events that no scavenge has removed. */
   get all(): readonly StoredEvent[] {
     return this.#all
   }
 
-  /** The position of the next event. */
   get endPosition(): number {
     return this.#endPosition
   }
 
-  /** Index in `all` of the first event at or after the position. */
+  /** The first event at or after the position. */
   indexFrom(position: number): number {
     let [low, high] = [0, this.#all.length]
     while (low < high) {
@@ -92,17 +89,17 @@ export class LogState {
     return low
   }
 
-  /** Whether an event ever began there, or will. At other positions a read fails. */
+  /** An event began there, or will. Elsewhere a read fails. */
   isBoundary(position: number): boolean {
     return position >= this.#endPosition || this.#boundaries.has(position)
   }
 
-  /** Removes truncated events from `all`. Positions and revisions stay. */
+  /** Positions and revisions of the rest stay. */
   scavenge(): void {
     this.#all = this.#all.filter(({ stream, revision }) => revision >= (this.#truncatedBefore.get(stream) ?? 0))
   }
 
-  /** Called after each append. Returns a function that ends it. */
+  /** Returns a function that ends it. */
   onAppended(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -113,7 +110,7 @@ export class LogState {
     if (expected === 'none') return -1
     if (typeof expected === 'number') return expected
     if (expected === 'exists' && stored.length === 0) return null
-    // Without an exact revision, the ids may be anywhere in the stream.
+    // Without an exact revision, the ids may be anywhere.
     const earlier = stored.findIndex(({ id }) => id === events[0]?.id)
     return earlier === -1 ? stored.length - 1 : earlier - 1
   }
@@ -146,7 +143,7 @@ const wrongRevision = (current: number): Judgement => ({
   currentRevision: current === -1 ? null : current,
 })
 
-/** Positions grow by an event's bytes, like places in a file. */
+/** Positions grow by an event's bytes. */
 const recordBytes = ({ stream, type, data, metadata }: StoredEvent): number =>
   96 + stream.length + type.length + data.length + metadata.length
 

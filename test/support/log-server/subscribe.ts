@@ -7,13 +7,12 @@ import type { LogState, StoredEvent } from './state.ts'
 
 type Call = ServerWritableStream<ReadReq, ReadResp>
 
-/** Default events between two checkpoints of a filtered subscription. */
+/** Events between two checkpoints of a filtered subscription. */
 const searchWindowEvents = 32
 
 /** The most answers that wait for a slow client. */
 const responsesWaitingMax = 1_000
 
-/** Delivers old events, says that they were all, and follows the appends. */
 export const subscribe = (node: LogNode, call: Call, options: ReadReq.Options): void => {
   const { state, faults } = node
   const filter = options.getFilter()
@@ -43,7 +42,7 @@ export const subscribe = (node: LogNode, call: Call, options: ReadReq.Options): 
       if (considered % checkpointEvery === 0) send(checkpointResponse(event.position))
     }
   }
-  // In a turn of its own, since an append never waits for subscribers.
+  // An append never waits for subscribers.
   const plan = (): void => {
     if (!isPlanned) setImmediate(pump)
     isPlanned = true
@@ -88,7 +87,7 @@ const allCursor = (state: LogState, from: ReadReq.Options.AllOptions | undefined
   let position = from?.hasEnd() ? state.endPosition : 0
   const given = from?.getPosition()
   if (given !== undefined) {
-    // Skips the first event at or after the given position. If no event is at that position, the client loses one.
+    // Skips the first event at or after the position. If no event is at the position, the client loses one.
     const passed = state.all[state.indexFrom(Number(given.getCommitPosition()))]
     position = passed === undefined ? state.endPosition : passed.position + 1
   }

@@ -3,11 +3,9 @@ import type { EventLog } from '../../../src/log/event-log.ts'
 import { passingLog } from './passing-log.ts'
 
 export type Distance = {
-  /** From the node to the store, or back. */
   readonly oneWayMs: number
-  /** The store's time for a write. */
   readonly commitMs: number
-  /** 0 to 1, moves each way up or down by a part of `oneWayMs`. Default: one half, which moves nothing. */
+  /** 0 to 1, moves `oneWayMs` up or down. Default: one half, which moves nothing. */
   readonly chance?: () => number
 }
 

@@ -1,6 +1,6 @@
 /**
- * The engine of the acceptance tests, by `TEST_ENGINE`. Unset: the embedded log. `test-server`: the EventStoreDB
- * adapter on the test log server. `esdb://…`: the adapter on that real server.
+ * The engine of the tests by `TEST_ENGINE`. Unset: the embedded log. `test-server`: the EventStoreDB adapter on the
+ * test log server. `esdb://…`: on a real server.
  */
 import { test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -18,11 +18,10 @@ if (engine !== '' && engine !== 'test-server' && !engine.startsWith('esdb')) {
 
 export const isEmbedded = engine === ''
 
-/** One server for all tests of this process. Each log has its own prefix. */
+/** One for all tests of this process. */
 const startOwnServer = async (): Promise<string> => (await startLogServer()).url
 let ownServer: Promise<string> | null = null
 
-/** For tests that always need a store. */
 export const storeUrl = async (): Promise<string> => {
   if (engine.startsWith('esdb')) return engine
   ownServer ??= startOwnServer()
@@ -31,11 +30,10 @@ export const storeUrl = async (): Promise<string> => {
 
 const urlOfAll = isEmbedded ? null : await storeUrl()
 
-/** Unique for this run, since a real server is never emptied. */
+/** A real server is never emptied. */
 const run = crypto.randomUUID()
 const prefixOf = (dataDir: string): string => `test${Bun.hash(run + dataDir).toString(36)}-`
 
-/** Finds the log of a data folder: by nothing, where it is in the folder. */
 export const logEnvironment = (dataDir: string): Readonly<Record<string, string>> =>
   urlOfAll === null ? {} : { EVENTSTORE_URL: urlOfAll, EVENTSTORE_PREFIX: prefixOf(dataDir) }
 
@@ -54,7 +52,7 @@ export const openFreshLog = async (): Promise<EventLog> => {
   return log
 }
 
-/** A test of the embedded log alone. On other engines its title gives the reason to skip. */
+/** The title gives the reason to skip on other engines. */
 export const onEmbedded = (because: string) => (title: string, story: () => Promise<void>, msMax?: number) => {
   if (isEmbedded) test(title, story, msMax)
   else test.skip(`${title} (only on the embedded log: ${because})`, story)

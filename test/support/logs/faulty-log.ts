@@ -12,36 +12,31 @@ import {
   type Subscription,
 } from '../../../src/log/event-log.ts'
 
-/**
- * `not_written` fails before the append, and says so. `unknown_not_written` fails before it, `unknown_written` after
- * it, and both do not say so.
- */
+/** `unknown_not_written` fails before the append, `unknown_written` after it. Both do not say so. */
 export type AppendFault = 'not_written' | 'unknown_not_written' | 'unknown_written'
 
 export type FaultPlan = {
   readonly fault: AppendFault
-  /** The append to fail, counting from 1. Default: the next. */
+  /** From the next append on, from 1. Default: the next. */
   readonly nth?: number
   readonly reason?: Outage['reason']
-  /** Afterwards nothing works until `comeBack`, as after the death of a process. */
+  /** Nothing works until `comeBack`, as after the death of a process. */
   readonly thenAway?: boolean
 }
 
 export type Held = {
-  /** The number of held appends. */
   readonly waiting: number
-  /** Releases them in order, and stops holding. */
+  /** In order. Stops holding. */
   release(): void
 }
 
-/** A log with planned faults: no timers, no seeds. Streams and times are the inner log's. */
+/** Faults by plan: no timers, no seeds. */
 export type FaultyLog = EventLog & {
-  /** The number of appends so far. */
   readonly appends: number
   failAppend(plan: FaultPlan): void
   /** Holds appends before they happen, or their answers. */
   hold(where: 'before' | 'after'): Held
-  /** Reads and appends fail as not written, health is not ok, and subscriptions are dropped. */
+  /** Health is not ok, and subscriptions are dropped. */
   goAway(): void
   comeBack(): void
 }
@@ -105,7 +100,7 @@ class FaultInjectingLog implements FaultyLog {
     this.#appends += 1
     const plan = this.#plans.get(this.#appends)
     this.#assertThere()
-    // Without a hold the inner log is asked in this turn, as without the wrapper.
+    // Asked in this turn, as without the wrapper.
     if (this.#holds.length > 0) {
       await this.#pass('before')
       this.#assertThere()

@@ -1,4 +1,4 @@
-/** Idempotency data as the first version stored it: a verdict for each refused item of a batch. */
+/** The first version stored a verdict for each refused item of a batch. */
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { ByteWriter } from '../../../src/bytes/bytes.ts'
@@ -9,14 +9,14 @@ import { createCodec } from '../../../src/log/codec/codec.ts'
 
 export type FirstVersionBatch = {
   readonly stream: string
-  /** All of one request. */
+  /** Of one request. */
   readonly readings: readonly NewEvent<'ReadingAccepted'>[]
   readonly keyHash: string
   readonly bodyHash: string
   readonly rejected: readonly KeptItem[]
 }
 
-/** The same batch as this version reads it. */
+/** As this version reads it. */
 export const idempotencyOf = ({ readings, keyHash, bodyHash, rejected }: FirstVersionBatch): Idempotency => {
   const refusals = rejected.length === 0 ? null : { kind: 'verdicts' as const, items: [...rejected] }
   return { keyHash, bodyHash, batch: { accepted: readings.length, refusals } }
@@ -30,7 +30,7 @@ export const packedByFirstVersion = (batch: FirstVersionBatch): Uint8Array => {
   )
   const [row] = createCodec().encode(stream, keyed)
   if (row === undefined || typeof row.body === 'string') throw new Error('readings are not packed')
-  // Version, hashes, the number of accepted readings, and that none was refused.
+  // Version, hashes, accepted readings, and no refused one.
   const newForm = Buffer.from([2, ...Uint8Array.fromHex(keyHash + bodyHash), readings.length, 0])
   const at = Buffer.from(row.body).indexOf(newForm)
   if (at < 0) throw new Error('the form of this version is another than this test knows')
@@ -45,7 +45,7 @@ export const packedByFirstVersion = (batch: FirstVersionBatch): Uint8Array => {
   return writer.finish()
 }
 
-/** Appends it to a closed log, as the first event of its stream. */
+/** Appends to a closed log, as the first event of the stream. */
 export const appendByFirstVersion = (dataDir: string, batch: FirstVersionBatch): void => {
   const database = new Database(join(dataDir, 'log.db'), { readwrite: true })
   const { stream, readings } = batch
@@ -58,7 +58,6 @@ export const appendByFirstVersion = (dataDir: string, batch: FirstVersionBatch):
   database.close()
 }
 
-/** The first version's index file, with only that batch. */
 export const indexOfFirstVersion = (
   dataDir: string,
   batch: FirstVersionBatch,

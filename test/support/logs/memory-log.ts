@@ -35,7 +35,7 @@ class MemoryLog implements EventLog {
   async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
     this.#assertOpen(`append to "${stream}"`)
     assertStorable(stream, events)
-    // In a turn of its own, so that an append inside a subscriber is delivered after the current one.
+    // An append inside a subscriber is delivered after the current one.
     await Promise.resolve()
 
     const before = this.#stream(stream)
@@ -97,7 +97,7 @@ class MemoryLog implements EventLog {
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
-    // Earlier appends run first: they took their turn earlier.
+    // Earlier appends run first.
     await Promise.resolve()
     this.#subscriptions.dropAll(new Outage('The log was closed', 'not_written', 'closed'))
   }
@@ -116,7 +116,7 @@ class MemoryLog implements EventLog {
     return this.#streams.get(name) ?? { events: [], keptFrom: 0 }
   }
 
-  /** The first event at that position or after it. */
+  /** At that position or after it. */
   #indexFrom(position: number): number {
     let [low, high] = [0, this.#all.length]
     while (low < high) {
@@ -135,7 +135,6 @@ class MemoryLog implements EventLog {
 const slice = (events: readonly RecordedEvent[], from: number, limit: number): RecordedEvent[] =>
   events.slice(from, from + limit)
 
-/** The last events before the index, backwards. */
 const sliceBackwards = (events: readonly RecordedEvent[], before: number, limit: number): RecordedEvent[] => {
   const to = Math.min(before, events.length)
   return to < 1 ? [] : events.slice(Math.max(0, to - limit), to).reverse()
