@@ -49,8 +49,8 @@ export const copyLog = async (parts: CopyParts): Promise<LogDigest> => {
   const last = await lastPosition(from)
   if (last === null) throw new CopyRefused('There is nothing to copy: the source has no event')
   await beginCopy(from, to, parts)
-  const surely = trying(parts.wait)
-  const streams = new TargetStreams({ from, to, surely })
+  const retry = retrying(parts.wait)
+  const streams = new TargetStreams({ from, to, retry })
   let events = 0
   for await (const page of pagesUpTo(from, last)) {
     await copyPage(streams, page)
@@ -114,8 +114,8 @@ const unreadable = ({ stream, revision, data }: RecordedEvent<'RecordUnreadable'
     `Cannot copy revision ${revision} of "${stream}": ${data.why}. Copy with the version that wrote it, or a newer one`,
   )
 
-type Surely = <T>(work: () => Promise<T>) => Promise<T>
-type Logs = { readonly from: EventLog; readonly to: EventLog; readonly surely: Surely }
+type Retry = <T>(work: () => Promise<T>) => Promise<T>
+type Logs = { readonly from: EventLog; readonly to: EventLog; readonly retry: Retry }
 
 type TargetStream = {
   /** -1: the stream is empty. */
@@ -139,7 +139,7 @@ class TargetStreams {
     // Older records may be purged, though some engines still show them.
     const unread = fresh.find(isUnreadable)
     if (unread !== undefined) throw unreadable(unread)
-    for (const chunk of chunksOf(fresh.map(unplaced))) await this.#append(stream, target, chunk)
+    for (const chunk of chunksOf(fresh.map(asNewEvent))) await this.#append(stream, target, chunk)
   }
 
   async #get(stream: string): Promise<TargetStream> {
@@ -152,27 +152,27 @@ class TargetStreams {
       throw new CopyRefused(`Cannot copy "${stream}": the source lists its events, but reads it as empty`)
     const target = { revision: last?.revision ?? -1, keptFrom: first.revision }
     this.#known.set(stream, target)
-    await this.#holdVacant(stream, target, first)
+    await this.#fillPurgedRevisions(stream, target, first)
     return target
   }
 
   async truncateAgain(): Promise<void> {
-    const { to, surely } = this.#logs
+    const { to, retry } = this.#logs
     for (const [stream, { keptFrom }] of this.#known) {
-      if (keptFrom > 0) await surely(() => to.truncate(stream, keptFrom))
+      if (keptFrom > 0) await retry(() => to.truncate(stream, keptFrom))
     }
   }
 
   /** No engine begins a stream at a later revision. So purged revisions are filled here and truncated at the end. */
-  async #holdVacant(stream: string, target: TargetStream, kept: RecordedEvent): Promise<void> {
+  async #fillPurgedRevisions(stream: string, target: TargetStream, kept: RecordedEvent): Promise<void> {
     const revisions = { from: target.revision + 1, before: target.keptFrom }
-    for (const chunk of chunksOf(vacancies(stream, revisions, kept))) await this.#append(stream, target, chunk)
+    for (const chunk of chunksOf(vacantRevisions(stream, revisions, kept))) await this.#append(stream, target, chunk)
   }
 
   async #append(stream: string, target: TargetStream, events: readonly NewEvent[]): Promise<void> {
-    const { to, surely } = this.#logs
+    const { to, retry } = this.#logs
     const expected = target.revision < 0 ? 'none' : target.revision
-    const result = await surely(() => to.append(stream, expected, events))
+    const result = await retry(() => to.append(stream, expected, events))
     if (result.outcome === 'conflict') {
       const current = result.currentRevision ?? 'none'
       throw new CopyRefused(`Cannot copy "${stream}": somebody else writes to the target (current revision ${current})`)
@@ -185,7 +185,7 @@ class TargetStreams {
  * Derived ids make a retry safe. Without `idempotency`, since a thousand copies of its refused items would fit in no
  * append.
  */
-function* vacancies(
+function* vacantRevisions(
   stream: string,
   revisions: { readonly from: number; readonly before: number },
   kept: RecordedEvent,
@@ -198,7 +198,7 @@ function* vacancies(
   }
 }
 
-const unplaced = ({ stream: _, revision: __, position: ___, ...event }: RecordedEvent): NewEvent => event
+const asNewEvent = ({ stream: _, revision: __, position: ___, ...event }: RecordedEvent): NewEvent => event
 
 function* chunksOf(events: Iterable<NewEvent>): Generator<readonly NewEvent[]> {
   let chunk: NewEvent[] = []
@@ -221,8 +221,8 @@ const bytesAtMost = ({ data, metadata }: NewEvent): number =>
   3 * (JSON.stringify(data).length + JSON.stringify(metadata).length) + 200
 
 /** Safe: an append with the same ids and revision is written once. */
-const trying =
-  (wait: CopyParts['wait']): Surely =>
+const retrying =
+  (wait: CopyParts['wait']): Retry =>
   async (work) => {
     for (let tries = 1; ; tries += 1) {
       try {

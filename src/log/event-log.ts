@@ -21,7 +21,7 @@ export type ReadOptions = {
 }
 
 export type ReadAllOptions = {
-  /** Position, exclusive. Default: the begin (forwards) or end (backwards) of the log. */
+  /** Position, exclusive. Default: the beginning (forwards) or end (backwards) of the log. */
   readonly from?: number
   readonly direction?: 'forwards' | 'backwards'
   readonly limit: number
@@ -32,7 +32,7 @@ export type Subscriber = {
   onEvents(events: readonly RecordedEvent[]): void
   /** Called once, after all events from before the subscription. */
   onCaughtUp?(): void
-  /** A new subscription can resume after the last delivered position. */
+  /** The subscription failed. A new one can resume after the last delivered position. */
   onDropped?(cause: unknown): void
 }
 
@@ -65,7 +65,10 @@ export interface EventLog {
   readonly lags?: boolean
   /** All events or none, at consecutive revisions. Resolves when they are durable. @throws Outage */
   append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult>
-  /** Empty for an unknown stream. Shows every event that an append has answered with, and every revision that a conflict has named. */
+  /**
+   * Empty for an unknown stream. Shows every event that an append has answered with, and every revision that a conflict
+   * has named.
+   */
   read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]>
   readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]>
   subscribe(options: SubscribeOptions, subscriber: Subscriber): Subscription

@@ -12,14 +12,14 @@ export type FolderAccess = {
   readonly warnings: readonly string[]
 }
 
-export type Reached = Pick<Stats, 'uid' | 'gid' | 'mode'>
+export type OwnerAndMode = Pick<Stats, 'uid' | 'gid' | 'mode'>
 
 export type Surroundings = {
   /** `null`: the system has no user ids. */
   readonly userId: number | null
   readonly groupIds: readonly number[]
   /** `null`: it is missing or cannot be read. */
-  look(path: string): Reached | null
+  look(path: string): OwnerAndMode | null
 }
 
 export const systemSurroundings = (): Surroundings => ({
@@ -28,7 +28,7 @@ export const systemSurroundings = (): Surroundings => ({
   look: lookAt,
 })
 
-const lookAt = (path: string): Reached | null => {
+const lookAt = (path: string): OwnerAndMode | null => {
   try {
     return statSync(path)
   } catch {
@@ -45,35 +45,35 @@ const fileNames: readonly string[] = [
   ...databases.flatMap((name) => [name, `${name}-wal`, `${name}-shm`, `${name}-journal`]),
 ]
 
-type Found = Reached & { readonly path: string }
+type Found = OwnerAndMode & { readonly path: string }
 
 export const inspectDataFolder = (folder: string, surroundings: Surroundings): FolderAccess => {
   const { userId, groupIds } = surroundings
   const found = (path: string): readonly Found[] => {
-    const reached = surroundings.look(path)
-    return reached === null ? [] : [{ path, uid: reached.uid, gid: reached.gid, mode: reached.mode }]
+    const stats = surroundings.look(path)
+    return stats === null ? [] : [{ path, uid: stats.uid, gid: stats.gid, mode: stats.mode }]
   }
-  const [itself] = found(folder)
-  if (userId === null || itself === undefined) return { faults: [], warnings: [] }
+  const [theFolder] = found(folder)
+  if (userId === null || theFolder === undefined) return { faults: [], warnings: [] }
   const files = fileNames.flatMap((name) => found(join(folder, name)))
-  const all = [itself, ...files]
+  const all = [theFolder, ...files]
 
-  const foreign = all.filter(({ uid }) => uid !== userId && uid !== rootId)
-  // For example a private group, or a volume of Kubernetes.
+  const ofOthers = all.filter(({ uid }) => uid !== userId && uid !== rootId)
+  // A private group or a volume of Kubernetes is writable by its group, which may have no other member.
   const isOwnGroup = ({ gid }: Found): boolean => groupIds.includes(gid)
-  const open = all.filter((one) => writes(one, 'others') || (writes(one, 'group') && !isOwnGroup(one)))
-  const shared = all.filter((one) => writes(one, 'group') && !open.includes(one))
+  const writable = all.filter((one) => writes(one, 'others') || (writes(one, 'group') && !isOwnGroup(one)))
+  const shared = all.filter((one) => writes(one, 'group') && !writable.includes(one))
   const readable = files.filter((file) => {
-    if (open.includes(file) || shared.includes(file)) return false
-    return classes.some((other) => reads(file, other) && enters(itself, other))
+    if (writable.includes(file) || shared.includes(file)) return false
+    return classes.some((other) => reads(file, other) && enters(theFolder, other))
   })
   return {
     faults: [
-      ...sentenceOn(foreign, ({ path, uid }, paths) => {
+      ...sentenceOn(ofOthers, ({ path, uid }, paths) => {
         const owner = `"${path}" belongs to user ${uid}, and this process runs as user ${userId}`
         return `${owner}. Run it as user ${uid}, or run as root: chown ${userId} ${paths}`
       }),
-      ...sentenceOn(open, ({ path, mode }, paths) => {
+      ...sentenceOn(writable, ({ path, mode }, paths) => {
         const writers = `"${path}" can be written by other users (mode ${modeText(mode)}), so they can change the log`
         return `${writers}. Run: chmod go-w ${paths}`
       }),

@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'bun:test'
 import { checkDataFolder, DataFolderShared } from '../../src/log/data-folder.ts'
-import { inspectDataFolder, type Reached, type Surroundings } from '../../src/log/folder-access.ts'
+import { inspectDataFolder, type OwnerAndMode, type Surroundings } from '../../src/log/folder-access.ts'
 
 const [own, other, ownGroup, otherGroup] = [1000, 1001, 100, 200]
 const folder = '/data'
 
-type Look = Partial<Reached>
+type Look = Partial<OwnerAndMode>
 
 /** A folder that only its own user can reach, except for the given changes. */
 const surroundings = (
   { itself = {}, log = {}, wal = null }: { itself?: Look; log?: Look; wal?: Look | null },
   userId: number | null = own,
 ): Surroundings => {
-  const found = new Map<string, Reached>([
+  const found = new Map<string, OwnerAndMode>([
     [folder, { uid: own, gid: ownGroup, mode: 0o40700, ...itself }],
     [`${folder}/log.db`, { uid: own, gid: ownGroup, mode: 0o100600, ...log }],
   ])

@@ -171,7 +171,7 @@ export const unpackReadings = (
     if ((flagBits & flags.movedOn) !== 0) recordedAt += reader.signedVarint()
     ids.next(flagBits)
     if (index < part.first) {
-      passOver(reader, names, flagBits)
+      skipReading(reader, names, flagBits)
       continue
     }
     const { id } = ids
@@ -234,7 +234,7 @@ class UnpackedIds {
 }
 
 /** Keeps the names, since later readings may refer to them. */
-const passOver = (reader: ByteReader, names: string[], flagBits: number): void => {
+const skipReading = (reader: ByteReader, names: string[], flagBits: number): void => {
   for (let name = 0; name < 3; name++) readName(reader, names)
   reader.skip(8)
   if ((flagBits & flags.timestampIsText) === 0) reader.varint()

@@ -19,7 +19,7 @@ export type AppendAnswer =
   | { readonly kind: 'turned_away'; readonly why: string }
   | { readonly kind: 'denied'; readonly why: string }
 
-export type Sent = {
+export type SentAppend = {
   readonly streamName: string
   readonly expected: ExpectedRevision
   readonly run: Buffer
@@ -37,7 +37,7 @@ export class AppendStream {
   readonly #call: ClientDuplexStream<Buffer, BatchAppendResp>
   readonly #onEnd: (end: AppendStreamEnd) => void
   /** By correlation id, the oldest first. */
-  readonly #out = new Map<string, { readonly sent: Sent; readonly sentMs: number }>()
+  readonly #out = new Map<string, { readonly sent: SentAppend; readonly sentMs: number }>()
   #lastAnswerMs = 0
   #isEnded = false
 
@@ -58,7 +58,7 @@ export class AppendStream {
     this.#call.on('end', () => this.#ended({ why: 'it has ended the append stream', leader: null }))
   }
 
-  send(sent: Sent): void {
+  send(sent: SentAppend): void {
     if (this.#isEnded) {
       sent.settle({ kind: 'failed', outcome: 'not_written', why: 'the append stream has ended' })
       return

@@ -18,13 +18,13 @@ export const findLeader = async (
   access: Access,
   { probeStream, hint }: { readonly probeStream: string; readonly hint: EventStoreEndpoint | null },
 ): Promise<Found> => {
-  const told = hint === null ? await leaderOf(settings, access) : { endpoint: hint }
-  if ('fault' in told) return told
-  const link = new Link(told.endpoint, access)
+  const answer = hint === null ? await leaderOf(settings, access) : { endpoint: hint }
+  if ('fault' in answer) return answer
+  const link = new Link(answer.endpoint, access)
   const fault = await faultOfLink(link, probeStream)
   if (fault === null) return { link }
   link.close()
-  return { at: nameOf(told.endpoint), fault }
+  return { at: nameOf(answer.endpoint), fault }
 }
 
 export const nameOf = ({ host, port }: EventStoreEndpoint): string => `${host}:${port}`
@@ -71,10 +71,10 @@ const isTooOld = (version: string): boolean => {
   return major < versionMin[0] || (major === versionMin[0] && minor < versionMin[1])
 }
 
-type Told = { readonly endpoint: EventStoreEndpoint } | { readonly at: string; readonly fault: CallFault }
+type LeaderAnswer = { readonly endpoint: EventStoreEndpoint } | { readonly at: string; readonly fault: CallFault }
 
 /** All at once: a silent node must not delay the others. */
-const leaderOf = async ({ endpoints, discovers }: EventStoreSettings, access: Access): Promise<Told> => {
+const leaderOf = async ({ endpoints, discovers }: EventStoreSettings, access: Access): Promise<LeaderAnswer> => {
   const [first] = endpoints
   if (first !== undefined && !discovers) return { endpoint: first }
   const asked = endpoints.map(async (endpoint) => {

@@ -10,10 +10,10 @@ import { IndexUnusable, type RepeatsChange, type RepeatsIndex } from '../repeats
 import { type RepeatsWriter, writeOnThread } from './repeats-writer.ts'
 
 const fileName = 'idempotency.db'
-/** Other formats are folded again, except `unversioned`. */
+/** Other formats are folded again, except `formatWithoutVersions`. */
 const formatVersion = 3
 /** All its rows have version 1. */
-const unversioned = 2
+const formatWithoutVersions = 2
 const fileMode = 0o600
 
 const tables = `
@@ -104,7 +104,7 @@ class Reads {
     if (!existsSync(path)) closeSync(openSync(path, 'wx', fileMode))
     this.#database = new Database(path)
     try {
-      this.foldedTo = settleForm(this.#database, logId)
+      this.foldedTo = prepareTables(this.#database, logId)
       this.#find = prepareFind(this.#database)
     } catch (cause) {
       this.#database.close(true)
@@ -143,7 +143,7 @@ type Folded = { log_id: string } & (Record<'position' | 'stream' | 'revision' | 
 type FoldedRow = { position: number; stream: string; revision: number; event_id: string }
 
 /** Creates or upgrades the tables, and returns `foldedTo`. @throws IndexUnusable */
-const settleForm = (database: Database, logId: string): FoldedTo | null => {
+const prepareTables = (database: Database, logId: string): FoldedTo | null => {
   database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
   database.run('PRAGMA journal_mode = WAL')
   const version = database.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version
@@ -153,7 +153,7 @@ const settleForm = (database: Database, logId: string): FoldedTo | null => {
     database.run('INSERT INTO folded (log_id) VALUES (?)', [logId])
     database.run(`PRAGMA user_version = ${formatVersion}`)
     database.run('COMMIT')
-  } else if (version === unversioned) {
+  } else if (version === formatWithoutVersions) {
     database.run('BEGIN IMMEDIATE')
     database.run('ALTER TABLE appends ADD COLUMN version INTEGER NOT NULL DEFAULT 1')
     database.run(`PRAGMA user_version = ${formatVersion}`)

@@ -23,7 +23,7 @@ self.onmessage = ({ data }: MessageEvent<ToCommitThread>): void => {
     tell('closed')
     return
   }
-  tell(verdictOn(data, opened.commits))
+  tell(verdictOf(data, opened.commits))
   opened.commits.copyWalIfDue()
   watchWalCopying(opened.commits)
 }
@@ -49,7 +49,7 @@ const watchWalCopying = (commits: SqliteCommits): void => {
 
 const tell = (message: FromCommitThread | 'closed'): void => self.postMessage(message)
 
-const verdictOn = (work: CommitThreadWork, commits: SqliteCommits): CommitVerdict => {
+const verdictOf = (work: CommitThreadWork, commits: SqliteCommits): CommitVerdict => {
   switch (work.kind) {
     case 'commit':
       return commits.commit(work)

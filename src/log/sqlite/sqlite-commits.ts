@@ -70,7 +70,7 @@ export class SqliteCommits {
     if (group.epoch === this.#failedEpoch) return { kind: 'superseded' }
     const verdict = this.#write({
       run: () => this.#insert(group),
-      isVisible: () => this.#statements.find.get(group.firstPosition) !== null,
+      isVisible: () => this.#statements.findEventFrom.get(group.firstPosition) !== null,
     })
     if (verdict.kind !== 'written') this.#failedEpoch = group.epoch
     return verdict
@@ -88,10 +88,10 @@ export class SqliteCommits {
     if (this.#stoppedBy !== null) return { kind: 'stopped', why: this.#stoppedBy }
     return this.#write({
       run: () => {
-        const { changes } = this.#statements.raiseMark.run(keptFrom, stream)
-        if (changes === 0) this.#statements.insertMark.run(stream, keptFrom)
+        const { changes } = this.#statements.raiseKeptFrom.run(keptFrom, stream)
+        if (changes === 0) this.#statements.insertKeptFrom.run(stream, keptFrom)
       },
-      isVisible: () => (this.#statements.findMark.get(stream)?.kept_from ?? 0) >= keptFrom,
+      isVisible: () => (this.#statements.findKeptFrom.get(stream)?.kept_from ?? 0) >= keptFrom,
     })
   }
 
@@ -101,10 +101,10 @@ export class SqliteCommits {
     if (isErased) this.#database.run('PRAGMA secure_delete = ON')
     const verdict = this.#write({
       run: () => {
-        first = this.#statements.findFirst.get(stream)?.revision ?? 0
+        first = this.#statements.findFirstRow.get(stream)?.revision ?? 0
         this.#statements.deleteEvents.run(stream, first + trimEventsMax)
       },
-      isVisible: () => this.#statements.findFirst.get(stream)?.revision !== first,
+      isVisible: () => this.#statements.findFirstRow.get(stream)?.revision !== first,
     })
     if (isErased) this.#database.run('PRAGMA secure_delete = OFF')
     return verdict
@@ -198,13 +198,15 @@ const prepare = (database: Database) => ({
   begin: database.prepare('BEGIN IMMEDIATE'),
   commit: database.prepare('COMMIT'),
   rollback: database.prepare('ROLLBACK'),
-  find: database.prepare<{ position: number }, [number]>('SELECT position FROM events WHERE position >= ? LIMIT 1'),
-  findFirst: database.prepare<{ revision: number }, [number]>(
+  findEventFrom: database.prepare<{ position: number }, [number]>(
+    'SELECT position FROM events WHERE position >= ? LIMIT 1',
+  ),
+  findFirstRow: database.prepare<{ revision: number }, [number]>(
     'SELECT revision FROM events WHERE stream = ? ORDER BY revision LIMIT 1',
   ),
-  findMark: database.prepare<{ kept_from: number }, [number]>('SELECT kept_from FROM truncations WHERE stream = ?'),
-  raiseMark: database.prepare('UPDATE truncations SET kept_from = ? WHERE stream = ?'),
-  insertMark: database.prepare('INSERT INTO truncations (stream, kept_from) VALUES (?, ?)'),
+  findKeptFrom: database.prepare<{ kept_from: number }, [number]>('SELECT kept_from FROM truncations WHERE stream = ?'),
+  raiseKeptFrom: database.prepare('UPDATE truncations SET kept_from = ? WHERE stream = ?'),
+  insertKeptFrom: database.prepare('INSERT INTO truncations (stream, kept_from) VALUES (?, ?)'),
   deleteEvents: database.prepare(`
     DELETE FROM events WHERE stream = ?1 AND revision < ?2
       AND revision + count <= (SELECT kept_from FROM truncations WHERE stream = ?1)

@@ -106,9 +106,9 @@ class SqliteLog implements EventLog {
     this.#commits = (options.commits ?? commitOnThread)(folder.logPath)
     this.#later = options.later ?? laterByTimer
     this.#space = this.#watchSpace(options)
-    this.#lookLater()
+    this.#scheduleLook()
     this.#subscriptions = new Subscriptions((after, wants) =>
-      this.#reading('the log', () =>
+      this.#readOrOutage('the log', () =>
         this.#reads.scan(after, wants, { limit: readPageEventsMax, publishedTo: this.#publishedTo }),
       ),
     )
@@ -144,7 +144,7 @@ class SqliteLog implements EventLog {
 
   async truncate(stream: string, before: number): Promise<void> {
     this.#assertOpen(`truncate "${stream}"`)
-    const head = this.#reading(`"${stream}"`, () => this.#reads.head(stream))
+    const head = this.#readOrOutage(`"${stream}"`, () => this.#reads.head(stream))
     assertTruncatable(stream, before, head?.nextRevision ?? 0)
     if (head === null) return
     const isErased = isRecordStream(stream)
@@ -173,7 +173,7 @@ class SqliteLog implements EventLog {
     this.#isClosed = true
     this.#space?.stop()
     this.#cancelLook()
-    this.#writeNext()
+    this.#startNextGroup()
     while (this.#underWay > 0) await this.#lastGroup
     await this.#truncations
     this.#subscriptions.dropAll(new Outage('The log was closed', 'not_written', 'closed'))
@@ -186,7 +186,7 @@ class SqliteLog implements EventLog {
   #read(what: string, read: () => readonly RecordedEvent[]): Promise<readonly RecordedEvent[]> {
     return this.#fairReads.read(() => {
       this.#assertOpen(`read ${what}`)
-      return this.#reading(what, read)
+      return this.#readOrOutage(what, read)
     })
   }
 
@@ -204,16 +204,16 @@ class SqliteLog implements EventLog {
     })
   }
 
-  #lookLater(): void {
+  #scheduleLook(): void {
     this.#cancelLook = this.#later(troubleLookMs, () => {
-      if (this.#troubles.isUnreadable) this.#tryToRead()
+      if (this.#troubles.isUnreadable) this.#testRead()
       this.#troubles.look()
-      this.#lookLater()
+      this.#scheduleLook()
     })
   }
 
   /** Otherwise a broken disk would look well as soon as nobody reads. */
-  #tryToRead(): void {
+  #testRead(): void {
     try {
       this.#reads.ends()
     } catch (cause) {
@@ -230,11 +230,11 @@ class SqliteLog implements EventLog {
   #enqueue(append: Waiting): void {
     this.#queue.push(append)
     // In a microtask, so that all appends of one callback are in the group.
-    if (this.#queue.length === 1) queueMicrotask(() => this.#writeNext())
+    if (this.#queue.length === 1) queueMicrotask(() => this.#startNextGroup())
   }
 
   /** Two groups may be under way, so that the thread never waits for a busy event loop. */
-  #writeNext(): void {
+  #startNextGroup(): void {
     if (this.#queue.length === 0 || this.#underWay >= groupsUnderWayMax) return
     // After a failure no new group may be numbered before those that are staged again.
     if (this.#underWay > 0 && this.#stagedEpoch !== this.#staging.epoch) return
@@ -242,16 +242,17 @@ class SqliteLog implements EventLog {
     this.#queue = []
     this.#room = new QueueRoom()
     this.#underWay += 1
-    this.#lastGroup = this.#write({ appends: group }, this.#lastGroup).then(() => {
+    this.#lastGroup = this.#writeGroup({ appends: group }, this.#lastGroup).then(() => {
       this.#underWay -= 1
-      this.#writeNext()
+      this.#startNextGroup()
     })
   }
 
   /** Never rejects. Groups are answered in order. */
-  async #write(group: WaitingGroup, before: Promise<void>): Promise<void> {
+  async #writeGroup(group: WaitingGroup, before: Promise<void>): Promise<void> {
     try {
-      for (const [index, staged] of (await this.#commit(group, before)).entries()) answer(group.appends[index], staged)
+      for (const [index, staged] of (await this.#commitGroup(group, before)).entries())
+        answer(group.appends[index], staged)
     } catch (cause) {
       // This group may fail before the group before it is answered.
       await before
@@ -260,19 +261,19 @@ class SqliteLog implements EventLog {
   }
 
   /** @throws Outage */
-  async #commit(group: WaitingGroup, before: Promise<void>): Promise<readonly StagedAppend[]> {
+  async #commitGroup(group: WaitingGroup, before: Promise<void>): Promise<readonly StagedAppend[]> {
     if (this.#stoppedBy !== null) throw stopped(this.#stoppedBy)
     for (let tries = 1; ; tries += 1) {
-      const staged = this.#reading('where streams end', () => this.#staging.stage(group.appends))
+      const staged = this.#readOrOutage('where streams end', () => this.#staging.stage(group.appends))
       // Groups behind it have outdated numbers. They are staged before any new group.
       if (tries === 1 || this.#underWay === 1) this.#stagedEpoch = staged.epoch
-      const verdict = await this.#verdictOn(staged, before)
+      const verdict = await this.#verdictOf(staged, before)
       if (verdict.kind === 'written') {
         if (staged.packed !== null) this.#noteWritten(verdict, group)
         return this.#publish(staged, group)
       }
       if (verdict.kind === 'superseded') continue
-      this.#staging.forget()
+      this.#staging.reset()
       if (verdict.kind === 'overlaps' && tries <= overlapRetriesMax) continue
       const outage = this.#outageOf(verdict)
       if (outage.reason !== 'full' || !refuseReadings(group, outage)) throw outage
@@ -280,7 +281,7 @@ class SqliteLog implements EventLog {
   }
 
   /** Even a group without rows fails with the groups before it. */
-  async #verdictOn({ packed, epoch }: Staged, before: Promise<void>): Promise<CommitVerdict> {
+  async #verdictOf({ packed, epoch }: Staged, before: Promise<void>): Promise<CommitVerdict> {
     const verdict = packed === null ? null : this.#commits.commit(packed)
     await before
     if (verdict !== null) return verdict
@@ -304,11 +305,11 @@ class SqliteLog implements EventLog {
   async #truncate(trimming: Trimming, keptFrom: number): Promise<void> {
     const { stream: id, isErased } = trimming
     this.#assertOpen('truncate')
-    if (this.#reading('the log', () => this.#reads.keptFrom(id)) < keptFrom) {
+    if (this.#readOrOutage('the log', () => this.#reads.keptFrom(id)) < keptFrom) {
       this.#assertWritten(await this.#commits.truncate({ stream: id, keptFrom }))
       this.#reads.truncated(id)
     }
-    while (!this.#isClosed && this.#reading('the log', () => this.#reads.hasRowsToTrim(id))) {
+    while (!this.#isClosed && this.#readOrOutage('the log', () => this.#reads.hasRowsToTrim(id))) {
       this.#assertWritten(await this.#commits.trim(trimming))
     }
     // Not repeated while another program reads the file: closing and the next purge do the same.
@@ -340,7 +341,7 @@ class SqliteLog implements EventLog {
   }
 
   /** @throws Outage */
-  #reading<T>(what: string, read: () => T): T {
+  #readOrOutage<T>(what: string, read: () => T): T {
     try {
       return read()
     } catch (cause) {

@@ -37,11 +37,11 @@ export class SqliteStaging {
   #nextPosition = 0
   #nextStreamId = 0
   /** The log's end must be read before anything is numbered. */
-  #isForgotten = false
+  #mustReadEnds = false
 
   constructor(reads: SqliteReads) {
     this.#reads = reads
-    this.#recall()
+    this.#readEnds()
   }
 
   get nextPosition(): number {
@@ -57,12 +57,12 @@ export class SqliteStaging {
   stage(group: readonly EncodedAppend[]): Staged {
     const packer = new GroupPacker()
     try {
-      if (this.#isForgotten) this.#recall()
+      if (this.#mustReadEnds) this.#readEnds()
       this.#uncommitted.push([])
       const appends = group.map((append) => this.#stageAppend(append, packer))
       return { appends, packed: packer.isEmpty ? null : packer.pack(this.#epoch), epoch: this.#epoch }
     } catch (cause) {
-      this.forget()
+      this.reset()
       throw cause
     }
   }
@@ -72,18 +72,18 @@ export class SqliteStaging {
   }
 
   /** Takes back all staged groups. Reading the log's end here could fail too, and hide the first failure. */
-  forget(): void {
+  reset(): void {
     this.#epoch += 1
     this.#uncommitted = []
     this.#heads.clear()
-    this.#isForgotten = true
+    this.#mustReadEnds = true
   }
 
-  #recall(): void {
+  #readEnds(): void {
     const ends = this.#reads.ends()
     this.#nextPosition = ends.nextPosition
     this.#nextStreamId = ends.nextStreamId
-    this.#isForgotten = false
+    this.#mustReadEnds = false
   }
 
   /** An append that cannot be compared with stored events fails alone. */
