@@ -4,7 +4,7 @@ import type { NewRow } from '../codec/codec.ts'
  * A commit group, packed for the commit thread. Bun posts texts and numbers without its serializer, at half the cost.
  */
 export type PackedGroup = {
-  /** Grows with each failed group. */
+  /** Grows with each failed group. A group depends on the earlier groups of its epoch. */
   readonly epoch: number
   readonly firstPosition: number
   /** JSON of ids and names. Empty: no new streams. */

@@ -11,17 +11,18 @@ export type CommitVerdict =
   | { readonly kind: 'not_written'; readonly reason: 'full' | 'unavailable'; readonly why: string }
   /** Another program's rows are there. */
   | { readonly kind: 'overlaps'; readonly why: string }
+  /** This process writes nothing more. */
   | { readonly kind: 'unknown'; readonly why: string }
   /** Not tried: it depends on a group that was not written. */
   | { readonly kind: 'superseded' }
   /** Not tried: an earlier group ended unknown. */
   | { readonly kind: 'stopped'; readonly why: string }
 
-/** In the order of the calls. No method rejects. */
+/** Groups are written in the order of the calls. No method rejects. */
 export type Commits = {
   commit(group: PackedGroup): Promise<CommitVerdict>
   truncate(truncation: Truncation): Promise<CommitVerdict>
-  /** Few enough rows that no commit waits long. */
+  /** Deletes few rows, so that no commit waits long. */
   trim(trimming: Trimming): Promise<CommitVerdict>
   /** Erases deleted rows from the write-ahead log. `not_written`: another program reads the file. */
   emptyWriteAheadLog(): Promise<CommitVerdict>

@@ -88,6 +88,7 @@ class SqliteLog implements EventLog {
   #queue: Waiting[] = []
   #room = new QueueRoom()
   #underWay = 0
+  /** Of the group staged last. */
   #stagedEpoch = 0
   /** Settles when the newest group is answered. */
   #lastGroup: Promise<void> = Promise.resolve()

@@ -32,6 +32,7 @@ export class SqliteStaging {
   readonly #reads: SqliteReads
   /** Of the streams used last. Other heads are read again. */
   readonly #heads = new BoundedMap<string, Head>(storeStreamsRememberedMax)
+  /** By group, then by append. */
   #uncommitted: (readonly RecordedEvent[])[][] = []
   #epoch = 0
   #nextPosition = 0
