@@ -1,9 +1,9 @@
 import type { FoldedTo } from '../domain/log-reference.ts'
 import type { IdempotentAppend } from '../domain/reading/idempotency-key.ts'
 
-/** Finds appends by their `Idempotency-Key`. A node folds it from the log, and may lose it. */
+/** Finds appends by idempotency key. A node folds the index from the log, and can fold a lost one again. */
 export interface RepeatsIndex {
-  /** All such appends up to this event are here. `null`: unknown. */
+  /** The index holds all such appends up to this event. `null`: unknown. */
   readonly foldedTo: FoldedTo | null
   /** The newest such append to that stream. @throws IndexUnusable */
   find(stream: string, keyHash: string): IdempotentAppend | null

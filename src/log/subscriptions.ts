@@ -49,7 +49,7 @@ export class Subscriptions {
       ended: false,
     }
     this.#followers.add(follower)
-    // Later, so that the caller can unsubscribe in the first event.
+    // Not now: the caller must be able to unsubscribe in the first event.
     queueMicrotask(() => this.#catchUp(follower))
     return { unsubscribe: () => this.#end(follower) }
   }

@@ -12,7 +12,7 @@
  *     8 bytes   value, IEEE 754, lowest byte first.
  *     varint    timestamp, seconds after `recordedAt`; text if `timestampIsText`: not in the contract's own form.
  *     text      if `hasMetadata`: metadata as JSON; otherwise see `usualMetadata`.
- *     bytes     if `isKeyed`: the idempotency key in version 1 (`packed-idempotency.ts`); if `isKeyedAtVersion`: with its
+ *     bytes     if `hasFirstIdempotency`: the idempotency key in version 1 (`packed-idempotency.ts`); if `hasIdempotency`: with its
  *               version.
  *
  * Stream, revision, position and the first `recordedAt` are columns of the row.
@@ -35,8 +35,8 @@ const flags = {
   timestampIsText: 4,
   hasMetadata: 8,
   isOfBatch: 16,
-  isKeyed: 32,
-  isKeyedAtVersion: 64,
+  hasFirstIdempotency: 32,
+  hasIdempotency: 64,
 } as const
 const knownFlags = 127
 
@@ -88,7 +88,7 @@ const pack = (reading: ReadingToPack, row: Row): void => {
       (typeof instantMs === 'string' ? flags.timestampIsText : 0) |
       (isUsual ? 0 : flags.hasMetadata) |
       (isOfBatch ? flags.isOfBatch : 0) |
-      (keyed === undefined ? 0 : flags.isKeyedAtVersion),
+      (keyed === undefined ? 0 : flags.hasIdempotency),
   )
   if (movedOnMs !== 0) writer.signedVarint(movedOnMs)
   if (id !== null) writer.bytes(id)
@@ -244,8 +244,8 @@ const skipReading = (reader: ByteReader, names: string[], flagBits: number): voi
 }
 
 const unpackIdempotency = (reader: ByteReader, flagBits: number): Idempotency | null => {
-  if ((flagBits & (flags.isKeyed | flags.isKeyedAtVersion)) === 0) return null
-  return (flagBits & flags.isKeyed) === 0 ? readIdempotency(reader) : readFirstIdempotency(reader)
+  if ((flagBits & (flags.hasFirstIdempotency | flags.hasIdempotency)) === 0) return null
+  return (flagBits & flags.hasFirstIdempotency) === 0 ? readIdempotency(reader) : readFirstIdempotency(reader)
 }
 
 const unpackData = (

@@ -29,10 +29,7 @@ export type SentAppend = {
 
 export type AppendStreamEnd = { readonly why: string; readonly leader: EventStoreEndpoint | null }
 
-/**
- * When the stream ends, unanswered appends are unknown, and it takes no more. gRPC would silently lose appends after
- * the server's end.
- */
+/** When the stream ends, unanswered appends are unknown. It then takes no more, since gRPC would silently lose them. */
 export class AppendStream {
   readonly #call: ClientDuplexStream<Buffer, BatchAppendResp>
   readonly #onEnd: (end: AppendStreamEnd) => void
@@ -90,7 +87,7 @@ export class AppendStream {
     this.#lastAnswerMs = performance.now()
     const correlationId = uuidText(response.getCorrelationId())
     const out = this.#out.get(correlationId)
-    // It has expired.
+    // The append has expired.
     if (out === undefined) return
     this.#out.delete(correlationId)
     out.sent.settle(answerIn(response))

@@ -9,8 +9,8 @@ export type ConnectionListener = {
 }
 
 /**
- * One link to the leading node. While the store is away, it searches in the background. Whoever sees a link fail calls
- * `lose`.
+ * One link to the leading node. While the store is away, the connection searches in the background. Users of a link
+ * report its failure with `lose`.
  */
 export class Connection {
   readonly settings: EventStoreSettings

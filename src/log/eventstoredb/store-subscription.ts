@@ -19,9 +19,9 @@ export type StoreSubscriptionParts = {
 }
 
 /**
- * Continues behind the last delivered event after any failure. It has a connection of its own, so that a slow
- * subscriber delays no append. It moves with the leader: a node that lost the lead may answer pings and send no more
- * events.
+ * The subscription continues behind the last delivered event after any failure. It has a connection of its own, so that
+ * a slow subscriber delays no append. It moves with the leader: a node that lost the lead may answer pings and send no
+ * more events.
  */
 export class StoreSubscription {
   readonly #parts: StoreSubscriptionParts
@@ -43,7 +43,7 @@ export class StoreSubscription {
     this.#parts = parts
     this.#after = parts.after
     this.#stopListening = parts.connection.listen({ onUp: ({ endpoint }) => this.#moveTo(endpoint), onAway: () => {} })
-    // Later, so that the caller can unsubscribe in the first event.
+    // Not now: the caller must be able to unsubscribe in the first event.
     setImmediate(() => this.#connect())
   }
 

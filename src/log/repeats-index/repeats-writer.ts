@@ -15,7 +15,7 @@ export type ToRepeatsThread =
 
 export type WriteFault = { readonly why: string; readonly isPassing: boolean }
 
-/** The disk is full, or another program has locked the file. */
+/** The same change may succeed later: the disk is full, or another program has locked the file. */
 export const isPassing = ({ code }: SQLiteError): boolean =>
   code === 'SQLITE_FULL' || code?.startsWith('SQLITE_BUSY') === true
 

@@ -27,9 +27,9 @@ beforeEach(() => {
       const commits = commitsHere((database) => faults.shift()?.(database))(path)
       return {
         ...commits,
-        commit: (batch) => {
+        commit: (group) => {
           const { promise, resolve } = Promise.withResolvers<CommitVerdict>()
-          handedOver.push(() => resolve(commits.commit(batch)))
+          handedOver.push(() => resolve(commits.commit(group)))
           return promise
         },
       }
