@@ -20,26 +20,24 @@ import { UnfinishedBodies } from './http/unfinished-bodies.ts'
 export type AppDeps = {
   readonly core: Core
   readonly lines: RequestLines
-  /** Whether it takes readings of every kind: false while it drains, or refuses some. */
+  /** False while the node drains or refuses any readings. */
   readonly isReady: () => boolean
-  /** What people who are signed in are told of the node's health. */
   readonly reasons: DashboardParts['reasons']
   readonly web: WebConfig
-  /** Closed by whoever stops the server, which would otherwise wait for pages that are watched. */
+  /** Close it before the server stops: the server waits for watched pages. */
   readonly live: LivePages
-  /** Closed by whoever stops the server, once the last request has been answered. */
+  /** Close both after the last answer. */
   readonly refusalLines: RefusalLines
-  /** Likewise. */
   readonly traces: Traces
-  /** Counts what requests of devices made the service do. Default: nobody looks at it. */
+  /** Counts the work for requests of devices. Default: not counted. */
   readonly work?: IngestWork
-  /** When unfinished bodies are looked at. Default: by the process's own timers. */
+  /** When unfinished bodies are checked. Default: by system timers. */
   readonly bodySchedule?: Schedule
 }
 
 /**
- * Every route in one visible order; no listen (`http/serve.ts`). The hook for errors comes first, since one that is
- * registered after a route does not cover it. No path is without a route: the dashboard ends with one for all the others.
+ * Mounts every route, and does not listen. The error hook comes first: it does not cover routes mounted before it. The
+ * dashboard comes last: it has a route for all other paths.
  */
 export const createApp = (deps: AppDeps): App => {
   const { core, lines, isReady, reasons, web, live, refusalLines, traces, work = noWork(), bodySchedule } = deps

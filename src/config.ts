@@ -1,7 +1,4 @@
-/**
- * The environment as one typed value, parsed once. Pure: it opens no file and asks no resolver, so that every fault can
- * be told at once and a test needs nothing but an object.
- */
+/** Parses the environment once. Pure: opens no file and asks no resolver, so all faults are reported together. */
 import { isIP } from 'node:net'
 import { durationTyped, parseDurationMs } from './domain/amounts.ts'
 import { type EventStoreSettings, parseEventStore } from './eventstore-url.ts'
@@ -21,21 +18,18 @@ export type Config = {
   /** 0: any free port. */
   readonly port: number
   readonly dataDir: string
-  /** Below so much free space the embedded log refuses readings. */
   readonly diskReserveBytes: number
-  /** A session ends after this time without use. */
   readonly sessionIdleMs: number
   /** `null`: the embedded log in the data folder. */
   readonly eventStore: EventStoreSettings | null
-  /** Origin without a trailing slash; `null`: whatever address the service listens on. */
+  /** Origin without a trailing slash; `null`: the address of the service. */
   readonly publicUrl: string | null
-  /** IP addresses whose forwarded headers are believed. */
+  /** IP addresses. */
   readonly trustedProxies: readonly string[]
   /** Paths of PEM files. */
   readonly tls: { readonly certPath: string; readonly keyPath: string } | null
   readonly logLevel: LogLevel
   readonly allowInsecureHttp: boolean
-  /** Whether a data folder that other users can write is accepted. */
   readonly allowSharedDataDir: boolean
 }
 
@@ -48,7 +42,7 @@ export type Environment = { readonly [name: string]: string | undefined }
 type Fault = { readonly fault: string }
 type Parsed<T> = { readonly value: T } | Fault
 
-/** Each fault names the variable, its value (unless it may hold a secret) and the rule. An empty variable is unset. */
+/** Each fault names the variable, its value (if it has no secret) and the rule. An empty variable counts as not set. */
 export const parseConfig = (environment: Environment): ParsedConfig => {
   const faults: string[] = []
   const take = <T>(parsed: Parsed<T>, otherwise: T): T => {
@@ -90,7 +84,6 @@ const parseHost = (value: string): Parsed<string> => {
   return wrong('HOST', value, 'it must be an IP address or a host name, without scheme or port')
 }
 
-/** From the working directory, as any path. */
 export const dataDirDefault = './data'
 
 const parseDataDir = (value: string): Parsed<string> => {
@@ -135,7 +128,7 @@ const parsePublicUrl = (value: string | null): Parsed<string | null> => {
     !value.includes('#') &&
     !value.includes('@')
   if (isOrigin) return { value: url.origin }
-  // A user name and password may stand before the "@": such a value is not repeated.
+  // A password may be before the "@".
   const shown = value.includes('@') ? '(not shown)' : value
   return wrong(
     'PUBLIC_URL',
@@ -148,7 +141,7 @@ const parseTrustedProxies = (value: string | null): Parsed<readonly string[]> =>
   if (value === null) return { value: [] }
   const addresses = value.split(',').map((address) => address.trim())
   if (addresses.every((address) => isIP(address) !== 0)) return { value: addresses }
-  return wrong('TRUSTED_PROXIES', value, 'it must be IP addresses with commas between them, like 10.0.0.2,10.0.0.3')
+  return wrong('TRUSTED_PROXIES', value, 'it must be IP addresses separated by commas, like 10.0.0.2,10.0.0.3')
 }
 
 const parseTls = (certPath: string | null, keyPath: string | null): Parsed<Config['tls']> => {
@@ -168,16 +161,13 @@ const parseSwitch = (name: string, value: string | null): Parsed<boolean> => {
   return value === '1' ? { value: true } : wrong(name, value, 'it must be 1 or 0')
 }
 
-/**
- * Where a browser on this machine finds the service: `PUBLIC_URL`, else the address it listens on. A wildcard address is
- * no place to go to, so it becomes localhost.
- */
+/** For browsers: `PUBLIC_URL`, or else the local address. */
 export const baseUrlOf = (config: Config, port: number = config.port): string => {
   if (config.publicUrl !== null) return config.publicUrl
   return localUrlOf(config, port)
 }
 
-/** The address it listens on, as this machine reaches it. */
+/** For clients on this machine. A browser cannot open a wildcard address, so it becomes localhost. */
 export const localUrlOf = (config: Config, port: number): string => {
   const scheme = config.tls === null ? 'http' : 'https'
   const isWildcard = config.host === '0.0.0.0' || config.host === '::'

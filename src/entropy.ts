@@ -1,8 +1,8 @@
-/** Chance as a parameter, so that a test can name its seed. */
+/** Chance as a parameter: tests use a seed. */
 export type Entropy = {
-  /** A UUID in its usual lower-case text form of 36 characters. */
+  /** 36 lower-case characters. */
   uuid(): string
-  /** `count` bytes fit for a secret. */
+  /** Secure enough for a secret. */
   bytes(count: number): Uint8Array
 }
 

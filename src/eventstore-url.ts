@@ -1,14 +1,11 @@
-/**
- * `EVENTSTORE_URL` as one typed value. Of what a connection string may hold this takes what only the user can know; times,
- * discovery and retries are the log's own. No message repeats the string: it may carry a password.
- */
+/** Parses `EVENTSTORE_URL`. Faults never repeat it: it may have a password. The log chooses timeouts and retries itself. */
 import { isIP } from 'node:net'
 
 export type EventStoreEndpoint = { readonly host: string; readonly port: number }
 
 export type EventStoreSettings = {
   readonly endpoints: readonly EventStoreEndpoint[]
-  /** Any of the endpoints is asked which node leads. Else there is one, and it is used as it is. */
+  /** True: ask any endpoint which node leads. False: use the only endpoint. */
   readonly discovers: boolean
   /** Paths of PEM files; `null` without TLS. */
   readonly tls: {
@@ -17,7 +14,6 @@ export type EventStoreSettings = {
     readonly keyPath: string | null
   } | null
   readonly credentials: { readonly username: string; readonly password: string } | null
-  /** Before every stream's name. */
   readonly prefix: string
 }
 
@@ -43,7 +39,7 @@ export const parseEventStore = (url: string, prefix: string): Parsed => {
 
   const address = known.find(({ host }) => isIP(host) !== 0)
   if (options.tls !== null && address !== undefined) {
-    return wrong(`it names the address ${address.host}: with TLS it must be a host name, which the certificate is for`)
+    return wrong(`the address ${address.host} cannot be used with TLS. Use the host name in the certificate`)
   }
   const discovers = scheme === 'esdb+discover' || known.length > 1
   return { value: { endpoints: known, discovers, tls: options.tls, credentials, prefix } }
@@ -83,28 +79,25 @@ const optionsOf = (query: string): Options => {
   const tls = take('tls') ?? 'true'
   const [caPath, certPath, keyPath] = [take('tlscafile'), take('usercertfile'), take('userkeyfile')]
   if (take('tlsverifycert') === 'false') {
-    return { fault: 'tlsVerifyCert=false has no effect: name the authority that signed the certificates by tlsCaFile' }
+    return { fault: 'tlsVerifyCert=false is not supported. Name the CA of the certificates with tlsCaFile' }
   }
   const [other] = given.keys()
   if (other !== undefined) {
     return {
-      fault: `the option ${other} is not for the user to set: there are tls, tlsCaFile, userCertFile, userKeyFile`,
+      fault: `the option ${other} is not supported. Use tls, tlsCaFile, userCertFile or userKeyFile`,
     }
   }
   if (tls !== 'true' && tls !== 'false') return { fault: 'tls must be true or false' }
-  if ((certPath === null) !== (keyPath === null)) return { fault: 'userCertFile and userKeyFile belong together' }
+  if ((certPath === null) !== (keyPath === null)) return { fault: 'userCertFile and userKeyFile are needed together' }
   return { tls: tls === 'true' ? { caPath, certPath, keyPath } : null }
 }
 
-/**
- * A "-" can stand at its end only, and no category of streams may be the whole of it: then no stream of one prefix begins
- * like one of another.
- */
+/** With these rules, streams of one prefix never begin like streams of another prefix. */
 const faultOfPrefix = (prefix: string): string | null => {
   if (!/^[A-Za-z0-9_.]{0,63}-?$/.test(prefix) || prefix === '-') {
-    return 'it must be up to 63 letters, digits, "_" or ".", with one "-" at its end or none'
+    return 'it must be up to 63 letters, digits, "_" or ".", and may end with one "-"'
   }
   return /^(?:cellar|key|readings|operator|cellarbook)-$/.test(prefix)
-    ? 'it is how streams of Cellarbook begin, so it can be no prefix'
+    ? 'names of Cellarbook streams begin like this. Use another prefix'
     : null
 }

@@ -1,4 +1,4 @@
-/** What is wrong with this node, as a list: the one place that `/readyz`, the lines and the dashboard's banner ask. */
+/** What is wrong with this node. `/readyz`, the log lines and the banner of the dashboard use this list. */
 import type { HealthReason } from '../views/types.ts'
 import type { IndexTrouble } from './actors/repeats/repeat-memory.ts'
 import type { Schedule } from './actors/schedule.ts'
@@ -11,7 +11,7 @@ export type ReasonKind = 'log_away' | LogTroubleKind | RefusedKind | `index_${In
 
 export type Reason = HealthReason & {
   readonly kind: ReasonKind
-  /** `nothing`: it is a warning, and the node stays ready. */
+  /** `nothing`: a warning; the node stays ready. */
   readonly refuses: 'readings' | 'keyed readings' | 'nothing'
 }
 
@@ -31,12 +31,12 @@ export const reasonsOf = ({ log, indexTrouble, bodyTroubles }: HealthParts): rea
   ]
 }
 
-/** Whether a balancer may send readings of every kind here. */
+/** True if the node takes all kinds of readings. */
 export const isReady = (reasons: readonly Reason[]): boolean => reasons.every(({ refuses }) => refuses === 'nothing')
 
 /**
- * Writes one line when a reason to refuse readings begins, and one when it ends: the answers to devices don't say why.
- * Looks once each heartbeat; the returned function ends that.
+ * Writes one line when a reason begins and one when it ends: the answers to devices do not give reasons. Checks at each
+ * heartbeat. The returned function stops it.
  */
 export const watchHealth = (reasons: () => readonly Reason[], lines: LogLines, schedule: Schedule): (() => void) => {
   let known = new Map<ReasonKind, Reason>()

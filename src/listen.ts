@@ -1,4 +1,4 @@
-/** Opens the HTTP socket, with TLS if it is set, and says in words why the certificate or the address cannot be used. */
+/** Opens the HTTP socket, and says why the certificate or the address cannot be used. */
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { createSecureContext } from 'node:tls'
@@ -17,10 +17,7 @@ export const readCertificate = ({ tls }: Config): CertificateAndKey | null => {
     createSecureContext(pair)
     return pair
   } catch (cause) {
-    throw unfit(
-      `TLS_CERT and TLS_KEY are not a certificate and its key: ${certificateFault(thrownError(cause))}`,
-      cause,
-    )
+    throw unfit(`Cannot use TLS_CERT and TLS_KEY: ${certificateFault(thrownError(cause))}`, cause)
   }
 }
 
@@ -34,9 +31,9 @@ const readPair = ({ certPath, keyPath }: NonNullable<Config['tls']>): Certificat
 
 /** Reads the library's message, for instance `error:0900006e:PEM routines:OPENSSL_internal:NO_START_LINE`. */
 const certificateFault = ({ message }: Error): string => {
-  if (/KEY_(VALUES|TYPE)_MISMATCH/.test(message)) return 'the key is that of another certificate'
-  if (/BAD_DECRYPT|PASSWORD/.test(message)) return 'the key has a passphrase, and must have none'
-  return 'one of the files, or both, are not whole PEM'
+  if (/KEY_(VALUES|TYPE)_MISMATCH/.test(message)) return 'the key belongs to another certificate'
+  if (/BAD_DECRYPT|PASSWORD/.test(message)) return 'the key has a passphrase. Use a key without one'
+  return 'a file is not complete PEM'
 }
 
 /** @throws CommandFailed */
@@ -55,12 +52,13 @@ export const listen = (app: App, config: Config, tls: CertificateAndKey | null):
  */
 export const listenFault = (error: Error, host: string): string => {
   const code = codeOf(error)
-  if (code === 'EADDRINUSE' || error.message.includes('in use')) return 'the port is in use'
-  if (code === 'EACCES') return 'this user may not use the port'
+  if (code === 'EADDRINUSE' || error.message.includes('in use'))
+    return 'the port is in use. Set PORT to another one, or stop the other program'
+  if (code === 'EACCES') return 'this user may not use the port. Set PORT to 1024 or more'
   const isAddress = isIP(host) !== 0
-  if (isAddress && addressCodes.has(code)) return `HOST ${JSON.stringify(host)} is no address of this machine`
+  if (isAddress && addressCodes.has(code)) return `HOST ${JSON.stringify(host)} is not an address of this machine`
   if (isAddress || processCodes.has(code)) return error.message
-  return `HOST ${JSON.stringify(host)} names no address of this machine`
+  return `HOST ${JSON.stringify(host)} is not a name of this machine`
 }
 
 /** EINVAL: a link-local IPv6 address without its interface. EAFNOSUPPORT: IPv6 is switched off. */

@@ -1,7 +1,4 @@
-/**
- * What the service says to those who run it: one JSON object a line. No header, body, query, key or link is ever in one,
- * so that whoever may read the lines may do nothing with them.
- */
+/** JSON lines for the person on call. A line never has a header, body, query, key or link: its readers may use none. */
 import type { Writable } from 'node:stream'
 import pino from 'pino'
 import type { LogLevel } from './config.ts'
@@ -19,7 +16,6 @@ export type LogLines = {
   error(what: string, facts?: Facts): void
 }
 
-/** Lines on `stream`, from `level` upwards. */
 export const createLogLines = (stream: Writable, level: LogLevel): LogLines => {
   const logger = pino(
     {
@@ -40,8 +36,8 @@ export const createLogLines = (stream: Writable, level: LogLevel): LogLines => {
 }
 
 /**
- * Readings go before lines: while the reader of the lines stalls, so many wait and the rest are dropped; when it has gone
- * away, all are. pino's own destination holds a process that wants to end in an endless loop then.
+ * Drops lines if their reader is slow or gone: readings are more important. With pino's own destination, a process whose
+ * reader is gone never ends.
  */
 const boundedLines = (stream: Writable): pino.DestinationStream => {
   let isGone = false
@@ -51,7 +47,7 @@ const boundedLines = (stream: Writable): pino.DestinationStream => {
   return {
     write: (line) => {
       if (isGone || stream.writableLength >= logLinesBytesMax) return
-      // JSON leaves C1 and direction characters as they are, and a terminal obeys them.
+      // JSON keeps C1 and direction characters, and a terminal obeys them.
       stream.write(`${escapeHidden(line.trimEnd())}\n`)
     },
   }

@@ -1,4 +1,4 @@
-/** The only file that does something when it is imported: it runs the command line of this process. */
+/** Runs the command line. The only file with side effects at import. */
 import { existsSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { version } from '../package.json' with { type: 'json' }
@@ -24,14 +24,14 @@ import { startService } from './service.ts'
 
 const output = createOutput(process.stdout)
 
-/** Bun would print the error itself, with control characters unescaped. */
+/** Bun would print control characters unescaped. */
 const tellBug = (thrown: unknown): void => {
   const { message, stack = '' } = thrownError(thrown)
   const frames = stack.slice(stack.indexOf('\n    at '))
   process.stderr.write(`cellarbook: a bug ended the command: ${visibleText(message)}${visibleLines(frames)}\n`)
 }
 
-/** Ends the process after a bug that no caller handles. The service replaces it, to say more. */
+/** For bugs that no caller handles. `serve` replaces it. */
 let endAfterBug = async (thrown: unknown): Promise<never> => {
   tellBug(thrown)
   process.exit(exitCodes.refused)
@@ -41,11 +41,10 @@ process.on('unhandledRejection', (thrown) => endAfterBug(thrown))
 
 const serve: ProgramDeps['serve'] = async (config, options) => {
   const lines = createLogLines(process.stdout, config.logLevel)
-  // A bug inside a request is answered and survived. One that nobody was waiting for leaves behind who knows what, and a
-  // log that is judged by it could accept what it must not: the process ends, and the next one folds the log anew.
-  // What was acknowledged is on disk.
+  // The node survives a bug inside a request. After any other bug, wrong state could accept wrong readings: the process
+  // ends, and the next start folds the log again. Acknowledged readings are on disk.
   endAfterBug = async (thrown) => {
-    lines.error('the service ends: a bug outside of any request', { error: thrownError(thrown) })
+    lines.error('a bug outside of requests ended the service', { error: thrownError(thrown) })
     process.stderr.write(`cellarbook: a bug ended the service: ${visibleText(thrownError(thrown).message)}\n`)
     await output.flush()
     process.exit(exitCodes.refused)
@@ -54,7 +53,7 @@ const serve: ProgramDeps['serve'] = async (config, options) => {
   const stopped = untilStopped()
   const parts = { clock: systemClock, entropy: systemEntropy, lines, screen: process.stderr }
   const service = await Promise.race([startService(config, options, parts), stopped.then(() => null)])
-  // Stopped while it was still folding the log: nothing has been taken in, so there is nothing to drain.
+  // Stopped during the start: no request was taken, so nothing needs a drain.
   if (service === null) return exitCodes.done
   lines.info('draining', { because: await stopped })
   await service.drain()
@@ -67,7 +66,7 @@ const perform: ProgramDeps['perform'] = async (config, operation) => {
   return performAnywhere(operation, placeOf(config))
 }
 
-/** Call it before a command is sent to the folder's socket: another user may have put the socket there. */
+/** Call this before a command is sent to the socket: another user may have created the socket. */
 const tellFolderWarnings = ({ dataDir, allowSharedDataDir: allowShared }: Config): void => {
   try {
     const warnings = checkDataFolder(dataDir, { allowShared })

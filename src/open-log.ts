@@ -30,17 +30,16 @@ import { IndexUnusable, type RepeatsIndex } from './log/repeats-index.ts'
 import type { OpenOptions } from './log/sqlite/sqlite-file.ts'
 import { openSqliteLog } from './log/sqlite/sqlite-log.ts'
 
-/** Where the log lies. */
 export type LogConfig = Pick<Config, 'dataDir' | 'eventStore' | 'diskReserveBytes' | 'allowSharedDataDir'>
 
 export type OpeningParts = Naming & {
-  /** Accepts a changed schema of the log's file, and is told how it differs. The log records that. Default: refused. */
+  /** Accepts a changed schema and gets the differences. The log records that. Default: refused. */
   readonly acceptSchema?: ((differences: readonly string[]) => void) | undefined
-  /** Told when other users can read or write the data folder, and it is used all the same. */
+  /** Other users can read or write the data folder, and it is used all the same. */
   readonly onFolderWarning?: ((warning: string) => void) | undefined
 }
 
-/** The log, named if it is new. Throws what `inOneSentence` knows, and closes what it had opened. */
+/** Gives a new log its id. @throws the errors of `inOneSentence`. */
 export const openLog = async (
   config: LogConfig,
   { acceptSchema, onFolderWarning, ...naming }: OpeningParts,
@@ -62,7 +61,7 @@ export const openLog = async (
   }
 }
 
-/** A store that has just chosen its leader answers what is read before it takes an append: that is worth a short wait. */
+/** A store with a new leader answers reads before it takes appends, so this retries for a short time. */
 const nameLog = async (log: EventLog, { clock, entropy }: Naming, waitMsMax: number): Promise<void> => {
   const untilMs = performance.now() + waitMsMax
   for (;;) {
@@ -82,7 +81,7 @@ const openEngine = async (config: LogConfig, options: EngineOptions): Promise<Ev
   const { dataDir, eventStore, diskReserveBytes, allowSharedDataDir: allowShared } = config
   if (eventStore === null)
     return openSqliteLog({ dataDir, diskReserveBytes, allowSharedFolder: allowShared, ...options })
-  // It holds no log then, and is still one node's own: its socket is there.
+  // The folder has no log then, but still the node's own socket.
   const folder = holdDataFolder(dataDir, { hasLog: false, allowShared, onWarning: options.onFolderWarning })
   try {
     return await openEventStore({ settings: eventStore, onClosed: () => folder.release() })
@@ -92,48 +91,46 @@ const openEngine = async (config: LogConfig, options: EngineOptions): Promise<Ev
   }
 }
 
-/** Its client is loaded only where it is used: a tenth of a second, and 5 MB, of every command on the embedded log. */
+/** Loaded late: the client would cost every command on the embedded log 0.1 s and 5 MB. */
 const openEventStore = async (options: EventStoreLogOptions): Promise<EventLog> => {
   const { openEventStoreLog } = await import('./log/eventstoredb/eventstoredb-log.ts')
   return openEventStoreLog(options)
 }
 
-/** Where a copy is read from or written to: a data folder, or `eventstore` for what EVENTSTORE_URL names. */
+/** `place`: a data folder, or `eventstore` for the store of EVENTSTORE_URL. */
 export type LogPlace = OpenOptions & { readonly place: string; readonly role: 'from' | 'to' }
 
-/**
- * A log as it lies there, named or not, for a copy. An address is not taken from the command line: it may hold a password.
- * @throws CommandFailed
- */
+/** For a copy; creates no log id. Refuses a URL: it may have a password, and the process list shows it. @throws CommandFailed */
 export const openLogPlace = async (
   { place, role, ...options }: LogPlace,
   { eventStore, diskReserveBytes, allowSharedDataDir }: LogConfig,
 ): Promise<EventLog> => {
   if (place === eventStorePlace) {
     if (eventStore !== null) return openEventStore({ settings: eventStore })
-    throw new CommandFailed(`--${role} is "${place}", but EVENTSTORE_URL is not set`, exitCodes.usage)
+    throw new CommandFailed(`Cannot use --${role} "${place}": EVENTSTORE_URL is not set`, exitCodes.usage)
   }
   if (place.includes('://')) {
-    const rule = `put the address into EVENTSTORE_URL, where no list of processes shows it, and write --${role} ${eventStorePlace}`
-    throw new CommandFailed(`--${role} must be a data folder or "${eventStorePlace}": ${rule}`, exitCodes.usage)
+    const rule = `--${role} must be a data folder or "${eventStorePlace}"`
+    const remedy = 'Put the URL into EVENTSTORE_URL, which the process list does not show'
+    throw new CommandFailed(`Cannot use a URL here: ${rule}. ${remedy}`, exitCodes.usage)
   }
   const dataDir = resolve(place)
   if (role === 'from' && !existsSync(logPathIn(dataDir))) {
-    throw new CommandFailed(`There is no log in "${place}"`, exitCodes.configuration)
+    throw new CommandFailed(`Cannot copy the log: there is none in "${place}"`, exitCodes.configuration)
   }
   return openSqliteLog({ dataDir, diskReserveBytes, allowSharedFolder: allowSharedDataDir, ...options })
 }
 
 const eventStorePlace = 'eventstore'
 
-/** The index of `Idempotency-Key`s of that log: thrown away if it was folded from another. */
+/** Deletes an index that belongs to another log. */
 export const openIdempotencyIndex = async (
   dataDir: string,
   log: EventLog,
   { clock, entropy }: Naming,
 ): Promise<RepeatsIndex> => openRepeatsFile({ dataDir, logId: await ensureLogCreated(log, clock, entropy) })
 
-/** What is known to go wrong, as one sentence with its exit code. Anything else is a bug, and stays as it was thrown. */
+/** Turns known errors into a sentence and an exit code. Any other error is a bug and stays as it is. */
 export const inOneSentence = (error: unknown): unknown => {
   if (!(error instanceof Error)) return error
   const exitCode = exitCodeOf(error)

@@ -1,4 +1,4 @@
-/** The running service: log, actors, app and sockets, and the order in which they start and end. */
+/** Starts and ends the log, actors, app and sockets in the right order. */
 import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { version } from '../package.json' with { type: 'json' }
@@ -44,11 +44,11 @@ export type ServiceParts = {
 }
 
 export type RunningService = {
-  /** Stops taking requests, answers those under way, and closes the log. */
+  /** Answers open requests, then closes the log. */
   drain(): Promise<void>
 }
 
-/** @throws CommandFailed in one sentence if the folder, the log, the certificate or the address can't be used. */
+/** @throws CommandFailed if the folder, the log, the certificate or the address cannot be used. */
 export const startService = async (
   config: Config,
   options: ServeOptions,
@@ -142,7 +142,8 @@ const startCore = async (
     checkpoints: checkpointsOf(config, lines),
     passwordJudge: judgeOnThread({
       schedule: systemSchedule,
-      onFault: (why) => lines.warn('a new password was compared with names only, not with the dictionary', { why }),
+      onFault: (why) =>
+        lines.warn('cannot compare a new password with the dictionary: compared it with names only', { why }),
     }),
     onBug: tellBug(lines),
     onTimes: (told) => tellTimes(told, lines),
@@ -197,14 +198,14 @@ const tellBug =
 
 const checkpointsOf = ({ dataDir }: Config, lines: LogLines): CheckpointParts => ({
   store: checkpointFile(dataDir),
-  onThrownAway: (why) => lines.warn('the checkpoint is thrown away, and the log is read from its beginning', { why }),
-  onFailed: (cause) => lines.warn('a checkpoint could not be written', { error: thrownError(cause) }),
+  onThrownAway: (why) => lines.warn('the checkpoint is not used: the log is read from its beginning', { why }),
+  onFailed: (cause) => lines.warn('cannot write a checkpoint', { error: thrownError(cause) }),
 })
 
 const tellChangedSchema =
   (lines: LogLines) =>
   (differences: readonly string[]): void =>
-    lines.warn("somebody changed the schema of the log's file, and the start option accepts that", {
+    lines.warn("the schema of the log's file was changed: it is used because of --accept-changed-schema", {
       differences: differences.join(', '),
     })
 
@@ -214,22 +215,22 @@ const tellTimes = (told: TimesTold, lines: LogLines): void => {
 }
 
 const timesLines: Readonly<Record<TimesTold['kind'], readonly [level: 'info' | 'warn', text: string]>> = {
-  ahead: ['warn', 'an event is ahead of the clock: this clock is slow, or that of the node that wrote it is fast'],
-  late: ['warn', 'events come late: their subscription lags, or the clock of the node that wrote them is slow'],
+  ahead: ['warn', 'an event is ahead of the clock: the clock of this node is slow, or that of its writer is fast'],
+  late: ['warn', 'events arrive late: their subscription is slow, or the clock of their writer is slow'],
   doubted: [
     'warn',
-    'the clock is more than a day ahead of the newest event, or of what it said before: no readings are purged until it is back, or has stood by that for a day',
+    'the clock is over a day ahead of the newest event or of its earlier time: no readings are purged for a day, or until it is set back',
   ],
-  leapt: ['warn', 'the clock has leapt ahead: it is not believed until it has stood by that for five seconds'],
+  leapt: ['warn', 'the clock jumped ahead: it is trusted after it has kept that time for five seconds'],
   ahead_no_more: ['info', 'events are no longer ahead of the clock'],
-  late_no_more: ['info', 'events come in time again'],
-  leapt_no_more: ['info', 'the clock is believed again'],
+  late_no_more: ['info', 'events arrive in time again'],
+  leapt_no_more: ['info', 'the clock is trusted again'],
   doubted_no_more: ['info', 'readings are purged by the clock again'],
 }
 
 /**
- * For a moment the service still takes requests, and tells each client to let go of its connection: one that is cut
- * between two requests looks to its device like a failure. Then it stops listening, and what is under way is answered.
+ * First asks each client to close its connection, and still takes requests: a device sees a cut connection as a failure.
+ * Then stops listening, and answers open requests.
  */
 const drainServer = async (server: Bun.Server<unknown>, app: App): Promise<void> => {
   letGoOfConnections(server, app)
@@ -246,23 +247,23 @@ type Welcome = {
   linkUrl(secret: string): string
 }
 
-/** The link makes the person who opens it an admin. So it goes to a terminal only: stderr may be kept in a file. */
+/** The link makes anyone an admin, so only a terminal gets it: a file may keep stderr. */
 const welcome = async ({ core, screen, dataDir, baseUrl, linkUrl }: Welcome): Promise<void> => {
   screen.write(`Cellarbook listens on ${visibleText(baseUrl)}\n`)
   if (core.projections.operators.list().length > 0) return
   if (screen.isTTY !== true) {
     screen.write(
-      `Nobody can sign in yet. To make the link for the first admin, run: ${visibleText(folderFor(dataDir))}bun run cellarbook operator link\n`,
+      `Nobody can sign in yet. To create the link for the first admin, run: ${visibleText(folderFor(dataDir))}bun run cellarbook operator link\n`,
     )
     return
   }
   const asker = { by: { kind: 'system' }, requestId: core.entropy.uuid() } as const
   const link = await core.operators.issueLink({ email: null, role: 'admin' }, asker)
   if (link.ok)
-    screen.write(`Open this link once to become its first admin:\n\n  ${visibleText(linkUrl(link.value.secret))}\n\n`)
+    screen.write(`Open this link once to become the first admin:\n\n  ${visibleText(linkUrl(link.value.secret))}\n\n`)
 }
 
-/** By it a command in another shell reaches this service, and no log beside it. */
+/** With it, a command in another shell finds the same folder. */
 const folderFor = (dataDir: string): string => {
   const path = resolve(dataDir)
   return path === resolve(dataDirDefault) ? '' : `DATA_DIR=${shellWord(path)} `

@@ -1,27 +1,19 @@
-/**
- * The command line: `cellarbook …`, for whoever holds the data folder. Here live the commands, the operations that they
- * run, and the socket by which they reach a running service. No rules of keys or cellars: those are the domain's.
- *
- * This file is what a script can rely on.
- */
+/** How a command ends. Scripts rely on the numbers. */
 export const exitCodes = {
   done: 0,
-  /** The command was understood, and refused or failed; the sentence on stderr says why. */
+  /** Refused or failed; stderr says why. */
   refused: 1,
-  /** Wrong words on the command line. */
   usage: 64,
-  /** The service, its store or its address could not be reached, or did not confirm. */
   unreachable: 69,
-  /** The environment, the data folder or the port is not fit for use. */
   configuration: 78,
 } as const
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** How a command ended; `message` is for stderr. */
+/** `message` is for stderr. */
 export type End = { readonly exitCode: ExitCode; readonly message: string | null }
 
-/** Ends a command: one sentence for stderr, and the code. */
+/** Ends a command with `message` on stderr. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed'
   constructor(
@@ -35,7 +27,7 @@ export class CommandFailed extends Error {
 
 export const exitCodesHelp = `Exit codes:
   0   done
-  1   refused, or failed in a way that only a person can mend
-  64  wrong usage of the command line
-  69  the service, its store or its address could not be reached, or did not confirm
-  78  configuration: a wrong environment variable, a data folder or a port that can't be used`
+  1   refused, or failed: a person must act
+  64  wrong command line
+  69  cannot reach the service, its store or its address, or it did not confirm
+  78  configuration: a wrong variable, or a data folder or port that cannot be used`

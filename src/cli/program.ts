@@ -14,7 +14,7 @@ import type { Line } from './show/lines.ts'
 import { ReaderGone } from './show/output.ts'
 import { eventText, jsonText } from './show/text-for-people.ts'
 
-/** Runs one command line (without the program's own name) and answers its exit code. Throws only for a bug. */
+/** Runs one command line, without the program's name. Throws only for a bug. */
 export const runProgram = async (words: readonly string[], deps: ProgramDeps): Promise<ExitCode> => {
   let exitCode: ExitCode = exitCodes.done
   const finish = (end: End): void => {
@@ -40,7 +40,7 @@ const createProgram = (runner: Runner): Command => {
     .version(version, '--version', 'print the version')
     .exitOverride()
     .configureOutput({ writeErr: (text) => screen.write(visibleLines(text)) })
-    .showHelpAfterError('(--help shows what is possible)')
+    .showHelpAfterError('(--help shows all commands and options)')
     .helpCommand(false)
     .addHelpText('after', `\n${environmentHelp}\n\n${exitCodesHelp}`)
   addServeCommand(program, runner)
@@ -58,8 +58,10 @@ type ServeWords = { readonly demo?: boolean; readonly acceptChangedSchema?: bool
 const addServeCommand = (program: Command, runner: Runner): void => {
   program
     .command('serve')
-    .description('Run the service. SIGTERM or Ctrl-C drains it, which loses nothing; a second one ends it at once')
-    .option('--demo', 'make a cellar and a key, and let simulated devices post')
+    .description(
+      'Run the service. SIGTERM or Ctrl-C lets it finish its requests and stop. A second signal ends it at once',
+    )
+    .option('--demo', 'create a cellar and a key, and post readings from simulated devices')
     .option(...acceptSchemaFlag)
     .action(async ({ demo = false, acceptChangedSchema = false }: ServeWords) => {
       const exitCode = await runner.deps.serve(runner.config(), { demo, acceptChangedSchema })
@@ -67,12 +69,12 @@ const addServeCommand = (program: Command, runner: Runner): void => {
     })
 }
 
-/** `help`, `help key` and `help key create`; the library's own goes only one command deep. */
+/** `help key create` works too: the library's own command explains only the first word. */
 const addHelpCommand = (program: Command): void => {
   program
     .command('help')
-    .description('Explain a command, as --help behind it does')
-    .argument('[command...]', 'its words, like "key create"')
+    .description('Explain a command, like its --help')
+    .argument('[command...]', 'for example: key create')
     .action((words: readonly string[]) => commandNamed(program, words).help())
 }
 
@@ -82,7 +84,7 @@ const commandNamed = (program: Command, words: readonly string[]): Command => {
     const next = command.commands.find((one) => one.name() === word)
     if (next === undefined) {
       throw new CommandFailed(
-        `There is no command "${words.join(' ')}" (--help shows what is possible)`,
+        `There is no command "${words.join(' ')}". Use --help to see all commands`,
         exitCodes.usage,
       )
     }
@@ -95,19 +97,19 @@ const environmentHelp = `The commands work on the data folder, whether or not th
 
 Environment:
   DATA_DIR             the data folder (./data)
-  DISK_RESERVE         with less free disk space the embedded log takes no readings (256MiB)
-  EVENTSTORE_URL       esdb://…: the log is on EventStoreDB, for several nodes; DATA_DIR holds none then
-  EVENTSTORE_PREFIX    before the name of every stream there (none)
+  DISK_RESERVE         the embedded log refuses readings when less disk space is free (256MiB)
+  EVENTSTORE_URL       esdb://…: store the log in EventStoreDB, for several nodes, and not in DATA_DIR
+  EVENTSTORE_PREFIX    prefix of every stream name there (none)
   PORT, HOST           where the service listens (3000, 127.0.0.1)
   PUBLIC_URL           the address that browsers and devices use, like https://cellar.example
-  TRUSTED_PROXIES      IP addresses whose forwarded headers are believed
-  TLS_CERT, TLS_KEY    PEM files: the service speaks https itself
-  ALLOW_INSECURE_HTTP  1: the dashboard can be signed in to over plain http from elsewhere
+  TRUSTED_PROXIES      IP addresses of proxies whose forwarded headers are trusted
+  TLS_CERT, TLS_KEY    PEM files: the service itself serves https
+  ALLOW_INSECURE_HTTP  1: people can sign in over plain http from other machines
   SESSION_IDLE         a session ends after this time without use, from 1m to 12h (2h)
   ALLOW_SHARED_DATA_DIR
                        1: use a data folder that other users can write
   LOG_LEVEL            trace, debug, info, warn, error, fatal or silent (info)
-  CELLARBOOK_KEY       the key that simulate posts with`
+  CELLARBOOK_KEY       the API key that simulate uses`
 
 const createRunner = (deps: ProgramDeps, finish: (end: End) => void): Runner => {
   const config = (): Config => {
@@ -125,7 +127,7 @@ const createRunner = (deps: ProgramDeps, finish: (end: End) => void): Runner => 
   }
 }
 
-/** Events and JSON lines go out as they come, so that a large log streams; tables wait for their widest cell. */
+/** Writes events and JSON lines at once, so a large log needs no memory. A table waits for its widest cell. */
 const present = async (
   deps: ProgramDeps,
   config: Config,
@@ -145,7 +147,7 @@ const present = async (
       else kept.push(step.value)
     }
   } finally {
-    // Lets go of the log when the reader of stdout is gone before the end.
+    // Closes the log if the reader of stdout left early.
     await answer.return({ exitCode: exitCodes.done, message: null })
   }
 }

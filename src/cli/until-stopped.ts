@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { launcherLookMs, sameSignalMsMax } from '../limits.ts'
 
-/** Resolves with what asks the service to stop. A second signal ends the process as if it had never been caught. */
+/** Resolves with the reason to stop. A second signal ends the process at once. */
 export const untilStopped = (): Promise<string> =>
   new Promise((resolve) => {
     let firstAtMs: number | null = null
@@ -19,9 +19,8 @@ export const untilStopped = (): Promise<string> =>
   })
 
 /**
- * npx passes a signal to the shell that it started, which ends without passing it on: a service below it would live on
- * unseen. npx runs `sh`, that runs `bun start`, that runs this process, so the shell is gone once our parent has another
- * parent.
+ * npx runs `sh`, which runs `bun start`, which runs this process. npx sends a signal to the shell only, and the shell ends
+ * without passing it on. So the service stops when its grandparent changes.
  */
 const onNpxGone = (tell: () => void): void => {
   const shell = parentOf(process.ppid)
@@ -42,7 +41,7 @@ const parentOf = (processId: number): number | null => {
   return parent === undefined ? null : Number(parent)
 }
 
-/** `null` where the system does not say: only Linux has /proc. */
+/** `null`: unknown. Only Linux has /proc. */
 const readProcess = (processId: number, file: 'status' | 'cmdline'): string | null => {
   try {
     return readFileSync(`/proc/${processId}/${file}`, 'utf8')

@@ -89,7 +89,7 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
   test('key change refuses what can’t be, and then changes nothing of what else is given', async () => {
     const { key: _, ...created } = await newKey('--label', 'Press', '--limit', '50/5')
     const id = textOf(created, 'id')
-    expect(await refusal(64, 'key', 'change', id)).toContain('Nothing to change is given: name one of --label')
+    expect(await refusal(64, 'key', 'change', id)).toContain('no change is given. Use --label')
     const past = await refusal(1, 'key', 'change', id, '--label', 'Pump', '--expires-at', '2020-01-01')
     expect(past).toContain('must be in the future. To stop the key now, revoke it.')
     const unborn = await refusal(1, 'key', 'create', '--cellar', cellar, '--expires-at', '2020-01-01')
@@ -107,16 +107,16 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     const asked = (...words: string[]) => refusal(1, 'cellar', 'policy', cellar, ...words)
     const retentionMs = async () => (await policy())['policy']
     const begins = await asked('--retention', '90d', '--limit', '7/10')
-    expect(begins).toContain('Readings are kept for ever now; with 90d older ones go for good')
-    const [, at = ''] = /those accepted before (\S+Z), of every key of this cellar/.exec(begins) ?? []
+    expect(begins).toContain('Readings are kept for ever now. With 90d, all readings of this cellar accepted before')
+    const [, at = ''] = /readings of this cellar accepted before (\S+Z) are deleted/.exec(begins) ?? []
     const dayMs = 86_400_000
     expect(Date.parse(at)).toBeLessThan(Date.now() - 90 * dayMs)
     expect(Date.parse(at)).toBeGreaterThan(Date.now() - 92 * dayMs)
-    expect(begins).toContain('give --yes too')
+    expect(begins).toContain('To confirm, add --yes.')
     expect(await retentionMs()).toMatchObject({ retentionMs: null, limit: null })
 
     expect(await policy('--retention', '90d', '--yes')).toMatchObject({ policy: { retentionMs: 90 * dayMs } })
-    expect(await asked('--retention', '89d')).toContain('Readings are kept 90d now; with 89d older ones go')
+    expect(await asked('--retention', '89d')).toContain('Readings are kept 90d now. With 89d, all readings')
     expect(await retentionMs()).toMatchObject({ retentionMs: 90 * dayMs })
     // Nothing goes for these.
     expect(await policy('--retention', '90d', '--max-age', '1d')).toMatchObject({ policy: { retentionMs: 90 * dayMs } })
@@ -163,7 +163,7 @@ test('key change says what is done when the store takes one part and not the nex
     done: true,
     value: {
       exitCode: 69,
-      message: expect.stringMatching(/^Done: label, note\. The limit: The event log is unavailable/),
+      message: expect.stringMatching(/^Changed: label, note\. Cannot change limit: The event log is unavailable/),
     },
   })
   expect(core.projections.keys.get(keyId)).toMatchObject({ label: 'Pump', limit: null })

@@ -144,7 +144,7 @@ describe('the command line', () => {
     symlinkSync(loop, loop)
     for (const [dataDir, why] of [
       [file, 'it is not a folder'],
-      [loop, 'its links lead in a circle'],
+      [loop, 'its links form a circle'],
       [join(folder.path, 'x'.repeat(300)), 'its name is too long'],
     ] as const) {
       for (const words of [
@@ -228,7 +228,7 @@ describe('the control socket', () => {
     const bodies = ['{"line":{"kind":"none"}}\n', '']
     const server = Bun.serve({ unix: join(place.path, 'control.sock'), fetch: () => new Response(bodies.shift()) })
     const strange = await askService(place.path, { op: 'list_cellars' })
-    await expect(strange?.next()).rejects.toThrow('of different versions')
+    await expect(strange?.next()).rejects.toThrow('it has another version')
     const cut = await askService(place.path, { op: 'list_cellars' })
     await expect(cut?.next()).rejects.toThrow(CommandFailed)
     await server.stop(true)
@@ -272,7 +272,7 @@ describe('the control socket', () => {
     const unix = join(place.path, 'control.sock')
     for (const body of ['', 'null', '{"op":"drop_everything"}', '{"op":"create_cellar","cellar":1}']) {
       const answer = await fetch('http://cellarbook/', { method: 'POST', unix, body })
-      expect(await answer.text()).toContain('does not know this command')
+      expect(await answer.text()).toContain('Cannot run the command: the running service has another version')
     }
     await control.stop()
     place.remove()
@@ -285,7 +285,7 @@ describe('the control socket', () => {
     const answer = await askService(place.path, { op: 'list_cellars' })
     expect(await answer?.next()).toEqual({
       done: true,
-      value: { exitCode: 1, message: 'The service failed at this command; its log says where' },
+      value: { exitCode: 1, message: 'Cannot finish the command: the service has a bug. Its log lines say where' },
     })
     expect(bugs).toHaveLength(1)
     await control.stop()

@@ -144,23 +144,23 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     const listed = (await json('key', 'list')).lines
     expect(listed.find((line) => line['id'] === old)).toMatchObject({ status: 'active', successor: id })
     const history = await run('key', 'history', old)
-    expect(history.stdout).toContain(`rotated: successor clr_${id}, lives on 1h after its first use`)
+    expect(history.stdout).toContain(`rotated: successor clr_${id}, stops 1h after its first use`)
     expect((await run('key', 'history', id)).stdout).toContain(`follows clr_${old}`)
     const shown = await run('key', 'rotate', old)
     expect(shown.stdout).toMatch(new RegExp(`follows +${old}`))
     expect(shown.stderr).toContain(
-      'The old one ends 24h after the first reading with the new one, and never later than its own expiry. A test reading counts, too.',
+      'The old key stops 24h after the first reading with the new key, or at its own expiry if that is earlier. A test reading counts too.',
     )
     expect((await run('key', 'rotate', old, '--overlap', '0')).stderr).toContain(
-      'The first reading with the new one stops the old one at once. A test reading counts, too.',
+      'The first reading with the new key stops the old key at once. A test reading counts too.',
     )
-    const replaced = `clr_${id} was made to follow the old one, and has not been used. The new key takes its place; if its text is lost, revoke it.`
+    const replaced = `clr_${id} is an earlier successor that was not used. The new key replaces it. If its text is lost, revoke it.`
     expect(shown.stderr.split('\n').filter((line) => line.startsWith('clr_'))).toEqual([replaced])
     const second = (await json('key', 'list')).lines.find((line) => line['id'] === old)?.['successor']
     expect((await json('key', 'rotate', old)).lines).toMatchObject([{ replaced: second }])
     const third = (await json('key', 'list')).lines.find((line) => line['id'] === old)?.['successor']
     await json('key', 'revoke', String(third))
-    expect((await run('key', 'rotate', old)).stderr).not.toContain('was made to follow')
+    expect((await run('key', 'rotate', old)).stderr).not.toContain('earlier successor')
 
     for (const overlap of ['2h', '1d', '-1', '']) {
       const refused = await run('key', 'rotate', old, '--overlap', overlap)

@@ -92,7 +92,7 @@ describe('parseConfig()', () => {
       'DISK_RESERVE is "256MB": it must be a size of at least 64MiB, like 256MiB, 1GiB or 268435456 (bytes)',
       'EVENTSTORE_URL (not shown): tls must be true or false',
       'PUBLIC_URL is "cellar.example": it must be an address like https://cellar.example, without path, query or user name',
-      'TRUSTED_PROXIES is "10.0.0.2,proxy": it must be IP addresses with commas between them, like 10.0.0.2,10.0.0.3',
+      'TRUSTED_PROXIES is "10.0.0.2,proxy": it must be IP addresses separated by commas, like 10.0.0.2,10.0.0.3',
       'TLS_KEY is not set, but TLS_CERT is: https needs both',
       'LOG_LEVEL is "loud": it must be one of trace, debug, info, warn, error, fatal, silent',
       'ALLOW_INSECURE_HTTP is "yes": it must be 1 or 0',

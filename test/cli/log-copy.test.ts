@@ -25,7 +25,7 @@ describe('cellarbook log copy', () => {
     await cellarbook(['key', 'create', '--cellar', 'wine-berlin'], embedded(source))
     const there = await cellarbook(['log', 'copy', '--from', source, '--to', 'eventstore', '--json'], eventStore)
     expect([there.exitCode, there.lines]).toEqual([0, [{ events: 2, streams: 2, digest: expect.any(String) }]])
-    expect(there.stderr).toContain('they hold the same')
+    expect(there.stderr).toContain('They are equal')
     const back = await cellarbook(['log', 'copy', '--from', 'eventstore', '--to', place('back'), '--json'], eventStore)
     expect([back.exitCode, back.lines]).toEqual([0, [...there.lines]])
 
@@ -37,10 +37,10 @@ describe('cellarbook log copy', () => {
 
   test('says in a sentence what is wrong with the places', async () => {
     const wrong = [
-      { from: place('nowhere'), to: place('new'), exitCode: 78, says: 'There is no log in' },
+      { from: place('nowhere'), to: place('new'), exitCode: 78, says: 'there is none in' },
       { from: source, to: source, exitCode: 64, says: '--from and --to are the same' },
       { from: source, to: 'eventstore', exitCode: 64, says: 'EVENTSTORE_URL is not set' },
-      { from: source, to: 'esdb://anna:secret@store:2113', exitCode: 64, says: 'put the address into EVENTSTORE_URL' },
+      { from: source, to: 'esdb://anna:secret@store:2113', exitCode: 64, says: 'Put the URL into EVENTSTORE_URL' },
     ]
     for (const { from, to, exitCode, says } of wrong) {
       const ran = await cellarbook(['log', 'copy', '--from', from, '--to', to])

@@ -37,7 +37,7 @@ const post = async (url: string, key: string, count: number): Promise<void> => {
   }
 }
 
-const thrownAway = /the checkpoint is thrown away/
+const thrownAway = /the checkpoint is not used/
 
 test('SIGTERM leaves a checkpoint that the next start begins from, and a damaged one is said, thrown away and rebuilt', async () => {
   const environment = { DATA_DIR: folder.path }

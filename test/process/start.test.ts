@@ -99,7 +99,7 @@ describe('serve', () => {
       const { port } = new URL(service.url)
       const { exitCode, stderr } = await refusedStart({ DATA_DIR: dataDir, PORT: port })
       expect(exitCode).toBe(78)
-      expect(stderr).toBe(`cellarbook: Cannot listen on 127.0.0.1 port ${port}: the port is in use\n`)
+      expect(stderr).toStartWith(`cellarbook: Cannot listen on 127.0.0.1 port ${port}: the port is in use. `)
       expect((await start(dataDir)).url).toStartWith('http://')
     },
     slowMs,
@@ -130,13 +130,13 @@ describe('serve', () => {
     }
     const cert = file('cert.pem', one.cert)
     const key = file('key.pem', one.key)
-    const begin = 'cellarbook: TLS_CERT and TLS_KEY are not a certificate and its key: '
+    const begin = 'cellarbook: Cannot use TLS_CERT and TLS_KEY: '
     const wrong = [
-      [cert, file('other.pem', another.key), 'the key is that of another certificate\n'],
-      [file('text.pem', 'hello'), key, 'one of the files, or both, are not whole PEM\n'],
-      [cert, file('cut.pem', one.key.slice(0, -40)), 'one of the files, or both, are not whole PEM\n'],
-      [key, cert, 'one of the files, or both, are not whole PEM\n'],
-      [cert, file('locked.pem', withPassphrase(one.key)), 'the key has a passphrase, and must have none\n'],
+      [cert, file('other.pem', another.key), 'the key belongs to another certificate\n'],
+      [file('text.pem', 'hello'), key, 'a file is not complete PEM\n'],
+      [cert, file('cut.pem', one.key.slice(0, -40)), 'a file is not complete PEM\n'],
+      [key, cert, 'a file is not complete PEM\n'],
+      [cert, file('locked.pem', withPassphrase(one.key)), 'the key has a passphrase. Use a key without one\n'],
     ] as const
     for (const [TLS_CERT, TLS_KEY, rule] of wrong) {
       const { exitCode, stderr } = await refusedStart({ DATA_DIR: freshFolder(), TLS_CERT, TLS_KEY })
@@ -149,7 +149,7 @@ describe('serve', () => {
     const { exitCode, stderr } = await refusedStart({ DATA_DIR: freshFolder(), HOST })
     expect([exitCode, stderr]).toEqual([
       78,
-      `cellarbook: Cannot listen on ${HOST} port 0: HOST "${HOST}" is no address of this machine\n`,
+      `cellarbook: Cannot listen on ${HOST} port 0: HOST "${HOST}" is not an address of this machine\n`,
     ])
   })
 

@@ -8,7 +8,7 @@ import { listing, type Runner } from './runner.ts'
 export const addCellarCommands = (program: Command, runner: Runner): void => {
   const cellar = program
     .command('cellar')
-    .description('Create, list and rename cellars, one for each use case, and set what they accept and keep')
+    .description('Create, list and rename cellars, one for each use case, and set their policies')
   addCreate(cellar, runner)
   addList(cellar, runner)
   addRename(cellar, runner)
@@ -18,9 +18,9 @@ export const addCellarCommands = (program: Command, runner: Runner): void => {
 const addCreate = (cellar: Command, runner: Runner): void => {
   cellar
     .command('create')
-    .description('Create a cellar. Its identifier is what devices send, and never changes')
+    .description('Create a cellar. Devices send its identifier, which never changes')
     .argument('<id>', 'identifier: 1 to 128 characters, any but control characters')
-    .addOption(textOption('--title <text>', 'what people see; can be renamed', 'the identifier'))
+    .addOption(textOption('--title <text>', 'the name that people see. It can be changed', 'the identifier'))
     .option(...jsonFlag)
     .action((id: string, options: JsonOption & { title: string }) =>
       runner.run(
@@ -50,9 +50,9 @@ const addList = (cellar: Command, runner: Runner): void => {
 const addRename = (cellar: Command, runner: Runner): void => {
   cellar
     .command('rename')
-    .description('Give a cellar another title. Devices never see it')
+    .description('Change the title of a cellar. Devices never see it')
     .argument('<id>', 'its identifier')
-    .argument('<title>', 'what people see from now on')
+    .argument('<title>', 'the new title')
     .option(...jsonFlag)
     .action((id: string, title: string, options: JsonOption) =>
       runner.run({ op: 'rename_cellar', cellar: id, title }, { json: options.json === true, text: cellarsText }),
@@ -70,21 +70,21 @@ type PolicyOptions = JsonOption & {
 const addPolicy = (cellar: Command, runner: Runner): void => {
   cellar
     .command('policy')
-    .description('Show what a cellar accepts and keeps, and change what is given; the rest stays as it is')
+    .description('Show what a cellar accepts and keeps, and change the settings that are given')
     .argument('<id>', 'its identifier')
     .option(
       '--limit <readings/seconds>',
-      'of its keys without their own, like 600/60, or "none" for the default',
+      'limit of keys without their own, like 600/60, or "none" for the default',
       orNone(limitOption),
     )
-    .option('--max-age <duration>', 'of the oldest reading it accepts, like 30d, or "none"', orNone(durationOption))
-    .option('--max-ahead <duration>', 'of our clock, like 10m, or "none"', orNone(durationOption))
+    .option('--max-age <duration>', 'maximum age of a reading, like 30d, or "none"', orNone(durationOption))
+    .option('--max-ahead <duration>', 'how far ahead a timestamp may be, like 10m, or "none"', orNone(durationOption))
     .option(
       '--retention <days>',
-      'how long readings are kept, like 365d, or "none" for ever. Older ones go for good',
+      'how long readings are kept, like 365d, or "none" for ever. Older readings are deleted',
       orNone(durationOption),
     )
-    .option('--yes', 'let readings go for good where a new retention means that')
+    .option('--yes', 'delete readings if the new retention requires it')
     .option(...jsonFlag)
     .action((id: string, options: PolicyOptions) =>
       runner.run(

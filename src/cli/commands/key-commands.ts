@@ -26,7 +26,7 @@ import { listing, type Runner } from './runner.ts'
 export const addKeyCommands = (program: Command, runner: Runner): void => {
   const key = program
     .command('key')
-    .description('Create, list, change, rotate, suspend, resume and revoke API keys, and ask for their history')
+    .description('Create, list, change, rotate, suspend, resume and revoke API keys, and show their history')
   addCreate(key, runner)
   addChange(key, runner)
   addRotate(key, runner)
@@ -47,20 +47,20 @@ type CreateOptions = JsonOption & {
 const addCreate = (key: Command, runner: Runner): void => {
   key
     .command('create')
-    .description('Create a key. Its text is shown once, here, and kept nowhere')
-    .requiredOption('--cellar <id>', 'the cellar that it belongs to')
-    .addOption(textOption('--label <text>', 'what it is called', '"Key" and a number'))
-    .addOption(textOption('--note <text>', 'whatever is worth knowing about it'))
+    .description('Create a key. Its text is shown only once, and stored nowhere')
+    .requiredOption('--cellar <id>', 'the cellar of the key')
+    .addOption(textOption('--label <text>', 'a name for people', '"Key" and a number'))
+    .addOption(textOption('--note <text>', 'a note for people'))
     .option(
       '--limit <readings/seconds>',
-      "readings accepted in any window, like 6000/60 (default: the cellar's)",
+      "maximum readings in a period, like 6000/60 (default: the cellar's)",
       limitOption,
     )
     .addOption(expiresIn())
     .addOption(
       new Option(
         '--expires-at <time>',
-        'ends at that time: 2026-12-31T12:00:00Z, or 2026-12-31 for the end of that day, UTC',
+        'when the key expires: 2026-12-31T12:00:00Z, or 2026-12-31 for the end of that day (UTC)',
       ).argParser(expiryOption),
     )
     .option(...jsonFlag)
@@ -84,7 +84,7 @@ const addCreate = (key: Command, runner: Runner): void => {
 }
 
 const expiresIn = (): Option =>
-  new Option('--expires-in <duration>', 'ends that long from now: 45s, 30m, 12h or 30d')
+  new Option('--expires-in <duration>', 'the key expires after this time: 45s, 30m, 12h or 30d')
     .argParser(durationOption)
     .conflicts('expiresAt')
 
@@ -105,21 +105,21 @@ const addChange = (key: Command, runner: Runner): void => {
   key
     .command('change')
     .description(
-      'Change what is given of a key; the rest stays. A lower limit and an earlier expiry hold once this is done',
+      'Change the settings that are given. A lower limit or earlier expiry is in force when the command ends',
     )
     .argument('<key-id>', keyIdWords, keyIdArgument)
-    .option('--label <text>', 'what it is called')
-    .option('--note <text>', 'whatever is worth knowing about it')
+    .option('--label <text>', 'a name for people')
+    .option('--note <text>', 'a note for people')
     .option(
       '--limit <readings/seconds>',
-      'readings accepted in any window, like 6000/60, or "default" for the cellar\'s',
+      'maximum readings in a period, like 6000/60, or "default" for the cellar\'s',
       orNone(limitOption, 'default'),
     )
     .addOption(expiresIn())
     .addOption(
       new Option(
         '--expires-at <time>',
-        'ends at that time: 2026-12-31T12:00:00Z, or 2026-12-31 for the end of that day, UTC, or "never"',
+        'when the key expires: 2026-12-31T12:00:00Z, 2026-12-31 for the end of that day (UTC), or "never"',
       ).argParser(orNone(expiryOption, 'never')),
     )
     .option(...jsonFlag)
@@ -142,7 +142,7 @@ const changesOf = (options: ChangeOptions, nowMs: number): KeyChanges => {
   }
   if (Object.keys(changes).length > 0) return changes
   throw new CommandFailed(
-    'Nothing to change is given: name one of --label, --note, --limit, --expires-in and --expires-at (--help shows what is possible)',
+    'Cannot change the key: no change is given. Use --label, --note, --limit, --expires-in or --expires-at',
     exitCodes.usage,
   )
 }
@@ -150,14 +150,12 @@ const changesOf = (options: ChangeOptions, nowMs: number): KeyChanges => {
 const addRotate = (key: Command, runner: Runner): void => {
   key
     .command('rotate')
-    .description(
-      'Make a key that takes the place of one, with its label, note, limit and expiry; its text is shown once, here',
-    )
+    .description('Create a successor with the same label, note, limit and expiry. Its text is shown only once')
     .argument('<key-id>', keyIdWords, keyIdArgument)
     .addOption(
       new Option(
         '--overlap <duration>',
-        'how long the old key lives on after the first reading with the new one: 0, 1h, 24h or 7d',
+        'how long the old key works after the first reading with the new key: 0, 1h, 24h or 7d',
       )
         .argParser(overlapOption)
         .default(rotationOverlapMsDefault, overlapTyped(rotationOverlapMsDefault)),
@@ -175,27 +173,26 @@ const addRotate = (key: Command, runner: Runner): void => {
     )
 }
 
-const rotatedNote = (overlapMs: number): string => `${copyNow} ${oldKeyEnds(overlapMs)} A test reading counts, too.`
+const rotatedNote = (overlapMs: number): string => `${copyNow} ${oldKeyEnds(overlapMs)} A test reading counts too.`
 
-/** As the dashboard says it before it asks. */
 const replacedNotes = (lines: readonly Line[]): readonly string[] =>
   keysOf(lines).flatMap(({ replaced }) => (replaced === undefined ? [] : [replacedNote(replaced)]))
 
 const replacedNote = (keyId: string): string =>
-  `clr_${visibleText(keyId)} was made to follow the old one, and has not been used. The new key takes its place; if its text is lost, revoke it.`
+  `clr_${visibleText(keyId)} is an earlier successor that was not used. The new key replaces it. If its text is lost, revoke it.`
 
 const oldKeyEnds = (overlapMs: number): string =>
   overlapMs === 0
-    ? 'The first reading with the new one stops the old one at once.'
-    : `The old one ends ${overlapTyped(overlapMs)} after the first reading with the new one, and never later than its own expiry.`
+    ? 'The first reading with the new key stops the old key at once.'
+    : `The old key stops ${overlapTyped(overlapMs)} after the first reading with the new key, or at its own expiry if that is earlier.`
 
-const copyNow = 'Copy the key now: it is shown only this once.'
+const copyNow = 'Copy the key now. It is shown only once.'
 
 const addList = (key: Command, runner: Runner): void => {
   key
     .command('list')
     .description('List the keys, newest first')
-    .option('--cellar <id>', 'only those of this cellar')
+    .option('--cellar <id>', 'only keys of this cellar')
     .option(...jsonFlag)
     .action((options: JsonOption & { readonly cellar?: string }) =>
       runner.run(
@@ -213,10 +210,10 @@ const statusChanges = [
   {
     name: 'revoke',
     op: 'revoke_key',
-    description: 'End a key for good: once this is done, no reading of it is accepted any more',
+    description: 'Revoke a key for ever. When the command ends, no node accepts its readings',
   },
-  { name: 'suspend', op: 'suspend_key', description: 'Refuse a key until it is resumed' },
-  { name: 'resume', op: 'resume_key', description: 'Accept a suspended key again' },
+  { name: 'suspend', op: 'suspend_key', description: 'Refuse readings of a key until it is resumed' },
+  { name: 'resume', op: 'resume_key', description: 'Accept readings of a suspended key again' },
 ] as const
 
 const addStatusChanges = (key: Command, runner: Runner): void => {
@@ -225,7 +222,7 @@ const addStatusChanges = (key: Command, runner: Runner): void => {
       .command(name)
       .description(description)
       .argument('<key-id>', keyIdWords, keyIdArgument)
-      .addOption(textOption('--reason <text>', 'why; kept in its history'))
+      .addOption(textOption('--reason <text>', 'why, for the history of the key'))
       .option(...jsonFlag)
       .action((keyId: string, options: JsonOption & { readonly reason: string }) =>
         runner.run({ op, keyId, reason: options.reason }, { json: options.json === true, text: keysText }),
@@ -236,7 +233,7 @@ const addStatusChanges = (key: Command, runner: Runner): void => {
 const addHistory = (key: Command, runner: Runner): void => {
   key
     .command('history')
-    .description('Show what was done to a key, by whom, and what it was at an instant')
+    .description('Show who changed a key, what changed, and its status at one instant')
     .argument('<key-id>', keyIdWords, keyIdArgument)
     .option('--at <time>', 'the instant, like 2026-03-01T10:14:07Z (default: now)', instantOption)
     .option(...jsonFlag)

@@ -11,14 +11,14 @@ import type { Runner } from './runner.ts'
 type ReadOptions = JsonOption & { readonly stream?: string; readonly type?: string; readonly from?: number }
 
 export const addLogCommands = (program: Command, runner: Runner): void => {
-  const log = program.command('log').description('Read the log, every change and every reading in order, or copy it')
+  const log = program.command('log').description('Read or copy the log of all changes and readings')
 
   log
     .command('read')
-    .description('Print the events that lie in the log, oldest first. Hashes of secrets are redacted')
+    .description('Print the events of the log, oldest first. Hashes of secrets are redacted')
     .option('--stream <name>', 'only this stream, like key-7Qp2xK9a or readings-7Qp2xK9a')
     .option('--type <name>', 'only events of this type, like KeyRevoked', eventTypeOption)
-    .option('--from <position>', 'only what comes after this position', positionOption)
+    .option('--from <position>', 'only events after this position', positionOption)
     .option(...jsonFlag)
     .action((options: ReadOptions) =>
       runner.run(
@@ -39,11 +39,11 @@ const addCopy = (log: Command, runner: Runner): void => {
   log
     .command('copy')
     .description(
-      'Copy a log to another engine with the same ids, revisions and times, and prove that both hold the same. ' +
-        'Stop the service first. A copy that was cut off goes on where it stopped',
+      'Copy a log to another engine with the same ids, revisions and times, and compare the two logs. ' +
+        'Stop the service first. A repeated command continues an interrupted copy',
     )
-    .requiredOption('--from <place>', 'a data folder, or "eventstore" for what EVENTSTORE_URL names')
-    .requiredOption('--to <place>', 'likewise; it must hold nothing, or a part of this copy')
+    .requiredOption('--from <place>', 'a data folder, or "eventstore" for the store of EVENTSTORE_URL')
+    .requiredOption('--to <place>', 'the same. It must be empty, or contain a part of this copy')
     .option(...acceptSchemaFlag)
     .option(...jsonFlag)
     .action((options: CopyOptions) => runCopy(runner, options))
@@ -51,12 +51,13 @@ const addCopy = (log: Command, runner: Runner): void => {
 
 const runCopy = async (runner: Runner, { from, to, acceptChangedSchema = false, json }: CopyOptions): Promise<void> => {
   const { deps } = runner
-  if (resolve(from) === resolve(to)) throw new CommandFailed('--from and --to are the same', exitCodes.usage)
+  if (resolve(from) === resolve(to))
+    throw new CommandFailed('Cannot copy the log: --from and --to are the same', exitCodes.usage)
   const progress = createProgress(deps.screen, deps.now)
   const onProgress = (now: CopyProgress): void => progress.show(progressLine(now))
   const copy = { from, to, acceptChangedSchema, onProgress }
   const { digest, events, streams } = await deps.copyLog(runner.config(), copy)
-  progress.end('Both were read again: they hold the same.')
+  progress.end('Both logs were read again. They are equal.')
   const result = { events, streams: streams.size, digest }
   const text = json === true ? visibleJson(result) : formatFields(fieldsOf(result))
   await deps.output.write(`${text}\n`)

@@ -9,7 +9,7 @@ import { listing, type Runner } from './runner.ts'
 export const addOperatorCommands = (program: Command, runner: Runner): void => {
   const operator = program
     .command('operator')
-    .description('Let people into the dashboard, change what they may, and take their access away')
+    .description('Invite people to the dashboard, change their roles, and remove their access')
   addLink(operator, runner)
   addList(operator, runner)
   addRole(operator, runner)
@@ -21,13 +21,10 @@ const roles = ['admin', 'auditor'] as const
 const addLink = (operator: Command, runner: Runner): void => {
   operator
     .command('link')
-    .description('Make a one-time link: for the first admin, for a new operator, or for a lost password')
-    .option('--email <address>', 'whose it is. Without it: of whoever opens it first, while there is no operator yet')
+    .description('Create a one-time link for the first admin, a new operator, or a lost password')
+    .option('--email <address>', 'who may use the link. Not needed for the first admin')
     .addOption(
-      new Option(
-        '--role <role>',
-        'of a new operator: admin for the first, auditor after that, unless it is named',
-      ).choices(roles),
+      new Option('--role <role>', 'role of a new operator (default: admin for the first, then auditor)').choices(roles),
     )
     .option(...jsonFlag)
     .action((options: JsonOption & { readonly email?: string; readonly role?: Role }) =>
@@ -45,7 +42,7 @@ const addLink = (operator: Command, runner: Runner): void => {
 const addList = (operator: Command, runner: Runner): void => {
   operator
     .command('list')
-    .description('List who can sign in, then who is invited')
+    .description('List the operators, then the invited people')
     .option(...jsonFlag)
     .action((options: JsonOption) =>
       runner.run(
@@ -53,7 +50,7 @@ const addList = (operator: Command, runner: Runner): void => {
         listing(
           options,
           (lines) => operatorTable(operatorsOf(lines)),
-          'Nobody can sign in yet. Make a link: cellarbook operator link',
+          'Nobody can sign in yet. Create a link: cellarbook operator link',
         ),
       ),
     )
@@ -62,9 +59,9 @@ const addList = (operator: Command, runner: Runner): void => {
 const addRole = (operator: Command, runner: Runner): void => {
   operator
     .command('role')
-    .description('Make an operator an admin or an auditor, also where they are signed in already')
-    .argument('<email>', 'whose role')
-    .addArgument(new Argument('<role>', 'what they are from now on').choices(roles))
+    .description('Change the role of an operator, also in open sessions')
+    .argument('<email>', 'e-mail of the operator')
+    .addArgument(new Argument('<role>', 'the new role').choices(roles))
     .option(...jsonFlag)
     .action((email: string, role: Role, options: JsonOption) =>
       runner.run({ op: 'set_operator_role', email, role }, { json: options.json === true, text: operatorsText }),
@@ -75,9 +72,9 @@ const addRemove = (operator: Command, runner: Runner): void => {
   operator
     .command('remove')
     .description(
-      'Take away access, with every session and every link, or withdraw an invitation. Never of the last admin',
+      'Remove the access, sessions and links of an operator, or withdraw an invitation. The last admin stays',
     )
-    .argument('<email>', 'whose access')
+    .argument('<email>', 'e-mail of the operator')
     .option(...jsonFlag)
     .action((email: string, options: JsonOption) =>
       runner.run({ op: 'remove_operator', email }, { json: options.json === true, text: operatorsText }),
@@ -91,4 +88,4 @@ const operatorsOf = (lines: readonly Line[]) => lines.flatMap((line) => (line.ki
 const linksOf = (lines: readonly Line[]) => lines.flatMap((line) => (line.kind === 'link' ? [line.value] : []))
 
 const noteOf = (link: { readonly role: Role; readonly expiresAt: string }): string =>
-  `It works once, until ${visibleText(link.expiresAt)}, for an ${link.role}. Whoever has it can sign in: send it like a password.`
+  `The link works once, until ${visibleText(link.expiresAt)}, for an ${link.role}. Anyone who has it can sign in: send it like a password.`

@@ -1,4 +1,4 @@
-/** Words of the command line that more than one command takes, and how each is read. */
+/** Options that several commands share, and their parsers. */
 import { InvalidArgumentError, Option } from 'commander'
 import { parseDurationMs, parseLimit, parseOverlap } from '../../domain/amounts.ts'
 import { eventData, type Limit } from '../../domain/events.ts'
@@ -7,7 +7,7 @@ import { parseTimestamp } from '../../domain/reading/timestamp.ts'
 import type { Typed } from '../../domain/text.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
 
-/** For text that may be left out; `instead` is what is then taken for it. */
+/** An optional text. The help shows `instead` as its default. */
 export const textOption = (flags: string, description: string, instead = 'none'): Option =>
   new Option(flags, description).default('', instead)
 
@@ -16,11 +16,11 @@ export type JsonOption = { readonly json?: boolean }
 
 export const acceptSchemaFlag = [
   '--accept-changed-schema',
-  "accept tables, indexes or triggers of the log's file that this program did not make, and record it in the log",
+  'use a log file whose tables, indexes or triggers were changed, and record that in the log',
 ] as const
 
 export const durationOption = (text: string): number => parsedValue(parseDurationMs(text, 'duration'))
-/** For what can be lifted by a word. It stays one until `orNull`: commander takes `null` for no value. */
+/** `word` lifts a setting. It becomes `null` only in `orNull`: commander reads `null` as no value. */
 export const orNone =
   <T>(parse: (text: string) => T, word = 'none') =>
   (text: string): T | 'none' =>
@@ -35,15 +35,12 @@ const parsedValue = <T>(typed: Typed<T>): T => {
   throw new InvalidArgumentError(typed.refusal.rule)
 }
 
-/**
- * A key's id, also as the dashboard shows it, `clr_7Qp2mZ4k_…`. More of a key is refused in words that do not repeat it, as
- * commander's own would.
- */
+/** Also takes the id as pages show it, `clr_7Qp2mZ4k_…`. The error for a whole key must not repeat it; commander's error would. */
 export const keyIdArgument = (text: string): string => {
   const [, keyId] = /^clr_([0-9A-Za-z]{8})(?:_…?)?$/.exec(text) ?? []
   if (keyId === undefined && /^(?:clr_)?[0-9A-Za-z]{8}_./.test(text)) {
     throw new CommandFailed(
-      'The id of a key is only the 8 characters after "clr_", and more than that was given. A key on a command line can be read in the list of processes and in the shell’s history: if others can look there, revoke it.',
+      'Cannot use this as the id of a key: the id is only the 8 characters after "clr_". A whole key on a command line is visible in the process list and in the shell’s history. If others can read these, revoke the key.',
       exitCodes.usage,
     )
   }
@@ -52,7 +49,7 @@ export const keyIdArgument = (text: string): string => {
 
 export const keyIdWords = 'the id of the key: the 8 characters after "clr_"'
 
-/** An instant for which something is asked, in ms. */
+/** Ms since 1970. */
 export const instantOption = (text: string): number => {
   const parsed = parseTimestamp(text)
   if (typeof parsed === 'number') return parsed
@@ -78,7 +75,7 @@ export const countOption =
 export const positionOption = (text: string): number => {
   const position = Number(text)
   if (/^\d+$/.test(text) && Number.isSafeInteger(position)) return position
-  throw new InvalidArgumentError('It must be a position as "log read" prints it, a whole number.')
+  throw new InvalidArgumentError('It must be a whole number: a position from "log read".')
 }
 
 export const eventTypeOption = (text: string): string => {

@@ -16,26 +16,25 @@ export type ProgramDeps = {
   readonly screen: Screen
   readonly now: () => number
   serve(config: Config, options: ServeOptions): Promise<ExitCode>
-  /** Has it done by the running service, else on the log itself. */
+  /** By the running service, or else on the log itself. */
   perform(config: Config, operation: Operation): Promise<AsyncGenerator<Line, End>>
   copyLog(config: Config, copy: LogCopy): Promise<LogDigest>
 }
 
 export type ServeOptions = { readonly demo: boolean; readonly acceptChangedSchema: boolean }
 
-/** From where and to where: a data folder, or `eventstore`. */
+/** `from` and `to`: a data folder, or `eventstore`. */
 export type LogCopy = {
   readonly from: string
   readonly to: string
-  /** Copies the source even if its schema was changed. */
   readonly acceptChangedSchema: boolean
   onProgress(progress: CopyProgress): void
 }
 
-/** What a command's own file gets to work with. */
+/** What each file of commands gets. */
 export type Runner = {
   readonly deps: ProgramDeps
-  /** @throws CommandFailed naming every fault. */
+  /** @throws CommandFailed */
   config(): Config
   run(operation: Operation, presentation: Presentation): Promise<void>
   finish(end: End): void
@@ -43,13 +42,13 @@ export type Runner = {
 
 export type Presentation = {
   readonly json: boolean
-  /** What people see on stdout, without the last line break; '' for nothing. */
+  /** For stdout, without the last line break. '': nothing. */
   text(lines: readonly Line[]): string
-  /** A remark on stderr. */
+  /** For stderr. */
   note?(lines: readonly Line[]): string | null
 }
 
-/** A table; of nothing, a remark that says how to begin. */
+/** A table, or `nothing` on stderr if it has no rows. */
 export const listing = (
   { json }: JsonOption,
   table: (lines: readonly Line[]) => string,

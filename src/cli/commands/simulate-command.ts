@@ -24,20 +24,32 @@ export const addSimulateCommand = (program: Command, runner: Runner): void => {
   program
     .command('simulate')
     .description(
-      'Let simulated devices post readings. The key comes from CELLARBOOK_KEY or a file, never from an argument',
+      'Post readings from simulated devices. The API key comes from CELLARBOOK_KEY or a file, never from an argument',
     )
     .requiredOption('--cellar <id>', 'the cellar of the key')
-    .option('--devices <count>', `how many, 1 to ${simulatedDevicesMax}`, countOption({ max: simulatedDevicesMax }), 5)
-    .option('--rate <readings>', 'readings per second of all together', numberOption({ max: simulatedRateMax }), 5)
+    .option(
+      '--devices <count>',
+      `number of devices, 1 to ${simulatedDevicesMax}`,
+      countOption({ max: simulatedDevicesMax }),
+      5,
+    )
+    .option(
+      '--rate <readings>',
+      'readings per second of all devices together',
+      numberOption({ max: simulatedRateMax }),
+      5,
+    )
     .option(
       '--batch <readings>',
-      `how many each collects for one request, 1 to ${batchReadingsMax}`,
+      `readings in each request, 1 to ${batchReadingsMax}`,
       countOption({ max: batchReadingsMax }),
       1,
     )
     .option('--duration <time>', 'how long: 45s, 30m, 12h or 30d (default: until Ctrl-C)', durationOption)
-    .option('--url <address>', 'where the service is (default: by PUBLIC_URL, HOST and PORT)')
-    .addOption(new Option('--key-file <path>', 'a file with the key in it (default: the variable CELLARBOOK_KEY)'))
+    .option('--url <address>', 'address of the service (default: from PUBLIC_URL, HOST and PORT)')
+    .addOption(
+      new Option('--key-file <path>', 'a file that contains the API key (default: the variable CELLARBOOK_KEY)'),
+    )
     .option(...jsonFlag)
     .action((options: SimulateOptions) => runSimulation(runner, options))
 }
@@ -70,17 +82,20 @@ const runSimulation = async (runner: Runner, options: SimulateOptions): Promise<
   }
 }
 
-/** Arguments can be read by everyone on the machine, in the list of processes: a key is never one. */
+/** Never from an argument: the process list shows arguments to every user of the machine. */
 const keyOf = ({ keyFile }: SimulateOptions, fromEnvironment: string | undefined): string => {
   if (keyFile === undefined) {
     if (fromEnvironment) return fromEnvironment
-    throw new CommandFailed('There is no key: set CELLARBOOK_KEY, or name a file with --key-file', exitCodes.usage)
+    throw new CommandFailed(
+      'Cannot simulate devices: there is no API key. Set CELLARBOOK_KEY or --key-file',
+      exitCodes.usage,
+    )
   }
   try {
     return readFileSync(keyFile, 'utf8').trim()
   } catch (cause) {
     throw new CommandFailed(
-      `Cannot read the key from ${JSON.stringify(keyFile)}: ${messageOf(cause)}`,
+      `Cannot read the API key from ${JSON.stringify(keyFile)}: ${messageOf(cause)}`,
       exitCodes.usage,
       { cause },
     )

@@ -5,10 +5,9 @@ import { decodeFrame, encodeOperation, socketPathOf } from './control-protocol.t
 import type { Operation } from './operations.ts'
 
 /**
- * Has the running service do it. `null`: no service listens there. Nothing is sent to a socket that another user made: that
- * user would learn the command, and could answer anything.
- * @throws CommandFailed if the data folder can't be used; and if the answer breaks off, since what was asked for may have
- * been done or not.
+ * Sends the operation to the running service. `null`: no service listens there. Sends nothing to a socket of another user,
+ * who would learn the command and could answer anything.
+ * @throws CommandFailed if the folder cannot be used, or if the answer breaks off: the outcome is then unknown.
  */
 export const askService = async (
   dataDir: string,
@@ -38,7 +37,7 @@ const assertOwnSocket = (path: string, look: Look): void => {
 
 const rootId = 0
 
-/** Looks at the path itself, not at the target of a link. If that fails, opening the socket says why. */
+/** Follows no link. If this fails, opening the socket says why. */
 const lookAt: Look = (path) => {
   try {
     return lstatSync(path)
@@ -50,8 +49,7 @@ const lookAt: Look = (path) => {
 const post = async (dataDir: string, body: string): Promise<Response | null> => {
   const unix = socketPathOf(dataDir)
   try {
-    // Without the five minutes after which Bun gives up on a silent answer: `log read --type` of a rare type says nothing for
-    // as long as it finds nothing.
+    // No timeout: `log read --type` of a rare type is silent for long, and Bun would give up after five minutes.
     return await fetch('http://cellarbook/', { method: 'POST', unix, body, timeout: false })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
@@ -62,14 +60,14 @@ const post = async (dataDir: string, body: string): Promise<Response | null> => 
   }
 }
 
-/** No such socket, or one that a killed process left behind. */
+/** ECONNREFUSED: the socket of a killed process. */
 const nobodyThere: ReadonlySet<string> = new Set(['ENOENT', 'ECONNREFUSED'])
 
-/** Why a socket in that folder can't even be looked for: nothing has been sent then. */
+/** With these codes nothing was sent. */
 const unfitFolder: ReadonlyMap<string, string> = new Map([
   ['ENOTDIR', 'it is not a folder'],
   ['EACCES', 'this user may not use it'],
-  ['ELOOP', 'its links lead in a circle'],
+  ['ELOOP', 'its links form a circle'],
   ['ENAMETOOLONG', 'its name is too long'],
 ])
 
@@ -101,17 +99,17 @@ const unusable = (dataDir: string, why: string, cause: unknown): CommandFailed =
   new CommandFailed(`Cannot use the data folder "${dataDir}": ${why}`, exitCodes.configuration, { cause })
 
 const tooLong = (): CommandFailed =>
-  new CommandFailed('The command is too long for the running service, which has not taken it', exitCodes.refused)
+  new CommandFailed('Cannot run the command: it is too long for the running service', exitCodes.refused)
 
 const brokenOff = (cause: unknown): CommandFailed =>
   new CommandFailed(
-    'The service went away before it had answered: look whether the command took effect before you repeat it',
+    'Cannot tell if the command took effect: the service ended before it answered. Check before you repeat it',
     exitCodes.unreachable,
     { cause },
   )
 
 const ofAnotherVersion = (): CommandFailed =>
   new CommandFailed(
-    'The running service answers in words that this command line does not know: they are of different versions',
+    'Cannot read the answer of the running service: it has another version. Use the same version for both',
     exitCodes.refused,
   )

@@ -1,6 +1,6 @@
 /**
- * How the command line speaks to the running service: one HTTP request with an operation as JSON, answered by frames,
- * one JSON object a line. A whole answer ends with an `end` frame, so that one cut short is never taken for the whole.
+ * The command line sends one HTTP request with an operation as JSON. The service answers with frames, one JSON object on
+ * each line. An answer without an `end` frame is incomplete.
  */
 import { join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
@@ -9,7 +9,6 @@ import { exitCodes } from '../exit-codes.ts'
 import { Line } from '../show/lines.ts'
 import { Operation } from './operations.ts'
 
-/** In the data folder, so that who may open the one may open the other. */
 export const socketPathOf = (dataDir: string): string => join(dataDir, 'control.sock')
 
 const EndFrame = Type.Object({

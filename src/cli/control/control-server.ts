@@ -6,26 +6,26 @@ import { decodeOperation, encodeFrame, type Frame, socketPathOf } from './contro
 import { type OperationContext, perform } from './operations.ts'
 
 export type ControlServer = {
-  /** Resolves when the commands under way have been answered, or have had their time. */
+  /** Resolves when open commands have been answered, or after `drainMsMax`. */
   stop(): Promise<void>
 }
 
 export type ControlServerOptions = {
   readonly dataDir: string
   readonly context: OperationContext
-  /** Told of a bug in an operation: the one who asked learns only that there was one. */
+  /** Gets the details of a bug. The client learns only that there was one. */
   onBug(error: unknown): void
 }
 
 /**
- * Answers operations on a socket that only the owner of the data folder can open. Everybody who opens it is trusted: Bun does
- * not tell which user is at the other end. The modes of the socket (0600) and of the folder keep others out.
+ * Answers operations on a socket in the data folder. Every client is trusted, because Bun does not tell its user. The
+ * modes of the socket (0600) and of the folder keep other users out.
  */
 export const startControlServer = ({ dataDir, context, onBug }: ControlServerOptions): ControlServer => {
   const path = socketPathOf(dataDir)
-  // The log's lock is ours, so a socket found here is what a killed process left behind.
+  // This process holds the log's lock, so an existing socket belongs to a killed process.
   removeIfThere(path)
-  // The mode is set by the mask at creation: a chmod afterwards would leave a moment in which anyone could connect.
+  // With a chmod after the creation, anyone could connect before it.
   const maskBefore = process.umask(0o177)
   try {
     const server = listen(path, context, onBug)
@@ -55,16 +55,15 @@ const listen = (path: string, context: OperationContext, onBug: (error: unknown)
   })
 
 /**
- * A log read into a pager waits for as long as its reader does. `server.timeout(request, 0)` does not see to that: what holds
- * for an answer under way is the server's own time, 10 s if none is given. (An `object`, since the types of Bun know the
- * option for a port alone.)
+ * A pager may pause a `log read` for any time. Bun's default ends a silent answer after 10 s, even with
+ * `server.timeout(request, 0)`. Typed as `object`, because Bun's types allow the option for ports only.
  */
 const neverIdle: object = { idleTimeout: 0 }
 
 const notUnderstood: Frame = {
   end: {
     exitCode: exitCodes.refused,
-    message: 'The running service does not know this command: it is of another version than the command line',
+    message: 'Cannot run the command: the running service has another version. Use the same version for both',
   },
 }
 
@@ -80,14 +79,14 @@ async function* framesOf(
     }
   } catch (error) {
     onBug(error)
-    const message = 'The service failed at this command; its log says where'
+    const message = 'Cannot finish the command: the service has a bug. Its log lines say where'
     yield encodeFrame({ end: { exitCode: exitCodes.refused, message } })
   }
 }
 
 const pieceCharsMin = 32 * 1024
 
-/** Frames in pieces, made only as fast as they are read; when the reader goes away, no more are made. */
+/** Makes frames only as fast as the reader takes them, and stops when the reader leaves. */
 const bodyOf = (frames: AsyncGenerator<string, void>): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder()
   return new ReadableStream({

@@ -8,7 +8,7 @@ import { type End, exitCodes } from '../exit-codes.ts'
 import type { Line } from '../show/lines.ts'
 import { isoOf } from '../show/lines.ts'
 
-/** A key's events, oldest first, then what it was at that instant (ms; `null`: now). One that has not come is no instant to ask for. */
+/** Yields the key's events, oldest first, then its state at `askedMs` (`null`: now). Refuses an instant in the future. */
 export async function* keyHistory(core: Core, keyId: string, askedMs: number | null): AsyncGenerator<Line, End> {
   const events = await readKeyEvents(core, keyId)
   const nowMs = core.clock.now()
@@ -50,7 +50,7 @@ const changeText = (change: Change): string => {
       return `follows clr_${change.keyId}`
     case 'successor': {
       const { keyId, overlapMs } = change
-      return `rotated: successor clr_${keyId}, ${overlapMs === 0 ? 'ends with' : `lives on ${overlapTyped(overlapMs)} after`} its first use`
+      return `rotated: successor clr_${keyId}, stops ${overlapMs === 0 ? 'at' : `${overlapTyped(overlapMs)} after`} its first use`
     }
     case 'superseded':
       return `successor clr_${change.keyId} first used ${isoOf(change.usedAt)}`

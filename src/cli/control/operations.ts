@@ -1,7 +1,4 @@
-/**
- * What the command line can have done, once for both ways there: inside the running service, asked over its socket, and
- * on the log itself when no service runs.
- */
+/** All operations of the command line. The running service performs them, or the command itself when no service runs. */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { Invitation } from '../../../projections/queries.ts'
 import type { Asker, Core } from '../../actors/core.ts'
@@ -23,17 +20,16 @@ import { eventView, readLog } from './read-log.ts'
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const text = Type.String()
 const ms = Type.Integer({ minimum: 0 })
-/** In ms since 1970; before it, too: a command without a service is asked for any instant that can be written. */
+/** Ms since 1970. May be negative: commands without a service accept every instant. */
 const instant = Type.Integer()
 
-/** As the actors take them: `KeyChanges`. */
 const keyChanges = Type.Partial(Type.Object({ label: text, note: text, limit: orNull(Limit), expiresAt: orNull(ms) }))
 
 export const Operation = Type.Union([
   Type.Object({ op: Type.Literal('create_cellar'), cellar: text, title: text }),
   Type.Object({ op: Type.Literal('list_cellars') }),
   Type.Object({ op: Type.Literal('rename_cellar'), cellar: text, title: text }),
-  /** What is left out stays as it is. `isConfirmed`: readings may go for it. */
+  /** `isConfirmed`: readings may be deleted for it. */
   Type.Object({
     op: Type.Literal('cellar_policy'),
     cellar: text,
@@ -70,13 +66,12 @@ export type Operation = Static<typeof Operation>
 
 export type OperationContext = {
   readonly log: EventLog
-  /** Asked for only by operations that need more than the log: to open it is to fold the whole log. */
+  /** Expensive without a service: opening the core folds the whole log. */
   core(): Promise<Core>
-  /** Where a browser opens the one-time link with that secret. */
   linkUrl(secret: string): string
 }
 
-/** Does it and yields what it answers with. An outage and an event that can't be read are ends; a bug is thrown. */
+/** An outage and an unreadable event become an `End`. A bug is thrown. */
 export async function* perform(operation: Operation, context: OperationContext): AsyncGenerator<Line, End> {
   try {
     return yield* answer(operation, context)
@@ -114,7 +109,7 @@ async function* answer(operation: Operation, context: OperationContext): AsyncGe
       return yield* listKeys(core, operation.cellar)
     case 'change_key': {
       const outcome = await changeKeyInParts(core, operation, asker)
-      return outcome.ok ? yield* oneKey(core, outcome) : refusedEnd(outcome.refusal.refusal, placeOf(outcome.refusal))
+      return outcome.ok ? yield* oneKey(core, outcome) : refusedEnd(outcome.refusal.refusal, prefixOf(outcome.refusal))
     }
     case 'rotate_key': {
       const outcome = await core.keys.rotate(operation.keyId, { overlapMs: operation.overlapMs }, asker)
@@ -147,7 +142,7 @@ async function* answer(operation: Operation, context: OperationContext): AsyncGe
   }
 }
 
-/** Readings that go can't be had back, so a retention that lets more of them go says so first, and asks for a word. */
+/** Deleted readings cannot be restored, so a shorter retention must be confirmed. */
 async function* cellarPolicy(
   core: Core,
   asked: { readonly cellar: string; readonly changes: Partial<CellarPolicy>; readonly isConfirmed: boolean },
@@ -162,17 +157,14 @@ async function* cellarPolicy(
   return yield* oneCellar(core, await core.cellars.changePolicy(name, changes, asker))
 }
 
-/**
- * What goes for good when a cellar's readings are kept so long from now on (ms; `null`: for ever), as the dashboard says it
- * before it asks. `null`: nothing more than would have gone, or nothing that could be set.
- */
+/** Says which readings `retentionMs` deletes (`null`: kept for ever). Returns `null` if it deletes no more, or is invalid. */
 const retentionWarning = ({ policy }: CellarState, retentionMs: number | null, nowMs: number): string | null => {
   if (retentionMs === null || !retentionWithin(retentionMs).ok) return null
   const before = policy.retentionMs
   if (before !== null && retentionMs >= before) return null
   const kept = before === null ? 'for ever' : durationTyped(before)
   const first = isoOf(purgeBefore(nowMs, retentionMs))
-  return `Nothing was changed. Readings are kept ${kept} now; with ${durationTyped(retentionMs)} older ones go for good: first those accepted before ${first}, of every key of this cellar, then each day those of one day more. If that is meant, give --yes too.`
+  return `Nothing was changed. Readings are kept ${kept} now. With ${durationTyped(retentionMs)}, all readings of this cellar accepted before ${first} are deleted for ever. Newer ones follow, one day at a time. To confirm, add --yes.`
 }
 
 async function* listKeys(core: Core, cellar: string | null): AsyncGenerator<Line, End> {
@@ -182,10 +174,7 @@ async function* listKeys(core: Core, cellar: string | null): AsyncGenerator<Line
   return done
 }
 
-/**
- * The first operator is an admin. After that every link is somebody's by name, and whoever is to be more than an auditor
- * must be named one.
- */
+/** The first operator is an admin. Later links need an e-mail, and make an auditor if no role is given. */
 async function* issueLink(
   core: Core,
   asked: { readonly email: string | null; readonly role: Role | null },
@@ -249,17 +238,16 @@ const invitationLine = ({ email, role, expiresAt }: Invitation): Line => {
   return { kind: 'operator', value: { email, role: null, addedAt: null, invitation } }
 }
 
-/** What is done all the same, and what the refusal is about. */
-const placeOf = ({ done, refused }: ChangeRefused): string =>
-  done.length === 0 ? '' : `Done: ${namesOf(done)}. The ${namesOf(refused)}: `
+/** Names the changes that were made before the refusal, and the refused one. */
+const prefixOf = ({ done, refused }: ChangeRefused): string =>
+  done.length === 0 ? '' : `Changed: ${namesOf(done)}. Cannot change ${namesOf(refused)}: `
 
 const namesOf = (part: KeyPart): string => part.map((name) => (name === 'expiresAt' ? 'expiry' : name)).join(', ')
 
-/** `place`: what goes before the words. */
-const refusedEnd = (refusal: CommandRefusal, place = ''): End => {
+const refusedEnd = (refusal: CommandRefusal, prefix = ''): End => {
   const { status, text: words } = commandProblemOf(refusal)
-  const message = place + words
-  // What a page answers with 503 may succeed later, or already have: a script may look and try again.
+  const message = prefix + words
+  // After a 503 the change may have happened, or may succeed later: a script should check and try again.
   return { exitCode: status === 503 ? exitCodes.unreachable : exitCodes.refused, message }
 }
 

@@ -8,12 +8,8 @@ import { type Operation, perform } from './operations.ts'
 
 export type Place = {
   readonly dataDir: string
-  /**
-   * The log in the data folder, ours alone until it is closed; `held` while another process has it.
-   * @throws CommandFailed if the folder is not fit for use.
-   */
+  /** `held`: another process has the log. @throws CommandFailed if the folder cannot be used. */
   openLog(): Promise<EventLog | 'held'>
-  /** Whether there is a log in the data folder. */
   hasLog(): boolean
   openCore(log: EventLog): Promise<Core>
   linkUrl(secret: string): string
@@ -21,8 +17,8 @@ export type Place = {
 }
 
 /**
- * Has it done by the running service, else on the log itself. A folder that is held though no service answers belongs to
- * another command, which is soon done, or to a service that is about to listen: both are waited for.
+ * Sends the operation to the running service, or performs it on the log. If the folder is held and no service answers,
+ * another command runs or a service starts: this waits for either.
  */
 export const performAnywhere = async (operation: Operation, place: Place): Promise<AsyncGenerator<Line, End>> => {
   for (let waitedMs = 0; waitedMs <= heldWaitMsMax; waitedMs += heldRetryMs) {
@@ -39,13 +35,12 @@ export const performAnywhere = async (operation: Operation, place: Place): Promi
   )
 }
 
-/** The others only look, or change what must be there already; a link to a log that no service is on would open nothing. */
 const beginsLog = ({ op }: Operation): boolean => op === 'create_cellar'
 
-/** Answered from an empty log, who has named the wrong folder would take a key for one that does not exist. */
+/** With a wrong DATA_DIR, an answer from a new empty log would look as if the key did not exist. */
 const noLogIn = (dataDir: string): CommandFailed =>
   new CommandFailed(
-    `There is no log in the data folder "${dataDir}". DATA_DIR names another one; a first start, or "cellarbook cellar create ID", begins a log`,
+    `There is no log in the data folder "${dataDir}". Set DATA_DIR to another folder, or create a log with "cellarbook cellar create ID"`,
     exitCodes.configuration,
   )
 

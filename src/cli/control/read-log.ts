@@ -7,14 +7,11 @@ import { type EventView, isoOf } from '../show/lines.ts'
 export type LogFilter = {
   readonly stream: string | null
   readonly type: string | null
-  /** Exclusive: only what comes after this position. */
+  /** Exclusive. */
   readonly from: number | null
 }
 
-/**
- * What lay in the log when the reading began, a page at a time, so that memory stays the same for any log. What is
- * appended meanwhile is left out: a busy log would otherwise have no end.
- */
+/** Reads in pages, so memory is bounded. Leaves out events that are appended meanwhile: a busy log would never end. */
 export async function* readLog(log: EventLog, filter: LogFilter): AsyncGenerator<RecordedEvent> {
   const [last] = await log.readAll({ direction: 'backwards', limit: 1 })
   if (last === undefined) return
@@ -27,7 +24,7 @@ export async function* readLog(log: EventLog, filter: LogFilter): AsyncGenerator
       if (event.position > last.position) return
       if (filter.type === null || event.type === filter.type) yield event
     }
-    // A page may hold nothing that was asked for; the readings that wait for the event loop go first all the same.
+    // Many pages may have no match. Waiting readings must get the event loop between them.
     await nextTurn()
   }
 }
@@ -47,10 +44,7 @@ async function* pagesOfStream(
   }
 }
 
-/**
- * The revision of the stream's first event after that position; past its last one if there is none. Positions grow with
- * revisions, so a search by halves finds it in about twenty reads among a million events.
- */
+/** Binary search: positions grow with revisions. Returns the last revision + 1 if no event comes after `position`. */
 const firstRevisionAfter = async (log: EventLog, stream: string, position: number): Promise<number> => {
   const [first] = await log.read(stream, { limit: 1 })
   const [last] = await log.read(stream, { direction: 'backwards', limit: 1 })
@@ -66,7 +60,7 @@ const firstRevisionAfter = async (log: EventLog, stream: string, position: numbe
   return low
 }
 
-/** Whoever reads the log must not find in it what could be tried offline: a hash is as good as a weak password. */
+/** An attacker can try passwords against a hash offline. */
 const secretFields: ReadonlySet<string> = new Set(['secretHash', 'passwordHash', 'linkHash', 'sessionHash'])
 
 const redacted = '[redacted]'

@@ -1,7 +1,4 @@
-/**
- * What the commands answer with: the same objects over the socket, with `--json`, and as the source of the tables for
- * people. Times are ISO 8601 with milliseconds, or `null`.
- */
+/** The answers of commands, for the socket, `--json` and tables. Times are ISO 8601 with milliseconds, or `null`. */
 import { type Static, Type } from '@sinclair/typebox'
 import { By, CellarPolicy, Limit, Role } from '../../domain/events.ts'
 import { keyStatuses } from '../../domain/key.ts'
@@ -14,14 +11,14 @@ const CellarView = Type.Object({
   title: Type.String(),
   keys: Type.Integer(),
   createdAt: Type.String(),
-  /** Times in ms; `null`: none of its own. */
+  /** Times in ms; `null`: not set. */
   policy: CellarPolicy,
 })
 export type CellarView = Static<typeof CellarView>
 
 const KeyView = Type.Object({
   id: Type.String(),
-  /** The whole key, in the answers to `key create` and `key rotate` only. */
+  /** The whole key, only in answers to `key create` and `key rotate`. */
   key: Type.Optional(Type.String()),
   cellar: Type.String(),
   label: Type.String(),
@@ -31,10 +28,10 @@ const KeyView = Type.Object({
   expiresAt: textOrNull,
   createdAt: Type.String(),
   lastUsedAt: textOrNull,
-  /** The ids of the keys that it was made to follow, and that was last made to follow it. */
+  /** Key ids. `successor`: of the last rotation. */
   predecessor: Type.Optional(Type.String()),
   successor: Type.Optional(Type.String()),
-  /** In the answer to `key rotate` only: the id of the key that was to follow, is not used yet, and does not end the old one now. */
+  /** Only in the answer to `key rotate`: the id of the unused successor that the new key replaces. */
   replaced: Type.Optional(Type.String()),
 })
 export type KeyView = Static<typeof KeyView>
@@ -42,17 +39,17 @@ export type KeyView = Static<typeof KeyView>
 const LinkView = Type.Object({ url: Type.String(), email: textOrNull, role: Role, expiresAt: Type.String() })
 export type LinkView = Static<typeof LinkView>
 
-/** `role` and `addedAt` are of the account: `null` before there is one, and once access was taken away. */
+/** `role` and `addedAt` are `null` for an invitation, and after access was removed. */
 const OperatorView = Type.Object({
   email: Type.String(),
   role: Type.Union([Role, Type.Null()]),
   addedAt: textOrNull,
-  /** In `operator list`, of who has no account but an open link. Its role is no one's yet, so it does not stand in `role`. */
+  /** Only in `operator list`, for a person with an open link and no account. */
   invitation: Type.Optional(Type.Object({ role: Role, expiresAt: Type.String() })),
 })
 export type OperatorView = Static<typeof OperatorView>
 
-/** An event as it lies in the log, secrets and their hashes redacted. `position` is opaque, so it is a string. */
+/** Secrets and their hashes are redacted. `position` is opaque, so it is a string. */
 const EventView = Type.Object({
   position: Type.String(),
   stream: Type.String(),
@@ -65,7 +62,6 @@ const EventView = Type.Object({
 })
 export type EventView = Static<typeof EventView>
 
-/** One event of a key's history, in words. */
 const HistoryView = Type.Object({
   position: Type.String(),
   stream: Type.String(),
@@ -74,13 +70,13 @@ const HistoryView = Type.Object({
   recordedAt: Type.String(),
   by: By,
   changes: Type.Array(Type.String()),
-  /** What the key was right after the event, and why. */
+  /** Right after the event. */
   status: KeyStatus,
   reason: Type.String(),
 })
 export type HistoryView = Static<typeof HistoryView>
 
-/** What a key was at one instant, and why. `status` is `null` before it was created. */
+/** `status` is `null` before the key was created. */
 const StateView = Type.Object({
   key: Type.String(),
   at: Type.String(),
@@ -100,5 +96,4 @@ export const Line = Type.Union([
 ])
 export type Line = Static<typeof Line>
 
-/** Ms as ISO 8601 with milliseconds. */
 export const isoOf = (ms: number): string => new Date(ms).toISOString()

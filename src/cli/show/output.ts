@@ -1,15 +1,14 @@
 import { visibleText } from '../../hidden-characters.ts'
 import { progressLineMs, progressRedrawMs } from '../../limits.ts'
 
-/** Where a command's result goes. `write` waits while the reader is slow, so that a large log needs no large memory. */
+/** stdout. `write` waits for a slow reader, so a large log needs little memory. */
 export type Output = {
-  /** @throws ReaderGone once the reader has closed the pipe (`| head`). */
+  /** @throws ReaderGone if the reader closed the pipe (`| head`). */
   write(text: string): Promise<void>
-  /** Resolves when all that was written has left the process. */
   flush(): Promise<void>
 }
 
-/** Not a failure: whoever reads has seen enough. */
+/** Not a failure: the reader has seen enough. */
 export class ReaderGone extends Error {
   override readonly name = 'ReaderGone'
 }
@@ -23,7 +22,7 @@ export const createOutput = (stream: NodeJS.WriteStream): Output => {
   }
   stream.on('drain', wake)
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    failure = error.code === 'EPIPE' ? new ReaderGone('Cannot write the result: its reader has gone') : error
+    failure = error.code === 'EPIPE' ? new ReaderGone('Cannot write the result: the reader closed the pipe') : error
     wake()
   })
   const assertFit = (): void => {
@@ -44,17 +43,17 @@ export const createOutput = (stream: NodeJS.WriteStream): Output => {
   }
 }
 
-/** A line that says how far a long command is; on stderr, so that stdout stays the result's. */
+/** On stderr: stdout is only for the result. */
 export type Progress = {
-  /** Shows the newest line, if it is time for one. */
+  /** Drops the line if the last one is too recent. */
   show(line: string): void
-  /** Shows the last line, whatever the time, and ends it. */
+  /** Always shows the line. */
   end(line: string): void
 }
 
 export type Screen = { readonly isTTY?: boolean; write(text: string): unknown }
 
-/** On a terminal one line is drawn over and over; elsewhere (a file, CI) a line every few seconds is enough. */
+/** A terminal gets one line that is redrawn. A file or CI gets a line every few seconds. */
 export const createProgress = (screen: Screen, now: () => number): Progress => {
   const isTerminal = screen.isTTY === true
   const everyMs = isTerminal ? progressRedrawMs : progressLineMs

@@ -8,7 +8,7 @@ import type { CellarView, EventView, HistoryView, KeyView, Line, LinkView, Opera
 /** The one line of `--json`. */
 export const jsonText = (line: Line): string => visibleJson(line.value)
 
-/** An event of the log on one line: there is no widest column until the log ends, so this is no table. */
+/** Not a table: the widest cell is unknown until the log ends. */
 export const eventText = (event: EventView): string =>
   [
     visibleText(event.position).padStart(8),
@@ -80,7 +80,7 @@ export const stateText = (state: StateView): string =>
 export const operatorFields = ({ email, role, addedAt }: OperatorView): string =>
   formatFields([
     ['email', email],
-    ['role', role ?? 'none: access is taken away'],
+    ['role', role ?? 'none: access was removed'],
     ['added', addedAt ?? '-'],
   ])
 
@@ -113,7 +113,7 @@ const byText = (by: By): string => {
 
 const limitText = (limit: Limit): string => `${limit.readings}/${limit.windowMs / 1_000}`
 
-/** Rows of text under a head, aligned by the width that a terminal gives each character. */
+/** Aligns by the width of each character on a terminal. */
 export const formatTable = (head: readonly string[], rows: readonly (readonly string[])[]): string => {
   const cells = [head, ...rows].map((row) => row.map(visibleText))
   const widths = head.map((_, column) => Math.max(...cells.map((row) => Bun.stringWidth(row[column] ?? ''))))
@@ -125,7 +125,6 @@ export const formatTable = (head: readonly string[], rows: readonly (readonly st
   return cells.map(line).join('\n')
 }
 
-/** `name  value` lines, names aligned. */
 export const formatFields = (fields: readonly (readonly [name: string, value: string])[]): string => {
   const width = Math.max(...fields.map(([name]) => name.length))
   return fields.map(([name, value]) => `${name.padEnd(width)}  ${visibleText(value)}`).join('\n')

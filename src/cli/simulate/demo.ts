@@ -3,12 +3,11 @@ import { newTally, runDevices } from './simulated-devices.ts'
 
 export type DemoOptions = {
   readonly core: Core
-  /** Where the service listens, as this machine reaches it. */
   readonly url: string
 }
 
 export type Demo = {
-  /** Resolves when the last post under way has been answered. */
+  /** Resolves after the answer to the last request. */
   stop(): Promise<void>
 }
 
@@ -16,9 +15,9 @@ const cellar = 'demo-cellar'
 const label = 'Demo devices'
 
 /**
- * Lets simulated devices post to this very service. The text of a key exists only once, so each start makes a key of its
- * own, kept in memory only, and revokes the one of the start before.
- * @throws Error if the store refuses.
+ * Simulated devices post to this service. Each start creates its own key and revokes the earlier one, because the text of
+ * a key is stored nowhere.
+ * @throws Error if the key is refused.
  */
 export const startDemo = async ({ core, url }: DemoOptions): Promise<Demo> => {
   const asker: Asker = { by: { kind: 'system' }, requestId: core.entropy.uuid() }
@@ -27,9 +26,9 @@ export const startDemo = async ({ core, url }: DemoOptions): Promise<Demo> => {
   }
   for (const old of core.projections.keys.ofCellar(cellar)) {
     if (old.created.by.kind !== 'system' || old.revoked !== null) continue
-    await core.keys.revoke(old.keyId, 'The demo was started again, with a new key', asker)
+    await core.keys.revoke(old.keyId, 'The demo started again with a new key', asker)
   }
-  const note = 'Made by "serve --demo". Its devices are simulated; the next start of the demo revokes it.'
+  const note = 'Created by "serve --demo" for simulated devices. The next start of the demo revokes this key.'
   const created = await core.keys.create({ cellar, label, note, limit: null, expiresAt: null }, asker)
   if (!created.ok) throw new Error(`Cannot start the demo: its key was refused (${created.refusal.kind})`)
 

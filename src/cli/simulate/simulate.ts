@@ -10,7 +10,7 @@ export type SimulateOptions = {
   readonly devices: number
   readonly ratePerSecond: number
   readonly batch: number
-  /** `null`: until it is interrupted. */
+  /** `null`: until interrupted. */
   readonly durationMs: number | null
   readonly interrupted: AbortSignal
   readonly progress: Progress
@@ -25,7 +25,6 @@ export type Simulated = {
   readonly seconds: number
 }
 
-/** Lets devices post until the time is over, and says how it went. */
 export const simulate = async (
   options: SimulateOptions,
 ): Promise<{ readonly exitCode: ExitCode; readonly message: string | null; readonly result: Simulated }> => {
@@ -57,7 +56,7 @@ const endOf = (tally: Tally, url: string): { readonly exitCode: ExitCode; readon
   if (tally.refused.size > 0 || tally.unanswered > 0) {
     return {
       exitCode: exitCodes.refused,
-      message: `Not every reading was accepted; the last fault: ${tally.lastFault}`,
+      message: `Some readings were not accepted. The last fault: ${tally.lastFault}`,
     }
   }
   return { exitCode: exitCodes.done, message: null }

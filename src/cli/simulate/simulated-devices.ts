@@ -1,7 +1,4 @@
-/**
- * Simulated devices: each sits in a rack, has a few sensors, and posts one reading after the other over real HTTP, or
- * collects them for a batch, as a device would. A newcomer's dashboard comes alive with them, and a limit or an alarm can be tried without hardware.
- */
+/** Simulated devices fill the dashboard and test limits without hardware. Each posts over real HTTP. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { messageOf } from '../../domain/error-message.ts'
 import { simulatedPostMsMax } from '../../limits.ts'
@@ -11,13 +8,12 @@ export type DevicesOptions = {
   readonly key: string
   readonly cellar: string
   readonly devices: number
-  /** Readings per second of all devices together. */
+  /** Of all devices together. */
   readonly ratePerSecond: number
-  /** How many readings a device collects for one request; 1 posts each by itself. */
+  /** Readings in one request. 1: single readings. */
   readonly batch: number
-  /** Ends them. */
   readonly stop: AbortSignal
-  /** The service is our own, on this machine, behind a certificate that names another host. */
+  /** For the demo: the certificate of the own service names another host. */
   readonly trustAnyCertificate?: boolean
   /** From 0 to 1. */
   random(): number
@@ -26,17 +22,15 @@ export type DevicesOptions = {
 
 export type Tally = {
   accepted: number
-  /** Readings by code of their refusal, or its status where it has none. */
+  /** Readings by the code of their refusal, or else its status. */
   readonly refused: Map<string, number>
-  /** Readings without an answer. */
   unanswered: number
-  /** The last reason for it. */
   lastFault: string | null
 }
 
 export const newTally = (): Tally => ({ accepted: 0, refused: new Map(), unanswered: 0, lastFault: null })
 
-/** Resolves when all have stopped. The tally is kept current meanwhile. */
+/** Resolves when all devices have stopped. Updates `tally` all the time. */
 export const runDevices = async (options: DevicesOptions, tally: Tally): Promise<void> => {
   const pauseMs = (options.devices / options.ratePerSecond) * 1_000
   const devices = Array.from({ length: options.devices }, (_, index) => runDevice(options, tally, { index, pauseMs }))
@@ -55,7 +49,7 @@ const runDevice = async (
   { index, pauseMs }: { readonly index: number; readonly pauseMs: number },
 ): Promise<void> => {
   const rack = `rack-${String(index + 1).padStart(2, '0')}`
-  // Spread over the pause, so that devices started together do not post together for ever.
+  // Spread over the pause: devices must not all post at the same time.
   let nextAtMs = options.now() + options.random() * pauseMs
   let collected: object[] = []
   for (let count = index; ; count++) {
@@ -68,15 +62,15 @@ const runDevice = async (
     const isFull = collected.length === options.batch
     const retryAfterMs = isFull ? await post(collected, options, tally) : 0
     if (isFull) collected = []
-    // A device that is late, because answers take long, does not make up for it in a burst.
+    // After slow answers, a late device does not catch up in a burst.
     nextAtMs = Math.max(nextAtMs + pauseMs, options.now() + retryAfterMs)
   }
 }
 
-/** The contract's form: whole seconds, UTC. */
+/** Whole seconds, UTC. */
 const timestampOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
-/** False: stopped meanwhile. */
+/** False: stopped. */
 const waitUntil = async (atMs: number, { stop, now }: DevicesOptions): Promise<boolean> => {
   try {
     await wait(Math.max(0, atMs - now()), undefined, { signal: stop })
@@ -87,7 +81,7 @@ const waitUntil = async (atMs: number, { stop, now }: DevicesOptions): Promise<b
   }
 }
 
-/** Posts and counts; answers how long the service asks to be left alone. */
+/** Returns the ms of `Retry-After`. */
 const post = async (readings: readonly object[], options: DevicesOptions, tally: Tally): Promise<number> => {
   const isBatch = options.batch > 1
   let response: Response
@@ -96,9 +90,9 @@ const post = async (readings: readonly object[], options: DevicesOptions, tally:
       method: 'POST',
       headers: { 'Content-Type': 'application/json', 'X-API-Key': options.key },
       body: JSON.stringify(isBatch ? { readings } : readings[0]),
-      // It would send the key to wherever the redirect leads.
+      // A redirect would send the key to another host.
       redirect: 'error',
-      // A post under way is let finish when the devices stop: its reading may be stored already.
+      // Not `stop`: the reading of an open request may be stored already.
       signal: AbortSignal.timeout(simulatedPostMsMax),
       ...(options.trustAnyCertificate === true ? { tls: { rejectUnauthorized: false } } : {}),
     })
@@ -115,7 +109,7 @@ const post = async (readings: readonly object[], options: DevicesOptions, tally:
   return Number(response.headers.get('Retry-After') ?? 0) * 1_000
 }
 
-/** What a batch's answer says of its readings that are not stored. */
+/** The refused readings of a batch. */
 const rejectedOf = (answer: unknown): readonly unknown[] => {
   const errors = fieldOf(answer, 'errors')
   return Array.isArray(errors) ? errors : []
