@@ -2,7 +2,7 @@ import { expect } from 'bun:test'
 import type { RecordedEvent } from '../../src/domain/events.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
 
-/** What both a `Response` and a raw answer can be looked at as. */
+/** A `Response` or a raw answer. */
 export type Answer = { readonly status: number; readonly body: string; header(name: string): string | null }
 
 export const answerOf = async (response: Response): Promise<Answer> => ({
@@ -11,7 +11,6 @@ export const answerOf = async (response: Response): Promise<Answer> => ({
   header: (name) => response.headers.get(name),
 })
 
-/** No cache may keep an answer, and no browser may guess its type. */
 const expectGuarded = (answer: Answer): void => {
   expect(answer.header('X-Content-Type-Options')).toBe('nosniff')
   expect(answer.header('Cache-Control')).toBe('no-store')
@@ -19,7 +18,7 @@ const expectGuarded = (answer: Answer): void => {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** The documented body of a refusal (docs/contract.md, "One reading"), with nothing else in it; answers its text. */
+/** Checks the whole body (docs/contract.md, "One reading"). Returns its text. */
 export const expectRefusal = (answer: Answer, status: number, code: string): string => {
   const body: unknown = JSON.parse(answer.body)
   expect({ status: answer.status, body }).toEqual({
@@ -33,7 +32,7 @@ export const expectRefusal = (answer: Answer, status: number, code: string): str
   return Reflect.get(Object(body), 'error')
 }
 
-/** One of the contract's three, byte for byte (sections 5 and 7). */
+/** Byte for byte (docs/contract.md, sections 5 and 7). */
 export const expectUnauthorized = (answer: Answer, error: string): void => {
   expect(answer.status).toBe(401)
   expect(answer.body).toBe(`{"error":"${error}","status":401}`)
@@ -57,7 +56,7 @@ export type BatchBody = {
   readonly errors: readonly { readonly index: number; readonly code: string; readonly error: string }[]
 }
 
-/** The documented body of a batch (docs/contract.md, "Many readings"), of one that is refused with `code` too. */
+/** The body has nothing else (docs/contract.md, "Many readings"). */
 export const expectBatch = (answer: Answer, status: 200 | 207 | 400): BatchBody => {
   const body: BatchBody = JSON.parse(answer.body)
   expect({ status: answer.status, body }).toEqual({
@@ -86,7 +85,7 @@ export const expectBatch = (answer: Answer, status: 200 | 207 | 400): BatchBody 
   return body
 }
 
-/** The contract's success body and nothing else in it (section 4.1). */
+/** The body has nothing else (docs/contract.md, section 4.1). */
 export const expectAccepted = (answer: Answer): void => {
   expect({ status: answer.status, body: JSON.parse(answer.body) }).toEqual({
     status: 200,
@@ -101,7 +100,7 @@ export const expectAccepted = (answer: Answer): void => {
   expectGuarded(answer)
 }
 
-/** Every accepted reading in the log, in its order: at most as many as a page holds. */
+/** In log order, at most one page. */
 export const acceptedReadings = async (log: EventLog): Promise<readonly RecordedEvent<'ReadingAccepted'>[]> => {
   const events = await log.readAll({ limit: 1_000 })
   expect(events.length).toBeLessThan(1_000)

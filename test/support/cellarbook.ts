@@ -1,4 +1,4 @@
-/** The program itself, as a process: what a person types, and what a supervisor runs. */
+/** Runs the program as a process. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,8 +8,8 @@ export const root = join(import.meta.dir, '../..')
 const main = join(root, 'src/main.ts')
 
 /**
- * Nothing of the shell that runs the tests reaches the program, but what a program needs. Who names a data folder finds its
- * log on the engine that the stories run on; who names the engine too (`''`: the embedded one), there.
+ * Without the variables of the shell. With a `DATA_DIR` and no `EVENTSTORE_URL`, the log is on the engine of the
+ * stories. An empty `EVENTSTORE_URL` means the embedded log.
  */
 export const environmentOf = (more: Readonly<Record<string, string>>): Record<string, string> => ({
   PATH: process.env['PATH'] ?? '',
@@ -23,11 +23,9 @@ export type Ran = {
   readonly exitCode: number
   readonly stdout: string
   readonly stderr: string
-  /** stdout as JSON lines. */
   readonly lines: readonly Record<string, unknown>[]
 }
 
-/** Runs one command to its end. */
 export const cellarbook = async (
   words: readonly string[],
   environment: Readonly<Record<string, string>> = {},
@@ -64,25 +62,24 @@ export type ServiceProcess = {
   readonly url: string
   readonly processId: number
   readonly exited: Promise<number>
-  /** What came so far. */
   stdout(): string
   stderr(): string
-  /** Resolves at the first match, or with `null` when the process has ended without one. */
+  /** `null`: the process ended without a match. */
   untilStdout(pattern: RegExp): Promise<RegExpExecArray | null>
   untilStderr(pattern: RegExp): Promise<RegExpExecArray | null>
   signal(signal: NodeJS.Signals): void
-  /** SIGTERM, and the exit code. */
+  /** Sends SIGTERM. Resolves with the exit code. */
   stop(): Promise<number>
 }
 
 export type ProcessOptions = {
   readonly words?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
-  /** Where the program lies. Default: here. */
+  /** Its folder. Default: this checkout. */
   readonly program?: string
 }
 
-/** Starts the service and resolves once it listens. */
+/** Resolves when the service listens. */
 export const startProcess = async (
   dataDir: string,
   { words = [], environment = {}, program = root }: ProcessOptions = {},
@@ -114,7 +111,7 @@ export const startProcess = async (
   }
 }
 
-/** Starts processes for a test file, and kills those that it has left running. */
+/** `killAll` kills the processes that a test left. */
 export const startedProcesses = () => {
   const running: ServiceProcess[] = []
   return {
@@ -132,7 +129,7 @@ export const startedProcesses = () => {
   }
 }
 
-/** Keeps what a stream says. `until` resolves at the first match, or with `null` at the end. */
+/** `until` resolves with `null` at the end of the stream. */
 export const gather = (stream: ReadableStream<Uint8Array>) => {
   let text = ''
   let look = (): void => {}
@@ -165,7 +162,6 @@ export const newFolder = (): Folder => {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-/** The text in that field of a JSON line. */
 export const textOf = (line: Readonly<Record<string, unknown>> | undefined, field: string): string => {
   const value = line?.[field]
   if (typeof value !== 'string') throw new Error(`no text in "${field}" of ${JSON.stringify(line)}`)

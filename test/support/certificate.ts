@@ -1,6 +1,6 @@
 /**
- * A certificate for 127.0.0.1 and localhost that signs itself, as PEM, and its key: made here, since a bare machine has no openssl, and
- * one that lay in the tree would run out one day. RFC 5280, section 4.1, in DER.
+ * A self-signed certificate for 127.0.0.1 and localhost (RFC 5280, section 4.1, in DER). A stored one would expire, and
+ * a machine may have no openssl.
  */
 import { generateKeyPairSync, sign } from 'node:crypto'
 
@@ -39,7 +39,7 @@ export const selfSigned = (kind: 'ec' | 'rsa' = 'ec'): Certificate => {
 const tagged = (tag: number, ...parts: readonly Buffer[]): Buffer => {
   const content = Buffer.concat(parts)
   const { length } = content
-  // Short form below 128 bytes; else the number of bytes that the length takes, and these.
+  // Short form below 128 bytes. The long form begins with the number of its length bytes.
   const lengthBytes = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
   return Buffer.concat([Buffer.from([tag, ...lengthBytes]), content])
 }
@@ -57,5 +57,5 @@ const time = (ms: number): Buffer => {
 }
 
 const ecdsaWithSha256 = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02))
-/** Its parameters are a NULL, which ECDSA has none of. */
+/** RSA needs NULL parameters; ECDSA has none. */
 const rsaWithSha256 = sequence(oid(0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0b), Buffer.from([0x05, 0x00]))

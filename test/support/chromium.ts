@@ -1,6 +1,6 @@
 import { type Browser, chromium } from 'playwright-core'
 
-/** The system's Chromium, without a screen, and without anything of its own to say on the network. */
+/** Without a window and without its own network requests. */
 export const launchChromium = (): Promise<Browser> =>
   chromium.launch({
     executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',

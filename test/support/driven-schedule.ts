@@ -1,15 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Schedule } from '../../src/actors/schedule.ts'
 
-/** Timers that only a test lets go off. The end of a turn is the event loop's own. */
+/** Timers that only a test fires. */
 export type DrivenSchedule = Schedule & {
-  /** How much time has passed, in ms. */
   readonly nowMs: number
-  /** Everything that can happen without a timer has happened. */
+  /** Resolves when nothing more happens without a timer. */
   quiet(): Promise<void>
-  /** Lets that much time pass, timer by timer. */
+  /** Fires the timers one by one. */
   advance(ms: number): Promise<void>
-  /** Lets time pass until the promise settles: at most `msMax`, then it throws. */
+  /** @throws after `msMax`. */
   until<T>(promise: Promise<T>, msMax?: number): Promise<T>
 }
 
@@ -23,7 +22,7 @@ export const drivenSchedule = (): DrivenSchedule => {
   const quiet = async (): Promise<void> => {
     do await turn()
     while (soon > 0)
-    // What that turn resolved may have come to rest only in the next.
+    // Some promises settle only in the next turn.
     await turn()
     if (soon > 0) await quiet()
   }

@@ -3,13 +3,11 @@ import { testPassword } from './test-operators.ts'
 
 /** A hasher that accepts `testPassword` for any hash. It answers only when a test says so. */
 export type HeldHasher = PasswordHasher & {
-  /** The passwords in the order in which they were begun. */
+  /** In order of their start. */
   readonly begun: readonly string[]
-  /** How many are under way. */
   readonly underWay: number
-  /** Ends the hash that is under way. */
   endOne(): void
-  /** Ends it, and lets every later one end immediately. */
+  /** Later ones then end immediately. */
   endAll(): void
 }
 

@@ -1,6 +1,6 @@
 import type { KegLatest, KegName, Projections } from '../../projections/queries.ts'
 
-/** Names of the kegs that are found, all without words; in one go, as no page asks for them. */
+/** All names at once; pages ask for less. */
 export const kegNamesOf = (
   { readings }: Pick<Projections, 'readings'>,
   cellar: string,
@@ -13,6 +13,5 @@ export const kegNamesOf = (
   }
 }
 
-/** All kegs of a cellar. */
 export const kegsOf = (projections: Pick<Projections, 'readings'>, cellar: string): readonly KegLatest[] =>
   projections.readings.kegs(cellar, kegNamesOf(projections, cellar))

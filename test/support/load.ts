@@ -1,4 +1,4 @@
-/** Devices that post as fast as they are answered, and write down what they were told: the only honest record of it. */
+/** Devices post as fast as they get answers, and record each answer. */
 export type Acknowledged = { readonly value: number; readonly receipt: string }
 
 export type Refused = {
@@ -10,17 +10,14 @@ export type Refused = {
 
 export type Load = {
   readonly acknowledged: readonly Acknowledged[]
-  /** Every answer that was no 200. */
+  /** All answers but 200. */
   readonly refused: readonly Refused[]
-  /** Values whose post got no answer, with the reason. */
   readonly unanswered: readonly { readonly value: number; readonly code: string }[]
-  /** Resolves once so many readings have been acknowledged in all. */
   untilAcknowledged(count: number): Promise<void>
-  /** Resolves once so many have been refused in all. */
   untilRefused(count: number): Promise<void>
-  /** Resolves when every device has had the answer to its last post. */
+  /** Resolves after the last answer. */
   stop(): Promise<void>
-  /** Resolves when every device has given up: each stops at its first post that finds nobody. */
+  /** A device ends when it cannot reach the service. */
   readonly ended: Promise<void>
 }
 
@@ -29,9 +26,9 @@ export type LoadOptions = {
   readonly key: string
   readonly cellar: string
   readonly devices: number
-  /** The next value: each reading has one of its own, by which it is found in the log. */
+  /** Each reading has its own value, so a test finds it in the log. */
   nextValue(): number
-  /** How long a device waits after a refusal. Default: not at all. */
+  /** Default: 0. */
   readonly pauseAfterRefusalMs?: number
 }
 

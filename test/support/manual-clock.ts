@@ -1,8 +1,7 @@
 import type { MachineClock } from '../../src/clock.ts'
 
 /**
- * A clock that a test moves. Starts at 2026-03-01T12:00:00.000Z. Forwards it is time that passes, but for `leap`, which sets
- * the clock alone; backwards it is always set.
+ * Starts at 2026-03-01T12:00:00.000Z. `leap` sets only the clock. Every other step forwards also counts as passed time.
  */
 export type ManualClock = MachineClock & { set(ms: number): void; advance(ms: number): void; leap(ms: number): void }
 

@@ -1,6 +1,6 @@
 /**
- * By how much a count grows at most between two looks, until the promise settles. A turn of the event loop has one look. Work
- * that is done once in each turn may come before or after it, so it gives two at most.
+ * The largest growth of the count in one turn of the event loop, until the promise settles. Work that runs once in each
+ * turn may run before or after the check, so it gives up to two.
  */
 export const mostInOneTurn = async (count: () => number, until: Promise<unknown>): Promise<number> => {
   let most = 0

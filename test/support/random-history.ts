@@ -8,7 +8,6 @@ const keyIds = ['k1', 'k2', 'k3'] as const
 const cellars = ['c', 'Ü\u{1F377}'] as const
 const emails = ['ada@example.org', 'Bob@example.org'] as const
 
-/** On time, older, with a fraction, with nanoseconds, in another year, ahead of time. */
 const timestamps = [
   '2026-03-01T12:00:00Z',
   '2026-03-01T11:59:59Z',
@@ -18,7 +17,6 @@ const timestamps = [
   '9999-12-31T23:59:59Z',
 ] as const
 
-/** One step: what happens, and to which of a few things. */
 type Step = { readonly what: number; readonly whom: number; readonly which: number; readonly hard: boolean }
 
 const step = fc.record({
@@ -28,7 +26,7 @@ const step = fc.record({
   hard: fc.boolean(),
 })
 
-/** Logs in which everything happens, in any order that the domain allows; most of it is readings. */
+/** Every kind of event in any allowed order; most are readings. */
 export const randomHistory = (stepsMax = 120): fc.Arbitrary<readonly RecordedEvent[]> =>
   fc.array(step, { maxLength: stepsMax, size: 'max' }).map((steps) => {
     const recorder = begun()
@@ -37,7 +35,7 @@ export const randomHistory = (stepsMax = 120): fc.Arbitrary<readonly RecordedEve
     return recorder.events
   })
 
-/** Cellars, keys and operators that the steps are about. */
+/** The cellars, keys and operators of the steps. */
 const begun = (): Recorder => {
   const recorder = new Recorder(noon)
   recorder.record('cellarbook-log', { type: 'LogCreated', data: { logId: 'log-1' } })
@@ -57,14 +55,14 @@ const begun = (): Recorder => {
   return recorder
 }
 
-/** Keys whose readings ended, and the streams of operators whose access was taken away. */
+/** `removed`: streams of operators. */
 type Ended = { readonly sealed: Set<string>; readonly removed: Set<string> }
 
 const take = (recorder: Recorder, one: Step, { sealed, removed }: Ended): void => {
   const keyId = keyIds[one.whom] ?? 'k1'
   const stream = streamOf(one, keyId)
   if (stream.startsWith('readings-') && sealed.has(keyId)) return
-  // Who was removed does nothing before a link let them in again.
+  // A removed operator does nothing until a link restores access.
   const isBack = removed.has(stream) && one.what >= 12 && removed.delete(stream)
   const draft = isBack ? addedAgain(one) : draftOf(one)
   if (draft.type === 'ReadingsSealed') sealed.add(keyId)
@@ -140,7 +138,7 @@ const keyChange = (which: number, at: number): Draft => {
   return { type: 'KeyLimitChanged', data: { limit: { readings: which, windowMs: 60_000 } } }
 }
 
-/** Few racks and kegs, so that they meet again; a few values, so that some are repeats. */
+/** Few names and values, so that some readings are duplicates. */
 const reading = (which: number, { cellar, what }: { readonly cellar: string; readonly what: number }): Draft => ({
   type: 'ReadingAccepted',
   data: {

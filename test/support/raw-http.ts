@@ -1,27 +1,22 @@
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 
-/**
- * HTTP as bytes on a socket, for what a well-behaved client never sends: a header twice, no `Host`, half a body, a body that
- * never ends.
- */
+/** HTTP as bytes, for requests that no client library sends: a repeated header, no `Host`, an unfinished body. */
 export type RawAnswer = {
   readonly status: number
-  /** Names in lower case; a header sent twice is joined with `, `. */
+  /** Names in lower case. A repeated header is joined with `, `. */
   readonly headers: ReadonlyMap<string, string>
   readonly body: string
 }
 
 export type RawConnection = {
-  /** Resolves when the bytes are handed to the system; an error of the socket shows in `answers`. */
+  /** Never rejects: `answers` reports an error of the socket. */
   send(text: string | Uint8Array): Promise<void>
-  /** Waits for so many answers in all, or fewer if the server closes first. */
+  /** Returns fewer if the server closes first. */
   answers(count: number): Promise<readonly RawAnswer[]>
-  /** All that has come so far, for an answer that does not end. */
+  /** For answers that do not end. */
   received(): string
-  /** Resolves once the server has closed the connection. */
   readonly closed: Promise<void>
-  /** Breaks the connection off. */
   drop(): void
 }
 
@@ -34,7 +29,7 @@ export const rawConnect = async (url: string): Promise<RawConnection> => {
     received = Buffer.concat([received, chunk])
     wake()
   })
-  // A server may close while we still send; what it answered before that is what a test looks at.
+  // A server may close while the test still sends. Its earlier answers count.
   socket.on('error', () => {})
   const closed = new Promise<void>((resolve) => {
     socket.on('close', () => {
@@ -60,7 +55,7 @@ export const rawConnect = async (url: string): Promise<RawConnection> => {
   }
 }
 
-/** One conversation: sends all of it, waits for so many answers, breaks the connection off. */
+/** Sends everything, waits for `count` answers, and closes. */
 export const rawExchange = async (url: string, text: string | Uint8Array, count = 1): Promise<readonly RawAnswer[]> => {
   const connection = await rawConnect(url)
   await connection.send(text)
@@ -69,7 +64,7 @@ export const rawExchange = async (url: string, text: string | Uint8Array, count 
   return answers
 }
 
-/** Over https it asks for no certificate in particular: what is sent is what is tested. */
+/** Accepts every certificate. */
 const opened = ({ protocol, hostname, port }: URL): Promise<Socket> =>
   new Promise((resolve, reject) => {
     const address = { host: hostname, port: Number(port) }
@@ -105,7 +100,7 @@ const parseAnswers = (bytes: Buffer): readonly RawAnswer[] => {
   return answers
 }
 
-/** The first answer of a connection. @throws if the server closes before it. */
+/** @throws if the server closes first. */
 export const onlyAnswer = async (connection: RawConnection): Promise<RawAnswer> => {
   const [answer] = await connection.answers(1)
   if (answer === undefined) throw new Error('closed without an answer')

@@ -2,7 +2,7 @@ import type { By, EventData, EventType, RecordedEvent } from '../../src/domain/e
 
 export type Draft = { [K in EventType]: { readonly type: K; readonly data: EventData<K> } }[EventType]
 
-/** Records drafts as a log would: a revision in each stream, a position over all. One second lies between any two. */
+/** Numbers drafts like a log, one second apart. */
 export class Recorder {
   readonly events: RecordedEvent[] = []
   readonly #revisions = new Map<string, number>()

@@ -1,6 +1,6 @@
 import type { Entropy } from '../../src/entropy.ts'
 
-/** Chance from a seed (mulberry32): the same seed gives the same ids. */
+/** mulberry32: the same seed gives the same ids. */
 export const seededEntropy = (seed = 1): Entropy => {
   let state = seed >>> 0
   const next = (): number => {

@@ -3,8 +3,8 @@ import type { RecordedEvent } from '../../src/domain/events.ts'
 import { kegsOf } from './kegs-of.ts'
 
 /**
- * All that can be asked of projections at `now`, as one plain value, so that two of them can be compared. `events` are those
- * that were folded: sessions and links are only found by hashes, which stand there.
+ * All answers of the projections at `now`, for comparisons. `events` are the folded events: sessions and links are
+ * found only by their hashes.
  */
 export const snapshotOf = (
   { position, cellars, keys, readings, operators }: Projections,

@@ -7,7 +7,6 @@ export const testPassword = 'twelve chars and more'
 
 export const emailOf: Readonly<Record<Role, string>> = { admin: 'ada@example.org', auditor: 'otto@example.org' }
 
-/** Where a sign-in of a test comes from. */
 export const fromSomewhere: SignInFrom = {
   address: '203.0.113.5',
   browser: 'Firefox 128 on Linux',
@@ -15,10 +14,7 @@ export const fromSomewhere: SignInFrom = {
   sessionSecret: null,
 }
 
-/**
- * Begins a log with an admin and an auditor. Their passwords are hashed at the lowest cost, since the true one is half a
- * second of a busy machine for each test.
- */
+/** Appends an admin and an auditor. Their hashes have the lowest cost: a real one takes half a second. */
 export const addOperators = async (log: EventLog, nowMs: number): Promise<void> => {
   for (const role of ['admin', 'auditor'] as const) await addOperator(log, nowMs, { email: emailOf[role], role })
 }

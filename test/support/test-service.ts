@@ -25,7 +25,6 @@ import { until } from './until.ts'
 export const testCellar = 'wine-berlin'
 export const testAsker: Asker = { by: { kind: 'cli' }, requestId: 'test' }
 
-/** A reading that breaks no rule. */
 export const validReading = {
   cellar: testCellar,
   rack: 'rack-17',
@@ -35,31 +34,31 @@ export const validReading = {
 }
 
 export type ServiceOptions = {
-  /** Default: an empty one. Whoever gives one closes it. */
+  /** Default: an empty log. The test closes its own log. */
   readonly log?: EventLog
   readonly clock?: ManualClock
   readonly seed?: number
-  /** Default: an empty one in memory. Whoever gives one closes it. */
+  /** Default: an empty one in memory. The test closes its own. */
   readonly idempotency?: RepeatsIndex
-  /** Puts something between the routes and the actors: for what can't be brought about otherwise. */
+  /** For states that are hard to reach. */
   readonly wrapCore?: (core: Core) => Core
-  /** How browsers reach it. Default: straight, and by loopback only. */
+  /** Default: directly, on loopback only. */
   readonly web?: Partial<WebConfig>
-  /** When actors do what is deferred. Default: by the process's own timers. */
+  /** Default: system timers. */
   readonly schedule?: Schedule
-  /** How passwords are hashed. Default: as in production. */
+  /** Default: as in production. */
   readonly passwordHasher?: PasswordHasher
-  /** How new passwords are judged. Default: they are compared with names only, which takes no time. */
+  /** Default: compares with names only, which is fast. */
   readonly passwordJudge?: PasswordJudge
-  /** When live pages are pushed. Default: by the process's own timers. */
+  /** Default: system timers. */
   readonly liveSchedule?: Schedule
-  /** When sums of refusals and of errors are written. Default: by the process's own timers. */
+  /** Default: system timers. */
   readonly lineSchedule?: Schedule
-  /** When unfinished bodies are looked at. Default: by the process's own timers. */
+  /** Default: system timers. */
   readonly bodySchedule?: Schedule
-  /** By which the rendering of live pages is measured. Default: the manual clock, so that rendering takes no time. */
+  /** Default: the manual clock, so rendering takes no time. */
   readonly livePassedMs?: () => number
-  /** Default: whichever is free. */
+  /** Default: a free port. */
   readonly port?: number
   /** Default: plain http. */
   readonly tls?: Certificate
@@ -71,7 +70,7 @@ export type LoggedLine = {
   readonly facts: object
 }
 
-/** The real app on a real socket, on an empty log unless another is given, with time and chance in the test's hand. */
+/** The real app on a real socket. The test controls time and chance. */
 export type Service = {
   readonly url: string
   readonly core: Core
@@ -80,24 +79,22 @@ export type Service = {
   readonly lines: readonly LoggedLine[]
   readonly traces: Traces
   readonly live: LivePages
-  /** What the requests of devices have made it do. */
   readonly work: Readonly<IngestWork>
   readonly bodies: UnfinishedBodies
   readonly app: App
   readonly server: Bun.Server<unknown>
-  /** Why it refuses readings, or soon may. */
   reasons(): readonly Reason[]
-  /** Makes the cellar too, if it is not there. */
+  /** Creates the cellar if it is missing. */
   createKey(options?: Partial<NewKey>): Promise<{ readonly key: string; readonly keyId: string }>
-  /** Posts a reading; a string goes out as it is. `headers` add to and override the usual ones. */
+  /** A string is sent as it is. `headers` override the defaults. */
   post(body: unknown, key: string | null, headers?: Readonly<Record<string, string>>): Promise<Response>
-  /** Posts `{"readings":[…]}`; a string goes out as it is. */
+  /** Sends `{"readings":[…]}`; a string is sent as it is. */
   postBatch(
     readings: readonly unknown[] | string | Uint8Array<ArrayBuffer>,
     key: string | null,
     headers?: Readonly<Record<string, string>>,
   ): Promise<Response>
-  /** Resolves once pages can show so many readings of that key: the log may tell of one a moment after its answer. */
+  /** Projections may fold a reading shortly after its answer. */
   untilFolded(keyId: string, accepted: number): Promise<void>
   stop(): Promise<void>
 }

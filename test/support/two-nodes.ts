@@ -19,16 +19,15 @@ export const asker: Asker = { by: { kind: 'cli' }, requestId: 'request' }
 export const cellar = 'wine-berlin'
 export const reading = { cellar, rack: 'rack-1', keg: 'temperature', value: 21.5, timestamp: '2026-03-01T12:00:00Z' }
 
-/** One service node on a log that others share: its own faults, its own lag, its own timers. */
+/** A node on a shared log, with its own faults, lag and timers. */
 export type TestNode = {
   readonly core: OpenCore
   readonly faults: FaultyLog
   readonly late: LateLog
   readonly schedule: DrivenSchedule
   readonly bugs: readonly unknown[]
-  /** What it has said of the times of events. */
   readonly times: readonly TimesTold[]
-  /** Posts that many readings at once. Their ids are new. */
+  /** With new ids. */
   post(keyId: string, count?: number): Promise<readonly Awaited<ReturnType<OpenCore['keys']['accept']>>[]>
 }
 
@@ -39,7 +38,7 @@ type NodeOptions = {
   readonly checkpoints?: CheckpointStore
 }
 
-/** Nodes on one log, under one clock. */
+/** Nodes on one log with one clock. */
 export class Cluster {
   readonly log: EventLog = createMemoryLog()
   readonly clock: ManualClock = manualClock()
@@ -47,8 +46,8 @@ export class Cluster {
   #seeds = 0
 
   /**
-   * `clock`: the node's own; default: the cluster's. `skewMs`: what it differs from that. `idempotency`: its index, or none; default: an empty one. `checkpoints`:
-   * default: none. `log`: how it sees the cluster's.
+   * `clock`, `log`: default: the cluster's. `skewMs`: added to the clock. `idempotency`: default: an empty index.
+   * `checkpoints`: default: none.
    */
   async open(options: NodeOptions = {}, log: EventLog = this.log): Promise<TestNode> {
     const { skewMs = 0, clock: machine = this.clock, idempotency = createMemoryRepeatsIndex(), checkpoints } = options
@@ -84,7 +83,7 @@ export class Cluster {
     }
   }
 
-  /** A UUID. It counts in the front, as the readings of a batch count from it in the back. */
+  /** Counts in the first digits: ids of a batch count in the last ones. */
   newId(): string {
     this.#ids += 1
     return `${this.#ids.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`
@@ -100,7 +99,6 @@ export class Cluster {
     }
   }
 
-  /** The key's events and its readings' events, each in order. */
   async streams(keyId: string): Promise<{ key: readonly RecordedEvent[]; readings: readonly RecordedEvent[] }> {
     const all = await this.all()
     return {
@@ -110,7 +108,6 @@ export class Cluster {
   }
 }
 
-/** A new key in a new cellar. */
 export const makeTestKey = async (
   node: TestNode,
   options: { readonly limit?: Limit; readonly expiresAt?: number } = {},

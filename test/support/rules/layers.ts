@@ -1,6 +1,6 @@
 /**
- * The rules of ARCHITECTURE.md, "The house", as a function of a file's path and text, so that a made-up file can prove that
- * each of them is able to fail. The syntax tree is asked, not the text: a word in a comment or in a string breaks no rule.
+ * The rules of ARCHITECTURE.md, "The house". They take a path and a text, so a test can break each rule with an
+ * invented file. They check the syntax tree, so words in comments and strings break no rule.
  */
 import { dirname, join, normalize } from 'node:path'
 import ts from 'typescript'
@@ -28,7 +28,7 @@ type Layer =
   | 'projections'
   | 'views'
 
-/** The first that fits. `words` is what the command line takes from HTTP: the sentences for a refusal. */
+/** The first match counts. `words`: the refusal texts that the command line takes from HTTP. */
 const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/(main|service|open-log|health|listen)\.ts$/, 'start'],
   [/^src\/app\.ts$/, 'app'],
@@ -53,7 +53,7 @@ const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
 
 export const layerOf = (path: string): Layer | null => layers.find(([pattern]) => pattern.test(path))?.[1] ?? null
 
-/** Whose code a layer may call, besides its own. */
+/** The layers whose code a layer may call. */
 const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
   start: 'everything',
   app: ['http', 'words'],
@@ -76,7 +76,7 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
   views: ['characters'],
 }
 
-/** Whose types it may name besides. Time and chance are types everywhere but at the start, where they become real. */
+/** The layers whose types it may also name. All may name the types of time and chance. */
 const mayName: Readonly<Partial<Record<Layer, readonly Layer[]>>> = {
   app: ['actors', 'domain', 'projections'],
   log: ['parameters'],
@@ -101,7 +101,7 @@ const packages: Readonly<Partial<Record<Layer, RegExp>>> = {
   views: /^@kitajs\/html$/,
 }
 
-/** Layers that take time and chance as parameters, and wait for nothing. */
+/** Without clock, chance, `await` and I/O. */
 const pureLayers: readonly Layer[] = ['bytes', 'domain', 'projections', 'views', 'limits', 'characters']
 
 const impureGlobals = new Set([
@@ -123,7 +123,7 @@ const impureGlobals = new Set([
 const pureMembersOfBun = new Set(['SHA256', 'CryptoHasher', 'hash'])
 const pureNamesOfNodeCrypto = new Set(['timingSafeEqual', 'createHash', 'hash'])
 
-/** They do something when they are imported, because that is how a process, and a thread, begins. */
+/** Entry points of a process or a thread. */
 const beginners = new Set([
   'src/main.ts',
   'src/log/sqlite/commit-thread.ts',
@@ -131,7 +131,7 @@ const beginners = new Set([
   'src/password-judge/judge-thread.ts',
 ])
 
-/** What a file breaks, each as `rule: what` with its line; empty if nothing. */
+/** Each violation as `rule: what` with its line. */
 export const violationsOf = (path: string, text: string): readonly string[] => {
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true)
   const found: string[] = []
@@ -153,7 +153,7 @@ export const violationsOf = (path: string, text: string): readonly string[] => {
 
 type Report = (node: ts.Node, what: string) => void
 
-/** What holds for tests and benches too. */
+/** The rules that also hold for tests and benches. */
 export const judgeText = (path: string, text: string): readonly string[] => {
   const found: string[] = []
   const lines = text.split('\n')
@@ -161,7 +161,7 @@ export const judgeText = (path: string, text: string): readonly string[] => {
     if (/\b(?:TO|FIX)(?:DO|ME)\b|\bX{3}\b/.test(line)) found.push(`${path}:${index + 1} leaves work undone`)
   }
   const count = lines.length - 1
-  // `limits.ts` is a list: it holds every bound there is.
+  // `limits.ts` is a list of every bound.
   if (/^(src|projections|views)\//.test(path) && path !== 'src/limits.ts' && count > linesMax) {
     found.push(`${path}:1 has ${count} lines: the most is ${linesMax}`)
   }
@@ -234,7 +234,7 @@ const namedFrom = (node: ts.ImportSpecifier): string => {
   return ts.isStringLiteral(moduleSpecifier) ? moduleSpecifier.text : ''
 }
 
-/** Whether the identifier stands for a value, not for a member, a type or a name that is just being made. */
+/** False for members, types and declarations. */
 const isReference = (node: ts.Identifier): boolean => {
   const { parent } = node
   if (ts.isPropertyAccessExpression(parent)) return parent.expression === node
@@ -250,7 +250,7 @@ const isReference = (node: ts.Identifier): boolean => {
   return !(isNamed && parent.name === node)
 }
 
-/** Importing a file defines things and does nothing. */
+/** An import must have no side effects. */
 const judgeAtImport = (statement: ts.Statement, report: Report): void => {
   const defines =
     ts.isImportDeclaration(statement) ||
@@ -271,7 +271,7 @@ const judgeAtImport = (statement: ts.Statement, report: Report): void => {
   }
 }
 
-/** A loop that assigns elements of a table, which the file made just before, and nothing else. */
+/** A loop that only fills a table of its own file. */
 const fillsTable = (statement: ts.Statement): boolean =>
   ts.isForOfStatement(statement) &&
   ts.isExpressionStatement(statement.statement) &&
@@ -280,7 +280,7 @@ const fillsTable = (statement: ts.Statement): boolean =>
   ts.isElementAccessExpression(statement.statement.expression.left) &&
   ts.isIdentifier(statement.statement.expression.right)
 
-/** `status: 429` and the like: what a refusal's status is stands in `problem.ts`, and pages have theirs. */
+/** Only `problem.ts` may have the status of a refusal, for instance `status: 429`. Pages have their own. */
 const judgeStatus = (node: ts.Node, report: Report): void => {
   if (!ts.isPropertyAssignment(node) || !ts.isIdentifier(node.name) || node.name.text !== 'status') return
   if (ts.isNumericLiteral(node.initializer) && Number(node.initializer.text) >= 400) {
