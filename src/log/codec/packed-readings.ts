@@ -12,8 +12,8 @@
  *     8 bytes   value, IEEE 754, lowest byte first.
  *     varint    timestamp, seconds after `recordedAt`; text if `timestampIsText`: not in the contract's own form.
  *     text      if `hasMetadata`: metadata as JSON; otherwise see `usualMetadata`.
- *     bytes     if `hasFirstIdempotency`: the idempotency key in version 1 (`packed-idempotency.ts`); if `hasIdempotency`: with its
- *               version.
+ *     bytes     if `hasFirstIdempotency`: the idempotency key in version 1 (`packed-idempotency.ts`); if `hasIdempotency`:
+ *               with its version.
  *
  * Stream, revision, position and the first `recordedAt` are columns of the row.
  */
@@ -81,14 +81,14 @@ const pack = (reading: ReadingToPack, row: Row): void => {
   const isContractForm = data.timestamp.length === contractTimestampChars
   const instantMs = isContractForm ? parseTimestamp(data.timestamp) : 'form'
   const isUsual = isOfBatch || isUsualMetadata(metadata, row.keyId, reading.id)
-  const keyed = isUsual ? metadata.idempotency : undefined
+  const idempotency = isUsual ? metadata.idempotency : undefined
   writer.byte(
     (movedOnMs === 0 ? 0 : flags.movedOn) |
       (id === null && !isOfBatch ? flags.idIsText : 0) |
       (typeof instantMs === 'string' ? flags.timestampIsText : 0) |
       (isUsual ? 0 : flags.hasMetadata) |
       (isOfBatch ? flags.isOfBatch : 0) |
-      (keyed === undefined ? 0 : flags.hasIdempotency),
+      (idempotency === undefined ? 0 : flags.hasIdempotency),
   )
   if (movedOnMs !== 0) writer.signedVarint(movedOnMs)
   if (id !== null) writer.bytes(id)
@@ -100,7 +100,7 @@ const pack = (reading: ReadingToPack, row: Row): void => {
   if (typeof instantMs === 'string') writeText(writer, data.timestamp)
   else writer.signedVarint(instantMs / 1_000 - secondsOf(reading.recordedAt))
   if (!isUsual) writeText(writer, JSON.stringify(storedMetadata(metadata)))
-  if (keyed !== undefined) writeIdempotency(writer, keyed)
+  if (idempotency !== undefined) writeIdempotency(writer, idempotency)
   row.recordedAt = reading.recordedAt
   if (isOfBatch) row.ofRequest += 1
   else {

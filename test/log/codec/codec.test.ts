@@ -343,8 +343,11 @@ describe('the codec', () => {
   test('takes 66 bytes more for a reading with an idempotency key', () => {
     const single = reading('readings-one')
     const idempotency = { keyHash: '0a'.repeat(32), bodyHash: 'b0'.repeat(32), batch: null }
-    const keyed = { ...single, metadata: { ...single.metadata, idempotency } }
-    expect([single, keyed].map((event) => codec.encode('readings-one', [event])[0]?.bytes)).toEqual([63, 63 + 66])
+    const withIdempotency = { ...single, metadata: { ...single.metadata, idempotency } }
+    expect([single, withIdempotency].map((event) => codec.encode('readings-one', [event])[0]?.bytes)).toEqual([
+      63,
+      63 + 66,
+    ])
   })
 
   test('refuses every row of readings with a byte too few or too many', () => {
@@ -353,8 +356,8 @@ describe('the codec', () => {
     const refusals = { kind: 'judgement' as const, rejected: 999, rules: 1, atMs: startMs, bounds }
     const batch = { accepted: 1, refusals }
     const idempotency = { keyHash: '0a'.repeat(32), bodyHash: 'b0'.repeat(32), batch }
-    const keyed = { ...plain, metadata: { ...plain.metadata, idempotency } }
-    const [row] = rowsOf('readings-one', [keyed, reading('readings-one', { timestamp: 'noon' })])
+    const withIdempotency = { ...plain, metadata: { ...plain.metadata, idempotency } }
+    const [row] = rowsOf('readings-one', [withIdempotency, reading('readings-one', { timestamp: 'noon' })])
     if (row === undefined || typeof row.body === 'string') throw new Error('readings were not packed')
     const { body } = row
     for (let length = 0; length < body.length; length++) {
