@@ -1,7 +1,6 @@
 import { median } from './figures.ts'
 import { type WrkResult, wrk } from './load/wrk.ts'
 
-/** One of those that are compared: where it listens, what it is sent, and what came out so far. */
 export type Contender = {
   readonly name: string
   readonly url: string
@@ -13,12 +12,12 @@ export type Contender = {
 
 export type Rounds = { readonly rounds: number; readonly seconds: number }
 
-/** The engine compiles what is hot for so long. */
+/** The engine compiles the hot code in this time. */
 const warmUpSeconds = 10
 
 /**
- * Measures all of them in one run, taking turns within each round, so that a noisy machine is noisy for all of them.
- * @throws when a request was refused: a figure with failures in it is not a figure.
+ * Contenders take turns within each round, so noise of the machine hits all of them. @throws if a request was refused:
+ * then the figure means nothing.
  */
 export const takeTurns = async (
   contenders: readonly Contender[],
@@ -37,7 +36,7 @@ const measure = async (contender: Contender, connections: number, seconds: numbe
   return result
 }
 
-/** The median of the rounds' ratios: both sides of one ratio were measured within seconds of each other. */
+/** The median of the ratios of the rounds. Both sides of one ratio were measured within seconds. */
 export const ratioPerRound = <Run>(
   runs: readonly Run[],
   baseRuns: readonly Run[],

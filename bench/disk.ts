@@ -12,8 +12,8 @@ import { benchFolder, startService } from './servers.ts'
 const keys = 100
 
 /**
- * Bytes on disk per reading, over all files of the data folder after the log was closed. The harshest shape is every
- * reading in an append of its own; the kinder one joins 16, as a busy key does by itself.
+ * Bytes on disk per reading, in all files after the log was closed. The worst case has one reading in each append. The
+ * better one has 16, as a busy key does by itself.
  */
 export const benchDisk = async (readings: number): Promise<void> => {
   const rows: string[][] = []
@@ -70,9 +70,9 @@ const reading = (key: number, index: number): NewEvent<'ReadingAccepted'> => {
 }
 
 /**
- * Bytes on disk for a batch of one valid item and 999 invalid ones, each with an `Idempotency-Key` of its own. No request
- * stores less and is refused more. Counts all files of the data folder after the service has ended, since its WALs are copied
- * then. The files of an empty service are not subtracted.
+ * Bytes on disk for a batch of one valid and 999 invalid items with an `Idempotency-Key`. No request stores less and is
+ * refused more. Counts all files after the service ended and copied its WALs. The files of an empty service are not
+ * subtracted.
  */
 export const benchRefusedOnDisk = async (requests: number): Promise<void> => {
   const service = await startService(1)

@@ -13,8 +13,8 @@ const keys = 10_000
 const eventsPerKey = 100
 
 /**
- * From the start of the process until `/readyz` says yes, on an EventStoreDB with a million key events and no checkpoint,
- * against the official client in a process of its own that reads the same events from the same server. They take turns.
+ * The time to `/readyz` with a million key events in EventStoreDB and no checkpoint. The official client reads the same
+ * events in turn, in its own process.
  */
 export const benchEventStoreStart = async (url: string | undefined, rounds: number): Promise<void> => {
   if (url === undefined) throw new Error('Cannot measure: say which server by --url esdb://…')
@@ -46,7 +46,7 @@ const fill = async (url: string, prefix: string): Promise<void> => {
   await log.close()
 }
 
-/** Appends the same events again, as an actor does, when the store is slower than the log waits for it. */
+/** Repeats an append when the store misses the deadline of the log. */
 const patientWith = (log: EventLog): EventLog => ({
   append: async (stream, expected, events) => {
     for (;;) {
@@ -86,7 +86,7 @@ const readBare = async (url: string, prefix: string): Promise<void> => {
   if ((await child.exited) !== 0) throw new Error('Cannot compare: the bare client has failed')
 }
 
-/** In a data folder that is empty. */
+/** With an empty data folder. */
 const start = async (url: string, prefix: string): Promise<number> => {
   const dataDir = benchFolder()
   try {

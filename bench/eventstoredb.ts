@@ -42,9 +42,8 @@ const loads: readonly Load[] = [
 const warmUpSeconds = 3
 
 /**
- * The service on an EventStoreDB against the official client by itself on the same server: as many that post, over as many
- * streams, the same events; what is posted while an append is out goes out together in the next. They take turns within
- * each round. Everything goes under a prefix of its own and stays there.
+ * Compares the service on EventStoreDB with the official client alone: same server, streams, events and number of
+ * posters. They take turns within each round. All events stay under their own prefix.
  */
 export const benchEventStore = async (url: string | undefined, options: Rounds): Promise<void> => {
   if (url === undefined) throw new Error('Cannot measure: say which server by --url esdb://…')

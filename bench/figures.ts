@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The middle value; of an even number the lower middle, so that it is one that was measured. */
+/** For an even number the lower middle: a value that was measured. */
 export const median = (values: readonly number[]): number => {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted[Math.floor((sorted.length - 1) / 2)]
@@ -9,14 +9,13 @@ export const median = (values: readonly number[]): number => {
   return middle
 }
 
-/** The value that so many in a hundred do not exceed. */
 export const percentile = (values: readonly number[], percent: number): number => {
   const value = values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil((values.length * percent) / 100) - 1)]
   if (value === undefined) throw new Error('Cannot take a percentile of nothing')
   return value
 }
 
-/** Rows of a Markdown table under a heading row, columns padded to one width. */
+/** A Markdown table; the first row is its head. */
 export const table = (rows: readonly (readonly string[])[]): string => {
   const columns = rows[0]?.length ?? 0
   const widths = Array.from({ length: columns }, (_, column) =>
@@ -28,6 +27,5 @@ export const table = (rows: readonly (readonly string[])[]): string => {
   return rows.flatMap((row, index) => (index === 0 ? [line(row), rule] : [line(row)])).join('\n')
 }
 
-/** Of all files in a folder. */
 export const folderBytes = (folder: string): number =>
   readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)

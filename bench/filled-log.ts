@@ -5,15 +5,14 @@ import { systemEntropy } from '../src/entropy.ts'
 import type { EventLog } from '../src/log/event-log.ts'
 import { ensureLogCreated } from '../src/log/log-identity.ts'
 
-/** Keys share cellars of a hundred, and post to ten kegs each: 10,000 of them have 100 cellars and 100,000 kegs. */
+/** 10,000 keys have 100 cellars and 100,000 kegs. */
 const keysPerCellar = 100
 const kegsPerKey = 10
 const appendsAtOnce = 400
 
-/** A key that works, and the last revision of its readings. */
+/** With the last revision of its readings. */
 export type FilledKey = { readonly key: string; readonly keyId: string; readonly cellar: string; revision: number }
 
-/** Fills an empty log through the port with cellars and keys. */
 export const fillKeys = async (log: EventLog, count: number): Promise<readonly FilledKey[]> => {
   await ensureLogCreated(log, { now: Date.now }, systemEntropy)
   const keys: FilledKey[] = []
@@ -27,7 +26,7 @@ export const fillKeys = async (log: EventLog, count: number): Promise<readonly F
   return keys
 }
 
-/** Appends that many readings, the keys taking turns, twenty in an append: two to each keg of a key. */
+/** The keys take turns with appends of twenty readings, two for each keg. */
 export const fillReadings = async (log: EventLog, keys: readonly FilledKey[], readings: number): Promise<void> => {
   const perAppend = 20
   for (let written = 0; written < readings; ) {
@@ -46,7 +45,7 @@ const append = async (log: EventLog, key: FilledKey, events: readonly NewEvent[]
   if (outcome !== 'written') throw new Error(`Cannot fill the log: an append was answered with ${outcome}`)
 }
 
-/** The reading that a key posts in its turn with that number; `of` is the key's number among all. */
+/** `of`: the number of the key. `turn`: the number of its reading. */
 export const readingOf = (cellar: string, of: number, turn: number, timestamp: string) => ({
   cellar,
   rack: `rack-${of}`,
@@ -55,7 +54,6 @@ export const readingOf = (cellar: string, of: number, turn: number, timestamp: s
   timestamp,
 })
 
-/** Now, as the contract writes it. */
 export const timestampNow = (): string => `${new Date().toISOString().slice(0, 19)}Z`
 
 const readingsOf = ({ keyId, cellar, revision }: FilledKey, of: number, count: number): readonly NewEvent[] => {
@@ -69,7 +67,7 @@ const readingsOf = ({ keyId, cellar, revision }: FilledKey, of: number, count: n
   })
 }
 
-/** More events of keys that are there, so many in an append: the service writes one. */
+/** `perAppend` events in each append; the service writes one. */
 export const fillKeyEvents = async (
   log: EventLog,
   keys: readonly FilledKey[],

@@ -12,8 +12,8 @@ const keys = 1_000
 const askedAtOnce = 256
 
 /**
- * The cost of a reading as the log grows: through the actors of 1,000 keys into the embedded log, each of 256 readings that
- * are asked for at once by another key. A row tells of the readings since the row before.
+ * The cost of a reading as the embedded log grows. 1,000 keys post 256 readings at a time, each from another key. A row
+ * covers the readings since the row before.
  */
 export const benchGrowth = async (readings: number): Promise<void> => {
   const dataDir = benchFolder()

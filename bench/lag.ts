@@ -14,10 +14,7 @@ const warmUpSeconds = 3
 
 type Round = { readonly topPerSecond: number; readonly load: PacedResult; readonly lag: Lag }
 
-/**
- * How late the service's event loop comes to what is due while single readings come evenly, at 0.7 of the rate that it has
- * just shown at the most.
- */
+/** How late the event loop runs timers at 0.7 of the highest rate of single readings. */
 export const benchLag = async ({ rounds, seconds }: Rounds): Promise<void> => {
   if (!wrkIsInstalled()) throw new Error('Cannot measure: wrk is not installed (Debian: apt-get install wrk)')
   const port = await freePort()
@@ -55,7 +52,7 @@ const topRate = async (service: BenchService, seconds: number): Promise<number> 
   return result.requestsPerSecond
 }
 
-/** Since it was last asked. */
+/** Since the last call. */
 const lagOf = async (port: number): Promise<Lag> => {
   const lag: Lag = JSON.parse(await (await fetch(`http://127.0.0.1:${port}`)).text())
   return lag

@@ -1,6 +1,6 @@
 /**
- * Where the figures of docs/measurements.md come from. `bun run bench` runs all of it; `bun run bench NAME` one part. Nothing here is
- * a test: figures depend on the machine, so they are printed and compared within one run, never asserted.
+ * Prints the figures of docs/measurements.md. `bun run bench` runs everything, `bun run bench NAME` one part. Figures
+ * depend on the machine, so they are compared within one run and never asserted.
  */
 import { cpus } from 'node:os'
 import { resolve } from 'node:path'
@@ -40,7 +40,7 @@ const roundsOr = (rounds: number, seconds: number) => ({
   seconds: Number(values.seconds ?? seconds),
 })
 const rounds = roundsOr(7, 4)
-/** Of another version of the project. */
+/** A folder with another version. */
 const checkout = values.with === undefined ? null : resolve(values.with)
 
 const parts = new Map<string, () => Promise<void>>([
@@ -80,7 +80,7 @@ for (const name of positionals) {
   process.exit(64)
 }
 console.log(`${new Date().toISOString()}, ${machine}`)
-// All of it is all that needs nothing beside it, unless that is named.
+// Without a name, runs only the parts that need nothing else.
 const needsMore = (name: string): boolean =>
   (name.startsWith('eventstoredb') && values.url === undefined) || (name === 'compare' && checkout === null)
 const isWanted = (name: string): boolean => positionals.includes(name) || (positionals.length === 0 && !needsMore(name))

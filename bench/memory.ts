@@ -10,8 +10,8 @@ const requestsAtOnce = 64
 const samplesPerMinute = 6
 
 /**
- * The memory of a service with 10,000 keys, 100,000 kegs and that many readings behind it: started from its checkpoint, and
- * then while every key posts in turn for some minutes, so that each has an actor.
+ * The memory with 10,000 keys, 100,000 kegs and many readings. Measured after a start from the checkpoint, and while
+ * every key posts for some minutes, so each has an actor.
  */
 export const benchMemory = async (readings: number, minutes: number): Promise<void> => {
   const dataDir = benchFolder()
@@ -20,7 +20,7 @@ export const benchMemory = async (readings: number, minutes: number): Promise<vo
     const filled = await fillKeys(log, keys)
     await fillReadings(log, filled, readings)
     await log.close()
-    // Its first life folds the log and leaves the checkpoint.
+    // The first run folds the log and leaves a checkpoint.
     await end((await startOn(dataDir)).child)
     const { child, url } = await startOn(dataDir)
     const rows = [sample('ready', 0, child.pid)]
@@ -43,7 +43,7 @@ const sample = (when: string, posted: number, processId: number): string[] => {
   return [when, String(posted), rss.toFixed(0), anonymous.toFixed(0)]
 }
 
-/** Each key in its turn, until then; answers how many readings that were. */
+/** All keys in turn. Returns the number of readings. */
 const post = async (url: string, filled: readonly FilledKey[], untilMs: number): Promise<number> => {
   let posted = 0
   const worker = async (): Promise<void> => {

@@ -12,7 +12,7 @@ type Colours = {
   readonly others: string
 }
 
-/** Text on ground is 4.5:1 or more in both; the bars differ in lightness too, not in hue alone. */
+/** Text has a contrast of 4.5:1 or more. Bars differ in lightness, not only in hue. */
 const schemes: ReadonlyMap<string, Colours> = new Map([
   ['light', { ground: '#ffffff', text: '#1f1a1c', faint: '#655c60', ours: '#8c1c3f', others: '#d3c8cc' }],
   ['dark', { ground: '#16121a', text: '#f2ecef', faint: '#a99fa5', ours: '#e5608a', others: '#5b5058' }],
@@ -25,7 +25,7 @@ const rowHeight = 34
 const panelTop = 44
 const panelGap = 30
 
-/** Draws `docs/figures-light.svg` and `docs/figures-dark.svg` from the figures that `bun run bench peers` measured last. */
+/** Draws `docs/figures-*.svg` from the last figures of `bun run bench peers`. */
 export const drawPicture = async (): Promise<void> => {
   const figures: PeerFigures = JSON.parse(readFileSync(join(docs, 'figures.json'), 'utf8'))
   for (const [scheme, colours] of schemes) writeFileSync(join(docs, `figures-${scheme}.svg`), picture(figures, colours))

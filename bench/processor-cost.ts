@@ -6,9 +6,8 @@ import { busyMicrosecondsBetween, busyNanosecondsOf } from './watch/process-figu
 
 export type ProcessorCost = {
   readonly rounds: number
-  /** Another version of the project. */
   readonly checkout: string
-  /** `single`, `batch`, or both if `null`. */
+  /** `single` or `batch`; `null`: both. */
   readonly what: string | null
 }
 
@@ -17,7 +16,7 @@ type Shape = {
   readonly name: string
   readonly batchReadings: number
   readonly connections: number
-  /** Of one burst: some tenths of a second. */
+  /** One burst takes some tenths of a second. */
   readonly requests: number
 }
 
@@ -28,27 +27,26 @@ const shapes: readonly Shape[] = [
 ]
 
 /**
- * Of a round. The two bursts of a pair follow each other at once, so a disturbance of the machine disturbs both. The median of
- * their ratios varied less between rounds than a ratio of medians, of means or of lower quartiles.
+ * The two bursts of a pair follow each other directly, so noise of the machine hits both. The median of their ratios
+ * varied less than ratios of medians, means or lower quartiles.
  */
 const pairsPerRound = 20
-/** A process has its own luck with memory and compiled code, so there are new ones after so many rounds. */
+/** Each process differs in memory and compiled code, so new ones start after these rounds. */
 const roundsPerProcess = 2
-/** Bursts until the engine has compiled what is hot. */
+/** The engine compiles the hot code in these bursts. */
 const warmUpBursts = 20
-/** What is done behind the last answer belongs to the burst. */
+/** Work after the last answer belongs to the burst. */
 const settleMs = 20
 const cellar = 'wine-berlin1'
 
-/** Processor time of a request, µs: of all threads of the service, and of the one with the event loop. */
+/** In µs per request. `loop`: the thread of the event loop. */
 type Cost = { readonly all: number; readonly loop: number }
-/** One burst of this checkout, and one of the other. */
 type Pair = { readonly ours: Cost; readonly theirs: Cost }
 type Round = readonly Pair[]
 
 /**
- * The processor time of a request in this checkout and in another version of the project. It counts all threads of the service,
- * with the kernel, and nothing of the load. Both services run, and only one is asked at a time.
+ * The processor time of a request, here and in another version of the project. Counts all threads of the service and
+ * the kernel, and not the load. Both services run, and one gets requests at a time.
  */
 export const benchProcessorCost = async ({ rounds, checkout, what }: ProcessorCost): Promise<void> => {
   const wanted = shapes.filter((shape) => what === null || shape.what === what)
@@ -84,7 +82,7 @@ type Measured = { readonly service: EmptyService; readonly load: StartedLoad<Bur
 type PairOptions = {
   readonly checkout: string
   readonly rounds: number
-  /** Started first. They take turns in that too. */
+  /** This alternates too. */
   readonly isOursFirst: boolean
 }
 
@@ -112,7 +110,7 @@ const measurePair = async (shape: Shape, { checkout, rounds, isOursFirst }: Pair
   return measured
 }
 
-/** ABBA: neither of the two is always the first. */
+/** ABBA: neither is always first. */
 const measureRound = async (
   shape: Shape,
   { ours, theirs }: { readonly ours: Measured; readonly theirs: Measured },
@@ -157,7 +155,7 @@ const figuresOf = (rounds: readonly Round[], figure: (cost: Cost) => number): st
   ]
 }
 
-/** Of an even number the mean of both middle values: the lower one would favour this checkout by a hundredth. */
+/** For an even number, the mean of both middle values: the lower one would favour this checkout by a hundredth. */
 const medianRatio = (ratios: readonly number[]): number => {
   const sorted = ratios.toSorted((a, b) => a - b)
   const lower = sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN
@@ -165,7 +163,7 @@ const medianRatio = (ratios: readonly number[]): number => {
   return Math.sqrt(lower * upper)
 }
 
-/** Between these two of the sorted values lies the true median, 95 times in a hundred (a sign test turned round). */
+/** The 95% confidence interval of the median (sign test). */
 const medianInterval = (sorted: readonly number[]): readonly [number, number] => {
   const { length } = sorted
   const from = Math.max(0, Math.floor((length - 1.96 * Math.sqrt(length)) / 2))

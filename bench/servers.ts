@@ -7,14 +7,14 @@ import type { Line } from '../src/cli/show/lines.ts'
 import type { Limit } from '../src/domain/events.ts'
 import { keyLimitReadingsMax } from '../src/limits.ts'
 
-/** A server in a process of its own. `stop` ends it by its process id and removes what it stored. */
+/** `stop` also removes the stored data. */
 export type BenchServer = { readonly url: string; stop(): Promise<void> }
 
 const root = join(import.meta.dir, '..')
 
 export const startBare = (): Promise<BenchServer> => startScript('bare-server.ts')
 
-/** Starts a server of `bench/` that prints its URL once it listens. */
+/** The file prints its URL when it listens. */
 export const startScript = async (file: string, env: Readonly<Record<string, string>> = {}): Promise<BenchServer> => {
   const child = Bun.spawn([process.execPath, join(root, 'bench', file)], {
     env: { ...process.env, NODE_ENV: 'production', ...env },
@@ -25,7 +25,7 @@ export const startScript = async (file: string, env: Readonly<Record<string, str
   return { url: url.replace(/\/$/, ''), stop: () => end(child) }
 }
 
-/** Beside the project and not in the system's temporary folder, which is memory on many machines: fsync costs nothing there. */
+/** Not in the temporary folder: that is often memory, where fsync is free. */
 export const benchFolder = (): string => mkdtempSync(join(root, 'bench-data-'))
 
 export type BenchService = EmptyService & {
@@ -33,18 +33,17 @@ export type BenchService = EmptyService & {
   readonly keys: readonly string[]
 }
 
-/** Where a service comes from and what it is told, if that differs from the usual. */
 export type ServiceOptions = {
   readonly env?: Readonly<Record<string, string>>
-  /** A folder with this project in another version. Default: this one. */
+  /** A folder with another version. Default: this one. */
   readonly checkout?: string
 }
 
-/** A service in an empty data folder. `ask` does what the command line would, and answers its lines. */
+/** `ask` runs an operation of the command line and returns its lines. */
 export type EmptyService = BenchServer & {
   readonly processId: number
   readonly dataDir: string
-  /** Ends it and leaves what it stored; `stop` removes that. */
+  /** Keeps the stored data, unlike `stop`. */
   end(): Promise<void>
   ask(operation: Operation): Promise<readonly Line[]>
 }
@@ -65,7 +64,7 @@ export const startEmptyService = async (options: ServiceOptions = {}): Promise<E
   }
 }
 
-/** The key's text. Default limit: one that no load can reach. */
+/** Returns the key. The default limit is out of reach for any load. */
 export const createKey = async (
   service: EmptyService,
   cellar: string,
@@ -77,8 +76,8 @@ export const createKey = async (
 }
 
 /**
- * The service as it is sold, in an empty folder, in production mode, with `keyCount` keys whose limit the load can't
- * reach; on the embedded log, unless `env` names another.
+ * The service in production mode, in an empty folder, with keys whose limit the load cannot reach. `env` can name
+ * another log.
  */
 export const startService = async (
   keyCount: number,
@@ -92,7 +91,7 @@ export const startService = async (
   return { ...service, cellar, keys }
 }
 
-/** What `bun start` of that checkout sets for the engine's heap. */
+/** The heap settings of `bun start` in that checkout. */
 const heapSettingsOf = (checkout: string): Record<string, string> => {
   const settings: Record<string, string> = {}
   const text = readFileSync(join(checkout, 'package.json'), 'utf8')
@@ -100,7 +99,7 @@ const heapSettingsOf = (checkout: string): Record<string, string> => {
   return settings
 }
 
-/** The service on that data folder, in production mode, once it is ready. */
+/** Resolves when the service is ready. */
 export const startOn = async (
   dataDir: string,
   { env = {}, checkout = root }: ServiceOptions = {},

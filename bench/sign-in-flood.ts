@@ -9,18 +9,17 @@ const connections = 128
 const email = 'ada@example.org'
 const password = 'twelve chars and more'
 const adminAddress = '192.0.2.1'
-/** The admin signs in this often, and waits this long for an answer to count as in time. */
+/** Interval between sign-ins, and the longest wait that counts as in time. */
 const everyMs = 500
 const targetMs = 2_000
 
 type Way = {
   readonly name: string
   readonly addresses: readonly string[]
-  /** From a browser with an open session; else from a new one. */
+  /** From a browser with an open session. */
   readonly isKnown: boolean
 }
 
-/** Each attempt from another /64. */
 const oneSite = Array.from({ length: networks }, (_, at) => `2001:db8:1:${at.toString(16)}::1`)
 const manyNetworks = Array.from({ length: 64 }, (_, at) => `198.51.100.${at + 1}`)
 const manySites = Array.from({ length: networks }, (_, at) => `2001:db9:${at.toString(16)}::1`)
@@ -33,7 +32,7 @@ const ways: readonly Way[] = [
   { name: '5,200 networks of /48', addresses: manySites, isKnown: true },
 ]
 
-/** How long an admin takes to sign in while strangers guess passwords of accounts that do not exist. */
+/** The time that an admin needs to sign in while strangers guess passwords of unknown accounts. */
 export const benchSignInFlood = async (seconds: number, { checkout }: ServiceOptions): Promise<void> => {
   const rows: string[][] = []
   for (const way of ways) rows.push(await measure(way, seconds, checkout === undefined ? {} : { checkout }))
@@ -74,7 +73,6 @@ const startAttackers = async (
         addresses,
       })
 
-/** Makes the admin by a link, as a person would. */
 const firstSession = async (service: EmptyService): Promise<string> => {
   const [line] = await service.ask({ op: 'issue_link', email, role: 'admin' })
   if (line?.kind !== 'link') throw new Error('Cannot prepare the service: it made no link')
@@ -94,7 +92,7 @@ const firstSession = async (service: EmptyService): Promise<string> => {
 
 type Own = { readonly tookMs: readonly number[]; readonly refused: readonly number[] }
 
-/** Begins with the flood. A sign-in under way at the end is waited for. */
+/** Waits for an open sign-in at the end. */
 const signInAgain = async (url: string, cookie: string, { startMs, endMs }: Times): Promise<Own> => {
   const tookMs: number[] = []
   const refused: number[] = []

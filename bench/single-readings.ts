@@ -7,8 +7,8 @@ import { type BenchService, startBare, startService } from './servers.ts'
 const connectionCounts = [64, 256] as const
 
 /**
- * Single readings against a bare `Bun.serve`. One key is the kindest case (everything joins one append), 64 keys the
- * harshest.
+ * Single readings, compared with a bare `Bun.serve`. One key is the best case: all readings join one append. 64 keys
+ * are the worst.
  */
 export const benchSingleReadings = async (options: Rounds): Promise<void> => {
   if (!wrkIsInstalled()) throw new Error('Cannot measure: wrk is not installed (Debian: apt-get install wrk)')
@@ -32,7 +32,7 @@ const contendersAt = (bareUrl: string, service: BenchService): readonly Contende
   { ...singleReadings(service), name: 'Cellarbook, 64 keys' },
 ]
 
-/** One reading a request, from all keys in turn. */
+/** Uses all keys in turn. */
 export const singleReadings = ({ url, cellar, keys }: BenchService): Omit<Contender, 'name'> => ({
   url,
   script: join(import.meta.dir, 'load/ingest-load.lua'),

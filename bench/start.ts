@@ -11,8 +11,8 @@ const keys = 10_000
 const keyEvents = 1_000_000
 
 /**
- * From the start of the process until `/readyz` says yes: on a log of that many readings, with its checkpoint and without,
- * and on one of a million key events without.
+ * The time to `/readyz` with many readings, with and without a checkpoint. Also with a million key events and no
+ * checkpoint.
  */
 export const benchStart = async (readings: number, rounds: number): Promise<void> => {
   const dataDir = benchFolder()
@@ -55,7 +55,7 @@ const fill = async (dataDir: string, fillLog: (log: EventLog) => Promise<void>):
   await log.close()
 }
 
-/** Each life leaves a checkpoint when it ends. */
+/** Each run leaves a checkpoint. */
 const startAgain = async (dataDir: string, rounds: number, { mustForget = false } = {}): Promise<readonly Start[]> => {
   const runs: Start[] = []
   for (let round = 0; round < rounds; round += 1) {

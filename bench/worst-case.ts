@@ -5,11 +5,11 @@ import { benchLoopHolds, type HeldLoop } from './watch/loop-holds.ts'
 export type WorstCase = {
   readonly rounds: number
   readonly seconds: number
-  /** `loop` or `neighbours`, or a part of a neighbour's name; `null`: everything. */
+  /** `loop`, `neighbours` or a part of a neighbour's name; `null`: all. */
   readonly what: string | null
 }
 
-/** What the worst requests cost the event loop, and what the devices of others notice of them. */
+/** The cost of the worst requests for the event loop and for other devices. */
 export const benchWorstCase = async ({ rounds, seconds, what }: WorstCase, options: ServiceOptions): Promise<void> => {
   const held: readonly HeldLoop[] = what === null || what === 'loop' ? await benchLoopHolds(rounds, options) : []
   if (what === 'loop') return

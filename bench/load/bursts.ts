@@ -1,16 +1,16 @@
-/** Sends so many requests over connections that are kept, each connection its next one as soon as it is answered. */
+/** Each kept connection sends its next request after an answer. */
 import { AnswerReader, serveLoad } from './load-process.ts'
 
 export type Bursts = {
   readonly url: string
   readonly key: string
   readonly cellar: string
-  /** 0: one reading a request, and no batch. */
+  /** 0: single readings. */
   readonly batchReadings: number
   readonly connections: number
 }
 
-/** How many requests. */
+/** Number of requests. */
 export type Burst = number
 
 type Connection = { readonly next: () => void }

@@ -1,22 +1,21 @@
-/** Connections that send the same request again as soon as they are answered. */
+/** Each connection repeats the same request after each answer. */
 import { AnswerReader, type Answers, serveLoad, type Times, untilInstant } from './load-process.ts'
 
 export type Flood = {
   readonly url: string
   readonly path: string
-  /** Connections take them in turn. */
+  /** Used in turn. */
   readonly keys: readonly string[]
-  /** Base64 of the body as it is sent. */
+  /** Base64. */
   readonly body: string
   readonly isPacked: boolean
-  /** With an `Idempotency-Key` of its own in each request. */
+  /** Each request has its own `Idempotency-Key`. */
   readonly isKeyed: boolean
   readonly connections: number
 }
 
 export type FloodResult = { readonly perSecond: number; readonly answers: Answers }
 
-/** Between two tries to connect. */
 const reconnectMs = 10
 
 const run = async (flood: Flood, { startMs, endMs }: Times): Promise<FloodResult> => {
@@ -34,7 +33,7 @@ const run = async (flood: Flood, { startMs, endMs }: Times): Promise<FloodResult
     let hasAnswer = false
     const push = (socket: Bun.Socket<undefined>): void => {
       unsent = unsent.subarray(Math.max(0, socket.write(unsent)))
-      // An answer may come before all of the request was sent; the next request has to wait for the rest.
+      // An answer may come before the whole request was sent. The next request waits for the rest.
       if (unsent.length === 0 && hasAnswer) next(socket)
     }
     const next = (socket: Bun.Socket<undefined>): void => {
@@ -72,7 +71,6 @@ const run = async (flood: Flood, { startMs, endMs }: Times): Promise<FloodResult
   return { perSecond: (answered * 1_000) / (endMs - startMs), answers }
 }
 
-/** The bytes of one request after another. */
 const requests = ({ path, isPacked, isKeyed }: Flood, key: string, body: Buffer): (() => Buffer) => {
   const head = [
     `POST ${path} HTTP/1.1`,

@@ -1,18 +1,18 @@
-/** Operators who watch live pages: signs in as people do, with as many sessions as it is told, and opens streams in each. */
+/** Signs in operators through the real forms, and opens live streams in each session. */
 import { type Answers, serveLoad, type Times, untilInstant } from './load-process.ts'
 
 export type LiveViewers = {
   readonly url: string
-  /** One-time links, one for each operator; sessions are shared out among them. */
+  /** One for each operator. Sessions are shared out among operators. */
   readonly links: readonly { readonly url: string; readonly email: string }[]
   readonly sessions: number
-  /** Of each session, so many; session and stream say which page. */
+  /** By session, then by stream. */
   readonly paths: readonly (readonly string[])[]
 }
 
 export type LiveViewersResult = {
   readonly openAtEnd: number
-  /** Of the requests for a stream. */
+  /** For streams only. */
   readonly answers: Answers
   readonly pushesPerSecond: number
   readonly mebibytesPerSecond: number
@@ -31,7 +31,7 @@ const prepare = async ({ url, links, sessions, paths }: LiveViewers) => {
   return (times: Times): Promise<LiveViewersResult> => watch(url, { cookies, paths }, times)
 }
 
-/** Opens a page, fills in its form, sends it, and answers the cookie of the session that it began. */
+/** Returns the cookie of the new session. */
 const submit = async (url: string, fields: Readonly<Record<string, string>>): Promise<string> => {
   const page = await fetch(url)
   const token = /name="_csrf" value="([^"]+)"/.exec(await page.text())?.[1] ?? ''

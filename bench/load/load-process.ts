@@ -1,21 +1,20 @@
 /**
- * A load in a process of its own, so that it does not share the event loop with the service or with another load. It prepares, says
- * so, is told when to begin, and prints its result as one line of JSON. What it is told holds keys, so it comes by the standard input.
+ * Runs a load in its own process, so that it shares no event loop with the service. The process prepares, reports that,
+ * waits for orders and prints its result as one line of JSON. Options have keys, so they go through stdin.
  */
 import { join } from 'node:path'
 
-/** Instants as `Date.now` tells them: all processes of one machine have the same. */
+/** Of `Date.now`, which all processes share. */
 export type Times = { readonly startMs: number; readonly endMs: number }
 
 export type StartedLoad<Order, Result> = {
-  /** Has it do one more thing. */
   ask(order: Order): Promise<Result>
-  /** Has it do its only thing. */
+  /** For a load with one order. */
   askOnce(order: Order): Promise<Result>
   stop(): Promise<void>
 }
 
-/** Starts a load of `bench/`, and resolves once it is prepared. */
+/** Resolves when the load is prepared. */
 export const startLoad = async <Options, Order, Result>(
   file: string,
   options: Options,
@@ -53,7 +52,7 @@ export const startLoad = async <Options, Order, Result>(
   }
 }
 
-/** The other side: what a file of `bench/` that is a load does, until nobody can ask it any more. */
+/** Runs in the process of the load until stdin ends. */
 export const serveLoad = async <Options, Order, Result>(
   prepare: (options: Options) => Promise<(order: Order) => Promise<Result>>,
 ): Promise<never> => {
@@ -81,10 +80,10 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
 
 export const untilInstant = (ms: number): Promise<void> => Bun.sleep(Math.max(0, ms - Date.now()))
 
-/** Answers by status; `closed` counts connections that ended without one. */
+/** By status. `closed`: connections that ended without an answer. */
 export type Answers = Readonly<Record<string, number>>
 
-/** Counts answers of one connection as their bytes come in, one answer at a time. */
+/** Counts the answers of one connection from their bytes. */
 export class AnswerReader {
   readonly #onAnswer: (status: string) => void
   #head = ''

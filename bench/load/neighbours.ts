@@ -19,33 +19,32 @@ import type { StalledBodies, StalledBodiesResult } from './stalled-bodies.ts'
 import { worstBodies } from './worst-bodies.ts'
 
 const goodPerSecond = 200
-/** Of a fleet of which 5% are bad. */
+/** 5% of the fleet. */
 const badPerSecond = goodPerSecond / 20
-/** What the good key may post, so that 200 a second are a fifth of it. */
+/** 200 readings a second are a fifth of this limit. */
 const goodLimit = { readings: 60_000, windowMs: 60_000 }
 const goodConnections = 64
 const goodCellar = 'good-cellar'
 const p99TargetMs = 25
 
-/** The good devices post alone first, so that the service is warm. */
+/** Warms up the service. */
 const aloneMs = 3_000
-/** Latencies count from so long after the neighbour began. */
+/** Latencies before this do not count. */
 const settledMs = 1_000
-/** A load that was later than this by itself has figures that are its own. */
+/** A later load measures itself. */
 const loadLateMsMax = 2
 
-/** What a neighbour did, in words, and figures for the table. */
 type Seen = { readonly perSecond: string; readonly answers: Answers; readonly note: string }
 
-/** Prepares by itself; then `run` does harm until the end. */
+/** `run` does harm until the end. */
 type Neighbour = {
   readonly name: string
   readonly prepare: (service: EmptyService) => Promise<{ run(times: Times): Promise<Seen> }>
-  /** Posts with the key of the good devices, which must not lose a reading by it. */
+  /** Uses the key of the good devices, which must lose no reading. */
   readonly sharesKey?: boolean
 }
 
-/** Requests that are tried whatever the first part has shown. */
+/** Always tried, whatever the first part has shown. */
 const alwaysTried: readonly (readonly [name: string, sentAs: string])[] = [
   ['deep: 1,048,000 times [', 'gzip'],
   ['invalid: 1 valid, 999 × invalid_body', 'plain, key'],
@@ -55,8 +54,8 @@ const alwaysTried: readonly (readonly [name: string, sentAs: string])[] = [
 const worstTried = 2
 
 /**
- * The latency of 200 readings a second of one key, beside one bad neighbour at a time. `held`: what the first part measured,
- * the worst first; its worst bodies are sent too. `only`: a part of the names of the neighbours that are tried.
+ * The latency of 200 readings a second of one key, beside one bad neighbour at a time. `held`: figures of the first
+ * part, worst first; its worst bodies are sent too. `only`: a part of the names of neighbours.
  */
 export const benchNeighbours = async (
   held: readonly HeldLoop[],
@@ -189,7 +188,7 @@ const answersText = (answers: Answers): string =>
 const floodOfOneKey = async (service: EmptyService, request: WorstRequest) =>
   startFlood(service, request, await createKey(service, worstCellar, keyLimitDefault))
 
-/** The window is full before the flood begins, and stays so. */
+/** The window stays full during the flood. */
 const floodOfFullKey = async (service: EmptyService, request: WorstRequest) => {
   const key = await createKey(service, worstCellar, keyLimitDefault)
   for (let count = 0; count < keyLimitDefault.readings; count += batchReadingsMax) {
@@ -200,7 +199,7 @@ const floodOfFullKey = async (service: EmptyService, request: WorstRequest) => {
 
 type Posted = { readonly key: string; readonly cellar: string; readonly first: number }
 
-/** As many readings as a batch holds, each of a keg of its own. */
+/** A full batch, each reading of its own keg. */
 const postReadings = async (url: string, { key, cellar, first }: Posted): Promise<void> => {
   const readings = Array.from({ length: batchReadingsMax }, (_, index) => ({
     cellar,
@@ -233,7 +232,7 @@ const flooding = async (flood: Flood) => {
   }
 }
 
-/** Half of them name a key that exists, with another secret; the others one that does not. */
+/** Half of the ids exist, with a wrong secret. */
 const floodOfWrongKeys = async (service: EmptyService) => {
   const known = (await createKey(service, worstCellar)).slice(4, 12)
   const wrong = (keyId: string): string => makeKey(keyId, systemEntropy.bytes(32)).key
@@ -272,10 +271,10 @@ const liveOperators = 4
 const liveSessions = 64
 const liveCellars = 8
 const kegsOfLiveCellar = 2_000
-/** To each live cellar, so that its pages change before every push. */
+/** To each cellar, so that its pages change before every push. */
 const liveReadingsPerSecond = 4
 
-/** 64 sessions with 8 streams each, one on every cellar, and no two of them on the same page; devices post to all the cellars. */
+/** 64 sessions have 8 streams each, all on different pages of all cellars. Devices post to every cellar. */
 const watchLivePages = async (service: EmptyService) => {
   const { url } = service
   const requests: { key: string; path: string; body: string }[] = []
@@ -321,7 +320,7 @@ const watchLivePages = async (service: EmptyService) => {
 
 const cellarName = (index: number): string => `live-cellar-${index}`
 
-/** Words that every keg's name has, so that each page is full: four searches, and sixteen pages of each. */
+/** Every keg matches, so each page is full. Each of the four searches has sixteen pages. */
 const searches = ['', 'rack', 'sensor', 'rack sensor'] as const
 
 const livePaths = (session: number): readonly string[] => {

@@ -1,6 +1,6 @@
 /**
- * Devices that post evenly, so many requests a second in all, whether or not the service keeps up. The latency of each counts from
- * the instant at which it was due, so a service that stands still is not measured less often meanwhile.
+ * Devices post at a fixed rate, whether or not the service keeps up. Latency counts from the time when a request was
+ * due, so a blocked service is not measured less often.
  */
 import { percentile } from '../figures.ts'
 import { AnswerReader, type Answers, serveLoad, type Times, untilInstant } from './load-process.ts'
@@ -11,7 +11,7 @@ export type PacedDevices = {
   readonly requests: readonly { readonly key: string; readonly path: string; readonly body: string }[]
   readonly perSecond: number
   readonly connections: number
-  /** What was due earlier than this after the start is sent and counted, but its latency is not. */
+  /** The latency of earlier requests does not count. */
   readonly latencyFromMs: number
 }
 
@@ -20,16 +20,14 @@ export type PacedDevicesResult = {
   readonly p99Ms: number
   readonly maxMs: number
   readonly answers: Answers
-  /** Due but never answered. */
   readonly unanswered: number
-  /** How late the load itself came to look what is due. */
+  /** The delay of the load itself. */
   readonly lateP99Ms: number
   readonly lateMaxMs: number
 }
 
-/** How often the load looks what is due. */
 const paceMs = 1
-/** After the end, for what is still under way. */
+/** For open requests after the end. */
 const graceMs = 10_000
 
 type Connection = { socket: Bun.Socket<undefined> | null; dueMs: number }
@@ -95,7 +93,7 @@ const run = async (load: PacedDevices, { startMs, endMs }: Times): Promise<Paced
   }, paceMs)
   await Promise.race([ended, untilInstant(endMs + graceMs)])
   clearInterval(pace)
-  // What has no answer yet has waited at least until now.
+  // Open requests have waited at least until now.
   for (let number = answered; number < total; number += 1) latencies.push(nowMs() - dueOf(number))
   return {
     p50Ms: percentile(latencies, 50),
@@ -108,7 +106,7 @@ const run = async (load: PacedDevices, { startMs, endMs }: Times): Promise<Paced
   }
 }
 
-/** Finer than `Date.now`, and on the same scale. */
+/** More exact than `Date.now`, on the same scale. */
 const nowMs = (): number => performance.timeOrigin + performance.now()
 
 const requestBytes = ({ key, path, body }: PacedDevices['requests'][number]): Buffer => {

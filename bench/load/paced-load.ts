@@ -1,7 +1,6 @@
 /**
- * A load in a process of its own that keeps to a schedule, which `wrk` can't: so many single readings a second, evenly, over
- * connections that are kept. A request that is due while all connections wait for an answer is late, and its latency
- * counts from when it was due. Prints one line of JSON.
+ * Posts single readings evenly over kept connections, which `wrk` cannot. Latency counts from the time when a request
+ * was due, also if every connection was busy. Prints one line of JSON.
  */
 
 import { percentile } from '../figures.ts'
@@ -36,7 +35,7 @@ const run = async (load: PacedLoad): Promise<PacedResult> => {
       hostname,
       port: Number(port),
       socket: {
-        // An answer is far smaller than what comes in one piece.
+        // An answer always fits into one piece.
         data: (_, bytes) => {
           if (!bytes.toString('latin1', 0, 13).startsWith('HTTP/1.1 200')) fail(new Error(bytes.toString()))
           latencies.push(performance.now() - connection.dueMs)
@@ -84,6 +83,6 @@ const requestOf = ({ cellar }: PacedLoad, key: string, of: number): Buffer => {
   return Buffer.from(`${head.join('\r\n')}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
 }
 
-// Keys come by the standard input, never as arguments: those are readable by every process.
+// Keys come on stdin: arguments are visible to every process.
 console.log(JSON.stringify(await run(JSON.parse(await Bun.stdin.text()))))
 process.exit(0)

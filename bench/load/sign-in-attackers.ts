@@ -1,11 +1,11 @@
-/** Strangers who guess passwords through a trusted proxy, each connection again as soon as it is answered. */
+/** Strangers guess passwords through a trusted proxy, without pause. */
 import { type Answers, serveLoad, type Times, untilInstant } from './load-process.ts'
 import { openSignIn } from './sign-in-form.ts'
 
 export type SignInAttackers = {
   readonly url: string
   readonly connections: number
-  /** Of these addresses in turn. */
+  /** Used in turn. */
   readonly addresses: readonly string[]
 }
 

@@ -1,14 +1,14 @@
-/** The sign-in page as a browser has it, behind a proxy that says where the browser is. */
+/** The sign-in page as a browser sees it behind a proxy. */
 export type SignInForm = {
   submit(fields: { readonly email: string; readonly password: string; readonly address: string }): Promise<{
     readonly status: number
-    /** Of the session that began. */
+    /** Of the new session. */
     readonly cookie: string
   }>
 }
 
 export const openSignIn = async (url: string, address: string, cookie = ''): Promise<SignInForm> => {
-  // A browser that is signed in is shown another page than the sign-in page, with the same token in its forms.
+  // A signed-in browser sees another page, with the same form token.
   const shown = await fetch(`${url}${cookie === '' ? '/sign-in' : '/cellars'}`, { headers: headersOf(address, cookie) })
   const token = /name="_csrf" value="([^"]+)"/.exec(await shown.text())?.[1] ?? ''
   const kept = cookie === '' ? cookieOf(shown) : cookie

@@ -1,4 +1,4 @@
-/** Connections that declare a long body, send a few bytes of it, and stop. A refused one comes back after a second. */
+/** Each connection declares a long body, sends a few bytes and stops. A refused one returns after a second. */
 import { AnswerReader, type Answers, serveLoad, type Times, untilInstant } from './load-process.ts'
 
 export type StalledBodies = {

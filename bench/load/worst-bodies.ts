@@ -1,6 +1,6 @@
 /**
- * The corpus of worst bodies: within the size limits of a request, each tries to cost the service as much as it can. An attacker
- * with one valid key may send any of them. Names say the shape; `bench/watch/loop-holds.ts` measures each, plain and packed with gzip.
+ * The corpus of worst bodies. Each is within the size limits and costs the service as much as possible. An attacker
+ * with one valid key can send them. `bench/watch/loop-holds.ts` measures each body, plain and packed.
  */
 import { gzipSync } from 'node:zlib'
 import {
@@ -16,19 +16,16 @@ import {
 export type WorstBody = {
   readonly name: string
   readonly kind: 'reading' | 'batch'
-  /** As they are sent: packed already if `encoding` is `gzip`. */
+  /** As sent: packed if `encoding` is `gzip`. */
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly encoding: 'plain' | 'gzip'
-  /** True if at least one reading of it can be stored. */
+  /** At least one reading can be stored. */
   readonly isValid: boolean
-  /** True if it also keeps the bounds on nesting and on structural characters. */
+  /** Also within the bounds on nesting and structural characters. */
   readonly isWithinStructure: boolean
 }
 
-/**
- * `cellar` is the one of the key. Readings are refused for their age, or for being ahead, only where the cellar sets bounds for both
- * that the years 0001 and 9999 break.
- */
+/** `cellar` of the key. It needs both bounds on timestamps, which the years 0001 and 9999 break. */
 export function* worstBodies(cellar: string): Generator<WorstBody> {
   yield* deepBodies(cellar)
   yield* flatBodies(cellar)
@@ -72,10 +69,10 @@ const packed = (name: string, bytes: Uint8Array<ArrayBuffer>, isValid = false): 
 
 const utf8 = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text)
 
-/** As many repetitions as fit into that many bytes. */
+/** Fills up to `bytes`. */
 const filled = (unit: string, bytes: number): string => unit.repeat(Math.floor(bytes / Buffer.byteLength(unit)))
 
-/** Different units, joined by commas, as many as fit into that many bytes, and no more than `countMax`. */
+/** Different units with commas, up to `bytes` and `countMax`. */
 const listed = (unit: (index: number) => string, bytes: number, countMax = Number.POSITIVE_INFINITY): string => {
   const units: string[] = []
   for (let used = 0; units.length < countMax; ) {
@@ -93,24 +90,23 @@ type Fields = {
   readonly cellar: string
   readonly rack?: string
   readonly keg?: string
-  /** JSON, since a number can be written in many ways. */
+  /** JSON: a number can be written in many ways. */
   readonly value?: string
   readonly timestamp?: string
 }
 
-/** Names go in as they are, so that escapes stay what they are. */
+/** Names are not escaped again. */
 const item = ({ cellar, rack = 'rack-17', keg = 'temperature', value = '21.5', timestamp: at = timestamp }: Fields) =>
   `{"cellar":"${cellar}","rack":"${rack}","keg":"${keg}","value":${value},"timestamp":"${at}"}`
 
 const items = (all: string): string => `{"readings":[${all}]}`
 
-/** A valid reading, and a field beside the list that the service ignores. */
+/** The service ignores the field with the junk. */
 const withJunk = (cellar: string, junk: string): string => `{"readings":[${item({ cellar })}],"junk":${junk}}`
 
-/** Bytes of `withJunk` that are free for the junk. */
 const junkBytes = (cellar: string): number => batchBodyBytesMax - Buffer.byteLength(withJunk(cellar, ''))
 
-/** Of a list of items; each has its comma. */
+/** Without its comma. */
 const itemBytes = Math.floor((batchBodyBytesMax - items('').length) / batchReadingsMax) - 1
 
 function* deepBodies(cellar: string): Generator<WorstBody> {
@@ -130,7 +126,7 @@ function* deepBodies(cellar: string): Generator<WorstBody> {
   yield batch('deep: 33 levels', items('['.repeat(31) + ']'.repeat(31)))
 }
 
-/** The most items that nest to the deepest level, within the structural characters, and strings up to the size limit. */
+/** As many items as possible that nest to the deepest level, then strings up to the size limit. */
 const atLevels = (levels: number): string => {
   const open = levels - 2
   const count = Math.floor((batchStructuralCharsMax - 5) / (2 * open + 1))
@@ -170,16 +166,13 @@ const longNumbers = (count: number, bytes: number): string => {
   return `[${Array<string>(count).fill('7'.repeat(digits)).join(',')}]`
 }
 
-/** `{},` each; zeros make up the rest. */
+/** `{},` each, then zeros. */
 const emptyObjects = (structuralChars: number): string => {
   const count = Math.floor((structuralChars + 1) / 3)
   return `[${Array<string>(count).fill('{}').join(',')}${',0'.repeat(structuralChars - (3 * count - 1))}]`
 }
 
-/**
- * Texts of ten characters that the engine hashes to the same number: four of them are a constant of its hash, and cancel what
- * came before.
- */
+/** Texts of ten characters with the same hash in the engine: four of them cancel the state of its hash. */
 const ofOneHash = (index: number): string => {
   const digits = index.toString(36).padStart(6, '0')
   return `${digits.slice(0, 2)}\uacc9\u962e\u4b93\u8bb8${digits.slice(2)}`
@@ -189,7 +182,7 @@ function* nameBodies(cellar: string): Generator<WorstBody> {
   const junk = junkBytes(cellar)
   const valid = { isValid: true }
   const within = { isValid: true, isWithinStructure: true }
-  // A name takes a colon and a comma.
+  // A name needs a colon and a comma.
   const count = Math.floor((batchStructuralCharsMax - structuralCharsOf(withJunk(cellar, '{}'))) / 2)
   const long = 'n'.repeat(Math.floor(junk / count) - 12)
   const object = (name: (index: number) => string, most?: number): string =>
@@ -321,7 +314,7 @@ const escapedNames = (cellar: string): string =>
       `"${[...name].map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}":`,
   )
 
-/** Half-way between two doubles, but for the last digit: nobody can round it before the end. */
+/** Half-way between two doubles except for the last digit, so a parser must read all digits. */
 const halfWay = (digits: number): string => `9007199254740993.${'0'.repeat(digits - 17)}1`
 
 function* numberBodies(cellar: string): Generator<WorstBody> {
@@ -372,7 +365,7 @@ function* repeatedFieldBodies(cellar: string): Generator<WorstBody> {
   )
 }
 
-/** Of every kind of refusal that an item can have, one that is found as late as it can be. */
+/** One item for each refusal, found as late as possible. */
 const invalidItems = (cellar: string): readonly (readonly [kind: string, item: string])[] => {
   const long = 'é'.repeat(nameCodePointsMax)
   return [
@@ -462,7 +455,7 @@ function* junkBodies(cellar: string): Generator<WorstBody> {
   yield batch('valid: 1,000 readings with junk up to 1 MiB', items(padded.join(',')), within)
 }
 
-/** What only gzip can do. The body is at most as long packed as it may be unpacked. */
+/** Tricks that need gzip. The packed body is as long as a plain one may be. */
 function* packedBodies(cellar: string): Generator<WorstBody> {
   yield packed('gzip: unpacks to 64 MiB', pack(new Uint8Array(64 * 1024 * 1024)))
   const empty = gzipSync('')
@@ -479,7 +472,6 @@ function* packedBodies(cellar: string): Generator<WorstBody> {
   yield packed('gzip: wrong checksum', cut)
 }
 
-/** Packed, in a buffer of its own. */
 export const pack = (bytes: Uint8Array, level = 9): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(gzipSync(bytes, { level }))
 
@@ -488,7 +480,7 @@ const repeated = (bytes: Uint8Array, times: number): Uint8Array<ArrayBuffer> =>
 
 const joined = (pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => Uint8Array.from(Buffer.concat([...pieces]))
 
-/** Letters that hardly compress, the same at each call. */
+/** Compresses badly. The same at each call. */
 const randomText = (chars: number): string => {
   let state = 1
   let text = ''
@@ -545,7 +537,7 @@ function* readingBodies(cellar: string): Generator<WorstBody> {
   yield reading('reading: valid', item({ cellar }), { isValid: true, isWithinStructure: true })
 }
 
-/** `{}[]:,` outside strings. */
+/** Counts `{}[]:,` outside of strings. */
 export const structuralCharsOf = (text: string): number => {
   let count = 0
   let inString = false

@@ -1,9 +1,8 @@
-/** One run of `wrk`, and what it said. */
 export type WrkResult = {
   readonly requestsPerSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Answers other than 2xx or 3xx, and sockets that failed. A figure with any is not a figure. */
+  /** Answers other than 2xx or 3xx, and failed sockets. With any of these, the figure means nothing. */
   readonly failures: number
 }
 
@@ -11,9 +10,9 @@ export type WrkLoad = {
   readonly url: string
   readonly connections: number
   readonly seconds: number
-  /** Lua that sets method, headers and body: see `ingest-load.lua`. */
+  /** Lua, like `ingest-load.lua`. */
   readonly script: string
-  /** Passed to the script. Keys go by environment, never by argument: arguments are readable by every process. */
+  /** Keys go through the environment: arguments are visible to every process. */
   readonly env: Readonly<Record<string, string>>
 }
 

@@ -1,4 +1,4 @@
-/** The official client by itself, in a process of its own: it reads that many events of streams with that prefix, and ends. */
+/** Reads events with the official client alone, in its own process, and ends. */
 import { EventStoreDBClient, START, streamNameFilter } from '@eventstore/db-client'
 
 const [prefix = '', events = ''] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 /**
- * The official client by itself, in a process of its own: no keys, no checks, no retry. Each line it reads is a shape of
- * load, each line it prints the events per second that the server acknowledged.
+ * The official client alone, in its own process: no keys, checks or retries. Reads shapes of load from stdin, and
+ * prints the acknowledged events per second.
  */
 import {
   type AppendExpectedRevision,
@@ -14,7 +14,7 @@ import { systemEntropy } from '../../src/entropy.ts'
 
 export type Shape = {
   readonly streams: number
-  /** Each posts again as soon as it is answered; they share the streams evenly. */
+  /** Each posts again after its answer. They share the streams evenly. */
   readonly posters: number
   readonly eventsPerPost: number
   readonly seconds: number
@@ -45,7 +45,7 @@ const reading = (index: number) =>
     metadata: { recordedAt: Date.now() },
   })
 
-/** As the service does it: one append out at a time, and what is posted meanwhile goes out together in the next. */
+/** Like the service: one open append, and all waiting events go into the next one. */
 class Stream {
   acknowledged = 0
   #expected: AppendExpectedRevision = NO_STREAM
@@ -63,7 +63,7 @@ class Stream {
 
   async #send(): Promise<void> {
     this.#isOut = true
-    // What is posted in the same turn goes out in the same append.
+    // Events of the same turn go into one append.
     await Promise.resolve()
     while (this.#waiting.length > 0) {
       const posts = this.#waiting
@@ -72,7 +72,7 @@ class Stream {
       const written = await client.appendToStream(this.name, events, { expectedRevision: this.#expected })
       this.#expected = written.nextExpectedRevision
       this.acknowledged += events.length
-      // Whoever is answered posts again behind the append that goes out now, as one at the far end of a connection does.
+      // Like a remote client, a poster posts again after the next append was sent.
       setImmediate(() => {
         for (const post of posts) post.answered()
       })

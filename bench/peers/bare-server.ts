@@ -1,7 +1,6 @@
 /**
- * The floor that a service on this machine can't go under: the least that any server in this language must do for the
- * same conversation. It parses the same JSON and answers the same body with the same headers. It checks no key, stores
- * nothing and keeps no promise.
+ * The least work for the same conversation: parses the same JSON and sends the same answer. It checks no key and stores
+ * nothing.
  */
 const message = JSON.stringify({
   status: 'success',

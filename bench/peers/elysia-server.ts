@@ -1,4 +1,4 @@
-/** What the framework itself costs: one Elysia route that validates the same fields, and answers the same. Stores nothing. */
+/** The cost of the framework: one Elysia route with the same validation and answer. Stores nothing. */
 import { Elysia, t } from 'elysia'
 
 const message = { status: 'success', message: 'Reading stored.', timestamp: '2026-03-01T12:00:00Z' }

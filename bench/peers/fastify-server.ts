@@ -1,7 +1,7 @@
 /**
- * What a team would build by itself in an afternoon, and build well: Fastify with its compiled validation, PostgreSQL with
- * a pool and prepared statements, keys stored as hashes, and an INSERT of its own, durable, for every reading. No rate
- * limit, no history of keys, no proof of order. `DATABASE_URL` says where PostgreSQL is; the tables must be there.
+ * A good service that a team could build in an afternoon. It has compiled validation, a connection pool, prepared
+ * statements, hashed keys and a durable INSERT for each reading. It has no rate limit, history or proof of order.
+ * `DATABASE_URL` names PostgreSQL; the tables must exist.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import fastify from 'fastify'
@@ -30,7 +30,7 @@ const schema = {
   },
 } as const
 
-// The connections that were fastest here, of 8, 16 and 32.
+// The fastest of 8, 16 and 32 here.
 const pool = new pg.Pool({ connectionString: process.env['DATABASE_URL'], max: 16 })
 const server = fastify({ logger: false })
 

@@ -1,6 +1,6 @@
 /**
- * The peers, each as its Debian package configures it, in an empty folder on the same disk, started by us and ended by process
- * id. Nothing is tuned against them: where a setting decides how durable they are, the comment says so.
+ * The peers, as their Debian packages configure them, in an empty folder on the same disk. Nothing is tuned against
+ * them. Comments name the settings that decide durability.
  */
 import { chownSync, existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { type BenchServer, benchFolder, end, freePort, startScript, untilAnswers
 export const influxPath = '/write?db=bench'
 export const victoriaPath = '/write'
 
-/** InfluxDB 1.x. It syncs its write-ahead log at every write (`wal-fsync-delay` is 0 by default); no users are asked for. */
+/** InfluxDB 1.x syncs its WAL at every write (`wal-fsync-delay` is 0). It checks no users. */
 export const startInflux = async (): Promise<BenchServer> => {
   const folder = benchFolder()
   const [http, rpc] = [await freePort(), await freePort()]
@@ -33,7 +33,7 @@ export const startInflux = async (): Promise<BenchServer> => {
   return stopping(url, child, folder)
 }
 
-/** VictoriaMetrics. It answers before anything is on disk, and syncs what it has every few seconds; no users are asked for. */
+/** VictoriaMetrics answers before a sync, and syncs every few seconds. It checks no users. */
 export const startVictoria = async (): Promise<BenchServer> => {
   const folder = benchFolder()
   const port = await freePort()
@@ -43,10 +43,7 @@ export const startVictoria = async (): Promise<BenchServer> => {
   return stopping(url, child, folder)
 }
 
-/**
- * Fastify in front of PostgreSQL (`synchronous_commit` is on by default: an INSERT answers after its sync). The URL is
- * Fastify's. `keys` are known to it for `cellar`.
- */
+/** Fastify with PostgreSQL (`synchronous_commit` is on by default: an INSERT answers after its sync). */
 export const startFastifyPostgres = async (cellar: string, keys: readonly string[]): Promise<BenchServer> => {
   const folder = benchFolder()
   const data = join(folder, 'data')
@@ -95,7 +92,7 @@ const connected = async (databaseUrl: string): Promise<SQL> => {
   throw new Error('Cannot measure PostgreSQL: it takes no connection after 30 s')
 }
 
-/** PostgreSQL refuses to run as root; its package brings a user for it. */
+/** PostgreSQL does not run as root. Its package creates a user. */
 const unprivileged = async (folder: string): Promise<readonly string[]> => {
   if (process.getuid?.() !== 0) return []
   const uid = Number(await run(['id', '-u', 'postgres']))
@@ -103,7 +100,7 @@ const unprivileged = async (folder: string): Promise<readonly string[]> => {
   return ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups']
 }
 
-/** Debian keeps each major version's programs in a folder of its own. */
+/** Debian has a folder for each major version. */
 const postgresTool = (name: string): string => {
   for (let version = 30; version >= 10; version--) {
     const path = `/usr/lib/postgresql/${version}/bin/${name}`

@@ -16,18 +16,17 @@ import {
 
 const keyCount = 64
 const connections = 64
-/** Batches in flight: enough to keep two cores busy, and below what any of the peers refuses. */
+/** Keeps two cores busy, and no peer refuses so many. */
 const batchConnections = 16
 const batchReadings = 1_000
 
 type Peer = Contender & { readonly does: string }
 
-/** One row of the table, and of the picture that is drawn from it. */
 export type PeerFigure = {
   readonly name: string
   readonly does: string
   readonly readingsPerSecond: number
-  /** Of ours, the median of the rounds' ratios. */
+  /** Median of the rounds. */
   readonly ratioOfOurs: number
   readonly p99Ms: number
 }
@@ -42,8 +41,8 @@ export type PeerFigures = {
 const ours = 'Cellarbook'
 
 /**
- * Against what people would put there instead, on the same disk and in one run: single readings, and 1,000 in a request.
- * Only one server is under load at a time. The figures also go to `docs/figures.json`, from which the picture is drawn.
+ * Compares with alternatives on the same disk in one run: single readings, and batches of 1,000. One server is under
+ * load at a time. `docs/figures.json` gets the figures for the picture.
  */
 export const benchPeers = async (options: Rounds, machine: string): Promise<void> => {
   const missing = [...(wrkIsInstalled() ? [] : ['wrk']), ...missingPeers()]

@@ -1,22 +1,20 @@
 /**
- * Loaded into the service before its own modules (`bun --preload`). It measures how long single turns of the event loop last, and
- * answers at `BENCH_HOLD_PORT`. The service itself has no code for it. While it measures, the loop never rests: each turn ends
- * with a callback of ours, so the time between two of them is one turn.
+ * Loaded into the service with `bun --preload`, so the service needs no code for it. Measures single turns of the event
+ * loop. Each turn ends with a callback of this file, so the loop never rests. Answers at `BENCH_HOLD_PORT`.
  */
 import { dlopen, FFIType, ptr } from 'bun:ffi'
 import { isMainThread } from 'node:worker_threads'
 
-/** Since the watch was begun, ms. */
+/** In ms, since the start of the watch. */
 export type Holds = {
-  /** The longest turn. */
   readonly longestMs: number
-  /** The most processor time of the loop's thread in one turn: less than `longestMs` where others had the processor meanwhile. */
+  /** Processor time of the loop's thread. Less than `longestMs` if other programs ran meanwhile. */
   readonly longestProcessorMs: number
-  /** All turns together that were longer than `turnMsMin`. */
+  /** Sum of the turns longer than `turnMsMin`. */
   readonly allMs: number
 }
 
-/** Shorter turns are those in which nothing happened. */
+/** In shorter turns nothing happened. */
 const turnMsMin = 0.1
 
 const threadClock = 3
@@ -25,7 +23,7 @@ const { symbols } = dlopen('libc.so.6', {
 })
 const timespec = new BigInt64Array(2)
 
-/** Processor time of this thread, ms. */
+/** Of this thread. */
 const processorMs = (): number => {
   symbols.clock_gettime(threadClock, ptr(timespec))
   return Number(timespec[0]) * 1_000 + Number(timespec[1]) / 1e6
@@ -75,5 +73,5 @@ const answerAt = (port: number): void => {
   })
 }
 
-// Threads of the service load it too.
+// Threads load this file too.
 if (isMainThread) answerAt(Number(process.env['BENCH_HOLD_PORT']))

@@ -1,6 +1,6 @@
 /**
- * Loaded into the service before its own modules (`bun --preload`): measures how late the event loop comes to what is due,
- * and says so at `BENCH_LAG_PORT`. The service itself has no code for it.
+ * Loaded into the service with `bun --preload`, so the service needs no code for it. Measures how late the event loop
+ * runs timers. Answers at `BENCH_LAG_PORT`.
  */
 import { isMainThread } from 'node:worker_threads'
 import { percentile } from '../figures.ts'
@@ -12,14 +12,13 @@ const everyMs = 5
 const watch = (port: number): void => {
   let late: number[] = []
   let dueMs = performance.now()
-  // By a schedule: whatever was due while the loop stood still counts, each for as long as it waited.
+  // Compares with a fixed schedule: every timer that a blocked loop missed counts with its own delay.
   setInterval(() => {
     for (const now = performance.now(); dueMs <= now; dueMs += everyMs) late.push(now - dueMs)
   }, everyMs)
   Bun.serve({
     hostname: '127.0.0.1',
     port,
-    // What was measured since the last time it was asked.
     fetch: () => {
       const lag: Lag = { p50Ms: percentile(late, 50), p99Ms: percentile(late, 99), maxMs: percentile(late, 100) }
       late = []
@@ -28,5 +27,5 @@ const watch = (port: number): void => {
   })
 }
 
-// Threads of the service load it too.
+// Threads load this file too.
 if (isMainThread) watch(Number(process.env['BENCH_LAG_PORT']))

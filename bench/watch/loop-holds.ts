@@ -6,10 +6,9 @@ import { pack, type WorstBody, worstBodies } from '../load/worst-bodies.ts'
 import { createKey, type EmptyService, freePort, type ServiceOptions, startEmptyService } from '../servers.ts'
 import type { Holds } from './hold-watch.ts'
 
-/** The event loop's time for one request with that body. */
 export type HeldLoop = {
   readonly request: WorstRequest
-  /** Those that came, usually one. */
+  /** Usually one. */
   readonly statuses: readonly number[]
   readonly code: string
   readonly longestMs: number
@@ -19,15 +18,14 @@ export type HeldLoop = {
   readonly allMs: number
 }
 
-/** A body as it is sent. */
 export type WorstRequest = {
   readonly name: string
   readonly path: string
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly isPacked: boolean
-  /** `null`: it unpacks to more than the service takes, or to nothing. */
+  /** `null`: too large when unpacked, or not valid gzip. */
   readonly unpackedBytes: number | null
-  /** With an `Idempotency-Key` of its own. */
+  /** With its own `Idempotency-Key`. */
   readonly isKeyed: boolean
   readonly isWithinStructure: boolean
 }
@@ -36,13 +34,13 @@ export const worstCellar = 'wine-berlin1'
 const holdTargetMs = 10
 
 const warmUps = 2
-/** What is done behind the answer belongs to the request. */
+/** Work after the answer belongs to the request. */
 const settleMs = 5
 const rowsPrinted = 25
 
 /**
- * How long one request holds the event loop, for each body of the corpus. The real service runs in a process of its own and
- * gets one request at a time. Each body has an API key of its own, with the highest possible limit.
+ * How long one request with each body of the corpus holds the event loop. The real service runs in its own process and
+ * gets one request at a time. Each body has its own key with the highest limit.
  */
 export const benchLoopHolds = async (rounds: number, options: ServiceOptions): Promise<readonly HeldLoop[]> => {
   const port = await freePort()
@@ -66,14 +64,14 @@ export const benchLoopHolds = async (rounds: number, options: ServiceOptions): P
 
 const century = 36_500 * 86_400_000
 
-/** With bounds, so that items can be refused for their age and for being ahead. */
+/** With bounds, so that items can be refused as too old or too far ahead. */
 export const openWorstCellar = async (service: EmptyService): Promise<void> => {
   await service.ask({ op: 'create_cellar', cellar: worstCellar, title: '' })
   const changes = { readingAgeMsMax: century, readingAheadMsMax: century }
   await service.ask({ op: 'cellar_policy', cellar: worstCellar, changes, isConfirmed: true })
 }
 
-/** Plain and packed, without an `Idempotency-Key` and with one. A short body is sent in two ways only. */
+/** Plain and packed, without and with an `Idempotency-Key`. A short body is sent in two ways only. */
 export const requestsOf = (body: WorstBody): readonly WorstRequest[] => {
   const { name, kind, isWithinStructure } = body
   const path = kind === 'reading' ? '/api/v1/ingest' : '/api/v1/ingest/batch'
@@ -96,7 +94,7 @@ const unpackedBytesOf = (bytes: Uint8Array): number | null => {
 
 type Watched = { readonly service: EmptyService; readonly watchUrl: string }
 
-/** The first requests of a process are slow, whatever they are. */
+/** The first requests of a process are always slow. */
 const compileHotPaths = async (watched: Watched): Promise<void> => {
   for (const body of worstBodies(worstCellar)) {
     const isUsual = body.name.startsWith('valid:') || body.name.startsWith('invalid:') || body.name === 'reading: valid'
