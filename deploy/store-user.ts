@@ -13,12 +13,12 @@ import { type EventStoreSettings, parseEventStore } from '../src/eventstore-url.
 
 export type StoreUser = { readonly name: string; readonly password: string }
 
-/** Where the store takes requests of admins over HTTP. */
+/** The store's HTTP interface for admins. */
 export type ManagedStore = {
   readonly urls: readonly string[]
   /** `name:password`. */
   readonly admin: string
-  /** PEM; `null`: what the system trusts. */
+  /** PEM; `null`: the CAs of the system. */
   readonly ca: string | null
 }
 
@@ -26,10 +26,7 @@ const triesMax = 60
 const pauseMs = 2_000
 const answerMsMax = 5_000
 
-/**
- * Asks one node after the other, since only the one that leads makes users.
- * @throws Error with what each node said, if none did it.
- */
+/** Asks each node in turn, because only the leader creates users. @throws Error with the answer of each node. */
 export const makeUser = async (store: ManagedStore, user: StoreUser): Promise<void> => {
   const said: string[] = []
   for (const url of store.urls) {
@@ -50,7 +47,7 @@ export const makeUser = async (store: ManagedStore, user: StoreUser): Promise<vo
   throw new Error(`Cannot make the user "${user.name}": ${said.join(', ')}`)
 }
 
-/** The status, or why there is none. A redirect is not followed: the next node is asked anyway. */
+/** The status, or the fault. Follows no redirect: the next node is asked anyway. */
 const post = async ({ admin, ca }: ManagedStore, url: string, body: object): Promise<number | string> => {
   const headers = {
     Authorization: `Basic ${Buffer.from(admin).toString('base64')}`,
@@ -73,7 +70,7 @@ const post = async ({ admin, ca }: ManagedStore, url: string, body: object): Pro
   }
 }
 
-/** Adds the user to the readers of `$all`, and keeps the other settings there. */
+/** Keeps all other settings of `$all`. */
 export const letReadAll = async (client: EventStoreDBClient, name: string): Promise<void> => {
   const { metadata = {} } = await client.getStreamMetadata('$all')
   const acl = typeof metadata.acl === 'object' ? metadata.acl : {}
@@ -111,7 +108,7 @@ const main = async (): Promise<void> => {
       await letReadAll(client, user.name)
       return
     } catch (error) {
-      // A store that has just started takes a while to choose its leader.
+      // A new store needs time to choose its leader.
       if (left <= 1) throw error
       await Bun.sleep(pauseMs)
     } finally {

@@ -1,4 +1,4 @@
-/** One worked example of each common kind of test, to copy from. test/README.md says when to use which. */
+/** An example of each kind of test, to copy. test/README.md says when to use which. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { paths } from '../views/paths.ts'
 import { signedIn, startWithOperators } from './http/dashboard/visitor.ts'
@@ -44,11 +44,11 @@ describe('on two nodes with one log', () => {
     const cluster = new Cluster()
     const [one, other] = [await cluster.open(), await cluster.open()]
     const keyId = await makeTestKey(one)
-    // The events of one node reach the other only when the test delivers them.
+    // The other node gets events only when the test delivers them.
     other.late.deliver()
     await other.post(keyId)
 
-    // Timers run only while the test waits for something with `until`.
+    // Timers run only during `until`.
     const revoked = await one.schedule.until(one.core.keys.revoke(keyId, 'stolen', asker))
     expect(revoked.ok).toBe(true)
     const [answer] = await other.post(keyId)

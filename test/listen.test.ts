@@ -5,7 +5,7 @@ const fault = (host: string, message: string, code = 'no code'): string =>
   listenFault(Object.assign(new Error(message), code === 'no code' ? {} : { code }), host)
 
 describe('listenFault()', () => {
-  // What resolvers of different machines and versions of Bun were seen to leave behind.
+  // Seen with resolvers of different machines and versions of Bun.
   test.each([
     ['EINVAL', 'EINVAL: invalid argument, listen'],
     ['ENOTCONN', 'ENOTCONN: socket is not connected, listen'],

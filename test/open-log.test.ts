@@ -8,7 +8,6 @@ import { manualClock } from './support/manual-clock.ts'
 import { seededEntropy } from './support/seeded-entropy.ts'
 import { type TemporaryFolder, temporaryFolder } from './support/temporary-folder.ts'
 
-// A busy machine needs longer than the 5 s that a plain `bun test` gives.
 setDefaultTimeout(60_000)
 
 const opened: { folder: TemporaryFolder; server: LogServer }[] = []

@@ -26,7 +26,6 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     expect([ran.exitCode, ran.stderr, ran.lines.length]).toEqual([0, '', 1])
     return { ...ran.lines[0] }
   }
-  /** Refused in one sentence, with nothing on stdout. */
   const refusal = async (exitCode: number, ...words: string[]): Promise<string> => {
     const ran = await run(...words, '--json')
     expect([ran.exitCode, ran.stdout]).toEqual([exitCode, ''])
@@ -118,7 +117,7 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     expect(await policy('--retention', '90d', '--yes')).toMatchObject({ policy: { retentionMs: 90 * dayMs } })
     expect(await asked('--retention', '89d')).toContain('Readings are kept 90d now. With 89d, all readings')
     expect(await retentionMs()).toMatchObject({ retentionMs: 90 * dayMs })
-    // Nothing goes for these.
+    // These delete nothing.
     expect(await policy('--retention', '90d', '--max-age', '1d')).toMatchObject({ policy: { retentionMs: 90 * dayMs } })
     expect(await policy('--retention', '91d')).toMatchObject({ policy: { retentionMs: 91 * dayMs } })
     expect(await policy('--retention', 'none')).toMatchObject({ policy: { retentionMs: null } })

@@ -160,7 +160,7 @@ describe('the command line', () => {
 
   test('a reader that has seen enough ends log read quietly, with exit code 0', async () => {
     const filled = newFolder()
-    // More than a pipe holds, so that the writer is still writing when the reader goes.
+    // More than a pipe holds: the command still writes when the reader leaves.
     const title = 'x'.repeat(100)
     const log = await openLogOf(filled.path)
     const by = { kind: 'system' } as const
@@ -187,7 +187,7 @@ describe('the command line', () => {
 })
 
 describe('performAnywhere()', () => {
-  /** A folder that another process lets go of after so many looks; no service listens. */
+  /** Another process releases the folder after `looksUntilFree` tries. No service listens. */
   const heldPlace = (looksUntilFree: number) => {
     const looks = { count: 0, waitedMs: 0 }
     const place: Place = {
@@ -235,7 +235,7 @@ describe('the control socket', () => {
     place.remove()
   })
 
-  // What Bun then does takes 10 s to see, and 5 minutes on the side of the command: here is only what it is told.
+  // The timeouts of Bun take 10 s and 5 minutes, so this only checks its options.
   test('no silence ends an answer on either side: a pager pauses for as long as it likes, and a search may find nothing for long', async () => {
     const place = newFolder()
     using serve = spyOn(Bun, 'serve')

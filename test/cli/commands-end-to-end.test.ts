@@ -204,7 +204,7 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
       ['x', 'The note must be at most 500 characters.'],
       ['\u0001', 'The note must not contain control characters.'],
     ] as const) {
-      // As long as Linux lets a word be.
+      // Linux allows no longer argument.
       const note = character.repeat(128 * 1024 - 1)
       const ran = await run('key', 'create', '--cellar', 'wine-berlin', '--note', note)
       expect([ran.exitCode, ran.stdout, ran.stderr]).toEqual([1, '', `cellarbook: ${rule}\n`])
@@ -276,7 +276,7 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
   })
 
   test('without --json the same commands print tables, in which no label can steer the terminal', async () => {
-    // A label with an escape in it is refused; a C1 control or an override is the same to a terminal.
+    // Labels may have no escape. For a terminal, a C1 or direction character has the same effect.
     await json('cellar', 'create', 'evil\u202ecellar', '--title', '\u202egnp.exe')
     const cellars = await run('cellar', 'list')
     expect(cellars.exitCode).toBe(0)

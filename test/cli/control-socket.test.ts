@@ -22,7 +22,6 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.stop(true)
 })
 
-/** A socket that answers every command, and what it was sent. */
 const socketAt = (path: string) => {
   const sent: string[] = []
   const fetch = async (request: Request): Promise<Response> => {

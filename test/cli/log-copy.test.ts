@@ -5,7 +5,6 @@ import { cellarbook, newFolder } from '../support/cellarbook.ts'
 import { storeUrl } from '../support/logs/engine.ts'
 import { freshPrefix } from '../support/logs/event-store-log.ts'
 
-// A busy machine needs longer than the 5 s that a plain `bun test` gives.
 setDefaultTimeout(60_000)
 
 const folder = newFolder()
@@ -13,7 +12,7 @@ const place = (name: string): string => join(folder.path, name)
 const source = place('source')
 afterAll(() => folder.remove())
 
-// These stories are about both engines, whichever the others run on.
+// These tests use both engines.
 const eventStore = { EVENTSTORE_URL: await storeUrl(), EVENTSTORE_PREFIX: freshPrefix() }
 const embedded = (dataDir: string) => ({ DATA_DIR: dataDir, EVENTSTORE_URL: '' })
 const keysIn = async (environment: Readonly<Record<string, string>>) =>

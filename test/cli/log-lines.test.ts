@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import { logLinesBytesMax } from '../../src/limits.ts'
 import { createLogLines } from '../../src/log-lines.ts'
 
-/** A reader that takes nothing until it is told to. */
+/** Reads nothing until the test says so. */
 const stalledReader = () => {
   const taken: string[] = []
   let take = (): void => {}

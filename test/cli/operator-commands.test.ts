@@ -20,7 +20,6 @@ describe.each(ways)('cellarbook operator $way', ({ isServing }) => {
     expect([ran.exitCode, ran.stderr]).toEqual([0, ''])
     return ran
   }
-  /** Refused in one sentence, with nothing on stdout. */
   const refusal = async (...words: string[]): Promise<string> => {
     const ran = await run(...words, '--json')
     expect([ran.exitCode, ran.stdout]).toEqual([1, ''])

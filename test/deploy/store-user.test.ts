@@ -14,7 +14,6 @@ afterEach(async () => {
   for (const node of nodes.splice(0)) await node.stop(true)
 })
 
-/** A node of the store that gives these answers, and the requests that it got. */
 const nodeThat = (answer: (path: string) => Response) => {
   const asked: { path: string; authorization: string | null; body: unknown }[] = []
   const server = Bun.serve({

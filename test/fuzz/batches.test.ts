@@ -34,10 +34,10 @@ test(`of ${batchCount} batches the valid readings are stored as sent and no othe
   const sampled = fc.sample(anyBatch, { numRuns: batchCount, seed })
   for (let from = 0; from < batchCount; from += atOnce) {
     await Promise.all(sampled.slice(from, from + atOnce).map(postOne))
-    // The key's cost budget is full again.
+    // Refills the key's cost budget.
     service.clock.advance(60_000)
   }
-  // Every answer was met, so that none is called tested that was not.
+  // Proves that every answer occurred.
   expect([...met].toSorted()).toEqual(
     [
       ...['200', '207', 'MALFORMED_JSON', 'INVALID_BODY', 'BATCH_EMPTY', 'BATCH_TOO_LARGE', 'BATCH_REJECTED'],
@@ -50,7 +50,7 @@ test(`of ${batchCount} batches the valid readings are stored as sent and no othe
   await service.stop()
 }, 120_000)
 
-/** The answer's code, and those of the items that it names: exactly the ones that are no readings. */
+/** The codes of the answer and of its items. The answer must name exactly the invalid items. */
 const documentedCodes = (answer: Answer, items: readonly (Sent | null)[] | null): readonly string[] => {
   const code = answer.status === 400 ? String(Reflect.get(Object(JSON.parse(answer.body)), 'code')) : null
   if (code !== null && code !== 'BATCH_REJECTED') {

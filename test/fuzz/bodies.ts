@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { testCellar, validReading } from '../support/test-service.ts'
 
-/** Bodies from a grammar that knows what a reading is, so that most are wrong in one place only; then bytes are changed. */
+/** Most bodies from this grammar are wrong in one place only. Then some bytes are changed. */
 const hostileText = fc.constantFrom(
   '',
   ' ',
@@ -57,7 +57,6 @@ const fieldValue = fc.oneof(
   fc.constantFrom('null', 'true', '[]', '{}', '"\\ud800"', '"\\x"', '"', ''),
 )
 
-/** One field of a valid reading, or another, with some value. */
 const field = fc.tuple(
   fc.constantFrom('cellar', 'rack', 'keg', 'value', 'timestamp', 'Cellar', '__proto__', 'constructor', 'unit', ''),
   fieldValue,
@@ -74,7 +73,6 @@ const nearlyValid = fc
   .tuple(fc.array(field, { maxLength: 2 }), fc.subarray([...fields.keys()], { maxLength: 2 }))
   .map(([changes, without]) => objectText(changes, without))
 
-/** A valid reading but for one field. */
 const oneFieldChanged = fc
   .tuple(fc.constantFrom(...fields.keys()), fieldValue)
   .map(([name, value]) => objectText([[name, value]], [name]))
@@ -138,7 +136,7 @@ const batch = fc
 
 const anyBatchText = fc.oneof({ arbitrary: batch, weight: 8 }, { arbitrary: fc.json(), weight: 1 })
 
-/** A batch's body, and how it is sent: as it is, packed, or packed and cut short by some bytes. */
+/** Sent plain, packed, or packed and cut short. */
 export const anyBatch = fc.record({
   body: fc.oneof(
     { arbitrary: encoded(anyBatchText), weight: 9 },

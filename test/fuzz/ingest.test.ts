@@ -41,10 +41,10 @@ test(`of ${bodyCount} bodies each valid one is stored as sent and no other, and 
   const sampled = fc.sample(anyBody, { numRuns: bodyCount, seed })
   for (let from = 0; from < bodyCount; from += atOnce) {
     await Promise.all(sampled.slice(from, from + atOnce).map(postOne))
-    // The key's cost budget is full again.
+    // Refills the key's cost budget.
     service.clock.advance(60_000)
   }
-  // Every answer was met, so that none is called tested that was not.
+  // Proves that every answer occurred.
   expect([...met].toSorted()).toEqual(['200', ...statuses.keys()].toSorted())
   expect(await storedReadings(service.log)).toEqual(sent)
   expect(service.lines.filter(({ level }) => level === 'error')).toEqual([])

@@ -1,19 +1,18 @@
 import { isUtf8 } from 'node:buffer'
 import { testCellar } from '../support/test-service.ts'
 
-/** The five fields as sent. */
 export type Sent = Readonly<Record<'cellar' | 'rack' | 'keg' | 'value' | 'timestamp', unknown>>
 
 /**
- * The rules of a reading once more, written for shortness and by other means than the service's: patterns, and the
- * platform's calendar. `null`: some rule is broken.
+ * The rules of a reading again, by other means than the service: patterns, and the calendar of the platform. `null`:
+ * invalid.
  */
 export const judgeNaively = (body: Uint8Array): Sent | null => {
   if (body.length > 16_384 || !isUtf8(body)) return null
   return judged(parsedOrNull(new TextDecoder().decode(body), 32))
 }
 
-/** What is stored of each reading of a batch; `null`: it is no batch. */
+/** `null`: not a batch. */
 export const judgeBatchNaively = (body: Uint8Array): readonly (Sent | null)[] | null => {
   if (body.length > 1_048_576 || !isUtf8(body)) return null
   const parsed = parsedOrNull(new TextDecoder().decode(body), 32_000)
@@ -41,7 +40,7 @@ const parsedOrNull = (text: string, structuralCharsMax: number): object | null =
   }
 }
 
-/** How often the innermost brackets can be taken away. */
+/** Counts how often the innermost brackets can be removed. */
 const levelsOf = (structure: string): number => {
   let brackets = structure.replace(/[:,]/g, '')
   let levels = 0
@@ -54,7 +53,7 @@ const isName = (name: unknown): boolean =>
 
 const form = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{1,9})?(Z|\+00:00)$/
 
-/** A time that the platform prints back as it was is one that exists. */
+/** A time exists if the platform prints it unchanged. */
 const isInstant = (text: unknown): boolean => {
   const seconds = typeof text === 'string' ? form.exec(text)?.[1] : undefined
   if (seconds === undefined) return false

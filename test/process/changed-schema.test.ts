@@ -1,4 +1,4 @@
-/** What the program does with a log whose file somebody has changed, or an older version has made. */
+/** The log's file was changed by a person, or written by an older version. */
 import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { formatVersion, stepsFrom } from '../../src/log/sqlite/schema.ts'
 import { cellarbook, newFolder, startedProcesses } from '../support/cellarbook.ts'
 
-// A busy machine needs longer than the 5 s that a plain `bun test` gives.
 setDefaultTimeout(60_000)
 
 const folder = newFolder()

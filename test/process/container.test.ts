@@ -5,7 +5,6 @@ import { scripts } from '../../package.json'
 import { environmentOf, newFolder, root, type ServiceProcess, startProcess } from '../support/cellarbook.ts'
 import { selfSigned } from '../support/certificate.ts'
 
-// A busy machine needs longer than the 5 s that a plain `bun test` gives.
 setDefaultTimeout(60_000)
 
 const program = newFolder()
@@ -15,7 +14,7 @@ afterAll(() => {
   data.remove()
 })
 
-/** What the last stage of the Dockerfile takes out of the project, and where to. */
+/** The COPY lines of the last stage of the Dockerfile. */
 const copied = (): readonly { readonly from: string; readonly to: string }[] => {
   const lastStage =
     readFileSync(join(root, 'Dockerfile'), 'utf8')
@@ -42,7 +41,7 @@ test('the service starts, and shows its pages, with nothing but the files that i
   expect(await service.stop()).toBe(0)
 })
 
-/** What the container is asked by, as the Dockerfile has it. */
+/** The command in the Dockerfile. */
 const healthCheck = (): readonly string[] => {
   const [, words = '[]'] = /^HEALTHCHECK[^[]*(\[.*\])$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? []
   const [program, ...rest] = JSON.parse(words)

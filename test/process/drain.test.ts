@@ -15,7 +15,6 @@ import {
 import { startLoad } from '../support/load.ts'
 import { acceptedInLog } from './accepted-in-log.ts'
 
-// A busy machine needs longer than the 5 s that a plain `bun test` gives.
 setDefaultTimeout(60_000)
 
 const slowMs = 60_000
@@ -32,7 +31,7 @@ const newKey = async (): Promise<string> => {
 let value = 0
 const nextValue = (): number => value++
 
-/** A post of which the service has the head and half of the body. */
+/** The service has its head and half of its body. */
 type HalfPost = { readonly value: number; finish(): void; readonly answer: Promise<string> }
 
 const startHalfPost = async (service: ServiceProcess, key: string): Promise<HalfPost> => {
@@ -68,7 +67,6 @@ const wholeAnswer = (socket: Socket): Promise<string> =>
     socket.on('close', () => resolve(text))
   })
 
-/** Resolves once the service has said that it drains. */
 const untilDraining = async (service: ServiceProcess): Promise<void> => {
   const said = await service.untilStdout(/"msg":"draining"/)
   expect(said).not.toBeNull()
@@ -81,7 +79,7 @@ describe('a drain', () => {
       const key = await newKey()
       const service = await startProcess(folder.path)
       const posts = await Promise.all(Array.from({ length: 20 }, () => startHalfPost(service, key)))
-      // Answered after all of the above were read: what comes later on a loopback connection is read later.
+      // The service reads a later connection later, so it has read all of the above.
       await (await fetch(`${service.url}/livez`)).text()
       service.signal('SIGTERM')
       await untilDraining(service)
@@ -111,7 +109,7 @@ describe('a drain', () => {
       expect(load.refused).toEqual([])
       const accepted = await acceptedInLog(folder.path)
       expect(load.acknowledged.filter((post) => accepted.get(post.value)?.join() !== post.receipt)).toEqual([])
-      // A connection that the service had not taken up yet when it stopped listening is refused or reset by the system.
+      // The system refuses or resets connections that the service had not accepted yet.
       expect(load.unanswered.filter((post) => accepted.has(post.value))).toEqual([])
     },
     slowMs,
@@ -137,7 +135,7 @@ describe('a drain', () => {
       await (await fetch(`${stubborn.url}/livez`)).text()
       stubborn.signal('SIGTERM')
       await untilDraining(stubborn)
-      // The bound is the process's own clock: the signal is repeated until it counts.
+      // The process measures the bound with its own clock, so the signal is repeated until it counts.
       const repeat = setInterval(() => stubborn.signal('SIGTERM'), sameSignalMsMax / 2)
       expect(await stubborn.exited).toBe(143)
       clearInterval(repeat)
@@ -204,7 +202,7 @@ describe('a drain', () => {
       const stdout = gather(npx.stdout)
       await stdout.until(/"msg":"listening"/)
       npx.kill('SIGTERM')
-      // The pipe closes when the last process that holds it has ended: the service itself.
+      // The pipe closes when the service has ended: it is the last process with it.
       await stdout.ended
       expect(stdout.text()).toMatch(/"because":"npx has ended".*\n.*"msg":"stopped"/)
     },

@@ -21,14 +21,14 @@ const folderOfMode = (mode: number): string => {
   return path
 }
 
-/** Makes the process believe that it runs as a user who does not exist. */
+/** The process believes that it runs as another user. */
 const anotherUser = (): Readonly<Record<string, string>> => {
   const path = join(folder.path, 'another-user.ts')
   writeFileSync(path, 'process.geteuid = () => 54321')
   return { BUN_OPTIONS: `--preload ${path}` }
 }
 
-/** Files of root are accepted for every user, so tests that run as root give them to another user. */
+/** Every user accepts files of root. So tests that run as root change the owner. */
 const notOfRoot = (path: string): void => {
   if (process.geteuid?.() === 0) chownSync(path, 12345, 12345)
 }
@@ -109,7 +109,7 @@ test('every file is its user’s alone, however permissive the mask of the proce
     const service = await start(dataDir)
     await cellarbook(['cellar', 'create', 'c'], { DATA_DIR: dataDir })
     const made = await cellarbook(['key', 'create', '--cellar', 'c', '--json'], { DATA_DIR: dataDir })
-    // As many as are worth a checkpoint.
+    // Enough for a checkpoint.
     expect((await postBatch(service.url, textOf(made.lines[0], 'key'), checkpointEventsMin)).status).toBe(200)
     const alive = modesIn(dataDir)
     expect(await service.stop()).toBe(0)

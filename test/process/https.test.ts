@@ -5,7 +5,6 @@ import { readingsStream } from '../../src/domain/stream-names.ts'
 import { cellarbook, newFolder, startedProcesses, textOf } from '../support/cellarbook.ts'
 import { selfSigned } from '../support/certificate.ts'
 
-// A busy machine needs longer than the 5 s that a plain `bun test` gives.
 setDefaultTimeout(60_000)
 
 const slowMs = 60_000
@@ -40,7 +39,7 @@ test(
       })
     const answer = await post(service.url, { ca: cert })
     expect([answer.status, answer.headers.get('X-Receipt')]).toEqual([200, `${readingsStream(keyId)}@0`])
-    // A device that knows the certificate is not fooled by another, and plain http is not answered.
+    // A device that trusts the certificate refuses another one. Plain http gets no answer.
     await expect(post(service.url, { ca: selfSigned().cert })).rejects.toThrow()
     await expect(post(service.url.replace('https:', 'http:'), {})).rejects.toThrow()
     expect(await service.stop()).toBe(0)

@@ -5,10 +5,9 @@ import { readPageEventsMax } from '../../src/limits.ts'
 import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
 import { isEmbedded, openLogOf } from '../support/logs/engine.ts'
 
-// A busy machine needs longer than the 5 s that a plain `bun test` gives.
 setDefaultTimeout(60_000)
 
-/** So many in CI; by hand rather 200. */
+/** For CI. Use 200 by hand. */
 const kills = Number(process.env['BATCH_KILLS'] ?? 20)
 const batchesAtOnce = 4
 const readingsEach = 400
@@ -26,7 +25,7 @@ const batchOf = (firstValue: number): Batch => {
   return { idempotencyKey: `batch ${firstValue}`, body: JSON.stringify({ readings }), firstValue }
 }
 
-/** `null`: no answer came. */
+/** `null`: no answer. */
 const send = async (service: ServiceProcess, key: string, batch: Batch) => {
   try {
     const response = await fetch(`${service.url}/api/v1/ingest/batch`, {
@@ -42,14 +41,13 @@ const send = async (service: ServiceProcess, key: string, batch: Batch) => {
   }
 }
 
-/** Sends it again for as long as it is told to come again, which a start on a distant log may tell. */
+/** Repeats after a 503: a start on a distant log may send one. */
 const sendUntilTaken = async (service: ServiceProcess, key: string, batch: Batch) => {
   let answer = await send(service, key, batch)
   while (!isEmbedded && answer?.status === 503) answer = await send(service, key, batch)
   return answer
 }
 
-/** Values of every reading in the log, in its order, by the stream's revision. */
 const readAll = async (dataDir: string): Promise<readonly RecordedEvent<'ReadingAccepted'>[]> => {
   const log = await openLogOf(dataDir)
   const readings: RecordedEvent<'ReadingAccepted'>[] = []
@@ -89,7 +87,7 @@ const batchesAreWhole = async (): Promise<void> => {
     expect(await send(service, key, nextBatch())).toMatchObject({ status: 200 })
     const onceMs = performance.now() - before
 
-    // From at once to twice the time that one batch takes: before, within and after its commit.
+    // From zero to twice the time of a batch: before, within and after its commit.
     const batches = Array.from({ length: batchesAtOnce }, nextBatch)
     const sent = batches.map((batch) => send(service, key, batch))
     await wait(((kill % 10) / 5) * onceMs)
@@ -108,7 +106,7 @@ const batchesAreWhole = async (): Promise<void> => {
       tally[answer !== null ? 'answered' : count === 0 ? 'lostUnstored' : 'lostStored'] += 1
 
       const retried = await sendUntilTaken(service, key, batch)
-      // A store of its own may take in after the kill, and after this look, what was still on its way to it.
+      // A separate store may append after this check what was sent before the kill.
       if (isEmbedded || count > 0) expect(retried?.isReplay).toBe(count > 0)
       expect(retried?.status).toBe(200)
       if (answer !== null) expect(retried?.receipt).toBe(answer.receipt)

@@ -3,7 +3,6 @@ import { cellarbook, newFolder, startProcess, textOf } from '../support/cellarbo
 import { type Load, startLoad } from '../support/load.ts'
 import { acceptedInLog } from './accepted-in-log.ts'
 
-// A busy machine needs longer than the 5 s that a plain `bun test` gives.
 setDefaultTimeout(60_000)
 
 const kills = 10
@@ -25,7 +24,7 @@ const readingsAreKept = async (): Promise<void> => {
     const service = await startProcess(folder.path)
     const load = startLoad({ url: service.url, key, cellar: 'load', devices: 24, nextValue: () => value++ })
     loads.push(load)
-    // A different count each time, so that it is not always the same moment of a commit that is hit.
+    // A different count each time hits different moments of a commit.
     await load.untilAcknowledged(acknowledgedEachMin + kill * 37)
     service.signal('SIGKILL')
     expect(await service.exited).toBe(137)
@@ -38,7 +37,7 @@ const readingsAreKept = async (): Promise<void> => {
   const lost = acknowledged.filter(({ value, receipt }) => accepted.get(value)?.[0] !== receipt)
   expect(lost).toEqual([])
   expect([...accepted.values()].filter((receipts) => receipts.length !== 1)).toEqual([])
-  // Whatever else is in the log was sent, and its answer was what the kill cut off.
+  // All other readings in the log were sent, and the kill cut off their answers.
   const unanswered = new Set(loads.flatMap((load) => load.unanswered).map((post) => post.value))
   const known = new Set(acknowledged.map((post) => post.value))
   expect([...accepted.keys()].filter((each) => !known.has(each) && !unanswered.has(each))).toEqual([])

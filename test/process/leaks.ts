@@ -1,12 +1,12 @@
-/** What must not be read, and what it is, to say so without repeating it. All secrets here are letters and digits. */
+/** `what` names the secret in a failure. Every `text` has letters and digits only. */
 export type Secret = { readonly what: string; readonly text: string }
 
 export type Place = { readonly where: string; readonly text: string }
 
-/** So many characters of a secret in a row are a leak: a text that was cut short, or begins later, is found too. */
+/** So many characters in a row are a leak: this also finds cut secrets. */
 const pieceChars = 16
 
-/** Which of the secrets are in which of the places, wholly or in part. */
+/** Whole secrets or parts. */
 export const leaksIn = (places: readonly Place[], secrets: readonly Secret[]): readonly string[] => {
   const whose = new Map<string, string>()
   for (const { what, text } of secrets) for (const piece of piecesOf(text)) whose.set(piece, what)

@@ -13,7 +13,7 @@ import { leaksIn, type Place, type Secret } from './leaks.ts'
 setDefaultTimeout(180_000)
 
 const keysEach = 100
-/** Processes of the command line at once. */
+/** Command-line processes at the same time. */
 const lanes = 4
 const cellar = 'wine-berlin'
 const folder = newFolder()
@@ -32,16 +32,16 @@ type Key = { readonly id: string; readonly text: string }
 
 const keys: Key[] = []
 const passwords: Secret[] = []
-/** Session ids and one-time links: in the one answer that hands them out they must be. */
+/** Session ids and links, which one answer must have. */
 const handedOut: Secret[] = []
-/** Every answer and every output, without what it was asked to show. */
+/** Answers and outputs, without the secrets that they must show. */
 const heard: Place[] = []
 
 const hear = (where: string, text: string, shown = ''): void => {
   heard.push({ where, text: shown === '' ? text : text.replaceAll(shown, '') })
 }
 
-/** The part that must be kept; the rest of a key's text is its id, which is on every page, and a checksum. */
+/** Only the secret part: pages show the id, and the checksum is harmless. */
 const secretOf = ({ id, text }: Key): Secret => ({ what: `the secret of key ${id}`, text: text.slice(13, 56) })
 
 const keep = (text: string): void => {
@@ -70,7 +70,7 @@ const createByCommand = async (index: number): Promise<void> => {
   hear('cellarbook key create', stdout + stderr, keys.at(-1)?.text)
 }
 
-/** The service with its first keys from the command line, of which some were made before it was started. */
+/** Some keys are created before the start. */
 const startWithKeys = async (): Promise<ServiceProcess> => {
   await command('cellar', 'create', cellar)
   for (let index = 0; index < lanes; index += 1) await createByCommand(index)
@@ -92,7 +92,6 @@ const look = async (person: Visitor, path: string, where = `GET ${path}`): Promi
   return seen
 }
 
-/** Opens the link, chooses a password with it, and is signed in. */
 const enterByLink = async (service: ServiceProcess, url: string, email: string): Promise<Visitor> => {
   const link = url.slice(url.lastIndexOf('/') + 1)
   handedOut.push({ what: `the link for ${email}`, text: link })
@@ -137,7 +136,7 @@ const createByForm = async (admin: Visitor): Promise<void> => {
   expect(created.status).toBe(201)
   keep(created.body)
   hear('the page of a new key', answerText(created), keys.at(-1)?.text)
-  // What a reload of that page sends.
+  // Like a reload of that page.
   hear('the form sent again', answerText(await admin.post(paths.keys(cellar), fields)))
 }
 
@@ -157,7 +156,7 @@ const send = async (service: ServiceProcess, key: string, sent: Sent = {}): Prom
   return status
 }
 
-/** Every kind of refusal, with the key's text wherever a device could put it by mistake. */
+/** Every kind of refusal, with the key in every place where a device could put it. */
 const sendEverythingWrong = async (service: ServiceProcess, { text }: Key): Promise<void> => {
   const wrong: [status: number, sent: Sent][] = [
     [400, { body: text }],
@@ -176,7 +175,7 @@ const sendEverythingWrong = async (service: ServiceProcess, { text }: Key): Prom
   for (const [status, sent] of wrong) expect([sent, await send(service, text, sent)]).toEqual([sent, status])
 }
 
-/** What is heard of one page that is live, up to its first push. */
+/** Up to the first push of a live page. */
 const watch = async (service: ServiceProcess, person: Visitor, path: string): Promise<void> => {
   const abort = new AbortController()
   const cookie = [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
@@ -199,7 +198,7 @@ const visitEveryPage = async (service: ServiceProcess, person: Visitor): Promise
   for (const { id, text } of keys) {
     await look(person, paths.key(id))
     await look(person, `${paths.key(id)}?at=${new Date().toISOString().slice(0, 19)}Z`)
-    // Pasted where the id belongs.
+    // The whole key in place of the id.
     await look(person, paths.key(text), 'the page of what is no key')
   }
   const [first] = keys
@@ -228,13 +227,13 @@ const tellEverything = async (asked: readonly Key[]): Promise<void> => {
   }
 }
 
-/** Every file there is, byte for byte: what SQLite has let go of inside a file is still in it. */
+/** Every byte: SQLite keeps deleted content in its files. */
 const filesOf = (when: string): readonly Place[] =>
   readdirSync(folder.path)
     .filter((name) => statSync(join(folder.path, name)).isFile())
     .map((name) => ({ where: `${name}, ${when},`, text: readFileSync(join(folder.path, name), 'latin1') }))
 
-/** The log, where it lies in no file of ours. */
+/** The log on a separate store. */
 const logElsewhere = async (): Promise<readonly Place[]> => {
   if (isEmbedded) return []
   const log = await openLogOf(folder.path)
@@ -288,7 +287,7 @@ test('keys, passwords, sessions and links are shown once, and are in no file, lo
   await tellEverything([used, byHand])
   const files = [...openFiles, ...filesOf('closed'), ...(await logElsewhere())]
 
-  // It is the right place that is looked at: what may be there is.
+  // Proves that the search covers the right files: other content is found there.
   const wal = openFiles.find(({ where }) => where.startsWith('log.db-wal'))
   if (isEmbedded) expect(wal?.text.length).toBeGreaterThan(100_000)
   const log = files.find(({ where }) => where === 'log.db, closed,' || where === 'the log')

@@ -18,7 +18,6 @@ import {
 import { selfSigned } from '../support/certificate.ts'
 import { isEmbedded, onEmbedded, openLogOf } from '../support/logs/engine.ts'
 
-// A busy machine needs longer than the 5 s that a plain `bun test` gives.
 setDefaultTimeout(60_000)
 
 const slowMs = 60_000
@@ -41,7 +40,7 @@ afterEach(async () => {
 let count = 0
 const freshFolder = (): string => join(folder.path, `data-${count++}`)
 
-/** A start that fails: one sentence on stderr for people, nothing on stdout, no stack. */
+/** Expects one sentence on stderr, nothing on stdout and no stack. */
 const refusedStart = async (environment: Readonly<Record<string, string>>) => {
   const { exitCode, stdout, stderr } = await cellarbook(['serve'], environment)
   expect(stdout).toBe('')
@@ -144,7 +143,7 @@ describe('serve', () => {
     }
   })
 
-  // Addresses for documents (RFC 5737, RFC 3849), which no machine has. A name would depend on the machine's resolver.
+  // Addresses for documents (RFC 5737, RFC 3849), which no machine has. A name would depend on the resolver.
   test.each(['192.0.2.1', '2001:db8::1'])('HOST=%s is told as no address of this machine', async (HOST) => {
     const { exitCode, stderr } = await refusedStart({ DATA_DIR: freshFolder(), HOST })
     expect([exitCode, stderr]).toEqual([
@@ -159,7 +158,7 @@ describe('serve', () => {
       const dataDir = freshFolder()
       await cellarbook(['cellar', 'create', 'sound'], { DATA_DIR: dataDir })
       const plain = new Database(join(dataDir, 'log.db'))
-      // What a disk fault or a newer version would leave. The triggers stop writers, so they are taken away meanwhile.
+      // Like a disk fault or a newer version. The triggers refuse writers, so they are removed meanwhile.
       const triggers = plain
         .query<{ name: string; sql: string }, []>(`SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'`)
         .all()
@@ -299,7 +298,7 @@ const acceptedReading = (keyId: string): NewEvent<'ReadingAccepted'> => {
   return { id, type: 'ReadingAccepted', recordedAt, data, metadata }
 }
 
-/** Starts the service with a terminal for stderr and a file for stdout, and stops it once it has shown the link. */
+/** stderr is a terminal, stdout a file. Stops when the link was shown. */
 const onTerminal = async (dataDir: string): Promise<{ readonly screen: string; readonly kept: string }> => {
   const file = `${dataDir}.lines`
   const main = join(import.meta.dir, '../../src/main.ts')
@@ -349,7 +348,7 @@ describe('serve --demo', () => {
   )
 })
 
-/** Asks until the newest key has been used. Ends by the bound of the test, if the devices never post. */
+/** The test times out if the devices never post. */
 const untilKeyIsUsed = async (dataDir: string): Promise<readonly Record<string, unknown>[]> => {
   while (true) {
     const { lines } = await cellarbook(['key', 'list', '--json'], { DATA_DIR: dataDir })

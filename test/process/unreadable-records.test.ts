@@ -1,4 +1,4 @@
-/** A newer node has written records that this version does not know: the node is ready, serves, and shows them. */
+/** A newer node wrote records that this version does not know. The node is ready, serves, and shows them. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { dayMs } from '../../src/domain/calendar.ts'
 import { recordsKeptMs } from '../../src/limits.ts'
@@ -8,7 +8,6 @@ import { type LogServer, startLogServer } from '../support/log-server/server.ts'
 import { freshPrefix } from '../support/logs/event-store-log.ts'
 import { addUnknownToFile, addUnknownToServer, unknownType } from '../support/logs/unknown-records.ts'
 
-// A busy machine needs longer than the 5 s that a plain `bun test` gives.
 setDefaultTimeout(60_000)
 
 let server: LogServer
@@ -19,7 +18,6 @@ afterAll(() => server.stop())
 
 const streams = ['signins-node', 'exports-x', 'refusals-x', 'proofs-x'] as const
 
-/** A data folder, the log that belongs to it, and how a newer node writes into that log. */
 const onEngine = {
   'the embedded log': () => {
     const folder = newFolder()
@@ -56,7 +54,7 @@ const isServed = async ({ url }: ServiceProcess, key: string): Promise<readonly 
   return [(await fetch(`${url}/readyz`)).status, post.status]
 }
 
-/** Sets up the first admin in a browser, which is a sign-in. Answers the admin's account page. */
+/** Returns the account page of the first admin. */
 const signInFirst = async (place: Place, url: string): Promise<{ readonly status: number; readonly body: string }> => {
   const { lines } = await run(place, 'operator', 'link', '--json')
   const browser = visitor(url)
@@ -88,7 +86,7 @@ describe.each(Object.entries(onEngine))('records of a newer version in %s', (eng
     const service = await startProcess(place.folder.path, { environment: place.environment })
     try {
       expect(await isServed(service, key)).toEqual([200, 200])
-      // Another node writes to the store while this one runs; the file has one process.
+      // Only a store can have another writer while this node runs.
       const live = engine === 'EventStoreDB' ? streams : []
       for (const stream of live) place.add(stream)
       expect(await isServed(service, key)).toEqual([200, 200])
@@ -118,7 +116,7 @@ describe.each(Object.entries(onEngine))('records of a newer version in %s', (eng
     const service = await startProcess(place.folder.path, { environment: place.environment })
     try {
       expect(await isServed(service, key)).toEqual([200, 200])
-      // Nobody waits for the purge; the bound of the test ends this.
+      // Nothing signals the purge. The test times out if it never comes.
       let left = await typesIn(place, 'signins-node')
       while (left.length !== 2 || JSON.stringify(left).includes('[1,')) left = await typesIn(place, 'signins-node')
       expect(left).toEqual([

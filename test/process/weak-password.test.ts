@@ -20,7 +20,7 @@ test('the program itself has the dictionary of common passwords', async () => {
   await person.get(path)
   const spend = (password: string) =>
     person.post(path, { email: 'ada@example.org', password, password_again: password })
-  // Nothing of it is a name that the service knows: without the dictionary it would be taken.
+  // Only the dictionary refuses this password: it contains no name.
   const refused = await spend('administrator')
   expect([refused.status, refused.body.includes('This password is easy to guess')]).toEqual([422, true])
   expect((await spend('glacier tumble orbit pickle')).status).toBe(303)

@@ -11,25 +11,25 @@ import { createMemoryRepeatsIndex } from '../support/logs/memory-repeats-index.t
 import { asker, Cluster, cellar, makeTestKey, reading, type TestNode } from '../support/two-nodes.ts'
 import { acceptedIn, expectLawful, statesOf } from './naive.ts'
 
-/** The seed of a failing run goes into this variable, and the run is the same again. */
+/** Set the variable to the seed of a failing run to repeat it. */
 const seed = Number(process.env['SIMULATION_SEED'] ?? crypto.getRandomValues(new Uint32Array(1))[0])
 
 type Place = 0 | 1
 
-/** What has been promised so far: nothing but the answers that were given. */
+/** Promises are only in answers. */
 type Promised = {
   readonly acknowledged: Map<string, { readonly keyId: string; readonly revision: number }>
   readonly refused: Set<string>
-  /** Of the requests with an `Idempotency-Key` that were told to be stored: key, payload, and where the first one is. */
+  /** Stored requests with an `Idempotency-Key`: key, payload and the place of the first reading. */
   readonly keyed: Keyed[]
   readonly revoked: Set<string>
-  /** Suspended by an answer, and nobody has tried to lift it since. */
+  /** Confirmed, and no resume was tried since. */
   readonly suspended: Set<string>
 }
 
 type Keyed = { readonly keyId: string; readonly keyHash: string; readonly bodyHash: string; readonly first: number }
 
-/** Two nodes that come and go on one log. */
+/** Two nodes share a log, and die and start again. */
 class System {
   readonly cluster = new Cluster()
   readonly keyIds: string[] = []
@@ -41,7 +41,7 @@ class System {
     suspended: new Set(),
   }
   #nodes: [TestNode, TestNode] | null = null
-  /** What outlives a node of its index, unless that is lost too. */
+  /** The index survives its node, unless it is lost too. */
   readonly #indexes: [RepeatsIndex, RepeatsIndex] = [createMemoryRepeatsIndex(), createMemoryRepeatsIndex()]
 
   async begin(): Promise<void> {
@@ -55,7 +55,7 @@ class System {
     return this.#nodes[place]
   }
 
-  /** The answer, or `null` if the node died over it; then another takes its place. */
+  /** `null`: the node died. Another one replaces it. */
   async ask<T>(place: Place, begin: (node: TestNode) => Promise<T>): Promise<T | null> {
     const node = this.node(place)
     const asked = begin(node)
@@ -68,7 +68,7 @@ class System {
     }
   }
 
-  /** The old node is left as it is, with whatever it had begun. */
+  /** The old node stays, with its open work. */
   async replace(place: Place, { losesIndex = false }: { readonly losesIndex?: boolean } = {}): Promise<void> {
     const old = this.node(place)
     old.faults.goAway()
@@ -77,7 +77,7 @@ class System {
     if (this.#nodes !== null) this.#nodes[place] = fresh
   }
 
-  /** The clock of the second one is slow. */
+  /** The second node has a slow clock. */
   #open(place: Place): Promise<TestNode> {
     return this.cluster.open({ skewMs: place === 0 ? 0 : -2_500, idempotency: this.#indexes[place] })
   }
@@ -95,7 +95,7 @@ class System {
       }
       return null
     }
-    // Whoever has the answer first: a death is looked for only as long as there is none.
+    // An answer wins over a death.
     return Promise.race([asked, died()])
   }
 }
@@ -112,7 +112,7 @@ const place = fc.constantFrom<Place>(0, 1)
 const pick = fc.nat({ max: 4 })
 const keyOf = (system: System, index: number): string => system.keyIds[index % system.keyIds.length] ?? ''
 
-/** Answers that say that nothing was written. Others leave it open. */
+/** Certainly not written. */
 const isDefinite = ({ kind }: ReadingRefusal): boolean =>
   kind === 'key_invalid' || kind === 'key_expired' || kind === 'rate_limited'
 
@@ -268,7 +268,7 @@ const changing = fc
     ),
   )
 
-/** Readings on both nodes while one of them changes the key. A suspension that is being lifted promises nothing. */
+/** A suspension promises nothing while a resume is open. */
 const meanwhile = fc.record({ place, pick, change }).map(({ place, pick, change }) =>
   step(`${change.name} key ${pick} on ${place} while both post`, async (system) => {
     const keyId = keyOf(system, pick)
@@ -330,7 +330,7 @@ const steps = fc.commands<object, System, true>(
 
 const isOf = (keyId: string) => (event: RecordedEvent) => event.stream.slice(event.stream.indexOf('-') + 1) === keyId
 
-/** What a fresh node knows of a key, what a replay from zero says, and what the plain rules say: all the same. */
+/** A new node, a replay from zero and the plain rules agree. */
 const expectAgreement = async (system: System, keyId: string): Promise<void> => {
   const { cluster, promised } = system
   const fresh = await cluster.open()
@@ -360,7 +360,7 @@ const expectAgreement = async (system: System, keyId: string): Promise<void> => 
   await expectVerdict(fresh, { keyId, key, times, now })
 }
 
-/** One more reading gets the answer that the plain rules give. Between 63/64 of the limit and the limit, both are right. */
+/** Between 63/64 of the limit and the limit, both answers are right. */
 const expectVerdict = async (
   node: TestNode,
   at: { keyId: string; key: readonly RecordedEvent[]; times: readonly number[]; now: number },
@@ -382,7 +382,7 @@ const expectVerdict = async (
   else if ((most ?? 0) < readings) expect(verdict).toBe('accepted')
 }
 
-/** No place stays taken on a node that has come to rest: it counts no reading that is not in the log. */
+/** An idle node counts only readings that are in the log. */
 const expectNoPlaceLost = async (system: System, keyId: string): Promise<void> => {
   for (const place of [0, 1] as const) {
     const node = system.node(place)
@@ -408,7 +408,7 @@ const expectPromisesKept = async ({ cluster, promised }: System): Promise<void> 
   for (const append of all.map(idempotentAppendAt)) {
     if (append === null) continue
     const name = `${append.stream} ${append.idempotency.keyHash}`
-    // No run lasts a day.
+    // No run lasts a day, so no key expires.
     expect(stored.has(name)).toBe(false)
     stored.set(name, append)
   }
@@ -418,7 +418,7 @@ const expectPromisesKept = async ({ cluster, promised }: System): Promise<void> 
   }
 }
 
-/** A key ends by its successor's first reading: once, at its time and the overlap, never later than it would have. */
+/** A key ends once: at the successor's first reading plus the overlap, and never after its own expiry. */
 const expectRotationsEnded = async ({ cluster }: System): Promise<number> => {
   const fresh = await cluster.open()
   expect(fresh.bugs).toEqual([])

@@ -2,10 +2,7 @@ import { expect } from 'bun:test'
 import type { Limit, RecordedEvent } from '../../src/domain/events.ts'
 import { keyLimitDefault } from '../../src/limits.ts'
 
-/**
- * The rules of the protocol as plainly as they can be said, over nothing but a list of events: no windows of slots, no
- * folds that remember, no actors. Slow, and hard to get wrong.
- */
+/** The rules of the protocol over a plain list of events: no slots, folds or actors. Slow, and hard to get wrong. */
 export type NaiveKey = {
   readonly isSuspended: boolean
   readonly isRevoked: boolean
@@ -33,8 +30,8 @@ export const acceptedIn = (times: readonly number[], now: number, windowMs: numb
   times.filter((at) => at > now - windowMs && at <= now).length
 
 /**
- * Every reading in the log was admissible under some state of its key that was in force for somebody: one no older than
- * the last fence before the reading, and no newer than the reading.
+ * Some state of its key allowed each reading: a state not older than the last fence before the reading, and not newer
+ * than the reading.
  */
 export const expectLawful = (key: readonly RecordedEvent[], readings: readonly RecordedEvent[]): void => {
   const states = statesOf(key)
@@ -44,7 +41,7 @@ export const expectLawful = (key: readonly RecordedEvent[], readings: readonly R
   let isSealed = false
   let recordedAt = 0
   for (const event of readings) {
-    // A seal is written without reading what lies before it, and by its own node's clock.
+    // A node writes a seal without reading earlier events, and by its own clock.
     if (event.type !== 'ReadingsSealed') expect(event.recordedAt).toBeGreaterThanOrEqual(recordedAt)
     recordedAt = event.recordedAt
     if (event.type === 'ReadingsFenced') {

@@ -39,7 +39,7 @@ test('500 appends whose answers are lost, before or after they were written: eac
   expect([...codes].filter((code) => code !== 'STORE_UNAVAILABLE')).toEqual([])
 }, 600_000)
 
-/** The comparison itself: it fails on the same run with one answered reading less in the log, elsewhere in it, or there twice. */
+/** Proves the comparison: it fails if a reading is missing, moved or stored twice. */
 const expectLossesSeen = ({ all }: LogState, loads: readonly Load[]): void => {
   const receipt = loads[0]?.acknowledged[0]?.receipt
   const answered = all.find(({ stream, revision }) => `${stream}@${revision}` === receipt)
@@ -51,7 +51,7 @@ const expectLossesSeen = ({ all }: LogState, loads: readonly Load[]): void => {
   }
 }
 
-/** Mostly what costs one append alone; what takes the connection with it makes everything that is out ambiguous. */
+/** Mostly faults of a single append. A fault of the connection makes every open append ambiguous. */
 const endOf = (chance: number): AppendFault['ends'] => {
   if (chance < 0.55) return 'timeout'
   if (chance < 0.75) return 'silence'

@@ -1,10 +1,9 @@
-/** The contract on the test log server always, and on the server that `TEST_EVENTSTORE_URL` names when it is set. */
+/** The contract on the test log server, and on the server of `TEST_EVENTSTORE_URL` if it is set. */
 import { afterAll, setDefaultTimeout } from 'bun:test'
 import { describeEventLog } from '../log/contract.ts'
 import { startLogServer } from '../support/log-server/server.ts'
 import { openAt } from '../support/logs/event-store-log.ts'
 
-// A busy machine needs longer than the 5 s that a plain `bun test` gives.
 setDefaultTimeout(60_000)
 
 const server = await startLogServer()

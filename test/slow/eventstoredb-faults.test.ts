@@ -1,4 +1,4 @@
-/** What befalls a store that is elsewhere: each fault leaves every event once, and no promise unsettled. */
+/** Faults of a distant store: each event is in the log once, and every promise settles. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb'
@@ -43,7 +43,7 @@ const outageOf = async (answer: Promise<unknown>): Promise<Outage> => {
   if (failure instanceof Outage) return failure
   throw new Error('there was no outage', { cause: failure })
 }
-/** As an actor does: the identical append until the store says. */
+/** Like an actor, repeats the identical append until its outcome is known. */
 const untilKnown = async <T>(append: () => Promise<T>): Promise<T> => {
   for (;;) {
     try {
@@ -139,7 +139,7 @@ describe('a store that is away', () => {
       await server.kill()
       await untilHealth(log, false)
       expect(log.health()).toMatchObject({ why: expect.stringContaining('EventStoreDB is away') })
-      // In the same turn: nothing was sent, and nothing was waited for.
+      // In the same turn, so nothing was sent or waited for.
       const refused = log.append(stream, 0, [keySuspended()])
       let isSettled = false
       const settle = (): void => {
@@ -269,7 +269,7 @@ describe('an append of several events, whose positions have to be read', () => {
 })
 
 describe('a read behind a conflict', () => {
-  /** A conflict has named revision 1 to this log, and the server shows revision 0 alone to so many reads. */
+  /** A conflict named revision 1, but `reads` reads show only revision 0. */
   const beaten = async (reads: number) => {
     const { server, log } = await opened()
     const stream = freshKeyStream()
@@ -300,7 +300,7 @@ describe('a read behind a conflict', () => {
       const { log, stream } = await beaten(Number.POSITIVE_INFINITY)
       const outage = await outageOf(log.read(stream, { limit: 9 }))
       expect(outage).toMatchObject({ outcome: 'not_written', message: expect.stringContaining('revision 1') })
-      // It is waited for once: a leader that died may have named what no other node has.
+      // Waits once: a dead leader may have named an event that no other node has.
       expect(await log.read(stream, { limit: 9 })).toHaveLength(1)
     },
     slowMs,
@@ -346,7 +346,7 @@ test(
     const { server, log } = await opened()
     server.faults.beforeReadOfAll = () => new Promise(() => {})
     const outage = outageOf(log.readAll({ limit: 1 }))
-    // Appends alone are met with silence: the link is given up for them.
+    // Only appends get no answer, so the link is given up for them.
     server.faults.ofAppend = () => ({ isWritten: false, ends: 'silence' })
     await outageOf(log.append(freshKeyStream(), 'none', keySuspensions(1)))
     expect(await outage).toMatchObject({ outcome: 'not_written' })
@@ -436,7 +436,7 @@ describe('the queue', () => {
       const overloaded = settled.filter((what) => what instanceof Outage && what.reason === 'overloaded')
       expect(overloaded.length).toBeGreaterThan(0)
       for (const outage of overloaded) expect(outage).toMatchObject({ outcome: 'not_written' })
-      // Those that were taken came before those that were refused.
+      // Accepted appends settle before refused ones.
       expect(settled.slice(-overloaded.length)).toEqual(overloaded)
       await Promise.all(out)
     },
@@ -472,7 +472,7 @@ describe('a subscription', () => {
         await interrupt()
         await appendMore()
       }
-      // So soon that what was sent and the end arrive together: what was heard and not yet delivered must not be lost.
+      // Events and the end arrive together: received events must still be delivered.
       const forget = server.state.onAppended(() =>
         setImmediate(() => setImmediate(() => server.faults.dropSubscriptions())),
       )
@@ -514,7 +514,7 @@ describe('a subscription', () => {
       collector.subscription.unsubscribe()
       expect(collector.events.map(({ revision }) => revision)).toEqual(Array.from({ length: turns }, (_, at) => at))
       expect(collector.told.filter((what) => what === 'caught_up')).toHaveLength(1)
-      // The last one alone is listened to, and not even that any more.
+      // The last server loses its subscription too.
       for (const { faults } of cluster.servers) while (faults.subscriptions > 0) await turnOfTheLoop()
     },
     slowMs,
@@ -575,7 +575,7 @@ describe('a subscription', () => {
 })
 
 describe('an answer that can not be read', () => {
-  /** A field that says it is longer than what was sent. */
+  /** A field with a wrong length. */
   const malformed = Buffer.from([0x0a, 0x7f])
 
   test(

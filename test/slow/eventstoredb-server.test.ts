@@ -1,4 +1,4 @@
-/** How much the log asks of its server at once, and which of several servers, and in which state, it takes for one. */
+/** How much the log sends at once, and which server it chooses. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { NewEvent } from '../../src/domain/events.ts'
 import { eventStoreAppendsOutMax } from '../../src/limits.ts'
@@ -9,7 +9,6 @@ import { caughtUp, collect } from '../support/logs/collector.ts'
 import { openAt, untilHealth } from '../support/logs/event-store-log.ts'
 import { freshKeyStream, keySuspended, keySuspensions } from '../support/logs/sample-events.ts'
 
-// A busy machine needs longer than the 5 s that a plain `bun test` gives.
 setDefaultTimeout(60_000)
 
 const opened: { stop(): Promise<void> }[] = []
@@ -40,7 +39,6 @@ const append = async (
     throw error
   }
 }
-/** Resolves when there is a way to the server: its end of the log can be reached. */
 const untilReachable = (log: EventLog): Promise<void> =>
   new Promise((resolve) => {
     const subscription = log.subscribe(
@@ -54,7 +52,7 @@ const untilReachable = (log: EventLog): Promise<void> =>
       },
     )
   })
-/** Makes the same append again until it is known, as the service does. */
+/** Repeats the append until its outcome is known, like the service. */
 const untilWritten = async (log: EventLog): Promise<void> => {
   const [stream, events] = [freshKeyStream(), [keySuspended()]]
   let answer = await append(log, stream, events)
@@ -64,7 +62,7 @@ const untilWritten = async (log: EventLog): Promise<void> => {
   }
   expect(answer.outcome).toMatch(/written$/)
 }
-/** Appends wait until it is opened. */
+/** Appends wait for the gate. */
 const gateOf = (server: LogServer) => {
   const opening = Promise.withResolvers<void>()
   const gate = {
@@ -94,7 +92,7 @@ describe('appends that are many', () => {
     const same = [log.append(stream, 'none', [first]), log.append(stream, 0, [second])]
     const others = Array.from({ length: eventStoreAppendsOutMax + 20 }, () => append(log, freshKeyStream()))
     await gate.until(eventStoreAppendsOutMax)
-    // Whatever had been sent before this read would have arrived before it.
+    // The append would have arrived before this read.
     await log.read(stream, { limit: 1 })
     expect(gate.arrived).toBe(eventStoreAppendsOutMax)
     gate.open()
@@ -125,7 +123,7 @@ describe('appends that are many', () => {
     for (let count = 0; count < 20; count += 1) {
       expect(await append(log, freshKeyStream())).toMatchObject({ outcome: 'written' })
     }
-    // Others were answered meanwhile, so the connection is not given up.
+    // Other answers came, so the connection is kept.
     expect(log.health()).toEqual({ ok: true })
     expect(await lost).toMatchObject({ outcome: 'unknown' })
   })
@@ -182,7 +180,7 @@ describe('in a cluster the log', () => {
     if (first === undefined || second === undefined || third === undefined) throw new Error('too few servers')
     return { cluster, first, second, third }
   }
-  /** Which servers were asked to write. */
+  /** Servers that got an append. */
   const writersOf = (servers: readonly LogServer[]) => {
     const asked = new Set<number>()
     for (const [index, { faults }] of servers.entries()) {

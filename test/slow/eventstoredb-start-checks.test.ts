@@ -1,4 +1,4 @@
-/** What a start says when its store is not fit: one sentence, the documented exit code, and nothing of the password. */
+/** A start on an unsuitable store gives one sentence, its exit code, and nothing of the password. */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { selfSigned } from '../support/certificate.ts'
 import { startLogCluster } from '../support/log-server/cluster.ts'
 import { type LogServerOptions, startLogServer } from '../support/log-server/server.ts'
 
-// Each start is a process of its own, and one that finds no leader looks for one for some seconds.
+// Each start is a process. Without a leader it searches for some seconds.
 setDefaultTimeout(60_000)
 
 const folder = newFolder()
@@ -43,10 +43,9 @@ const environmentAt = (url: string, prefix = '') => ({
   EVENTSTORE_PREFIX: prefix,
 })
 
-/** With a password in the address, whoever asks for it. */
+/** Adds the user and the password to the URL. */
 const as = (url: string, password: string): string => url.replace('//', `//${user.username}:${password}@`)
 
-/** The one sentence with which a start there ends, and its exit code. */
 const refusedAt = async (url: string, password = user.password) => {
   const { exitCode, stdout, stderr } = await cellarbook(['serve'], environmentAt(as(url, password)))
   expect(stdout).toBe('')

@@ -25,7 +25,7 @@ test('50 changes of the leader under load lose nothing, and write nothing twice'
   expect(ledBy.size).toBe(cluster.servers.length)
 }, 600_000)
 
-/** It dies, falls silent, or merely loses its office. Returns what makes it whole again. */
+/** The leader dies, is silent or loses its role. Returns the repair. */
 const takeLeaderAway = async (cluster: LogCluster, change: number): Promise<() => Promise<void>> => {
   const leader = cluster.leader()
   cluster.depose()

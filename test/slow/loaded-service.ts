@@ -6,14 +6,12 @@ import { type Service, startService, testAsker, testCellar } from '../support/te
 
 const devicesPerKey = 3
 
-/** The service on the log of a test log server, with devices that post to several keys and are told everything. */
+/** The service on a test log server. Devices post to several keys and record every answer. */
 export type LoadedService = {
   readonly loads: readonly Load[]
   acknowledged(): number
-  /** Resolves once so many more have been acknowledged for each key. */
   untilMoreAcknowledged(count: number): Promise<void>
   untilMoreRefused(count: number): Promise<void>
-  /** Ends the load, and then the service. */
   stop(): Promise<void>
 }
 
@@ -51,7 +49,7 @@ export const startLoadedService = async (url: string, keys: number): Promise<Loa
   }
 }
 
-/** On a machine too busy for the store's deadline, again. */
+/** Repeats if a busy machine misses the deadline of the store. */
 const createKey = async (service: Service): Promise<string> => {
   const cellar = testCellar
   if (service.core.projections.cellars.get(cellar) === null) {
@@ -68,7 +66,7 @@ const createKey = async (service: Service): Promise<string> => {
 
 type Told = Pick<Load, 'acknowledged' | 'refused' | 'unanswered'>
 
-/** Every acknowledged reading lies at its receipt, none lies anywhere twice, and what else is there was refused in doubt. */
+/** Every acknowledged reading is at its receipt, no reading is stored twice, and all others had an unknown outcome. */
 export const expectKept = (state: Pick<LogState, 'all'>, loads: readonly Told[]): void => {
   const receipts = new Map<number, string[]>()
   for (const { stream, revision, type, data } of state.all) {
