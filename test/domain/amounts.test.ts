@@ -12,7 +12,7 @@ import type { Limit } from '../../src/domain/events.ts'
 import { rotationOverlapMsDefault, rotationOverlapsMs } from '../../src/limits.ts'
 
 describe('parseOverlap()', () => {
-  test('takes the four that decisions names, as they are typed, and nothing else', () => {
+  test('reads the four overlaps as they are typed, and nothing else', () => {
     expect(rotationOverlapsMs.map(overlapTyped)).toEqual(['0', '1h', '24h', '7d'])
     for (const ms of rotationOverlapsMs) expect(parseOverlap(` ${overlapTyped(ms)} `)).toEqual({ ok: true, value: ms })
     for (const text of ['', '1d', '168h', '0s', '-0', '2h', '1 h', '٧d'])
@@ -20,7 +20,7 @@ describe('parseOverlap()', () => {
     expect(overlapTyped(rotationOverlapMsDefault)).toBe('24h')
   })
 
-  test('refuses one millisecond beside each', () => {
+  test('overlapWithin() refuses a value one millisecond off', () => {
     for (const ms of rotationOverlapsMs) {
       expect([overlapWithin(ms - 1).ok, overlapWithin(ms).ok, overlapWithin(ms + 1).ok]).toEqual([false, true, false])
     }
@@ -91,7 +91,7 @@ describe('parseLimit()', () => {
 })
 
 describe('limitWithin()', () => {
-  test('holds whoever did not type the limit to the same bounds, in whole numbers, and lets none be none', () => {
+  test('accepts whole numbers within the bounds of a limit, and null', () => {
     const table: [limit: Limit | null, isWithin: boolean][] = [
       [null, true],
       [{ readings: 1, windowMs: 1_000 }, true],
@@ -106,13 +106,13 @@ describe('limitWithin()', () => {
 
 describe('retentionWithin()', () => {
   const dayMs = 86_400_000
-  test('takes whole days from one to a hundred years, and for ever', () => {
+  test('accepts whole days up to a hundred years, and null', () => {
     for (const ms of [null, dayMs, 365 * dayMs, 36_500 * dayMs]) {
       expect(retentionWithin(ms)).toEqual({ ok: true, value: ms })
     }
   })
 
-  test('refuses what is shorter, longer or no whole number of days', () => {
+  test('refuses shorter and longer times, and parts of a day', () => {
     for (const ms of [
       0,
       -dayMs,

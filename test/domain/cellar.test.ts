@@ -60,7 +60,7 @@ describe('decideCellar()', () => {
     })
   }
 
-  test('leaves alone what a change of policy does not name', () => {
+  test('keeps policy fields that a change does not name', () => {
     const decision = decideCellar(foldAll([created, policyChanged]), {
       type: 'ChangeCellarPolicy',
       changes: { retentionMs: 86_400_000 },
@@ -68,7 +68,7 @@ describe('decideCellar()', () => {
     expect(decision).toMatchObject({ ok: true, value: [{ data: { policy: { ...policy, retentionMs: 86_400_000 } } }] })
   })
 
-  test('finds the same policy already so, in whatever order its fields were written', () => {
+  test('writes no event for the same policy, whatever the order of its fields', () => {
     const reordered: CellarPolicy = {
       readingAheadMsMax: 5,
       retentionMs: null,
@@ -88,14 +88,14 @@ describe('a purge', () => {
     data: { policy: { ...noPolicy, retentionMs: ms } },
   })
 
-  test('is recorded for each key, as it was found', () => {
+  test('writes one event for each key', () => {
     const cellar = foldAll([created, kept(retentionMs)])
     const purged = { type: 'ReadingsPurged' as const, data: { cellar: 'c', acceptedBefore: at, ...purge } }
     expect(decideCellar(cellar, command)).toEqual({ ok: true, value: [purged, purged] })
     expect(evolveCellar(cellar, record(purged, 2))).toMatchObject({ title: 'C', revision: 2 })
   })
 
-  test('is not made under a retention that no longer holds, or was lifted', () => {
+  test('writes no event if the retention has changed', () => {
     for (const ms of [null, 2 * retentionMs]) {
       expect(decideCellar(foldAll([created, kept(retentionMs), kept(ms)]), command)).toEqual({ ok: true, value: [] })
     }
@@ -111,7 +111,7 @@ describe('a policy', () => {
     { ...policy, readingAheadMsMax: 6 },
     { ...policy, retentionMs: 86_400_000 },
   ]) {
-    test(`is another when one of its fields is: ${JSON.stringify(other)}`, () => {
+    test(`differs if one field differs: ${JSON.stringify(other)}`, () => {
       expect(decideCellar(foldAll([created, policyChanged]), change(other))).toEqual({
         ok: true,
         value: [{ type: 'CellarPolicyChanged', data: { policy: other } }],
@@ -121,7 +121,7 @@ describe('a policy', () => {
 })
 
 describe('evolveCellar()', () => {
-  test('keeps the identifier, who made it and when, whatever changes later', () => {
+  test('keeps the identifier, the creator and the time', () => {
     expect(foldAll([created, { type: 'CellarRenamed', data: { title: 'New' } }, policyChanged])).toEqual({
       cellar: 'c',
       title: 'New',
@@ -132,7 +132,7 @@ describe('evolveCellar()', () => {
     })
   })
 
-  test('refuses to fold a change of a cellar that was never created', () => {
+  test('throws for a change of a cellar that was never created', () => {
     expect(() => evolveCellar(null, record(policyChanged, 0))).toThrow('Cannot fold CellarPolicyChanged of "cellar-x"')
   })
 })

@@ -3,7 +3,7 @@ import { instantText } from '../../src/domain/calendar.ts'
 import { isExpired, parseExpiry } from '../../src/domain/expiry.ts'
 
 describe('isExpired()', () => {
-  test('begins at the millisecond of the expiry, and never without an expiry', () => {
+  test('is true from the millisecond of the expiry on, and never without one', () => {
     expect(isExpired({ expiresAt: 1_000 }, 999)).toBe(false)
     expect(isExpired({ expiresAt: 1_000 }, 1_000)).toBe(true)
     expect(isExpired({ expiresAt: null }, Number.MAX_SAFE_INTEGER)).toBe(false)
@@ -42,7 +42,7 @@ describe('parseExpiry()', () => {
     })
   }
 
-  test('says of the last date with four digits which one is possible, since a date lasts until the midnight after it', () => {
+  test('names the last possible date in its refusal of 9999-12-31', () => {
     expect(parseExpiry('9999-12-31')).toMatchObject({
       refusal: { rule: expect.stringContaining('9999-12-30') },
     })

@@ -21,7 +21,7 @@ describe('makeKey()', () => {
     )
   })
 
-  test('gives the same key for the same chance, also at its ends', () => {
+  test('makes the same key from the same bytes, lowest and highest included', () => {
     const zeros = { id: new Uint8Array(keyIdBytes), secret: new Uint8Array(secretBytes) }
     expect(keyOf(zeros)).toEqual({
       key: `clr_00000000_${'0'.repeat(43)}36Ax86`,
@@ -32,7 +32,7 @@ describe('makeKey()', () => {
     expect(parseKey(keyOf(ones).key)?.keyId).toBe(keyOf(ones).keyId)
   })
 
-  test('gives different secrets for different chance', () => {
+  test('makes different secrets from different bytes', () => {
     fc.assert(
       fc.property(bytes(secretBytes), bytes(secretBytes), (a, b) => {
         fc.pre(!Buffer.from(a).equals(b))
@@ -57,7 +57,7 @@ describe('makeKey()', () => {
     expect(Math.max(...counts.values())).toBeLessThan(200)
   })
 
-  test('refuses too little chance', () => {
+  test('throws for too few bytes', () => {
     const id = new Uint8Array(keyIdBytes)
     expect(() => keyOf({ id, secret: new Uint8Array(secretBytes - 1) })).toThrow('Cannot make a key')
     expect(() => keyOf({ id: id.subarray(1), secret: new Uint8Array(secretBytes) })).toThrow('Cannot make a key')
@@ -65,7 +65,7 @@ describe('makeKey()', () => {
 })
 
 describe('parseKey()', () => {
-  test('reads back what makeKey() made, and its secret matches what is stored', () => {
+  test('reads what makeKey() made, and the secret matches the stored hash', () => {
     fc.assert(
       fc.property(chance, (given) => {
         const made = keyOf(given)
@@ -76,7 +76,7 @@ describe('parseKey()', () => {
     )
   })
 
-  test('refuses every key in which one character was changed', () => {
+  test('refuses a key with one changed character', () => {
     const anyChar = fc.oneof(fc.constantFrom(...base62Digits, '_', ' ', '\0', 'é', '\u{1f511}'), fc.string())
     fc.assert(
       fc.property(chance, fc.nat({ max: 61 }), anyChar, (given, at, char) => {
@@ -88,7 +88,7 @@ describe('parseKey()', () => {
     )
   })
 
-  test('refuses two neighbours that were swapped, and whatever is longer or shorter', () => {
+  test('refuses swapped neighbours, and a longer or shorter text', () => {
     fc.assert(
       fc.property(chance, fc.nat({ max: 60 }), (given, at) => {
         const { key } = keyOf(given)
@@ -102,14 +102,14 @@ describe('parseKey()', () => {
     )
   })
 
-  test('refuses any text that is no key, and throws at none', () => {
+  test('refuses any other text, and never throws', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 80 }), (text) => parseKey(text) === null))
     for (const text of ['', 'clr_', '__proto__', `clr_${'_'.repeat(58)}`, 'é'.repeat(62), '\ud800'.repeat(62)]) {
       expect(parseKey(text)).toBeNull()
     }
   })
 
-  test('refuses what is not of the form even if its checksum is right', () => {
+  test('refuses a wrong form even with a right checksum', () => {
     const withChecksum = (body: string): string => {
       const bytes = new Uint8Array(4)
       new DataView(bytes.buffer).setUint32(0, Bun.hash.crc32(body))
@@ -132,7 +132,7 @@ describe('parseKey()', () => {
     }
   })
 
-  test('refuses what only the checksum, counted past 32 bits, could say', () => {
+  test('refuses a checksum beyond 32 bits', () => {
     // 2^32 more than the right checksum still fits into 6 digits: it must not pass as the same number.
     const { key } = keyOf({ id: new Uint8Array(keyIdBytes), secret: new Uint8Array(secretBytes) })
     const checksum = [...key.slice(-6)].reduce((sum, char) => sum * 62 + base62Digits.indexOf(char), 0)
@@ -143,7 +143,7 @@ describe('parseKey()', () => {
 })
 
 describe('secretMatches()', () => {
-  test('refuses a stored hash that differs in any digit, is too short, or is no hex', () => {
+  test('refuses a stored hash with another digit, too few digits, or no hex', () => {
     const made = keyOf({ id: new Uint8Array(keyIdBytes), secret: new Uint8Array(secretBytes) })
     const parsed = parseKey(made.key)
     if (parsed === null) throw new Error('the key that was made is none')

@@ -149,7 +149,7 @@ describe('decideKey()', () => {
     })
   }
 
-  test('finds a command already so once its events are folded, in every state', () => {
+  test('writes no event for a command that was folded already', () => {
     for (const name of stateNames.filter((one) => one !== 'unknown')) {
       for (const command of Object.values(commands).filter(({ type }) => type !== 'CreateKey')) {
         const decision = decideKey(foldAll(states[name]), command, now)
@@ -160,7 +160,7 @@ describe('decideKey()', () => {
     }
   })
 
-  test('carries every word of a command into its event', () => {
+  test('copies every field of a command into its event', () => {
     const key = foldAll(states.active)
     const events = [
       commands.RelabelKey,
@@ -183,7 +183,7 @@ describe('decideKey()', () => {
     ])
   })
 
-  test('lets a rotated key live on from its successor’s first use, never past its own expiry', () => {
+  test('keeps a rotated key working from its successor’s first use, never past its own expiry', () => {
     const end = (expiresAt: number | null) => {
       const key = foldAll([created, { type: 'KeyExpirySet', data: { expiresAt } }, rotated])
       const decision = decideKey(key, { ...commands.SupersedeKey, usedAt: now }, now)
@@ -195,7 +195,7 @@ describe('decideKey()', () => {
     expect(end(now + 499)).toEqual(ending(now + 499))
   })
 
-  test('lets only the last successor end a key, and once', () => {
+  test('lets only the last successor end a key, and only once', () => {
     const again: DecidedKey = { type: 'KeyRotated', data: { successorId: 'k3', overlapMs: 0 } }
     const twice = [created, rotated, again]
     expect(verdict(foldAll(twice), commands.SupersedeKey)).toBe('-')
@@ -204,7 +204,7 @@ describe('decideKey()', () => {
     expect(verdict(foldAll([...states.superseded, longer]), commands.SupersedeKey)).toBe('-')
   })
 
-  test('takes another overlap for the same successor, until that one was used', () => {
+  test('changes the overlap of a rotation until the successor is used', () => {
     const again = { ...commands.RotateKey, successorId: 'k2' }
     const other = decideKey(foldAll(states.rotated), again, now)
     expect(other).toEqual({
@@ -221,20 +221,20 @@ describe('decideKey()', () => {
     expect(verdict(foldAll([...states.superseded, moreTime]), again)).toBe('-')
   })
 
-  test('rotates a superseded key again once it has a later expiry than its rotation gave it', () => {
+  test('rotates a superseded key again after an admin sets a later expiry', () => {
     const until = (expiresAt: number | null): string =>
       verdict(foldAll([...states.superseded, { type: 'KeyExpirySet', data: { expiresAt } }]), commands.RotateKey)
     expect([until(now + 499), until(now + 500)]).toEqual(['key_is_superseded', 'key_is_superseded'])
     expect([until(now + 501), until(null)]).toEqual(['KeyRotated', 'KeyRotated'])
   })
 
-  test('creates no key that has expired already, and one that expires a millisecond later', () => {
+  test('refuses a key that expires now, and creates one that expires a millisecond later', () => {
     expect(verdict(null, { ...commands.CreateKey, expiresAt: now })).toBe('expiry_in_past')
     expect(verdict(null, { ...commands.CreateKey, expiresAt: now + 1 })).toBe('KeyCreated')
     expect(verdict(null, { ...commands.CreateKey, expiresAt: null })).toBe('KeyCreated')
   })
 
-  test('keeps the type of the command out of the event', () => {
+  test('leaves the type of the command out of the event', () => {
     const { type: _, ...data } = commands.CreateKey
     expect(decideKey(null, commands.CreateKey, now)).toEqual({ ok: true, value: [{ type: 'KeyCreated', data }] })
   })
@@ -277,21 +277,21 @@ describe('keyStatus()', () => {
     expect(got).toEqual(table)
   })
 
-  test('is expired from the millisecond of the expiry on, and never without one', () => {
+  test('is expired from the millisecond of the expiry on', () => {
     const key = evolveKey(null, record(createdExpiring, 0))
     expect(keyStatus(key, now - 1)).toBe('active')
     expect(keyStatus(key, now)).toBe('expired')
     expect(keyStatus({ ...key, expiresAt: null }, Number.MAX_SAFE_INTEGER)).toBe('active')
   })
 
-  test('is active again after a later expiry, also when its end was recorded', () => {
+  test('is active again after a later expiry, even after KeyExpired', () => {
     const revived = foldAll([createdExpiring, expired, { type: 'KeyExpirySet', data: { expiresAt: now + 1 } }])
     expect(revived && keyStatus(revived, now)).toBe('active')
   })
 })
 
 describe('evolveKey()', () => {
-  test('keeps who did it, when and why with a suspension and a revocation', () => {
+  test('keeps who suspended and revoked the key, when and why', () => {
     const key = foldAll([created, suspended, revoked])
     expect(key?.created).toEqual({ at: now, by: admin, reason: '' })
     expect(key?.suspended).toEqual({ at: now, by: admin, reason: 'lost' })
@@ -299,7 +299,7 @@ describe('evolveKey()', () => {
     expect(key?.revision).toBe(2)
   })
 
-  test('takes the suspension away when resumed, and changes what its event names and nothing else', () => {
+  test('changes only what the event names', () => {
     const before = evolveKey(null, record(created, 0))
     expect(foldAll([created, suspended, { type: 'KeyResumed', data: { reason: '' } }])).toEqual({
       ...before,
@@ -320,7 +320,7 @@ describe('evolveKey()', () => {
     }
   })
 
-  test('refuses to fold a change of a key that was never created', () => {
+  test('throws for a change of a key that was never created', () => {
     expect(() => evolveKey(null, record(suspended, 0))).toThrow('Cannot fold KeySuspended of "key-k1"')
   })
 })
@@ -360,7 +360,7 @@ describe('takesAway()', () => {
     })
   }
 
-  test('asks for a fence after a first expiry, which ends what had no end', () => {
+  test('asks for a fence after a first expiry', () => {
     const event: DecidedKey = { type: 'KeyExpirySet', data: { expiresAt: now + 999_999 } }
     expect(takesAway(event, { ...key, expiresAt: null }, effective, cellarLimit)).toBe(true)
   })

@@ -121,7 +121,7 @@ describe('a link to one operator', () => {
     expect(state?.account).toMatchObject({ role: 'auditor', passwordHash: 'p1', addedAt: start })
   })
 
-  test('works once, and takes all others of that operator with it', () => {
+  test('works once, and ends all other links of the operator', () => {
     const spent = [issue('l1'), issue('l2'), spend('l1')]
     expect(run([...spent, spend('l1', 'p2')]).last).toBe('link_invalid')
     expect(run([...spent, spend('l2', 'p2')]).last).toBe('link_invalid')
@@ -134,12 +134,12 @@ describe('a link to one operator', () => {
     expect(run([spend('l1')], start + hour, state).last).toBe('link_invalid')
   })
 
-  test('is refused when it is not known, and where nobody was invited', () => {
+  test('is refused if it is unknown or the operator was never invited', () => {
     expect(run([issue('l1'), spend('l2')]).last).toBe('link_invalid')
     expect(run([spend('l1')]).last).toBe('link_invalid')
   })
 
-  test('to one who is there sets the password, ends every session, and changes no role', () => {
+  test('resets the password, ends every session, and keeps the role', () => {
     const { state, last } = run([add, signIn('s1'), signIn('s2'), issue('l1'), spend('l1')])
     expect(last).toEqual([
       { type: 'OperatorPasswordSet', data: { passwordHash: 'p1', linkHash: 'l1', linkMadeBy: 'cli' } },
@@ -148,7 +148,7 @@ describe('a link to one operator', () => {
     expect(sessionsOf(state)).toEqual([])
   })
 
-  test('says the role of the account, not the one asked for', () => {
+  test('has the role of the account, not the requested one', () => {
     const { last } = run([add, issue('l1')])
     expect(last).toEqual([
       {
@@ -165,21 +165,21 @@ describe('a link to one operator', () => {
     expect(run([...links, spend('l1')]).last).not.toBe('link_invalid')
   })
 
-  test('is forgotten when another is made after it ran out', () => {
+  test('is forgotten at the next link after its expiry', () => {
     const { state } = run([issue('l1', start + hour)])
     expect(linksOf(run([issue('l2', start + 3 * hour)], start + hour, state).state)).toEqual(['l2'])
   })
 })
 
 describe('a session', () => {
-  test('is opened by the password that is set, and by no older one', () => {
+  test('opens with the current password, and not with an older one', () => {
     expect(run([add, signIn('s1')]).last).toEqual([{ type: 'OperatorSignedIn', data: newSession('s1') }])
     expect(run([add, issue('l1'), spend('l1', 'p1'), signIn('s1', 'p0')]).last).toBe('wrong_credentials')
     expect(run([issue('l1'), signIn('s1', '')]).last).toBe('wrong_credentials')
     expect(run([signIn('s1')]).last).toBe('wrong_credentials')
   })
 
-  test('ends when its operator signs out, alone and once', () => {
+  test('ends at a sign-out, alone and once', () => {
     const { state, last } = run([add, signIn('s1'), signIn('s2'), signOut('s1')])
     expect(last).toEqual([{ type: 'OperatorSignedOut', data: { sessionHash: 's1' } }])
     expect(sessionsOf(state)).toEqual(['s2'])
@@ -187,7 +187,7 @@ describe('a session', () => {
     expect(run([signOut('s1')]).last).toEqual([])
   })
 
-  test(`is one of at most ${sessionsPerOperatorMax}: the oldest ends, and the log says so`, () => {
+  test(`is one of at most ${sessionsPerOperatorMax}: an event ends the oldest`, () => {
     const full = [add, ...Array.from({ length: sessionsPerOperatorMax }, (_, index) => signIn(`s${index}`))]
     expect(run(full).state?.sessions).toHaveLength(sessionsPerOperatorMax)
     const { state, last } = run([...full, signIn('one more')])
@@ -199,7 +199,7 @@ describe('a session', () => {
     expect(sessionsOf(state)).not.toContain('s0')
   })
 
-  test('that has run out takes the place of none, and is forgotten at the next sign-in', () => {
+  test('does not count after its expiry, and is forgotten at the next sign-in', () => {
     const full = [add, ...Array.from({ length: sessionsPerOperatorMax }, (_, index) => signIn(`s${index}`))]
     const { state, last } = run([signIn('later', 'p0', start + 9 * hour)], start + hour, run(full).state)
     expect(last).toHaveLength(1)
@@ -208,7 +208,7 @@ describe('a session', () => {
 })
 
 describe('a sign-in', () => {
-  test('ends the session that the browser had, and no other', () => {
+  test('ends the earlier session of the browser, and no other', () => {
     const command: OperatorCommand = { ...signInCommand('s3'), endsSessionHash: 's1' }
     const { state, last } = run([add, signIn('s1'), signIn('s2'), command])
     expect(last).toEqual([
@@ -218,7 +218,7 @@ describe('a sign-in', () => {
     expect(sessionsOf(state)).toEqual(['s2', 's3'])
   })
 
-  test('tells when the operator signed in last', () => {
+  test('sets the time of the last sign-in', () => {
     const state = run([signIn('s1')], start + 5, run([add]).state).state
     expect(state?.account?.lastSignedInAt).toBe(start + 5)
   })
@@ -252,14 +252,14 @@ describe('ending sessions', () => {
   const end = (which: EndedSessions): OperatorCommand => ({ type: 'EndSessions', which })
   const three = [add, ...['s1', 's2', 's3'].map((name) => signIn(name))]
 
-  test('ends one by its id, or all but one, or all', () => {
+  test('ends one session by its id, all but one, or all', () => {
     expect(sessionsOf(run([...three, end({ id: 's2' })]).state)).toEqual(['s1', 's3'])
     expect(sessionsOf(run([...three, end({ allBut: 's2' })]).state)).toEqual(['s2'])
     expect(sessionsOf(run([...three, end({ allBut: null })]).state)).toEqual([])
     expect(run([...three, end({ id: 's4' })]).last).toEqual([])
   })
 
-  test('of an operator who does not exist is refused', () => {
+  test('is refused for an unknown operator', () => {
     expect(run([issue('l1'), end({ allBut: null })]).last).toBe('operator_not_found')
   })
 })
@@ -283,12 +283,12 @@ describe('a password that its operator changes', () => {
     expect(state?.account?.passwordHash).toBe('p9')
   })
 
-  test('is not changed by somebody who gave an older one', () => {
+  test('stays if the given password is an older one', () => {
     expect(run([add, issue('l1'), spend('l1', 'p1'), change('p0')]).last).toBe('wrong_credentials')
     expect(run([add, remove(), change('p0')]).last).toBe('wrong_credentials')
   })
 
-  test('is not changed in a session that has ended meanwhile', () => {
+  test('stays if the session has ended', () => {
     expect(run([add, signIn('s1'), signIn('s2'), signOut('s1'), change('p0')]).last).toBe('session_has_ended')
   })
 })
@@ -296,7 +296,7 @@ describe('a password that its operator changes', () => {
 describe('known browsers', () => {
   const devicesOf = (state: OperatorState | null): readonly string[] => state?.account?.devices ?? []
 
-  test('are those that signed in with the present password', () => {
+  test('are those that signed in with the current password', () => {
     const { state } = run([add, signIn('s1'), signIn('s2'), signIn('s1')])
     expect(devicesOf(state)).toEqual(['device of s2', 'device of s1'])
     expect(devicesOf(run([issue('l1'), spend('l1', 'p1')], start, state).state)).toEqual([])
@@ -316,7 +316,7 @@ describe('a link that somebody else made for an account', () => {
   const issued = (linkHash: string, by: By, state: OperatorState | null) =>
     run([issue(linkHash)], start, state, by).state
 
-  test('is told with its maker, and when it was used', () => {
+  test('is kept with its maker and the time of its use', () => {
     const before = issued('l2', { kind: 'cli' }, issued('l1', grace, run([add]).state))
     const made = { madeAt: start, usedAt: null }
     expect(before?.account?.linksFromOthers).toEqual([
@@ -327,7 +327,7 @@ describe('a link that somebody else made for an account', () => {
     expect(used?.account?.linksFromOthers.map(({ usedAt }) => usedAt)).toEqual([start + 7, null])
   })
 
-  test('marks every session of its password, and of the passwords that these sessions set', () => {
+  test('is named in each session of its password, and of later passwords', () => {
     const spent = run(
       [spend('l1', 'p1'), signIn('s1', 'p1'), signIn('s2', 'p1')],
       start,
@@ -348,7 +348,7 @@ describe('a link that somebody else made for an account', () => {
     expect(changed?.sessions.map(({ linkMadeBy }) => linkMadeBy)).toEqual(['grace@example.org', 'grace@example.org'])
   })
 
-  test('marks the sessions of an operator who was removed and invited again', () => {
+  test('is named in the sessions of an operator who was removed and invited again', () => {
     const removed = run([add, remove()]).state
     const { state } = run([spend('l1', 'p1'), signIn('s1', 'p1')], start, issued('l1', grace, removed))
     expect(state?.sessions).toMatchObject([{ linkMadeBy: 'grace@example.org' }])
@@ -357,14 +357,14 @@ describe('a link that somebody else made for an account', () => {
     expect(invited?.sessions).toMatchObject([{ linkMadeBy: null }])
   })
 
-  test('marks nothing if the operator made it for the own account', () => {
+  test('is not named if the operator made it for the own account', () => {
     const own: By = { kind: 'operator', email }
     const { state } = run([spend('l1', 'p1'), signIn('s1', 'p1')], start, issued('l1', own, run([add]).state))
     expect(state?.account?.linksFromOthers).toEqual([])
     expect(state?.sessions).toMatchObject([{ linkMadeBy: null }])
   })
 
-  test(`is one of the last ${linksToldMax} that are told`, () => {
+  test(`is one of the last ${linksToldMax} that are kept`, () => {
     const many = Array.from({ length: linksToldMax + 1 }, (_, index) => issue(`l${index}`))
     const told = run([add, ...many]).state?.account?.linksFromOthers.map(({ linkHash }) => linkHash)
     expect(told).toEqual(many.slice(1).map((_, index) => `l${index + 1}`))
@@ -380,7 +380,7 @@ const setRole = (role: Role, otherAdmins = 1): OperatorCommand => ({ type: 'SetO
 const remove = (otherAdmins = 1): OperatorCommand => ({ type: 'RemoveOperator', otherAdmins })
 
 describe('a role', () => {
-  test('changes, in open sessions too, and writes nothing where it is so already', () => {
+  test('changes in open sessions too, and writes no event for the same role', () => {
     const { state, last } = run([add, signIn('s1'), setRole('auditor')])
     expect(last).toEqual([{ type: 'OperatorRoleChanged', data: { role: 'auditor' } }])
     expect(state?.account).toMatchObject({ role: 'auditor', passwordHash: 'p0', addedAt: start })
@@ -389,12 +389,12 @@ describe('a role', () => {
     expect(run([setRole('admin', 0)], start, state).last).toHaveLength(1)
   })
 
-  test('of the last admin stays', () => {
+  test('stays for the last admin', () => {
     expect(run([add, setRole('auditor', 0)]).last).toBe('last_admin')
     expect(run([add, setRole('admin', 0)]).last).toEqual([])
   })
 
-  test('is changed of nobody who is not there', () => {
+  test('is refused for an unknown operator', () => {
     expect(run([setRole('admin')]).last).toBe('operator_not_found')
     expect(run([issue('l1'), setRole('admin')]).last).toBe('operator_not_found')
     expect(run([add, remove(), setRole('admin')]).last).toBe('operator_not_found')
@@ -402,7 +402,7 @@ describe('a role', () => {
 })
 
 describe('an operator who is removed', () => {
-  test('has no session, no link and no password left, and is removed once', () => {
+  test('keeps no session, link or password, and is removed once', () => {
     const { state, last } = run([add, signIn('s1'), issue('l1'), remove()])
     expect(last).toEqual([{ type: 'OperatorRemoved', data: {} }])
     expect(state).toMatchObject({ account: null, sessions: [], links: [] })
@@ -411,7 +411,7 @@ describe('an operator who is removed', () => {
     expect(run([remove()], start, state).last).toEqual([])
   })
 
-  test('is not the last admin', () => {
+  test('cannot be the last admin', () => {
     expect(run([add, remove(0)]).last).toBe('last_admin')
     expect(run([issue('l1'), spend('l1'), remove(0)]).last).toHaveLength(1)
   })
@@ -422,12 +422,12 @@ describe('an operator who is removed', () => {
     expect(run([remove()], start, state).last).toHaveLength(1)
   })
 
-  test('does not come back by a set-up link, which is good for its e-mail until the operator is there', () => {
+  test('cannot come back with the set-up link', () => {
     expect(run([add, remove(), add]).last).toBe('operator_was_removed')
     expect(run([add, remove(), issue('l1'), add]).last).toBe('operator_was_removed')
   })
 
-  test('may be one who was invited only, until the invitation runs out', () => {
+  test('may be an invited one, until the invitation expires', () => {
     const { state } = run([issue('l1', start + hour)])
     const withdrawn = run([remove(0)], start + hour - 1, state)
     expect(withdrawn.last).toHaveLength(1)
@@ -438,7 +438,7 @@ describe('an operator who is removed', () => {
   })
 })
 
-test('a change of an operator who was never added is not folded', () => {
+test('evolveOperator() throws for an operator who was never added', () => {
   expect(() => fold(null, { type: 'OperatorSignedOut', data: { sessionHash: 's' } })).toThrow('was never added')
   expect(() => fold(null, { type: 'OperatorRoleChanged', data: { role: 'admin' } })).toThrow('was never added')
   expect(() => fold(null, { type: 'OperatorRemoved', data: {} })).toThrow('nobody was invited')
@@ -476,19 +476,19 @@ const issueSetup = (linkHash: string, expiresAt = start + hour): SetupCommand =>
 const spendSetup = (linkHash: string, by = email): SetupCommand => ({ type: 'SpendSetupLink', linkHash, email: by })
 
 describe('a set-up link', () => {
-  test('is spent on one e-mail, once', () => {
+  test('works for one e-mail, once', () => {
     const first = [issueSetup('l1'), spendSetup('l1')]
     expect(runSetup(first).last).toEqual([{ type: 'OperatorLinkUsed', data: { linkHash: 'l1', email } }])
     expect(runSetup([...first, spendSetup('l1', 'eve@example.org')]).last).toBe('link_invalid')
   })
 
-  test('that was spent can be finished by the same e-mail, until it expires, and writes nothing again', () => {
+  test('works again for the same e-mail until its expiry, without an event', () => {
     const { state } = runSetup([issueSetup('l1'), spendSetup('l1')])
     expect(runSetup([spendSetup('l1')], start + hour - 1, state).last).toEqual([])
     expect(runSetup([spendSetup('l1')], start + hour, state).last).toBe('link_invalid')
   })
 
-  test('ends all others when it is spent, and links made later work again', () => {
+  test('ends all other links at its use, and later links work', () => {
     const spent = [issueSetup('l1'), issueSetup('l2'), spendSetup('l2')]
     expect(runSetup([...spent, spendSetup('l1')]).last).toBe('link_invalid')
     expect(runSetup([...spent, issueSetup('l3'), spendSetup('l3', 'bob@example.org')]).last).toHaveLength(1)
@@ -506,7 +506,7 @@ describe('a set-up link', () => {
     expect(runSetup([...links, spendSetup('l1')]).last).toHaveLength(1)
   })
 
-  test('is refused when it is not known', () => {
+  test('is refused if it is unknown', () => {
     expect(runSetup([spendSetup('l1')]).last).toBe('link_invalid')
   })
 })

@@ -47,7 +47,7 @@ describe('the latest readings of a cellar', () => {
     expect(values).toEqual(Array.from({ length: latestReadingsPerCellarMax }, (_, index) => 50 - index))
   })
 
-  test('say all that the event says, and where it lies', () => {
+  test('have all fields of the event, and its stream, revision and position', () => {
     const { projections, post } = scene()
     post({ cellar: 'other' })
     const event = post({ value: 7e-6, timestamp: '2026-03-01T11:59:00.123456789Z' }, { keyId: 'k2', at: noon + 5 })
@@ -72,7 +72,7 @@ describe('the latest readings of a cellar', () => {
 })
 
 describe('the latest value of a keg', () => {
-  test('is the one with the latest timestamp, not the one that arrived last', () => {
+  test('has the latest timestamp, and may not be the last to arrive', () => {
     const { projections, post } = scene()
     post({ value: 1, timestamp: '2026-03-01T11:00:00Z' })
     post({ value: 2, timestamp: '2026-03-01T10:00:00Z' })
@@ -89,14 +89,14 @@ describe('the latest value of a keg', () => {
     expect(latestOf(projections)).toEqual([1])
   })
 
-  test('is the later accepted of two with the same instant, however it is written', () => {
+  test('is the later accepted of two with the same instant', () => {
     const { projections, post } = scene()
     post({ value: 1, timestamp: '2026-03-01T11:00:00Z' })
     post({ value: 2, timestamp: '2026-03-01T11:00:00.000+00:00' })
     expect(latestOf(projections)).toEqual([2])
   })
 
-  test('is never one that is more than ten minutes ahead, which is marked; one that is just ten is fine', () => {
+  test('is never more than ten minutes ahead', () => {
     const { projections, post } = scene()
     post({ value: 1, timestamp: instantText(noon + futureSkewMsMax) })
     expect(projections.readings.latest('c')[0]?.clockSkew).toBe(false)
@@ -105,7 +105,7 @@ describe('the latest value of a keg', () => {
     expect(latestOf(projections)).toEqual([1])
   })
 
-  test('is not shown while every reading was ahead, and one bad clock freezes nothing', () => {
+  test('is not shown while every reading was ahead', () => {
     const { projections, post } = scene()
     post({ value: 1, timestamp: '9999-12-31T23:59:59Z' })
     expect(latestOf(projections)).toEqual([])
@@ -129,7 +129,7 @@ describe('the points of a keg', () => {
 describe('an exact repeat', () => {
   const mark = (projections: Projections) => projections.readings.latest('c')[0]?.repeatOf !== null
 
-  test('is marked when rack, keg, timestamp and value are the same, whichever key sent it', () => {
+  test('has the same rack, keg, timestamp and value, from any key', () => {
     const { projections, post } = scene()
     post({})
     expect(mark(projections)).toBe(false)
@@ -139,7 +139,7 @@ describe('an exact repeat', () => {
     expect(mark(projections)).toBe(true)
   })
 
-  test('is none when anything differs, down to a nanosecond', () => {
+  test('has no difference, not even of a nanosecond', () => {
     const { projections, post } = scene()
     post({ timestamp: '2026-03-01T12:00:00.000000001Z' })
     for (const change of [
@@ -154,7 +154,7 @@ describe('an exact repeat', () => {
     }
   })
 
-  test('is found to the nanosecond after a reading of an earlier day moved the points', () => {
+  test('is found after a reading of an earlier day moved the points', () => {
     const { projections, post } = scene()
     const nextDay = { keyId: 'k2', at: noon + dayMs }
     post({ timestamp: '2026-03-01T12:00:00.000000001Z' }, nextDay)
@@ -163,7 +163,7 @@ describe('an exact repeat', () => {
     expect(mark(projections)).toBe(true)
   })
 
-  test(`is known among the last ${pointsPerKegMax} of a keg, and not beyond`, () => {
+  test(`is found among the last ${pointsPerKegMax} points of a keg`, () => {
     const { projections, post } = scene()
     post({ value: -1 })
     for (let value = 1; value < pointsPerKegMax; value += 1) post({ value })
@@ -176,7 +176,7 @@ describe('an exact repeat', () => {
 })
 
 describe('the kegs of a cellar', () => {
-  test('are listed by rack, then keg, as people sort', () => {
+  test('are sorted by rack, then keg', () => {
     const { projections, post } = scene()
     for (const [rack, keg] of [
       ['rack 10', 'a'],
@@ -192,7 +192,7 @@ describe('the kegs of a cellar', () => {
     ])
   })
 
-  test('are in the same order whether they were asked for now and then or never before, with those that came and went', () => {
+  test('have the same order after many questions as at the first one', () => {
     const [watched, unwatched] = [scene(), scene()]
     const names = (projections: Projections) => kegNamesOf(projections, 'c').map(({ rack, keg }) => [rack, keg])
     for (let number = 0; number < kegsPerCellarMax + 2_000; number += 1) {
@@ -206,7 +206,7 @@ describe('the kegs of a cellar', () => {
     expect(names(watched.projections)).toEqual(names(unwatched.projections))
   })
 
-  test('are not named as long as every reading of theirs was ahead of time, and shown in the order they are asked for', () => {
+  test('without a latest reading are left out', () => {
     const { projections, post } = scene()
     post({ keg: 'ahead', timestamp: '2026-03-01T13:00:00Z' })
     post({ keg: 'a' })
@@ -217,7 +217,7 @@ describe('the kegs of a cellar', () => {
     expect(readings.kegs('c', asked).map(({ keg }) => keg)).toEqual(['b', 'a'])
   })
 
-  test(`are at most ${kegsPerCellarMax}: the one used longest ago goes, and only from its own cellar`, () => {
+  test(`are at most ${kegsPerCellarMax}: the least recently used keg of the cellar is forgotten`, () => {
     const { projections, post } = scene()
     post({ cellar: 'other', keg: 'untouched' })
     for (let number = 0; number < kegsPerCellarMax; number += 1) post({ rack: `r${number % 7}`, keg: `k${number}` })
@@ -235,7 +235,7 @@ describe('the kegs of a cellar', () => {
     expect([fresh?.values, fresh?.latest.repeatOf]).toEqual([[1], null])
   })
 
-  test('keep names apart that would be one if they were joined', () => {
+  test('differ if only their joined names are equal', () => {
     const { projections, post } = scene()
     post({ rack: 'a/b', keg: 'c' })
     post({ rack: 'a', keg: 'b/c' })
@@ -245,7 +245,7 @@ describe('the kegs of a cellar', () => {
 })
 
 describe('the usage of a key', () => {
-  test('is the time of its last accepted reading and how many there were, for ever', () => {
+  test('has the last accepted reading and the number of all', () => {
     const { projections, post } = scene()
     expect(projections.readings.usage('k1')).toBeNull()
     for (let number = 0; number < latestReadingsPerCellarMax + 5; number += 1) post({}, { at: noon + number })
@@ -254,7 +254,7 @@ describe('the usage of a key', () => {
     expect(projections.readings.usage('k1')?.accepted).toBe(latestReadingsPerCellarMax + 5)
   })
 
-  test('counts no seal and no fence, which are kept as barriers, the last of them', () => {
+  test('does not count seals and fences', () => {
     const { projections, recorder, post } = scene()
     const fence = (keyRevision: number) =>
       projections.fold([recorder.record('readings-k1', { type: 'ReadingsFenced', data: { keyRevision } })])

@@ -58,7 +58,7 @@ const stateThen = (events: readonly AuditEvent[], atMs: number) => {
 const at = (seconds: number) => stateThen(wholeLife, noon + seconds * second)
 
 describe('historyOf()', () => {
-  test('tells each change from what to what', () => {
+  test('shows the old and the new value of each change', () => {
     expect(historyOf(wholeLife).map(({ type, changes }) => [type, changes])).toEqual([
       [
         'KeyCreated',
@@ -87,7 +87,7 @@ describe('historyOf()', () => {
     ])
   })
 
-  test('tells the state after each event, at its own instant', () => {
+  test('shows the state after each event', () => {
     expect(historyOf(wholeLife).map(({ type, statusAfter }) => `${type}: ${statusAfter}`)).toEqual([
       'KeyCreated: active',
       'KeyRelabelled: active',
@@ -102,7 +102,7 @@ describe('historyOf()', () => {
     ])
   })
 
-  test('tells of a rotation which key follows, from when on, and what it did to the expiry', () => {
+  test('shows the successor of a rotation, its first use and the new expiry', () => {
     const overlapMs = 5 * second
     const end = (usedAt: number, expiresAt: number): Draft => ({
       type: 'KeySuperseded',
@@ -128,7 +128,7 @@ describe('historyOf()', () => {
     })
   })
 
-  test('says who, when and where each event lies, so that it can be looked up', () => {
+  test('shows who, when, stream and revision of each event', () => {
     expect(historyOf(wholeLife)[4]).toEqual({
       type: 'ReadingsFenced',
       at: noon + 10 * second,
@@ -143,7 +143,7 @@ describe('historyOf()', () => {
     })
   })
 
-  test('is in the log’s order, in whatever order the two streams were read', () => {
+  test('is in the order of the log', () => {
     expect(historyOf([...wholeLife].reverse())).toEqual(historyOf(wholeLife))
     expect(historyOf([])).toEqual([])
   })
@@ -152,7 +152,7 @@ describe('historyOf()', () => {
     expect(JSON.stringify(historyOf(wholeLife))).not.toContain('secretHash')
   })
 
-  test('refuses to tell half a history', () => {
+  test('throws for half a history', () => {
     expect(() => historyOf(wholeLife.slice(1))).toThrow('was never created')
     expect(() => historyOf(wholeLife.filter(({ stream }) => stream === 'readings-k1'))).toThrow('was never created')
   })
@@ -188,7 +188,7 @@ describe('stateAt()', () => {
     })
   }
 
-  test('says revoked before suspended before expired, as a request would have been answered', () => {
+  test('answers revoked before suspended before expired', () => {
     const suspendedPastExpiry = life([0, created], [1, { type: 'KeySuspended', data: { reason: '' } }])
     expect(stateThen(suspendedPastExpiry, noon + 55 * second).status).toBe('suspended')
     const revokedToo = life(
@@ -202,7 +202,7 @@ describe('stateAt()', () => {
     })
   })
 
-  test('names whoever set the expiry last', () => {
+  test('names the person who set the expiry last', () => {
     const events = life(
       [0, created],
       [3, { type: 'KeyExpirySet', data: { expiresAt: noon + 5 * second } }, { kind: 'cli' }],
@@ -213,7 +213,7 @@ describe('stateAt()', () => {
     expect(stateThen(events, noon + 4 * second).reason).toContain('active since 2026-03-01T12:00:00.000Z')
   })
 
-  test('says nothing of an instant that has not come, and answers for the present one', () => {
+  test('refuses a future instant, and answers for the present', () => {
     const now = noon + 30 * second
     expect(stateAt(wholeLife, now, now)).toMatchObject({ ok: true, value: { status: 'active' } })
     expect(stateAt(wholeLife, now + 1, now)).toMatchObject({
@@ -222,7 +222,7 @@ describe('stateAt()', () => {
     })
   })
 
-  test('says plainly that there is no such key', () => {
+  test('says that there is no such key', () => {
     expect(stateThen([], noon)).toEqual({ status: null, reason: 'there is no such key' })
   })
 })

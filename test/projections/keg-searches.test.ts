@@ -41,7 +41,7 @@ const pausesOf = ({ readings }: Projections, ...words: readonly string[]): numbe
 const wholeSearch = kegsPerCellarMax / kegsSearchedPerPiece - 1
 
 describe('a search for kegs', () => {
-  test('finds every word somewhere in the names of rack and keg, in any case', () => {
+  test('finds every word in the names of rack and keg, in any case', () => {
     const { projections, post } = scene()
     post('Nord', 'TEMPERATUR Ü')
     post('Süd', 'Temperatur')
@@ -54,7 +54,7 @@ describe('a search for kegs', () => {
     expect(found(projections, 'norddruck')).toEqual([])
   })
 
-  test('works in pieces, and not again for the same words in any order', () => {
+  test('works in steps, and only once for the same words', () => {
     const { projections } = fullScene()
     expect(pausesOf(projections)).toBe(kegsPerCellarMax / kegsOrderedPerPiece - 1)
     expect(pausesOf(projections)).toBe(0)
@@ -64,7 +64,7 @@ describe('a search for kegs', () => {
     expect(found(projections, '99', 'keg')).toEqual(found(projections, 'keg', '99'))
   })
 
-  test('shows kegs that came, and none that went, since it was done last', () => {
+  test('finds new kegs, and no forgotten ones', () => {
     const { projections, post } = fullScene()
     expect(found(projections, 'new')).toEqual([])
     expect(found(projections, 'keg', '0', 'rack')).toContain('rack 0/keg 0')
@@ -74,7 +74,7 @@ describe('a search for kegs', () => {
     expect(pausesOf(projections, 'new')).toBe(0)
   })
 
-  test('is whole when another search puts the same kegs in order meanwhile', () => {
+  test('is complete while another search sorts the same kegs', () => {
     const { projections } = fullScene()
     const searches = [projections.readings.findKegs('c', []), projections.readings.findKegs('c', ['keg'])]
     const sizes: number[] = []
@@ -88,7 +88,7 @@ describe('a search for kegs', () => {
     expect(new Set(found(projections)).size).toBe(kegsPerCellarMax)
   })
 
-  test('is forgotten when so many later ones found so much that there is no room', () => {
+  test('is forgotten when later results need its memory', () => {
     const { projections } = fullScene()
     pausesOf(projections)
     const words = ['k', 'e', 'g', 'r', 'a', 'c', 'ke']

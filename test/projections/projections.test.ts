@@ -83,7 +83,7 @@ const fullLog = (): Recorder => {
 }
 
 describe('fold()', () => {
-  test('gives the same whether the log comes at once, in pages, or with every page twice', () => {
+  test('gives the same state from one page, many pages, or repeated pages', () => {
     const { events } = fullLog()
     const whole = createProjections()
     whole.fold(events)
@@ -103,7 +103,7 @@ describe('fold()', () => {
     )
   })
 
-  test('gives the same key, cellar and operator in any order that keeps each stream in its own', () => {
+  test('gives the same state in any order of streams', () => {
     const { events } = fullLog()
     const expected = createProjections()
     expected.fold(events)
@@ -114,7 +114,7 @@ describe('fold()', () => {
     expect(snapshotOf(byStream, events, noon)).toEqual(snapshotOf(expected, events, noon))
   })
 
-  test('skips nothing: a gap in any stream throws, names both revisions and changes nothing', () => {
+  test('throws at a gap in a stream, and changes nothing', () => {
     const { events } = fullLog()
     for (const stream of new Set(events.map((event) => event.stream))) {
       const own = events.filter((event) => event.stream === stream)
@@ -135,7 +135,7 @@ describe('fold()', () => {
     }
   })
 
-  test('knows the highest position it has seen, whatever came last', () => {
+  test('keeps the highest position', () => {
     const { events } = fullLog()
     const projections = createProjections()
     expect(projections.position).toBeNull()
@@ -144,7 +144,7 @@ describe('fold()', () => {
     expect(projections.position).toBe(events.length)
   })
 
-  test('refuses a stored timestamp that keeps no rule instead of guessing what it meant', () => {
+  test('throws at an invalid stored timestamp', () => {
     const projections = createProjections()
     const event = new Recorder().record('readings-k', {
       type: 'ReadingAccepted',
@@ -157,7 +157,7 @@ describe('fold()', () => {
 })
 
 describe('cellars', () => {
-  test('are found by identifier and listed by title as people sort, then by identifier', () => {
+  test('are listed by title, then identifier', () => {
     const recorder = new Recorder()
     const projections = createProjections()
     expect(projections.cellars.list()).toEqual([])
@@ -179,7 +179,7 @@ describe('cellars', () => {
 })
 
 describe('keys', () => {
-  test('are found by id and listed newest first, of all cellars or of one', () => {
+  test('are listed newest first, of all cellars or of one', () => {
     const recorder = new Recorder()
     const projections = createProjections()
     recorder.record('key-k1', keyCreated('k1'), { at: noon })
@@ -194,7 +194,7 @@ describe('keys', () => {
     expect(projections.keys.get('__proto__')).toBeNull()
   })
 
-  test('have their own limit, else their cellar’s, else the default', () => {
+  test('have their own limit, their cellar’s, or the default', () => {
     const recorder = new Recorder()
     const projections = createProjections()
     const limitOf = () => {
@@ -241,7 +241,7 @@ describe('operators', () => {
     return { operators: projections.operators, record }
   }
 
-  test('are there from the moment they are added, not when they are invited', () => {
+  test('appear when they are added, not when they are invited', () => {
     const { operators, record } = scene()
     record(ada, issued('l1', email))
     expect(operators.get(email)).toBeNull()
@@ -263,7 +263,7 @@ describe('operators', () => {
     expect(operators.list()).toEqual([account])
   })
 
-  test('have sessions that are open until the millisecond of their end, or of the next password', () => {
+  test('have sessions until their expiry or the next password', () => {
     const { operators, record } = scene()
     record(ada, added)
     record(ada, signedIn('s1'))
@@ -289,7 +289,7 @@ describe('operators', () => {
     expect(operators.get(email)?.passwordHash).toBe('p2')
   })
 
-  test('have sessions that are over once they ended or expired, and neither open nor over before they were heard of', () => {
+  test('have sessions that are over after a sign-out or the expiry', () => {
     const { operators, record } = scene()
     record(ada, added)
     for (const session of ['s1', 's2', 's3']) record(ada, signedIn(session))
@@ -301,7 +301,7 @@ describe('operators', () => {
     expect(over(noon)).toEqual([true, true, true, false])
   })
 
-  test('have a bounded number of sessions that are known to have ended: the oldest is forgotten', () => {
+  test('have a bounded number of known ended sessions', () => {
     const { operators, record } = scene()
     record(ada, added)
     for (let session = 0; session <= endedSessionsMax; session += 1) {
@@ -312,7 +312,7 @@ describe('operators', () => {
     expect([operators.isSessionOver('s0', noon), operators.isSessionOver('s1', noon)]).toEqual([false, true])
   })
 
-  test('get links that work until they expire or one of them was spent', () => {
+  test('have links until their expiry or the first use', () => {
     const { operators, record } = scene()
     record(ada, issued('l1', email))
     record(ada, issued('l2', email))
@@ -323,7 +323,7 @@ describe('operators', () => {
     expect(operators.link('l2', noon)).toBeNull()
   })
 
-  test('have the role that they were given last, also in sessions that are open', () => {
+  test('have the last role, in open sessions too', () => {
     const { operators, record } = scene()
     record(ada, added)
     record(ada, signedIn('s1'))
@@ -332,7 +332,7 @@ describe('operators', () => {
     expect(operators.list()).toMatchObject([{ email, role: 'auditor' }])
   })
 
-  test('who are removed have no account, session or link, and no way back by a set-up link that was theirs', () => {
+  test('keep no account, session or link after their removal', () => {
     const { operators, record } = scene()
     record(setupStream, issued('l0', null))
     record(setupStream, { type: 'OperatorLinkUsed', data: { linkHash: 'l0', email } })
@@ -348,7 +348,7 @@ describe('operators', () => {
     expect(operators.link('l2', noon)).toMatchObject({ email })
   })
 
-  test('are set up by links that belong to nobody, and that one e-mail may finish once it began', () => {
+  test('may finish a set-up with the same link and e-mail', () => {
     const { operators, record } = scene()
     record(setupStream, issued('l1', null))
     record(setupStream, issued('l2', null))

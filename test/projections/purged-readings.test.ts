@@ -133,7 +133,7 @@ const stepsOf = <T>(max: number, one: fc.Arbitrary<T>) => fc.array(one, { minLen
 const history = stepsOf(400, step)
 
 describe('after a purge the projections', () => {
-  test('are those of a replay of what survives, whatever came in and went', () => {
+  test('equal a replay of the surviving events', () => {
     fc.assert(
       fc.property(history, (steps) => {
         const cellar = new Cellar()
@@ -152,7 +152,7 @@ describe('after a purge the projections', () => {
     )
   })
 
-  test('are the same for a node that was behind, whatever part of it had gone before it came there', () => {
+  test('are the same on a node that was behind', () => {
     fc.assert(
       fc.property(history, fc.nat(400), (steps, folded) => {
         const cellar = new Cellar()
@@ -167,7 +167,7 @@ describe('after a purge the projections', () => {
     )
   })
 
-  test('are the same from a checkpoint and what survives behind it, wherever it was made', () => {
+  test('are the same from a checkpoint and the surviving events', () => {
     fc.assert(
       fc.property(stepsOf(80, step), stepsOf(60, reading), (steps, late) => {
         const cellar = new Cellar()
@@ -190,7 +190,7 @@ describe('after a purge the projections', () => {
     )
   }, 60_000)
 
-  test('are the same when the purge is heard of before the readings that survive it', () => {
+  test('are the same if the purge is folded before the surviving readings', () => {
     const cellar = new Cellar()
     for (let number = 0; number < 30; number += 1)
       cellar.do({ kind: 'reading', key: 0, keg: 0, value: number, skewMs: 0, behindMs: 0 })
@@ -200,7 +200,7 @@ describe('after a purge the projections', () => {
     expect(snapshotOf(replayOf([...others, ...readings]), events, noon)).toEqual(snapshotOf(cellar.live, events, noon))
   })
 
-  test('count every reading that was ever accepted, and know the last one for ever', () => {
+  test('count every accepted reading, and keep the last one', () => {
     const cellar = new Cellar()
     for (let number = 0; number < 30; number += 1)
       cellar.do({ kind: 'reading', key: 0, keg: 0, value: number, skewMs: 0, behindMs: 0 })
@@ -220,7 +220,7 @@ describe('after a purge the projections', () => {
     }
   })
 
-  test('show the reading that is the latest now, when the one with the latest timestamp is gone', () => {
+  test('show the next latest reading of a keg', () => {
     const cellar = new Cellar()
     const at = (days: number) => noon + days * dayMs
     cellar.read({ key: 0, keg: 0, value: 1, behindMs: 0 }, at(10))
@@ -234,7 +234,7 @@ describe('after a purge the projections', () => {
     expect(latest()).toEqual([3])
   })
 
-  test(`show the newest of a keg even when more than ${latestPerKegMax} came in backwards`, () => {
+  test(`show the newest of a keg after ${latestPerKegMax} readings in reverse order`, () => {
     const cellar = new Cellar()
     for (let number = 0; number < 2 * latestPerKegMax; number += 1) {
       cellar.read({ key: 0, keg: 0, value: number, behindMs: 2 * number * dayMs }, noon + number * dayMs)
@@ -243,7 +243,7 @@ describe('after a purge the projections', () => {
     expect(kegsOf(cellar.live, 'c').map((keg) => keg.latest.value)).toEqual([2 * latestPerKegMax - 1])
   })
 
-  test('call nothing a repeat of what is gone', () => {
+  test('mark no reading as the repeat of a purged one', () => {
     const cellar = new Cellar()
     cellar.read({ key: 0, keg: 0, value: 1, behindMs: 0 }, noon)
     cellar.read({ key: 0, keg: 0, value: 1, behindMs: dayMs }, noon + dayMs)
@@ -255,7 +255,7 @@ describe('after a purge the projections', () => {
   })
 })
 
-describe('what is missing among readings', () => {
+describe('a missing revision of readings', () => {
   const events = (): readonly RecordedEvent[] => {
     const cellar = new Cellar()
     for (let number = 0; number < 30; number += 1)
@@ -264,7 +264,7 @@ describe('what is missing among readings', () => {
     return cellar.surviving
   }
 
-  test('is a gap until a purge accounts for all of it', () => {
+  test('is a gap until a purge explains it', () => {
     const survivors = events()
     const projections = createProjections()
     projections.fold(survivors.filter(({ type }) => type !== 'ReadingsPurged'))
@@ -273,7 +273,7 @@ describe('what is missing among readings', () => {
     expect(projections.readings.gaps()).toEqual([])
   })
 
-  test('stays one when the purge accounts for less', () => {
+  test('stays a gap if a purge explains less', () => {
     const survivors = events()
     const [first, ...rest] = survivors.filter(isOfReadings)
     const projections = createProjections()
@@ -285,7 +285,7 @@ describe('what is missing among readings', () => {
 
 const isOfReadings = ({ stream }: RecordedEvent): boolean => stream.startsWith('readings-')
 
-test('the last readings of a cellar and of a keg are those of the last days, when some come late from a slow clock', () => {
+test('the last readings are sorted in if a slow clock sends them late', () => {
   const cellar = new Cellar()
   const more = Math.max(latestReadingsPerCellarMax, pointsPerKegMax)
   for (let number = 0; number < more; number += 1) {

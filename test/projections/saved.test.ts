@@ -33,7 +33,7 @@ const reading = (name: string, value: number): Draft => ({
 })
 
 describe('a saved state', () => {
-  test('and the tail behind it equal a replay from the beginning, byte for byte, wherever the log is cut', () => {
+  test('and the later events equal a replay, byte for byte', () => {
     fc.assert(
       fc.property(randomHistory(60), (events) => {
         const whole = folded(events)
@@ -49,7 +49,7 @@ describe('a saved state', () => {
     )
   }, 30_000)
 
-  test('tells of the moment it was begun, whatever is folded while its pieces are made', () => {
+  test('shows its first moment, although events are folded during the save', () => {
     fc.assert(
       fc.property(randomHistory(200), fc.nat(200), fc.integer({ min: 1, max: 8 }), (events, at, perPiece) => {
         const cut = Math.min(at, events.length)
@@ -71,7 +71,7 @@ describe('a saved state', () => {
     )
   }, 30_000)
 
-  test('has the keg that is pushed out while it is made, and the next one has not', () => {
+  test('has a keg that is forgotten during the save', () => {
     const recorder = new Recorder(now)
     for (let number = 0; number < kegsPerCellarMax; number += 1) recorder.record('readings-k', reading(`k${number}`, 1))
     const before = [...recorder.events]
@@ -88,7 +88,7 @@ describe('a saved state', () => {
     expect([names.length, names.includes('k0'), names.includes('new')]).toEqual([kegsPerCellarMax, false, true])
   })
 
-  test('keeps all points of a full keg, and knows a repeat of each', () => {
+  test('keeps all points of a full keg', () => {
     const recorder = new Recorder(now)
     for (let value = 0; value <= pointsPerKegMax; value += 1) recorder.record('readings-k', reading('k', value))
     const restored = restoreProjections(kept(folded(recorder.events).save()))
@@ -104,7 +104,7 @@ describe('a saved state', () => {
     }
   })
 
-  test('comes in pieces of bounded length, and one that nobody goes on with holds up no other', () => {
+  test('has pieces of bounded length, and may be abandoned', () => {
     const recorder = new Recorder(now)
     for (let number = 0; number < 5_000; number += 1) recorder.record('readings-k', reading(`keg ${number}`, number))
     const live = folded(recorder.events)
@@ -117,7 +117,7 @@ describe('a saved state', () => {
     expectSame(restoreProjections(pieces), live, recorder.events)
   })
 
-  test('is refused where it ends too early, has too much, or has a record of a kind that nobody knows', () => {
+  test('is refused if it is cut short or has an unknown entry', () => {
     const recorder = new Recorder(now)
     recorder.record('readings-k', reading('k', 1))
     const saved = Buffer.concat(kept(folded(recorder.events).save()))

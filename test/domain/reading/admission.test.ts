@@ -69,37 +69,55 @@ const revokedRefusal: ReadingRefusal = { kind: 'key_invalid', why: 'revoked' }
 const suspendedRefusal: ReadingRefusal = { kind: 'key_invalid', why: 'suspended' }
 const full = [accepted(0), accepted(1)]
 
-describe('admit() refuses in this order, each before all that follow', () => {
+describe('admit()', () => {
   const suspended = { ...active, suspended: mark }
   const revoked = { ...active, revoked: mark }
   const rows: readonly [string, KeyState | null, ReadingsState, number, ReadingRefusal | null][] = [
-    ['an unknown key', null, folded(...full), start + 1_000, { kind: 'key_invalid', why: 'unknown' }],
-    ['a revoked key', { ...revoked, suspended: mark }, folded(...full), start + 1_000, revokedRefusal],
-    ['a sealed stream', suspended, folded(...full, sealed(2)), start + 1_000, revokedRefusal],
-    ['a suspended key', suspended, folded(...full), start + 1_000, suspendedRefusal],
-    ['an expired key, at the very millisecond', active, folded(...full), start + 1_000, { kind: 'key_expired' }],
+    ['refuses an unknown key', null, folded(...full), start + 1_000, { kind: 'key_invalid', why: 'unknown' }],
     [
-      'a full window',
+      'refuses a revoked key before a suspended one',
+      { ...revoked, suspended: mark },
+      folded(...full),
+      start + 1_000,
+      revokedRefusal,
+    ],
+    [
+      'refuses a sealed stream like a revoked key',
+      suspended,
+      folded(...full, sealed(2)),
+      start + 1_000,
+      revokedRefusal,
+    ],
+    ['refuses a suspended key before an expired one', suspended, folded(...full), start + 1_000, suspendedRefusal],
+    ['refuses an expired key before a full window', active, folded(...full), start + 1_000, { kind: 'key_expired' }],
+    [
+      'refuses a reading at a full window',
       active,
       folded(...full),
       start + 999,
       { kind: 'rate_limited', limit, retryAfterMs: 59_001, window: 'readings' },
     ],
-    ['and admits the last millisecond before expiry', active, folded(accepted(0)), start + 999, null],
-    ['and admits the last place of the window', { ...active, expiresAt: null }, folded(accepted(0)), start, null],
-    ['and admits into a window that has passed', { ...active, expiresAt: null }, folded(...full), start + 60_000, null],
+    ['admits a reading at the last millisecond before the expiry', active, folded(accepted(0)), start + 999, null],
+    ['admits the last reading of the window', { ...active, expiresAt: null }, folded(accepted(0)), start, null],
+    [
+      'admits a reading after the window has passed',
+      { ...active, expiresAt: null },
+      folded(...full),
+      start + 60_000,
+      null,
+    ],
   ]
   test.each(rows)('%s', (_, key, readings, now, expected) => {
     expect(admit(key, readings, { limit, now, readings: 1 })).toEqual(expected)
   })
 
-  test('a reserved place counts like a reading', () => {
+  test('counts a reserved reading like an accepted one', () => {
     const readings = folded(accepted(0))
     readings.window.reserve(1, start)
     expect(admit(active, readings, { limit, now: start, readings: 1 })?.kind).toBe('rate_limited')
   })
 
-  test('a batch is admitted when the window has room for all of it, and waits until it has', () => {
+  test('refuses a batch until all of it fits into the window', () => {
     const readings = folded(accepted(0))
     const wide = { readings: 3, windowMs: 60_000 }
     expect(admit(active, readings, { limit: wide, now: start, readings: 2 })).toBeNull()
@@ -112,7 +130,7 @@ describe('admit() refuses in this order, each before all that follow', () => {
     })
   })
 
-  test('a batch as large as the limit is admitted, and one past it never could be, however full the window', () => {
+  test('refuses a batch larger than the limit for ever', () => {
     for (const readings of [folded(), folded(...full)]) {
       expect(admit(active, readings, { limit, now: start + 999, readings: 3 })).toEqual({
         kind: 'batch_too_large',
@@ -132,12 +150,12 @@ describe('foldReadings()', () => {
     expect(readings.sealed?.data.reason).toBe('lost')
   })
 
-  test('remembers the highest fence, whatever came later', () => {
+  test('keeps the highest fence', () => {
     expect(folded(accepted(0)).fencedAt).toBe(-1)
     expect(folded(fenced(0, 4), fenced(1, 2)).fencedAt).toBe(4)
   })
 
-  test('begins at any revision and refuses a gap after it', () => {
+  test('begins at any revision, and throws at a gap', () => {
     const readings = folded(accepted(41))
     expect(() => foldReadings(readings, accepted(43))).toThrow('the last one folded is 41')
     expect(() => foldReadings(readings, accepted(41))).toThrow('the last one folded is 41')

@@ -31,13 +31,13 @@ describe('a repeat of a batch', () => {
     expect(rejectedThen(refusals, { items, cellar: 'wine' })).toEqual({ ok: true, value: rejected })
   })
 
-  test('of a cellar that the node did not know then is judged without bounds', () => {
+  test('is judged without bounds if the node did not know the cellar', () => {
     const { rejected, items, refusals } = judged({ policy: null, now: noon })
     expect(rejected.map(({ index }) => index)).toEqual([3, 4, 5])
     expect(rejectedThen(refusals, { items, cellar: 'wine' })).toEqual({ ok: true, value: rejected })
   })
 
-  test('of which nothing was refused stores no judgement', () => {
+  test('stores no judgement if no item was refused', () => {
     expect(refusalsOf({ readings: [], rejected: [] }, { cellar: 'wine', policy, now: noon })).toBeNull()
     expect(rejectedThen(null, { items: judged({ policy, now: noon }).items, cellar: 'wine' })).toEqual({
       ok: true,
@@ -45,7 +45,7 @@ describe('a repeat of a batch', () => {
     })
   })
 
-  test('that other rules judged is refused as unavailable, not judged by these', () => {
+  test('gets "unavailable" if newer rules judged the batch', () => {
     const { items, refusals } = judged({ policy, now: noon })
     if (refusals?.kind !== 'judgement') throw new Error('there is no judgement')
     const newer = { ...refusals, rules: judgementRules + 1 }
@@ -55,13 +55,13 @@ describe('a repeat of a batch', () => {
     })
   })
 
-  test('that would be answered in another way than the first throws', () => {
+  test('throws if its answer would differ from the first', () => {
     const { items, refusals } = judged({ policy, now: noon })
     const changed = items.with(3, noon - 1_000)
     expect(() => rejectedThen(refusals, { items: changed, cellar: 'wine' })).toThrow('5 items were refused, and 4 are')
   })
 
-  test('holds nothing of its items but refusals and instants', () => {
+  test('keeps only refusals and instants of its items', () => {
     const long = { ...at('2026-03-01T11:59:59Z'), rack: 'x'.repeat(100_000) }
     const items = timelessItems(parseItems([...sent, long], 'wine'))
     expect(items.slice(0, 3)).toEqual([noon - 1_000, noon - 3_600_000, noon + 1_000])

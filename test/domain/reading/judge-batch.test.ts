@@ -4,7 +4,7 @@ import { judgeBatch, parseBatch } from '../../../src/domain/reading/judge-batch.
 const reading = { cellar: 'wine', rack: 'r', keg: 'k', value: 1, timestamp: '2026-03-01T12:00:00Z' }
 
 describe('a batch', () => {
-  test('is only what the body itself holds, not what it inherits', () => {
+  test('ignores fields that the body inherits', () => {
     expect(parseBatch({ readings: [reading] })).toEqual({ ok: true, value: [reading] })
     expect(parseBatch(Object.create({ readings: [reading] }))).toEqual({
       ok: false,

@@ -59,7 +59,7 @@ describe('RateWindow', () => {
     )
   })
 
-  test('refuses only when the limit is reached within a window that is 64/63 as long', () => {
+  test('refuses only at the limit within 64/63 of the window', () => {
     fc.assert(
       fc.property(runs, ({ policy, steps }) => {
         offer(policy, steps, ({ now, accepted, admitted }) => {
@@ -70,7 +70,7 @@ describe('RateWindow', () => {
     )
   })
 
-  test('admits at least 63/64 of the limit, window after window, to one who never stops asking', () => {
+  test('admits at least 63/64 of the limit in each window', () => {
     const window = new RateWindow(64_000)
     let accepted = 0
     for (let now = start; now < start + 64_000 * 20; now += 10) {
@@ -82,7 +82,7 @@ describe('RateWindow', () => {
     expect(accepted).toBeGreaterThanOrEqual(20 * 1_000 * (63 / 64))
   })
 
-  test('counts a burst to the millisecond it leaves, and not one longer', () => {
+  test('counts a burst exactly until it leaves', () => {
     const window = new RateWindow(60_000)
     window.record(start + 7, 5)
     expect(window.used(start + 7 + 59_999)).toBe(5)
@@ -91,7 +91,7 @@ describe('RateWindow', () => {
     expect(window.resetMs(start + 7 + 60_000)).toBe(0)
   })
 
-  test('says exactly how long it takes until one more, or several, are admitted', () => {
+  test('knows exactly when one or several more are admitted', () => {
     fc.assert(
       fc.property(
         runs,
@@ -119,7 +119,7 @@ describe('RateWindow', () => {
     )
   })
 
-  test('is the same when it is folded again from the first instant that still counts', () => {
+  test('is the same after a reload from firstCountedMs()', () => {
     fc.assert(
       fc.property(runs, ({ policy, steps }) => {
         offer(policy, steps, ({ window, now, accepted }) => {
@@ -132,7 +132,7 @@ describe('RateWindow', () => {
     )
   })
 
-  test('counts reserved places until they are given back, and no further', () => {
+  test('counts reserved readings until they are given back', () => {
     const window = new RateWindow(60_000)
     window.reserve(3, start)
     expect(window.used(start)).toBe(3)
@@ -144,7 +144,7 @@ describe('RateWindow', () => {
     expect(() => window.giveBack(1)).toThrow('0 are reserved')
   })
 
-  test('tells when places were taken last, given back or not', () => {
+  test('keeps the time of the last reservation', () => {
     const window = new RateWindow(60_000)
     window.record(start, 1)
     expect(window.reservedAtMs).toBe(0)
@@ -154,7 +154,7 @@ describe('RateWindow', () => {
     expect(window.reservedAtMs).toBe(start + 1)
   })
 
-  test('counts a reading by the time it was given, not by when it was known to be written', () => {
+  test('counts a reading by its own time, not by the time of its record()', () => {
     const window = new RateWindow(60_000)
     window.reserve(1, start)
     expect(window.used(start + 5_000)).toBe(1)
@@ -166,7 +166,7 @@ describe('RateWindow', () => {
     expect(window.used(start + 60_000)).toBe(0)
   })
 
-  test('counts what it has counted before, however far ahead somebody has looked meanwhile', () => {
+  test('counts the same after a question about a later time', () => {
     fc.assert(
       fc.property(runs, fc.nat({ max: 300_000 }), ({ policy, steps }, aheadMs) => {
         offer(policy, steps, ({ window, now }) => {
@@ -185,7 +185,7 @@ describe('RateWindow', () => {
     ['a place', (window: RateWindow) => window.reserve(1, start + 60_000)],
     ['a reading', (window: RateWindow) => window.record(start + 60_000, 1)],
     ['a load', (window: RateWindow) => window.leaveUntil(start + 60_000)],
-  ])('lets go what had left by the time of %s, and is looked at no earlier', (_, letGo) => {
+  ])('forgets for ever what had left by the time of %s', (_, letGo) => {
     const window = new RateWindow(60_000)
     window.record(start, 1)
     letGo(window)

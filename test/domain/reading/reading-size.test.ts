@@ -17,7 +17,7 @@ const bytesOf = (readings: readonly Reading[]): number =>
   readings.reduce((sum, one) => sum + Buffer.byteLength(JSON.stringify(one)) + encodedReadingBytesBesideData, 0)
 
 describe('the encoded size of readings', () => {
-  test('exceeds a bound exactly from one byte past it on', () => {
+  test('exceeds a bound from one byte past it on', () => {
     fc.assert(
       fc.property(fc.array(anyReading, { minLength: 1, maxLength: 8 }), (readings) => {
         const bytes = bytesOf(readings)
@@ -28,7 +28,7 @@ describe('the encoded size of readings', () => {
     )
   })
 
-  test('is never more than it is taken to be at most', () => {
+  test('is never more than its estimate', () => {
     fc.assert(
       fc.property(anyReading, (reading) => {
         expect(encodedBytesAtMost(reading)).toBeGreaterThanOrEqual(bytesOf([reading]))

@@ -11,12 +11,12 @@ const reading = {
 }
 
 describe('parseReading()', () => {
-  test('gives the five fields as sent and nothing else, and the instant of the timestamp', () => {
+  test('answers the five fields as sent, and the instant', () => {
     const timestampMs = Date.UTC(2026, 2, 1, 12, 0, 0, 500)
     expect(parseReading({ ...reading, unit: 'C' })).toEqual({ ok: true, value: { reading, timestampMs } })
   })
 
-  test('takes no field from a prototype: it was never sent', () => {
+  test('ignores a field of a prototype', () => {
     expect(parseReading(Object.create(reading))).toEqual({
       ok: false,
       refusal: { kind: 'missing_field', fields: ['cellar', 'rack', 'keg', 'value', 'timestamp'] },
@@ -28,19 +28,19 @@ describe('policyRefusal()', () => {
   const now = Date.UTC(2026, 2, 1, 12)
   const bounded = { ...noPolicy, readingAgeMsMax: 1_000, readingAheadMsMax: 0 }
 
-  test('finds nothing where the cellar sets no bound, however old or new the reading', () => {
+  test('accepts any timestamp if the cellar sets no bound', () => {
     expect(policyRefusal(-62_167_219_200_000, noPolicy, now)).toBeNull()
     expect(policyRefusal(253_402_300_799_999, noPolicy, now)).toBeNull()
   })
 
-  test('lets the bounds themselves pass, and nothing one millisecond past them', () => {
+  test('accepts the bounds, and refuses one millisecond more', () => {
     expect(policyRefusal(now - 1_000, bounded, now)).toBeNull()
     expect(policyRefusal(now - 1_001, bounded, now)).toEqual({ kind: 'timestamp_too_old', ageMsMax: 1_000 })
     expect(policyRefusal(now, bounded, now)).toBeNull()
     expect(policyRefusal(now + 1, bounded, now)).toEqual({ kind: 'timestamp_in_future', aheadMsMax: 0 })
   })
 
-  test('refuses what is older than anything that is kept, and of two bounds states the shorter', () => {
+  test('refuses a reading older than the retention, and names the shorter bound', () => {
     const dayMs = 86_400_000
     for (const [readingAgeMsMax, retentionMs, ageMsMax] of [
       [null, dayMs, dayMs],
