@@ -71,7 +71,7 @@ const commands = {
 
 const repeated = (times: number, what: string): readonly string[] => Array.from({ length: times }, () => what)
 
-/** What follows, in the order of `states`: an event, a refusal, `-` where it is already so, `bug` where it can't be asked. */
+/** In the order of `states`: an event, a refusal, `-` for no event, `bug` for a thrown error. */
 const decisions: Record<KeyCommand['type'], readonly string[]> = {
   CreateKey: ['KeyCreated', ...repeated(9, 'bug')],
   RelabelKey: ['key_not_found', ...repeated(7, 'KeyRelabelled'), 'key_is_revoked', 'key_is_revoked'],
@@ -246,7 +246,7 @@ describe('decideKey()', () => {
 })
 
 describe('keyStatus()', () => {
-  const mark = { at: 0, by: admin, reason: '' }
+  const change = { at: 0, by: admin, reason: '' }
   const flags = [false, true]
   const table: [revoked: boolean, suspended: boolean, expired: boolean, status: KeyStatus][] = [
     [false, false, false, 'active'],
@@ -266,8 +266,8 @@ describe('keyStatus()', () => {
         flags.map((isExpired) => {
           const key: KeyState = {
             ...active,
-            revoked: isRevoked ? mark : null,
-            suspended: isSuspended ? mark : null,
+            revoked: isRevoked ? change : null,
+            suspended: isSuspended ? change : null,
             expiresAt: isExpired ? now : now + 1,
           }
           return [isRevoked, isSuspended, isExpired, keyStatus(key, now)]

@@ -32,7 +32,6 @@ const envelope = (revision: number, recordedAt: number, by: By = { kind: 'cli' }
   metadata: { by, requestId: 'r', correlationId: 'r', causationId: 'r' },
 })
 
-/** Decides the commands one after the other and folds what follows; a refusal is returned. */
 const run = (
   commands: readonly OperatorCommand[],
   now = start,

@@ -54,7 +54,7 @@ describe('nameFault()', () => {
     const ascii = fc.string({ unit: fc.constantFrom('a', ' ', '\t', '~', '\x7f'), maxLength: 140 })
     fc.assert(
       fc.property(ascii, (name) => {
-        // A letter beyond ASCII takes the other way through the code; put inside, it changes no verdict but blankness.
+        // An inner letter beyond ASCII takes the slow path, with the same verdict unless the name is blank.
         const wide = name === '' ? name : `${name[0]}é${name.slice(1)}`
         fc.pre(name.trim() !== '' && name.trimStart() === name && name.length < 128)
         expect(nameFault(wide)).toBe(nameFault(name))

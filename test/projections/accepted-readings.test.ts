@@ -16,7 +16,6 @@ import { Recorder } from '../support/recorder.ts'
 const noon = Date.UTC(2026, 2, 1, 12)
 const dayMs = 86_400_000
 
-/** Projections, and a device that posts into them. */
 const scene = () => {
   const recorder = new Recorder(noon)
   const projections = createProjections()
@@ -127,16 +126,16 @@ describe('the points of a keg', () => {
 })
 
 describe('an exact repeat', () => {
-  const mark = (projections: Projections) => projections.readings.latest('c')[0]?.repeatOf !== null
+  const isRepeat = (projections: Projections) => projections.readings.latest('c')[0]?.repeatOf !== null
 
   test('has the same rack, keg, timestamp and value, from any key', () => {
     const { projections, post } = scene()
     post({})
-    expect(mark(projections)).toBe(false)
+    expect(isRepeat(projections)).toBe(false)
     post({}, { keyId: 'k2', at: noon + 99 })
-    expect(mark(projections)).toBe(true)
+    expect(isRepeat(projections)).toBe(true)
     post({ timestamp: '2026-03-01T12:00:00.0+00:00' })
-    expect(mark(projections)).toBe(true)
+    expect(isRepeat(projections)).toBe(true)
   })
 
   test('has no difference, not even of a nanosecond', () => {
@@ -150,7 +149,7 @@ describe('an exact repeat', () => {
       { timestamp: '2026-03-01T11:00:00.000000001Z' },
     ]) {
       post(change)
-      expect(mark(projections)).toBe(false)
+      expect(isRepeat(projections)).toBe(false)
     }
   })
 
@@ -160,7 +159,7 @@ describe('an exact repeat', () => {
     post({ timestamp: '2026-03-01T12:00:00.000000001Z' }, nextDay)
     post({ timestamp: '2026-03-01T12:00:00.000000002Z' })
     post({ timestamp: '2026-03-01T12:00:00.000000001Z' }, nextDay)
-    expect(mark(projections)).toBe(true)
+    expect(isRepeat(projections)).toBe(true)
   })
 
   test(`is found among the last ${pointsPerKegMax} points of a keg`, () => {
@@ -168,10 +167,10 @@ describe('an exact repeat', () => {
     post({ value: -1 })
     for (let value = 1; value < pointsPerKegMax; value += 1) post({ value })
     post({ value: -1 })
-    expect(mark(projections)).toBe(true)
+    expect(isRepeat(projections)).toBe(true)
     for (let value = 1; value <= pointsPerKegMax; value += 1) post({ value })
     post({ value: -1 })
-    expect(mark(projections)).toBe(false)
+    expect(isRepeat(projections)).toBe(false)
   })
 })
 
@@ -196,7 +195,7 @@ describe('the kegs of a cellar', () => {
     const [watched, unwatched] = [scene(), scene()]
     const names = (projections: Projections) => kegNamesOf(projections, 'c').map(({ rack, keg }) => [rack, keg])
     for (let number = 0; number < kegsPerCellarMax + 2_000; number += 1) {
-      // Each step is prime to the count, so they come in no order at all.
+      // A step that is prime to the count shuffles the names.
       const reading = { rack: `rack ${(number * 37) % 11}`, keg: `k${(number * 4_001) % 20_011}` }
       watched.post(reading)
       unwatched.post(reading)
@@ -222,14 +221,13 @@ describe('the kegs of a cellar', () => {
     post({ cellar: 'other', keg: 'untouched' })
     for (let number = 0; number < kegsPerCellarMax; number += 1) post({ rack: `r${number % 7}`, keg: `k${number}` })
     expect(kegsOf(projections, 'c')).toHaveLength(kegsPerCellarMax)
-    // The first made is used again, so that the second is the one used longest ago.
     post({ rack: 'r0', keg: 'k0' })
     post({ rack: 'new', keg: 'new' })
     const names = new Set(kegsOf(projections, 'c').map(({ keg }) => keg))
     expect(names.size).toBe(kegsPerCellarMax)
     expect([names.has('k0'), names.has('k1'), names.has('k2'), names.has('new')]).toEqual([true, false, true, true])
     expect(kegsOf(projections, 'other')).toHaveLength(1)
-    // The next one has the place of one that went, and nothing of it.
+    // A new keg gets the row of a forgotten one, and must not show its points.
     post({ rack: 'new', keg: 'newer' })
     const fresh = kegsOf(projections, 'c').find(({ keg }) => keg === 'newer')
     expect([fresh?.values, fresh?.latest.repeatOf]).toEqual([[1], null])

@@ -23,7 +23,7 @@ const created: Draft = {
   },
 }
 
-/** A key's life: who did what, so many seconds after noon. */
+/** Who did what, in seconds after noon. */
 const life = (...steps: readonly [seconds: number, draft: Draft, by?: By][]): readonly AuditEvent[] => {
   const recorder = new Recorder(noon)
   for (const [seconds, draft, by] of steps) {
@@ -48,7 +48,6 @@ const wholeLife = life(
   [81, { type: 'KeyRevoked', data: { reason: 'stolen', sealId: 'event-9' } }],
 )
 
-/** Asked long afterwards. */
 const stateThen = (events: readonly AuditEvent[], atMs: number) => {
   const then = stateAt(events, atMs, noon + 1_000_000 * second)
   if (!then.ok) throw new Error(then.refusal.rule)

@@ -22,7 +22,6 @@ const scene = () => {
   return { projections, post }
 }
 
-/** A cellar with as many kegs as there can be. */
 const fullScene = () => {
   const { projections, post } = scene()
   for (let keg = 0; keg < kegsPerCellarMax; keg += 1) post(`rack ${keg % 100}`, `keg ${keg}`)
@@ -32,7 +31,7 @@ const fullScene = () => {
 const found = (projections: Projections, ...words: readonly string[]) =>
   kegNamesOf(projections, 'c', words).map(({ rack, keg }) => `${rack}/${keg}`)
 
-/** How often the search gives way before its answer: the work that it does. */
+/** Number of yields before the answer. */
 const pausesOf = ({ readings }: Projections, ...words: readonly string[]): number => {
   const search = readings.findKegs('c', words)
   for (let pauses = 0; ; pauses += 1) if (search.next().done === true) return pauses
@@ -50,7 +49,7 @@ describe('a search for kegs', () => {
     expect(found(projections, 'ü')).toEqual(['Nord/TEMPERATUR Ü', 'Süd/Temperatur'])
     expect(found(projections, 'nord', 'temp')).toEqual(['Nord/TEMPERATUR Ü'])
     expect(found(projections, 'nord', 'süd')).toEqual([])
-    // A word does not go on from the rack into the keg.
+    // A word does not match across rack and keg.
     expect(found(projections, 'norddruck')).toEqual([])
   })
 

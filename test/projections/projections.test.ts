@@ -20,7 +20,7 @@ const reading = (value: number): Draft => ({
   data: { cellar: 'c', rack: 'r', keg: `k${value % 3}`, value: value % 5, timestamp: '2026-03-01T12:00:00Z' },
 })
 
-/** A log in which everything happened that can. */
+/** A log with every type of event. */
 const fullLog = (): Recorder => {
   const recorder = new Recorder(noon)
   const record = recorder.record.bind(recorder)
@@ -119,7 +119,7 @@ describe('fold()', () => {
     for (const stream of new Set(events.map((event) => event.stream))) {
       const own = events.filter((event) => event.stream === stream)
       const [first, second, third] = own
-      // What is missing there may have been purged: see `purged-readings.test.ts`.
+      // Readings may be purged (`purged-readings.test.ts`).
       if (stream.startsWith('readings-')) continue
       if (first === undefined || second === undefined || third === undefined) continue
       const projections = createProjections()

@@ -20,14 +20,13 @@ type Step =
       readonly key: number
       readonly keg: number
       readonly value: number
-      /** Of this key's node's clock against the others'. */
       readonly skewMs: number
       readonly behindMs: number
     }
   | { readonly kind: 'fence'; readonly key: number }
   | { readonly kind: 'purge'; readonly keys: readonly boolean[]; readonly ageMs: number }
 
-/** A log in which a purge takes away what retention would, and who has folded it all the while. */
+/** A log with purges, and projections that folded all of it. */
 class Cellar {
   readonly recorder = new Recorder(noon)
   readonly live = createProjections()
@@ -68,7 +67,6 @@ class Cellar {
     this.#record(this.#streamOf(key), { type: 'ReadingAccepted', data }, at)
   }
 
-  /** As the sweep does: a prefix by time of acceptance, and never the last reading. */
   purge({ keys }: { readonly keys: readonly boolean[] }, acceptedBefore: number): void {
     for (const [index, keyId] of keyIds.entries()) {
       if (keys[index] !== true) continue
@@ -92,7 +90,7 @@ class Cellar {
     return readingsStream(keyIds[key] ?? keyIds[0])
   }
 
-  /** Time never goes back within a stream. */
+  /** Time never decreases within a stream. */
   #record(stream: string, draft: Parameters<Recorder['record']>[1], at = noon): void {
     const before = this.recorder.events.findLast((event) => event.stream === stream)?.recordedAt ?? 0
     this.live.fold([this.recorder.record(stream, draft, { at: Math.max(at, before) })])
@@ -172,7 +170,7 @@ describe('after a purge the projections', () => {
       fc.property(stepsOf(80, step), stepsOf(60, reading), (steps, late) => {
         const cellar = new Cellar()
         for (const one of steps) cellar.do(one)
-        // Nothing newer comes for a while, and then what was the latest goes: what follows it is known from the checkpoint.
+        // A purge removes the latest, and the checkpoint must know the next one.
         for (const one of late) cellar.do({ ...one, skewMs: 0, behindMs: one.behindMs + 20 * dayMs })
         cellar.do({ kind: 'purge', keys: [true, true, true], ageMs: dayMs })
         const survivors = cellar.surviving

@@ -16,10 +16,9 @@ const folded = (events: readonly RecordedEvent[], into: Projections = createProj
   return into
 }
 
-/** Copies: each piece is written over by the next. */
+/** Copies, because the next piece overwrites each. */
 const kept = (pieces: Iterable<Uint8Array>): readonly Uint8Array[] => Array.from(pieces, (piece) => piece.slice())
 
-/** Of a state's bytes, which are the same for the same state. */
 const hashOf = (projections: Projections): string => Bun.SHA256.hash(Buffer.concat(kept(projections.save())), 'hex')
 
 const expectSame = (one: Projections, other: Projections, events: readonly RecordedEvent[]): void => {

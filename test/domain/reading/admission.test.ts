@@ -12,7 +12,7 @@ import type { ReadingRefusal } from '../../../src/domain/refusal.ts'
 
 const start = Date.UTC(2026, 2, 1, 12)
 const by: By = { kind: 'cli' }
-const mark: Attribution = { at: start, by, reason: '' }
+const change: Attribution = { at: start, by, reason: '' }
 const limit = { readings: 2, windowMs: 60_000 }
 
 const active: KeyState = {
@@ -25,7 +25,7 @@ const active: KeyState = {
   expiresAt: start + 1_000,
   predecessorId: null,
   rotation: null,
-  created: mark,
+  created: change,
   suspended: null,
   revoked: null,
   expiryRecorded: null,
@@ -70,13 +70,13 @@ const suspendedRefusal: ReadingRefusal = { kind: 'key_invalid', why: 'suspended'
 const full = [accepted(0), accepted(1)]
 
 describe('admit()', () => {
-  const suspended = { ...active, suspended: mark }
-  const revoked = { ...active, revoked: mark }
+  const suspended = { ...active, suspended: change }
+  const revoked = { ...active, revoked: change }
   const rows: readonly [string, KeyState | null, ReadingsState, number, ReadingRefusal | null][] = [
     ['refuses an unknown key', null, folded(...full), start + 1_000, { kind: 'key_invalid', why: 'unknown' }],
     [
       'refuses a revoked key before a suspended one',
-      { ...revoked, suspended: mark },
+      { ...revoked, suspended: change },
       folded(...full),
       start + 1_000,
       revokedRefusal,

@@ -14,13 +14,13 @@ const sent = [
 ]
 const policy = { readingAgeMsMax: 60_000, readingAheadMsMax: 0, retentionMs: null }
 
-const judged = (place: { policy: typeof policy | null; now: number }) => {
+const judged = (context: { policy: typeof policy | null; now: number }) => {
   const items = parseItems(sent, 'wine')
-  const then = judgeItems(items, place)
+  const then = judgeItems(items, context)
   return {
     rejected: then.rejected,
     items: timelessItems(items),
-    refusals: refusalsOf(then, { cellar: 'wine', ...place }),
+    refusals: refusalsOf(then, { cellar: 'wine', ...context }),
   }
 }
 

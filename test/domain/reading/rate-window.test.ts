@@ -24,7 +24,7 @@ const runs = fc
   .record({ windowMs: fc.integer({ min: 1_000, max: 100_000 }), limit: fc.integer({ min: 1, max: 40 }) })
   .chain((policy) => fc.record({ policy: fc.constant(policy), steps: steps(policy.windowMs) }))
 
-/** Offers readings one by one and hands every verdict, with the times accepted so far, to `look`. */
+/** Calls `look` with each verdict and the times accepted so far. */
 const offer = (
   { windowMs, limit }: { readonly windowMs: number; readonly limit: number },
   steps: readonly Step[],
@@ -182,7 +182,7 @@ describe('RateWindow', () => {
   })
 
   test.each([
-    ['a place', (window: RateWindow) => window.reserve(1, start + 60_000)],
+    ['a reservation', (window: RateWindow) => window.reserve(1, start + 60_000)],
     ['a reading', (window: RateWindow) => window.record(start + 60_000, 1)],
     ['a load', (window: RateWindow) => window.leaveUntil(start + 60_000)],
   ])('forgets for ever what had left by the time of %s', (_, letGo) => {
