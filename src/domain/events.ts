@@ -204,9 +204,7 @@ export const schemaVersion = {
 export const BySession = Type.Object({ id: Type.String(), linkMadeBy: orNull(Type.String()) }, strict)
 export type BySession = Static<typeof BySession>
 
-/**
- * `cli` is a person with access to the data folder, `system` the service. Old events, and uses of a link, have no `session`.
- */
+/** `cli` is a person with access to the data folder, `system` the service. Old events, and uses of a link, have no `session`. */
 export const By = Type.Union([
   Type.Object({ kind: Type.Literal('operator'), email: Type.String(), session: Type.Optional(BySession) }, strict),
   Type.Object({ kind: Type.Literal('key'), keyId: Type.String() }, strict),

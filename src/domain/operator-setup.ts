@@ -11,9 +11,7 @@ import { assertNever, type CommandRefusal, done, type Outcome, refused } from '.
 export type SetupState = {
   /** Unused, oldest first. */
   readonly links: readonly OperatorLink[]
-  /**
-   * The last used link. A node may die between this append and `OperatorAdded`, so the link works again for the same e-mail.
-   */
+  /** The last used link. A node may die between this append and `OperatorAdded`, so the link works again for the same e-mail. */
   readonly spent: (OperatorLink & { readonly email: string }) | null
   /** `null` before the first event. */
   readonly revision: number | null

@@ -196,9 +196,7 @@ const remove = (operator: OperatorState | null, remaining: Remaining, now: numbe
 const isLastAdmin = ({ role }: OperatorAccountState, { otherAdmins }: Remaining): boolean =>
   role === 'admin' && otherAdmins === 0
 
-/**
- * No session opens if the password changed while it was checked. Beyond `sessionsPerOperatorMax` the oldest sessions end.
- */
+/** No session opens if the password changed while it was checked. Beyond `sessionsPerOperatorMax` the oldest sessions end. */
 const signIn = (
   operator: OperatorState | null,
   command: Extract<OperatorCommand, { readonly type: 'SignIn' }>,
@@ -240,9 +238,7 @@ const renewSession = (
   return done([{ type: 'OperatorSessionRenewed', data: { sessionHash, idleAt } }])
 }
 
-/**
- * Keeps `linkMadeBy`. The maker of the link may know the old password, and could otherwise hide that by changing it.
- */
+/** Keeps `linkMadeBy`. The maker of the link may know the old password, and could otherwise hide that by changing it. */
 const changePassword = (
   operator: OperatorState | null,
   command: Extract<OperatorCommand, { readonly type: 'ChangePassword' }>,
@@ -310,9 +306,7 @@ const withLink = (operator: OperatorState | null, event: Fold<'OperatorLinkIssue
   return { ...known, account: { ...account, linksFromOthers: [...account.linksFromOthers, made].slice(-linksToldMax) } }
 }
 
-/**
- * An e-mail or `cli`. The person who set the session's password by a link may hold the session, and counts as the maker.
- */
+/** An e-mail or `cli`. If another person's link set the password, that person may hold the session, and counts as the maker. */
 export const makerOf = (by: By, account: string | null): string => {
   if (by.kind !== 'operator') return 'cli'
   return by.email === account ? (by.session?.linkMadeBy ?? by.email) : by.email
