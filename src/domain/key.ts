@@ -28,7 +28,7 @@ export type KeyState = {
   readonly created: Attribution
   readonly suspended: Attribution | null
   readonly revoked: Attribution | null
-  /** `expiresAt` of the last `KeyExpired`, so that an expiry is recorded once. */
+  /** `expiresAt` of the last `KeyExpired`. */
   readonly expiryRecorded: number | null
   /** Revision of the last event folded. */
   readonly revision: number

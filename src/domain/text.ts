@@ -107,7 +107,7 @@ const ruleOf = (fault: NameFault, codePointsMax: number): string => {
   }
 }
 
-/** By code units, because an iterator makes a string of each of maybe half a million code points. */
+/** By code units, because an iterator makes a string of each code point. */
 const unicodeFault = (text: string, codePointsMax: number): NameFault | null => {
   const trimmed = text.trim()
   if (trimmed === '') return 'blank'
