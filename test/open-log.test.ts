@@ -29,7 +29,7 @@ const openOn = async (server: LogServer) => {
   return openLog(config, { clock: manualClock(), entropy: seededEntropy() })
 }
 
-test('a store that answers reads and does not take appends yet is waited for, as it is just after an election', async () => {
+test('a start waits for a store that answers reads but takes no appends yet', async () => {
   const server = await startLogServer()
   let refusals = 0
   let appends = 0

@@ -47,7 +47,7 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     folder.remove()
   })
 
-  test('key change changes what is given, leaves the rest, and prints the key as it is now', async () => {
+  test('key change changes only the given settings and prints the key', async () => {
     const { key: _, ...created } = await newKey('--label', 'Press', '--note', 'yard', '--limit', '50/5')
     const id = textOf(created, 'id')
     const change = (...words: string[]) => json('key', 'change', id, ...words)
@@ -101,7 +101,7 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     expect(await refusal(1, 'key', 'change', id, '--label', 'Pump')).toContain('which cannot be undone')
   })
 
-  test('a retention that begins or gets shorter asks for --yes, says what goes, and until then nothing is changed', async () => {
+  test('a shorter retention changes nothing without --yes and says which readings it deletes', async () => {
     const policy = (...words: string[]) => json('cellar', 'policy', cellar, ...words)
     const asked = (...words: string[]) => refusal(1, 'cellar', 'policy', cellar, ...words)
     const retentionMs = async () => (await policy())['policy']
@@ -124,7 +124,7 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
   })
 })
 
-test('a limit that key change lowers is in force with its answer, and so is one that it raises', async () => {
+test('a new limit is in force when key change ends', async () => {
   const folder = newFolder()
   const service = await startProcess(folder.path)
   const run = (...words: string[]) => cellarbook([...words, '--json'], { DATA_DIR: folder.path })
@@ -148,7 +148,7 @@ test('a limit that key change lowers is in force with its answer, and so is one 
   folder.remove()
 })
 
-test('key change says what is done when the store takes one part and not the next, and the same again does the rest', async () => {
+test('key change names its finished parts after an outage, and a repeat does the rest', async () => {
   const log = faultyLog(createMemoryLog())
   const core = await openCore({ log, clock: manualClock(), entropy: seededEntropy() })
   await core.cellars.create({ cellar, title: '' }, testAsker)

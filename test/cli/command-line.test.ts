@@ -120,7 +120,7 @@ describe('the command line', () => {
   })
 
   onEmbedded('elsewhere a log may be there without the folder')(
-    'a data folder in which there is no log is named, lest its keys be taken for gone or a link be dead, and none is left behind',
+    'a data folder without a log is named, and no log is created',
     async () => {
       const missing = join(folder.path, 'missing')
       for (const words of [
@@ -138,7 +138,7 @@ describe('the command line', () => {
     },
   )
 
-  test('a data folder that can’t be used is named with the reason and exit code 78, not taken for a service that went away', async () => {
+  test('an unusable data folder is named with the reason and exit code 78', async () => {
     const [file, loop] = [join(folder.path, 'file'), join(folder.path, 'loop')]
     writeFileSync(file, '')
     symlinkSync(loop, loop)
@@ -211,7 +211,7 @@ describe('performAnywhere()', () => {
     expect(looks.waitedMs).toBe(3 * heldRetryMs)
   })
 
-  test('gives up with exit code 69 when the holder neither answers nor lets go in time', async () => {
+  test('gives up with exit code 69 when the holder keeps the folder and is silent', async () => {
     const { place, looks } = heldPlace(Number.POSITIVE_INFINITY)
     const failure = await performAnywhere({ op: 'list_cellars' }, place).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(CommandFailed)
@@ -236,7 +236,7 @@ describe('the control socket', () => {
   })
 
   // The timeouts of Bun take 10 s and 5 minutes, so this only checks its options.
-  test('no silence ends an answer on either side: a pager pauses for as long as it likes, and a search may find nothing for long', async () => {
+  test('neither side ends a silent answer', async () => {
     const place = newFolder()
     using serve = spyOn(Bun, 'serve')
     using request = spyOn(globalThis, 'fetch')
@@ -248,7 +248,7 @@ describe('the control socket', () => {
     place.remove()
   })
 
-  test('takes a command up to its bound, and one that is a byte longer is refused as such, never as a service that went away', async () => {
+  test('takes a command at its bound and names a longer one as too long', async () => {
     const place = newFolder()
     const bugs: unknown[] = []
     const control = startControlServer({ dataDir: place.path, context, onBug: (bug) => bugs.push(bug) })
@@ -278,7 +278,7 @@ describe('the control socket', () => {
     place.remove()
   })
 
-  test('a bug in a command is told to the log lines, and to the caller only that there was one', async () => {
+  test('a bug in a command is described in the log lines only', async () => {
     const place = newFolder()
     const bugs: unknown[] = []
     const control = startControlServer({ dataDir: place.path, context, onBug: (bug) => bugs.push(bug) })

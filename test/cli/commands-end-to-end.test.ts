@@ -64,14 +64,14 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     expect(await policyOf('--limit', 'none', '--max-ahead', 'none', '--retention', 'none')).toEqual(lifted)
   })
 
-  test('cellar policy refuses a retention of no whole number of days, and a cellar that is not there', async () => {
+  test('cellar policy refuses part of a day as retention, and an unknown cellar', async () => {
     const half = await run('cellar', 'policy', 'wine-berlin', '--retention', '36h')
     expect([half.exitCode, half.stdout]).toEqual([1, ''])
     expect(half.stderr).toContain('a whole number of days')
     expect((await run('cellar', 'policy', 'nowhere')).exitCode).toBe(1)
   })
 
-  test('cellar create refuses an identifier that is taken, in one sentence and with exit code 1', async () => {
+  test('cellar create refuses a used identifier with one sentence and exit code 1', async () => {
     const ran = await run('cellar', 'create', 'wine-berlin', '--json')
     expect(ran.exitCode).toBe(1)
     expect(ran.stdout).toBe('')
@@ -92,7 +92,7 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     for (const { stdout } of everything) expect(stdout).not.toContain(key.slice('clr_'.length + 9, -6))
   })
 
-  test('key create takes an expiry as a duration, as an instant and as the end of a day', async () => {
+  test('key create takes an expiry as a duration, an instant or a day', async () => {
     const create = async (...words: string[]): Promise<string> => {
       const { lines } = await json('key', 'create', '--cellar', 'wine-berlin', ...words)
       return textOf(lines[0], 'expiresAt')
@@ -105,7 +105,7 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     expect(await create('--expires-at', '2999-12-31')).toBe('3000-01-01T00:00:00.000Z')
   })
 
-  test('key list prints the keys of one cellar, newest first, and refuses a cellar that is not there', async () => {
+  test('key list prints the keys of a cellar, newest first, and refuses unknown cellars', async () => {
     await json('cellar', 'create', 'empty')
     expect((await json('key', 'list', '--cellar', 'empty')).lines).toEqual([])
     const { lines } = await json('key', 'list', '--cellar', 'wine-berlin')
@@ -132,7 +132,7 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     expect((await run('key', 'revoke', 'nobody00')).exitCode).toBe(1)
   })
 
-  test('key rotate prints a key that follows the old one, once, and refuses an overlap that is none', async () => {
+  test('key rotate prints the successor once and refuses an invalid overlap', async () => {
     const created = (await json('key', 'create', '--cellar', 'wine-berlin', '--label', 'Pump', '--limit', '50/5')).lines
     const old = textOf(created[0], 'id')
     const rotated = await json('key', 'rotate', old, '--overlap', '1h')
@@ -199,7 +199,7 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     }
   })
 
-  test('key create refuses a text of any length by its own bound, also one that JSON makes six times as long', async () => {
+  test('key create refuses long texts by their own bound, also when JSON escapes them', async () => {
     for (const [character, rule] of [
       ['x', 'The note must be at most 500 characters.'],
       ['\u0001', 'The note must not contain control characters.'],
@@ -211,7 +211,7 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     }
   })
 
-  test('key history says nothing of an instant that has not come yet, with exit code 64', async () => {
+  test('key history refuses an instant in the future with exit code 64', async () => {
     const later = await run('key', 'history', keyId, '--at', '2999-01-01T00:00:00Z', '--json')
     expect([later.exitCode, later.stdout]).toEqual([64, ''])
     expect(later.stderr).toMatch(/^cellarbook: This time is in the future: it is now \S+Z\. .*\n$/)

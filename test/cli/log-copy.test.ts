@@ -19,7 +19,7 @@ const keysIn = async (environment: Readonly<Record<string, string>>) =>
   (await cellarbook(['key', 'list', '--json'], environment)).lines
 
 describe('cellarbook log copy', () => {
-  test('moves a log from a data folder to the store and back, where the same keys are', async () => {
+  test('moves a log to the store and back with the same keys', async () => {
     await cellarbook(['cellar', 'create', 'wine-berlin'], embedded(source))
     await cellarbook(['key', 'create', '--cellar', 'wine-berlin'], embedded(source))
     const there = await cellarbook(['log', 'copy', '--from', source, '--to', 'eventstore', '--json'], eventStore)
@@ -55,7 +55,7 @@ describe('cellarbook log copy', () => {
     expect([ran.exitCode, ran.stderr]).toEqual([78, expect.stringContaining('choose an empty one')])
   })
 
-  test('no command works on a copy that is not finished, and says how to go on', async () => {
+  test('commands refuse an unfinished copy and say how to continue', async () => {
     const dataDir = place('unfinished')
     await cellarbook(['log', 'copy', '--from', source, '--to', dataDir])
     const log = openSqliteLog({ dataDir })

@@ -38,7 +38,7 @@ describe.each(ways)('cellarbook operator $way', ({ isServing }) => {
     folder.remove()
   })
 
-  test('link makes none for nobody by name once there is an operator, and says how to name one', async () => {
+  test('link needs an e-mail once there is an operator', async () => {
     for (const role of [[], ['--role', 'admin']]) {
       expect(await refusal('link', ...role)).toContain('needs an e-mail: bun run cellarbook operator link --email')
     }
@@ -55,7 +55,7 @@ describe.each(ways)('cellarbook operator $way', ({ isServing }) => {
     ])
   })
 
-  test('list prints who can sign in, by e-mail, then who is invited, as somebody without a role', async () => {
+  test('list prints operators by e-mail, then invited people without a role', async () => {
     const addedAt = expect.stringMatching(/^\d{4}-.*Z$/)
     expect((await json('list')).lines).toEqual([
       { email: emailOf.admin, role: 'admin', addedAt },
@@ -67,7 +67,7 @@ describe.each(ways)('cellarbook operator $way', ({ isServing }) => {
     expect(stdout).toMatch(/\nnew@example\.org\s+admin\s+invited, until \d{4}-.*Z\n$/)
   })
 
-  test('role says of who is invited that they have not joined, and how to invite them as something else', async () => {
+  test('role refuses invited people and says how to invite them with another role', async () => {
     const refused = await refusal('role', 'New@example.org', 'auditor')
     for (const said of ['is invited as an admin, but has not joined', 'operator remove', 'operator link --email'])
       expect(refused).toContain(said)
@@ -95,7 +95,7 @@ describe.each(ways)('cellarbook operator $way', ({ isServing }) => {
     expect((await json('role', emailOf.admin, 'auditor')).lines).toMatchObject([{ role: 'auditor' }])
   })
 
-  test('remove takes access away, once is as good as twice, and the e-mail may be invited again', async () => {
+  test('remove takes away access, can be repeated, and allows a new invitation', async () => {
     const gone = { email: emailOf.admin, role: null, addedAt: null }
     expect((await json('remove', emailOf.admin)).lines).toEqual([gone])
     expect((await json('remove', emailOf.admin)).lines).toEqual([gone])

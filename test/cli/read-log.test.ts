@@ -32,7 +32,7 @@ const filledLog = async (): Promise<{ readonly log: EventLog; readonly keyIds: r
 }
 
 describe('readLog()', () => {
-  test('gives what a plain filter over the whole log would, for every stream, type and position', async () => {
+  test('gives the same events as a plain filter over the whole log', async () => {
     const { log, keyIds } = await filledLog()
     const all = await log.readAll({ limit: 1_000 })
     expect(all.length).toBeGreaterThan(logReadPageEvents * 2)
@@ -70,7 +70,7 @@ describe('readLog()', () => {
     await service.stop()
   })
 
-  test('asks for one page at a time, and lets others have the event loop between two', async () => {
+  test('reads one page at a time and frees the event loop between pages', async () => {
     const { log } = await filledLog()
     let turns = 0
     let isReading = true

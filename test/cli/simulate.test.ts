@@ -41,7 +41,7 @@ describe('cellarbook simulate', () => {
     expect(ran.stderr).toMatch(new RegExp(`: ${accepted} accepted \\(\\d+/s\\)\\n$`))
   })
 
-  test('takes the key from a file, and ends with 1 when it is refused, naming why', async () => {
+  test('takes the key from a file, and ends with 1 and the reason when refused', async () => {
     const keyFile = join(folder.path, 'key')
     writeFileSync(keyFile, `${key}x\n`)
     const ran = await simulate(['--duration', '1s', '--key-file', keyFile])

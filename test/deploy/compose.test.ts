@@ -37,7 +37,7 @@ describe('compose.cluster.yaml', () => {
 })
 
 describe('deploy/Caddyfile', () => {
-  test('keeps each key on one node, and gives requests without a key to the least busy one', () => {
+  test('keeps each key on one node, and sends other requests to the least busy', () => {
     const directives = readFileSync(join(root, 'deploy/Caddyfile'), 'utf8')
       .replaceAll(/^\s*#.*$/gm, '')
       .replaceAll(/\s+/g, ' ')

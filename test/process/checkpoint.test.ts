@@ -39,7 +39,7 @@ const post = async (url: string, key: string, count: number): Promise<void> => {
 
 const thrownAway = /the checkpoint is not used/
 
-test('SIGTERM leaves a checkpoint that the next start begins from, and a damaged one is said, thrown away and rebuilt', async () => {
+test('SIGTERM leaves a checkpoint for the next start, and a damaged checkpoint is replaced', async () => {
   const environment = { DATA_DIR: folder.path }
   await cellarbook(['cellar', 'create', 'c'], environment)
   const key = textOf((await cellarbook(['key', 'create', '--cellar', 'c', '--json'], environment)).lines[0], 'key')

@@ -30,7 +30,7 @@ const copied = (): readonly { readonly from: string; readonly to: string }[] => 
   })
 }
 
-test('the service starts, and shows its pages, with nothing but the files that its container has', async () => {
+test('the service starts and shows pages with only the files of its container', async () => {
   for (const { from, to } of copied()) cpSync(join(root, from), join(program.path, to), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(program.path, 'node_modules'))
   const service = await startProcess(data.path, { program: program.path })
@@ -56,7 +56,7 @@ const healthOf = (service: ServiceProcess, environment: Readonly<Record<string, 
     stderr: 'ignore',
   }).exited
 
-test('the container is healthy while the service answers, by http and by https, and not when it is gone', async () => {
+test('the container is healthy only while the service answers, by http or https', async () => {
   const { cert, key } = selfSigned()
   const secure = { TLS_CERT: join(data.path, 'cert.pem'), TLS_KEY: join(data.path, 'key.pem') }
   writeFileSync(secure.TLS_CERT, cert)

@@ -74,7 +74,7 @@ const untilDraining = async (service: ServiceProcess): Promise<void> => {
 
 describe('a drain', () => {
   test(
-    'answers every request that was under way, whenever the rest of it comes, and keeps what it says it kept',
+    'answers every open request, and acknowledged readings are in the log',
     async () => {
       const key = await newKey()
       const service = await startProcess(folder.path)
@@ -97,7 +97,7 @@ describe('a drain', () => {
   )
 
   test.each(['SIGTERM', 'SIGINT'] as const)(
-    'by %s under load keeps what it acknowledged and acknowledges what it keeps, and exits with 0',
+    'by %s under load stores exactly the acknowledged readings and exits with 0',
     async (signal) => {
       const key = await newKey()
       const service = await startProcess(folder.path)
@@ -116,7 +116,7 @@ describe('a drain', () => {
   )
 
   test(
-    'is not cut short by the echo of the same Ctrl-C, but by a second signal later',
+    'is ended by a second signal, but not by an echo of the first',
     async () => {
       const key = await newKey()
       const service = await startProcess(folder.path)
@@ -145,7 +145,7 @@ describe('a drain', () => {
   )
 
   test(
-    'says no at /readyz and asks clients to let go, and leaves a folder that the next start takes up',
+    'answers 503 at /readyz, asks clients to disconnect, and releases the folder',
     async () => {
       const key = await newKey()
       const service = await startProcess(folder.path)

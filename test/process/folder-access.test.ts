@@ -70,7 +70,7 @@ test('a data folder of another user is refused by the service and by every comma
   expect(readdirSync(dataDir)).toEqual([])
 })
 
-test('a command sends nothing to a socket of another user, also where the folder is accepted', async () => {
+test('a command sends nothing to another user’s socket, even in an accepted folder', async () => {
   const dataDir = folderOfMode(0o777)
   let requests = 0
   const fetch = () => {
@@ -90,7 +90,7 @@ test('a command sends nothing to a socket of another user, also where the folder
   expect(requests).toBe(0)
 })
 
-test('a log that others can read is used, and the service and commands warn of it', async () => {
+test('the service and commands warn about a log that others can read', async () => {
   const dataDir = folderOfMode(0o755)
   await cellarbook(['cellar', 'create', 'a'], { DATA_DIR: dataDir })
   const lock = join(dataDir, 'log.lock')

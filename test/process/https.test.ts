@@ -16,7 +16,7 @@ afterAll(async () => {
 })
 
 test(
-  'with TLS_CERT and TLS_KEY the service takes a reading over https, and speaks no plain http',
+  'with TLS_CERT and TLS_KEY the service takes readings over https only',
   async () => {
     const { cert, key: certificateKey } = selfSigned()
     const [TLS_CERT, TLS_KEY] = [join(folder.path, 'cert.pem'), join(folder.path, 'key.pem')]

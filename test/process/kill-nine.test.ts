@@ -45,8 +45,4 @@ const readingsAreKept = async (): Promise<void> => {
   folder.remove()
 }
 
-test(
-  'ten times killed with -9 under load: every acknowledged reading is in the log once, at its receipt',
-  readingsAreKept,
-  120_000,
-)
+test('ten kills with -9 under load lose and repeat no acknowledged reading', readingsAreKept, 120_000)

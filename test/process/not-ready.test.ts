@@ -14,7 +14,7 @@ afterAll(async () => {
   folder.remove()
 })
 
-test('a service that is not ready says once why, and once that it is ready again', async () => {
+test('a service writes one line when it is not ready and one when it recovers', async () => {
   service = await startProcess(folder.path, { environment: { EVENTSTORE_URL: server.url } })
   await server.kill()
   const said = await service.untilStdout(/\{.*"msg":"The event log cannot be written\. Not ready\."\}/)

@@ -242,7 +242,7 @@ const logElsewhere = async (): Promise<readonly Place[]> => {
   return [{ where: 'the log', text: JSON.stringify(pages) }]
 }
 
-test('keys, passwords, sessions and links are shown once, and are in no file, log line or later answer', async () => {
+test('secrets are shown once and are in no file, log line or later answer', async () => {
   const service = await startWithKeys()
   const [used, suspended, revoked, refused, byHand] = keys
   if (!used || !suspended || !revoked || !refused || !byHand) throw new Error('too few keys')

@@ -50,7 +50,7 @@ const refusedStart = async (environment: Readonly<Record<string, string>>) => {
 
 describe('serve', () => {
   test(
-    'starts in a folder that is not there, and only its owner may look into it',
+    'creates a missing folder that only its owner can read',
     async () => {
       const dataDir = freshFolder()
       const service = await start(dataDir)
@@ -77,7 +77,7 @@ describe('serve', () => {
   })
 
   test(
-    'a second one on the same folder is refused by name, and the first goes on',
+    'a second service on the same folder is refused, and the first continues',
     async () => {
       const dataDir = freshFolder()
       const service = await start(dataDir)
@@ -91,7 +91,7 @@ describe('serve', () => {
   )
 
   test(
-    'on a port in use it says so, exits with 78, and lets go of its folder',
+    'a port in use is named, with exit code 78, and the folder is released',
     async () => {
       const service = await start(freshFolder())
       const dataDir = freshFolder()
@@ -104,7 +104,7 @@ describe('serve', () => {
     slowMs,
   )
 
-  test('where the data folder should be and a file is, it says what is wrong, and exits with 78', async () => {
+  test('a file in place of the data folder is refused with exit code 78', async () => {
     const file = freshFolder()
     writeFileSync(file, 'not a folder')
     const { exitCode, stderr } = await refusedStart({ DATA_DIR: file })
@@ -120,7 +120,7 @@ describe('serve', () => {
     expect(stderr).toContain('Cannot read TLS_CERT or TLS_KEY: ')
   })
 
-  test('a certificate and a key that are no such pair are told in a sentence, and exit with 78', async () => {
+  test('a wrong certificate or key is named in a sentence, with exit code 78', async () => {
     const [one, another] = [selfSigned(), selfSigned()]
     const file = (name: string, text: string): string => {
       const path = join(folder.path, name)
@@ -179,7 +179,7 @@ describe('serve', () => {
   )
 
   test.each([readPageEventsMax, readPageEventsMax + 1, 3 * readPageEventsMax])(
-    'gets past one append of %i readings, which is as many as a page or more',
+    'reads past one append of %i readings, a page or more',
     async (count) => {
       const dataDir = freshFolder()
       const { key, keyId } = await newKey(dataDir)
@@ -202,7 +202,7 @@ describe('serve', () => {
   )
 
   test(
-    'says in one line that the log is ahead of its clock, and is ready all the same',
+    'is ready with a log that is ahead of its clock, and writes one line',
     async () => {
       const dataDir = freshFolder()
       const { keyId } = await newKey(dataDir)
@@ -239,7 +239,7 @@ describe('serve', () => {
   )
 
   test(
-    'a data folder with a path longer than a socket address is reached all the same',
+    'commands reach a data folder whose path is longer than a socket address',
     async () => {
       const dataDir = join(freshFolder(), 'x'.repeat(100), 'y'.repeat(60))
       mkdirSync(dataDir, { recursive: true })
@@ -251,7 +251,7 @@ describe('serve', () => {
   )
 
   test(
-    'the command that makes the link for the first admin, run as it is told, reaches this service from any shell',
+    'the printed command for the first link reaches this service from any shell',
     async () => {
       const service = await start(join(folder.path, "it's $HOME `id` data"))
       const told = await service.untilStderr(/, run: (.* operator link)\n/)
@@ -264,7 +264,7 @@ describe('serve', () => {
   )
 
   test(
-    'shows the set-up link on a terminal while nobody can sign in, and never in what is kept',
+    'shows the set-up link only on a terminal, and only while nobody can sign in',
     async () => {
       const kept = await start(freshFolder())
       expect(await kept.untilStderr(/run: DATA_DIR='.*' bun run cellarbook operator link\n/)).not.toBeNull()
@@ -327,7 +327,7 @@ const onTerminal = async (dataDir: string): Promise<{ readonly screen: string; r
 
 describe('serve --demo', () => {
   test(
-    'lets devices post at once, and at the next start with a new key, the old one revoked',
+    'devices post at once, and the next start replaces their key',
     async () => {
       const dataDir = freshFolder()
       for (const start of [1, 2]) {

@@ -58,7 +58,7 @@ test('a key made on either node works on the other', async () => {
   expect(await firstStatusOf(one.url, (await createKey(onOther)).key)).toBe(200)
 }, 60_000)
 
-test('a key that both nodes write is revoked on one: refused on both from the answer on, and the seal is the last event', async () => {
+test('a revocation on one node stops a key on both, and its seal is last', async () => {
   const { key, id } = await createKey(onOne)
   await firstStatusOf(other.url, key)
   let value = 0
@@ -106,7 +106,7 @@ const sendBatch = async (
   }
 }
 
-test('a batch is stored once, whichever node its retries come to, and the other tells what the first one told', async () => {
+test('a batch is stored once, and retries on both nodes get the same answer', async () => {
   const { key, id } = await createKey(onOne)
   await firstStatusOf(other.url, key)
   const before = (await lastOf(id)).readings?.revision ?? -1

@@ -79,7 +79,7 @@ describe.each(Object.entries(onEngine))('records of a newer version in %s', (eng
     { type: unknownType, why: 'this version does not know its type' },
   ]
 
-  test('leave a node ready, let people sign in after them, and are shown by the command line', async () => {
+  test('leave a node ready, allow sign-ins, and are shown by the command line', async () => {
     const place = open()
     const key = await newKey(place)
     for (const stream of streams) place.add(stream)
@@ -107,7 +107,7 @@ describe.each(Object.entries(onEngine))('records of a newer version in %s', (eng
     }
   })
 
-  test('are purged by a start once they are older than sign-ins are kept, also behind one of a far later time', async () => {
+  test('are purged by a start when too old, also behind a later record', async () => {
     const place = open()
     const key = await newKey(place)
     place.add('signins-node', Date.now() + 3_650 * dayMs)

@@ -446,7 +446,7 @@ const expectRotationsEnded = async ({ cluster }: System): Promise<number> => {
   return ends.length
 }
 
-test('whatever two nodes do, and wherever they die, the log keeps every promise that was answered', async () => {
+test('two nodes keep every promise of their answers, wherever they die', async () => {
   console.info(`SIMULATION_SEED=${seed}`)
   let readings = 0
   let repeats = 0

@@ -101,7 +101,7 @@ describe('an append whose answer is lost', () => {
   }
 
   test(
-    'is one of many: all that are out or wait settle, and each event lies there once',
+    'settles all open and waiting appends and stores each event once',
     async () => {
       const { server, log } = await opened()
       const rejections: unknown[] = []
@@ -131,7 +131,7 @@ describe('an append whose answer is lost', () => {
 
 describe('a store that is away', () => {
   test(
-    'refuses at once what could not be written, says why, and is back when its server is',
+    'refuses appends at once with the reason, and recovers with its server',
     async () => {
       const { server, log } = await opened()
       const stream = freshKeyStream()
@@ -213,7 +213,7 @@ describe('a store that is away', () => {
 })
 
 test(
-  'an event whose id follows from its cause is told as it lies there, when another node wrote it unheard',
+  'an event with a derived id gets the stored place if another node wrote it',
   async () => {
     const server = await startLogServer()
     ends.push(() => server.stop())
@@ -321,7 +321,7 @@ describe('a read behind a conflict', () => {
 })
 
 test(
-  'a read of everything takes as long as the server looks past what others wrote, and a server that dies over it is an outage',
+  'a read waits while its server skips other events, and fails with its server',
   async () => {
     const { server, log } = await opened()
     await log.append(freshKeyStream(), 'none', keySuspensions(1))
@@ -341,7 +341,7 @@ test(
 )
 
 test(
-  'a read ends with its link, though its server would answer pings for as long as it takes',
+  'a read ends with its link, even if the server still answers pings',
   async () => {
     const { server, log } = await opened()
     server.faults.beforeReadOfAll = () => new Promise(() => {})
@@ -356,7 +356,7 @@ test(
 
 describe('a right that is taken away from the user of a log', () => {
   test(
-    'is named by its health: all of them, by the first append that is denied, and it is well again when they are back',
+    'is in its health after the first denied append until the permissions return',
     async () => {
       const { server, log } = await opened()
       server.faults.denies = () => true
@@ -394,7 +394,7 @@ describe('a right that is taken away from the user of a log', () => {
   )
 
   test(
-    'to follow it is named too, before long, and the subscription goes on when it is back',
+    'to subscribe is named too, and the subscription continues when it returns',
     async () => {
       const { server, log } = await opened()
       const collector = collect(log, { after: null })
@@ -414,7 +414,7 @@ describe('a right that is taken away from the user of a log', () => {
 
 describe('the queue', () => {
   test(
-    'takes as many readings as its bounds say, refuses the rest at once, as not written, and has room for what is none',
+    'takes readings up to its bounds, refuses the rest, and has room for changes',
     async () => {
       const { server, log } = await opened()
       const stuck = Promise.withResolvers<void>()
@@ -446,7 +446,7 @@ describe('the queue', () => {
 
 describe('a subscription', () => {
   test(
-    'goes on where it was, however it is ended: too slow, cut off, its server gone',
+    'continues where it was after every kind of end',
     async () => {
       const { server, log } = await opened()
       const stream = freshReadingsStream()
@@ -492,7 +492,7 @@ describe('a subscription', () => {
   )
 
   test(
-    'follows the connection to another leader, though the old one still answers, and is cut off from the others',
+    'follows the connection to a new leader, even if the old one still answers',
     async () => {
       const cluster = await startLogCluster()
       ends.push(() => cluster.stop())
@@ -595,7 +595,7 @@ describe('an answer that can not be read', () => {
   )
 
   test(
-    'is asked for again by a subscription, which health names until it comes whole, and nothing is lost',
+    'is requested again, and health names it until it arrives complete',
     async () => {
       const { server, log } = await opened()
       const stream = freshReadingsStream()

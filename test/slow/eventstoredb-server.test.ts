@@ -100,7 +100,7 @@ describe('appends that are many', () => {
     expect((await Promise.all(others)).every(({ outcome }) => outcome === 'written')).toBe(true)
   })
 
-  test('are unknown if they were out when the connection was cut, and surely not written if they waited', async () => {
+  test('are unknown if open when the connection is cut, and not written if waiting', async () => {
     const { server, log } = await start()
     const gate = gateOf(server)
     const count = eventStoreAppendsOutMax + 36
@@ -200,7 +200,7 @@ describe('in a cluster the log', () => {
     expect([...asked]).toEqual([0])
   })
 
-  test('goes over to a new leader when the old one is killed, and when it merely follows', async () => {
+  test('uses a new leader when the old one is killed or becomes a follower', async () => {
     const { cluster, first, second, third } = await startCluster()
     const asked = writersOf(cluster.servers)
     const log = await openOver(cluster.url)
