@@ -29,16 +29,13 @@ export type AppDeps = {
   /** Close both after the last answer. */
   readonly refusalLines: RefusalLines
   readonly traces: Traces
-  /** Counts the work for requests of devices. Default: not counted. */
+  /** Default: not counted. */
   readonly work?: IngestWork
-  /** When unfinished bodies are checked. Default: by system timers. */
+  /** Default: system timers. */
   readonly bodySchedule?: Schedule
 }
 
-/**
- * Mounts every route, and does not listen. The error hook comes first: it does not cover routes mounted before it. The
- * dashboard comes last: it has a route for all other paths.
- */
+/** The error hook must come before all routes. The dashboard must come last: it takes all other paths. */
 export const createApp = (deps: AppDeps): App => {
   const { core, lines, isReady, reasons, web, live, refusalLines, traces, work = noWork(), bodySchedule } = deps
   const lastRefusals = new LastRefusals()

@@ -1,4 +1,4 @@
-/** Parses the environment once. Pure: opens no file and asks no resolver, so all faults are reported together. */
+/** Pure: opens no file and asks no resolver, so all faults are reported together. */
 import { isIP } from 'node:net'
 import { durationTyped, parseDurationMs } from './domain/amounts.ts'
 import { type EventStoreSettings, parseEventStore } from './eventstore-url.ts'
@@ -42,7 +42,7 @@ export type Environment = { readonly [name: string]: string | undefined }
 type Fault = { readonly fault: string }
 type Parsed<T> = { readonly value: T } | Fault
 
-/** Each fault names the variable, its value (if it has no secret) and the rule. An empty variable counts as not set. */
+/** A fault names the variable, its value (unless secret) and the rule. Empty means not set. */
 export const parseConfig = (environment: Environment): ParsedConfig => {
   const faults: string[] = []
   const take = <T>(parsed: Parsed<T>, otherwise: T): T => {
@@ -167,7 +167,7 @@ export const baseUrlOf = (config: Config, port: number = config.port): string =>
   return localUrlOf(config, port)
 }
 
-/** For clients on this machine. A browser cannot open a wildcard address, so it becomes localhost. */
+/** For this machine. Browsers cannot open a wildcard address. */
 export const localUrlOf = (config: Config, port: number): string => {
   const scheme = config.tls === null ? 'http' : 'https'
   const isWildcard = config.host === '0.0.0.0' || config.host === '::'

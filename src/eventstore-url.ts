@@ -1,4 +1,4 @@
-/** Parses `EVENTSTORE_URL`. Faults never repeat it: it may have a password. The log chooses timeouts and retries itself. */
+/** Faults never repeat the URL: it may have a password. */
 import { isIP } from 'node:net'
 
 export type EventStoreEndpoint = { readonly host: string; readonly port: number }
@@ -92,7 +92,7 @@ const optionsOf = (query: string): Options => {
   return { tls: tls === 'true' ? { caPath, certPath, keyPath } : null }
 }
 
-/** With these rules, streams of one prefix never begin like streams of another prefix. */
+/** So no stream begins like a stream of another prefix. */
 const faultOfPrefix = (prefix: string): string | null => {
   if (!/^[A-Za-z0-9_.]{0,63}-?$/.test(prefix) || prefix === '-') {
     return 'it must be up to 63 letters, digits, "_" or ".", and may end with one "-"'

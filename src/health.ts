@@ -1,4 +1,4 @@
-/** What is wrong with this node. `/readyz`, the log lines and the banner of the dashboard use this list. */
+/** What is wrong with this node: for `/readyz`, log lines and pages. */
 import type { HealthReason } from '../views/types.ts'
 import type { IndexTrouble } from './actors/repeats/repeat-memory.ts'
 import type { Schedule } from './actors/schedule.ts'
@@ -31,12 +31,12 @@ export const reasonsOf = ({ log, indexTrouble, bodyTroubles }: HealthParts): rea
   ]
 }
 
-/** True if the node takes all kinds of readings. */
+/** True: the node takes all kinds of readings. */
 export const isReady = (reasons: readonly Reason[]): boolean => reasons.every(({ refuses }) => refuses === 'nothing')
 
 /**
- * Writes one line when a reason begins and one when it ends: the answers to devices do not give reasons. Checks at each
- * heartbeat. The returned function stops it.
+ * Writes a line when a reason begins and when it ends: answers to devices give no reasons. Returns a function that
+ * stops it.
  */
 export const watchHealth = (reasons: () => readonly Reason[], lines: LogLines, schedule: Schedule): (() => void) => {
   let known = new Map<ReasonKind, Reason>()
@@ -100,7 +100,7 @@ const words: Readonly<Record<ReasonKind, Omit<Reason, 'kind' | 'why'>>> = {
     remedy: 'If the keys named in the cause are leaked, suspend or revoke them. Readings continue automatically.',
   },
   batches: {
-    // A few leaked keys can cause it. They must not take the node away from the single readings that it still stores.
+    // A few leaked keys can cause this. The node must still get single readings.
     refuses: 'nothing',
     what: 'Unfinished request bodies use all the memory reserved for batches.',
     meanwhile: 'Batches over 16 KiB are refused with 503 OVERLOADED. Single readings are still stored.',

@@ -1,11 +1,9 @@
 /**
- * Hidden characters can make one name look like another, or steer a terminal: control, zero-width, direction and tag
- * characters, and fillers. Pages mark them (`views/parts/name.tsx`). The terminal and log lines show them as `\u200b`.
- *
- * An emoji keeps its joiners and its style: without them it is another picture.
+ * Hidden characters can make one name look like another, or steer a terminal. Pages mark them (`views/parts/name.tsx`);
+ * the terminal and log lines show `\u200b`. An emoji keeps its joiners: without them it is another picture.
  */
 const emoji = String.raw`\p{RGI_Emoji}`
-/** Unicode's list, and characters that look empty: separators, a blank Braille cell. */
+/** Unicode's list, and characters that look empty. */
 const hidden = String.raw`[\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb\u2800]`
 /** A combining mark without a letter is drawn over the text before the name. */
 const leadingMark = String.raw`(?<=^|\s|${hidden})\p{M}+`
@@ -17,7 +15,7 @@ const emojiOrSteering = new RegExp(`(${emoji})|${hidden}|${leadingMark}|\\p{Cc}`
 /** `hidden`: the piece is one hidden character. */
 export type NamePiece = { readonly text: string; readonly hidden: boolean }
 
-/** A quick check: nearly every name has nothing to mark. May be `true` for an emoji that needs no mark. */
+/** A quick check. May be `true` for an emoji without a mark. */
 export const mayHide = (name: string): boolean => hiddenAnywhere.test(name)
 
 /** Control characters stay: names have none, and notes have line breaks. */
@@ -46,18 +44,17 @@ export const plainName = (name: string): string =>
         .join('')
     : name
 
-/** Each hidden or control character as `\u001b`. Inside JSON, the escape means the same character. */
+/** Inside JSON, the escapes mean the same characters. */
 export const escapeHidden = (text: string): string =>
   text.replace(emojiOrSteering, (found: string, emoji: string | undefined) => emoji ?? escapedUnits(found))
 
 const escapedUnits = (text: string): string =>
   Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')
 
-/** For a line on the terminal: labels, notes and messages come from people, devices or the store. */
+/** For one line that has text from people, devices or the store. */
 export const visibleText = (text: string): string => escapeHidden(text.toWellFormed())
 
-/** Keeps line breaks. Use it only if no line comes from outside. */
+/** Keeps line breaks: only for lines of this program. */
 export const visibleLines = (text: string): string => text.split('\n').map(visibleText).join('\n')
 
-/** One line of JSON. */
 export const visibleJson = (value: unknown): string => escapeHidden(JSON.stringify(value))

@@ -1,4 +1,3 @@
-/** Opens the HTTP socket, and says why the certificate or the address cannot be used. */
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { createSecureContext } from 'node:tls'
@@ -9,7 +8,7 @@ import { type App, serve } from './http/serve.ts'
 
 export type CertificateAndKey = { readonly cert: string; readonly key: string }
 
-/** `null`: no TLS. The library that serves with the files also checks them. @throws CommandFailed */
+/** `null`: no TLS. @throws CommandFailed */
 export const readCertificate = ({ tls }: Config): CertificateAndKey | null => {
   if (tls === null) return null
   const pair = readPair(tls)
@@ -29,7 +28,7 @@ const readPair = ({ certPath, keyPath }: NonNullable<Config['tls']>): Certificat
   }
 }
 
-/** Reads the library's message, for instance `error:0900006e:PEM routines:OPENSSL_internal:NO_START_LINE`. */
+/** For instance `error:0900006e:PEM routines:OPENSSL_internal:NO_START_LINE`. */
 const certificateFault = ({ message }: Error): string => {
   if (/KEY_(VALUES|TYPE)_MISMATCH/.test(message)) return 'the key belongs to another certificate'
   if (/BAD_DECRYPT|PASSWORD/.test(message)) return 'the key has a passphrase. Use a key without one'
@@ -47,8 +46,8 @@ export const listen = (app: App, config: Config, tls: CertificateAndKey | null):
 }
 
 /**
- * Bun reports faults of ports and IP addresses reliably. For a name that does not resolve, the error code differs between
- * machines: EINVAL, ENOTCONN, ENOENT, EAGAIN. So for a name, only codes about the port or the process are trusted.
+ * For a name that does not resolve, Bun's code differs between machines: EINVAL, ENOTCONN, ENOENT, EAGAIN. So for
+ * names, only codes of the port or the process are trusted.
  */
 export const listenFault = (error: Error, host: string): string => {
   const code = codeOf(error)

@@ -1,4 +1,4 @@
-/** JSON lines for the person on call. A line never has a header, body, query, key or link: its readers may use none. */
+/** No line has a header, body, query, key or link, which its readers could use. */
 import type { Writable } from 'node:stream'
 import pino from 'pino'
 import type { LogLevel } from './config.ts'
@@ -35,10 +35,7 @@ export const createLogLines = (stream: Writable, level: LogLevel): LogLines => {
   }
 }
 
-/**
- * Drops lines if their reader is slow or gone: readings are more important. With pino's own destination, a process whose
- * reader is gone never ends.
- */
+/** Drops lines if their reader is slow or gone. With pino's own destination, a process without a reader never ends. */
 const boundedLines = (stream: Writable): pino.DestinationStream => {
   let isGone = false
   stream.on('error', () => {
@@ -47,7 +44,7 @@ const boundedLines = (stream: Writable): pino.DestinationStream => {
   return {
     write: (line) => {
       if (isGone || stream.writableLength >= logLinesBytesMax) return
-      // JSON keeps C1 and direction characters, and a terminal obeys them.
+      // JSON keeps characters that a terminal obeys.
       stream.write(`${escapeHidden(line.trimEnd())}\n`)
     },
   }

@@ -19,7 +19,7 @@ import { thrownError } from './http/request-lines.ts'
 import { copyLog } from './log/copy-log.ts'
 import { checkDataFolder, DataFolderHeld, logPathIn } from './log/data-folder.ts'
 import { createLogLines } from './log-lines.ts'
-import { inOneSentence, type LogPlace, openLog, openLogPlace } from './open-log.ts'
+import { asCommandFailed, type LogPlace, openLog, openLogPlace } from './open-log.ts'
 import { startService } from './service.ts'
 
 const output = createOutput(process.stdout)
@@ -31,7 +31,7 @@ const tellBug = (thrown: unknown): void => {
   process.stderr.write(`cellarbook: a bug ended the command: ${visibleText(message)}${visibleLines(frames)}\n`)
 }
 
-/** For bugs that no caller handles. `serve` replaces it. */
+/** For bugs that nobody handles. `serve` replaces it. */
 let endAfterBug = async (thrown: unknown): Promise<never> => {
   tellBug(thrown)
   process.exit(exitCodes.refused)
@@ -41,8 +41,8 @@ process.on('unhandledRejection', (thrown) => endAfterBug(thrown))
 
 const serve: ProgramDeps['serve'] = async (config, options) => {
   const lines = createLogLines(process.stdout, config.logLevel)
-  // The node survives a bug inside a request. After any other bug, wrong state could accept wrong readings: the process
-  // ends, and the next start folds the log again. Acknowledged readings are on disk.
+  // A bug outside of requests may leave wrong state, which could accept wrong readings. So the process ends, and the
+  // next start folds the log again.
   endAfterBug = async (thrown) => {
     lines.error('a bug outside of requests ended the service', { error: thrownError(thrown) })
     process.stderr.write(`cellarbook: a bug ended the service: ${visibleText(thrownError(thrown).message)}\n`)
@@ -53,7 +53,7 @@ const serve: ProgramDeps['serve'] = async (config, options) => {
   const stopped = untilStopped()
   const parts = { clock: systemClock, entropy: systemEntropy, lines, screen: process.stderr }
   const service = await Promise.race([startService(config, options, parts), stopped.then(() => null)])
-  // Stopped during the start: no request was taken, so nothing needs a drain.
+  // Stopped during the start, so there is nothing to drain.
   if (service === null) return exitCodes.done
   lines.info('draining', { because: await stopped })
   await service.drain()
@@ -66,13 +66,13 @@ const perform: ProgramDeps['perform'] = async (config, operation) => {
   return performAnywhere(operation, placeOf(config))
 }
 
-/** Call this before a command is sent to the socket: another user may have created the socket. */
+/** Call it before using the socket: another user may have created it. */
 const tellFolderWarnings = ({ dataDir, allowSharedDataDir: allowShared }: Config): void => {
   try {
     const warnings = checkDataFolder(dataDir, { allowShared })
     for (const warning of warnings) process.stderr.write(`cellarbook: warning: ${visibleText(warning)}\n`)
   } catch (error) {
-    throw inOneSentence(error)
+    throw asCommandFailed(error)
   }
 }
 
@@ -84,7 +84,7 @@ const placeOf = (config: Config): Place => ({
       return await openLog(config, { clock: systemClock, entropy: systemEntropy })
     } catch (error) {
       if (error instanceof DataFolderHeld) return 'held'
-      throw inOneSentence(error)
+      throw asCommandFailed(error)
     }
   },
   openCore: (log) =>
@@ -115,7 +115,7 @@ const copyBetween: ProgramDeps['copyLog'] = async (config, { from, to, acceptCha
     const source = await opened({ place: from, role: 'from', ...accepting })
     return await copyLog({ from: source, to: await opened({ place: to, role: 'to' }), accepted, ...parts })
   } catch (error) {
-    throw inOneSentence(error)
+    throw asCommandFailed(error)
   }
 }
 

@@ -33,13 +33,13 @@ import { openSqliteLog } from './log/sqlite/sqlite-log.ts'
 export type LogConfig = Pick<Config, 'dataDir' | 'eventStore' | 'diskReserveBytes' | 'allowSharedDataDir'>
 
 export type OpeningParts = Naming & {
-  /** Accepts a changed schema and gets the differences. The log records that. Default: refused. */
+  /** Gets the differences of a changed schema, and accepts it. Default: refused. */
   readonly acceptSchema?: ((differences: readonly string[]) => void) | undefined
-  /** Other users can read or write the data folder, and it is used all the same. */
+  /** Others can read or write the folder, and it is used all the same. */
   readonly onFolderWarning?: ((warning: string) => void) | undefined
 }
 
-/** Gives a new log its id. @throws the errors of `inOneSentence`. */
+/** Gives a new log its id. @throws the errors of `asCommandFailed`. */
 export const openLog = async (
   config: LogConfig,
   { acceptSchema, onFolderWarning, ...naming }: OpeningParts,
@@ -61,7 +61,7 @@ export const openLog = async (
   }
 }
 
-/** A store with a new leader answers reads before it takes appends, so this retries for a short time. */
+/** Retries: a store with a new leader answers reads before it takes appends. */
 const nameLog = async (log: EventLog, { clock, entropy }: Naming, waitMsMax: number): Promise<void> => {
   const untilMs = performance.now() + waitMsMax
   for (;;) {
@@ -81,7 +81,7 @@ const openEngine = async (config: LogConfig, options: EngineOptions): Promise<Ev
   const { dataDir, eventStore, diskReserveBytes, allowSharedDataDir: allowShared } = config
   if (eventStore === null)
     return openSqliteLog({ dataDir, diskReserveBytes, allowSharedFolder: allowShared, ...options })
-  // The folder has no log then, but still the node's own socket.
+  // The folder still has the node's socket.
   const folder = holdDataFolder(dataDir, { hasLog: false, allowShared, onWarning: options.onFolderWarning })
   try {
     return await openEventStore({ settings: eventStore, onClosed: () => folder.release() })
@@ -91,7 +91,7 @@ const openEngine = async (config: LogConfig, options: EngineOptions): Promise<Ev
   }
 }
 
-/** Loaded late: the client would cost every command on the embedded log 0.1 s and 5 MB. */
+/** Loading the client costs 0.1 s and 5 MB. */
 const openEventStore = async (options: EventStoreLogOptions): Promise<EventLog> => {
   const { openEventStoreLog } = await import('./log/eventstoredb/eventstoredb-log.ts')
   return openEventStoreLog(options)
@@ -100,7 +100,7 @@ const openEventStore = async (options: EventStoreLogOptions): Promise<EventLog> 
 /** `place`: a data folder, or `eventstore` for the store of EVENTSTORE_URL. */
 export type LogPlace = OpenOptions & { readonly place: string; readonly role: 'from' | 'to' }
 
-/** For a copy; creates no log id. Refuses a URL: it may have a password, and the process list shows it. @throws CommandFailed */
+/** Creates no log id. Refuses a URL: it may have a password. @throws CommandFailed */
 export const openLogPlace = async (
   { place, role, ...options }: LogPlace,
   { eventStore, diskReserveBytes, allowSharedDataDir }: LogConfig,
@@ -130,8 +130,8 @@ export const openIdempotencyIndex = async (
   { clock, entropy }: Naming,
 ): Promise<RepeatsIndex> => openRepeatsFile({ dataDir, logId: await ensureLogCreated(log, clock, entropy) })
 
-/** Turns known errors into a sentence and an exit code. Any other error is a bug and stays as it is. */
-export const inOneSentence = (error: unknown): unknown => {
+/** Any other error is a bug and stays as it is. */
+export const asCommandFailed = (error: unknown): unknown => {
   if (!(error instanceof Error)) return error
   const exitCode = exitCodeOf(error)
   return exitCode === null ? error : new CommandFailed(error.message, exitCode, { cause: error })

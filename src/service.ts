@@ -1,4 +1,4 @@
-/** Starts and ends the log, actors, app and sockets in the right order. */
+/** The order in which log, actors, app and sockets start and end. */
 import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { version } from '../package.json' with { type: 'json' }
@@ -32,7 +32,7 @@ import { drainMsMax, drainNoticeMs } from './limits.ts'
 import { type CertificateAndKey, listen, readCertificate } from './listen.ts'
 import type { EventLog } from './log/event-log.ts'
 import type { LogLines } from './log-lines.ts'
-import { inOneSentence, openIdempotencyIndex, openLog } from './open-log.ts'
+import { asCommandFailed, openIdempotencyIndex, openLog } from './open-log.ts'
 import { judgeOnThread } from './password-judge/judge-on-thread.ts'
 
 export type ServiceParts = {
@@ -48,7 +48,7 @@ export type RunningService = {
   drain(): Promise<void>
 }
 
-/** @throws CommandFailed if the folder, the log, the certificate or the address cannot be used. */
+/** @throws CommandFailed */
 export const startService = async (
   config: Config,
   options: ServeOptions,
@@ -57,11 +57,11 @@ export const startService = async (
   try {
     return await start(config, options, parts)
   } catch (error) {
-    throw inOneSentence(error)
+    throw asCommandFailed(error)
   }
 }
 
-/** `started` ends its steps in the opposite order, after a drain and after a start that fails half-way. */
+/** `started` ends in the opposite order, also if the start fails half-way. */
 const start = async (
   config: Config,
   { demo, acceptChangedSchema }: ServeOptions,
@@ -82,7 +82,7 @@ const start = async (
     const devices = await startDemo({ core, url: localUrlOf(config, port) })
     started.defer(() => devices.stop())
   }
-  // A drain does this first: /readyz says 503 while the last requests are answered.
+  // A drain does this first, so /readyz says 503.
   started.defer(() => {
     health.isDraining = true
   })
@@ -107,7 +107,7 @@ const startLog = async (
   return log
 }
 
-/** `indexTrouble` and `bodyTroubles` report nothing until the core and the app exist. */
+/** The core and the app set the first two when they exist. */
 type Health = {
   indexTrouble: () => IndexTrouble | null
   bodyTroubles: () => readonly BodyTrouble[]
@@ -229,8 +229,8 @@ const timesLines: Readonly<Record<TimesTold['kind'], readonly [level: 'info' | '
 }
 
 /**
- * First asks each client to close its connection, and still takes requests: a device sees a cut connection as a failure.
- * Then stops listening, and answers open requests.
+ * First asks each client to close its connection, and still takes requests: a cut connection looks like a failure to a
+ * device.
  */
 const drainServer = async (server: Bun.Server<unknown>, app: App): Promise<void> => {
   letGoOfConnections(server, app)
@@ -247,7 +247,7 @@ type Welcome = {
   linkUrl(secret: string): string
 }
 
-/** The link makes anyone an admin, so only a terminal gets it: a file may keep stderr. */
+/** The link makes anyone an admin, and stderr may be a file. */
 const welcome = async ({ core, screen, dataDir, baseUrl, linkUrl }: Welcome): Promise<void> => {
   screen.write(`Cellarbook listens on ${visibleText(baseUrl)}\n`)
   if (core.projections.operators.list().length > 0) return
@@ -263,7 +263,7 @@ const welcome = async ({ core, screen, dataDir, baseUrl, linkUrl }: Welcome): Pr
     screen.write(`Open this link once to become the first admin:\n\n  ${visibleText(linkUrl(link.value.secret))}\n\n`)
 }
 
-/** With it, a command in another shell finds the same folder. */
+/** So that a command in another shell finds this service. */
 const folderFor = (dataDir: string): string => {
   const path = resolve(dataDir)
   return path === resolve(dataDirDefault) ? '' : `DATA_DIR=${shellWord(path)} `

@@ -84,6 +84,16 @@ const run = async (load: PacedDevices, { startMs, endMs }: Times): Promise<Paced
   }
   for (let index = 0; index < load.connections; index += 1) await connect({ socket: null, dueMs: 0 })
   await untilInstant(startMs)
+  const stop = callEvenly(send, late)
+  await Promise.race([ended, untilInstant(endMs + graceMs)])
+  stop()
+  // Open requests have waited at least until now.
+  for (let number = answered; number < total; number += 1) latencies.push(nowMs() - dueOf(number))
+  return { ...figuresOf(latencies, late), answers, unanswered: total - answered }
+}
+
+/** Adds the delay of each call to `late`, in ms. Returns a function that stops it. */
+const callEvenly = (send: () => void, late: number[]): (() => void) => {
   let tickMs = nowMs()
   const pace = setInterval(() => {
     const beforeMs = tickMs
@@ -91,20 +101,16 @@ const run = async (load: PacedDevices, { startMs, endMs }: Times): Promise<Paced
     late.push(tickMs - beforeMs - paceMs)
     send()
   }, paceMs)
-  await Promise.race([ended, untilInstant(endMs + graceMs)])
-  clearInterval(pace)
-  // Open requests have waited at least until now.
-  for (let number = answered; number < total; number += 1) latencies.push(nowMs() - dueOf(number))
-  return {
-    p50Ms: percentile(latencies, 50),
-    p99Ms: percentile(latencies, 99),
-    maxMs: percentile(latencies, 100),
-    answers,
-    unanswered: total - answered,
-    lateP99Ms: percentile(late, 99),
-    lateMaxMs: percentile(late, 100),
-  }
+  return () => clearInterval(pace)
 }
+
+const figuresOf = (latencies: readonly number[], late: readonly number[]) => ({
+  p50Ms: percentile(latencies, 50),
+  p99Ms: percentile(latencies, 99),
+  maxMs: percentile(latencies, 100),
+  lateP99Ms: percentile(late, 99),
+  lateMaxMs: percentile(late, 100),
+})
 
 /** More exact than `Date.now`, on the same scale. */
 const nowMs = (): number => performance.timeOrigin + performance.now()

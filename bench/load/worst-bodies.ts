@@ -30,6 +30,7 @@ export function* worstBodies(cellar: string): Generator<WorstBody> {
   yield* deepBodies(cellar)
   yield* flatBodies(cellar)
   yield* nameBodies(cellar)
+  yield* itemNameBodies(cellar)
   yield* stringBodies(cellar)
   yield* numberBodies(cellar)
   yield* repeatedFieldBodies(cellar)
@@ -228,6 +229,10 @@ function* nameBodies(cellar: string): Generator<WorstBody> {
     withJunk(cellar, `[${listed((index) => `{"s${index}":0}`, junk - 2, 7_990)}]`),
     within,
   )
+}
+
+function* itemNameBodies(cellar: string): Generator<WorstBody> {
+  const within = { isValid: true, isWithinStructure: true }
   yield batch(
     'names: each reading 9 fields of its own',
     items(listed((index) => manyFields(cellar, index), batchBodyBytesMax - 20, batchReadingsMax)),

@@ -1,7 +1,6 @@
-/** How a command ends. Scripts rely on the numbers. */
+/** Scripts rely on these numbers. */
 export const exitCodes = {
   done: 0,
-  /** Refused or failed; stderr says why. */
   refused: 1,
   usage: 64,
   unreachable: 69,

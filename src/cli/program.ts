@@ -14,7 +14,7 @@ import type { Line } from './show/lines.ts'
 import { ReaderGone } from './show/output.ts'
 import { eventText, jsonText } from './show/text-for-people.ts'
 
-/** Runs one command line, without the program's name. Throws only for a bug. */
+/** Throws only for a bug. */
 export const runProgram = async (words: readonly string[], deps: ProgramDeps): Promise<ExitCode> => {
   let exitCode: ExitCode = exitCodes.done
   const finish = (end: End): void => {
@@ -69,7 +69,7 @@ const addServeCommand = (program: Command, runner: Runner): void => {
     })
 }
 
-/** `help key create` works too: the library's own command explains only the first word. */
+/** For `help key create`: the library's own command explains one word. */
 const addHelpCommand = (program: Command): void => {
   program
     .command('help')
@@ -127,7 +127,7 @@ const createRunner = (deps: ProgramDeps, finish: (end: End) => void): Runner => 
   }
 }
 
-/** Writes events and JSON lines at once, so a large log needs no memory. A table waits for its widest cell. */
+/** Events and JSON are written at once, so a large log needs no memory. */
 const present = async (
   deps: ProgramDeps,
   config: Config,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { launcherLookMs, sameSignalMsMax } from '../limits.ts'
 
-/** Resolves with the reason to stop. A second signal ends the process at once. */
+/** A second signal ends the process at once. */
 export const untilStopped = (): Promise<string> =>
   new Promise((resolve) => {
     let firstAtMs: number | null = null
@@ -19,8 +19,8 @@ export const untilStopped = (): Promise<string> =>
   })
 
 /**
- * npx runs `sh`, which runs `bun start`, which runs this process. npx sends a signal to the shell only, and the shell ends
- * without passing it on. So the service stops when its grandparent changes.
+ * npx runs `sh`, `sh` runs `bun start`, and that runs this process. The shell does not pass on the signal of npx. So
+ * the service stops when its grandparent changes.
  */
 const onNpxGone = (tell: () => void): void => {
   const shell = parentOf(process.ppid)

@@ -1,4 +1,3 @@
-/** Options that several commands share, and their parsers. */
 import { InvalidArgumentError, Option } from 'commander'
 import { parseDurationMs, parseLimit, parseOverlap } from '../../domain/amounts.ts'
 import { eventData, type Limit } from '../../domain/events.ts'
@@ -7,7 +6,7 @@ import { parseTimestamp } from '../../domain/reading/timestamp.ts'
 import type { Typed } from '../../domain/text.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
 
-/** An optional text. The help shows `instead` as its default. */
+/** The help shows `instead` as the default. */
 export const textOption = (flags: string, description: string, instead = 'none'): Option =>
   new Option(flags, description).default('', instead)
 
@@ -20,7 +19,7 @@ export const acceptSchemaFlag = [
 ] as const
 
 export const durationOption = (text: string): number => parsedValue(parseDurationMs(text, 'duration'))
-/** `word` lifts a setting. It becomes `null` only in `orNull`: commander reads `null` as no value. */
+/** Commander reads `null` as no value, so `orNull` makes it later. */
 export const orNone =
   <T>(parse: (text: string) => T, word = 'none') =>
   (text: string): T | 'none' =>
@@ -35,7 +34,7 @@ const parsedValue = <T>(typed: Typed<T>): T => {
   throw new InvalidArgumentError(typed.refusal.rule)
 }
 
-/** Also takes the id as pages show it, `clr_7Qp2mZ4k_…`. The error for a whole key must not repeat it; commander's error would. */
+/** Also takes `clr_7Qp2mZ4k_…`, as pages show it. The error must not repeat a whole key, as commander's error would. */
 export const keyIdArgument = (text: string): string => {
   const [, keyId] = /^clr_([0-9A-Za-z]{8})(?:_…?)?$/.exec(text) ?? []
   if (keyId === undefined && /^(?:clr_)?[0-9A-Za-z]{8}_./.test(text)) {

@@ -31,7 +31,6 @@ export type LogCopy = {
   onProgress(progress: CopyProgress): void
 }
 
-/** What each file of commands gets. */
 export type Runner = {
   readonly deps: ProgramDeps
   /** @throws CommandFailed */
@@ -48,7 +47,6 @@ export type Presentation = {
   note?(lines: readonly Line[]): string | null
 }
 
-/** A table, or `nothing` on stderr if it has no rows. */
 export const listing = (
   { json }: JsonOption,
   table: (lines: readonly Line[]) => string,

@@ -82,7 +82,7 @@ const runSimulation = async (runner: Runner, options: SimulateOptions): Promise<
   }
 }
 
-/** Never from an argument: the process list shows arguments to every user of the machine. */
+/** Never from an argument, which other users can see. */
 const keyOf = ({ keyFile }: SimulateOptions, fromEnvironment: string | undefined): string => {
   if (keyFile === undefined) {
     if (fromEnvironment) return fromEnvironment

@@ -5,9 +5,8 @@ import { decodeFrame, encodeOperation, socketPathOf } from './control-protocol.t
 import type { Operation } from './operations.ts'
 
 /**
- * Sends the operation to the running service. `null`: no service listens there. Sends nothing to a socket of another user,
- * who would learn the command and could answer anything.
- * @throws CommandFailed if the folder cannot be used, or if the answer breaks off: the outcome is then unknown.
+ * `null`: no service listens. Sends nothing to a socket of another user, who would learn the command and could answer
+ * anything. @throws CommandFailed also if the answer breaks off, with an unknown outcome.
  */
 export const askService = async (
   dataDir: string,
@@ -49,7 +48,7 @@ const lookAt: Look = (path) => {
 const post = async (dataDir: string, body: string): Promise<Response | null> => {
   const unix = socketPathOf(dataDir)
   try {
-    // No timeout: `log read --type` of a rare type is silent for long, and Bun would give up after five minutes.
+    // A search for a rare type is silent for long; Bun gives up after five minutes.
     return await fetch('http://cellarbook/', { method: 'POST', unix, body, timeout: false })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''

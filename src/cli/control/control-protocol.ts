@@ -1,6 +1,6 @@
 /**
- * The command line sends one HTTP request with an operation as JSON. The service answers with frames, one JSON object on
- * each line. An answer without an `end` frame is incomplete.
+ * One HTTP request has an operation as JSON. The answer has one frame on each line. Without an `end` frame it is
+ * incomplete.
  */
 import { join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
@@ -25,12 +25,11 @@ const operationCheck = TypeCompiler.Compile(Operation)
 
 export const encodeFrame = (frame: Frame): string => `${JSON.stringify(frame)}\n`
 
-/** `null`: not a frame of this version. */
+/** `null`: of another version. */
 export const decodeFrame = (text: string): Frame | null => decoded(text, frameCheck)
 
 export const encodeOperation = (operation: Operation): string => JSON.stringify(operation)
 
-/** `null`: not an operation of this version. */
 export const decodeOperation = (text: string): Operation | null => decoded(text, operationCheck)
 
 const decoded = <T>(text: string, check: { Check(value: unknown): value is T }): T | null => {

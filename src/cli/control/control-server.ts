@@ -6,24 +6,24 @@ import { decodeOperation, encodeFrame, type Frame, socketPathOf } from './contro
 import { type OperationContext, perform } from './operations.ts'
 
 export type ControlServer = {
-  /** Resolves when open commands have been answered, or after `drainMsMax`. */
+  /** Waits for open commands, at most `drainMsMax`. */
   stop(): Promise<void>
 }
 
 export type ControlServerOptions = {
   readonly dataDir: string
   readonly context: OperationContext
-  /** Gets the details of a bug. The client learns only that there was one. */
+  /** The client learns only that there was a bug. */
   onBug(error: unknown): void
 }
 
 /**
- * Answers operations on a socket in the data folder. Every client is trusted, because Bun does not tell its user. The
- * modes of the socket (0600) and of the folder keep other users out.
+ * Every client is trusted, because Bun does not tell its user. The modes of the socket (0600) and of the folder keep
+ * others out.
  */
 export const startControlServer = ({ dataDir, context, onBug }: ControlServerOptions): ControlServer => {
   const path = socketPathOf(dataDir)
-  // This process holds the log's lock, so an existing socket belongs to a killed process.
+  // This process holds the lock, so an old socket is of a killed process.
   removeIfThere(path)
   // With a chmod after the creation, anyone could connect before it.
   const maskBefore = process.umask(0o177)
@@ -55,8 +55,8 @@ const listen = (path: string, context: OperationContext, onBug: (error: unknown)
   })
 
 /**
- * A pager may pause a `log read` for any time. Bun's default ends a silent answer after 10 s, even with
- * `server.timeout(request, 0)`. Typed as `object`, because Bun's types allow the option for ports only.
+ * A pager may pause for any time. Bun ends a silent answer after 10 s, even with `server.timeout(request, 0)`. Bun's
+ * types allow the option for ports only.
  */
 const neverIdle: object = { idleTimeout: 0 }
 
@@ -86,7 +86,7 @@ async function* framesOf(
 
 const pieceCharsMin = 32 * 1024
 
-/** Makes frames only as fast as the reader takes them, and stops when the reader leaves. */
+/** Makes frames only as fast as they are read. */
 const bodyOf = (frames: AsyncGenerator<string, void>): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder()
   return new ReadableStream({

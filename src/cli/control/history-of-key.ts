@@ -8,7 +8,7 @@ import { type End, exitCodes } from '../exit-codes.ts'
 import type { Line } from '../show/lines.ts'
 import { isoOf } from '../show/lines.ts'
 
-/** Yields the key's events, oldest first, then its state at `askedMs` (`null`: now). Refuses an instant in the future. */
+/** `askedMs`: `null`: now. Refuses an instant in the future. */
 export async function* keyHistory(core: Core, keyId: string, askedMs: number | null): AsyncGenerator<Line, End> {
   const events = await readKeyEvents(core, keyId)
   const nowMs = core.clock.now()

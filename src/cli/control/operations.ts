@@ -1,4 +1,4 @@
-/** All operations of the command line. The running service performs them, or the command itself when no service runs. */
+/** All operations of the command line, with or without a running service. */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { Invitation } from '../../../projections/queries.ts'
 import type { Asker, Core } from '../../actors/core.ts'
@@ -20,7 +20,7 @@ import { eventView, readLog } from './read-log.ts'
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const text = Type.String()
 const ms = Type.Integer({ minimum: 0 })
-/** Ms since 1970. May be negative: commands without a service accept every instant. */
+/** Ms since 1970; may be negative. */
 const instant = Type.Integer()
 
 const keyChanges = Type.Partial(Type.Object({ label: text, note: text, limit: orNull(Limit), expiresAt: orNull(ms) }))
@@ -71,7 +71,7 @@ export type OperationContext = {
   linkUrl(secret: string): string
 }
 
-/** An outage and an unreadable event become an `End`. A bug is thrown. */
+/** Throws only for a bug. */
 export async function* perform(operation: Operation, context: OperationContext): AsyncGenerator<Line, End> {
   try {
     return yield* answer(operation, context)
@@ -142,7 +142,7 @@ async function* answer(operation: Operation, context: OperationContext): AsyncGe
   }
 }
 
-/** Deleted readings cannot be restored, so a shorter retention must be confirmed. */
+/** A shorter retention deletes readings, so it must be confirmed. */
 async function* cellarPolicy(
   core: Core,
   asked: { readonly cellar: string; readonly changes: Partial<CellarPolicy>; readonly isConfirmed: boolean },
@@ -157,7 +157,7 @@ async function* cellarPolicy(
   return yield* oneCellar(core, await core.cellars.changePolicy(name, changes, asker))
 }
 
-/** Says which readings `retentionMs` deletes (`null`: kept for ever). Returns `null` if it deletes no more, or is invalid. */
+/** `null`: deletes no more than before, or is invalid. */
 const retentionWarning = ({ policy }: CellarState, retentionMs: number | null, nowMs: number): string | null => {
   if (retentionMs === null || !retentionWithin(retentionMs).ok) return null
   const before = policy.retentionMs
@@ -238,7 +238,6 @@ const invitationLine = ({ email, role, expiresAt }: Invitation): Line => {
   return { kind: 'operator', value: { email, role: null, addedAt: null, invitation } }
 }
 
-/** Names the changes that were made before the refusal, and the refused one. */
 const prefixOf = ({ done, refused }: ChangeRefused): string =>
   done.length === 0 ? '' : `Changed: ${namesOf(done)}. Cannot change ${namesOf(refused)}: `
 
@@ -247,7 +246,7 @@ const namesOf = (part: KeyPart): string => part.map((name) => (name === 'expires
 const refusedEnd = (refusal: CommandRefusal, prefix = ''): End => {
   const { status, text: words } = commandProblemOf(refusal)
   const message = prefix + words
-  // After a 503 the change may have happened, or may succeed later: a script should check and try again.
+  // After a 503 the change may have happened: a script should check.
   return { exitCode: status === 503 ? exitCodes.unreachable : exitCodes.refused, message }
 }
 

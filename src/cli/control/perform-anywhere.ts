@@ -16,15 +16,12 @@ export type Place = {
   wait(ms: number): Promise<void>
 }
 
-/**
- * Sends the operation to the running service, or performs it on the log. If the folder is held and no service answers,
- * another command runs or a service starts: this waits for either.
- */
+/** If the folder is held and no service answers, another command runs or a service starts. This waits for either. */
 export const performAnywhere = async (operation: Operation, place: Place): Promise<AsyncGenerator<Line, End>> => {
   for (let waitedMs = 0; waitedMs <= heldWaitMsMax; waitedMs += heldRetryMs) {
     const answer = await askService(place.dataDir, operation)
     if (answer !== null) return answer
-    if (!place.hasLog() && !beginsLog(operation)) throw noLogIn(place.dataDir)
+    if (!place.hasLog() && !createsLog(operation)) throw noLogIn(place.dataDir)
     const log = await place.openLog()
     if (log !== 'held') return performOn(log, operation, place)
     await place.wait(heldRetryMs)
@@ -35,9 +32,9 @@ export const performAnywhere = async (operation: Operation, place: Place): Promi
   )
 }
 
-const beginsLog = ({ op }: Operation): boolean => op === 'create_cellar'
+const createsLog = ({ op }: Operation): boolean => op === 'create_cellar'
 
-/** With a wrong DATA_DIR, an answer from a new empty log would look as if the key did not exist. */
+/** Otherwise, with a wrong DATA_DIR, a key would seem not to exist. */
 const noLogIn = (dataDir: string): CommandFailed =>
   new CommandFailed(
     `There is no log in the data folder "${dataDir}". Set DATA_DIR to another folder, or create a log with "cellarbook cellar create ID"`,

@@ -11,7 +11,7 @@ export type LogFilter = {
   readonly from: number | null
 }
 
-/** Reads in pages, so memory is bounded. Leaves out events that are appended meanwhile: a busy log would never end. */
+/** Leaves out events that are appended meanwhile: a busy log would never end. */
 export async function* readLog(log: EventLog, filter: LogFilter): AsyncGenerator<RecordedEvent> {
   const [last] = await log.readAll({ direction: 'backwards', limit: 1 })
   if (last === undefined) return
@@ -24,7 +24,7 @@ export async function* readLog(log: EventLog, filter: LogFilter): AsyncGenerator
       if (event.position > last.position) return
       if (filter.type === null || event.type === filter.type) yield event
     }
-    // Many pages may have no match. Waiting readings must get the event loop between them.
+    // Between pages, waiting readings get the event loop.
     await nextTurn()
   }
 }
@@ -44,7 +44,7 @@ async function* pagesOfStream(
   }
 }
 
-/** Binary search: positions grow with revisions. Returns the last revision + 1 if no event comes after `position`. */
+/** Binary search. Returns the last revision + 1 if no event comes after `position`. */
 const firstRevisionAfter = async (log: EventLog, stream: string, position: number): Promise<number> => {
   const [first] = await log.read(stream, { limit: 1 })
   const [last] = await log.read(stream, { direction: 'backwards', limit: 1 })

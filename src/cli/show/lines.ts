@@ -1,4 +1,4 @@
-/** The answers of commands, for the socket, `--json` and tables. Times are ISO 8601 with milliseconds, or `null`. */
+/** The answers of commands. Times are ISO 8601 with milliseconds. */
 import { type Static, Type } from '@sinclair/typebox'
 import { By, CellarPolicy, Limit, Role } from '../../domain/events.ts'
 import { keyStatuses } from '../../domain/key.ts'
@@ -18,7 +18,7 @@ export type CellarView = Static<typeof CellarView>
 
 const KeyView = Type.Object({
   id: Type.String(),
-  /** The whole key, only in answers to `key create` and `key rotate`. */
+  /** Only in `key create` and `key rotate`. */
   key: Type.Optional(Type.String()),
   cellar: Type.String(),
   label: Type.String(),
@@ -31,7 +31,7 @@ const KeyView = Type.Object({
   /** Key ids. `successor`: of the last rotation. */
   predecessor: Type.Optional(Type.String()),
   successor: Type.Optional(Type.String()),
-  /** Only in the answer to `key rotate`: the id of the unused successor that the new key replaces. */
+  /** Only in `key rotate`: the unused successor that the new key replaces. */
   replaced: Type.Optional(Type.String()),
 })
 export type KeyView = Static<typeof KeyView>
@@ -44,7 +44,7 @@ const OperatorView = Type.Object({
   email: Type.String(),
   role: Type.Union([Role, Type.Null()]),
   addedAt: textOrNull,
-  /** Only in `operator list`, for a person with an open link and no account. */
+  /** Only in `operator list`: an open link without an account. */
   invitation: Type.Optional(Type.Object({ role: Role, expiresAt: Type.String() })),
 })
 export type OperatorView = Static<typeof OperatorView>

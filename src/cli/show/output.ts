@@ -47,13 +47,12 @@ export const createOutput = (stream: NodeJS.WriteStream): Output => {
 export type Progress = {
   /** Drops the line if the last one is too recent. */
   show(line: string): void
-  /** Always shows the line. */
   end(line: string): void
 }
 
 export type Screen = { readonly isTTY?: boolean; write(text: string): unknown }
 
-/** A terminal gets one line that is redrawn. A file or CI gets a line every few seconds. */
+/** Redraws one line on a terminal. A file gets a line every few seconds. */
 export const createProgress = (screen: Screen, now: () => number): Progress => {
   const isTerminal = screen.isTTY === true
   const everyMs = isTerminal ? progressRedrawMs : progressLineMs

@@ -113,7 +113,7 @@ const byText = (by: By): string => {
 
 const limitText = (limit: Limit): string => `${limit.readings}/${limit.windowMs / 1_000}`
 
-/** Aligns by the width of each character on a terminal. */
+/** Aligns by the width on a terminal. */
 export const formatTable = (head: readonly string[], rows: readonly (readonly string[])[]): string => {
   const cells = [head, ...rows].map((row) => row.map(visibleText))
   const widths = head.map((_, column) => Math.max(...cells.map((row) => Bun.stringWidth(row[column] ?? ''))))

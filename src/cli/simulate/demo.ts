@@ -15,9 +15,8 @@ const cellar = 'demo-cellar'
 const label = 'Demo devices'
 
 /**
- * Simulated devices post to this service. Each start creates its own key and revokes the earlier one, because the text of
- * a key is stored nowhere.
- * @throws Error if the key is refused.
+ * Each start creates a key and revokes the earlier one, whose text is stored nowhere. @throws Error if the key is
+ * refused.
  */
 export const startDemo = async ({ core, url }: DemoOptions): Promise<Demo> => {
   const asker: Asker = { by: { kind: 'system' }, requestId: core.entropy.uuid() }

@@ -1,4 +1,3 @@
-/** Simulated devices fill the dashboard and test limits without hardware. Each posts over real HTTP. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { messageOf } from '../../domain/error-message.ts'
 import { simulatedPostMsMax } from '../../limits.ts'
@@ -13,7 +12,7 @@ export type DevicesOptions = {
   /** Readings in one request. 1: single readings. */
   readonly batch: number
   readonly stop: AbortSignal
-  /** For the demo: the certificate of the own service names another host. */
+  /** For the demo: the certificate names another host. */
   readonly trustAnyCertificate?: boolean
   /** From 0 to 1. */
   random(): number
@@ -30,7 +29,7 @@ export type Tally = {
 
 export const newTally = (): Tally => ({ accepted: 0, refused: new Map(), unanswered: 0, lastFault: null })
 
-/** Resolves when all devices have stopped. Updates `tally` all the time. */
+/** Updates `tally` meanwhile. */
 export const runDevices = async (options: DevicesOptions, tally: Tally): Promise<void> => {
   const pauseMs = (options.devices / options.ratePerSecond) * 1_000
   const devices = Array.from({ length: options.devices }, (_, index) => runDevice(options, tally, { index, pauseMs }))
@@ -49,7 +48,7 @@ const runDevice = async (
   { index, pauseMs }: { readonly index: number; readonly pauseMs: number },
 ): Promise<void> => {
   const rack = `rack-${String(index + 1).padStart(2, '0')}`
-  // Spread over the pause: devices must not all post at the same time.
+  // Spread, so that devices do not post at the same time.
   let nextAtMs = options.now() + options.random() * pauseMs
   let collected: object[] = []
   for (let count = index; ; count++) {
@@ -62,7 +61,7 @@ const runDevice = async (
     const isFull = collected.length === options.batch
     const retryAfterMs = isFull ? await post(collected, options, tally) : 0
     if (isFull) collected = []
-    // After slow answers, a late device does not catch up in a burst.
+    // A late device does not catch up in a burst.
     nextAtMs = Math.max(nextAtMs + pauseMs, options.now() + retryAfterMs)
   }
 }
@@ -109,7 +108,6 @@ const post = async (readings: readonly object[], options: DevicesOptions, tally:
   return Number(response.headers.get('Retry-After') ?? 0) * 1_000
 }
 
-/** The refused readings of a batch. */
 const rejectedOf = (answer: unknown): readonly unknown[] => {
   const errors = fieldOf(answer, 'errors')
   return Array.isArray(errors) ? errors : []
