@@ -15,10 +15,7 @@ export type Rounds = { readonly rounds: number; readonly seconds: number }
 /** The engine compiles the hot code in this time. */
 const warmUpSeconds = 10
 
-/**
- * Contenders take turns within each round, so noise of the machine hits all of them. @throws if a request was refused:
- * then the figure means nothing.
- */
+/** Contenders take turns within each round, so noise hits all of them. @throws if a request was refused. */
 export const takeTurns = async (
   contenders: readonly Contender[],
   { connections, rounds, seconds }: Rounds & { readonly connections: number },
@@ -36,7 +33,7 @@ const measure = async (contender: Contender, connections: number, seconds: numbe
   return result
 }
 
-/** The median of the ratios of the rounds. Both sides of one ratio were measured within seconds. */
+/** Both sides of one ratio were measured within seconds. */
 export const ratioPerRound = <Run>(
   runs: readonly Run[],
   baseRuns: readonly Run[],

@@ -11,10 +11,7 @@ import { benchFolder, startService } from './servers.ts'
 
 const keys = 100
 
-/**
- * Bytes on disk per reading, in all files after the log was closed. The worst case has one reading in each append. The
- * better one has 16, as a busy key does by itself.
- */
+/** Bytes on disk per reading, after the log was closed. Worst: one reading in each append. Better: 16. */
 export const benchDisk = async (readings: number): Promise<void> => {
   const rows: string[][] = []
   for (const perAppend of [1, 16]) {
@@ -70,9 +67,8 @@ const reading = (key: number, index: number): NewEvent<'ReadingAccepted'> => {
 }
 
 /**
- * Bytes on disk for a batch of one valid and 999 invalid items with an `Idempotency-Key`. No request stores less and is
- * refused more. Counts all files after the service ended and copied its WALs. The files of an empty service are not
- * subtracted.
+ * Bytes on disk for a batch of one valid and 999 invalid items. No request stores less and is refused more. The files
+ * of an empty service are not subtracted.
  */
 export const benchRefusedOnDisk = async (requests: number): Promise<void> => {
   const service = await startService(1)

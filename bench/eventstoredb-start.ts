@@ -13,8 +13,8 @@ const keys = 10_000
 const eventsPerKey = 100
 
 /**
- * The time to `/readyz` with a million key events in EventStoreDB and no checkpoint. The official client reads the same
- * events in turn, in its own process.
+ * Time to `/readyz` with a million key events in EventStoreDB and no checkpoint. The official client reads the same
+ * events in turn.
  */
 export const benchEventStoreStart = async (url: string | undefined, rounds: number): Promise<void> => {
   if (url === undefined) throw new Error('Cannot measure: say which server by --url esdb://…')

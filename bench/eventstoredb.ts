@@ -42,8 +42,8 @@ const loads: readonly Load[] = [
 const warmUpSeconds = 3
 
 /**
- * Compares the service on EventStoreDB with the official client alone: same server, streams, events and number of
- * posters. They take turns within each round. All events stay under their own prefix.
+ * Compares the service with the official client on the same server, streams and events. All events stay under their own
+ * prefix.
  */
 export const benchEventStore = async (url: string | undefined, options: Rounds): Promise<void> => {
   if (url === undefined) throw new Error('Cannot measure: say which server by --url esdb://…')

@@ -12,8 +12,8 @@ const keys = 1_000
 const askedAtOnce = 256
 
 /**
- * The cost of a reading as the embedded log grows. 1,000 keys post 256 readings at a time, each from another key. A row
- * covers the readings since the row before.
+ * Cost of a reading as the log grows: 1,000 keys post 256 readings at a time. A row covers the readings since the row
+ * before.
  */
 export const benchGrowth = async (readings: number): Promise<void> => {
   const dataDir = benchFolder()

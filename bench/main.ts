@@ -1,6 +1,6 @@
 /**
- * Prints the figures of docs/measurements.md. `bun run bench` runs everything, `bun run bench NAME` one part. Figures
- * depend on the machine, so they are compared within one run and never asserted.
+ * Prints the figures of docs/measurements.md: all, or `bun run bench NAME`. They depend on the machine, so nothing is
+ * asserted.
  */
 import { cpus } from 'node:os'
 import { resolve } from 'node:path'

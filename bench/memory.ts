@@ -9,10 +9,7 @@ const keys = 10_000
 const requestsAtOnce = 64
 const samplesPerMinute = 6
 
-/**
- * The memory with 10,000 keys, 100,000 kegs and many readings. Measured after a start from the checkpoint, and while
- * every key posts for some minutes, so each has an actor.
- */
+/** Memory with 10,000 keys and 100,000 kegs: after a start, and while every key posts, so each has an actor. */
 export const benchMemory = async (readings: number, minutes: number): Promise<void> => {
   const dataDir = benchFolder()
   try {

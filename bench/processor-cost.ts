@@ -26,12 +26,9 @@ const shapes: readonly Shape[] = [
   { what: 'batch', name: 'batches of 1,000', batchReadings: 1_000, connections: 16, requests: 48 },
 ]
 
-/**
- * The two bursts of a pair follow each other directly, so noise of the machine hits both. The median of their ratios
- * varied less than ratios of medians, means or lower quartiles.
- */
+/** Both bursts of a pair meet the same noise. The median of their ratios varied least. */
 const pairsPerRound = 20
-/** Each process differs in memory and compiled code, so new ones start after these rounds. */
+/** Processes differ in memory and compiled code, so new ones start. */
 const roundsPerProcess = 2
 /** The engine compiles the hot code in these bursts. */
 const warmUpBursts = 20
@@ -45,8 +42,8 @@ type Pair = { readonly ours: Cost; readonly theirs: Cost }
 type Round = readonly Pair[]
 
 /**
- * The processor time of a request, here and in another version of the project. Counts all threads of the service and
- * the kernel, and not the load. Both services run, and one gets requests at a time.
+ * Processor time of a request, here and in another version, with all threads and the kernel. Both services run; one
+ * gets requests at a time.
  */
 export const benchProcessorCost = async ({ rounds, checkout, what }: ProcessorCost): Promise<void> => {
   const wanted = shapes.filter((shape) => what === null || shape.what === what)
@@ -155,7 +152,7 @@ const figuresOf = (rounds: readonly Round[], figure: (cost: Cost) => number): st
   ]
 }
 
-/** For an even number, the mean of both middle values: the lower one would favour this checkout by a hundredth. */
+/** The lower middle value would favour this checkout by a hundredth. */
 const medianRatio = (ratios: readonly number[]): number => {
   const sorted = ratios.toSorted((a, b) => a - b)
   const lower = sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN

@@ -64,7 +64,7 @@ export const startEmptyService = async (options: ServiceOptions = {}): Promise<E
   }
 }
 
-/** Returns the key. The default limit is out of reach for any load. */
+/** The default limit is out of reach. */
 export const createKey = async (
   service: EmptyService,
   cellar: string,
@@ -75,10 +75,7 @@ export const createKey = async (
   throw new Error('Cannot prepare the service: it made no key')
 }
 
-/**
- * The service in production mode, in an empty folder, with keys whose limit the load cannot reach. `env` can name
- * another log.
- */
+/** In production mode, in an empty folder, with keys whose limit no load can reach. `env` can name another log. */
 export const startService = async (
   keyCount: number,
   env: Readonly<Record<string, string>> = {},

@@ -32,7 +32,7 @@ const ways: readonly Way[] = [
   { name: '5,200 networks of /48', addresses: manySites, isKnown: true },
 ]
 
-/** The time that an admin needs to sign in while strangers guess passwords of unknown accounts. */
+/** How long a sign-in takes while strangers guess passwords of unknown accounts. */
 export const benchSignInFlood = async (seconds: number, { checkout }: ServiceOptions): Promise<void> => {
   const rows: string[][] = []
   for (const way of ways) rows.push(await measure(way, seconds, checkout === undefined ? {} : { checkout }))

@@ -6,10 +6,7 @@ import { type BenchService, startBare, startService } from './servers.ts'
 
 const connectionCounts = [64, 256] as const
 
-/**
- * Single readings, compared with a bare `Bun.serve`. One key is the best case: all readings join one append. 64 keys
- * are the worst.
- */
+/** Compares with a bare `Bun.serve`. One key is the best case: all readings join one append. */
 export const benchSingleReadings = async (options: Rounds): Promise<void> => {
   if (!wrkIsInstalled()) throw new Error('Cannot measure: wrk is not installed (Debian: apt-get install wrk)')
   const bare = await startBare()

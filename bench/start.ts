@@ -10,10 +10,7 @@ import { busySecondsOf } from './watch/process-figures.ts'
 const keys = 10_000
 const keyEvents = 1_000_000
 
-/**
- * The time to `/readyz` with many readings, with and without a checkpoint. Also with a million key events and no
- * checkpoint.
- */
+/** Time to `/readyz`, with and without a checkpoint. */
 export const benchStart = async (readings: number, rounds: number): Promise<void> => {
   const dataDir = benchFolder()
   try {

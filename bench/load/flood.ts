@@ -33,7 +33,7 @@ const run = async (flood: Flood, { startMs, endMs }: Times): Promise<FloodResult
     let hasAnswer = false
     const push = (socket: Bun.Socket<undefined>): void => {
       unsent = unsent.subarray(Math.max(0, socket.write(unsent)))
-      // An answer may come before the whole request was sent. The next request waits for the rest.
+      // An early answer waits for the rest of its request.
       if (unsent.length === 0 && hasAnswer) next(socket)
     }
     const next = (socket: Bun.Socket<undefined>): void => {

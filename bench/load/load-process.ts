@@ -1,6 +1,6 @@
 /**
- * Runs a load in its own process, so that it shares no event loop with the service. The process prepares, reports that,
- * waits for orders and prints its result as one line of JSON. Options have keys, so they go through stdin.
+ * Runs a load in its own process, with its own event loop. Options have keys, so they go through stdin. The result is
+ * one line of JSON.
  */
 import { join } from 'node:path'
 
@@ -80,10 +80,9 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
 
 export const untilInstant = (ms: number): Promise<void> => Bun.sleep(Math.max(0, ms - Date.now()))
 
-/** By status. `closed`: connections that ended without an answer. */
+/** `closed`: connections that ended without an answer. */
 export type Answers = Readonly<Record<string, number>>
 
-/** Counts the answers of one connection from their bytes. */
 export class AnswerReader {
   readonly #onAnswer: (status: string) => void
   #head = ''

@@ -29,7 +29,6 @@ const p99TargetMs = 25
 
 /** Warms up the service. */
 const aloneMs = 3_000
-/** Latencies before this do not count. */
 const settledMs = 1_000
 /** A later load measures itself. */
 const loadLateMsMax = 2
@@ -40,7 +39,7 @@ type Seen = { readonly perSecond: string; readonly answers: Answers; readonly no
 type Neighbour = {
   readonly name: string
   readonly prepare: (service: EmptyService) => Promise<{ run(times: Times): Promise<Seen> }>
-  /** Uses the key of the good devices, which must lose no reading. */
+  /** The good devices must lose no reading. */
   readonly sharesKey?: boolean
 }
 
@@ -54,8 +53,8 @@ const alwaysTried: readonly (readonly [name: string, sentAs: string])[] = [
 const worstTried = 2
 
 /**
- * The latency of 200 readings a second of one key, beside one bad neighbour at a time. `held`: figures of the first
- * part, worst first; its worst bodies are sent too. `only`: a part of the names of neighbours.
+ * Latency of 200 readings a second of one key, beside one bad neighbour at a time. `held`: figures of the first part,
+ * worst first. `only`: a part of the names.
  */
 export const benchNeighbours = async (
   held: readonly HeldLoop[],
@@ -274,7 +273,7 @@ const kegsOfLiveCellar = 2_000
 /** To each cellar, so that its pages change before every push. */
 const liveReadingsPerSecond = 4
 
-/** 64 sessions have 8 streams each, all on different pages of all cellars. Devices post to every cellar. */
+/** 64 sessions with 8 streams each, all on different pages. Devices post to every cellar. */
 const watchLivePages = async (service: EmptyService) => {
   const { url } = service
   const requests: { key: string; path: string; body: string }[] = []
@@ -320,7 +319,7 @@ const watchLivePages = async (service: EmptyService) => {
 
 const cellarName = (index: number): string => `live-cellar-${index}`
 
-/** Every keg matches, so each page is full. Each of the four searches has sixteen pages. */
+/** Every keg matches, so each page is full. */
 const searches = ['', 'rack', 'sensor', 'rack sensor'] as const
 
 const livePaths = (session: number): readonly string[] => {

@@ -1,6 +1,6 @@
 /**
- * Devices post at a fixed rate, whether or not the service keeps up. Latency counts from the time when a request was
- * due, so a blocked service is not measured less often.
+ * Devices post at a fixed rate. Latency counts from the time when a request was due, so a blocked service is not
+ * measured less often.
  */
 import { percentile } from '../figures.ts'
 import { AnswerReader, type Answers, serveLoad, type Times, untilInstant } from './load-process.ts'

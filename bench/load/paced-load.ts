@@ -1,6 +1,6 @@
 /**
- * Posts single readings evenly over kept connections, which `wrk` cannot. Latency counts from the time when a request
- * was due, also if every connection was busy. Prints one line of JSON.
+ * Posts evenly, which `wrk` cannot. Latency counts from the time when a request was due, also if every connection was
+ * busy.
  */
 
 import { percentile } from '../figures.ts'

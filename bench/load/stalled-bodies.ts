@@ -1,4 +1,4 @@
-/** Each connection declares a long body, sends a few bytes and stops. A refused one returns after a second. */
+/** Each declares a long body and stops. A refused one returns after a second. */
 import { AnswerReader, type Answers, serveLoad, type Times, untilInstant } from './load-process.ts'
 
 export type StalledBodies = {

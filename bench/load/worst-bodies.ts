@@ -1,6 +1,6 @@
 /**
- * The corpus of worst bodies. Each is within the size limits and costs the service as much as possible. An attacker
- * with one valid key can send them. `bench/watch/loop-holds.ts` measures each body, plain and packed.
+ * Bodies within the size limits that cost the service as much as possible. An attacker with one valid key can send
+ * them.
  */
 import { gzipSync } from 'node:zlib'
 import {
@@ -21,11 +21,11 @@ export type WorstBody = {
   readonly encoding: 'plain' | 'gzip'
   /** At least one reading can be stored. */
   readonly isValid: boolean
-  /** Also within the bounds on nesting and structural characters. */
+  /** Within the bounds on structure. */
   readonly isWithinStructure: boolean
 }
 
-/** `cellar` of the key. It needs both bounds on timestamps, which the years 0001 and 9999 break. */
+/** `cellar` needs both bounds on timestamps: the years 0001 and 9999 break them. */
 export function* worstBodies(cellar: string): Generator<WorstBody> {
   yield* deepBodies(cellar)
   yield* flatBodies(cellar)
@@ -73,7 +73,6 @@ const utf8 = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode
 /** Fills up to `bytes`. */
 const filled = (unit: string, bytes: number): string => unit.repeat(Math.floor(bytes / Buffer.byteLength(unit)))
 
-/** Different units with commas, up to `bytes` and `countMax`. */
 const listed = (unit: (index: number) => string, bytes: number, countMax = Number.POSITIVE_INFINITY): string => {
   const units: string[] = []
   for (let used = 0; units.length < countMax; ) {
@@ -127,7 +126,7 @@ function* deepBodies(cellar: string): Generator<WorstBody> {
   yield batch('deep: 33 levels', items('['.repeat(31) + ']'.repeat(31)))
 }
 
-/** As many items as possible that nest to the deepest level, then strings up to the size limit. */
+/** Items that nest to the deepest level, then strings. */
 const atLevels = (levels: number): string => {
   const open = levels - 2
   const count = Math.floor((batchStructuralCharsMax - 5) / (2 * open + 1))
@@ -173,7 +172,7 @@ const emptyObjects = (structuralChars: number): string => {
   return `[${Array<string>(count).fill('{}').join(',')}${',0'.repeat(structuralChars - (3 * count - 1))}]`
 }
 
-/** Texts of ten characters with the same hash in the engine: four of them cancel the state of its hash. */
+/** Texts with the same hash in the engine: four characters cancel the state of its hash. */
 const ofOneHash = (index: number): string => {
   const digits = index.toString(36).padStart(6, '0')
   return `${digits.slice(0, 2)}\uacc9\u962e\u4b93\u8bb8${digits.slice(2)}`
@@ -319,7 +318,7 @@ const escapedNames = (cellar: string): string =>
       `"${[...name].map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}":`,
   )
 
-/** Half-way between two doubles except for the last digit, so a parser must read all digits. */
+/** Half-way between two doubles: a parser must read all digits. */
 const halfWay = (digits: number): string => `9007199254740993.${'0'.repeat(digits - 17)}1`
 
 function* numberBodies(cellar: string): Generator<WorstBody> {
@@ -460,7 +459,7 @@ function* junkBodies(cellar: string): Generator<WorstBody> {
   yield batch('valid: 1,000 readings with junk up to 1 MiB', items(padded.join(',')), within)
 }
 
-/** Tricks that need gzip. The packed body is as long as a plain one may be. */
+/** Tricks that need gzip. */
 function* packedBodies(cellar: string): Generator<WorstBody> {
   yield packed('gzip: unpacks to 64 MiB', pack(new Uint8Array(64 * 1024 * 1024)))
   const empty = gzipSync('')

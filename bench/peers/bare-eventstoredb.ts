@@ -1,7 +1,4 @@
-/**
- * The official client alone, in its own process: no keys, checks or retries. Reads shapes of load from stdin, and
- * prints the acknowledged events per second.
- */
+/** The official client alone. Reads shapes of load from stdin, and prints acknowledged events per second. */
 import {
   type AppendExpectedRevision,
   EventStoreDBClient,
@@ -72,7 +69,7 @@ class Stream {
       const written = await client.appendToStream(this.name, events, { expectedRevision: this.#expected })
       this.#expected = written.nextExpectedRevision
       this.acknowledged += events.length
-      // Like a remote client, a poster posts again after the next append was sent.
+      // Like a remote client: after the next append was sent.
       setImmediate(() => {
         for (const post of posts) post.answered()
       })

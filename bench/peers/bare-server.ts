@@ -1,7 +1,4 @@
-/**
- * The least work for the same conversation: parses the same JSON and sends the same answer. It checks no key and stores
- * nothing.
- */
+/** Parses the same JSON and sends the same answer. Checks no key and stores nothing. */
 const message = JSON.stringify({
   status: 'success',
   message: 'Reading stored.',

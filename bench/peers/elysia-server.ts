@@ -1,4 +1,4 @@
-/** The cost of the framework: one Elysia route with the same validation and answer. Stores nothing. */
+/** The cost of the framework alone: the same validation and answer. */
 import { Elysia, t } from 'elysia'
 
 const message = { status: 'success', message: 'Reading stored.', timestamp: '2026-03-01T12:00:00Z' }

@@ -1,7 +1,6 @@
 /**
- * A good service that a team could build in an afternoon. It has compiled validation, a connection pool, prepared
- * statements, hashed keys and a durable INSERT for each reading. It has no rate limit, history or proof of order.
- * `DATABASE_URL` names PostgreSQL; the tables must exist.
+ * What a team could build in an afternoon: validation, a pool, prepared statements, hashed keys and a durable INSERT
+ * for each reading. No rate limit, history or proof of order.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import fastify from 'fastify'

@@ -1,6 +1,6 @@
 /**
- * The peers, as their Debian packages configure them, in an empty folder on the same disk. Nothing is tuned against
- * them. Comments name the settings that decide durability.
+ * As their Debian packages configure them, in an empty folder on the same disk. Comments name the settings that decide
+ * durability.
  */
 import { chownSync, existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -40,10 +40,7 @@ export type PeerFigures = {
 
 const ours = 'Cellarbook'
 
-/**
- * Compares with alternatives on the same disk in one run: single readings, and batches of 1,000. One server is under
- * load at a time. `docs/figures.json` gets the figures for the picture.
- */
+/** Compares with alternatives on the same disk in one run. `docs/figures.json` gets the figures for the picture. */
 export const benchPeers = async (options: Rounds, machine: string): Promise<void> => {
   const missing = [...(wrkIsInstalled() ? [] : ['wrk']), ...missingPeers()]
   if (missing.length > 0)

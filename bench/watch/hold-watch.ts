@@ -1,6 +1,6 @@
 /**
- * Loaded into the service with `bun --preload`, so the service needs no code for it. Measures single turns of the event
- * loop. Each turn ends with a callback of this file, so the loop never rests. Answers at `BENCH_HOLD_PORT`.
+ * Preloaded into the service. Measures turns of the event loop: each ends with a callback of this file, so the loop
+ * never rests. Answers at `BENCH_HOLD_PORT`.
  */
 import { dlopen, FFIType, ptr } from 'bun:ffi'
 import { isMainThread } from 'node:worker_threads'
@@ -8,7 +8,7 @@ import { isMainThread } from 'node:worker_threads'
 /** In ms, since the start of the watch. */
 export type Holds = {
   readonly longestMs: number
-  /** Processor time of the loop's thread. Less than `longestMs` if other programs ran meanwhile. */
+  /** Processor time only, without other programs. */
   readonly longestProcessorMs: number
   /** Sum of the turns longer than `turnMsMin`. */
   readonly allMs: number

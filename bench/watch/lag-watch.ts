@@ -1,7 +1,4 @@
-/**
- * Loaded into the service with `bun --preload`, so the service needs no code for it. Measures how late the event loop
- * runs timers. Answers at `BENCH_LAG_PORT`.
- */
+/** Preloaded into the service. Measures how late the event loop runs timers. Answers at `BENCH_LAG_PORT`. */
 import { isMainThread } from 'node:worker_threads'
 import { percentile } from '../figures.ts'
 
@@ -12,7 +9,7 @@ const everyMs = 5
 const watch = (port: number): void => {
   let late: number[] = []
   let dueMs = performance.now()
-  // Compares with a fixed schedule: every timer that a blocked loop missed counts with its own delay.
+  // Fixed schedule: each missed timer counts with its own delay.
   setInterval(() => {
     for (const now = performance.now(); dueMs <= now; dueMs += everyMs) late.push(now - dueMs)
   }, everyMs)

@@ -39,8 +39,8 @@ const settleMs = 5
 const rowsPrinted = 25
 
 /**
- * How long one request with each body of the corpus holds the event loop. The real service runs in its own process and
- * gets one request at a time. Each body has its own key with the highest limit.
+ * How long one request holds the event loop, for each body of the corpus. Each body has its own key with the highest
+ * limit.
  */
 export const benchLoopHolds = async (rounds: number, options: ServiceOptions): Promise<readonly HeldLoop[]> => {
   const port = await freePort()
@@ -64,14 +64,14 @@ export const benchLoopHolds = async (rounds: number, options: ServiceOptions): P
 
 const century = 36_500 * 86_400_000
 
-/** With bounds, so that items can be refused as too old or too far ahead. */
+/** So that items can be too old or too far ahead. */
 export const openWorstCellar = async (service: EmptyService): Promise<void> => {
   await service.ask({ op: 'create_cellar', cellar: worstCellar, title: '' })
   const changes = { readingAgeMsMax: century, readingAheadMsMax: century }
   await service.ask({ op: 'cellar_policy', cellar: worstCellar, changes, isConfirmed: true })
 }
 
-/** Plain and packed, without and with an `Idempotency-Key`. A short body is sent in two ways only. */
+/** A short body is sent in two ways only. */
 export const requestsOf = (body: WorstBody): readonly WorstRequest[] => {
   const { name, kind, isWithinStructure } = body
   const path = kind === 'reading' ? '/api/v1/ingest' : '/api/v1/ingest/batch'

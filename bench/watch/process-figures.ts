@@ -20,10 +20,7 @@ export const mebibytesOf = (processId: number): { readonly rss: number; readonly
 export const writtenBytesOf = (processId: number): number =>
   Number(/^wchar: (\d+)$/m.exec(readFileSync(`/proc/${processId}/io`, 'utf8'))?.[1])
 
-/**
- * More exact than `busySecondsOf`. The kernel counts a running thread late, so the process must be idle when this is
- * called.
- */
+/** More exact than `busySecondsOf`, if the process is idle: the kernel counts a running thread late. */
 export const busyNanosecondsOf = (processId: number): ReadonlyMap<string, number> => {
   const threads = new Map<string, number>()
   for (const thread of readdirSync(`/proc/${processId}/task`)) {
