@@ -21,7 +21,7 @@ describe('through the assembled app', () => {
     expectRefusal(answer, 403, 'CELLAR_MISMATCH')
   })
 
-  test('a clock: a key is refused at the very millisecond at which it expires', async () => {
+  test('a clock: a key is refused at the millisecond of its expiry', async () => {
     const { key } = await service.createKey({ expiresAt: service.clock.now() + 1_000 })
     service.clock.advance(999)
     expect((await service.post(validReading, key)).status).toBe(200)

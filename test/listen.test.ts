@@ -42,7 +42,7 @@ describe('listenFault()', () => {
     }
   })
 
-  test('repeats an error of the process, and an unknown one of an address', () => {
+  test('repeats errors of the process, and unknown errors of an address', () => {
     expect(fault('cellar.example', 'EMFILE: too many open files, listen', 'EMFILE')).toStartWith('EMFILE: too many')
     expect(fault('192.0.2.1', 'EIO: i/o error, listen', 'EIO')).toBe('EIO: i/o error, listen')
   })

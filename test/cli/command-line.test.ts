@@ -100,13 +100,13 @@ describe('the command line', () => {
       ['help', 'serve'],
       ['serve', '--help'],
     ],
-  ])('explains by %p what %p does', async (words, same) => {
+  ])('%p explains %p', async (words, same) => {
     const [ran, other] = [await cellarbook(words, inFolder), await cellarbook(same, inFolder)]
     expect([ran.exitCode, ran.stderr, ran.stdout]).toEqual([0, '', other.stdout])
     expect(ran.stdout).toStartWith('Usage: cellarbook')
   })
 
-  test('explains no command that is none, with exit code 64', async () => {
+  test('explains no unknown command, with exit code 64', async () => {
     for (const words of [['nothing'], ['key', 'nothing'], ['key', 'create', 'more']]) {
       const ran = await cellarbook(['help', ...words], inFolder)
       expect([words, ran.exitCode, ran.stdout]).toEqual([words, 64, ''])
@@ -114,7 +114,7 @@ describe('the command line', () => {
     }
   })
 
-  test('prints its version, the one of the package, on stdout', async () => {
+  test('prints the version of the package on stdout', async () => {
     const ran = await cellarbook(['--version'], inFolder)
     expect([ran.exitCode, ran.stdout, ran.stderr]).toEqual([0, `${version}\n`, ''])
   })
@@ -158,7 +158,7 @@ describe('the command line', () => {
     }
   })
 
-  test('a reader that has seen enough ends log read quietly, with exit code 0', async () => {
+  test('a reader that closes the pipe ends log read with exit code 0', async () => {
     const filled = newFolder()
     // More than a pipe holds: the command still writes when the reader leaves.
     const title = 'x'.repeat(100)
@@ -203,7 +203,7 @@ describe('performAnywhere()', () => {
     return { place, looks }
   }
 
-  test('waits for another command that holds the folder, and goes on when it lets go', async () => {
+  test('waits for another command that holds the folder', async () => {
     const { place, looks } = heldPlace(3)
     const answer = await performAnywhere({ op: 'create_cellar', cellar: 'patient', title: '' }, place)
     expect(await answer.next()).toMatchObject({ done: false, value: { kind: 'cellar' } })
@@ -223,7 +223,7 @@ describe('performAnywhere()', () => {
 describe('the control socket', () => {
   const context = { log: createMemoryLog(), core: () => Promise.reject(new Error('none')), linkUrl: String }
 
-  test('an answer that breaks off is never taken for the whole', async () => {
+  test('an incomplete answer is an error', async () => {
     const place = newFolder()
     const bodies = ['{"line":{"kind":"none"}}\n', '']
     const server = Bun.serve({ unix: join(place.path, 'control.sock'), fetch: () => new Response(bodies.shift()) })
@@ -266,7 +266,7 @@ describe('the control socket', () => {
     place.remove()
   })
 
-  test('answers a command that it does not know with a sentence', async () => {
+  test('answers an unknown command with a sentence', async () => {
     const place = newFolder()
     const control = startControlServer({ dataDir: place.path, context, onBug: () => {} })
     const unix = join(place.path, 'control.sock')
@@ -306,7 +306,7 @@ describe('createProgress()', () => {
     return { progress, written, at }
   }
 
-  test('draws one line over and over on a terminal', () => {
+  test('redraws one line on a terminal', () => {
     const { progress, written, at } = drawn(true)
     for (const ms of [0, progressRedrawMs - 1, progressRedrawMs, progressRedrawMs + 1]) at(ms)
     progress.end('done')

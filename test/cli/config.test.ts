@@ -13,7 +13,7 @@ const faultsOf = (environment: Environment): readonly string[] => {
 }
 
 describe('parseConfig()', () => {
-  test('needs nothing: an empty environment is the laptop of whoever tries it', () => {
+  test('uses defaults for an empty environment', () => {
     const expected: Config = {
       host: '127.0.0.1',
       port: 3000,
@@ -72,7 +72,7 @@ describe('parseConfig()', () => {
     })
   })
 
-  test('tells every fault at once, each with its variable, value and rule', () => {
+  test('reports every fault at once, each with its variable, value and rule', () => {
     const wrong = {
       HOST: 'http://nas',
       PORT: '65536',

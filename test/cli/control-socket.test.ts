@@ -75,7 +75,7 @@ describe('a command', () => {
     )
   })
 
-  test('stops at a file in the socket’s place', async () => {
+  test('refuses a file in place of the socket', async () => {
     const dataDir = freshFolder()
     writeFileSync(join(dataDir, 'control.sock'), '', { mode: 0o600 })
     const ran = await cellarbook(['cellar', 'create', 'a'], { DATA_DIR: dataDir })

@@ -34,7 +34,7 @@ describe('cellarbook log copy', () => {
     expect(await keysIn(embedded(place('back')))).toEqual(keys)
   })
 
-  test('says in a sentence what is wrong with the places', async () => {
+  test('explains wrong places in a sentence', async () => {
     const wrong = [
       { from: place('nowhere'), to: place('new'), exitCode: 78, says: 'there is none in' },
       { from: source, to: source, exitCode: 64, says: '--from and --to are the same' },
@@ -49,7 +49,7 @@ describe('cellarbook log copy', () => {
     }
   })
 
-  test('leaves a target alone that holds another log', async () => {
+  test('does not change a target that has another log', async () => {
     await cellarbook(['cellar', 'create', 'other'], embedded(place('other')))
     const ran = await cellarbook(['log', 'copy', '--from', source, '--to', place('other')])
     expect([ran.exitCode, ran.stderr]).toEqual([78, expect.stringContaining('choose an empty one')])

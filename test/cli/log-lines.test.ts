@@ -52,7 +52,7 @@ describe('createLogLines()', () => {
     expect(JSON.parse(taken[0] ?? '')).toMatchObject({ level: 'error', error: { message: 'broken' } })
   })
 
-  test('keeps at most its bound for a reader that stalls, and drops the rest', () => {
+  test('keeps lines up to its bound for a slow reader, and drops the rest', () => {
     const { stream } = stalledReader()
     const lines = createLogLines(stream, 'info')
     const what = 'x'.repeat(64 * 1024)
@@ -61,7 +61,7 @@ describe('createLogLines()', () => {
     expect(stream.writableLength).toBeLessThan(logLinesBytesMax + 2 * what.length)
   })
 
-  test('goes on without a word when its reader has gone away', async () => {
+  test('continues silently when its reader is gone', async () => {
     const { stream, taken } = readyReader()
     const lines = createLogLines(stream, 'info')
     const closed = new Promise((resolve) => stream.once('close', resolve))

@@ -44,7 +44,7 @@ describe.each(ways)('cellarbook operator $way', ({ isServing }) => {
     }
   })
 
-  test('link keeps the role of who is there, and refuses another instead of dropping it', async () => {
+  test('link refuses a role that differs from the operator’s role', async () => {
     const link = ['link', '--email', emailOf.admin.toUpperCase()]
     expect((await json(...link)).lines).toMatchObject([{ role: 'admin' }])
     expect((await json(...link, '--role', 'admin')).lines).toMatchObject([{ role: 'admin' }])
@@ -80,14 +80,14 @@ describe.each(ways)('cellarbook operator $way', ({ isServing }) => {
     expect((await json('list')).lines).toHaveLength(2)
   })
 
-  test('role and remove leave the last admin alone, and say what to do', async () => {
+  test('role and remove refuse to change the last admin, and say what to do', async () => {
     expect(await refusal('role', emailOf.admin, 'auditor')).toContain('This is the only admin')
     expect(await refusal('remove', emailOf.admin)).toContain('Make another operator an admin first')
     expect(await refusal('role', 'nobody@example.org', 'admin')).toContain('There is no operator with this e-mail.')
     expect(await refusal('remove', 'nobody@example.org')).toContain('There is no operator with this e-mail.')
   })
 
-  test('role makes an admin of an auditor, after whom the first may go', async () => {
+  test('role makes an auditor an admin, and then the first admin may be removed', async () => {
     expect((await json('role', emailOf.auditor, 'admin')).lines).toMatchObject([
       { email: emailOf.auditor, role: 'admin' },
     ])

@@ -56,7 +56,7 @@ describe('readLog()', () => {
     }
   })
 
-  test('ends where the log ended when it began, however fast events come after that', async () => {
+  test('ends at the last event of its start, even if events follow quickly', async () => {
     const { log, keyIds } = await filledLog()
     const before = (await log.readAll({ limit: 1_000 })).length
     const service = await startService({ log })

@@ -30,7 +30,7 @@ const simulate = (more: readonly string[], environment: Readonly<Record<string, 
 }
 
 describe('cellarbook simulate', () => {
-  test('posts readings that are accepted, and says how many', async () => {
+  test('posts readings and counts the accepted ones', async () => {
     const ran = await simulate(['--duration', '1s', '--json'], { CELLARBOOK_KEY: key })
     expect(ran.exitCode).toBe(0)
     const accepted = Number(ran.lines[0]?.['accepted'])
@@ -64,7 +64,7 @@ describe('cellarbook simulate', () => {
 })
 
 describe('runDevices()', () => {
-  test('finishes the posts under way when it is stopped, and begins no more', async () => {
+  test('finishes open posts when it is stopped, and begins none', async () => {
     const stop = new AbortController()
     let asked = 0
     let answered = 0
@@ -92,7 +92,7 @@ describe('runDevices()', () => {
     await server.stop(true)
   })
 
-  test('follow no redirect, to which they would send the key', async () => {
+  test('follow no redirect, which would get the key', async () => {
     const stop = new AbortController()
     const paths: string[] = []
     const server = Bun.serve({
@@ -113,7 +113,7 @@ describe('runDevices()', () => {
     await server.stop(true)
   })
 
-  test('collects readings for a batch, and counts what became of each of them', async () => {
+  test('collects readings for a batch, and counts the outcome of each', async () => {
     const stop = new AbortController()
     const small = await service.createKey({ limit: { readings: 7, windowMs: 60_000 } })
     const sizes: number[] = []

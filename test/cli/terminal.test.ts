@@ -122,7 +122,7 @@ describe('control characters are escaped', () => {
   test.each([
     ['thrown', `globalThis.fetch = async () => ({ get status() { throw ${bug} } })`],
     ['that nobody waits for', `globalThis.fetch = () => new Promise(() => { Promise.reject(${bug}) })`],
-  ])('that a bug of a command holds, one %s', async (_, text) => {
+  ])('in a bug of a command, one %s', async (_, text) => {
     const ran = await cellarbook(['cellar', 'create', 'a'], { DATA_DIR: freshFolder(), ...preload(text) })
     expect([ran.exitCode, linesOf(ran.stderr)[0]]).toEqual([1, `cellarbook: a bug ended the command: ${escaped}`])
     for (const line of linesOf(ran.stderr)) expect(line).not.toMatch(steering)

@@ -18,7 +18,7 @@ describe('visibleText()', () => {
     expect(visibleText('👩\u200d🔬 a\u200db')).toBe('👩\u200d🔬 a\\u200db')
   })
 
-  test('leaves no control character whatever it is given', () => {
+  test('leaves no control character of any text', () => {
     const everything = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code)).join('')
     expect(visibleText(everything)).not.toMatch(/[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029]/u)
   })

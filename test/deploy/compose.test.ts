@@ -17,14 +17,14 @@ const images = lines.flatMap((line) => {
 const pinned = /^([a-z/-]+:[\w.-]+)@sha256:\$\{([A-Z]+_DIGEST):\?[^}]+\}$/
 
 describe('compose.cluster.yaml', () => {
-  test('uses no image without a digest but the one that is built here', () => {
+  test('uses only images with a digest, except its own', () => {
     expect(images.length).toBeGreaterThanOrEqual(5)
     expect(images.filter((image) => !pinned.test(image))).toEqual(['cellarbook', 'cellarbook'])
     const base = readFileSync(join(root, 'Dockerfile'), 'utf8').match(/^FROM .*$/gm)
     expect(base).toEqual([`FROM \${BUN_IMAGE} AS install`, `FROM \${BUN_IMAGE}`])
   })
 
-  test('gives the password of the store’s admin to the store and to store-user alone', () => {
+  test('gives the admin password only to the store and to store-user', () => {
     const uses = lines.filter((line) => line.includes('{EVENTSTORE_ADMIN_PASSWORD'))
     expect(uses.map((line) => line.trim().split(':')[0])).toEqual([
       'EVENTSTORE_DEFAULT_ADMIN_PASSWORD',

@@ -40,7 +40,7 @@ const status = (code: number) => () => new Response(null, { status: code })
 const authorization = `Basic ${Buffer.from('admin:secret').toString('base64')}`
 
 describe('makeUser()', () => {
-  test('makes a user in no group on the node that leads, and follows no redirect', async () => {
+  test('creates a user in no group on the leader, and follows no redirect', async () => {
     const stranger = nodeThat(status(201))
     const follower = nodeThat(() => Response.redirect(`${stranger.url}/users`, 307))
     const leader = nodeThat(status(201))
@@ -52,7 +52,7 @@ describe('makeUser()', () => {
     expect(stranger.asked).toEqual([])
   })
 
-  test('gives a user that is there already the new password', async () => {
+  test('gives an existing user the new password', async () => {
     const leader = nodeThat((path) => new Response(null, { status: path === '/users' ? 409 : 200 }))
     await makeUser(storeOf(leader), user)
     expect(leader.asked.at(-1)).toEqual({
@@ -62,7 +62,7 @@ describe('makeUser()', () => {
     })
   })
 
-  test('says what each node answered, and sends no password to an unknown one', async () => {
+  test('reports the answer of each node, and sends unknown nodes no password', async () => {
     const [notReady, refuses] = [nodeThat(status(503)), nodeThat(status(401))]
     const store = storeOf(notReady, refuses)
     expect(makeUser(store, user)).rejects.toThrow(`${notReady.url}: 503, ${refuses.url}: 401`)

@@ -90,7 +90,7 @@ describe('a log whose schema was changed', () => {
     expect(await acceptances(target)).toMatchObject([{ data: { differences: [difference] } }])
   })
 
-  test('has an option for it that the help names', async () => {
+  test('has an option in the help', async () => {
     for (const words of [['serve'], ['log', 'copy']]) {
       expect((await cellarbook([...words, '--help'])).stdout).toContain(option)
     }

@@ -69,7 +69,7 @@ test('the container is healthy only while the service answers, by http or https'
   }
 })
 
-test('the container leaves out nothing that it copies', () => {
+test('the container gets every file that it copies', () => {
   const left = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n')
   for (const { from } of copied()) expect(left).toContain(`!${from}`)
 })

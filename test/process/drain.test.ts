@@ -170,7 +170,7 @@ describe('a drain', () => {
     ['info', 0],
     ['debug', 7],
   ])(
-    'at LOG_LEVEL=%s writes the last sums of refusals before it stops, and %i single lines',
+    'at LOG_LEVEL=%s writes the last sums of refusals, and %i single lines',
     async (level, single) => {
       const service = await startProcess(folder.path, { environment: { LOG_LEVEL: level } })
       const wrong = { method: 'POST', headers: { 'X-API-Key': 'wrong' } }
@@ -191,7 +191,7 @@ describe('a drain', () => {
   )
 
   test.skipIf(process.platform !== 'linux' || Bun.which('npx') === null)(
-    'comes too when the service was started by npx, which passes no signal on',
+    'also happens under npx, which passes no signal on',
     async () => {
       const npx = Bun.spawn(['npx', '--yes', packageManager, 'start'], {
         cwd: join(import.meta.dir, '../..'),

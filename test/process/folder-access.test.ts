@@ -36,7 +36,7 @@ const notOfRoot = (path: string): void => {
 const commands = [['serve'], ['cellar', 'create', 'a'], ['cellar', 'list']]
 
 describe('a data folder that other users can write', () => {
-  test('is refused by the service and by every command, and nothing is put into it', async () => {
+  test('is refused by the service and every command, and stays empty', async () => {
     const dataDir = folderOfMode(0o777)
     for (const words of commands) {
       const { exitCode, stdout, stderr } = await cellarbook(words, { DATA_DIR: dataDir })
@@ -102,7 +102,7 @@ test('the service and commands warn about a log that others can read', async () 
   expect(await service.untilStdout(/"level":"warn".*can be read by other users/)).not.toBeNull()
 })
 
-test('every file is its user’s alone, however permissive the mask of the process is', async () => {
+test('every file belongs to its user only, whatever the mask of the process', async () => {
   const dataDir = join(folder.path, 'permissive', 'data')
   const maskBefore = process.umask(0)
   try {

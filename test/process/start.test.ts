@@ -113,7 +113,7 @@ describe('serve', () => {
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
   })
 
-  test('a certificate that can not be read is told, and exits with 78', async () => {
+  test('an unreadable certificate is named, with exit code 78', async () => {
     const missing = join(folder.path, 'missing.pem')
     const { exitCode, stderr } = await refusedStart({ DATA_DIR: freshFolder(), TLS_CERT: missing, TLS_KEY: missing })
     expect(exitCode).toBe(78)
@@ -144,7 +144,7 @@ describe('serve', () => {
   })
 
   // Addresses for documents (RFC 5737, RFC 3849), which no machine has. A name would depend on the resolver.
-  test.each(['192.0.2.1', '2001:db8::1'])('HOST=%s is told as no address of this machine', async (HOST) => {
+  test.each(['192.0.2.1', '2001:db8::1'])('HOST=%s is refused as not an address of this machine', async (HOST) => {
     const { exitCode, stderr } = await refusedStart({ DATA_DIR: freshFolder(), HOST })
     expect([exitCode, stderr]).toEqual([
       78,
@@ -223,7 +223,7 @@ describe('serve', () => {
   )
 
   test(
-    'replaces the socket that a killed one left behind, and commands find the new one',
+    'replaces the socket of a killed service, and commands find the new one',
     async () => {
       const dataDir = freshFolder()
       const killed = await start(dataDir)

@@ -12,7 +12,7 @@ afterAll(async () => {
   folder.remove()
 })
 
-test('the program itself has the dictionary of common passwords', async () => {
+test('the program has the dictionary of common passwords', async () => {
   const service = await start(folder.path)
   const made = await cellarbook(['operator', 'link', '--json'], { DATA_DIR: folder.path })
   const path = paths.link(textOf(made.lines[0], 'url').split('/').at(-1) ?? '')

@@ -56,7 +56,7 @@ const untilKnown = async <T>(append: () => Promise<T>): Promise<T> => {
 }
 
 test(
-  'a full store refuses appends as full, and is told until it stores readings again',
+  'a full store refuses appends, and health says so until it stores readings again',
   async () => {
     const { server, log } = await opened()
     server.faults.ofAppend = () => ({ isWritten: false, ends: 'no_space' })
@@ -129,7 +129,7 @@ describe('an append whose answer is lost', () => {
   )
 })
 
-describe('a store that is away', () => {
+describe('an unreachable store', () => {
   test(
     'refuses appends at once with the reason, and recovers with its server',
     async () => {
@@ -159,7 +159,7 @@ describe('a store that is away', () => {
   )
 
   test(
-    'by silence is noticed, and found again when it speaks',
+    'is noticed when silent, and used again when it answers',
     async () => {
       const { server, log } = await opened()
       const stream = freshKeyStream()
@@ -176,7 +176,7 @@ describe('a store that is away', () => {
   )
 
   test(
-    'because it has just started is one that takes nothing until it is ready',
+    'gets no append while it starts',
     async () => {
       const { server, log } = await opened()
       const stream = freshKeyStream()
@@ -191,7 +191,7 @@ describe('a store that is away', () => {
   )
 
   test(
-    'while its leader changes is found at the new one, by whoever leads no more',
+    'names its new leader through the old one',
     async () => {
       const cluster = await startLogCluster()
       ends.push(() => cluster.stop())
@@ -247,7 +247,7 @@ describe('an append of several events, whose positions have to be read', () => {
   )
 
   test(
-    'is unknown, and not called unwritten, when they can not be read',
+    'is unknown, not unwritten, when they can not be read',
     async () => {
       const { server, log } = await opened()
       const stream = freshKeyStream()
@@ -283,7 +283,7 @@ describe('a read behind a conflict', () => {
   }
 
   test(
-    'waits until it shows what the conflict named, in either direction',
+    'waits until it finds the revision of the conflict, in either direction',
     async () => {
       for (const direction of ['forwards', 'backwards'] as const) {
         const { log, stream, ids } = await beaten(3)
@@ -295,7 +295,7 @@ describe('a read behind a conflict', () => {
   )
 
   test(
-    'is an outage when that is never shown, and no answer without it',
+    'is an outage when that revision never appears',
     async () => {
       const { log, stream } = await beaten(Number.POSITIVE_INFINITY)
       const outage = await outageOf(log.read(stream, { limit: 9 }))
@@ -307,7 +307,7 @@ describe('a read behind a conflict', () => {
   )
 
   test(
-    'does not wait for what a connection named that is lost since',
+    'does not wait for a revision that a lost connection named',
     async () => {
       const { server, log, stream } = await beaten(Number.POSITIVE_INFINITY)
       await server.kill()
@@ -356,7 +356,7 @@ test(
 
 describe('a right that is taken away from the user of a log', () => {
   test(
-    'is in its health after the first denied append until the permissions return',
+    'is named by health from the first denied append until it returns',
     async () => {
       const { server, log } = await opened()
       server.faults.denies = () => true
@@ -372,7 +372,7 @@ describe('a right that is taken away from the user of a log', () => {
   )
 
   test(
-    'to write one stream takes nothing from the others',
+    'to write one stream does not affect other streams',
     async () => {
       const { server, log } = await opened()
       let isChecked = false
@@ -394,7 +394,7 @@ describe('a right that is taken away from the user of a log', () => {
   )
 
   test(
-    'to subscribe is named too, and the subscription continues when it returns',
+    'to subscribe is named too, and the subscription then continues',
     async () => {
       const { server, log } = await opened()
       const collector = collect(log, { after: null })
@@ -521,7 +521,7 @@ describe('a subscription', () => {
   )
 
   test(
-    'that resumes where the event itself was scavenged misses none of those behind it',
+    'that resumes at a scavenged event misses no later event',
     async () => {
       const { server, log } = await opened()
       const stream = freshReadingsStream()
@@ -579,7 +579,7 @@ describe('an answer that can not be read', () => {
   const malformed = Buffer.from([0x0a, 0x7f])
 
   test(
-    'fails the read that it was for, and neither the connection nor the process',
+    'fails its read only, and neither the connection nor the process',
     async () => {
       const { server, log } = await opened()
       const stream = freshKeyStream()
@@ -617,7 +617,7 @@ describe('an answer that can not be read', () => {
   )
 
   test(
-    'is named by health also when it is about the place where a subscription begins',
+    'is named by health also when a subscription begins',
     async () => {
       const { server, log } = await opened()
       const stream = freshReadingsStream()
@@ -636,7 +636,7 @@ describe('an answer that can not be read', () => {
   )
 
   test(
-    'leaves open what became of the append that it was for',
+    'leaves the outcome of its append unknown',
     async () => {
       const { server, log } = await opened()
       const stream = freshKeyStream()

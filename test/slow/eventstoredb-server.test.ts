@@ -83,7 +83,7 @@ const gateOf = (server: LogServer) => {
 }
 
 describe('appends that are many', () => {
-  test('are out up to the bound, and of one stream one at a time', async () => {
+  test('are open up to the bound, and one at a time for each stream', async () => {
     const { server, log } = await start()
     const gate = gateOf(server)
     const stream = freshKeyStream()
@@ -115,7 +115,7 @@ describe('appends that are many', () => {
     expect(await append(log, freshKeyStream())).toMatchObject({ outcome: 'written' })
   })
 
-  test('wait for none of another stream whose answer is lost', async () => {
+  test('do not wait for a lost answer of another stream', async () => {
     const { server, log } = await start()
     const stream = freshKeyStream()
     server.faults.ofAppend = (asked) => (asked.stream === stream ? { isWritten: true, ends: 'silence' } : null)
@@ -130,7 +130,7 @@ describe('appends that are many', () => {
 })
 
 describe('a server that', () => {
-  test('falls silent while nobody appends is noticed all the same', async () => {
+  test('is silent while nobody appends is noticed', async () => {
     const { server, log } = await start()
     await collect(log, { after: null }).until(caughtUp)
     server.silence()
@@ -152,7 +152,7 @@ describe('a server that', () => {
     expect(await append(log, freshKeyStream())).toMatchObject({ outcome: 'written' })
   })
 
-  test('takes less than it is sent is no reason to try again', async () => {
+  test('takes smaller appends only is not asked again', async () => {
     const { server, log } = await start()
     server.faults.appendBytesMax = 100
     const large = keySuspended('x'.repeat(101))
@@ -162,7 +162,7 @@ describe('a server that', () => {
     expect(await append(log, freshKeyStream())).toMatchObject({ outcome: 'written' })
   })
 
-  test('is sent no append that no server takes: that is a bug', async () => {
+  test('never gets an append that no server takes: that is a bug', async () => {
     const { server, log } = await start()
     const stream = freshKeyStream()
     const failure = await append(log, stream, keySuspensions(5_000)).catch((cause: unknown) => cause)
@@ -192,7 +192,7 @@ describe('in a cluster the log', () => {
     return asked
   }
 
-  test('given a follower alone goes to the leader that it names', async () => {
+  test('given only a follower uses the leader that it names', async () => {
     const { cluster, second } = await startCluster()
     const asked = writersOf(cluster.servers)
     const log = await openOver(second.url)
@@ -213,7 +213,7 @@ describe('in a cluster the log', () => {
     expect([...asked]).toEqual([0, 1, 2])
   })
 
-  test('refuses appends while there is no leader, and is read', async () => {
+  test('refuses appends without a leader, and still reads', async () => {
     const { cluster, second } = await startCluster()
     const log = await openOver(cluster.url)
     const stream = freshKeyStream()

@@ -88,7 +88,7 @@ describe('a start says in one sentence, without the password, that', () => {
     expect(sentence).toStartWith(`The user in EVENTSTORE_URL may not read $all of EventStoreDB at ${host}:${port}, `)
   })
 
-  test('nobody vouches for its certificate, and exits with 78', async () => {
+  test('no known CA signed its certificate, and exits with 78', async () => {
     const server = await start({ tls: certificate, user })
     const { exitCode, sentence } = await refusedAt(server.url)
     expect(exitCode).toBe(78)

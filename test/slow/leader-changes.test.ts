@@ -4,7 +4,7 @@ import { expectKept, startLoadedService } from './loaded-service.ts'
 
 const changes = 50
 
-test('50 changes of the leader under load lose nothing, and write nothing twice', async () => {
+test('50 changes of the leader under load lose and repeat no reading', async () => {
   const cluster = await startLogCluster()
   const service = await startLoadedService(cluster.url, 8)
   const ledBy = new Set<string>()
