@@ -194,7 +194,7 @@ const startSockets = ({ config, lines, started }: Starting, { log, core, app, ce
 const tellBug =
   (lines: LogLines) =>
   (bug: unknown): void =>
-    lines.error('bug', { error: thrownError(bug) })
+    lines.error('a bug was caught', { error: thrownError(bug) })
 
 const checkpointsOf = ({ dataDir }: Config, lines: LogLines): CheckpointParts => ({
   store: checkpointFile(dataDir),

@@ -48,7 +48,7 @@ describe('a data folder that other users can write', () => {
     expect(readdirSync(dataDir)).toEqual([])
   })
 
-  test('is used when ALLOW_SHARED_DATA_DIR accepts it, with a warning each time', async () => {
+  test('is used when ALLOW_SHARED_DATA_DIR accepts it, with one warning each time', async () => {
     const environment = { ALLOW_SHARED_DATA_DIR: '1' }
     const dataDir = folderOfMode(0o777)
     const created = await cellarbook(['cellar', 'create', 'a'], { DATA_DIR: dataDir, ...environment })
@@ -56,6 +56,7 @@ describe('a data folder that other users can write', () => {
     const service = await start(dataDir, { environment })
     const warned = await service.untilStdout(/\{"level":"warn".*0777.*\}/)
     expect(JSON.parse(warned?.[0] ?? '{}')).toMatchObject({ level: 'warn', msg: expect.stringContaining(dataDir) })
+    expect(service.stdout().match(/0777/g)).toHaveLength(1)
   })
 })
 
