@@ -24,10 +24,9 @@ import { visibleText } from './hidden-characters.ts'
 import type { BodyTrouble } from './http/body-memory-trouble.ts'
 import { Traces } from './http/dashboard/door/refusal-traces.ts'
 import { LivePages } from './http/dashboard/live/live-pages.ts'
-import { boundErrorLines } from './http/error-lines.ts'
 import { RefusalLines } from './http/ingest/refusal-lines.ts'
-import { thrownError } from './http/request-lines.ts'
-import { type App, letGoOfConnections } from './http/serve.ts'
+import { boundErrorLines, thrownError } from './http/request-lines.ts'
+import { type App, askToCloseConnections } from './http/serve.ts'
 import { drainMsMax, drainNoticeMs } from './limits.ts'
 import { type CertificateAndKey, listen, readCertificate } from './listen.ts'
 import type { EventLog } from './log/event-log.ts'
@@ -233,7 +232,7 @@ const timesLines: Readonly<Record<TimesTold['kind'], readonly [level: 'info' | '
  * device.
  */
 const drainServer = async (server: Bun.Server<unknown>, app: App): Promise<void> => {
-  letGoOfConnections(server, app)
+  askToCloseConnections(server, app)
   await wait(drainNoticeMs)
   await Promise.race([server.stop(), wait(drainMsMax, undefined, { ref: false })])
   await server.stop(true)

@@ -2,18 +2,14 @@ import type { Schedule } from '../actors/schedule.ts'
 import { Trouble } from '../domain/trouble.ts'
 import { bodyHoldersToldMax, bodyHolderToldBytesMin, overloadedLooksMin, troubleLookMs } from '../limits.ts'
 
-/** `bodies`: single readings are refused too. `batches`: bodies that are larger than any single reading. */
+/** `bodies`: all bodies over 1 KiB. `batches`: only bodies that are larger than any single reading. */
 export type RefusedKind = 'bodies' | 'batches'
 
 export type BodyTrouble = { readonly kind: RefusedKind; readonly why: string }
 
-/** What is reserved now, and by whom. */
 export type Reserved = { readonly bytes: number; readonly holders: ReadonlyMap<string, { readonly bytes: number }> }
 
-/**
- * Tells of bodies that the devices' pool has refused for a while. The looks begin with a refusal, and end when nothing is
- * told any more: a service that refuses nothing has no timer for it.
- */
+/** Reports that the devices' pool refuses bodies for some time. Its timer runs only while there is something to report. */
 export class BodyMemoryTrouble {
   readonly #schedule: Schedule
   readonly #reserved: () => Reserved
@@ -33,7 +29,7 @@ export class BodyMemoryTrouble {
     })
   }
 
-  /** Costs a refusal next to nothing: the cause is put in words once for each look. */
+  /** Cheap: the words are made once for each look. */
   note(kind: RefusedKind): void {
     this.#noted[kind] = true
     if (!this.#isLooking) this.#lookLater()
@@ -50,7 +46,7 @@ export class BodyMemoryTrouble {
 
   #look(kind: RefusedKind): void {
     const trouble = this.#troubles[kind]
-    if (this.#noted[kind]) trouble.note(whoHolds(this.#reserved()))
+    if (this.#noted[kind]) trouble.note(holdersText(this.#reserved()))
     this.#noted[kind] = false
     trouble.look()
   }
@@ -60,7 +56,7 @@ const kinds = ['bodies', 'batches'] as const
 
 const bounds = { beginsAfterLooks: overloadedLooksMin, endsAfterLooks: overloadedLooksMin }
 
-const whoHolds = ({ bytes, holders }: Reserved): string => {
+const holdersText = ({ bytes, holders }: Reserved): string => {
   const most = [...holders]
     .filter(([, held]) => held.bytes >= bodyHolderToldBytesMin)
     .sort(([, a], [, b]) => b.bytes - a.bytes)

@@ -1,7 +1,4 @@
-/**
- * A line for heavy work: each call resolves in a turn of the event loop in which no other call of the line resolves. So the
- * work of many requests holds up the others for one piece of it, not for the sum.
- */
+/** A queue for heavy work: one call resolves in each turn of the event loop. Other requests wait for one piece of work only. */
 export const ownTurns = (): (() => Promise<void>) => {
   let last: Promise<void> = Promise.resolve()
   return () => {

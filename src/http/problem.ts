@@ -1,8 +1,4 @@
-/**
- * The one table from a refusal to its status, code and words: for devices, for pages and for the command line. A text for
- * a device begins with the field, names the rule and the bound, and says what to do. It never repeats what was sent
- * (docs/contract.md, "One reading").
- */
+/** The one table from a refusal to its status and words. docs/contract.md, "One reading", has the rules for a device's text. */
 import { secondText } from '../domain/calendar.ts'
 import type { CommandRefusal, NameFault, ReadingField, ReadingRefusal, RejectedItem } from '../domain/refusal.ts'
 import {
@@ -19,7 +15,7 @@ import {
 
 export type Problem = {
   readonly status: number
-  /** Shown beside the key's last refusal. All bodies but those of a 401 contain it. */
+  /** For the key's page, and for all bodies except those of a 401. */
   readonly code: string
   /** JSON. */
   readonly body: string
@@ -28,7 +24,7 @@ export type Problem = {
 
 export const jsonContentType = 'application/json; charset=utf-8'
 
-/** On every answer with a JSON body. No cache may keep one: it belongs to one key and one request. */
+/** No cache may keep a JSON answer: it belongs to one key and one request. */
 export const jsonHeaders = {
   'Content-Type': jsonContentType,
   'X-Content-Type-Options': 'nosniff',
@@ -37,7 +33,7 @@ export const jsonHeaders = {
 
 const noHeaders: Problem['headers'] = {}
 const challenge: Problem['headers'] = { 'WWW-Authenticate': 'ApiKey realm="cellarbook"' }
-/** For a body that was given up: Bun would read the rest of it as the next request. */
+/** For a body that was given up: Bun would read its rest as the next request. */
 export const closeConnection: Problem['headers'] = { Connection: 'close' }
 export const retrySoon: Problem['headers'] = { 'Retry-After': String(unavailableRetryAfterSeconds) }
 
@@ -64,7 +60,7 @@ export const problemResponse = (problem: Problem, headers: Readonly<Record<strin
 
 const keyInvalidCodes = { unknown: 'KEY_UNKNOWN', revoked: 'KEY_REVOKED', suspended: 'KEY_SUSPENDED' } as const
 
-/** The body is fixed (docs/contract.md, "Keys"): the same words for each reason why a key is invalid. */
+/** The three bodies are fixed (docs/contract.md, "Keys"). */
 const keyProblem = (code: string, error: string): Problem => ({
   status: 401,
   code,
@@ -76,7 +72,7 @@ type CodedRefusal = Exclude<ReadingRefusal, { readonly kind: 'key_missing' | 'ke
 type CodedKind = CodedRefusal['kind']
 type CodedOf<K extends CodedKind> = Extract<CodedRefusal, { readonly kind: K }>
 
-/** `refusal.kind` is a parameter of its own, so that the compiler finds the type of the row. */
+/** With `kind` as a parameter, the compiler finds the type of the row. */
 const codedProblem = <K extends CodedKind>(kind: K, refusal: CodedOf<K>): Problem => {
   const { status, headers = noHeaders } = deviceProblems[kind]
   const code = codeOf(kind)
@@ -92,7 +88,7 @@ const wordsFor = <R>(refusal: R, words: Words<R>): string => (typeof words === '
 const deviceWords = <K extends CodedKind>(kind: K, refusal: CodedOf<K>): string =>
   wordsFor(refusal, deviceProblems[kind].words)
 
-/** Has the fields of a refusal and those of a batch (docs/contract.md, "Many readings"). */
+/** Has the fields of a refusal and of a batch (docs/contract.md, "Many readings"). */
 const batchProblem = (refusal: CodedOf<'batch_rejected'>): Problem => {
   const { kind, rejected, atMs } = refusal
   const { status } = deviceProblems[kind]
@@ -128,7 +124,7 @@ const dayMs = 86_400_000
 const durationWords = (ms: number): string => count(ms / 1_000, 'second')
 const ageWords = (ms: number): string => (ms % dayMs === 0 ? count(ms / dayMs, 'day') : durationWords(ms))
 
-/** Rounded up, so that a device that waits this long is not refused again. Never 0: a device would loop. */
+/** Rounded up, or a device that waits would be refused again. Never 0, or it would loop. */
 const retryAfterSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000))
 
 const everyField: readonly ReadingField[] = ['cellar', 'rack', 'keg', 'value', 'timestamp']
@@ -191,7 +187,7 @@ const rateWords = (refusal: CodedOf<'rate_limited'>): string => {
   return `X-API-Key allows at most ${Math.floor(requests)} requests and ${Math.floor(bytes)} bytes a second that store nothing: correct the requests that are refused, and send again after ${wait}.`
 }
 
-/** Each kind of refusal to a device, but for a 401. Its `code` is the kind in capital letters. */
+/** All refusals to a device except a 401. */
 const deviceProblems: {
   readonly [K in CodedKind]: {
     readonly status: number
@@ -300,7 +296,7 @@ const deviceProblems: {
   },
 }
 
-/** Why a command was refused, for a page or the command line. `field`: the form field to mark; `null`: none. */
+/** For a page or the command line. `field`: the form field to mark. */
 export type CommandProblem = { readonly status: number; readonly field: string | null; readonly text: string }
 
 type CommandKind = CommandRefusal['kind']

@@ -1,22 +1,18 @@
 import { bodyInOnePieceBytesMax, bodyReservedBytesMin } from '../limits.ts'
-import type { BodyHolder, BodyInFlight, UnfinishedBodies } from './unfinished-bodies.ts'
+import type { BodyHolder, UnfinishedBodies, UnfinishedBody } from './unfinished-bodies.ts'
 
-/**
- * Over the route's bound; no room beside other unfinished bodies; given up because it came too slowly; or the client went
- * away. In the last case nobody waits for an answer.
- */
+/** `overloaded`: no room beside other unfinished bodies. `client_gone`: nobody waits for an answer. */
 export type BodyFault = 'too_large' | 'overloaded' | 'too_slow' | 'client_gone'
 
 /**
- * The whole body, or why not. A declared length over the bound, or one that has no room beside other unfinished bodies, is
- * refused before a byte is read. A body without a declared length is counted while it streams, and cut off at the bound.
- * The server itself sets no bound (see `server-options.ts`): every route that reads a body reads it here.
+ * Every route reads its body here, because the server has no bound (`server-options.ts`). A body without a declared length is
+ * counted while it streams.
  *
- * A short body takes no more memory than its connection, which is the proxy's to bound, and reserves nothing: to keep an
- * account of it would cost every reading a twentieth of its processor time. Bun's idle timer cuts it off after 30 s.
+ * A short body reserves nothing: that would cost a reading a twentieth of its processor time. Bun's idle timer closes its
+ * connection after 30 s.
  *
- * A large body, or a packed one that may be large, waits for a turn of the event loop of its own. To judge one takes up to
- * 10 ms, and without that wait a few which come together hold up every other request for their sum.
+ * A large body, or a packed one that may be large, gets its own turn of the event loop. Judging one takes up to 10 ms, and
+ * several in one turn would hold up all other requests.
  */
 export const readBody = (
   bodies: UnfinishedBodies,
@@ -31,7 +27,7 @@ export const readBody = (
   if (declared !== null && bytes <= bodyReservedBytesMin && !isPacked) return request.bytes().catch(clientGone)
   const body = bodies.begin(request, bound, bytes)
   if (body === null) return overloaded
-  // A stream costs 0.1 ms more than `bytes()`, but only a stream tells how much has come.
+  // A stream costs 0.1 ms more than `bytes()`, but only a stream shows how much has arrived.
   if (declared === null || bytes > bodyInOnePieceBytesMax) {
     return settled(bodies, body, inItsTurn(bodies, counted(body, bytesMax)))
   }
@@ -40,7 +36,7 @@ export const readBody = (
   return settled(bodies, body, isPacked && bytesMax > bodyInOnePieceBytesMax ? inItsTurn(bodies, read) : read)
 }
 
-/** The body keeps its reservation until then, so that those which wait are bounded too. */
+/** The body keeps its reservation, so waiting bodies are bounded, too. */
 const inItsTurn = async <T>(bodies: UnfinishedBodies, reading: Promise<T>): Promise<T> => {
   const read = await reading
   await bodies.nextTurn()
@@ -52,10 +48,10 @@ const empty = Promise.resolve(noBytes)
 const tooLarge = Promise.resolve('too_large' as const)
 const overloaded = Promise.resolve('overloaded' as const)
 
-/** However the reading ends, the reservation ends first. */
+/** Ends the reservation before the caller gets the result. */
 const settled = (
   bodies: UnfinishedBodies,
-  body: BodyInFlight,
+  body: UnfinishedBody,
   reading: Promise<Uint8Array | BodyFault>,
 ): Promise<Uint8Array | BodyFault> =>
   new Promise((resolve, reject) => {
@@ -80,7 +76,7 @@ const clientGone = (thrown: unknown): 'client_gone' => {
 
 const isClientGone = (thrown: unknown): boolean => thrown instanceof DOMException && thrown.name === 'AbortError'
 
-const counted = async (body: BodyInFlight, bytesMax: number): Promise<Uint8Array | 'too_large'> => {
+const counted = async (body: UnfinishedBody, bytesMax: number): Promise<Uint8Array | 'too_large'> => {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of body.request.body ?? []) {

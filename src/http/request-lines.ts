@@ -1,4 +1,7 @@
-/** What a request leaves in the log lines: names, numbers and codes, never a header, a body or a key. */
+import type { Schedule } from '../actors/schedule.ts'
+import { errorLineMs, errorLinesMax } from '../limits.ts'
+
+/** Log lines about requests. They contain names, numbers and codes, never a header, a body or a key. */
 export type RequestLines = {
   debug(what: string, facts: { readonly [name: string]: string | number | null }): void
   info(what: string, facts: { readonly [name: string]: string | number | null | Counts }): void
@@ -9,5 +12,29 @@ export type RequestLines = {
 /** By a name, or a list with the largest first. */
 type Counts = { readonly [name: string]: number } | readonly { readonly [name: string]: string | number }[]
 
-/** Whatever was thrown, as an Error that can be logged. */
 export const thrownError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)))
+
+/** Writes the first errors in each `errorLineMs`, and counts the rest: a client can repeat them, and each has a stack. */
+export const boundErrorLines = (lines: RequestLines, schedule: Schedule): RequestLines => {
+  let written = 0
+  let leftOut = 0
+  const startAnew = (): void => {
+    if (leftOut > 0) lines.error('more errors were left out', { errors: leftOut })
+    written = 0
+    leftOut = 0
+  }
+  return {
+    debug: (what, facts) => lines.debug(what, facts),
+    info: (what, facts) => lines.info(what, facts),
+    warn: (what, facts) => lines.warn(what, facts),
+    error: (what, facts) => {
+      if (written + leftOut === 0) schedule.after(errorLineMs, startAnew)
+      if (written === errorLinesMax) {
+        leftOut += 1
+        return
+      }
+      written += 1
+      lines.error(what, facts)
+    },
+  }
+}

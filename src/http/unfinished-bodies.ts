@@ -18,80 +18,72 @@ import {
 import { BodyMemoryTrouble, type BodyTrouble } from './body-memory-trouble.ts'
 import { ownTurns } from './own-turns.ts'
 
-/** Who shares memory for unfinished bodies: the devices' keys, people who are signed in, and people who are not. */
+/** `operators` are signed in, `visitors` are not. */
 export type BodyPool = 'devices' | 'operators' | 'visitors'
 
-/** Whom a body is charged to: a key's id, an operator's e-mail or a network address. */
+/** `holder`: a key's id, an operator's e-mail or a network address. */
 export type BodyHolder = { readonly pool: BodyPool; readonly holder: string }
 
 type Sum = { bytes: number }
 
 type Pool = Sum & {
   readonly bytesMax: number
-  /** Of `bytes`, what bodies over `readingBodyBytesMax` have. */
+  /** Of bodies over `readingBodyBytesMax`. */
   largeBytes: number
   readonly largeBytesMax: number
   readonly holderBytesMax: number
   readonly holders: Map<string, Sum>
-  /** Only refused bodies of devices are a trouble of the node. */
-  readonly refused: BodyMemoryTrouble | null
+  readonly trouble: BodyMemoryTrouble | null
 }
 
-/** One unfinished body. */
-export type BodyInFlight = {
+export type UnfinishedBody = {
   readonly request: Request
   readonly pool: Pool
   readonly holder: Sum
   readonly holderName: string
   readonly reservedBytes: number
-  /** Its place in the list of unfinished bodies, or `ended`. */
   index: number
-  /** What the slowness rule counts as received. A body that comes as one piece has its declared size from the start. */
+  /** From the start the declared size, if the body is read in one piece. */
   receivedBytes: number
   beats: number
-  /** Called at most once, when the body is given up. The reservation has ended by then. */
+  /** Called at most once, after the reservation has ended. */
   onTooSlow: () => void
 }
 
-/** The part of Bun's server that is needed here. */
 export type ConnectionTimer = { timeout(request: Request, seconds: number): void }
 
 /**
- * The memory that unfinished bodies may take. Each body reserves its declared size, or the greatest possible one, until it
- * is whole, refused, given up or its client is gone.
- *
- * One heartbeat looks at all unfinished bodies. It gives up those that are slower than `bodyBytesPerSecondMin`, and renews
- * Bun's idle timer for the others: Bun does so itself only after 16 KB for each second of its timer, and would cut off a
- * slow body without an answer. Age is counted in heartbeats, so a clock that leaps gives up nothing.
+ * Bounds the memory of unfinished bodies (docs/decisions/020-unfinished-bodies-reserve-memory.md). One heartbeat gives up slow
+ * bodies. It renews Bun's idle timer for the others, because Bun would close their connections without an answer. A jump of
+ * the clock ends no body: age is counted in heartbeats.
  */
 export class UnfinishedBodies {
   readonly #schedule: Schedule
-  readonly #refused: BodyMemoryTrouble
+  readonly #trouble: BodyMemoryTrouble
   readonly #pools: Readonly<Record<BodyPool, Pool>>
-  /** Each at its own `index`: a set would double what this costs a reading. */
-  readonly #bodies: BodyInFlight[] = []
-  /** The turns of large bodies. */
+  /** Each body is at its `index`: a set would cost twice as much. */
+  readonly #bodies: UnfinishedBody[] = []
   readonly nextTurn = ownTurns()
   #timer: ConnectionTimer | null = null
   #isBeating = false
 
   constructor(schedule: Schedule = systemSchedule) {
     this.#schedule = schedule
-    this.#refused = new BodyMemoryTrouble(schedule, () => this.#pools.devices)
-    const forms = { refused: null, largeBytesMax: Number.POSITIVE_INFINITY }
+    this.#trouble = new BodyMemoryTrouble(schedule, () => this.#pools.devices)
+    const forms = { trouble: null, largeBytesMax: Number.POSITIVE_INFINITY }
     this.#pools = {
       devices: newPool({
         bytesMax: deviceBodiesBytesMax,
         largeBytesMax: deviceLargeBodiesBytesMax,
         holderBytesMax: keyBodiesBytesMax,
-        refused: this.#refused,
+        trouble: this.#trouble,
       }),
       operators: newPool({ bytesMax: operatorsFormsBytesMax, holderBytesMax: operatorFormsBytesMax, ...forms }),
       visitors: newPool({ bytesMax: visitorsFormsBytesMax, holderBytesMax: visitorAddressFormsBytesMax, ...forms }),
     }
   }
 
-  /** The server whose connections stay open while their bodies come. */
+  /** The server whose idle timers are renewed. */
   servedBy(timer: ConnectionTimer): void {
     this.#timer = timer
   }
@@ -104,20 +96,19 @@ export class UnfinishedBodies {
     return this.#pools[pool].bytes
   }
 
-  /** What the devices' pool, and not a key's own share of it, has refused for a while. */
+  /** Only of the devices' pool. A key that uses up its own share is no trouble of the node. */
   troubles(): readonly BodyTrouble[] {
-    return this.#refused.troubles()
+    return this.#trouble.troubles()
   }
 
-  /** Holders that are remembered, most of them without a body in flight until the next heartbeat. */
   holders(pool: BodyPool): number {
     return this.#pools[pool].holders.size
   }
 
-  /** Reserves that many bytes; `null` if the holder or its pool would have too many. */
-  begin(request: Request, { pool: poolName, holder: holderName }: BodyHolder, bytes: number): BodyInFlight | null {
+  /** `null`: too many bytes for the holder or the pool. */
+  begin(request: Request, { pool: poolName, holder: holderName }: BodyHolder, bytes: number): UnfinishedBody | null {
     const pool = this.#pools[poolName]
-    // A connection and its request take memory too, however short the body is.
+    // The connection and the request take memory, too.
     const reservedBytes = Math.max(bytes, bodyReservedBytesMin)
     const isLarge = reservedBytes > readingBodyBytesMax
     const known = pool.holders.get(holderName)
@@ -126,7 +117,7 @@ export class UnfinishedBodies {
       pool.bytes + reservedBytes > pool.bytesMax ||
       (isLarge && pool.largeBytes + reservedBytes > pool.largeBytesMax)
     ) {
-      pool.refused?.note(isLarge ? 'batches' : 'bodies')
+      pool.trouble?.note(isLarge ? 'batches' : 'bodies')
       return null
     }
     const holder = known ?? newHolder(pool, holderName)
@@ -150,8 +141,8 @@ export class UnfinishedBodies {
     return body
   }
 
-  /** Ends the reservation. A second call does nothing. */
-  end(body: BodyInFlight): void {
+  /** A second call does nothing. */
+  end(body: UnfinishedBody): void {
     if (body.index === ended) return
     const last = this.#bodies.pop()
     if (last !== undefined && last !== body) {
@@ -163,7 +154,7 @@ export class UnfinishedBodies {
     pool.bytes -= reservedBytes
     if (reservedBytes > readingBodyBytesMax) pool.largeBytes -= reservedBytes
     holder.bytes -= reservedBytes
-    // Otherwise the holder stays until the next heartbeat, so that a busy key is not forgotten after each reading.
+    // Otherwise the next heartbeat forgets it, so that a busy key is not added for each reading.
     if (holder.bytes === 0 && pool.holders.size > bodyHoldersKeptMax) pool.holders.delete(body.holderName)
   }
 
@@ -171,14 +162,14 @@ export class UnfinishedBodies {
     this.#isBeating = true
     this.#schedule.after(bodyHeartbeatMs, () => {
       this.#isBeating = false
-      // A copy: bodies that are given up leave the list.
-      for (const body of [...this.#bodies]) this.#look(body)
+      // A copy, because the loop removes bodies.
+      for (const body of [...this.#bodies]) this.#check(body)
       for (const pool of Object.values(this.#pools)) forgetIdle(pool)
       if (this.#bodies.length > 0) this.#beatLater()
     })
   }
 
-  #look(body: BodyInFlight): void {
+  #check(body: UnfinishedBody): void {
     body.beats += 1
     if (body.receivedBytes >= bytesDue(body.beats)) {
       this.#timer?.timeout(body.request, connectionIdleSecondsMax)
@@ -189,7 +180,7 @@ export class UnfinishedBodies {
   }
 }
 
-/** Bytes that must have come by a body's nth heartbeat. The first may come at once, so it counts as no time. */
+/** The first heartbeat counts as no time: it may come just after the body began. */
 const bytesDue = (beats: number): number => {
   const ms = (beats - 1) * bodyHeartbeatMs - bodyGraceMs
   return ms <= 0 ? 0 : (ms * bodyBytesPerSecondMin) / 1_000

@@ -9,7 +9,7 @@ export type Judged = { readonly weakness: Weakness | null } | 'failed'
 
 export type JudgeParts = {
   readonly schedule: Schedule
-  /** Told why the dictionary was not asked. The text never contains the password. */
+  /** The text never contains the password. */
   readonly onFault: (why: string) => void
   /** A test has one that fails. */
   readonly thread?: URL

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { letGoOfConnections } from '../../src/http/serve.ts'
+import { askToCloseConnections } from '../../src/http/serve.ts'
 import { acceptedReadings } from '../support/answers.ts'
 import { type RawAnswer, rawExchange } from '../support/raw-http.ts'
 import { type Service, validReading } from '../support/test-service.ts'
@@ -66,7 +66,7 @@ describe('two Host headers', () => {
 
   test('are refused while the service drains', async () => {
     const draining = await startWithOperators()
-    letGoOfConnections(draining.server, draining.app)
+    askToCloseConnections(draining.server, draining.app)
     for (const request of requests) {
       const lines = 'Host: 127.0.0.1\r\nHost: 127.0.0.1\r\n'
       const [answer] = await rawExchange(draining.url, `${request[0]} ${request[1]} HTTP/1.1\r\n${lines}\r\n`)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { letGoOfConnections } from '../../src/http/serve.ts'
+import { askToCloseConnections } from '../../src/http/serve.ts'
 import { onlyAnswer, type RawAnswer, rawConnect, rawExchange } from '../support/raw-http.ts'
 import type { Service } from '../support/test-service.ts'
 import { startWithOperators } from './dashboard/visitor.ts'
@@ -68,7 +68,7 @@ describe('a method that Bun does not know', () => {
 
   test('is answered while the service drains, as every other is', async () => {
     const draining = await startWithOperators()
-    letGoOfConnections(draining.server, draining.app)
+    askToCloseConnections(draining.server, draining.app)
     for (const [method, path, status] of [
       ['FOO', '/sign-in', 405],
       ['GET', '/sign-in', 200],

@@ -1,10 +1,7 @@
 import { Elysia } from 'elysia'
 import { jsonHeaders, problemOf, problemResponse } from '../problem.ts'
 
-/**
- * For whoever watches the process, without a key: yes or no and nothing else. `/livez`: it answers. `/readyz`: it takes
- * readings, so that a balancer may send it some.
- */
+/** Probes without a key. `/livez`: the process answers. `/readyz`: it takes readings, so a balancer may send some. */
 export const opsRoutes = (isReady: () => boolean) =>
   new Elysia({ name: 'ops' })
     .get('/livez', () => yesOrNo(true))

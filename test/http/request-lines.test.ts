@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { boundErrorLines } from '../../src/http/error-lines.ts'
+import { boundErrorLines } from '../../src/http/request-lines.ts'
 import { errorLineMs, errorLinesMax } from '../../src/limits.ts'
 import { drivenSchedule } from '../support/driven-schedule.ts'
 import { startService, validReading } from '../support/test-service.ts'
