@@ -495,7 +495,7 @@ export const drainNoticeMs = 500
 /** How often a service that npx started looks whether npx is still there. */
 export const launcherLookMs = 250
 
-// Lines about requests (`http/ingest/refusal-lines.ts`, `http/error-lines.ts`).
+// Lines about requests (`http/ingest/refusal-lines.ts`, `http/request-lines.ts`).
 /** At most one such line in this time. */
 export const refusalLineMs = 1_000
 /** Keys, and addresses, that one line names. */

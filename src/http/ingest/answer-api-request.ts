@@ -22,10 +22,8 @@ import {
 } from './request-costs.ts'
 
 /**
- * Answers every request under `/api/`. The API key comes first, whatever the path and method. Then the route judges the
- * request, and its result becomes the answer. A bug causes a 500 for its own request only.
- *
- * There is no `async` on the path of a reading: each would cost up to three promises and a turn of the job queue.
+ * Answers every request under `/api/`: first the API key, whatever the path and method, then the route. A bug causes a 500
+ * for its own request only. There is no `async` on the way of a reading: it costs promises and a turn of the job queue.
  */
 export const answerApiRequest = (deps: ApiDeps, request: Request, route: ApiRoute): Response | Promise<Response> => {
   const { core } = deps
@@ -49,7 +47,7 @@ export const answerApiRequest = (deps: ApiDeps, request: Request, route: ApiRout
   }
 }
 
-/** The `try` around the request does not catch an error behind a promise. */
+/** The `try` around the request does not catch what a promise throws. */
 const answerOrBug = (deps: ApiDeps, call: ApiCall, result: ApiResult): Response | Promise<Response> => {
   try {
     return answer(deps, call, result)
@@ -61,7 +59,7 @@ const answerOrBug = (deps: ApiDeps, call: ApiCall, result: ApiResult): Response 
 const answer = (deps: ApiDeps, call: ApiCall, result: ApiResult): Response | Promise<Response> => {
   if (result === 'client_gone') {
     chargeOnce(deps, call, costOfBrokenConnection)
-    // If the client still listens, this answer confirms nothing and asks it to try again.
+    // Confirms nothing, in case the client still listens.
     return problemResponse(problemOf(internalError), plainHeaders(call.requestId))
   }
   return result.ok ? accept(deps, call, result.value) : refuse(deps, call, result.refusal)
@@ -92,7 +90,7 @@ const acceptBatch = (deps: ApiDeps, call: ApiCall, batch: AcceptedBatch): Respon
 
 type RefusedCall = Pick<ApiCall, 'request' | 'requestId'> & { readonly key: ApiCall['key'] | null }
 
-/** The key itself is refused. The answer says nothing else, and costs nothing. */
+/** Says nothing but the fault of the key, and costs nothing. */
 const refuseKey = (deps: ApiDeps, { request, requestId, key }: RefusedCall, refusal: ReadingRefusal): Response => {
   const problem = problemOf(refusal)
   const { status, code } = problem
@@ -123,7 +121,7 @@ const refuse = (deps: ApiDeps, call: ApiCall, found: ReadingRefusal): Response |
   return usage instanceof Promise ? usage.then(withUsage) : withUsage(usage)
 }
 
-/** `order-of-checks.ts` checks the cost budget, but a wrong path or method does not get there. */
+/** A wrong path or method does not reach the check of the cost budget in `order-of-checks.ts`. */
 const isOfNoRoute = ({ kind }: ReadingRefusal): boolean => kind === 'not_found' || kind === 'method_not_allowed'
 
 const isKeyRefusal = ({ kind }: ReadingRefusal): boolean =>

@@ -7,7 +7,6 @@ import type { CostBudgets } from './cost-budgets.ts'
 import type { LastRefusals } from './last-refusals.ts'
 import type { RefusalLines } from './refusal-lines.ts'
 
-/** What the handlers under `/api/` need. */
 export type ApiDeps = {
   readonly core: Core
   readonly lastRefusals: LastRefusals
@@ -15,16 +14,15 @@ export type ApiDeps = {
   readonly work: IngestWork
   readonly lines: RequestLines
   readonly refusalLines: RefusalLines
-  /** Costs a microsecond, so only refusals without a valid key call it. */
+  /** Costs a microsecond: only refusals without a valid key call it. */
   readonly addressOf: (request: Request) => string
   readonly bodies: UnfinishedBodies
 }
 
-/** Counts work for requests with a valid key, so that tests can bound the work of a request without a clock. */
+/** Work for requests with a valid key. Tests bound it without a clock. */
 export type IngestWork = {
   bodiesRead: number
   bodiesUnpacked: number
-  /** Bytes whose JSON structure was checked. */
   bytesLookedAt: number
   bodiesParsed: number
 }
@@ -36,10 +34,9 @@ export type ApiCall = {
   readonly request: Request
   readonly requestId: string
   readonly key: KeyState
-  /** Bytes of the body, read and unpacked so far. */
+  /** Read and unpacked so far. */
   bodyBytes: number
   isPacked: boolean
-  /** True once the key's cost budget has paid for this request. */
   isCharged: boolean
 }
 

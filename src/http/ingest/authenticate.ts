@@ -5,7 +5,7 @@ import { refusalOfKey } from '../../domain/reading/admission.ts'
 import type { ReadingRefusal } from '../../domain/refusal.ts'
 import { hasTwoHosts } from '../host-header.ts'
 
-/** `key` is known whenever the secret was right, so that its admin can be told why it is refused. */
+/** `key` is set if the secret is right, so that its admin sees the refusal. */
 export type Authentication =
   | { readonly key: KeyState; readonly refusal: ReadingRefusal | null }
   | { readonly key: null; readonly refusal: ReadingRefusal }
@@ -15,8 +15,8 @@ const ambiguous: Authentication = { key: null, refusal: { kind: 'ambiguous_host'
 const unknown: Authentication = { key: null, refusal: { kind: 'key_invalid', why: 'unknown' } }
 
 /**
- * Finds the key that a request carries and judges it at `now` (ms). The header sent twice reaches us as one text with a
- * comma in it, which no key has. Expired or not is told only to who holds the secret.
+ * `now` in ms. Two `X-API-Key` headers arrive as one text with a comma, which no key has. Only a request with the right secret
+ * is told that the key has expired.
  */
 export const authenticate = (keys: KeyQueries, headers: Headers, now: number): Authentication => {
   if (hasTwoHosts(headers)) return ambiguous

@@ -10,21 +10,18 @@ import {
   costSavedMsMax,
 } from '../../limits.ts'
 
-/** What a request cost that stored nothing. `bytes`: of its body as it was unpacked. */
+/** `bytes`: of the unpacked body. */
 export type Cost = { readonly requests: number; readonly bytes: number }
 
 /**
- * What is left at `atMs`. Bytes may be below zero, since the cost of a body is known when it has been judged. Requests may
- * not: a full window answers 429 without a look at the budget, so a device that goes on sending would stay in debt.
+ * What is left at `atMs`. Bytes may be negative, because a body's cost is known after it was judged. Requests may not: while
+ * the window is full the budget is not checked, and a device that continues would stay in debt.
  */
 type Budget = { requests: number; bytes: number; atMs: number }
 
 /**
- * What each key may still spend on requests that store nothing (docs/devices.md, "Requests that store nothing"). A leaked
- * key can send such requests without end, and its limit counts stored readings alone.
- *
- * A budget refills all the time and is full after a minute. A key that has spent nothing has no entry here. In memory
- * only: a restart fills every budget.
+ * What each key may still spend on requests that store nothing (docs/devices.md, "Requests that store nothing"). A key without
+ * an entry has a full budget. Only in memory: a restart fills every budget.
  */
 export class CostBudgets {
   /** The key that was charged longest ago gives way. */
@@ -34,16 +31,15 @@ export class CostBudgets {
     this.#byKey = new BoundedMap(keysMax)
   }
 
-  /** Whether the key has spent anything lately; if not, nothing can be refused. */
   has(keyId: string): boolean {
     return this.#byKey.has(keyId)
   }
 
-  /** The 429 of a key whose budget is empty; `null` lets the request through. */
+  /** The 429 of an empty budget, or `null`. */
   refusal(keyId: string, limit: Limit, now: number): ReadingRefusal | null {
     const budget = this.#byKey.get(keyId)
     if (budget === undefined) return null
-    const rate = refillOf(limit)
+    const rate = refillPerSecond(limit)
     refill(budget, rate, now)
     const missingMs = Math.max((1 - budget.requests) / rate.requests, (1 - budget.bytes) / rate.bytes) * 1_000
     if (missingMs <= 0) return null
@@ -51,7 +47,7 @@ export class CostBudgets {
   }
 
   charge(keyId: string, limit: Limit, now: number, cost: Cost): void {
-    const rate = refillOf(limit)
+    const rate = refillPerSecond(limit)
     const budget = this.#byKey.get(keyId) ?? fullBudget(rate, now)
     refill(budget, rate, now)
     budget.requests = Math.max(0, budget.requests - cost.requests)
@@ -60,8 +56,7 @@ export class CostBudgets {
   }
 }
 
-/** What a key with that limit may spend in a second. */
-const refillOf = ({ readings, windowMs }: Limit): Cost => {
+const refillPerSecond = ({ readings, windowMs }: Limit): Cost => {
   const share = (readings * 1_000) / windowMs / costLimitDivisor
   const requests = Math.min(costRequestsPerSecondMax, Math.max(costRequestsPerSecondMin, share))
   return { requests, bytes: requests * costBytesPerRequest }
@@ -75,7 +70,7 @@ const fullBudget = (rate: Cost, atMs: number): Budget => ({
   atMs,
 })
 
-/** A clock that was set back refills nothing at that moment, and goes on from there. */
+/** A clock that was set back refills nothing at that moment. */
 const refill = (budget: Budget, rate: Cost, now: number): void => {
   const seconds = Math.max(0, now - budget.atMs) / 1_000
   budget.requests = Math.min(rate.requests * savedSeconds, budget.requests + seconds * rate.requests)

@@ -5,7 +5,7 @@ import type { KeyState } from '../../domain/key.ts'
 import { itemErrors, jsonHeaders, readingsWords } from '../problem.ts'
 import type { AcceptedBatch } from './api-call.ts'
 
-/** The body of a 200 to a single reading (docs/contract.md, "One reading"). The text changes once a second. */
+/** For a single reading (docs/contract.md, "One reading"). The text changes once a second. */
 export const successBody = (acceptedAtMs: number): string => {
   const second = Math.floor(acceptedAtMs / 1_000)
   if (second === bodySecond) return body
@@ -18,7 +18,7 @@ export const successBody = (acceptedAtMs: number): string => {
 let bodySecond = Number.NaN
 let body = ''
 
-/** The body of a 200 and of a 207 to a batch (docs/contract.md, "Many readings"). */
+/** For a 200 and a 207 (docs/contract.md, "Many readings"). */
 export const batchBody = ({ accepted, rejected }: AcceptedBatch): string => {
   const count = accepted.last - accepted.first + 1
   const stored = `${readingsWords(count)} stored`
@@ -34,16 +34,13 @@ export const batchBody = ({ accepted, rejected }: AcceptedBatch): string => {
 
 export type AnswerHeaders = Record<string, string>
 
-/** On every answer. The request id is always ours: a client could choose the id of another request. */
+/** The request id is always ours: a client could choose the id of another request. */
 export const plainHeaders = (requestId: string): AnswerHeaders => ({
   ...jsonHeaders,
   'X-Request-Id': requestId,
 })
 
-/**
- * On every answer to a valid key: what it may still send (IETF draft "RateLimit header fields"), and when it expires, as ISO
- * 8601 in UTC with milliseconds. While the store is away, the window is not known and only the limit is sent.
- */
+/** For every answer to a valid key (IETF draft "RateLimit header fields"). The usage is not known while the store is away. */
 export const addKeyHeaders = (
   headers: AnswerHeaders,
   key: KeyState,
@@ -55,9 +52,8 @@ export const addKeyHeaders = (
 }
 
 /**
- * The headers of a 200 to a single reading. The next call overwrites this object, so the caller must copy it at once, as
- * `new Response` does. That takes a third of the time of a new object. Readings of one append share one `usage`, so its
- * headers are written once for all of them.
+ * The headers of a 200 to a single reading. The next call overwrites the object, so the caller must copy it at once, as
+ * `new Response` does. A new object would take three times as long. Readings of one append share one `usage`.
  */
 export const acceptedHeaders = (requestId: string, key: KeyState, reading: Accepted): Headers => {
   const { stream, first, usage, repeats } = reading

@@ -1,15 +1,12 @@
 /**
- * Counts the names that come most often, in bounded memory however many different names come (Misra and Gries). A name that
- * comes when every counter is taken lowers all counters by one instead, and those at zero become free. So counts are exact
- * while no more than `countersMax` names have come. After that each is too low, by at most the total divided by
- * `countersMax + 1`, and never too high.
+ * Counts the most frequent names in bounded memory (the algorithm of Misra and Gries). If all counters are in use, a new name
+ * lowers each of them by one. So a count is never too high, and too low by at most the total divided by `countersMax + 1`.
  */
 export class FrequentNames {
   readonly #counts = new Map<string, number>()
 
   constructor(readonly countersMax: number) {}
 
-  /** Counters in use. */
   get size(): number {
     return this.#counts.size
   }
@@ -21,7 +18,7 @@ export class FrequentNames {
     else this.#lowerAll()
   }
 
-  /** The `namesMax` names with the highest counts, highest first. */
+  /** Highest counts first. */
   top(namesMax: number): readonly (readonly [name: string, count: number])[] {
     return [...this.#counts].toSorted((a, b) => b[1] - a[1]).slice(0, namesMax)
   }

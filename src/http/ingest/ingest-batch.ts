@@ -15,10 +15,7 @@ import { batchBodyBytesMax, batchEncodedBytesMax } from '../../limits.ts'
 import type { AcceptedBatch, ApiCall, ApiDeps, ApiRoute, Judged } from './api-call.ts'
 import { ingestRoute, type JudgeAndStore, type PossibleRepeat, storeUnlessRepeat } from './order-of-checks.ts'
 
-/**
- * `POST /api/v1/ingest/batch`: each reading is judged alone, and the valid ones are stored all or none. A refusal that can
- * pass later refuses the whole batch (docs/contract.md, "Many readings").
- */
+/** `POST /api/v1/ingest/batch`. The valid readings are stored all or none (docs/contract.md, "Many readings"). */
 export const ingestBatch = (deps: ApiDeps): ApiRoute =>
   ingestRoute({ ...deps, what: 'batch', bytesMax: batchBodyBytesMax, judgeAndStore: judgeReadings(deps) })
 
@@ -60,7 +57,7 @@ const judgePossibleRepeat = (
   const batch = { accepted: readings.length, refusals: refusalsOf(judged, place) }
   const idempotency = { keyHash, bodyHash, batch }
   const refusal = repeat.refusal ?? batchRefusal(readings, rejected, place.now)
-  // Holds less memory than the items while the request waits: see `timelessItems`.
+  // Takes less memory than the items while the request waits.
   const asked = { items: timelessItems(items), cellar: place.cellar }
   return storeUnlessRepeat(deps, call, { readings, idempotency, refusal }).then((answer) =>
     answer.ok ? acceptedOrRepeated(answer.value, rejected, asked) : answer,

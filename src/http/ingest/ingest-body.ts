@@ -7,7 +7,7 @@ export type IngestBody = Uint8Array | BodyFault | 'not_gzip'
 
 const json = 'application/json'
 
-/** Parameters are ignored: JSON is UTF-8 whatever they say (RFC 8259, section 8.1), and the parser checks that. */
+/** Ignores parameters: JSON is always UTF-8 (RFC 8259, section 8.1). */
 export const contentTypeRefusal = (headers: Headers): ReadingRefusal | null => {
   const type = headers.get('content-type')
   if (type === json || isJson(type ?? '')) return null
@@ -36,10 +36,7 @@ export const contentEncoding = (headers: Headers): 'plain' | 'gzip' | 'unknown' 
   }
 }
 
-/**
- * Unpacks a body, and stops at `bytesMax`. The whole body must be gzip data, with checksum and length. Several gzip members
- * in a row are one body (RFC 1952, section 2.2).
- */
+/** Stops at `bytesMax`. Several gzip members in a row are one body (RFC 1952, section 2.2). */
 export const gunzip = (packed: Uint8Array, bytesMax: number): Uint8Array | 'too_large' | 'not_gzip' => {
   try {
     return gunzipSync(packed, { maxOutputLength: bytesMax, chunkSize: Math.min(bytesMax, gunzipChunkBytes) })
@@ -51,7 +48,7 @@ export const gunzip = (packed: Uint8Array, bytesMax: number): Uint8Array | 'too_
   }
 }
 
-/** The most bytes that a failed body can have cost. The number that was read or unpacked before the fault is not known. */
+/** The most that can have been read or unpacked before the fault. The true number is not known. */
 export const failedBodyBytes = (sent: Uint8Array | BodyFault, headers: Headers, bytesMax: number): number => {
   if (typeof sent !== 'string') return Math.min(bytesMax, sent.byteLength * deflateRatioMax)
   return sent === 'too_large' && !headers.has('content-length') ? bytesMax : 0

@@ -4,7 +4,7 @@ import { readingBodyBytesMax } from '../../limits.ts'
 import type { ApiDeps, ApiRoute } from './api-call.ts'
 import { ingestRoute, type JudgeAndStore, storeUnlessRepeat } from './order-of-checks.ts'
 
-/** `POST /api/v1/ingest`: the body is one reading. */
+/** `POST /api/v1/ingest`. */
 export const ingestReading = (deps: ApiDeps): ApiRoute =>
   ingestRoute({ ...deps, what: 'reading', bytesMax: readingBodyBytesMax, judgeAndStore: judgeReading(deps) })
 

@@ -4,14 +4,12 @@ import { batchNamesMax, jsonNestingMax } from '../../limits.ts'
 export type StructureFault = 'too_deep' | 'too_many' | 'too_many_names'
 
 /**
- * Bounds what `JSON.parse` may cost, in one pass over the bytes of a body (docs/contract.md, "Cost").
- * It stops at the first fault. The answer is the number of bytes looked at, or what is wrong.
+ * Bounds the cost of `JSON.parse` in one pass over the body (docs/contract.md, "Cost"). Returns the number of bytes looked at,
+ * or the first fault.
  *
- * - It counts levels of nesting, and the characters `{}[]:,` outside strings: a megabyte of opening brackets takes up to
- *   290 ms to parse.
- * - It overwrites texts that no reading uses: names of other fields, and values that are not those of the fields with a
- *   text. The engine keeps each name and each text of up to ten characters in one table, whose hash is known to everybody.
- *   16,000 texts of one hash took a second. What is not valid JSON stays as it is, for `JSON.parse` to refuse.
+ * - It counts nesting, and the characters `{}[]:,` outside strings: a megabyte of `[` takes up to 290 ms to parse.
+ * - It overwrites texts that no reading uses. The engine keeps names and short texts in a table with a known hash, and 16,000
+ *   texts with one hash took a second. Invalid JSON stays as it is, so that `JSON.parse` refuses it.
  */
 export const limitStructure = (body: Uint8Array, structuralCharsMax: number): number | StructureFault => {
   const { length } = body
@@ -24,7 +22,7 @@ export const limitStructure = (body: Uint8Array, structuralCharsMax: number): nu
     const role = roles[body[at] ?? 0]
     if (role === none) continue
     if (role === quote) {
-      // Two strings side by side are no JSON, and a megabyte of quotes has half a million.
+      // Two strings side by side are invalid JSON. A megabyte of quotes would have half a million.
       if (isBehindString) return at
       isBehindString = true
       const from = at + 1
@@ -58,7 +56,7 @@ const colon = 3
 const comma = 4
 const quote = 5
 
-/** The role of each byte, by its value. */
+/** By the value of a byte. */
 const roles = Uint8Array.from({ length: 256 }, (_, byte) => {
   const char = String.fromCharCode(byte)
   if ('{['.includes(char)) return opens
@@ -74,7 +72,7 @@ const space = 0x20
 const letterU = 0x75
 const filler = 0x78
 
-/** Where the closing quote lies; the end of the body if there is none. A byte of a longer UTF-8 character is never a quote. */
+/** The end of the body if the quote is missing. No byte of a longer UTF-8 character is a quote. */
 const endOfString = (body: Uint8Array, from: number): number => {
   const { length } = body
   let at = from
@@ -86,7 +84,7 @@ const endOfString = (body: Uint8Array, from: number): number => {
   return at
 }
 
-/** Whether the string that ends there is the name of a field: a colon follows. */
+/** True if a colon follows the string. */
 const isName = (body: Uint8Array, end: number): boolean => {
   let at = end + 1
   if (roles[body[at] ?? 0] === colon) return true
@@ -100,7 +98,7 @@ const name = 1
 const timestamp = 2
 const noText = 3
 
-/** The known names have six different lengths. */
+/** Each has another length, by which `fieldNamed` finds it. */
 const fields = new Map([
   ['cellar', name],
   ['rack', name],
@@ -125,7 +123,7 @@ const fieldNamed = (body: Uint8Array, from: number, end: number): number => {
   return fieldByLength[known.length] ?? unused
 }
 
-/** `"c\u0065llar"` is a way to write `"cellar"`. */
+/** `"c\u0065llar"` also means `"cellar"`. */
 const fieldEscaped = (body: Uint8Array, from: number, end: number): number => {
   if (end - from > escapedNameBytesMax || !hasEscape(body, from, end)) return unused
   let text = ''
@@ -146,10 +144,10 @@ const hasEscape = (body: Uint8Array, from: number, end: number): boolean => {
   return false
 }
 
-/** The longest known name, each of its characters as `\u0074`. */
+/** Nine characters, each written like `\u0074`. */
 const escapedNameBytesMax = 9 * 6
 
-/** The number in those four hexadecimal digits; negative if they are not. */
+/** Four digits; negative if one is no hexadecimal digit. */
 const hexAt = (body: Uint8Array, from: number): number =>
   (digitAt(body, from) << 12) |
   (digitAt(body, from + 1) << 8) |
@@ -158,13 +156,12 @@ const hexAt = (body: Uint8Array, from: number): number =>
 
 const digitAt = (body: Uint8Array, at: number): number => hexDigits[body[at] ?? 0] ?? -1
 
-/** The value of each hexadecimal digit, by its byte; -1 for any other byte. */
+/** By the value of a byte; -1: no digit. */
 const hexDigits = Int8Array.from({ length: 256 }, (_, byte) => {
   const digit = Number.parseInt(String.fromCharCode(byte), 16)
   return Number.isNaN(digit) ? -1 : digit
 })
 
-/** No valid timestamp is shorter. */
 const timestampBytesMin = 20
 
 const overwrite = (body: Uint8Array, from: number, end: number): void => {
@@ -188,5 +185,5 @@ const isValidString = (body: Uint8Array, from: number, end: number): boolean => 
   return isAscii || isUtf8(body.subarray(from, end))
 }
 
-/** What may follow a backslash, but for the `u`. */
+/** After a backslash, besides `u`. */
 const escapable = Buffer.from('"\\/bfnrt')

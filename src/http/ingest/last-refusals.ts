@@ -4,17 +4,14 @@ import { lastRefusalsMax } from '../../limits.ts'
 export type LastRefusal = {
   readonly atMs: number
   readonly code: string
-  /** Whether the key's cost budget was empty: the code of a full window is the same. */
+  /** True if the cost budget was empty: a full window has the same code. */
   readonly isCost: boolean
 }
 
-/** `cause`: the code of the refusal before the budget was empty, which an admin has to look for; `null`: not known. */
+/** `cause`: the code of the last refusal before the budget was empty. */
 export type NotedRefusal = LastRefusal & { readonly cause: string | null }
 
-/**
- * The last refusal of each key, for the admin who wonders why a device is silent. In memory only: a refusal is no event. Only
- * of keys whose secret was right, so that nobody without one can fill it. The key refused longest ago gives way.
- */
+/** The last refusal of each key, for the key's page. Only in memory, and only of requests with the right secret. */
 export class LastRefusals {
   readonly #byKey: BoundedMap<string, NotedRefusal>
 

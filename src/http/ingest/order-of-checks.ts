@@ -15,15 +15,15 @@ export type IngestEndpoint = ApiDeps & {
   readonly judgeAndStore: JudgeAndStore
 }
 
-/** Judges the fields and the cellar. The key's actor then judges the key again, reserves the slots and stores. */
+/** Judges the fields and the cellar. Then the key's actor judges the key again, reserves slots and stores. */
 export type JudgeAndStore = (call: ApiCall, json: unknown, repeat: PossibleRepeat | null) => Judged | Promise<Judged>
 
-/** A request with an `Idempotency-Key`. `refusal`: the window or disk is full, and only a repeat is answered. */
+/** `refusal`: the window or disk is full, and only a repeat gets its answer. */
 export type PossibleRepeat = Pick<Idempotency, 'keyHash' | 'bodyHash'> & { readonly refusal: ReadingRefusal | null }
 
 /**
- * The order of checks after the key, path and method (docs/contract.md, "One order of checks"). Read this file from top to
- * bottom: window, disk, cost budget, headers, body, JSON, then the fields (`ingest-reading.ts`, `ingest-batch.ts`).
+ * The order of checks after key, path and method, from top to bottom (docs/contract.md, "One order of checks"). `judgeAndStore`
+ * is in `ingest-reading.ts` and in `ingest-batch.ts`.
  */
 export const ingestRoute =
   (endpoint: IngestEndpoint): ApiRoute =>
@@ -56,7 +56,7 @@ const checkBeforeBody = (
     (idempotencyKey !== null && keyHash === null ? invalidIdempotencyKey : null) ??
     (encoding === 'unknown' ? unknownEncoding : null)
   if (full !== null) {
-    // A repeat gets its answer even if the window or the disk is full. The body of any other request is not read.
+    // A repeat gets its answer even then. The body of any other request is not read.
     const isKnown = refusal === null && keyHash !== null && core.keys.knowsIdempotencyKey(key.keyId, keyHash)
     if (!isKnown) return refused(full)
   }
@@ -79,7 +79,7 @@ const readAndJudge = (endpoint: IngestEndpoint, call: ApiCall, header: RepeatHea
   const { request, key, isPacked } = call
   work.bodiesRead += 1
   return readBody(bodies, request, { pool: 'devices', holder: key.keyId, bytesMax, isPacked }).then((sent) => {
-    // Other requests may have used up the budget while this body was on its way.
+    // Other requests may have emptied the budget meanwhile.
     const emptyBudget = emptyBudgetRefusal(endpoint, key)
     if (emptyBudget !== null) return refused(emptyBudget)
 
@@ -89,7 +89,7 @@ const readAndJudge = (endpoint: IngestEndpoint, call: ApiCall, header: RepeatHea
     const full = header?.full ?? null
     if (!isWhole) return body === 'client_gone' ? body : refused(bodyRefusal(endpoint, body, full))
 
-    // The hash comes first: `parseJson` overwrites parts of the body.
+    // Before `parseJson`, which overwrites parts of the body.
     const repeat = header === null ? null : { keyHash: header.keyHash, bodyHash: bodyHash(body), refusal: full }
     const json = parseJson(body, what, work)
     const result = json.ok ? endpoint.judgeAndStore(call, json.value, repeat) : json
@@ -103,7 +103,7 @@ const unpacked = ({ work, bytesMax }: IngestEndpoint, sent: IngestBody): IngestB
   return gunzip(sent, bytesMax)
 }
 
-/** A full window or disk comes before any fault of the body but slowness: only a 408 closes the connection. */
+/** A full window or disk comes first, except before a 408: that closes the connection. */
 const bodyRefusal = (
   { what, bytesMax }: IngestEndpoint,
   fault: Exclude<IngestBody, Uint8Array | 'client_gone'>,
@@ -123,13 +123,12 @@ const bodyRefusal = (
   }
 }
 
-/** Stores the readings of a request with an `Idempotency-Key`, or finds the answer that it had before. */
 export const storeUnlessRepeat = (
   deps: ApiDeps,
   call: ApiCall,
   { readings, ...request }: Pick<KeyedRequest, 'idempotency' | 'refusal'> & { readonly readings: Readings },
 ): Promise<Outcome<Accepted, ReadingRefusal>> => {
-  // Refused or a repeat: both are charged before the answer, or many could run at once without cost.
+  // Refused or a repeat. Charged before the answer, or many such requests could run at once without cost.
   if (request.refusal !== null) chargeOnce(deps, call, costOfRefusal(request.refusal, call))
   return deps.core.keys.acceptKeyed(call.key.keyId, readings, { requestId: call.requestId, ...request })
 }

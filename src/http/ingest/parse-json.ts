@@ -5,10 +5,7 @@ import { limitStructure } from './json-structure.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/**
- * The body as JSON, with fields and texts overwritten that no reading uses. A byte order mark is allowed (RFC 8259, section 8.1); of a
- * name given twice the last one counts.
- */
+/** Overwrites the texts in `body` that no reading uses. A byte order mark is allowed (RFC 8259, section 8.1). */
 export const parseJson = (
   body: Uint8Array,
   what: 'reading' | 'batch',
@@ -41,7 +38,7 @@ const tooLarge = (bound: 'batch' | 'structure') =>
 
 const refusals = {
   reading: { too_deep: tooDeep, too_many: tooMuch, too_many_names: tooMuch },
-  // A batch of 1,000 readings has no more names than that.
+  // A batch of 1,000 readings cannot have so many names.
   batch: { too_deep: tooDeep, too_many: tooLarge('structure'), too_many_names: tooLarge('batch') },
 } as const
 
@@ -50,7 +47,7 @@ const malformed = (fault: 'empty' | 'not_utf8' | 'not_json' | 'bare_nan') =>
 
 const isBlank = (text: string): boolean => text.trim() === ''
 
-/** Whether `NaN` or `Infinity` stands outside a string, as Python's standard library prints them. */
+/** Python's standard library writes `NaN` and `Infinity` outside strings. */
 const hasBareNaN = (body: Uint8Array): boolean => {
   let inString = false
   for (let at = 0; at < body.length; at += 1) {
@@ -66,7 +63,7 @@ const [quote, backslash, letterN, letterI] = [0x22, 0x5c, 0x4e, 0x49]
 const nan = Buffer.from('NaN')
 const infinity = Buffer.from('Infinity')
 
-/** Without a call of the library: a megabyte of such letters would make a million calls. */
+/** Calls no library: a megabyte of such letters would cause a million calls. */
 const isBareNaN = (body: Uint8Array, from: number): boolean => {
   const word = body[from] === letterN ? nan : infinity
   for (let at = 1; at < word.length; at += 1) if (body[from + at] !== word[at]) return false

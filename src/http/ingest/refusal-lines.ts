@@ -6,20 +6,15 @@ import { FrequentNames } from './frequent-names.ts'
 
 export type RefusedRequest = { readonly requestId: string; readonly status: number; readonly code: string } & (
   | { readonly keyId: string }
-  /** Without a valid key. */
   | { readonly keyId: null; readonly address: string }
 )
 
-/**
- * Log lines about refused requests. Anyone can cause refusals, so one line a second sums them up. It has the number of all
- * requests and of each code, and the keys with the most. Requests without a valid key are counted by address. Debug lines tell
- * each request.
- */
+/** One log line a second sums up refused requests (docs/decisions/019-bounded-lines-for-refusals.md). Debug lines have each. */
 export class RefusalLines {
   readonly #lines: RequestLines
   readonly #schedule: Schedule
   #requests = 0
-  /** Bounded by the number of codes that there are. */
+  /** Bounded by the number of existing codes. */
   readonly #codes = new Map<string, number>()
   readonly #keys = new FrequentNames(refusalLineCountersMax)
   readonly #addresses = new FrequentNames(refusalLineCountersMax)
@@ -30,7 +25,6 @@ export class RefusalLines {
     this.#schedule = schedule
   }
 
-  /** Counters in use for keys and for addresses. */
   get counters(): number {
     return this.#keys.size + this.#addresses.size
   }
@@ -44,7 +38,7 @@ export class RefusalLines {
     this.#cancel ??= this.#schedule.after(refusalLineMs, () => this.#write())
   }
 
-  /** Writes the last line, if there is something to tell. */
+  /** Writes the last line. */
   close(): void {
     this.#cancel?.()
     if (this.#requests > 0) this.#write()

@@ -7,14 +7,14 @@ import type { Cost } from './cost-budgets.ts'
 /** What each answer costs the key's budget (docs/devices.md, "Requests that store nothing"). */
 export const costOfRefusal = (refusal: ReadingRefusal, { bodyBytes }: ApiCall): Cost => {
   switch (refusal.kind) {
-    // Faults of the service. If devices paid for an outage, they would be refused after it.
+    // If devices paid for an outage, they would be refused after it.
     case 'internal_error':
     case 'store_unavailable':
     case 'storage_full':
     case 'overloaded':
       return nothing
     case 'rate_limited':
-      // If the 429 of an empty budget cost something, a device that continues would never get out of it.
+      // If it cost something, a device that continues would never get out of an empty budget.
       return refusal.window === 'cost' ? nothing : { requests: 1, bytes: bodyBytes }
     case 'batch_rejected':
       return { requests: requestsFor(refusal.rejected.length), bytes: bodyBytes }
@@ -36,7 +36,7 @@ const nothing: Cost = { requests: 0, bytes: 0 }
 
 const requestsFor = (items: number): number => Math.ceil(items / costItemsPerRequest)
 
-/** Charges a request to its key's budget. A second call for the same request does nothing. */
+/** A second call for the same request does nothing. */
 export const chargeOnce = ({ core, costBudgets }: ApiDeps, call: ApiCall, cost: Cost): void => {
   if (call.isCharged || (cost.requests === 0 && cost.bytes === 0)) return
   call.isCharged = true
@@ -44,7 +44,7 @@ export const chargeOnce = ({ core, costBudgets }: ApiDeps, call: ApiCall, cost: 
   costBudgets.charge(key.keyId, core.projections.keys.effectiveLimit(key), core.clock.now(), cost)
 }
 
-/** The 429 of a key with an empty cost budget; `null` if the key may go on. */
+/** A 429, or `null` if the key has budget left. */
 export const emptyBudgetRefusal = ({ core, costBudgets }: ApiDeps, key: KeyState): ReadingRefusal | null =>
   costBudgets.has(key.keyId)
     ? costBudgets.refusal(key.keyId, core.projections.keys.effectiveLimit(key), core.clock.now())
