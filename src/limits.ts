@@ -1,483 +1,413 @@
-/**
- * Every bound in the system, in one place, with its unit in its name. Nothing in the program queues, loops, retries or
- * keeps without a bound from this page.
- */
+/** Every bound, with its unit in its name. Nothing queues, loops, retries or stays in memory without one. */
 
-// One reading and its names (docs/contract.md, "One reading").
+// One reading (docs/contract.md, "One reading")
 export const readingBodyBytesMax = 16 * 1024
 export const nameCodePointsMax = 128
 export const futureSkewMsMax = 10 * 60_000
 
-// A batch (docs/contract.md, "Limits"; docs/protocol.md, "A batch").
+// Batches (docs/contract.md, "Limits")
 export const batchReadingsMax = 1_000
 export const batchBodyBytesMax = 1024 * 1024
-/** A packed body is unpacked in pieces of this size: half the time of Node's 16 KiB for a batch. */
+/** For a batch twice as fast as Node's 16 KiB. */
 export const gunzipChunkBytes = 128 * 1024
-/** Of its events, as JSON: EventStoreDB refuses an append over about 1 MiB, and both engines refuse the same batches. */
+/** As JSON: EventStoreDB refuses appends over 1 MiB. */
 export const batchEncodedBytesMax = 1_000_000
-/** Id, type, metadata and framing of one reading's event there: 360 at the most. */
+/** Id, type, metadata and framing of an event there: at most 360. */
 export const encodedReadingBytesBesideData = 400
 
-// The structure of a body (docs/contract.md, "Cost"): what `JSON.parse` may cost.
+// Structure of a body: the cost of `JSON.parse` (docs/contract.md, "Cost")
 export const jsonNestingMax = 32
-/** Characters `{}[]:,` outside strings. A reading with the five fields has 11. */
+/** Characters `{}[]:,` outside strings. Five fields have 11. */
 export const readingStructuralCharsMax = 32
 export const batchStructuralCharsMax = 32_000
-/** Names of a cellar, a rack or a keg in a batch: three for each of its readings. */
 export const batchNamesMax = 3_000
 
-// The cost budget of a key: for requests that store nothing (docs/contract.md, "Cost").
-/** Requests a second are this part of the readings a second that the key's limit allows, within the two bounds. */
+// Cost budget of a key, for requests that store nothing (docs/contract.md, "Cost")
+/** Of the readings per second of the key's limit. */
 export const costLimitDivisor = 10
 export const costRequestsPerSecondMin = 100
 export const costRequestsPerSecondMax = 10_000
-/** Bytes of unpacked body that come with each of these requests. */
+/** Of the unpacked body. */
 export const costBytesPerRequest = 640
-/** A budget that nobody uses grows for this long. */
 export const costSavedMsMax = 60_000
-/** Refused items of a batch that cost as much as one request. */
+/** Refused readings of a batch. */
 export const costItemsPerRequest = 100
-/** Bytes of a batch that each stored reading pays for: more than the longest valid reading has without its escapes. */
+/** Body bytes that it pays for: the longest valid one without escapes is shorter. */
 export const storedReadingBytesMax = 2_048
-/** Keys whose budget is remembered: about 100 bytes each. A key that is forgotten has a full budget again. */
+/** Keys, at 100 bytes each. A forgotten key has a full budget. */
 export const costBudgetsMax = 10_000
 
-// `Idempotency-Key` (docs/contract.md, "Idempotency"; docs/protocol.md, "Idempotency").
+// Idempotency keys (docs/contract.md, "Idempotency"; docs/protocol.md, "Idempotency")
 export const idempotencyKeyCharsMax = 255
-/** How long a key is remembered. */
 export const idempotencyMs = 24 * 3_600_000
-/** Clocks of several nodes differ: what was recorded this much earlier is surely forgotten by all of them. */
+/** After this margin, all nodes have forgotten it: their clocks differ. */
 export const idempotencyMarginMs = 3_600_000
-/**
- * Keys that wait to be written to the index's file: about 850 bytes each, 56 MB in all. A batch that the first version stored
- * counts one more for each of its verdicts.
- */
+/** 850 bytes each, 56 MB in all. A batch of the first version also counts its verdicts. */
 export const idempotencyWaitingMax = 65_536
-/**
- * What a key takes in an append as JSON: 406 at the most. It comes on top of a batch's own bound and still fits. A batch near
- * that bound has 490 readings or more, and each takes 40 bytes less than `encodedReadingBytesBesideData` counts.
- */
+/** As JSON at most 406. It fits in a full batch, whose readings count 40 bytes too much each. */
 export const encodedIdempotencyBytes = 410
-/** So many waiting are written at once; fewer with the next heartbeat. */
+/** The rest waits for the next heartbeat. */
 export const idempotencyWrittenAtOnce = 4_096
-/** How often the index's file is told how far the log was folded when no key came: a start reads what came since then. */
+/** Between saves of the log position without new keys: a start reads from there. */
 export const idempotencyMarkMs = 5_000
-/** After this many writes in a row that found the file locked, or its disk full, the node tells it. One may be chance. */
+/** Failed writes in a row before the node reports them. */
 export const idempotencyBusyWritesMin = 2
-/** What a start reads of the log for the index before it serves; the rest, after the file was lost, while it serves. */
+/** Read for a lost index before the node serves. */
 export const idempotencyStartPagesMax = 200
-/** The same for a log in which the events of others have to be looked past. */
+/** The same, if the store must skip other events. */
 export const idempotencyStartMsMax = 5_000
-/** Keys that count no more are taken out of the file with each change, beside as many as came in. */
+/** With each change, besides as many as were added. */
 export const idempotencyForgottenAtOnceMax = 2_000
 
-// Bodies in flight (docs/contract.md, "Cost"): what unfinished bodies reserve, `http/unfinished-bodies.ts`.
+// Unfinished bodies (docs/contract.md, "Cost"; `http/unfinished-bodies.ts`)
 export const keyBodiesBytesMax = 16 * 1024 * 1024
 export const deviceBodiesBytesMax = 64 * 1024 * 1024
-/** Of these, bodies larger than `readingBodyBytesMax`: single readings find room beside stalled batches. */
+/** Over `readingBodyBytesMax`: stalled batches leave room for single readings. */
 export const deviceLargeBodiesBytesMax = 56 * 1024 * 1024
-/** A trouble of the pool names keys that hold this much or more. */
 export const bodyHolderToldBytesMin = 1024 * 1024
-/** And at most so many of them. */
 export const bodyHoldersToldMax = 5
 /** Forms of one operator, and of all who are signed in. */
 export const operatorFormsBytesMax = 1024 * 1024
 export const operatorsFormsBytesMax = 16 * 1024 * 1024
-/** Forms of one address (IPv6: of one /64) and of all who are not signed in: 16 of the largest, and 32 such addresses. */
+/** Forms of one address (IPv6: one /64), and of all who are not signed in. */
 export const visitorAddressFormsBytesMax = 128 * 1024
 export const visitorsFormsBytesMax = 4 * 1024 * 1024
-/** A form of somebody who is not signed in. A sign-in form has a few hundred bytes, and about 7.5 KB with the longest fields. */
+/** A sign-in form with the longest fields has 7.5 KB. */
 export const visitorFormBodyBytesMax = 8 * 1024
-/** A plain body of that declared size or less reserves nothing: it takes no more than its connection. A packed one reserves that much. */
+/** Up to this size, a plain body reserves nothing: its connection takes as much. */
 export const bodyReservedBytesMin = 1024
-/** A body that comes slower than this after its first 30 s is given up. */
+/** After `bodyGraceMs`, a slower body is given up. */
 export const bodyBytesPerSecondMin = 1024
 export const bodyGraceMs = 30_000
-/** How often unfinished bodies are looked at; well below `connectionIdleSecondsMax`, since each look renews that time. */
+/** Well below `connectionIdleSecondsMax`, which each heartbeat renews. */
 export const bodyHeartbeatMs = 5_000
-/**
- * Up to this size a body is read in one piece, and given up by its declared size: after 30 s and a second for each KiB. A
- * full batch has about 105 KB; reading it as a stream costs 0.1 ms more.
- */
+/** A full batch has 105 KB. Reading it as a stream costs 0.1 ms more. */
 export const bodyInOnePieceBytesMax = 128 * 1024
-/** Keys, operators and addresses that are remembered until the next heartbeat without a body in flight. */
 export const bodyHoldersKeptMax = 10_000
 
-// Keys (docs/contract.md, "Keys" and "Rate limiting").
+// Keys (docs/contract.md, "Keys" and "Rate limiting")
 export const keyLimitDefault = { readings: 6_000, windowMs: 60_000 } as const
 export const keyLimitReadingsMax = 10_000_000
 export const keyWindowMsMin = 1_000
 export const keyWindowMsMax = 24 * 3_600_000
 export const rateWindowSlots = 64
-/**
- * The unit of retention, and the shortest: what goes goes a day at a time (UTC). Nothing that a key's window or an
- * `Idempotency-Key` still counts may go, and both reach back 24 hours.
- */
-export const retentionMsMin = 24 * 3_600_000
-/** Readings stay this much longer than their cellar says, since the clocks of two nodes may differ. */
-export const retentionMarginMs = 3_600_000
-/** How long records are kept, by category. Like readings, they are purged by whole days (UTC), after the same margin. */
-export const recordsKeptMs = { signins: 30 * 24 * 3_600_000 } as const
-/** Differences of the log's schema in one message, and characters of each name in it. */
-export const schemaDifferencesMax = 20
-export const schemaNameCharsMax = 80
-/** Characters of the type, and of the reason, of an event that this version can't read. */
-export const unreadableTypeCharsMax = 100
-export const unreadableWhyCharsMax = 300
-/** A clock that goes further ahead at once purges nothing until it is back, or has stood by it for so long. */
-export const clockLeapMsMax = 24 * 3_600_000
-export const clockDoubtMs = 24 * 3_600_000
-/** Keys whose readings are purged by one append to their cellar: about 200 KB. */
-export const purgesPerAppendMax = 256
-/** A hundred years: whoever types more means something else. */
-export const durationMsMax = 36_500 * 86_400_000
-/** How long a key may live on after the first use of the one that follows it (docs/contract.md, "Keys"). */
 export const rotationOverlapsMs = [0, 3_600_000, 24 * 3_600_000, 7 * 24 * 3_600_000] as const
 export const rotationOverlapMsDefault = 24 * 3_600_000
+export const keysPerCellarMax = 10_000
+/** 47 bits make even one repeated id very unlikely. */
+export const keyIdTriesMax = 3
+/** A hundred years: more is a typing error. */
+export const durationMsMax = 36_500 * 86_400_000
 export const labelCodePointsMax = 80
 export const noteCodePointsMax = 500
 export const reasonCodePointsMax = 300
 export const cellarTitleCodePointsMax = 120
-export const keysPerCellarMax = 10_000
 
-// Operators and their sessions.
+// Retention (docs/contract.md, "Retention and versioning")
+/** Rate windows and idempotency keys still count these events. */
+export const retentionMsMin = 24 * 3_600_000
+/** Kept longer, since clocks of nodes differ. */
+export const retentionMarginMs = 3_600_000
+/** By category. */
+export const recordsKeptMs = { signins: 30 * 24 * 3_600_000 } as const
+/** After a larger jump, nothing is purged for `clockDoubtMs`. */
+export const clockLeapMsMax = 24 * 3_600_000
+export const clockDoubtMs = 24 * 3_600_000
+/** Keys in one append to their cellar: about 200 KB. */
+export const purgesPerAppendMax = 256
+
+// Messages about a log that this version cannot read
+export const schemaDifferencesMax = 20
+export const schemaNameCharsMax = 80
+export const unreadableTypeCharsMax = 100
+export const unreadableWhyCharsMax = 300
+
+// Passwords
 export const passwordCharsMin = 12
 export const passwordBytesMax = 512
-/** Only the first characters of a password are judged: each further one makes that slower. */
+/** Longer texts take too long to judge. */
 export const passwordJudgedCharsMax = 64
-/** A password that needs fewer guesses is refused. Each character that fits no pattern means ten times as many guesses. */
+/** A password that needs fewer guesses is refused. */
 export const passwordGuessesMin = 10_000_000_000
-/** A judgement usually takes 100 ms. After this time the names alone decide, so that a hash still fits in `requestWaitMsMax`. */
+/** Usually 100 ms. Then names alone decide, and a hash still fits in `requestWaitMsMax`. */
 export const passwordJudgementMsMax = 2_000
-/** Cellars whose names a password is compared with. */
 export const passwordCellarsMax = 1_000
-/** Shorter parts of names are ignored: many good passwords contain them. */
+/** Many good passwords contain shorter parts of names. */
 export const guessedWordCharsMin = 3
-/** Letters and digits that a password needs besides the names that it contains. */
+/** Letters and digits besides the names in a password. */
 export const ownPartCharsMin = 8
-export const emailCharsMax = 254
-export const sessionMsMax = 12 * 3_600_000
-/** `SESSION_IDLE`: a session ends after this time without use. */
-export const sessionIdleMsDefault = 2 * 3_600_000
-export const sessionIdleMsMin = 60_000
-/** A session is renewed in the log at most once in this part of its idle time. */
-export const sessionRenewalDivisor = 4
-/** Sessions whose last use this node remembers. For others it knows only the renewals in the log. */
-export const sessionUsesMax = 10_000
-export const sessionsPerOperatorMax = 20
-/** Hex digits of a session's hash by which the log and pages name it. */
-export const sessionIdChars = 16
-/** Known browsers of one operator. With one more, the oldest is forgotten. */
-export const devicesPerOperatorMax = 20
-export const deviceMsMax = 400 * 86_400_000
-/** Links to an account that other people made: how many are remembered, and how long each sign-in tells of them. */
-export const linksToldMax = 5
-export const linksToldMsMax = 30 * 86_400_000
-/** Of all operators, remembered so that a page of one of them is told to stop asking: about 100 KB. */
-export const endedSessionsMax = 1_000
-export const linkMsMax = 24 * 3_600_000
-/** One-time links of one operator, or of the set-up, that are open at once: the oldest goes. */
-export const linksOpenMax = 20
-/** How often sums of refused sign-ins are written to the log. */
-export const refusedSignInsToldMs = 60_000
-/** Accounts in one such event, and addresses of one account. Others are only counted. */
-export const refusedSignInAccountsMax = 50
-export const refusedSignInAddressesMax = 5
-/** Events that the account page reads from the operator's stream, and as many from `signins-node`. */
-export const signInHistoryEventsMax = 1_000
-/** Rows of the operator's stream. Between two of them, there may be one more row for refused sign-ins. */
-export const signInHistoryRowsMax = 50
-/** Characters that are read of the `User-Agent` header, and kept of the browser's name. */
-export const userAgentCharsMax = 300
-export const browserCharsMax = 80
-/**
- * Failed sign-ins in `signInWindowMs`, for each account, each browser that the account knows, and each IPv4 address or IPv6
- * /64.
- */
-export const signInAttemptsMax = 10
-/** The same for each IPv6 /48. Many providers give one customer a whole /48, others put thousands of customers in it. */
-export const signInSiteAttemptsMax = 40
-export const signInWindowMs = 15 * 60_000
-/** Addresses whose sign-in attempts are remembered. The same bound holds for /48 networks, and for e-mails without an account. */
-export const signInSubjectsMax = 10_000
-/** Passwords of strangers that wait to be hashed. At 80 ms each, 64 take about `requestWaitMsMax`. */
+/** From strangers: a hash takes 80 ms, and 64 about `requestWaitMsMax`. */
 export const passwordsWaitingMax = 64
-/**
- * Waiting passwords from known browsers and from people who are signed in. They have this room of their own, and are hashed
- * first.
- */
+/** From known browsers and signed-in people: hashed first. */
 export const knownPasswordsWaitingMax = 16
-/** Waiting passwords of one IPv4 address or IPv6 /48, in each of the two queues. */
+/** From one IPv4 address or IPv6 /48, in each of the two queues. */
 export const passwordsWaitingPerNetworkMax = 4
 
-// Actors (docs/protocol.md, "Appending a reading").
+// Sessions and links of operators
+export const emailCharsMax = 254
+export const sessionMsMax = 12 * 3_600_000
+export const sessionIdleMsDefault = 2 * 3_600_000
+export const sessionIdleMsMin = 60_000
+/** At most one renewal in this part of the idle time. */
+export const sessionRenewalDivisor = 4
+export const sessionUsesMax = 10_000
+export const sessionsPerOperatorMax = 20
+/** Hex digits of its hash, for the log and pages. */
+export const sessionIdChars = 16
+/** So that their open pages stop asking: 100 KB. */
+export const endedSessionsMax = 1_000
+/** Browsers. One more removes the oldest. */
+export const devicesPerOperatorMax = 20
+export const deviceMsMax = 400 * 86_400_000
+export const linkMsMax = 24 * 3_600_000
+/** Of one operator, or of the set-up. One more removes the oldest. */
+export const linksOpenMax = 20
+/** Made by other people, and reported at each sign-in. */
+export const linksToldMax = 5
+export const linksToldMsMax = 30 * 86_400_000
+
+// Sign-in attempts and their history
+/** Failed ones, per account, known browser, IPv4 address or IPv6 /64. */
+export const signInAttemptsMax = 10
+/** Per IPv6 /48: of one customer, or of thousands. */
+export const signInSiteAttemptsMax = 40
+export const signInWindowMs = 15 * 60_000
+/** Addresses, and as many /48 networks and e-mails without an account. */
+export const signInSubjectsMax = 10_000
+export const refusedSignInsToldMs = 60_000
+/** Named in one such event; others are only counted. */
+export const refusedSignInAccountsMax = 50
+export const refusedSignInAddressesMax = 5
+/** Of the operator, and as many of `signins-node`. */
+export const signInHistoryEventsMax = 1_000
+export const signInHistoryRowsMax = 50
+export const userAgentCharsMax = 300
+export const browserCharsMax = 80
+
+// Actors and their mailboxes (docs/protocol.md, "Appending a reading")
+export const actorsMax = 20_000
+export const actorIdleMs = 5 * 60_000
 export const mailboxRequestsMax = 4_096
 /** 64 full batches, about 25 MB. */
 export const mailboxReadingsMax = 65_536
 export const mailboxCommandsMax = 64
-export const actorsMax = 20_000
-export const actorIdleMs = 5 * 60_000
+export const requestWaitMsMax = 5_000
+/** Divides `requestWaitMsMax`. */
+export const heartbeatMs = 500
+
+// Appends of an actor
 export const appendBytesMax = 512 * 1024
 export const appendReadingsMax = 4_096
 export const conflictRetriesMax = 64
-/** Tries of a seal in a row: if others win them all, the key is suspended, and they are made again. */
+/** In a row: then the key is suspended first. */
 export const sealTriesMax = 8
-export const requestWaitMsMax = 5_000
-/** How often waiting asks are looked at; a divisor of `requestWaitMsMax`. */
-export const heartbeatMs = 500
-/** Between two tries of one append whose outcome is unknown: doubled from the first to the second. */
+/** After an unknown outcome: doubled from the first to the second. */
 export const storeRetryPauseMsMin = 10
 export const storeRetryPauseMsMax = 1_000
-/** An hour at one try a second; then the actor forgets what it knew and asks the log. */
+/** An hour, at one a second. Then the actor asks the log again. */
 export const storeRetriesMax = 3_600
-/** The longest pause that gives way to another node's writing. */
+/** The longest pause for another node's append. */
 export const givingWayMsMax = 100
-/**
- * The turn that a node which writes to a stream without pause leaves to others, farther from the store: one whose round
- * trip is half of it meets a conflict in it, and then writes.
- */
+/** A pause for far nodes: enough if a round trip takes half of it. */
 export const farTurnMs = 50
-/** How often: a twelfth of the time is what one node alone can lose by it. */
+/** A node loses at most a twelfth of its time to `farTurnMs`. */
 export const farTurnEveryMs = 600
-/** How long a node takes a stream for shared after it met another there; a multiple of `heartbeatMs`. */
+/** A stream counts as shared this long after a conflict; a multiple of `heartbeatMs`. */
 export const sharedStreamMs = 5_000
-/**
- * How long after a seal another node finishes the revocation, should its own node have died in between; a multiple of
- * `heartbeatMs`. By far longer than two appends take.
- */
+/** Then another node finishes it; longer than two appends, and a multiple of `heartbeatMs`. */
 export const revocationFinishMs = 2_000
-/** A clock that goes further ahead than time has passed is believed when it has stood by that for so long. */
+
+// Clocks of nodes (docs/protocol.md, "Versions and clocks")
+/** A clock that jumps further ahead is trusted after `clockStandMs`. */
 export const clockStepMsMax = 1_000
 export const clockStandMs = 5_000
-/** An event from further ahead of this node's clock shows that clocks differ (docs/protocol.md, "Versions and clocks"). */
+/** An event from further ahead shows that clocks differ. */
 export const clockDifferenceMsMax = 1_000
-/** After so long without such an event they agree again; a multiple of `heartbeatMs`, as is `lagCalmMs`. */
+/** They agree again after this time without one; a multiple of `heartbeatMs`. */
 export const clockCalmMs = 60_000
-/** News that come later than this are late, and after so long without such news they come in time again. */
+/** Of events from other nodes. */
 export const lagMsMax = 5_000
+/** They are in time again after this; a multiple of `heartbeatMs`. */
 export const lagCalmMs = 10_000
-/** A new key's id is drawn again when it is taken: 47 bits make even one repetition unheard of. */
-export const keyIdTriesMax = 3
 
-// The queue in front of the log, over all streams.
+// Queue in front of the log
 export const logQueueReadingsMax = 65_536
 export const logQueueBytesMax = 16 * 1024 * 1024
-/** Behind these, for everything else that is written: a revocation is not refused because readings wait. */
+/** For other events: readings must not keep out a revocation. */
 export const logQueueChangesMax = 4_096
 export const logQueueChangesBytesMax = 4 * 1024 * 1024
 
-// The embedded log.
-/** Streams whose last revision, and whose name, are remembered; others are looked up. About 100 bytes each. */
+// Embedded log
+/** Streams with a remembered revision: about 100 bytes each. */
 export const storeStreamsRememberedMax = 50_000
-/**
- * SQLite's cache of pages where it is written. At 10,000 keys the last index pages of all of them together are 20 MB; what
- * doesn't fit comes from the operating system's cache, at no cost that was seen.
- */
+/** SQLite's page cache. The operating system caches the rest. */
 export const storeWriteCacheBytes = 4 * 1024 * 1024
-/** And where it is read: the way to the ends of streams. A replay and a page of history read on, and never back. */
+/** For the ends of streams: other reads never go back. */
 export const storeReadCacheBytes = 1 * 1024 * 1024
-/**
- * What is read in one turn of the event loop, in events. A read costs as much as so many beside its own: one from the end of
- * a long row passes over 4,095 others, which takes 300 µs.
- */
 export const storeReadEventsPerTurnMax = 1_000
+/** Counted for each read: skipping 4,095 events of a row takes 300 µs. */
 export const storeReadEvents = 100
-/**
- * A checkpoint begins when the write-ahead log has grown this far. It takes about 5 ms then, a twentieth of the time under
- * full load; at a quarter of this it takes nearly as long three times as often, as the pages of busy keys are copied each time.
- */
+/** WAL copying takes 5 ms here. At a quarter, it would take three times as much in all. */
 export const storeWalBytesMax = 16 * 1024 * 1024
-/** Between two tries of a checkpoint that has failed. */
 export const checkpointRetryPauseMs = 1_000
-/**
- * Groups handed to the commit thread at once: one that it writes, and one that it finds when it has written that. Not more:
- * behind a group that fails, one can be staged anew before all that is new, but two can't (`log/sqlite/sqlite-log.ts`).
- */
+/** One is written, one waits. With more, a failed group could not be staged again. */
 export const groupsUnderWayMax = 2
-/** Events that one transaction of a truncation deletes: about as long as a group takes, so that none waits long behind it. */
 export const trimEventsMax = 256
-/** How often a group is judged anew after another program has written rows at its place. */
+/** Of a commit group, after another program wrote rows. */
 export const overlapRetriesMax = 1
-/** How long a write waits for another program that has locked the database. */
+/** A write waits this long for another program's lock. */
 export const storeBusyMsMax = 250
-/** Names of racks and kegs that a replay recognises without decoding them. */
 export const internedNamesMax = 8_192
 export const internedNameBytesMax = 512
 
-// A disk that fills up (the embedded log).
-/** `DISK_RESERVE`: below this, free space and SQLite's free pages together, readings are refused. */
+// A full disk (docs/contract.md, "Cost")
+/** `DISK_RESERVE`: free space and SQLite's free pages together. */
 export const diskReserveBytesDefault = 256 * 1024 * 1024
 export const diskReserveBytesMin = 64 * 1024 * 1024
-/**
- * The same for the free space alone. What is still written needs it: the write-ahead log (`storeWalBytesMax`), key changes,
- * the index of idempotency keys, and the temporary file of a checkpoint.
- */
+/** Free space alone: for the WAL, changes, the index and a checkpoint. */
 export const diskFreeBytesMin = 64 * 1024 * 1024
-/** Readings are taken again when both were this far above their bounds in `troubleCalmLooks` looks in a row. */
+/** Above both, before readings go on. */
 export const diskRecoveryBytes = 16 * 1024 * 1024
-/** How often the free space is looked at while there is plenty of it. */
 export const diskLookMs = 1_000
-/** How often when it is nearly used up. */
+/** When it is nearly used up. */
 export const diskLookMsMin = 50
-/** A look that has no answer after this time has failed. The next look waits for the same answer. */
+/** A look without an answer has failed then. */
 export const diskAnswerMsMax = 5_000
-/** More than the log was ever seen to write in a second. The next look comes before that rate uses up what is left. */
+/** More than the log ever wrote. The next look comes before the space ends. */
 export const diskBytesPerSecondMax = 128 * 1024 * 1024
 
-// Troubles, counted in looks (`domain/trouble.ts`).
+// Troubles of a node, in looks (`domain/trouble.ts`)
 export const troubleLookMs = 1_000
-/** A full queue, or full memory for bodies, is told after this many looks in a row that saw something refused for it. */
+/** In a row with a refusal, before it is reported. */
 export const overloadedLooksMin = 5
-/** Failing writes to EventStoreDB are told after this many looks in a row that saw one: less is an election. */
+/** Of EventStoreDB. A shorter failure is an election. */
 export const storeWritesFailLooks = 3
-/** A trouble that no success ends is over after this many looks without it. */
+/** Without the trouble: then it is over. */
 export const troubleCalmLooks = 10
-/** A failed fsync that was survived is shown for an hour. */
+/** An hour, for a failed fsync that was survived. */
 export const survivedFsyncLooks = 3_600
 
-// Copying a log.
-/** An append of a copy, counted in its largest stored form: below what any engine refuses. */
+// Copying a log
+/** In the largest stored form, below each engine's bound. */
 export const copyAppendBytesMax = 800_000
 export const copyAppendEventsMax = 1_000
-/** Five minutes without the store; then the copy ends, and can be gone on with. */
+/** Five minutes without the store. Then the copy ends, and can be continued. */
 export const copyRetriesMax = 600
 export const copyRetryPauseMs = 500
 
-// EventStoreDB (`log/eventstoredb/eventstoredb-log.ts`).
-/** Appends that are out at once, of as many streams. */
+// EventStoreDB (`log/eventstoredb/eventstoredb-log.ts`)
 export const eventStoreAppendsOutMax = 64
-/** After it the outcome of an append is unknown: one that is sent during an election is never answered. */
+/** Then the outcome is unknown: during an election no answer comes. */
 export const eventStoreAppendMsMax = 1_000
-/** How often appends that are out are looked at; a divisor of `eventStoreAppendMsMax`. */
+/** How often appends are checked; divides `eventStoreAppendMsMax`. */
 export const eventStoreLookMs = 100
-/** The server takes about a mebibyte, of which it counts data and metadata. */
+/** The server takes about 1 MiB of data and metadata. */
 export const eventStoreAppendBytesMax = 1_000_000
 export const eventStoreReadMsMax = 5_000
-/** A subscription that the server does not even confirm in that time is a fault: what other nodes do is not heard. */
+/** For the confirmation of a subscription. */
 export const eventStoreUnheardMsMax = 5_000
-/**
- * A read of everything may have to look past millions of events that others wrote, of which the server says nothing
- * meanwhile; whether it lives, its pings tell.
- */
+/** The server may skip millions of events in silence. Pings show that it is alive. */
 export const eventStoreScanMsMax = 600_000
-/** Between two looks whether a read shows what a conflict has named; it is indexed within milliseconds. */
+/** Until a read shows the event of a conflict. */
 export const eventStoreShowMs = 5
-/** A silent connection is given up after the two together. */
+/** A silent connection is closed after the two together. */
 export const eventStoreKeepAliveMs = 1_000
 export const eventStoreKeepAliveTimeoutMs = 900
-/** One question asked while connecting. */
 export const eventStoreAskMsMax = 1_000
-/** Between two tries to connect, and to take up a subscription again. */
 export const eventStoreRetryPauseMs = 100
-/** How long a start waits for a server that is not there, or not ready. */
 export const eventStoreStartMsMax = 5_000
-/** Messages are up to this large when they come from the server, whose own bound on an event is 16 MiB. */
+/** The server allows 16 MiB for an event. */
 export const eventStoreMessageBytesMax = 17 * 1024 * 1024
-/** What the server may send ahead on a subscription before it was taken from the socket. */
 export const eventStoreHearingBytes = 1024 * 1024
-/** Events of others that the server looks past in one go, for one that was asked for. */
 export const eventStoreSearchWindowEvents = 1_024
 
-// Reading the log.
+// Reading the log
 export const readPageEventsMax = 1_000
-/**
- * The end of a key's readings, which is read when its actor is made: for most keys the whole of its window. After a start all
- * are made together, each of these events lies on a page of its own, and takes a kilobyte until it is counted.
- */
+/** For a new actor. After a start all read at once, and an event takes 1 KB. */
 export const tailEventsMax = 16
-/** Of readings that other nodes wrote, so many are read one after the other; past that the window is counted anew, by bisecting. */
+/** Of other nodes' readings. With more, the window is counted again. */
 export const catchUpPagesMax = 3
-/** How often a page, which asks twice a second, has that looked after; a multiple of `heartbeatMs`. */
+/** How often a page checks that; a multiple of `heartbeatMs`. */
 export const usageCatchUpMs = 2_000
 
-// Projections that would otherwise grow with the readings.
-/** About 700 bytes each: 7 MB a cellar, and only admins make cellars. */
+// Projections
+/** About 700 bytes each: 7 MB for a cellar. */
 export const kegsPerCellarMax = 10_000
 export const pointsPerKegMax = 24
 export const latestReadingsPerCellarMax = 50
-/** Readings of one keg that were accepted after its latest but have earlier timestamps: the latest, should that be purged. */
+/** Candidates for the latest reading, if that one is purged. */
 export const latestPerKegMax = 8
-/** Seals and fences of one key's readings, of which each takes a command of an admin: the last are shown. */
+/** Seals and fences, each from an admin's command. */
 export const barriersPerKeyMax = 1_000
+/** Keys. The key that was refused longest ago gives way. */
 export const lastRefusalsMax = 10_000
 
-// Checkpoints of the projections.
-/** Encoding so much takes about a millisecond of the event loop. */
+// Checkpoints of the projections
+/** Encoding takes about 1 ms of the event loop. */
 export const checkpointPieceBytes = 128 * 1024
-/** Written between two waits for the disk. */
 export const checkpointSyncBytes = 2 * 1024 * 1024
-/** Events behind the last checkpoint that make the next one due at the next look: half a second of a start. */
+/** New events that make a checkpoint due: half a second of a start. */
 export const checkpointTailEventsMax = 250_000
-/** Fewer are not worth a checkpoint; more get one after so many looks. */
+/** From here on, a checkpoint is due after `checkpointLooksMax`. */
 export const checkpointEventsMin = 1_000
 export const checkpointLookMs = 10_000
 export const checkpointLooksMax = 30
-/**
- * So do fewer, once the last event that the last checkpoint has folded is this old: long before retention may purge that
- * one, since nothing else tells that the log has what was folded.
- */
+/** Of its last event, which proves the log: retention must not purge it. */
 export const checkpointAgeMsMax = 3_600_000
 
-// Live pages.
+// Live pages
 export const liveStreamsMax = 512
 export const liveHeartbeatMs = 10_000
-/** A page that changes all the time is pushed this often; a divisor of `liveHeartbeatMs`. */
+/** Between pushes of a page; divides `liveHeartbeatMs`. */
 export const livePushMs = 500
-/** What may wait for a browser that reads slowly: past it, pushes are skipped, not queued. */
+/** For a slow browser. With more, pushes are skipped. */
 export const liveBytesWaitingMax = 256 * 1024
-/** Streams of one session. Only visible pages have one, so these are many windows. The oldest stream gives way. */
+/** One more closes the oldest. */
 export const liveStreamsPerSessionMax = 8
-/** Time for rendering in each `livePushMs`; the piece under way when it is spent is finished. */
+/** In each `livePushMs`. A piece that has begun is finished. */
 export const liveRenderMsPerTick = 100
-/** After a rendering, a page rests for this many times as long as that took, at most `liveHeartbeatMs`. */
+/** A page rests so many times its rendering, at most `liveHeartbeatMs`. */
 export const liveRestFactor = 50
-/** Renderings that wait for the store at once. Beyond it, only pages that never read the store are begun. */
+/** With more, only pages that need no store are rendered. */
 export const liveStoreWaitsMax = 32
-/** Watchers of a page, and bytes, that are served before requests get a turn. */
 export const liveSentPerPiece = 32
 export const liveSentBytesPerPiece = 1024 * 1024
-/** Keys counted for a page, and kegs searched for one, before requests get a turn: about a millisecond each. */
+/** In one turn of the event loop: about 1 ms each. */
 export const keysCountedPerPiece = 500
 export const kegsSearchedPerPiece = 500
-/** New kegs put in order before requests get a turn: fewer, since names are compared by the rules of a language. */
+/** Fewer: comparing by the rules of a language is slow. */
 export const kegsOrderedPerPiece = 250
 
-// Pages and their forms.
-/** Keys on one page of a list: rendering them, again with every live push, must not hold up readings. */
+// Pages and their forms
+/** Rows: rendering must not hold up readings. */
 export const keysPerPageMax = 100
-/** Cellars on one page of their list, for the same reason. */
 export const cellarsPerPageMax = 100
-/** Kegs on one page of a cellar's readings, for the same reason. */
 export const kegsPerPageMax = 100
-/** Events on one page of a key's history. */
 export const historyRowsPerPageMax = 100
-/** What may be looked for among their names: a rack's, a space and a keg's. */
 export const kegFilterCharsMax = 257
-/** Words looked for at once; more are ignored, and the page says so. */
 export const kegFilterWordsMax = 8
-/** Kegs in the remembered results of a cellar's searches: 128 KiB. */
+/** Results of a cellar's searches: 128 KiB. */
 export const kegsFoundRememberedMax = 65_536
-
-// The process.
-export const drainMsMax = 10_000
-/** How often a drain looks whether everything has settled. */
-export const drainLookMs = 10
-export const expirySweepMs = 60_000
 export const formBodyBytesMax = 64 * 1024
-export const unavailableRetryAfterSeconds = 1
-/** A connection on which nothing comes or goes for so long is closed; above `liveHeartbeatMs`. */
-export const connectionIdleSecondsMax = 30
 
-// The command line and its socket.
-/**
- * One command as JSON. More than a command line can hold, lest a word be refused here that is told its own bound when no
- * service runs: Linux has 128 KiB for a word, of which a command takes at most three, macOS 1 MiB for all, and JSON writes
- * a control character in six bytes.
- */
+// The process
+export const unavailableRetryAfterSeconds = 1
+/** Without a byte; above `liveHeartbeatMs`. */
+export const connectionIdleSecondsMax = 30
+export const expirySweepMs = 60_000
+/** With `Connection: close` on answers, before the service stops listening. */
+export const drainNoticeMs = 500
+export const drainMsMax = 10_000
+export const drainLookMs = 10
+/** The launcher passes on the same Ctrl-C. */
+export const sameSignalMsMax = 500
+export const launcherLookMs = 250
+
+// The command line and its socket
+/** As JSON. More than a command line holds, so that a long word gets its own refusal. */
 export const operationBytesMax = 8 * 1024 * 1024
-/** Events put into one piece of `log read`: small enough that a page never holds up the readings that come in meanwhile. */
+/** In one piece, so that readings do not wait for it. */
 export const logReadPageEvents = 200
-/** How long a command waits for another process that holds the data folder, and how often it looks. */
 export const heldWaitMsMax = 10_000
 export const heldRetryMs = 100
 export const progressRedrawMs = 200
@@ -486,25 +416,15 @@ export const simulatedDevicesMax = 10_000
 export const simulatedRateMax = 100_000
 export const simulatedPostMsMax = 10_000
 
-// The service's own log lines: past this many bytes waiting for a slow reader they are dropped, readings never.
+// Log lines
 export const logLinesBytesMax = 16 * 1024 * 1024
-/** A terminal's Ctrl-C can reach a process twice, straight and through its launcher: so soon it is one and the same. */
-export const sameSignalMsMax = 500
-/** Before it stops listening, the service answers this long with `Connection: close`, so that clients let go unhurt. */
-export const drainNoticeMs = 500
-/** How often a service that npx started looks whether npx is still there. */
-export const launcherLookMs = 250
-
-// Lines about requests (`http/ingest/refusal-lines.ts`, `http/request-lines.ts`).
-/** At most one such line in this time. */
 export const refusalLineMs = 1_000
-/** Keys, and addresses, that one line names. */
 export const refusalLineNamesMax = 5
-/** Keys, and addresses, that are counted at once. A count is too low by at most a 257th of the refused requests. */
+/** A count is too low by at most a 257th of the requests. */
 export const refusalLineCountersMax = 256
-/** Errors of requests and pages that are written whole in this time. Each has a stack, of a kilobyte or two. */
+/** Whole errors in `errorLineMs`. A stack has 1 to 2 KB. */
 export const errorLinesMax = 10
 export const errorLineMs = 1_000
-/** Lines about refused sign-ins, forms and links in `traceLineMs`, including the line that sums up the rest. */
+/** About refused sign-ins, forms and links in `traceLineMs`, with the sum of the rest. */
 export const traceLinesMax = 10
 export const traceLineMs = 1_000
