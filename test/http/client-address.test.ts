@@ -4,7 +4,7 @@ import { cameFrom, networkOf, siteOf } from '../../src/http/client-address.ts'
 const from = (peer: string | null, headers: Readonly<Record<string, string>>, trusted: readonly string[] = []) =>
   cameFrom(new Headers(headers), peer, trusted)
 
-/** What proxies write for a client, and the client. */
+/** As proxies write it, and the client. */
 const spellings = [
   ['198.51.100.1', '198.51.100.1'],
   ['198.51.100.1:5678', '198.51.100.1'],
@@ -52,7 +52,7 @@ const notAddresses = [
 ]
 
 describe('cameFrom()', () => {
-  test('takes the peer when nothing is forwarded, or its forwarded headers are not trusted', () => {
+  test('takes the peer without forwarded headers, or with untrusted ones', () => {
     expect(from('::ffff:192.0.2.1', {})).toEqual({ address: '192.0.2.1', scheme: null, isForwarded: false })
     expect(from('192.0.2.1', { 'X-Forwarded-For': '198.51.100.1' }, ['192.0.2.2']).address).toBe('192.0.2.1')
     expect(from(null, {}).address).toBe('')
@@ -67,14 +67,14 @@ describe('cameFrom()', () => {
     })
   })
 
-  test('takes the peer when a trusted proxy forwards something that is no address', () => {
+  test('takes the peer when a trusted proxy forwards no valid address', () => {
     for (const text of ['', 'evil', '"x"', 'unknown', ...notAddresses]) {
       expect(from('192.0.2.1', { 'X-Forwarded-For': text }, ['192.0.2.1']).address).toBe('192.0.2.1')
     }
   })
 
   const proxy = '192.0.2.1'
-  test.each(spellings)('reads %s as %s, wherever it stands before trusted proxies', (text, address) => {
+  test.each(spellings)('reads %s as %s at any place before trusted proxies', (text, address) => {
     for (const trustedHop of [null, '192.0.2.2', '192.0.2.2:443', '[2001:db8::ffff]', '[2001:db8::ffff]:443']) {
       for (const forged of ['', '6.6.6.6, ', 'evil:1, ', `${text}, `]) {
         const hops = `${forged}${text}${trustedHop === null ? '' : `,${trustedHop}`}`
@@ -84,11 +84,11 @@ describe('cameFrom()', () => {
     }
   })
 
-  test('trusts no proxy more for a port that is sent with its address', () => {
+  test('does not trust a proxy because of its port', () => {
     expect(from('192.0.2.9', { 'X-Forwarded-For': `198.51.100.1, ${proxy}:80` }, [proxy]).address).toBe('192.0.2.9')
   })
 
-  test('leaves out the zone of a forwarded IPv6 address, which may be any text', () => {
+  test('removes the zone of a forwarded IPv6 address', () => {
     const forwarded = { 'X-Forwarded-For': 'fe80::1%any-text' }
     expect(from('192.0.2.1', forwarded, ['192.0.2.1']).address).toBe('fe80::1')
   })

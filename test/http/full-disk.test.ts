@@ -56,7 +56,7 @@ const post = async (headers: Readonly<Record<string, string>> = {}) =>
 const readyStatus = async (): Promise<number> => (await fetch(`${service.url}/readyz`)).status
 
 describe('while the disk is almost full', () => {
-  test('readings and batches are refused as STORAGE_FULL with Retry-After, and are not stored', async () => {
+  test('readings and batches get STORAGE_FULL, and are not stored', async () => {
     await spaceBecomes(diskReserveBytesDefault - 1)
     for (const answer of [await post(), await answerOf(await service.postBatch([validReading], key))]) {
       expectRefusal(answer, 503, 'STORAGE_FULL')
@@ -65,7 +65,7 @@ describe('while the disk is almost full', () => {
     expect(await log.read(`readings-${keyId}`, { limit: 1 })).toEqual([])
   })
 
-  test('a repeat gets its first answer, and a new idempotency key is refused', async () => {
+  test('only a repeat gets its answer', async () => {
     const first = await post({ 'Idempotency-Key': 'one' })
     await spaceBecomes(0)
     const repeat = await post({ 'Idempotency-Key': 'one' })
@@ -74,7 +74,7 @@ describe('while the disk is almost full', () => {
     expectRefusal(await post({ 'Idempotency-Key': 'two' }), 503, 'STORAGE_FULL')
   })
 
-  test('signing in, suspending, settings and revoking a key that has readings still work', async () => {
+  test('sign-in, settings and changes of keys still work', async () => {
     expect((await post()).status).toBe(200)
     await spaceBecomes(0)
     const admin = await signedIn(service, 'admin')
@@ -85,7 +85,7 @@ describe('while the disk is almost full', () => {
     expectUnauthorized(await post(), 'Invalid API key')
   })
 
-  test('/readyz says no, and every page tells signed-in people why', async () => {
+  test('/readyz says no, and pages say why', async () => {
     const auditor = await signedIn(service, 'auditor')
     await spaceBecomes(0)
     expect(await readyStatus()).toBe(503)
@@ -98,14 +98,14 @@ describe('while the disk is almost full', () => {
   })
 })
 
-test('readings go on by themselves when there is space again', async () => {
+test('readings go on when there is space again', async () => {
   await spaceBecomes(diskReserveBytesDefault - 1)
   expectRefusal(await post(), 503, 'STORAGE_FULL')
   await spaceIsBack()
   expect((await post()).status).toBe(200)
 })
 
-test('a temporary file near the bound makes one reason and one recovery, not many', async () => {
+test('a temporary file causes one reason and one recovery', async () => {
   for (let times = 0; times < 5; times += 1) {
     await spaceBecomes(diskReserveBytesDefault - 1)
     await spaceBecomes(plenty)
@@ -115,7 +115,7 @@ test('a temporary file near the bound makes one reason and one recovery, not man
   expect([await readyStatus(), (await post()).status]).toEqual([200, 200])
 })
 
-test('a disk that never answers is a warning, and readings go on', async () => {
+test('a silent disk is a warning, and readings go on', async () => {
   freeBytes = new Promise(() => {})
   await schedule.advance(diskLookMs + diskAnswerMsMax)
   expect(service.reasons().map(({ kind }) => kind)).toEqual(['space_unknown'])

@@ -75,14 +75,14 @@ describe('two Host headers', () => {
     await draining.stop()
   })
 
-  test('leave one Host header as it was', async () => {
+  test('do not change a single Host header', async () => {
     for (const host of ['127.0.0.1', 'localhost:3000', '[::1]']) {
       expect((await ask(['GET', '/sign-in', ''], [host])).status).toBe(200)
     }
   })
 })
 
-describe('a target with a host of its own', () => {
+describe('a host in the request target', () => {
   test('is ignored: the Host header decides', async () => {
     const ours = await ask(['GET', 'http://evil.example/sign-in', ''], ['127.0.0.1'])
     expect([ours.status, ours.body.includes('evil.example')]).toEqual([200, false])

@@ -1,7 +1,4 @@
-/**
- * Where a request ends. If a proxy and the service see different ends, part of one client's request becomes the next client's
- * request. Bun's parser refuses requests that can be read in two ways. These tests notice if an update changes that.
- */
+/** If a proxy and the service see different ends of a request, its rest becomes the next client's request. Bun refuses it. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { acceptedReadings } from '../support/answers.ts'
 import { rawConnect, rawExchange } from '../support/raw-http.ts'
@@ -28,7 +25,7 @@ const requestOf = (lines: readonly string[], sent: string): string => {
   return `${[...head, ...lines].join('\r\n')}\r\n\r\n${sent}`
 }
 
-/** The statuses of all answers, once the service has closed the connection. A second request comes at once behind the body. */
+/** Statuses of all answers until the connection is closed. A second request follows the body. */
 const statusesOf = async (lines: readonly string[], sent: string): Promise<readonly number[]> => {
   const connection = await rawConnect(service.url)
   await connection.send(`${requestOf(lines, sent)}GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`)
@@ -36,7 +33,7 @@ const statusesOf = async (lines: readonly string[], sent: string): Promise<reado
   return (await connection.answers(2)).map(({ status }) => status)
 }
 
-describe('a request that could end at two places', () => {
+describe('an ambiguous request', () => {
   test.each([
     ['a length and chunks', [`Content-Length: ${body.length}`, 'Transfer-Encoding: chunked'], chunks],
     ['chunks and a length', ['Transfer-Encoding: chunked', `Content-Length: ${body.length}`], chunks],
@@ -56,7 +53,7 @@ describe('a request that could end at two places', () => {
 test.each([
   ['one length', [`Content-Length: ${body.length}`], body],
   ['chunks', ['Transfer-Encoding: chunked'], chunks],
-])('a request that ends at one place is taken: %s', async (_, lines, sent) => {
+])('an unambiguous request is accepted: %s', async (_, lines, sent) => {
   const answers = await rawExchange(service.url, requestOf(lines, sent))
   expect(answers.map(({ status }) => status)).toEqual([200])
 })

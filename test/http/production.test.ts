@@ -1,9 +1,6 @@
 import { expect, test } from 'bun:test'
 
-/**
- * Elysia answers otherwise in production, and knows which it is from the moment it is loaded. So every answer of every route
- * is asked for once more, in a process that runs in production from its start.
- */
+/** Elysia differs in production, from the moment it is loaded. So a process of its own checks each route there. */
 test('every answer is the same in production', async () => {
   const folders = [`${import.meta.dir}/ingest`, `${import.meta.dir}/ops`]
   const child = Bun.spawn([process.execPath, 'test', ...folders], {

@@ -42,7 +42,7 @@ test('a bug that many requests meet writes a bounded number of stacks a second',
   await service.stop()
 })
 
-test('boundErrorLines() passes other lines on, however many', () => {
+test('boundErrorLines() does not bound other lines', () => {
   const told: string[] = []
   const tell = (what: string): void => {
     told.push(what)

@@ -1,7 +1,6 @@
 /**
- * The answer of every route to every method and every kind of person. A new route fails here until it has a row. The columns of
- * a row are a stranger, an auditor and an admin. A device's key opens no page, so a device gets the same answers as a stranger.
- * A method without an entry gets a 405 with `Allow`.
+ * A new route fails here until it has a row. The columns of a row are stranger, auditor and admin. A device gets the answers of
+ * a stranger. A method without an entry gets a 405.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { systemSchedule } from '../../src/actors/schedule.ts'
@@ -20,13 +19,12 @@ type Methods = { readonly GET?: Three; readonly POST?: Three }
 type Row = Methods | 'api' | 'nothing'
 
 const all = (status: number): Three => [status, status, status]
-/** Sends strangers to the sign-in page. */
+/** Strangers go to the sign-in page. */
 const pageForAll: Methods = { GET: [303, 200, 200] }
 const pageForAdmins: Methods = { GET: [303, 403, 200] }
-/** The status says what a form without fields gets from an admin: that the door let it through. */
+/** The status for an admin shows that the form was let through. */
 const formForAdmins = (status: number): Methods => ({ POST: [303, 403, status] })
 const pageWithForm = (status: number): Methods => ({ ...pageForAdmins, ...formForAdmins(status) })
-/** Ends at once for strangers. */
 const stream: Methods = { GET: all(200) }
 const forEveryone: Methods = { GET: all(200) }
 
@@ -50,11 +48,11 @@ const table: Readonly<Record<string, Row>> = {
   '/keys/:keyId': pageForAll,
   '/keys/:keyId/edit': pageWithForm(422),
   '/keys/:keyId/suspend': pageWithForm(303),
-  // An active key has nothing to resume, so both lead back to it.
+  // An active key cannot be resumed.
   '/keys/:keyId/resume': { GET: [303, 403, 303], POST: [303, 403, 303] },
   '/keys/:keyId/revoke': pageWithForm(303),
   '/keys/:keyId/rotate': pageWithForm(422),
-  // An unknown session is over, so ending it is done. The other form misses the own password.
+  // An unknown session is over already. The other form has no password.
   '/account': pageForAll,
   '/account/password': { POST: [303, 422, 422] },
   '/account/sessions': { POST: all(303) },
@@ -62,7 +60,7 @@ const table: Readonly<Record<string, Row>> = {
   '/operators/links': formForAdmins(422),
   '/operators/:email/role': pageWithForm(200),
   '/operators/:email/sessions': pageWithForm(303),
-  // After the others, since it takes the operator away.
+  // Late, since it removes the operator.
   '/operators/:email/remove': pageWithForm(303),
   '/sign-in': { GET: [200, 303, 303], POST: all(401) },
   '/link/:secret': { GET: all(410), POST: all(410) },
@@ -107,7 +105,7 @@ const mountedPaths = (): ReadonlySet<string> => {
   return new Set([...app.routes.routes.map(({ path }) => path), ...Object.keys(app.straight)])
 }
 
-/** With a key of its own, since a form may end it. */
+/** A form may end the key. */
 const filledIn = async (path: string): Promise<string> =>
   path
     .replace(':cellar', testCellar)
@@ -118,28 +116,27 @@ const filledIn = async (path: string): Promise<string> =>
 
 type Asked = { readonly status: number; readonly allow: string | null; readonly location: string | null }
 
-/** No client of ours sends these. `FOO` and `get` are unknown to Bun, too. */
+/** Bun does not know `FOO` and `get`. */
 const rawMethods = ['TRACE', 'CONNECT', 'PURGE', 'FOO', 'get']
 const otherMethods = ['PUT', 'PATCH', 'DELETE', 'OPTIONS', ...rawMethods]
 
-/** Also checks the headers that every answer needs. */
+/** Checks the headers, too. */
 const ask = async (method: string, path: string, headers: Readonly<Record<string, string>>): Promise<Asked> => {
   const answer = rawMethods.includes(method)
     ? await rawAsk(method, path, headers)
     : await fetchHead(method, path, headers)
   const asked = `${method} ${path}`
   expect([asked, answer.get('x-content-type-options')]).toEqual([asked, 'nosniff'])
-  // Assets alone may be kept, and then under the hash of their content.
+  // Only assets may be cached.
   const cache = /^(GET|HEAD) \/assets\//.test(asked) ? 'no-cache' : 'no-store'
   expect([asked, answer.get('cache-control')]).toEqual([asked, cache])
-  // It came over plain http.
   expect([asked, answer.get('strict-transport-security')]).toEqual([asked, null])
   return { status: answer.status, allow: answer.get('allow'), location: answer.get('location') }
 }
 
 type Head = { readonly status: number; get(name: string): string | null }
 
-/** A live stream is left as soon as it begins. */
+/** Leaves a live stream at once. */
 const fetchHead = async (method: string, path: string, headers: Readonly<Record<string, string>>): Promise<Head> => {
   const leave = new AbortController()
   const response = await fetch(service.url + path, { method, headers, redirect: 'manual', signal: leave.signal })

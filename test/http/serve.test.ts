@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import { serve } from '../../src/http/serve.ts'
 import { UnfinishedBodies } from '../../src/http/unfinished-bodies.ts'
 
-test('serve() refuses a port on which a service listens already: two would share its devices between them', async () => {
+test('serve() refuses a port on which another service listens', async () => {
   const app = { routes: new Elysia(), straight: {}, bodies: new UnfinishedBodies() }
   const first = serve(app, { hostname: '127.0.0.1', port: 0 })
   expect(() => serve(app, { hostname: '127.0.0.1', port: Number(first.port) })).toThrow(/in use/)

@@ -9,7 +9,7 @@ const oneYear = 'max-age=31536000'
 
 type Headers = Readonly<Record<string, string>>
 
-/** The head of the answer to a GET, as a browser of that `Host` gets it. */
+/** As a browser of that `Host` gets it. */
 const look = async (service: Service, path: string, headers: Headers) => {
   const connection = await rawConnect(service.url)
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -47,11 +47,11 @@ describe('Strict-Transport-Security over the service’s own TLS', () => {
     '192.168.1.5',
     '[::1]:3000',
     '[2001:db8::1]',
-  ])('is not there for %s', async (host) => {
+  ])('is missing for %s', async (host) => {
     expect(await look(service, '/sign-in', { Host: host })).toEqual({ status: 200, strict: null })
   })
 
-  test('is there for a name that only looks like a loopback name', async () => {
+  test('is there for a false loopback name', async () => {
     for (const host of ['localhost.example', 'notlocalhost', '127.example']) {
       expect([host, await look(service, '/sign-in', { Host: host })]).toEqual([host, { status: 200, strict: oneYear }])
     }
@@ -72,7 +72,7 @@ describe('Strict-Transport-Security behind a proxy', () => {
     expect(await behind(['127.0.0.1'], https)).toEqual({ status: 200, strict: oneYear })
   })
 
-  test('is not there when it says http, or nothing, though PUBLIC_URL is https', async () => {
+  test('is missing when the proxy says http or nothing', async () => {
     expect(await behind(['127.0.0.1'], { ...https, 'X-Forwarded-Proto': 'http' })).toEqual({
       status: 403,
       strict: null,
@@ -80,11 +80,11 @@ describe('Strict-Transport-Security behind a proxy', () => {
     expect(await behind(['127.0.0.1'], {})).toEqual({ status: 403, strict: null })
   })
 
-  test('is not there when somebody else says https', async () => {
+  test('is missing when an untrusted sender says https', async () => {
     expect(await behind(['192.0.2.1'], https)).toEqual({ status: 403, strict: null })
   })
 
-  test('is not there for a host that is not ours', async () => {
+  test('is missing for another host', async () => {
     expect(await behind(['127.0.0.1'], { ...https, Host: 'other.example' })).toEqual({ status: 421, strict: null })
   })
 })
@@ -99,12 +99,12 @@ test('Strict-Transport-Security is never sent over plain http', async () => {
 describe('TLS', () => {
   let service: Service
   beforeAll(async () => {
-    // Only with an RSA certificate are there suites without forward secrecy.
+    // Only RSA certificates allow suites without forward secrecy.
     service = await startService({ tls: selfSigned('rsa') })
   })
   afterAll(() => service.stop())
 
-  /** What was agreed on, or the alert that the server sent. */
+  /** Or the alert of the server. */
   const handshake = (options: ConnectionOptions): Promise<string> =>
     new Promise((resolve) => {
       const { hostname, port } = new URL(service.url)

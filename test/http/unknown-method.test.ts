@@ -26,7 +26,7 @@ const ask = async (text: string): Promise<RawAnswer> => {
 }
 
 describe('a method that Bun does not know', () => {
-  test.each(unknown)('%s gets a 405 that names those that the path takes', async (method) => {
+  test.each(unknown)('%s gets a 405 with the allowed methods', async (method) => {
     for (const [path, allow] of [
       ['/sign-in', 'GET, HEAD, POST'],
       ['/assets/app.css', 'GET, HEAD'],
@@ -44,19 +44,19 @@ describe('a method that Bun does not know', () => {
     ])
   })
 
-  test('gets a 401 under /api/ without a key, and a 404 where nothing is', async () => {
+  test('gets a 401 under /api/, elsewhere a 404', async () => {
     expect((await ask(request('FOO', '/api/v1/ingest'))).status).toBe(401)
     expect((await ask(request('FOO', '/no/such/page'))).status).toBe(404)
     expect((await ask(request('FOO', '//'))).status).toBe(404)
   })
 
-  test('is not taken for a GET: no page is shown, and no session is begun', async () => {
+  test('is no GET: no page and no session', async () => {
     const { body, headers } = await ask(request('FOO', '/sign-in'))
     expect(body).not.toContain('name="password"')
     expect(headers.get('content-length')).not.toBe('0')
   })
 
-  test('leaves the connection to the next request, whatever its body', async () => {
+  test('keeps the connection for the next request', async () => {
     const pipelined = `${request('FOO', '/livez', '', 'hello')}${request('GET', '/livez')}`
     const answers = await rawExchange(service.url, pipelined, 2)
     expect(answers.map(({ status }) => status)).toEqual([405, 200])
@@ -66,7 +66,7 @@ describe('a method that Bun does not know', () => {
     expect(after.map(({ status }) => status)).toEqual([405, 200])
   })
 
-  test('is answered while the service drains, as every other is', async () => {
+  test('is answered while the service drains', async () => {
     const draining = await startWithOperators()
     askToCloseConnections(draining.server, draining.app)
     for (const [method, path, status] of [
@@ -82,7 +82,7 @@ describe('a method that Bun does not know', () => {
   })
 })
 
-describe('a GET of a path of any shape reaches its route', () => {
+describe('a GET of any path reaches its route', () => {
   test.each([
     ['/', 303],
     ['/?a=1', 303],

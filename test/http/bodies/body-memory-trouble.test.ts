@@ -3,7 +3,7 @@ import { BodyMemoryTrouble } from '../../../src/http/body-memory-trouble.ts'
 import { bodyHoldersToldMax, bodyHolderToldBytesMin, overloadedLooksMin, troubleLookMs } from '../../../src/limits.ts'
 import { drivenSchedule } from '../../support/driven-schedule.ts'
 
-/** The cause that is told when these bytes are reserved by one key each. */
+/** The cause when each key reserves these bytes. */
 const causeOf = async (held: readonly number[]): Promise<string | undefined> => {
   const schedule = drivenSchedule()
   const holders = new Map(held.map((bytes, key) => [`key-${key}`, { bytes }]))
@@ -15,7 +15,7 @@ const causeOf = async (held: readonly number[]): Promise<string | undefined> => 
   return refused.troubles()[0]?.why
 }
 
-test('BodyMemoryTrouble names keys with 1 MiB or more, and none with a byte less', async () => {
+test('BodyMemoryTrouble names keys with at least 1 MiB', async () => {
   expect(await causeOf([bodyHolderToldBytesMin - 1, bodyHolderToldBytesMin])).toBe(
     'unfinished bodies have reserved 64 MiB; the keys with the most are key-1 (1 MiB)',
   )
@@ -24,7 +24,7 @@ test('BodyMemoryTrouble names keys with 1 MiB or more, and none with a byte less
   )
 })
 
-test('BodyMemoryTrouble names the five keys with the most, and no sixth', async () => {
+test('BodyMemoryTrouble names the five keys with the most', async () => {
   const held = Array.from({ length: bodyHoldersToldMax + 1 }, (_, key) => (key + 1) * bodyHolderToldBytesMin)
   const cause = await causeOf(held)
   expect(cause).toContain('are key-5 (6 MiB), key-4 (5 MiB), key-3 (4 MiB), key-2 (3 MiB), key-1 (2 MiB)')

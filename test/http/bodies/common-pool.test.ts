@@ -47,7 +47,7 @@ type Leaked = { readonly key: string; readonly keyId: string }
 
 type Bodies = { readonly path: string; readonly leaked: string; readonly count: number }
 
-/** So many bodies of one key, each of which begins, reserves the most that it may be, and never ends. */
+/** Bodies that reserve the most and never end. */
 const stall = async ({ path, leaked, count }: Bodies): Promise<void> => {
   const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-Key: ${leaked}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`
   const stalled = service.bodies.count + count
@@ -60,7 +60,7 @@ const stall = async ({ path, leaked, count }: Bodies): Promise<void> => {
   await until(() => service.bodies.count === stalled)
 }
 
-/** As many keys as it takes stall all batches that there is room for. Returns these keys. */
+/** Returns the keys that fill the room for batches. */
 const stallBatches = async (): Promise<readonly Leaked[]> => {
   const keys: Leaked[] = []
   for (let left = deviceLargeBodiesBytesMax; left > 0; left -= keyBodiesBytesMax) {
@@ -72,7 +72,7 @@ const stallBatches = async (): Promise<readonly Leaked[]> => {
   return keys
 }
 
-/** And beside them single readings, until nothing is left. */
+/** And the rest with single readings. */
 const stallReadings = async (): Promise<void> => {
   const { key: leaked } = await service.createKey()
   const count = (deviceBodiesBytesMax - deviceLargeBodiesBytesMax) / readingBodyBytesMax
@@ -86,7 +86,7 @@ const postReading = async () => answerOf(await service.post(validReading, key))
 const kinds = (): readonly string[] => service.reasons().map(({ kind }) => kind)
 const readyStatus = async (): Promise<number> => (await fetch(`${service.url}/readyz`)).status
 
-/** Each second of so many, one is refused. */
+/** One refusal in each second. */
 const refusedFor = async (looks: number, refuse: () => Promise<unknown>): Promise<void> => {
   for (let look = 0; look < looks; look += 1) {
     await refuse()
@@ -94,8 +94,8 @@ const refusedFor = async (looks: number, refuse: () => Promise<unknown>): Promis
   }
 }
 
-describe('stalled batches of four leaked keys', () => {
-  test('leave room for single readings and small batches of another key', async () => {
+describe('stalled batches of four keys', () => {
+  test('leave room for single readings and small batches', async () => {
     await stallBatches()
     expect(service.bodies.reservedBytes('devices')).toBe(deviceLargeBodiesBytesMax)
     expectRefusal(await postBatch(), 503, 'OVERLOADED')
@@ -107,7 +107,7 @@ describe('stalled batches of four leaked keys', () => {
     expect((await postBatch()).status).toBe(200)
   })
 
-  test('are a warning after 5 s, until 5 s after the last refusal', async () => {
+  test('are a warning after 5 s', async () => {
     const auditor = await signedIn(service, 'auditor')
     const [first] = await stallBatches()
     await refusedFor(overloadedLooksMin - 1, postBatch)
@@ -128,7 +128,7 @@ describe('stalled batches of four leaked keys', () => {
     expect(lines.slice(1)).toEqual([['info', `It is over: ${what}`, 'batches']])
   })
 
-  test('are no reason while a key is refused for its own share alone', async () => {
+  test('are no warning for one key alone', async () => {
     const [leaked] = await stallBatches()
     await refusedFor(2 * overloadedLooksMin, async () => {
       expectRefusal(await answerOf(await service.postBatch(aLargeBatch, leaked?.key ?? '')), 503, 'OVERLOADED')

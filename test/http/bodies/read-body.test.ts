@@ -35,7 +35,7 @@ type Sender = {
   fail(thrown: unknown): void
 }
 
-/** A request whose body comes when the test says so. */
+/** The test sends its body. */
 const sender = (declared: number | null): Sender => {
   let controller: ReadableStreamDefaultController<Uint8Array> | null = null
   const body = new ReadableStream<Uint8Array>({
@@ -75,7 +75,7 @@ const beat = (): Promise<void> => schedule.advance(bodyHeartbeatMs)
 const beats = async (count: number): Promise<void> => {
   for (let passed = 0; passed < count; passed += 1) await beat()
 }
-/** At this many heartbeats a body has had its first 30 s, and nothing is due yet. */
+/** The first 30 s. */
 const graceBeats = 1 + bodyGraceMs / bodyHeartbeatMs
 const dueBytesPerBeat = (bodyHeartbeatMs / 1_000) * bodyBytesPerSecondMin
 
@@ -95,7 +95,7 @@ describe('UnfinishedBodies reserves', () => {
   ]
   const half = readingBodyBytesMax / 2
 
-  test.each(bounds)('at most $each bytes for one of the $pool, and not a byte more', ({ pool, each }) => {
+  test.each(bounds)('at most $each bytes for one of the $pool', ({ pool, each }) => {
     const as = { pool, holder: 'one' }
     expect(fill(as, each - half, 1)).toBe(1)
     expect(fill(as, half + 1, 1)).toBe(0)
@@ -104,7 +104,7 @@ describe('UnfinishedBodies reserves', () => {
     expect(bodies.reservedBytes(pool)).toBe(each)
   })
 
-  test.each(bounds)('at most $all bytes for all $pool, and not a byte more', ({ pool, each, all }) => {
+  test.each(bounds)('at most $all bytes for all $pool', ({ pool, each, all }) => {
     for (let holder = 1; holder < all / each; holder += 1) {
       expect(fill({ pool, holder: `${holder}` }, half, each / half)).toBe(each / half)
     }
@@ -115,7 +115,7 @@ describe('UnfinishedBodies reserves', () => {
     expect(bodies.reservedBytes(pool)).toBe(all)
   })
 
-  test('at most 56 MiB for bodies larger than a reading, and the rest for readings', () => {
+  test('at most 56 MiB for bodies larger than a reading', () => {
     for (let held = batchBodyBytesMax; held < deviceLargeBodiesBytesMax; held += batchBodyBytesMax) {
       expect(fill({ pool: 'devices', holder: `${held}` }, batchBodyBytesMax, 1)).toBe(1)
     }
@@ -128,7 +128,7 @@ describe('UnfinishedBodies reserves', () => {
     expect(bodies.reservedBytes('devices')).toBe(deviceBodiesBytesMax)
   })
 
-  test('room for large bodies again when some have ended', () => {
+  test('room for large bodies again when some end', () => {
     const begun = Array.from({ length: deviceLargeBodiesBytesMax / batchBodyBytesMax }, (_, holder) =>
       bodies.begin(sender(null).request, { pool: 'devices', holder: `${holder}` }, batchBodyBytesMax),
     )
@@ -139,13 +139,13 @@ describe('UnfinishedBodies reserves', () => {
     expect(fill({ pool: 'devices', holder: 'another' }, batchBodyBytesMax, 2)).toBe(1)
   })
 
-  test('1 KiB for the shortest body, so their number is bounded too', () => {
+  test('at least 1 KiB for a body', () => {
     const countMax = keyBodiesBytesMax / bodyReservedBytesMin
     expect(fill({ pool: 'devices', holder: 'one' }, 0, countMax)).toBe(countMax)
     expect(fill({ pool: 'devices', holder: 'one' }, 0, 1)).toBe(0)
   })
 
-  test('nothing for bodies that end, in whatever order, and keeps the others', async () => {
+  test('nothing for ended bodies, in any order', async () => {
     const renewed: Request[] = []
     bodies.servedBy({ timeout: (request) => renewed.push(request) })
     const begun = Array.from({ length: 4 }, (_, holder) =>
@@ -166,7 +166,7 @@ describe('UnfinishedBodies reserves', () => {
     }
   })
 
-  test('nothing for a holder without a body, who is forgotten with the next heartbeat', async () => {
+  test('nothing for a holder without a body after a heartbeat', async () => {
     const body = bodies.begin(sender(null).request, { pool: 'devices', holder: 'key-1' }, 1)
     if (body === null) throw new Error('not reserved')
     bodies.end(body)
@@ -187,7 +187,7 @@ describe('UnfinishedBodies reserves', () => {
 })
 
 describe('readBody() ends the reservation', () => {
-  test('when a body is whole, in one piece or as a stream', async () => {
+  test('when a body is whole', async () => {
     for (const bytes of [bodyInOnePieceBytesMax, bodyInOnePieceBytesMax + 1]) {
       const from = sender(bytes)
       const read = reading(from)
@@ -201,7 +201,7 @@ describe('readBody() ends the reservation', () => {
     }
   })
 
-  test('when a body of unknown length is whole, or one byte over the bound', async () => {
+  test('when a body of unknown length is whole or too long', async () => {
     for (const [bytes, state] of [
       [1_000, 1_000],
       [1_001, 'too_large'],
@@ -227,7 +227,7 @@ describe('readBody() ends the reservation', () => {
     }
   })
 
-  test('when a bug breaks the reading, which is thrown on', async () => {
+  test('when a bug is thrown, and rethrows it', async () => {
     for (const declared of [100, bodyInOnePieceBytesMax + 1, null]) {
       const from = sender(declared)
       const read = readBody(bodies, from.request, device())
@@ -237,7 +237,7 @@ describe('readBody() ends the reservation', () => {
     }
   })
 
-  test('and reserves nothing for what is declared too large, or has no body', async () => {
+  test('and reserves nothing for empty or too large bodies', async () => {
     const tooLarge = reading(sender(batchBodyBytesMax + 1))
     expectNothingHeld()
     await schedule.quiet()
@@ -257,14 +257,14 @@ describe('readBody() gives up', () => {
     await beat()
     expect(read.state).toBe('too_slow')
     expectNothingHeld()
-    // What comes later, or fails later, changes nothing.
+    // Later bytes change nothing.
     from.fail(new DOMException('gone', 'AbortError'))
     await schedule.quiet()
     expect(read.state).toBe('too_slow')
     expectNothingHeld()
   })
 
-  test('a stream one byte behind 1 KiB a second, and not one in time', async () => {
+  test('a stream one byte slower than 1 KiB a second', async () => {
     const behind = sender(batchBodyBytesMax)
     const inTime = sender(batchBodyBytesMax)
     const reads = [reading(behind), reading(inTime)]
@@ -301,7 +301,7 @@ describe('readBody() gives up', () => {
 })
 
 describe('UnfinishedBodies keeps connections open', () => {
-  test('by renewing the timer of each unfinished body with each heartbeat', async () => {
+  test('by renewing their timers with each heartbeat', async () => {
     const renewed: (readonly [Request, number])[] = []
     bodies.servedBy({ timeout: (request, seconds) => renewed.push([request, seconds]) })
     const from = sender(2_000)

@@ -32,9 +32,9 @@ afterEach(async () => {
 
 const readingPath = '/api/v1/ingest'
 const batchPath = '/api/v1/ingest/batch'
-/** Of a body that is read as a stream though it declares its length. */
+/** Read as a stream. */
 const largeBytes = bodyInOnePieceBytesMax + 20_000
-/** Of a reading that is not too short to reserve anything. */
+/** Long enough to reserve memory. */
 const longBytes = bodyReservedBytesMin + 1
 const chunked = 'Transfer-Encoding: chunked'
 const declared = (bytes: number): string => `Content-Length: ${bytes}`
@@ -42,7 +42,7 @@ const declared = (bytes: number): string => `Content-Length: ${bytes}`
 const head = (path: string, line: string, withKey = key): string =>
   `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-Key: ${withKey}\r\nContent-Type: application/json\r\n${line}\r\n\r\n`
 
-/** Sends no more than this, on a connection of its own. */
+/** Sends no more than this. */
 const stall = async (text: string): Promise<RawConnection> => {
   const connection = await rawConnect(service.url)
   connections.push(connection)
@@ -62,14 +62,14 @@ const expectOverloaded = (answer: RawAnswer): void => {
 const reserved = (pool: BodyPool = 'devices'): number => service.bodies.reservedBytes(pool)
 const untilInFlight = (count: number): Promise<void> => until(() => service.bodies.count === count)
 
-/** Whatever was sent before has been read once this is answered: it comes after it on the same event loop. */
+/** When this is answered, the same event loop has read all earlier bytes. */
 const untilRead = async (): Promise<void> => {
   await (await fetch(`${service.url}/livez`)).text()
   await schedule.quiet()
 }
 
 describe('200 stalled batches of one key', () => {
-  test('are bounded to 16 MiB, and another key’s reading is answered', async () => {
+  test('are bounded to 16 MiB, and spare other keys', async () => {
     const other = (await service.createKey()).key
     let refusals = 0
     const stalled = await stallMany(200, head(batchPath, declared(batchBodyBytesMax)))
@@ -86,7 +86,6 @@ describe('200 stalled batches of one key', () => {
     expect((await service.post(validReading, other)).status).toBe(200)
     const json = JSON.stringify(validReading)
     expectRefusal(await answerOf(await service.post(json.padEnd(longBytes), key)), 503, 'OVERLOADED')
-    // A short body takes no more than its connection.
     expect((await service.post(json.padEnd(bodyReservedBytesMin), key)).status).toBe(200)
 
     for (const connection of stalled) connection.drop()
@@ -95,7 +94,7 @@ describe('200 stalled batches of one key', () => {
     expect((await service.post(validReading, key)).status).toBe(200)
   })
 
-  test('that declare no length reserve the most that they may be', async () => {
+  test('without a declared length reserve the largest size', async () => {
     const held = keyBodiesBytesMax / batchBodyBytesMax
     await stallMany(held, `${head(batchPath, chunked)}1\r\n{\r\n`)
     await untilInFlight(held)
@@ -105,7 +104,7 @@ describe('200 stalled batches of one key', () => {
   })
 })
 
-describe('the reservation is back at 0', () => {
+describe('the reservation is 0', () => {
   const json = JSON.stringify(validReading)
   const cases: readonly { readonly what: string; readonly text: () => string; readonly status: number }[] = [
     { what: 'a short reading', text: () => head(readingPath, declared(json.length)) + json, status: 200 },
@@ -164,7 +163,7 @@ describe('the reservation is back at 0', () => {
     await broken.stop()
   })
 
-  test('after clients that go away in the middle', async () => {
+  test('after clients disconnect', async () => {
     for (const text of [
       `${head(readingPath, declared(longBytes))}{`,
       `${head(batchPath, declared(largeBytes))}{`,
@@ -180,7 +179,7 @@ describe('the reservation is back at 0', () => {
 })
 
 describe('a request without a valid key', () => {
-  test('reserves nothing for what it declares, and is answered 401 before its body', async () => {
+  test('reserves nothing, and gets 401 before its body', async () => {
     for (const line of [declared(batchBodyBytesMax), declared(99_999_999_999), chunked]) {
       const connection = await stall(head(batchPath, line, `${key}x`))
       expect((await onlyAnswer(connection)).status).toBe(401)
@@ -188,7 +187,7 @@ describe('a request without a valid key', () => {
     }
   })
 
-  test('reserves nothing while its body goes on coming', async () => {
+  test('reserves nothing while its body arrives', async () => {
     const connection = await stall(head(batchPath, declared(batchBodyBytesMax), `${key}x`))
     await onlyAnswer(connection)
     await connection.send(' '.repeat(batchBodyBytesMax / 2))
@@ -198,14 +197,14 @@ describe('a request without a valid key', () => {
 })
 
 describe('a slow body', () => {
-  /** The heartbeats of the first 30 s, after the one that may come at once. */
+  /** The first 30 s, after the one that may come at once. */
   const graceMs = bodyGraceMs + bodyHeartbeatMs
 
   test.each([
     ['a reading', readingPath, declared(longBytes), '{'],
     ['a large batch', batchPath, declared(largeBytes), '{'],
     ['a batch in chunks', batchPath, chunked, '1\r\n{\r\n'],
-  ])('that stalls, %s, is answered 408 and its connection closed', async (_, path, line, part) => {
+  ])('that stalls, %s, gets 408 and a closed connection', async (_, path, line, part) => {
     const connection = await stall(head(path, line) + part)
     await untilInFlight(1)
     await schedule.advance(graceMs)
@@ -226,7 +225,7 @@ describe('a slow body', () => {
     expect(service.lines.filter(({ level }) => level === 'error')).toEqual([])
   })
 
-  test('of a repeat is answered 408 and its connection closed, although the window is full', async () => {
+  test('of a repeat gets 408, although the window is full', async () => {
     const limited = await service.createKey({ limit: { readings: 1, windowMs: 60_000 } })
     const first = await service.post(validReading, limited.key, { 'Idempotency-Key': 'first' })
     expect(first.status).toBe(200)
@@ -239,7 +238,7 @@ describe('a slow body', () => {
     expect([answer.status, answer.headers.get('connection')]).toEqual([408, 'close'])
   })
 
-  test('at 1 KiB a second is taken to its end', async () => {
+  test('at 1 KiB a second is read to its end', async () => {
     const body = JSON.stringify({ readings: [validReading] }).padEnd(largeBytes)
     const connection = await stall(head(batchPath, declared(body.length)))
     await untilInFlight(1)
@@ -256,7 +255,7 @@ describe('a slow body', () => {
     expect(reserved()).toBe(0)
   })
 
-  test('has its connection’s idle timer renewed by the server that it came to', async () => {
+  test('gets its idle timer renewed by its own server', async () => {
     const renewed: number[] = []
     const server = service.server
     const { timeout } = server

@@ -33,7 +33,7 @@ afterEach(async () => {
 
 type Form = { readonly address?: string; readonly person?: Visitor; readonly line?: string }
 
-/** The head of a form of the largest size, and nothing of the form. */
+/** Only the head of the largest form. */
 const stall = async ({ address, person, line }: Form = {}): Promise<RawConnection> => {
   const cookies = [...(person?.cookies ?? [])].map(([name, value]) => `${name}=${value}`).join('; ')
   const head = [
@@ -60,7 +60,7 @@ const expectTooMany = (answer: RawAnswer): void => {
 
 const untilInFlight = (count: number): Promise<void> => until(() => service.bodies.count === count)
 
-/** Fills the share of an address, and waits until it is reserved. */
+/** Fills the share of an address. */
 const fillAddress = async (address: string): Promise<void> => {
   const forms = visitorAddressFormsBytesMax / visitorFormBodyBytesMax
   const count = service.bodies.count + forms
@@ -77,7 +77,7 @@ const trySignIn = async (address: string): Promise<number> => {
   return seen.status
 }
 
-describe('stalled forms of people who are not signed in', () => {
+describe('stalled forms of visitors', () => {
   test('are bounded for each address, and another address is answered', async () => {
     await fillAddress('192.0.2.1')
     expect(service.bodies.reservedBytes('visitors')).toBe(visitorAddressFormsBytesMax)
@@ -86,13 +86,13 @@ describe('stalled forms of people who are not signed in', () => {
     expect(await trySignIn('192.0.2.2')).toBe(401)
   })
 
-  test('are bounded for each IPv6 network, whichever of its addresses they come from', async () => {
+  test('are bounded for each IPv6 /64 network', async () => {
     await fillAddress('2001:db8:0:1::1')
     expectTooMany(await onlyAnswer(await stall({ address: '2001:db8:0:1:ffff::2' })))
     expect(await trySignIn('2001:db8:0:2::1')).toBe(401)
   })
 
-  test('share 4 MiB, and leave people who are signed in alone', async () => {
+  test('share 4 MiB, and leave signed-in people room', async () => {
     const ada = await signedIn(service, 'admin')
     for (let host = 0; host < visitorsFormsBytesMax / visitorAddressFormsBytesMax; host += 1) {
       await fillAddress(`192.0.2.${host}`)
@@ -106,13 +106,13 @@ describe('stalled forms of people who are not signed in', () => {
     expect(await trySignIn('198.51.100.1')).toBe(401)
   })
 
-  test('reserve the largest form when they declare no length', async () => {
+  test('reserve the largest form without a declared length', async () => {
     await stall({ line: 'Transfer-Encoding: chunked' })
     await untilInFlight(1)
     expect(service.bodies.reservedBytes('visitors')).toBe(visitorFormBodyBytesMax)
   })
 
-  test('leave room to sign in beside 64 of the old bound from 32 addresses', async () => {
+  test('leave room to sign in beside 64 forms from 32 addresses', async () => {
     const line = `Content-Length: ${formBodyBytesMax}`
     const stalled = Array.from({ length: 64 }, (_, form) => stall({ address: `192.0.2.${form % 32}`, line }))
     for (const connection of await Promise.all(stalled)) expect((await onlyAnswer(connection)).status).toBe(413)
@@ -121,8 +121,8 @@ describe('stalled forms of people who are not signed in', () => {
   })
 })
 
-describe('stalled forms of people who are signed in', () => {
-  test('are bounded for each of them, and another person is answered', async () => {
+describe('stalled forms of signed-in people', () => {
+  test('are bounded, and spare other people', async () => {
     const ada = await signedIn(service, 'admin')
     const bob = await signedIn(service, 'auditor')
     const held = operatorFormsBytesMax / formBodyBytesMax
@@ -140,7 +140,7 @@ describe('a slow form', () => {
   /** When the last byte of the largest form is due. */
   const dueMs = (formBytes: number): number => bodyGraceMs + (formBytes / bodyBytesPerSecondMin) * 1_000
 
-  test('is answered with a page and 408, and its connection closed', async () => {
+  test('gets a page with 408, and a closed connection', async () => {
     const ada = await signedIn(service, 'admin')
     for (const [from, formBytes] of [
       [{}, visitorFormBodyBytesMax],

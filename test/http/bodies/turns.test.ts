@@ -17,7 +17,6 @@ const packed = new Uint8Array(gzipSync(batch))
 const gzip = { 'Content-Encoding': 'gzip' }
 const count = 24
 
-/** Posts so many at once; resolves when all are stored. */
 const postMany = async (
   body: string | Uint8Array<ArrayBuffer>,
   headers: Record<string, string> = {},
@@ -28,17 +27,17 @@ const postMany = async (
 
 const parsed = (): number => service.work.bodiesParsed
 
-describe('a batch that may be large', () => {
-  test('is judged in a turn of the event loop of its own when it is packed', async () => {
+describe('a large batch', () => {
+  test('has its own event loop turn if it is packed', async () => {
     expect(await mostInOneTurn(parsed, postMany(packed, gzip))).toBeLessThanOrEqual(2)
   })
 
-  test('is judged in a turn of its own when it is one byte over what is read in one piece', async () => {
+  test('has its own turn if it is one byte over 128 KiB', async () => {
     const body = batch.padEnd(bodyInOnePieceBytesMax + 1)
     expect(await mostInOneTurn(parsed, postMany(body))).toBeLessThanOrEqual(2)
   })
 
-  test('keeps its reservation until its turn, and has none afterwards', async () => {
+  test('keeps its reservation until its turn', async () => {
     let most = 0
     const watched = (): number => {
       most = Math.max(most, service.bodies.count)

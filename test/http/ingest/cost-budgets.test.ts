@@ -5,7 +5,7 @@ const limit = { readings: 6_000, windowMs: 60_000 }
 const empty = { kind: 'rate_limited', window: 'cost' }
 
 describe('CostBudgets', () => {
-  test('lets a key spend a minute of 100 requests a second, and refuses the next', () => {
+  test('allow 100 requests a second, saved for a minute', () => {
     const budgets = new CostBudgets()
     for (let spent = 0; spent < 6_000; spent += 1) {
       expect(budgets.refusal('a', limit, 0)).toBeNull()
@@ -17,7 +17,7 @@ describe('CostBudgets', () => {
     expect(budgets.refusal('b', limit, 0)).toBeNull()
   })
 
-  test('lets a key spend a minute of 64,000 bytes a second, and no more', () => {
+  test('allow 64,000 bytes a second, saved for a minute', () => {
     const budgets = new CostBudgets()
     budgets.charge('a', limit, 0, { requests: 1, bytes: 3_839_999 })
     expect(budgets.refusal('a', limit, 0)).toBeNull()
@@ -26,14 +26,14 @@ describe('CostBudgets', () => {
     expect(budgets.refusal('a', limit, 1_000)).toBeNull()
   })
 
-  test('charges an empty budget no further requests, so that it is not empty for long', () => {
+  test('do not charge requests to an empty budget', () => {
     const budgets = new CostBudgets()
     for (const requests of [6_000, 100_000]) budgets.charge('a', limit, 0, { requests, bytes: 0 })
     expect(budgets.refusal('a', limit, 0)).toMatchObject(empty)
     expect(budgets.refusal('a', limit, 11)).toBeNull()
   })
 
-  test('saves nothing beyond a minute', () => {
+  test('save at most a minute', () => {
     const budgets = new CostBudgets()
     budgets.charge('a', limit, 0, { requests: 1, bytes: 0 })
     budgets.charge('a', limit, 3_600_000, { requests: 6_000, bytes: 0 })
@@ -46,13 +46,13 @@ describe('CostBudgets', () => {
     [{ readings: 60_600, windowMs: 60_000 }, 101],
     [{ readings: 100_000, windowMs: 1_000 }, 10_000],
     [{ readings: 10_000_000, windowMs: 1_000 }, 10_000],
-  ])('of %j are a tenth of its readings a second, from 100 to 10,000: %d', (of, requests) => {
+  ])('allow %j a tenth of its readings, from 100 to 10,000: %d', (of, requests) => {
     const budgets = new CostBudgets()
     budgets.charge('a', of, 0, { requests: requests * 60, bytes: 0 })
     expect(budgets.refusal('a', of, 0)).toMatchObject({ allowed: { requests, bytes: requests * 640 } })
   })
 
-  test('forget the key that was charged longest ago, one past their bound', () => {
+  test('forget the key charged longest ago, one past the bound', () => {
     const budgets = new CostBudgets(2)
     for (const keyId of ['a', 'b', 'a', 'c']) budgets.charge(keyId, limit, 0, { requests: 6_000, bytes: 0 })
     expect(budgets.refusal('a', limit, 0)).toMatchObject(empty)
@@ -60,7 +60,7 @@ describe('CostBudgets', () => {
     expect(budgets.refusal('c', limit, 0)).toMatchObject(empty)
   })
 
-  test('refills from the new time on after the clock was set back', () => {
+  test('refill from the new time after the clock was set back', () => {
     const budgets = new CostBudgets()
     budgets.charge('a', limit, 3_600_000, { requests: 6_000, bytes: 0 })
     expect(budgets.refusal('a', limit, 0)).toMatchObject(empty)

@@ -25,15 +25,14 @@ const post = async (body: unknown, headers: Record<string, string> = {}) =>
 const postBatch = async (readings: readonly unknown[] | string, headers: Record<string, string> = {}) =>
   answerOf(await service.postBatch(readings, key, headers))
 
-/** A megabyte that is no JSON. */
 const megabyte = 'x'.repeat(1_000_000)
 
-/** Spends what the key may: 3,840,000 bytes at the default limit. */
+/** Spends 3,840,000 bytes. */
 const emptyBudget = async (): Promise<void> => {
   for (let sent = 0; sent < 4; sent += 1) expectRefusal(await postBatch(megabyte), 400, 'MALFORMED_JSON')
 }
 
-/** How many requests on unknown paths, a hundred at once, are answered 404 before the budget is empty. */
+/** The number of 404s before the budget is empty. */
 const requestsLeft = async (asked = service): Promise<number> => {
   for (let left = 0; ; left += 100) {
     const answers = await Promise.all(Array.from({ length: 100 }, () => unknownPath(asked)))
@@ -46,11 +45,11 @@ const unknownPath = async (asked = service): Promise<Answer> =>
   answerOf(await fetch(`${asked.url}/api/v1/readings`, { method: 'POST', headers: { 'X-API-Key': key } }))
 
 describe('requests that store nothing', () => {
-  test('get a 429 before their body is read once the bytes are spent', async () => {
+  test('get a 429 before their body when the bytes are spent', async () => {
     await emptyBudget()
     const before = { ...service.work }
     const refused = await postBatch(megabyte)
-    // 160,000 bytes too many, and one to begin with, at 64,000 a second.
+    // 160,000 bytes too many, at 64,000 a second.
     expect(refused.header('Retry-After')).toBe('3')
     expect(expectRefusal(refused, 429, code)).toBe(
       'X-API-Key allows at most 100 requests and 64000 bytes a second that store nothing: correct the requests that are refused, and send again after 3 seconds.',
@@ -79,7 +78,7 @@ describe('requests that store nothing', () => {
     expectAccepted(await answerOf(await service.post(validReading, other.key)))
   })
 
-  test('are refused while their body is on its way, before it is unpacked', async () => {
+  test('are refused before their body is unpacked', async () => {
     let release = (): void => {}
     const held = new ReadableStream({
       start: (controller) => {
@@ -99,7 +98,7 @@ describe('requests that store nothing', () => {
     expect(service.work).toEqual(before)
   })
 
-  test('cost one request each as 429 of a full window, and nothing as 401', async () => {
+  test('cost one request as 429, and nothing as 401', async () => {
     await service.core.keys.setLimit(keyId, { readings: 1, windowMs: 60_000 }, testAsker)
     expectAccepted(await post(validReading))
     for (let sent = 0; sent < 10; sent += 1) expectRefusal(await post(validReading), 429, code)
@@ -109,14 +108,14 @@ describe('requests that store nothing', () => {
     expect(await requestsLeft()).toBe(5_990)
   })
 
-  test('cost one request for each hundred refused items of a batch, begun or whole', async () => {
+  test('cost one request for each 100 refused readings, rounded up', async () => {
     expectBatch(await postBatch([validReading, ...Array(100).fill(7)]), 207)
     expectBatch(await postBatch([validReading, ...Array(101).fill(7)]), 207)
     expectBatch(await postBatch(Array(999).fill(7)), 400)
     expect(await requestsLeft()).toBe(6_000 - 1 - 2 - 10)
   })
 
-  test('cost one request as a repeat, with the bytes of its body', async () => {
+  test('cost a repeat one request and its body', async () => {
     const headers = { 'Idempotency-Key': 'again' }
     const body = JSON.stringify({ readings: [validReading] }).padEnd(1_000_000)
     expectBatch(await postBatch(body, headers), 200)
@@ -124,11 +123,11 @@ describe('requests that store nothing', () => {
       const repeat = await postBatch(body, headers)
       expect([repeat.status, repeat.header('Idempotent-Replayed')]).toEqual([200, 'true'])
     }
-    // What the first one had beside its reading is charged too.
+    // The rest of the first body is charged, too.
     expectRefusal(await postBatch(body, headers), 429, code)
   })
 
-  test('are in a stored batch the bytes that its readings do not account for', async () => {
+  test('cost a stored batch the bytes besides its readings', async () => {
     const body = (bytes: number) => JSON.stringify({ readings: [validReading, validReading] }).padEnd(bytes)
     for (let sent = 0; sent < 3; sent += 1) expectBatch(await postBatch(body(1_004_096)), 200)
     expectBatch(await postBatch(body(844_095)), 200)
@@ -136,7 +135,7 @@ describe('requests that store nothing', () => {
     expectRefusal(await postBatch(body(4_096)), 429, code)
   })
 
-  test('cost nothing where the store is at fault', async () => {
+  test('cost nothing when the store fails', async () => {
     const other = await startService({
       wrapCore: (core) => ({
         ...core,
@@ -153,8 +152,8 @@ describe('requests that store nothing', () => {
   })
 })
 
-describe('requests with an Idempotency-Key that are refused', () => {
-  test('are charged before the actor answers: of ten at once four are parsed', async () => {
+describe('refused requests with an Idempotency-Key', () => {
+  test('are charged before the actor answers', async () => {
     const answered = Promise.withResolvers<void>()
     const other = await startService({
       wrapCore: (core) => ({
@@ -184,7 +183,7 @@ describe('requests with an Idempotency-Key that are refused', () => {
 })
 
 describe('a full disk and an Idempotency-Key', () => {
-  test('charge a repeat with the bytes of its body, and an unknown one nothing', async () => {
+  test('charge a repeat only', async () => {
     let isFull = false
     const other = await startService({
       wrapCore: (core) => ({ ...core, log: Object.create(core.log, { refusesReadings: { get: () => isFull } }) }),
@@ -204,8 +203,8 @@ describe('a full disk and an Idempotency-Key', () => {
   })
 })
 
-describe('a fleet behind one key, at a fifth of its limit', () => {
-  test('loses no good reading when 5% of its devices send bad ones', async () => {
+describe('a fleet with one key', () => {
+  test('loses no valid reading to 5% of bad ones', async () => {
     for (let second = 0; second < 120; second += 1) {
       const sent = Array.from({ length: 20 }, (_, device) =>
         post(device === 7 ? { ...validReading, value: 'x' } : validReading),
@@ -226,13 +225,13 @@ describe('a full window and an Idempotency-Key', () => {
     expectAccepted(await post(validReading, keyed('first')))
   })
 
-  test('answer 429 before the body is read if nothing is known of that Idempotency-Key', async () => {
+  test('answer 429 to other requests before the body', async () => {
     const before = { ...service.work }
     for (const name of ['second', 'third']) expectRefusal(await post(validReading, keyed(name)), 429, code)
     expect(service.work).toEqual(before)
   })
 
-  test('answer 429 before the body of a repeat is read when the cost budget is empty', async () => {
+  test('answer 429 if the budget is empty', async () => {
     for (let sent = 0; sent < 4; sent += 1) {
       await postBatch(megabyte)
       await postBatch(megabyte, keyed('first'))
@@ -242,7 +241,7 @@ describe('a full window and an Idempotency-Key', () => {
     expect(service.work).toEqual(before)
   })
 
-  test('answer a repeat as the first time', async () => {
+  test('answer a repeat like the first request', async () => {
     const repeat = await post(validReading, keyed('first'))
     expectAccepted(repeat)
     expect(repeat.header('Idempotent-Replayed')).toBe('true')

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { FrequentNames } from '../../../src/http/ingest/frequent-names.ts'
 
 describe('FrequentNames', () => {
-  test('counts exactly while the names fit, and names the highest counts first', () => {
+  test('counts exactly while the names fit, highest counts first', () => {
     const names = new FrequentNames(3)
     for (const name of ['b', 'a', 'c', 'a', 'c', 'a']) names.count(name)
     expect(names.top(2)).toEqual([
@@ -12,7 +12,7 @@ describe('FrequentNames', () => {
     expect(names.top(4)).toHaveLength(3)
   })
 
-  test('lowers every count by one at a name too many, which makes room', () => {
+  test('lowers every count by one when all counters are in use', () => {
     const names = new FrequentNames(2)
     for (const name of ['a', 'a', 'b', 'c']) names.count(name)
     expect(names.top(2)).toEqual([['a', 1]])
@@ -23,11 +23,11 @@ describe('FrequentNames', () => {
     ])
   })
 
-  test('never counts too much, and too little by at most its share, whatever comes', () => {
+  test('never counts too much, and too little within its bound', () => {
     const countersMax = 16
     const names = new FrequentNames(countersMax)
     const truth = new Map<string, number>()
-    // A small generator with a fixed seed: a few names come often, many come once.
+    // With a fixed seed: a few names are frequent.
     let state = 1
     const total = 20_000
     for (let at = 0; at < total; at += 1) {

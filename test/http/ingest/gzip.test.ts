@@ -21,8 +21,8 @@ const postBatch = async (body: string | Uint8Array<ArrayBuffer>, headers: Record
   answerOf(await service.postBatch(body, key, headers))
 const packed = (text: string | Uint8Array) => new Uint8Array(gzipSync(text))
 
-describe('a body packed with gzip', () => {
-  test.each(['gzip', 'GZip', 'x-gzip'])('is read as what was packed, on both paths, as %s', async (encoding) => {
+describe('a gzip body', () => {
+  test.each(['gzip', 'GZip', 'x-gzip'])('is unpacked on both paths, as %s', async (encoding) => {
     const before = (await acceptedReadings(service.log)).length
     expectAccepted(await post(packed(json), { 'Content-Encoding': encoding }))
     const batch = packed(`{"readings":[${json},${json}]}`)
@@ -31,11 +31,11 @@ describe('a body packed with gzip', () => {
     expect(stored.map(({ data }) => data)).toEqual([validReading, validReading, validReading])
   })
 
-  test('may come in several members, as files that were put together', async () => {
+  test('may have several gzip members', async () => {
     expectAccepted(await post(Buffer.concat([gzipSync(json.slice(0, 9)), gzipSync(''), gzipSync(json.slice(9))])))
   })
 
-  test('is measured by what was packed: at the bound it is taken, one byte past it is a 413', async () => {
+  test('gets 413 if it has one byte too much unpacked', async () => {
     expectAccepted(await post(packed(json.padEnd(readingBodyBytesMax))))
     expectRefusal(await post(packed(json.padEnd(readingBodyBytesMax + 1))), 413, 'PAYLOAD_TOO_LARGE')
     const batch = `{"readings":[${json}]}`
@@ -43,7 +43,7 @@ describe('a body packed with gzip', () => {
     expectRefusal(await postBatch(packed(batch.padEnd(batchBodyBytesMax + 1))), 413, 'PAYLOAD_TOO_LARGE')
   })
 
-  test('is measured as it was sent too, before it is unpacked', async () => {
+  test('gets 413 unread if it is too long packed', async () => {
     const lines = [`X-API-Key: ${key}`, 'Content-Type: application/json', 'Content-Encoding: gzip']
     const head = [
       'POST /api/v1/ingest HTTP/1.1',
@@ -55,13 +55,13 @@ describe('a body packed with gzip', () => {
     expect(answer?.status).toBe(413)
   })
 
-  test('that would unpack to half a gibibyte is refused at the bound, without the memory', async () => {
+  test('that unpacks to half a gibibyte is refused at the bound', async () => {
     const bomb = bombOf(8)
     expect(bomb.byteLength).toBeLessThan(batchBodyBytesMax)
     const before = process.memoryUsage.rss()
     for (let sent = 0; sent < 20; sent += 1) {
       expectRefusal(await postBatch(bomb), 413, 'PAYLOAD_TOO_LARGE')
-      // So that the key's cost budget is full again.
+      // The cost budget is full again.
       service.clock.advance(60_000)
     }
     expect(process.memoryUsage.rss() - before).toBeLessThan(200 * 1024 * 1024)
@@ -95,13 +95,13 @@ describe('a body packed with gzip', () => {
     expectRefusal(await post(packed(packed(json))), 400, 'MALFORMED_JSON')
   })
 
-  test('that says nothing of it is plain, and so is one that says identity', async () => {
+  test('is optional: no encoding and identity mean a plain body', async () => {
     expectRefusal(await post(packed(json), {}), 400, 'MALFORMED_JSON')
     expectAccepted(await post(json, { 'Content-Encoding': 'identity' }))
   })
 })
 
-/** So many members of 64 MiB of zeros each. */
+/** Members of 64 MiB of zeros. */
 const bombOf = (members: number): Uint8Array<ArrayBuffer> => {
   const member = gzipSync(new Uint8Array(64 * 1024 * 1024), { level: 9 })
   return new Uint8Array(Buffer.concat(Array.from({ length: members }, () => member)))

@@ -36,7 +36,7 @@ const post = async (text: string, body: unknown = validReading, apiKey = key) =>
 const postBatch = async (text: string, readings: readonly unknown[], apiKey = key) =>
   answerOf(await service.postBatch(readings, apiKey, keyed(text)))
 
-/** Status, body and receipt are the first one's, and it says so. */
+/** A replay of the first answer. */
 const expectReplayOf = (first: Answer, answer: Answer): void => {
   expect(first.header('Idempotent-Replayed')).toBeNull()
   expect(answer.header('Idempotent-Replayed')).toBe('true')
@@ -50,8 +50,8 @@ const expectReplayOf = (first: Answer, answer: Answer): void => {
 
 const countStored = async (): Promise<number> => (await acceptedReadings(log)).length
 
-describe('a request with an Idempotency-Key that is sent again', () => {
-  test('gets status, body and receipt of the first, with Idempotent-Replayed: true, and costs nothing', async () => {
+describe('a repeat', () => {
+  test('gets status, body and receipt of the first request, and costs nothing', async () => {
     const first = await post('one')
     expectAccepted(first)
     service.clock.advance(61_500)
@@ -62,7 +62,7 @@ describe('a request with an Idempotency-Key that is sent again', () => {
     expect(await countStored()).toBe(2)
   })
 
-  test('gets it although the window is full, where any other is told 429', async () => {
+  test('gets its answer although the window is full', async () => {
     const full = (await service.createKey({ limit: { readings: 1, windowMs: 60_000 } })).key
     const first = await post('one', validReading, full)
     expectReplayOf(first, await post('one', validReading, full))
@@ -70,7 +70,7 @@ describe('a request with an Idempotency-Key that is sent again', () => {
     expectRefusal(await answerOf(await service.post(validReading, full)), 429, 'RATE_LIMITED')
   })
 
-  test('gets a 207 with the very errors, though the cellar would refuse more by now, or all', async () => {
+  test('gets its 207 although the cellar would refuse more now', async () => {
     const policy = { limit: null, readingAgeMsMax: 3_600_000, readingAheadMsMax: null, retentionMs: null }
     await service.core.cellars.changePolicy(validReading.cellar, policy, testAsker)
     const at = (timestamp: string) => ({ ...validReading, timestamp })
@@ -96,7 +96,7 @@ describe('a request with an Idempotency-Key that is sent again', () => {
     expect(await countStored()).toBe(2)
   })
 
-  test('gets the 200 of a single reading that has become too old meanwhile', async () => {
+  test('gets its 200 although the reading is too old now', async () => {
     const first = await post('one')
     const policy = { limit: null, readingAgeMsMax: 1_000, readingAheadMsMax: null, retentionMs: null }
     await service.core.cellars.changePolicy(validReading.cellar, policy, testAsker)
@@ -105,7 +105,7 @@ describe('a request with an Idempotency-Key that is sent again', () => {
     expectRefusal(await post('two'), 400, 'TIMESTAMP_TOO_OLD')
   })
 
-  test("gets the 200 of a batch that would be over its key's limit by now", async () => {
+  test('gets its 200 although the batch is over the limit now', async () => {
     const { key: limited, keyId } = await service.createKey({ limit: { readings: 3, windowMs: 60_000 } })
     const three = [validReading, validReading, validReading]
     const first = await postBatch('one', three, limited)
@@ -116,10 +116,10 @@ describe('a request with an Idempotency-Key that is sent again', () => {
     expectRefusal(await postBatch('two', three, limited), 400, 'BATCH_TOO_LARGE')
   })
 
-  test('is stored anew a day later', async () => {
+  test('is stored again a day later', async () => {
     await post('one')
     service.clock.advance(idempotencyMs)
-    // A start believes the newest event; the clock that runs by itself would take half a day of heartbeats.
+    // A start trusts the newest event at once, and heartbeats would take half a day.
     const { key: other } = await service.createKey()
     expectAccepted(await post('one', validReading, other))
     await service.stop()
@@ -130,7 +130,7 @@ describe('a request with an Idempotency-Key that is sent again', () => {
     expect(await countStored()).toBe(3)
   })
 
-  test('is stored anew under another API key, which shares no name with the first', async () => {
+  test('is stored again under another API key', async () => {
     await post('one')
     const other = (await service.createKey()).key
     const answer = await post('one', { ...validReading, value: 2 }, other)
@@ -145,7 +145,7 @@ describe('a request with an Idempotency-Key that is sent again', () => {
     expectUnauthorized(await post('one', validReading, revoked.key), 'Invalid API key')
   })
 
-  test('is remembered by a service that is started again, from the log alone', async () => {
+  test('is known after a restart, from the log alone', async () => {
     const first = await postBatch('one', [validReading, 7])
     await service.stop()
     service = await startService({ log, clock: service.clock, seed: 2, idempotency: createMemoryRepeatsIndex() })
@@ -154,7 +154,7 @@ describe('a request with an Idempotency-Key that is sent again', () => {
   })
 })
 
-test('a retry may be packed where the first was not, or the other way, and to another degree', async () => {
+test('a repeat may be packed differently from the first request', async () => {
   const body = JSON.stringify(validReading)
   const first = await post('one', body)
   for (const level of [1, 9] as const) {
@@ -165,7 +165,7 @@ test('a retry may be packed where the first was not, or the other way, and to an
 })
 
 describe('422 IDEMPOTENCY_KEY_REUSED', () => {
-  test('answers another payload, be it a byte, and stores nothing', async () => {
+  test('answers another payload, and stores nothing', async () => {
     await post('one')
     const text = expectRefusal(await post('one', `${JSON.stringify(validReading)} `), 422, 'IDEMPOTENCY_KEY_REUSED')
     expect(text).toStartWith('Idempotency-Key must be new for every new payload')
@@ -173,7 +173,7 @@ describe('422 IDEMPOTENCY_KEY_REUSED', () => {
     expect(await countStored()).toBe(1)
   })
 
-  test('answers the same bytes at the other endpoint: both share one name space', async () => {
+  test('answers the same bytes at the other endpoint', async () => {
     const both = { ...validReading, readings: [validReading] }
     expectAccepted(await post('one', both))
     expectBatch(await answerOf(await service.postBatch(JSON.stringify(both), key, keyed('two'))), 200)
@@ -182,7 +182,7 @@ describe('422 IDEMPOTENCY_KEY_REUSED', () => {
     expectRefusal(await post('two', both), 422, 'IDEMPOTENCY_KEY_REUSED')
   })
 
-  test('is not the answer after one that stored nothing', async () => {
+  test('is not the answer after a refused request', async () => {
     expectRefusal(await post('one', { ...validReading, value: 'x' }), 400, 'INVALID_TYPE')
     expectBatch(await postBatch('one', [7]), 400)
     log.failAppend({ fault: 'not_written' })
@@ -192,7 +192,7 @@ describe('422 IDEMPOTENCY_KEY_REUSED', () => {
 })
 
 describe('409 IDEMPOTENCY_IN_PROGRESS', () => {
-  test('answers as long as the first has no answer, and a replay after it', async () => {
+  test('answers until the first request has its answer', async () => {
     expectAccepted(await post('first'))
     const held = log.hold('before')
     const running = post('one')
@@ -203,7 +203,7 @@ describe('409 IDEMPOTENCY_IN_PROGRESS', () => {
     expectReplayOf(await running, await post('one'))
   })
 
-  test('answers to all but one of many that come at once, and one is stored', async () => {
+  test('answers all but one of many parallel requests', async () => {
     expectAccepted(await post('first'))
     const held = log.hold('before')
     const sent = Array.from({ length: 20 }, () => post('one'))
@@ -224,7 +224,7 @@ describe('400 INVALID_IDEMPOTENCY_KEY', () => {
     ['not ASCII', 'Köln'],
     ['a tab in the middle', 'a\tb'],
     ['a delete character', 'a\x7fb'],
-  ])('answers one that is %s', async (_, text) => {
+  ])('answers a key that is %s', async (_, text) => {
     const body = JSON.stringify(validReading)
     const head = [
       'POST /api/v1/ingest HTTP/1.1',
@@ -248,14 +248,14 @@ describe('400 INVALID_IDEMPOTENCY_KEY', () => {
     ['one character', '~'],
     ['as long as allowed', 'x'.repeat(idempotencyKeyCharsMax)],
     ['quoted', '"8e03978e 40d5"'],
-  ])('does not answer one that is %s', async (_, text) => {
+  ])('does not answer a key that is %s', async (_, text) => {
     const first = await post(text)
     expectAccepted(first)
     expectReplayOf(first, await post(text))
   })
 })
 
-test('nothing of the Idempotency-Key itself is in the log: a careless device puts its API key there', async () => {
+test('the log does not contain the text of an Idempotency-Key', async () => {
   await post(key)
   await postBatch(`batch of ${key}`, [validReading])
   expect(JSON.stringify(await log.readAll({ limit: 100 }))).not.toContain(key)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { LastRefusals } from '../../../src/http/ingest/last-refusals.ts'
 
 describe('LastRefusals', () => {
-  test('remembers the last one of each key', () => {
+  test('remembers the last refusal of each key', () => {
     const refusals = new LastRefusals(2)
     expect(refusals.of('a')).toBeNull()
     refusals.note('a', { atMs: 1, code: 'MALFORMED_JSON', isCost: false })
@@ -10,7 +10,7 @@ describe('LastRefusals', () => {
     expect(refusals.of('a')).toEqual({ atMs: 2, code: 'KEY_REVOKED', isCost: false, cause: null })
   })
 
-  test('forgets the key that was refused longest ago, one past its bound', () => {
+  test('forgets the key refused longest ago, one past the bound', () => {
     const refusals = new LastRefusals(2)
     for (const [atMs, keyId] of ['a', 'b', 'a', 'c'].entries())
       refusals.note(keyId, { atMs, code: 'RATE_LIMITED', isCost: false })
@@ -19,7 +19,7 @@ describe('LastRefusals', () => {
     expect(refusals.of('c')).not.toBeNull()
   })
 
-  test('keeps what was refused before the budget was empty, however often it is empty', () => {
+  test('keeps the refusal from before the budget was empty', () => {
     const refusals = new LastRefusals()
     const empty = { code: 'RATE_LIMITED', isCost: true }
     refusals.note('b', { atMs: 1, ...empty })

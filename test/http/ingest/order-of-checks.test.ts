@@ -29,7 +29,7 @@ type Fault =
   | 'cellar'
   | 'used idempotency key'
 
-/** A request with all of these faults at once. */
+/** With all these faults at once. */
 const send = async (faults: ReadonlySet<Fault>, headers: Record<string, string> = {}): Promise<string> => {
   const response = await fetch(`${service.url}/api/v1/${faults.has('route') ? 'nothing' : 'ingest'}`, {
     method: faults.has('method') ? 'PUT' : 'POST',
@@ -57,7 +57,7 @@ const bodyWith = (faults: ReadonlySet<Fault>): string => {
   return faults.has('size') ? text.padEnd(readingBodyBytesMax + 1) : text
 }
 
-// Of two faults the earlier one answers (docs/contract.md, "One order of checks").
+// docs/contract.md, "One order of checks".
 const inOrder: readonly (readonly [Fault, string])[] = [
   ['key', '401 Invalid API key'],
   ['route', '404 NOT_FOUND'],
@@ -73,9 +73,9 @@ const inOrder: readonly (readonly [Fault, string])[] = [
   ['used idempotency key', '422 IDEMPOTENCY_KEY_REUSED'],
 ]
 
-describe('of all that is wrong with a request', () => {
+describe('of all faults of a request', () => {
   test.each(inOrder.map(([fault, answer], index) => [fault, answer, index] as const))(
-    'the %s is told first (%s), whatever else is wrong after it',
+    'the %s comes first (%s), before all later faults',
     async (fault, answer, index) => {
       expect(await send(new Set([fault]))).toBe(answer)
       for (const [later] of inOrder.slice(index + 1)) expect(await send(new Set([fault, later]))).toBe(answer)
@@ -92,7 +92,7 @@ describe('of all that is wrong with a request', () => {
     }
   })
 
-  test('nothing is told of a request with nothing wrong', async () => {
+  test('none is reported for a valid request', async () => {
     expect(await send(new Set())).toBe('200 undefined')
   })
 })

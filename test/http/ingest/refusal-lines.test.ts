@@ -25,7 +25,7 @@ afterEach(() => service.stop())
 const linesOf = (what: string): readonly LoggedLine[] => service.lines.filter((line) => line.what === what)
 const sums = (): readonly object[] => linesOf('requests refused').map(({ facts }) => facts)
 
-/** So many posts, 50 at a time. */
+/** 50 at a time. */
 const postMany = async (count: number, post: (at: number) => Promise<Response>): Promise<void> => {
   for (let at = 0; at < count; at += 50) {
     const answers = Array.from({ length: Math.min(50, count - at) }, (_, next) => post(at + next))
@@ -58,7 +58,7 @@ describe('a line of refused requests', () => {
     expect(linesOf('request refused')).toHaveLength(10_000)
   })
 
-  test('comes one second after the first refusal, and not again before the next refusal', async () => {
+  test('comes one second after the first refusal', async () => {
     await start()
     await service.post(validReading, 'wrong')
     await schedule.advance(refusalLineMs - 1)
@@ -76,7 +76,7 @@ describe('a line of refused requests', () => {
     expect(sums()[1]).toEqual({ requests: 1, codes: { KEY_MISSING: 1 }, keys: [], addresses })
   })
 
-  test('is written at once when the service stops, if something was refused, and only then', async () => {
+  test('is written when the service stops, if requests were refused', async () => {
     await start()
     await service.post(validReading, 'wrong')
     await service.stop()
@@ -88,7 +88,7 @@ describe('a line of refused requests', () => {
     expect(sums()).toEqual([])
   })
 
-  test('names a revoked and an expired key whose secret was right, and no address', async () => {
+  test('names revoked and expired keys with the right secret', async () => {
     await start()
     const revoked = await service.createKey()
     const expired = await service.createKey({ expiresAt: service.clock.now() + 1 })
@@ -109,7 +109,7 @@ describe('a line of refused requests', () => {
     ])
   })
 
-  test('believes forwarded addresses of trusted proxies alone', async () => {
+  test('uses forwarded addresses of trusted proxies only', async () => {
     for (const [trustedProxies, address] of [
       [['127.0.0.1'], '198.51.100.7'],
       [['192.0.2.1'], '127.0.0.1'],
@@ -117,7 +117,7 @@ describe('a line of refused requests', () => {
     ] as const) {
       await start({ web: { trustedProxies } })
       await service.post(validReading, 'wrong', { 'X-Forwarded-For': '203.0.113.9, 198.51.100.7' })
-      // By Elysia, not straight from the server.
+      // Answered by Elysia.
       await fetch(`${service.url}/api/nothing`, { headers: { 'X-Forwarded-For': '203.0.113.9, 198.51.100.7' } })
       await schedule.advance(refusalLineMs)
       expect(sums()).toMatchObject([{ addresses: [{ address, requests: 2 }] }])
@@ -138,7 +138,7 @@ describe('a line of refused requests', () => {
     expect(sums()).toMatchObject([{ addresses }])
   })
 
-  test('holds no text of a key, body or header', async () => {
+  test('contains no text of a key, body or header', async () => {
     await start({ web: { trustedProxies: ['127.0.0.1'] } })
     const { key } = await service.createKey()
     const odd = { 'X-Forwarded-For': 'fe80::1%ZONE', 'Idempotency-Key': 'IDEMPOTENT', 'User-Agent': 'AGENT' }
@@ -160,7 +160,7 @@ describe('RefusalLines', () => {
   }
   const wrong = { requestId: 'r', status: 401, code: 'KEY_UNKNOWN', keyId: null }
 
-  test('bounds its counters with 100,000 addresses and keys, and names the most frequent', async () => {
+  test('bounds its counters, and names the most frequent keys and addresses', async () => {
     await start()
     const { lines, facts } = written()
     for (let at = 0; at < 100_000; at += 1) {
@@ -174,13 +174,13 @@ describe('RefusalLines', () => {
     expect(sum).toMatchObject({ requests: 210_000, codes: { KEY_UNKNOWN: 210_000 } })
     const [most] = Object(sum).addresses
     expect(most).toMatchObject({ address: '192.0.2.1' })
-    // Too low by no more than its share of the 110,000 requests without a valid key.
+    // Of the 110,000 requests without a valid key.
     expect(most.requests).toBeGreaterThanOrEqual(10_000 - 110_000 / (refusalLineCountersMax + 1))
     expect(most.requests).toBeLessThanOrEqual(10_000)
     expect(lines.counters).toBe(0)
   })
 
-  test('counts exactly with as many addresses as counters, and lowers all with one more', async () => {
+  test('counts exactly until all counters are in use', async () => {
     await start()
     const { lines, facts } = written()
     for (const addresses of [refusalLineCountersMax, refusalLineCountersMax + 1]) {
@@ -191,7 +191,7 @@ describe('RefusalLines', () => {
     expect(facts).toMatchObject([{ requests: refusalLineCountersMax }, { requests: refusalLineCountersMax + 1 }])
   })
 
-  test('names as many keys and addresses as it may, and no more', async () => {
+  test('names a bounded number of keys and addresses', async () => {
     await start()
     const { lines, facts } = written()
     for (const names of [refusalLineNamesMax, refusalLineNamesMax + 1]) {
@@ -205,7 +205,7 @@ describe('RefusalLines', () => {
     }
   })
 
-  test('names the address of a peer that is gone `unknown`', async () => {
+  test('names the address of a disconnected peer `unknown`', async () => {
     await start()
     const { lines, facts } = written()
     lines.note({ ...wrong, address: '' })

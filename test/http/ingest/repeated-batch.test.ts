@@ -21,7 +21,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { type Service, startService, testAsker, testCellar, validReading } from '../../support/test-service.ts'
 
 const at = (timestamp: string) => ({ ...validReading, timestamp })
-/** An item for each way to be refused, between valid ones. It is 12:00. */
+/** One for each refusal, between valid ones. It is 12:00. */
 const items = [
   validReading,
   7,
@@ -38,7 +38,7 @@ const items = [
 const policy: CellarPolicy = { limit: null, readingAgeMsMax: 3_600_000, readingAheadMsMax: 60_000, retentionMs: null }
 const hourMs = 3_600_000
 
-/** What the first version answered to `items`, byte for byte. */
+/** Answers of the first version to `items`. */
 const answerOfFirstVersion = JSON.stringify({
   status: 'partial',
   message: '2 readings stored, 9 refused.',
@@ -73,7 +73,7 @@ const answerOfFirstVersion = JSON.stringify({
   ].map(([code, error], index) => ({ index: index + 1, code, error })),
 })
 
-/** And what it stored of their refusals. */
+/** Stored by the first version. */
 const verdictsOfFirstVersion: readonly KeptItem[] = [
   { index: 1, refusal: { kind: 'invalid_body' } },
   { index: 2, refusal: { kind: 'timestamp_too_old', ageMsMax: hourMs } },
@@ -113,7 +113,7 @@ const expectRepeatOf = (first: Answer, answer: Answer): void => {
   ])
 }
 
-describe('a repeated batch is answered as the first was, to the byte', () => {
+describe('a repeated batch gets the first answer', () => {
   const changes: [title: string, changes: Partial<CellarPolicy>, laterMs: number][] = [
     ['a second later', {}, 1_000],
     ['23 hours later', {}, 23 * hourMs],
@@ -135,7 +135,7 @@ describe('a repeated batch is answered as the first was, to the byte', () => {
     expect(await acceptedReadings(log)).toHaveLength(2)
   })
 
-  test('when the node did not know the cellar then', async () => {
+  test('without a known cellar at first', async () => {
     const { key } = await service.createKey()
     await setPolicy(policy)
     await service.stop()
@@ -147,7 +147,7 @@ describe('a repeated batch is answered as the first was, to the byte', () => {
     expectRepeatOf(first, await postBatch(key))
   })
 
-  test('when none of its items was refused, and all would be by now', async () => {
+  test('when all would be refused now', async () => {
     const { key } = await service.createKey()
     const valid = [validReading, at('2026-03-01T10:00:00Z')]
     const first = await postBatch(key, valid)
@@ -163,7 +163,7 @@ const withoutCellars = (core: Core): Core => ({
   projections: { ...core.projections, cellars: { ...core.projections.cellars, get: () => null } },
 })
 
-/** The batch as this request would store it, with what a version stores of its refused items. */
+/** As a version stores it. */
 const storedBatch = (keyId: string, key: string) => {
   const stream = readingsStream(keyId)
   const requestId = crypto.randomUUID()
@@ -176,7 +176,7 @@ const storedBatch = (keyId: string, key: string) => {
   return { stream, readings, keyHash: idempotencyKeyHash(key) ?? '', bodyHash: bodyHash(body) }
 }
 
-test('a batch that newer rules judged gets a 503, and is not stored again', async () => {
+test('a batch that newer rules judged gets a 503', async () => {
   const { key, keyId } = await service.createKey()
   await setPolicy(policy)
   const { stream, readings, ...hashes } = storedBatch(keyId, 'one')
@@ -207,7 +207,7 @@ describe('on the embedded log', () => {
   }
 
   test.each(['an index of that version', 'the log alone'])(
-    'a batch of the first version is answered as then, from %s',
+    'a batch of the first version gets its answer, from %s',
     async (from) => {
       const folder = temporaryFolder()
       const before = await open(folder.path, 1)
@@ -236,7 +236,7 @@ describe('on the embedded log', () => {
     },
   )
 
-  test('a batch with 999 refused items and an Idempotency-Key takes at most 1 KiB', async () => {
+  test('a batch with 999 refused readings takes at most 1 KiB', async () => {
     const folder = temporaryFolder()
     const opened = await open(folder.path, 1)
     const { key } = await opened.service.createKey({ limit: { readings: 10_000_000, windowMs: 60_000 } })

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-// A key of its own for each test, since a refused body is charged to the key.
+// Each test has its own key, which pays for refused bodies.
 let key: string
 beforeEach(async () => {
   key = (await service.createKey()).key
@@ -22,7 +22,7 @@ const post = async (body: unknown) => answerOf(await service.post(body, key))
 const postBatch = async (body: string) => answerOf(await service.postBatch(body, key))
 const postPacked = async (body: string) => answerOf(await service.postBatch(new Uint8Array(gzipSync(body)), key, gzip))
 
-/** What reaches `JSON.parse`. */
+/** The input of `JSON.parse`. */
 const limited = (text: string | Uint8Array): string => {
   const body = typeof text === 'string' ? Buffer.from(text) : text
   expect(limitStructure(body, 32_000)).toBe(body.byteLength)
@@ -32,7 +32,7 @@ const limited = (text: string | Uint8Array): string => {
 const nested = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`
 const json = JSON.stringify(validReading)
 const withField = (value: string): string => `${json.slice(0, -1)},"extra":${value}}`
-/** A list of so many zeros has one structural character more. */
+/** Has one structural character more than zeros. */
 const zeros = (many: number): string => `[${'0,'.repeat(many - 1)}0]`
 
 const parsedBy = async (send: () => Promise<unknown>): Promise<number> => {
@@ -46,8 +46,8 @@ describe('the structure of a reading', () => {
   const tooMany =
     'body must have at most 32 of the characters {}[]:, outside strings: send one reading, without other data.'
 
-  test('may have 32 structural characters; one more is refused before it is parsed', async () => {
-    // The five fields have 11, the comma and the colon of a sixth 2, the list 18 + 1.
+  test('may have 32 structural characters, and no more', async () => {
+    // Five fields 11, a sixth 2, the list 18 + 1.
     expectAccepted(await post(withField(zeros(18))))
     expect(
       await parsedBy(async () =>
@@ -56,11 +56,11 @@ describe('the structure of a reading', () => {
     ).toBe(0)
   })
 
-  test('counts no character inside a string, behind escaped quotes either', async () => {
+  test('does not count characters inside strings', async () => {
     expectAccepted(await post({ ...validReading, rack: '{}[]:,'.repeat(20), keg: `\\"${'[{":,'.repeat(10)}\\` }))
   })
 
-  test('may not be deep: brackets up to the body limit are refused unparsed', async () => {
+  test('may not be deep', async () => {
     expect(
       await parsedBy(async () =>
         expect(expectRefusal(await post('['.repeat(16_000)), 400, 'INVALID_BODY')).toBe(tooMany),
@@ -73,15 +73,15 @@ describe('the structure of a reading', () => {
 describe('the structure of a batch', () => {
   const batchWith = (value: string): string => `{"readings":[${json}],"extra":${value}}`
 
-  test('may have 32 levels of nesting; one more is refused before it is parsed', async () => {
+  test('may have 32 levels of nesting, and no more', async () => {
     expectBatch(await postBatch(batchWith(nested(31))), 200)
     expect(await parsedBy(async () => expectRefusal(await postBatch(batchWith(nested(32))), 400, 'INVALID_BODY'))).toBe(
       0,
     )
   })
 
-  test('may have 32,000 structural characters; one more is too large, and is not parsed', async () => {
-    // Around the list: {, :, [, ], the comma, :, }; in the reading 11; in the list one more than it has zeros.
+  test('may have 32,000 structural characters, and no more', async () => {
+    // Around the list 7, in the reading 11, in the list one more than zeros.
     const most = 32_000 - 7 - 11 - 1
     expectBatch(await postBatch(batchWith(zeros(most))), 200)
     const refused = async () =>
@@ -91,7 +91,7 @@ describe('the structure of a batch', () => {
     expect(await parsedBy(refused)).toBe(0)
   })
 
-  test('may have 3,000 names of cellars, racks and kegs; one more is too large, and is not parsed', async () => {
+  test('may have 3,000 names, and no more', async () => {
     const full = `{"readings":[${Array(1_000).fill(json).join(',')}]}`
     expectBatch(await postBatch(full), 200)
     const refused = async () =>
@@ -101,20 +101,20 @@ describe('the structure of a batch', () => {
     expect(await parsedBy(refused)).toBe(0)
   })
 
-  test('is looked at once, to its end', async () => {
+  test('is checked once, to its end', async () => {
     const body = `{"readings":[${Array(1_000).fill(json).join(',')}]}`
     const before = service.work.bytesLookedAt
     expectBatch(await postBatch(body), 200)
     expect(service.work.bytesLookedAt - before).toBe(body.length)
   })
 
-  test('is looked at no further than to the second of two strings side by side', async () => {
+  test('is checked only up to two strings side by side', async () => {
     const before = service.work.bytesLookedAt
     expectRefusal(await postBatch('"'.repeat(batchBodyBytesMax)), 400, 'MALFORMED_JSON')
     expect(service.work.bytesLookedAt - before).toBe(2)
   })
 
-  test('of a megabyte of packed brackets is refused at the 33rd, unparsed', async () => {
+  test('is refused at the 33rd of many packed brackets', async () => {
     const before = { ...service.work }
     expectRefusal(await postPacked('['.repeat(batchBodyBytesMax)), 400, 'INVALID_BODY')
     expectRefusal(await postPacked('{"a":'.repeat(batchBodyBytesMax / 5)), 400, 'INVALID_BODY')
@@ -123,21 +123,21 @@ describe('the structure of a batch', () => {
   })
 })
 
-describe('texts that no reading uses', () => {
-  test('are overwritten before the body is parsed: names, values, and short timestamps', () => {
+describe('unused texts', () => {
+  test('are overwritten before the body is parsed', () => {
     const body = `{"unit" : "°C", "value":"21.5","timestamp":"soon","rack":"r","keg":["a",{"b":"c"}],"g\\u00fc":"\\n"}`
     expect(limited(body)).toBe(
       '{"xxxx" : "xxx", "value":"xxxx","timestamp":"xxxx","rack":"r","keg":["x",{"x":"x"}],"xxxxxxx":"xx"}',
     )
   })
 
-  test('are none of the five fields, however their names are spaced and escaped', () => {
+  test('are not in the five fields, also with escaped names', () => {
     for (const body of [json, json.replaceAll(':"', ' \n: "'), json.replace('cellar', 'c\\u0065ll\\u0061r')]) {
       expect(limited(body)).toBe(body)
     }
   })
 
-  test('stay as they are where they are not valid JSON, which is refused as before', async () => {
+  test('stay as they are in invalid JSON', async () => {
     for (const text of ['a\\x', 'a\\u00g0', 'a\nb', '\\']) {
       const body = withField(`"${text}"`)
       expect(limited(body)).toEndWith(`:"${text}"}`)
@@ -148,7 +148,7 @@ describe('texts that no reading uses', () => {
     expect(expectRefusal(await post(latin1), 400, 'MALFORMED_JSON')).toStartWith('body must be UTF-8')
   })
 
-  test('change nothing of what is stored', async () => {
+  test('do not change the stored reading', async () => {
     const escaped = json.replace('cellar', 'c\\u0065llar').replace('rack-17', '\\u0072ack-17')
     expectAccepted(await post(withField('{"größe":"ü","rack":"other","\\u0072ack":1}')))
     expectAccepted(await post(escaped))

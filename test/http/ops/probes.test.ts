@@ -29,7 +29,7 @@ describe('without a key', () => {
     }
   })
 
-  test('/readyz says no while the log is away, and yes when it is back; /livez says yes all the while', async () => {
+  test('/readyz says no while the log is away, and /livez yes', async () => {
     log.goAway()
     const { status, body, headers } = await look('/readyz')
     expect({ status, body }).toEqual({ status: 503, body: '{"ok":false}' })
@@ -39,7 +39,7 @@ describe('without a key', () => {
     expect((await look('/readyz')).status).toBe(200)
   })
 
-  test('both can be asked for their head alone, and by no other method', async () => {
+  test('both take GET and HEAD, and no other method', async () => {
     for (const path of ['/livez', '/readyz']) {
       expect(await look(path, 'HEAD')).toMatchObject({ status: 200, body: '' })
       for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
@@ -50,7 +50,7 @@ describe('without a key', () => {
     }
   })
 
-  test('other paths beside them are not there', async () => {
+  test('paths below them do not exist', async () => {
     for (const path of ['/livez/', '/readyz/x', '/healthz', '/api/../livezz'])
       expect((await look(path)).status).toBe(404)
   })

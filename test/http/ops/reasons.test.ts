@@ -34,11 +34,10 @@ let log: EventLog
 let service: Service
 let key: string
 let keyId: string
-/** What the disk does at the coming commits, the next one first. */
+/** At the coming commits, the next one first. */
 let faults: ((database: Database) => void)[]
 let diskFault: Error | null
 let lines: [level: string, what: string, reason: unknown][]
-/** What the file of the index does. */
 let index: { isBusy: boolean; isDamaged: boolean; isGone: boolean }
 
 beforeEach(async () => {
@@ -110,7 +109,7 @@ const alter = (statement: string): void => {
 }
 
 describe('a reason to refuse readings', () => {
-  test('writes one line when it begins, and one when it ends', async () => {
+  test('writes a line when it begins and when it ends', async () => {
     faults = [outOfSpace]
     expectRefusal(await post(), 503, 'STORAGE_FULL')
     await schedule.advance(4 * heartbeatMs)
@@ -120,7 +119,7 @@ describe('a reason to refuse readings', () => {
     expect(lines.slice(1)).toEqual([['info', 'It is over: The disk is almost full.', 'full']])
   })
 
-  test('can be a commit without space: readings wait for the next look, changes go on', async () => {
+  test('can be a commit without space, but changes go on', async () => {
     faults = [outOfSpace]
     expectRefusal(await post(), 503, 'STORAGE_FULL')
     expectRefusal(await post(), 503, 'STORAGE_FULL')
@@ -132,12 +131,12 @@ describe('a reason to refuse readings', () => {
     expect([kinds(), await readyStatus()]).toEqual([[], 200])
   })
 
-  test('can be reads that fail, and ends after a while without failure', async () => {
+  test('can be failing reads, and ends without further failures', async () => {
     expect((await post()).status).toBe(200)
     alter('ALTER TABLE streams RENAME TO gone')
     await log.read('readings-other', { limit: 1 }).catch(() => {})
     expect([kinds(), await readyStatus()]).toEqual([['unreadable'], 503])
-    // Nobody reads, and the disk is as bad as before.
+    // The disk is still bad.
     await schedule.advance(3 * troubleCalmLooks * troubleLookMs)
     expect(kinds()).toEqual(['unreadable'])
     alter('ALTER TABLE gone RENAME TO streams')
@@ -146,7 +145,7 @@ describe('a reason to refuse readings', () => {
     expect(lines.map(([level]) => level)).toEqual(['error', 'info'])
   })
 
-  test('can be writes that fail, until one succeeds', async () => {
+  test('can be failing writes, until one succeeds', async () => {
     const other = new Database(join(folder.path, 'log.db'))
     other.run('BEGIN IMMEDIATE')
     expectRefusal(await post(), 503, 'STORE_UNAVAILABLE')
@@ -157,7 +156,7 @@ describe('a reason to refuse readings', () => {
     expect([kinds(), await readyStatus()]).toEqual([[], 200])
   })
 
-  test('can be a full queue, but only one that is full for a while', async () => {
+  test('can be a queue that is full for some time', async () => {
     for (let looks = 1; looks <= overloadedLooksMin; looks += 1) {
       expect([looks, kinds()]).toEqual([looks, []])
       await overfill()
@@ -170,7 +169,7 @@ describe('a reason to refuse readings', () => {
 })
 
 describe('a warning', () => {
-  test('of a failed fsync that was survived is a line, and leaves the service ready', async () => {
+  test('of a survived fsync failure leaves the service ready', async () => {
     const admin = await signedIn(service, 'admin')
     faults = [failedFsync]
     expect((await post()).status).toBe(200)
@@ -184,13 +183,13 @@ describe('a warning', () => {
     expect(kinds()).toEqual([])
   })
 
-  test('of a disk that does not say what is free leaves readings alone', async () => {
+  test('of a disk without an answer stops no readings', async () => {
     diskFault = new Error('ENOSYS')
     await schedule.advance(diskLookMs)
     expect([kinds(), await readyStatus(), (await post()).status]).toEqual([['space_unknown'], 200, 200])
   })
 
-  test('of a locked index begins at the second write, and ends with a success', async () => {
+  test('of a locked index begins at the second failed write', async () => {
     index.isBusy = true
     expect((await post({ 'Idempotency-Key': 'one' })).status).toBe(200)
     await schedule.advance(heartbeatMs)
@@ -204,8 +203,8 @@ describe('a warning', () => {
   })
 })
 
-describe('an index of idempotency keys that can not be used', () => {
-  test('makes the service not ready while it refuses keyed readings, and others are stored', async () => {
+describe('an idempotency index that fails', () => {
+  test('makes the service not ready, but stores other readings', async () => {
     index.isGone = true
     expectRefusal(await post({ 'Idempotency-Key': 'one' }), 503, 'STORE_UNAVAILABLE')
     expect([kinds(), await readyStatus(), (await post()).status]).toEqual([['index_unusable'], 503, 200])
@@ -218,7 +217,7 @@ describe('an index of idempotency keys that can not be used', () => {
   })
 })
 
-/** Appends in one turn as many readings as the queue takes, and one more. */
+/** One more than the queue takes. */
 const overfill = async (): Promise<void> => {
   const stream = `readings-${crypto.randomUUID()}`
   const event = reading(stream)

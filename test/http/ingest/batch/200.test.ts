@@ -20,7 +20,7 @@ afterAll(() => service.stop())
 const batchOf = (count: number) => Array.from({ length: count }, (_, value) => ({ ...validReading, value }))
 
 describe('POST /api/v1/ingest/batch answers 200', () => {
-  test('when all are stored, with a receipt that names the first and the last in the log, as they were sent', async () => {
+  test('with the range of all stored readings as receipt', async () => {
     const readings = [
       { ...validReading, value: 7e-6, timestamp: '2025-12-31T23:59:59.123456789+00:00' },
       { ...validReading, rack: '🍷 __proto__' },
@@ -44,13 +44,13 @@ describe('POST /api/v1/ingest/batch answers 200', () => {
     }
   })
 
-  test('with the receipt of a range though it holds one reading', async () => {
+  test('with a range as receipt of one reading', async () => {
     const answer = await answerOf(await service.postBatch([validReading], key))
     expect(expectBatch(answer, 200)).toMatchObject({ accepted: 1, message: '1 reading stored.' })
     expect(answer.header('X-Receipt')).toMatch(/@(\d+)-\1$/)
   })
 
-  test('with the time of acceptance in whole seconds, and what is left of the limit', async () => {
+  test('with the acceptance in whole seconds and the RateLimit headers', async () => {
     const limited = await service.createKey({ limit: { readings: 10, windowMs: 60_000 } })
     service.clock.set(Date.UTC(2026, 2, 1, 13, 0, 0, 999))
     const answer = await answerOf(await service.postBatch(batchOf(4), limited.key))
@@ -60,7 +60,7 @@ describe('POST /api/v1/ingest/batch answers 200', () => {
     expect(answer.header('RateLimit')).toBe('"default";r=6;t=60')
   })
 
-  test('to the largest batch, and ignores fields that it does not know, in the batch and in its readings', async () => {
+  test('to the largest batch, and ignores unknown fields', async () => {
     const readings = batchOf(batchReadingsMax).map((one) => ({ ...one, unit: '°C', __proto: { x: 1 } }))
     const body = JSON.stringify({ readings, sentBy: 'gateway' })
     expect(body.length).toBeLessThan(batchBodyBytesMax)
@@ -68,7 +68,7 @@ describe('POST /api/v1/ingest/batch answers 200', () => {
     expect(expectBatch(answer, 200).accepted).toBe(batchReadingsMax)
   })
 
-  test('to a body of 1 MiB to the byte', async () => {
+  test('to a body of exactly 1 MiB', async () => {
     const body = JSON.stringify({ readings: [validReading] }).padEnd(batchBodyBytesMax)
     expectBatch(await answerOf(await service.postBatch(body, key)), 200)
   })
@@ -79,7 +79,7 @@ describe('POST /api/v1/ingest/batch answers 200', () => {
     expect(expectBatch(answer, 200).accepted).toBe(1_000)
   })
 
-  test('and what it acknowledged is in the log after it was opened anew', async () => {
+  test('and its readings are in the log after a restart', async () => {
     const folder = temporaryFolder()
     const log = await openLogOf(folder.path)
     const durable = await startService({ log })

@@ -11,7 +11,7 @@ afterEach(() => service.stop())
 const limit = { readings: 3, windowMs: 60_000 }
 
 describe('POST /api/v1/ingest/batch answers 207', () => {
-  test('when some are stored, and says of each of the others which it was, and what was wrong', async () => {
+  test('with index and fault of each refused reading', async () => {
     const { key } = await service.createKey()
     const readings = [
       validReading,
@@ -48,7 +48,7 @@ describe('POST /api/v1/ingest/batch answers 207', () => {
     expect(answer.header('X-Receipt')).toEndWith('@0-1')
   })
 
-  test('with the bounds that the cellar sets for timestamps asked of each', async () => {
+  test('after the timestamp bounds of the cellar for each reading', async () => {
     const { key } = await service.createKey()
     const policy = { limit: null, readingAgeMsMax: 3_600_000, retentionMs: null, readingAheadMsMax: 60_000 }
     await service.core.cellars.changePolicy(validReading.cellar, policy, testAsker)
@@ -65,7 +65,7 @@ describe('POST /api/v1/ingest/batch answers 207', () => {
     ])
   })
 
-  test('and costs its valid readings: the others take no place in the window', async () => {
+  test('and counts only valid readings in the window', async () => {
     const { key } = await service.createKey({ limit })
     const bad = { ...validReading, value: null }
     const answer = await answerOf(await service.postBatch([bad, validReading, bad, validReading, bad], key))
@@ -75,7 +75,7 @@ describe('POST /api/v1/ingest/batch answers 207', () => {
     expectRefusal(await answerOf(await service.post(validReading, key)), 429, 'RATE_LIMITED')
   })
 
-  test('as often as it likes: what is stored in part is no refusal', async () => {
+  test('without a last refusal for the key', async () => {
     const { key } = await service.createKey({ limit })
     for (let sent = 0; sent < 31; sent += 1) {
       expectBatch(await answerOf(await service.postBatch([7, validReading], key)), 207)
@@ -83,7 +83,7 @@ describe('POST /api/v1/ingest/batch answers 207', () => {
     }
   })
 
-  test('without repeating what was sent', async () => {
+  test('without repeating the body', async () => {
     const { key } = await service.createKey()
     const readings = [
       validReading,

@@ -25,12 +25,12 @@ const post = async (readings: readonly unknown[] | string, key: string | null, h
   answerOf(await service.postBatch(readings, key, headers))
 
 describe('POST /api/v1/ingest/batch stores nothing and answers', () => {
-  test('401 without a valid key, whatever the body is', async () => {
+  test('401 without a valid key, for any body', async () => {
     expectUnauthorized(await post('x', null), 'API key is required')
     expectUnauthorized(await post(copies(2), 'clr_x'), 'Invalid API key')
   })
 
-  test('429 when the window has no room for all of it, and says when it will have', async () => {
+  test('429 without room for the whole batch', async () => {
     const { key } = await service.createKey({ limit })
     expectBatch(await post(copies(6), key), 200)
     service.clock.advance(20_000)
@@ -40,14 +40,14 @@ describe('POST /api/v1/ingest/batch stores nothing and answers', () => {
     expect(expectRefusal(refused, 429, 'RATE_LIMITED')).toEndWith('send the request again after 30 seconds.')
     expect(refused.header('Retry-After')).toBe('30')
     expect(refused.header('RateLimit')).toBe('"default";r=1;t=30')
-    // All ten go only with the second batch.
+    // All ten leave with the second batch.
     expect((await post(copies(10), key)).header('Retry-After')).toBe('50')
     service.clock.advance(30_000)
     expectBatch(await post(copies(2), key), 200)
     expect(await acceptedReadings(log)).toHaveLength(11)
   })
 
-  test('429 to all but so many of batches that come at once', async () => {
+  test('429 to parallel batches past the limit', async () => {
     const { key } = await service.createKey({ limit })
     const answers = await Promise.all(Array.from({ length: 10 }, () => post(copies(3), key)))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3)
@@ -55,7 +55,7 @@ describe('POST /api/v1/ingest/batch stores nothing and answers', () => {
     expect(await acceptedReadings(log)).toHaveLength(9)
   })
 
-  test('429 to a bad batch of a key over its limit: the limit comes first', async () => {
+  test('429 over the limit, also to an invalid batch', async () => {
     const { key } = await service.createKey({ limit })
     await post(copies(10), key)
     for (const body of ['x', '{}', '{"readings":[]}', '{"readings":[7]}'])
@@ -63,7 +63,7 @@ describe('POST /api/v1/ingest/batch stores nothing and answers', () => {
     expectRefusal(await post('x', key, { 'Content-Type': 'text/plain' }), 429, 'RATE_LIMITED')
   })
 
-  test('415 to another type, before the body is read', async () => {
+  test('415 to another content type', async () => {
     const { key } = await service.createKey()
     expectRefusal(await post('x', key, { 'Content-Type': 'text/plain' }), 415, 'UNSUPPORTED_MEDIA_TYPE')
   })
@@ -79,9 +79,9 @@ describe('POST /api/v1/ingest/batch stores nothing and answers', () => {
     expect(answer?.status).toBe(413)
   })
 
-  test('413 when its events are over their bound, before the window is charged; one byte less is stored', async () => {
+  test('413 one byte past the bound of its events', async () => {
     const { key } = await service.createKey({ limit: { readings: 10_000, windowMs: 60_000 } })
-    // 1,000 readings of 1,000 bytes each are the bound exactly.
+    // Exactly the bound.
     const bare = JSON.stringify({ ...validReading, rack: '' }).length
     const rack = fill(1_000 - encodedReadingBytesBesideData - bare)
     const fits = Array.from({ length: 1_000 }, () => ({ ...validReading, rack }))
@@ -98,7 +98,7 @@ describe('POST /api/v1/ingest/batch stores nothing and answers', () => {
     ['STORE_UNAVAILABLE', 'unavailable'],
     ['STORAGE_FULL', 'full'],
     ['OVERLOADED', 'overloaded'],
-  ] as const)('503 %s with Retry-After when the log is %s, though some items were invalid', async (code, reason) => {
+  ] as const)('503 %s when the log is %s', async (code, reason) => {
     const { key } = await service.createKey({ limit })
     await post(copies(1), key)
     log.failAppend({ fault: 'not_written', reason })
@@ -131,5 +131,5 @@ describe('POST /api/v1/ingest/batch stores nothing and answers', () => {
   )
 })
 
-/** So many bytes in few characters. */
+/** Many bytes in few characters. */
 const fill = (bytes: number): string => '🍷'.repeat(Math.floor(bytes / 4)) + 'x'.repeat(bytes % 4)

@@ -19,7 +19,7 @@ const post = async (body: unknown, headers?: Record<string, string>) => answerOf
 const last = async () => (await acceptedReadings(service.log)).at(-1)
 
 describe('POST /api/v1/ingest answers 200', () => {
-  test('with exactly the contract body, the time of acceptance in whole seconds', async () => {
+  test('with exactly the body of the contract', async () => {
     service.clock.set(Date.UTC(2026, 2, 1, 12, 0, 0, 999))
     const answer = await post(validReading)
     expectAccepted(answer)
@@ -28,7 +28,7 @@ describe('POST /api/v1/ingest answers 200', () => {
     expect(JSON.parse((await post(validReading)).body).timestamp).toBe('2026-03-01T12:00:01Z')
   })
 
-  test('with a receipt that names the event in the log, the reading as it was sent', async () => {
+  test('with a receipt that names the event', async () => {
     const reading = { ...validReading, value: 7e-6, timestamp: '2025-12-31T23:59:59.123456789+00:00' }
     const answer = await post(reading)
     expectAccepted(answer)
@@ -43,13 +43,13 @@ describe('POST /api/v1/ingest answers 200', () => {
     })
   })
 
-  test('with a request id of ours, whatever the client calls its request', async () => {
+  test('with a request id of the service', async () => {
     const answer = await post(validReading, { 'X-Request-Id': 'mine' })
     expectAccepted(answer)
     expect((await last())?.id).toBe(String(answer.header('X-Request-Id')))
   })
 
-  test('with what is left of the limit, one less for each reading', async () => {
+  test('with the remaining readings of the limit', async () => {
     const limited = await service.createKey({ limit: { readings: 10, windowMs: 60_000 } })
     const first = await service.post(validReading, limited.key)
     expect(first.headers.get('RateLimit-Policy')).toBe('"default";q=10;w=60')
@@ -59,7 +59,7 @@ describe('POST /api/v1/ingest answers 200', () => {
     expect(second.headers.get('RateLimit')).toBe('"default";r=8;t=59')
   })
 
-  test('with the instant from which the key is refused, only if it has one', async () => {
+  test('with the expiry of the key, if it has one', async () => {
     expect((await post(validReading)).header('X-API-Key-Expires-At')).toBeNull()
     const expiring = await service.createKey({ expiresAt: Date.UTC(2027, 0, 1, 0, 0, 0, 7) })
     const answer = await service.post(validReading, expiring.key)
@@ -67,7 +67,7 @@ describe('POST /api/v1/ingest answers 200', () => {
     expect((await post(validReading)).header('X-API-Key-Expires-At')).toBeNull()
   })
 
-  test('to each of many at once with headers of its own', async () => {
+  test('to each of many parallel requests with its own headers', async () => {
     const other = await service.createKey({ limit: { readings: 50, windowMs: 10_000 } })
     const racks = Array.from({ length: 20 }, (_, number) => `rack-${number}`)
     const answers = await Promise.all(
@@ -82,7 +82,7 @@ describe('POST /api/v1/ingest answers 200', () => {
     }
   })
 
-  test('and stores every valid request, exact repeats too', async () => {
+  test('and stores exact duplicates', async () => {
     const before = (await acceptedReadings(service.log)).length
     await post(validReading)
     await post(validReading)
@@ -97,7 +97,7 @@ describe('POST /api/v1/ingest answers 200', () => {
     ['markup and shell words', `"><img src=x onerror=alert(1)>'; rm -rf ~ #`],
     ['letters of any language', 'ラック-拾七-رف'],
     ['a combining mark, not composed', 'e\u0301'],
-  ])('to a name of %s, kept as it is', async (_, rack) => {
+  ])('to a name of %s, and does not change it', async (_, rack) => {
     expectAccepted(await post({ ...validReading, rack }))
     expect((await last())?.data.rack).toBe(rack)
   })
@@ -107,7 +107,7 @@ describe('POST /api/v1/ingest answers 200', () => {
     expect((await last())?.data.value).toBe(value)
   })
 
-  test('to a reading of long ago, and to one ahead of our clock', async () => {
+  test('to an old reading, and to one ahead of the clock', async () => {
     expectAccepted(await post({ ...validReading, timestamp: '0000-01-01T00:00:00Z' }))
     expectAccepted(await post({ ...validReading, timestamp: '9999-12-31T23:59:59Z' }))
   })
@@ -133,7 +133,7 @@ describe('POST /api/v1/ingest answers 200', () => {
     },
   )
 
-  test('to a body that is said to be encoded as identity', async () => {
+  test('to a body with the encoding identity', async () => {
     expectAccepted(await post(validReading, { 'Content-Encoding': 'Identity' }))
   })
 
@@ -141,7 +141,7 @@ describe('POST /api/v1/ingest answers 200', () => {
     expectAccepted(await post(`\uFEFF${JSON.stringify(validReading)}`))
   })
 
-  test('to a body of exactly the bound, its length declared or not', async () => {
+  test('to a body of exactly the bound', async () => {
     const json = JSON.stringify(validReading)
     const body = json + ' '.repeat(readingBodyBytesMax - json.length)
     expectAccepted(await post(body))
@@ -150,7 +150,7 @@ describe('POST /api/v1/ingest answers 200', () => {
     expect(answer?.status).toBe(200)
   })
 
-  test('to a path with a query, which it ignores', async () => {
+  test('to a path with a query', async () => {
     const answer = await fetch(`${service.url}/api/v1/ingest?cellar=other&x=/api/`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', 'X-API-Key': key },
@@ -170,8 +170,8 @@ describe('POST /api/v1/ingest answers 200', () => {
     connection.drop()
   })
 
-  // Bun breaks a connection off on which a second request comes before the first is answered; no client in use does that.
-  test('only to what is stored, when requests come without waiting for answers', async () => {
+  // Bun closes a connection with a second request before the first answer.
+  test('only to stored readings, when requests are pipelined', async () => {
     const body = JSON.stringify({ ...validReading, rack: 'pipelined' })
     const request = `${head([`Content-Length: ${body.length}`])}${body}`
     const answers = await rawExchange(service.url, request.repeat(3), 3)
@@ -189,7 +189,7 @@ describe('POST /api/v1/ingest answers 200', () => {
     connection.drop()
   })
 
-  // Elysia looks for the path from a fixed place in the URL, which a short host without a port comes before.
+  // Elysia looks for the path at a fixed place in the URL.
   test.each(['a', 'pi', 'nas', 'a.b', ''])('under the host name %j', async (host) => {
     const body = JSON.stringify(validReading)
     const lines = [

@@ -45,7 +45,7 @@ describe.each(['cellar', 'rack', 'keg'])('POST /api/v1/ingest answers 400 INVALI
     )
   })
 
-  test('and never repeats it', async () => {
+  test('and does not repeat it', async () => {
     expect(await refusal({ ...validReading, [field]: ' SECRET-WORD' })).not.toContain('SECRET')
   })
 })

@@ -13,7 +13,7 @@ afterAll(() => service.stop())
 const refusal = async (timestamp: string) =>
   expectRefusal(await answerOf(await service.post({ ...validReading, timestamp }, key)), 400, 'INVALID_TIMESTAMP')
 
-// Every form and every instant is in the test of the rule itself; here is that the route asks it.
+// The test of the rule has all forms.
 describe('POST /api/v1/ingest answers 400 INVALID_TIMESTAMP', () => {
   test.each([
     '',

@@ -53,13 +53,13 @@ describe('POST /api/v1/ingest answers 400 MALFORMED_JSON', () => {
     expect(await refusal(body)).toBe('body must be valid JSON: send one JSON object.')
   })
 
-  test.each(['NaN', 'Infinity', '-Infinity'])('to a bare %s, and says to leave the reading out', async (word) => {
+  test.each(['NaN', 'Infinity', '-Infinity'])('to a bare %s, and says to skip the reading', async (word) => {
     expect(await refusal(valid.replace('21.5', word))).toBe(
       'body must be valid JSON, which has no NaN and no Infinity: skip the reading if it has no value.',
     )
   })
 
-  test('to a NaN inside a string as to any other fault', async () => {
+  test('to a NaN in a string, with other words', async () => {
     expect(await refusal(valid.replace('rack-17', 'NaN \\" NaN').slice(0, -1))).toBe(
       'body must be valid JSON: send one JSON object.',
     )
@@ -71,7 +71,7 @@ describe('POST /api/v1/ingest answers 400 MALFORMED_JSON', () => {
     ['an overlong slash', [0xc0, 0xaf]],
     ['an encoded surrogate', [0xed, 0xa0, 0x80]],
     ['Latin-1', [0xe9]],
-  ])('to %s in a name: it is not UTF-8', async (_, bytes) => {
+  ])('to %s in a name, which is not UTF-8', async (_, bytes) => {
     const [before = '', after = ''] = valid.split('rack-17')
     const body = Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from(after)])
     expect(await refusal(body)).toBe('body must be UTF-8: encode the JSON in UTF-8.')
@@ -87,11 +87,11 @@ describe('POST /api/v1/ingest answers 400 MALFORMED_JSON', () => {
     expect(await refusal('"'.repeat(16_000))).toBe('body must be valid JSON: send one JSON object.')
   })
 
-  test('to a bare NaN behind 16,000 letters of such words', async () => {
+  test('to a bare NaN after 16,000 letters', async () => {
     expect(await refusal(`${'NI'.repeat(8_000)}NaN`)).toContain('has no NaN and no Infinity')
   })
 
-  test('and never repeats what was sent', async () => {
+  test('and does not repeat the body', async () => {
     expect(await refusal('{"cellar": SECRET-WORD')).not.toContain('SECRET')
   })
 })

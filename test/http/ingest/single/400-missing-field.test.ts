@@ -15,21 +15,21 @@ const refusal = async (body: unknown) =>
 const every = 'every reading needs cellar, rack, keg, value and timestamp.'
 
 describe('POST /api/v1/ingest answers 400 MISSING_FIELD', () => {
-  test.each(['cellar', 'rack', 'keg', 'value', 'timestamp'])('and names %s when it is absent', async (field) => {
+  test.each(['cellar', 'rack', 'keg', 'value', 'timestamp'])('and names the missing %s', async (field) => {
     const { [field]: _, ...rest } = Object.fromEntries(Object.entries(validReading))
     expect(await refusal(rest)).toBe(`${field} is missing: ${every}`)
   })
 
-  test('and names all that are absent in one text, in the order of the contract', async () => {
+  test('and names all missing fields in order', async () => {
     expect(await refusal({ value: 1, rack: 'r' })).toBe(`cellar, keg and timestamp are missing: ${every}`)
     expect(await refusal({})).toBe(`cellar, rack, keg, value and timestamp are missing: ${every}`)
   })
 
-  test('before it looks at the fields that are there', async () => {
+  test('before it judges the other fields', async () => {
     expect(await refusal({ cellar: 7, rack: '', value: 'x' })).toBe(`keg and timestamp are missing: ${every}`)
   })
 
-  test('to a name of other case: names of fields are exact', async () => {
+  test('to a field name in another case', async () => {
     const { cellar, ...rest } = validReading
     expect(await refusal({ Cellar: cellar, ...rest })).toBe(`cellar is missing: ${every}`)
   })

@@ -14,38 +14,38 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-/** A reading so many ms after our clock. */
+/** In ms after the clock. */
 const post = async (offsetMs: number) => {
   const timestamp = new Date(service.clock.now() + offsetMs).toISOString()
   return answerOf(await service.post({ ...validReading, timestamp }, key))
 }
 
-describe('POST /api/v1/ingest of a cellar that bounds its timestamps answers', () => {
-  test('200 at the bounds', async () => {
+describe('a cellar with timestamp bounds', () => {
+  test('answers 200 at the bounds', async () => {
     expectAccepted(await post(-3_600_000))
     expectAccepted(await post(1_000))
   })
 
-  test('400 TIMESTAMP_TOO_OLD one millisecond past the age, and states it', async () => {
+  test('answers 400 TIMESTAMP_TOO_OLD one millisecond past the age', async () => {
     expect(expectRefusal(await post(-3_600_001), 400, 'TIMESTAMP_TOO_OLD')).toStartWith(
       'timestamp must be at most 3600 seconds old in this cellar:',
     )
   })
 
-  test('400 TIMESTAMP_IN_FUTURE one millisecond too far ahead, and states the bound', async () => {
+  test('answers 400 TIMESTAMP_IN_FUTURE one millisecond past the bound', async () => {
     expect(expectRefusal(await post(1_001), 400, 'TIMESTAMP_IN_FUTURE')).toStartWith(
       'timestamp must be at most 1 second ahead in this cellar:',
     )
   })
 
-  test('200 as ever for the keys of a cellar that sets none', async () => {
+  test('200 for a cellar without bounds', async () => {
     const other = await service.createKey({ cellar: 'other' })
     const reading = { ...validReading, cellar: 'other', timestamp: '0001-01-01T00:00:00Z' }
     expectAccepted(await answerOf(await service.post(reading, other.key)))
   })
 })
 
-test('A reading older than what its cellar keeps answers 400 TIMESTAMP_TOO_OLD, and is not stored', async () => {
+test('a reading older than the retention gets 400 TIMESTAMP_TOO_OLD', async () => {
   const other = await service.createKey({ cellar: 'short memory' })
   const retentionMs = 24 * 3_600_000
   const policy = { limit: null, readingAgeMsMax: null, readingAheadMsMax: null, retentionMs }

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-describe('a valid key meets 404 NOT_FOUND', () => {
+describe('a valid key gets 404 NOT_FOUND', () => {
   test.each([
     '/api',
     '/api/',
@@ -23,7 +23,7 @@ describe('a valid key meets 404 NOT_FOUND', () => {
     '/api/v1/keys',
     '/api/v2/ingest',
     '/api/%ff',
-  ])('under every method on %s', async (path) => {
+  ])('with every method on %s', async (path) => {
     for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PROPFIND']) {
       const request = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-Key: ${key}\r\n\r\n`
       const [answer] = await rawExchange(service.url, request)
@@ -32,7 +32,7 @@ describe('a valid key meets 404 NOT_FOUND', () => {
     }
   })
 
-  test('with the documented body, and with its limit as on every answer to a valid key', async () => {
+  test('with the documented body and the RateLimit headers', async () => {
     const response = await fetch(`${service.url}/api/v1/nothing`, { headers: { 'X-API-Key': key } })
     const answer = await answerOf(response)
     expect(expectRefusal(answer, 404, 'NOT_FOUND')).toBe(

@@ -26,7 +26,7 @@ describe('POST /api/v1/ingest answers 413 PAYLOAD_TOO_LARGE', () => {
   })
 
   test.each([16_385, 200_000_000, 99_999_999_999])(
-    'to a declared length of %d bytes before any of them has come',
+    'to a declared length of %d bytes before the body',
     async (bytes) => {
       const [answer] = await rawExchange(service.url, head(`Content-Length: ${bytes}`))
       expect(answer?.status).toBe(413)
@@ -34,7 +34,7 @@ describe('POST /api/v1/ingest answers 413 PAYLOAD_TOO_LARGE', () => {
     },
   )
 
-  test('to a body of unknown length at the bound, while it is still coming', async () => {
+  test('to a body of unknown length at the bound', async () => {
     const connection = await rawConnect(service.url)
     await connection.send(head('Transfer-Encoding: chunked'))
     const chunk = `1000\r\n${' '.repeat(0x1000)}\r\n`
@@ -44,7 +44,7 @@ describe('POST /api/v1/ingest answers 413 PAYLOAD_TOO_LARGE', () => {
     connection.drop()
   })
 
-  test('and goes on serving the connection once the body is through', async () => {
+  test('and keeps the connection after the body', async () => {
     const body = JSON.stringify(validReading)
     const long = `${head(`Content-Length: ${100_000}`)}${' '.repeat(100_000)}`
     const good = `${head(`Content-Length: ${body.length}`)}${body}`

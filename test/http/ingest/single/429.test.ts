@@ -20,7 +20,7 @@ const post = async (key: string, body: unknown = validReading) => answerOf(await
 const code = 'RATE_LIMITED'
 
 describe('POST /api/v1/ingest answers 429 RATE_LIMITED', () => {
-  test('to the reading one past the limit, until the oldest has left the window, and says when', async () => {
+  test('one reading past the limit, with the time to wait', async () => {
     const { key } = await service.createKey({ limit })
     for (let sent = 0; sent < 3; sent += 1) {
       expectAccepted(await post(key))
@@ -38,13 +38,13 @@ describe('POST /api/v1/ingest answers 429 RATE_LIMITED', () => {
     const late = await post(key)
     expect(late.header('Retry-After')).toBe('1')
     expect(expectRefusal(late, 429, code)).toEndWith('send the request again after 1 second.')
-    // Retry-After is kept: who waited that long is admitted.
+    // A device that waited is admitted.
     service.clock.advance(1_000)
     expectAccepted(await post(key))
     expect((await acceptedReadings(log)).length).toBe(4)
   })
 
-  test('and goes on by the time that passes while the clock is ahead for a moment, and when it was', async () => {
+  test('for the right time despite a short clock jump', async () => {
     const { key } = await service.createKey({ limit })
     for (let sent = 0; sent < 3; sent += 1) await post(key)
     service.clock.leap(24 * 3_600_000)
@@ -56,7 +56,7 @@ describe('POST /api/v1/ingest answers 429 RATE_LIMITED', () => {
     expectAccepted(await post(key))
   })
 
-  test('and again after a restart: the window is in the log', async () => {
+  test('and again after a restart', async () => {
     const { key } = await service.createKey({ limit })
     for (let sent = 0; sent < 3; sent += 1) await post(key)
     expectRefusal(await post(key), 429, code)
@@ -69,7 +69,7 @@ describe('POST /api/v1/ingest answers 429 RATE_LIMITED', () => {
     expectAccepted(await post(key))
   })
 
-  test('to all but the limit of many that come at once', async () => {
+  test('to parallel requests past the limit', async () => {
     const { key } = await service.createKey({ limit })
     const answers = await Promise.all(Array.from({ length: 20 }, () => post(key)))
     expect(answers.filter((answer) => answer.status === 200).length).toBe(3)
@@ -80,21 +80,21 @@ describe('POST /api/v1/ingest answers 429 RATE_LIMITED', () => {
     expect((await acceptedReadings(log)).length).toBe(3)
   })
 
-  test('and never 500 to a bad body after the clock was set back', async () => {
+  test('also after the clock was set back', async () => {
     const { key } = await service.createKey({ limit })
     expectRefusal(await post(key, '{}'), 400, 'MISSING_FIELD')
     service.clock.advance(-5_000)
     expectRefusal(await post(key, '{}'), 400, 'MISSING_FIELD')
   })
 
-  test('to a bad body too: the limit comes first', async () => {
+  test('also to an invalid body', async () => {
     const { key } = await service.createKey({ limit })
     for (let sent = 0; sent < 3; sent += 1) await post(key)
     expectRefusal(await post(key, 'x'), 429, code)
     expectRefusal(await answerOf(await service.post('x', key, { 'Content-Type': 'text/plain' })), 429, code)
   })
 
-  test('at once after the answer that confirms a lower limit', async () => {
+  test('at once after a lower limit is confirmed', async () => {
     const { key, keyId } = await service.createKey({ limit })
     await post(key)
     await post(key)
@@ -104,7 +104,7 @@ describe('POST /api/v1/ingest answers 429 RATE_LIMITED', () => {
     expect(refused.header('RateLimit-Policy')).toBe('"default";q=2;w=60')
   })
 
-  test('no more, at once, after the answer that confirms a higher one', async () => {
+  test('no longer after a higher limit is confirmed', async () => {
     const { key, keyId } = await service.createKey({ limit: { readings: 1, windowMs: 60_000 } })
     await post(key)
     expectRefusal(await post(key), 429, code)
@@ -113,7 +113,7 @@ describe('POST /api/v1/ingest answers 429 RATE_LIMITED', () => {
     expectRefusal(await post(key), 429, code)
   })
 
-  test('for as long as it takes under a lowered limit: not only until the oldest reading leaves', async () => {
+  test('until the window fits the lower limit', async () => {
     const { key, keyId } = await service.createKey({ limit })
     for (let sent = 0; sent < 3; sent += 1) {
       expectAccepted(await post(key))
@@ -121,13 +121,13 @@ describe('POST /api/v1/ingest answers 429 RATE_LIMITED', () => {
     }
     await service.core.keys.setLimit(keyId, { readings: 1, windowMs: 60_000 }, testAsker)
     const refused = await post(key)
-    // Sent at 0, 10 and 20 s, now is 30 s: all three have to go, the last at 80 s.
+    // Sent at 0, 10 and 20 s. The last one leaves at 80 s.
     expect(refused.header('Retry-After')).toBe('50')
     service.clock.advance(50_000)
     expectAccepted(await post(key))
   })
 
-  test('to one key only, and by the limit of the cellar where the key has none', async () => {
+  test('to one key only, by its own limit', async () => {
     const first = await service.createKey()
     const second = await service.createKey()
     const policy = {

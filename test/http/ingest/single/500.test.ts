@@ -5,7 +5,7 @@ import { startService, validReading } from '../../../support/test-service.ts'
 
 const secret = 'words of a bug, with a path /srv/secret.ts'
 
-/** A bug at one place between the routes and the actors. */
+/** Between routes and actors. */
 const broken =
   (keys: Partial<Core['keys']>, isIn: Partial<Core> = {}) =>
   (core: Core): Core => ({
@@ -59,7 +59,7 @@ describe('POST /api/v1/ingest answers 500 INTERNAL_ERROR', () => {
     ['when the reading is handed over', { accept: fail }],
     ['while the reading is being stored', { accept: () => Promise.reject(new Error(secret)) }],
     ['with something that is no error', { accept: () => Promise.reject(secret) }],
-  ])('to the one request that met a bug %s, without its words, and logs it', async (_, keys) => {
+  ])('to the request with a bug %s, and logs it', async (_, keys) => {
     let breaks = true
     const service = await startService({
       wrapCore: (core) => {
@@ -86,7 +86,7 @@ describe('POST /api/v1/ingest answers 500 INTERNAL_ERROR', () => {
     await service.stop()
   })
 
-  test('when even the answer of a refusal fails, and the key is still asked for', async () => {
+  test('when the answer of a refusal fails, after the key', async () => {
     const service = await startService({ wrapCore: broken({ usage: fail }) })
     const { key } = await service.createKey()
     const lost = await fetch(`${service.url}/api/v1/nothing`, { headers: { 'X-API-Key': key } })
@@ -95,7 +95,7 @@ describe('POST /api/v1/ingest answers 500 INTERNAL_ERROR', () => {
     await service.stop()
   })
 
-  test('when nothing works at all, not even a request id', async () => {
+  test('when nothing works, not even a request id', async () => {
     let breaks = false
     const uuid = () => (breaks ? fail() : crypto.randomUUID())
     const service = await startService({
