@@ -12,7 +12,7 @@ export const batchBodyBytesMax = 1024 * 1024
 export const gunzipChunkBytes = 128 * 1024
 /** As JSON: EventStoreDB refuses appends over 1 MiB. */
 export const batchEncodedBytesMax = 1_000_000
-/** Id, type, metadata and framing of an event there: at most 360. */
+/** Id, type, metadata and framing: at most 360. */
 export const encodedReadingBytesBesideData = 400
 
 // Structure of a body: the cost of `JSON.parse` (docs/contract.md, "Cost")
@@ -32,7 +32,7 @@ export const costBytesPerRequest = 640
 export const costSavedMsMax = 60_000
 /** Refused readings of a batch. */
 export const costItemsPerRequest = 100
-/** Body bytes that it pays for: the longest valid one without escapes is shorter. */
+/** Body bytes that a stored reading pays for. Without escapes, no valid one is longer. */
 export const storedReadingBytesMax = 2_048
 /** Keys, at 100 bytes each. A forgotten key has a full budget. */
 export const costBudgetsMax = 10_000
@@ -40,15 +40,15 @@ export const costBudgetsMax = 10_000
 // Idempotency keys (docs/contract.md, "Idempotency"; docs/protocol.md, "Idempotency")
 export const idempotencyKeyCharsMax = 255
 export const idempotencyMs = 24 * 3_600_000
-/** After this margin, all nodes have forgotten it: their clocks differ. */
+/** Clocks of nodes differ: after this margin, all have forgotten a key. */
 export const idempotencyMarginMs = 3_600_000
-/** 850 bytes each, 56 MB in all. A batch of the first version also counts its verdicts. */
+/** Keys of 850 bytes: 56 MB. A batch of the first version also counts its verdicts. */
 export const idempotencyWaitingMax = 65_536
-/** As JSON at most 406. It fits in a full batch, whose readings count 40 bytes too much each. */
+/** At most 406 as JSON. `encodedReadingBytesBesideData` leaves room for it in a full batch. */
 export const encodedIdempotencyBytes = 410
 /** The rest waits for the next heartbeat. */
 export const idempotencyWrittenAtOnce = 4_096
-/** Between saves of the log position without new keys: a start reads from there. */
+/** Between saves of the log position, from which a start reads. */
 export const idempotencyMarkMs = 5_000
 /** Failed writes in a row before the node reports them. */
 export const idempotencyBusyWritesMin = 2
@@ -66,10 +66,10 @@ export const deviceBodiesBytesMax = 64 * 1024 * 1024
 export const deviceLargeBodiesBytesMax = 56 * 1024 * 1024
 export const bodyHolderToldBytesMin = 1024 * 1024
 export const bodyHoldersToldMax = 5
-/** Forms of one operator, and of all who are signed in. */
+/** Forms of one operator, and of all. */
 export const operatorFormsBytesMax = 1024 * 1024
 export const operatorsFormsBytesMax = 16 * 1024 * 1024
-/** Forms of one address (IPv6: one /64), and of all who are not signed in. */
+/** Forms of one address (IPv6: /64), and of all visitors. */
 export const visitorAddressFormsBytesMax = 128 * 1024
 export const visitorsFormsBytesMax = 4 * 1024 * 1024
 /** A sign-in form with the longest fields has 7.5 KB. */
@@ -167,7 +167,7 @@ export const linksToldMax = 5
 export const linksToldMsMax = 30 * 86_400_000
 
 // Sign-in attempts and their history
-/** Failed ones, per account, known browser, IPv4 address or IPv6 /64. */
+/** Failed attempts per account, known browser, IPv4 address or IPv6 /64. */
 export const signInAttemptsMax = 10
 /** Per IPv6 /48: of one customer, or of thousands. */
 export const signInSiteAttemptsMax = 40
@@ -199,12 +199,12 @@ export const heartbeatMs = 500
 export const appendBytesMax = 512 * 1024
 export const appendReadingsMax = 4_096
 export const conflictRetriesMax = 64
-/** In a row: then the key is suspended first. */
+/** Then the key is suspended, and the seal tried again. */
 export const sealTriesMax = 8
 /** After an unknown outcome: doubled from the first to the second. */
 export const storeRetryPauseMsMin = 10
 export const storeRetryPauseMsMax = 1_000
-/** An hour, at one a second. Then the actor asks the log again. */
+/** An hour. Then the actor reads the log again. */
 export const storeRetriesMax = 3_600
 /** The longest pause for another node's append. */
 export const givingWayMsMax = 100
@@ -214,7 +214,7 @@ export const farTurnMs = 50
 export const farTurnEveryMs = 600
 /** A stream counts as shared this long after a conflict; a multiple of `heartbeatMs`. */
 export const sharedStreamMs = 5_000
-/** Then another node finishes it; longer than two appends, and a multiple of `heartbeatMs`. */
+/** Another node finishes a revocation after this; a multiple of `heartbeatMs`. */
 export const revocationFinishMs = 2_000
 
 // Clocks of nodes (docs/protocol.md, "Versions and clocks")
@@ -223,11 +223,11 @@ export const clockStepMsMax = 1_000
 export const clockStandMs = 5_000
 /** An event from further ahead shows that clocks differ. */
 export const clockDifferenceMsMax = 1_000
-/** They agree again after this time without one; a multiple of `heartbeatMs`. */
+/** Clocks agree again after this; a multiple of `heartbeatMs`. */
 export const clockCalmMs = 60_000
 /** Of events from other nodes. */
 export const lagMsMax = 5_000
-/** They are in time again after this; a multiple of `heartbeatMs`. */
+/** Events are in time again after this; a multiple of `heartbeatMs`. */
 export const lagCalmMs = 10_000
 
 // Queue in front of the log
@@ -245,12 +245,12 @@ export const storeWriteCacheBytes = 4 * 1024 * 1024
 /** For the ends of streams: other reads never go back. */
 export const storeReadCacheBytes = 1 * 1024 * 1024
 export const storeReadEventsPerTurnMax = 1_000
-/** Counted for each read: skipping 4,095 events of a row takes 300 µs. */
+/** Each read costs as much: it may skip 4,095 events in 300 µs. */
 export const storeReadEvents = 100
 /** WAL copying takes 5 ms here. At a quarter, it would take three times as much in all. */
 export const storeWalBytesMax = 16 * 1024 * 1024
 export const checkpointRetryPauseMs = 1_000
-/** One is written, one waits. With more, a failed group could not be staged again. */
+/** Commit groups: one is written, one waits. A third could not be staged again. */
 export const groupsUnderWayMax = 2
 export const trimEventsMax = 256
 /** Of a commit group, after another program wrote rows. */
@@ -264,7 +264,7 @@ export const internedNameBytesMax = 512
 /** `DISK_RESERVE`: free space and SQLite's free pages together. */
 export const diskReserveBytesDefault = 256 * 1024 * 1024
 export const diskReserveBytesMin = 64 * 1024 * 1024
-/** Free space alone: for the WAL, changes, the index and a checkpoint. */
+/** Free space alone, for all other writes. */
 export const diskFreeBytesMin = 64 * 1024 * 1024
 /** Above both, before readings go on. */
 export const diskRecoveryBytes = 16 * 1024 * 1024
@@ -278,7 +278,7 @@ export const diskBytesPerSecondMax = 128 * 1024 * 1024
 
 // Troubles of a node, in looks (`domain/trouble.ts`)
 export const troubleLookMs = 1_000
-/** In a row with a refusal, before it is reported. */
+/** Looks with a refusal before a report. */
 export const overloadedLooksMin = 5
 /** Of EventStoreDB. A shorter failure is an election. */
 export const storeWritesFailLooks = 3
@@ -291,7 +291,7 @@ export const survivedFsyncLooks = 3_600
 /** In the largest stored form, below each engine's bound. */
 export const copyAppendBytesMax = 800_000
 export const copyAppendEventsMax = 1_000
-/** Five minutes without the store. Then the copy ends, and can be continued. */
+/** Five minutes. Then the copy ends, and can be continued. */
 export const copyRetriesMax = 600
 export const copyRetryPauseMs = 500
 
@@ -346,13 +346,13 @@ export const lastRefusalsMax = 10_000
 /** Encoding takes about 1 ms of the event loop. */
 export const checkpointPieceBytes = 128 * 1024
 export const checkpointSyncBytes = 2 * 1024 * 1024
-/** New events that make a checkpoint due: half a second of a start. */
+/** New events before a checkpoint: half a second of a start. */
 export const checkpointTailEventsMax = 250_000
 /** From here on, a checkpoint is due after `checkpointLooksMax`. */
 export const checkpointEventsMin = 1_000
 export const checkpointLookMs = 10_000
 export const checkpointLooksMax = 30
-/** Of its last event, which proves the log: retention must not purge it. */
+/** Of the last folded event. It identifies the log, so retention must not purge it. */
 export const checkpointAgeMsMax = 3_600_000
 
 // Live pages
@@ -366,7 +366,7 @@ export const liveBytesWaitingMax = 256 * 1024
 export const liveStreamsPerSessionMax = 8
 /** In each `livePushMs`. A piece that has begun is finished. */
 export const liveRenderMsPerTick = 100
-/** A page rests so many times its rendering, at most `liveHeartbeatMs`. */
+/** A page rests this many times its rendering, at most `liveHeartbeatMs`. */
 export const liveRestFactor = 50
 /** With more, only pages that need no store are rendered. */
 export const liveStoreWaitsMax = 32
@@ -375,7 +375,7 @@ export const liveSentBytesPerPiece = 1024 * 1024
 /** In one turn of the event loop: about 1 ms each. */
 export const keysCountedPerPiece = 500
 export const kegsSearchedPerPiece = 500
-/** Fewer: comparing by the rules of a language is slow. */
+/** Fewer: comparing names of a language is slow. */
 export const kegsOrderedPerPiece = 250
 
 // Pages and their forms
@@ -395,7 +395,7 @@ export const unavailableRetryAfterSeconds = 1
 /** Without a byte; above `liveHeartbeatMs`. */
 export const connectionIdleSecondsMax = 30
 export const expirySweepMs = 60_000
-/** With `Connection: close` on answers, before the service stops listening. */
+/** Answers have `Connection: close` before the service stops listening. */
 export const drainNoticeMs = 500
 export const drainMsMax = 10_000
 export const drainLookMs = 10
@@ -404,9 +404,9 @@ export const sameSignalMsMax = 500
 export const launcherLookMs = 250
 
 // The command line and its socket
-/** As JSON. More than a command line holds, so that a long word gets its own refusal. */
+/** One command as JSON. A command line holds less. */
 export const operationBytesMax = 8 * 1024 * 1024
-/** In one piece, so that readings do not wait for it. */
+/** In one piece, so that readings do not wait. */
 export const logReadPageEvents = 200
 export const heldWaitMsMax = 10_000
 export const heldRetryMs = 100
@@ -420,11 +420,11 @@ export const simulatedPostMsMax = 10_000
 export const logLinesBytesMax = 16 * 1024 * 1024
 export const refusalLineMs = 1_000
 export const refusalLineNamesMax = 5
-/** A count is too low by at most a 257th of the requests. */
+/** A count misses at most a 257th of the requests. */
 export const refusalLineCountersMax = 256
 /** Whole errors in `errorLineMs`. A stack has 1 to 2 KB. */
 export const errorLinesMax = 10
 export const errorLineMs = 1_000
-/** About refused sign-ins, forms and links in `traceLineMs`, with the sum of the rest. */
+/** Refused sign-ins, forms and links in `traceLineMs`, with the sum of the rest. */
 export const traceLinesMax = 10
 export const traceLineMs = 1_000

@@ -5,7 +5,7 @@ export type CameFrom = {
   readonly address: string
   /** How the client reached a trusted proxy. */
   readonly scheme: 'http' | 'https' | null
-  /** Also true for headers that are not trusted. */
+  /** Also by headers that are not trusted. */
   readonly isForwarded: boolean
 }
 
@@ -30,7 +30,7 @@ export const cameFrom = (headers: Headers, peerAddress: string | null, trustedPr
 
 const lastOf = (values: string | null): string | null => values?.split(',').at(-1)?.trim().toLowerCase() ?? null
 
-/** From `192.0.2.1:5678` and `[2001:db8::1]:5678`. IPv6 without brackets has no port. */
+/** IPv6 without brackets has no port. */
 const withoutPort = (hop: string): string =>
   /^\[([^\]]*)\](:\d{1,5})?$/.exec(hop)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(hop)?.[1] ?? hop
 
@@ -38,7 +38,6 @@ const withoutPort = (hop: string): string =>
 const mapped = '0:0:0:0:0:ffff'
 const nat64 = '64:ff9b:0:0:0:0'
 
-/** An IPv4 client is the same on an IPv6 socket. */
 export const plainAddress = (address: string): string => ipv4In(address, mapped) ?? address
 
 const ipv4In = (address: string, firstGroups: string): string | null => {
@@ -54,10 +53,7 @@ const ipv4In = (address: string, firstGroups: string): string | null => {
 /** The zone in `fe80::1%eth0` may be any text. */
 const withoutZone = (address: string): string => address.split('%', 1)[0] ?? ''
 
-/**
- * One client: an IPv4 address, or an IPv6 /64 network, which has one owner. The text is made from the numbers, so it contains
- * nothing else that was sent.
- */
+/** One client: an IPv4 address or an IPv6 /64. The text is made from numbers, so it contains nothing else that was sent. */
 export const networkOf = (address: string): string => prefixOf(address, 4)
 
 /** One customer may own a whole IPv6 /48. */

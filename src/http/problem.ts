@@ -15,7 +15,7 @@ import {
 
 export type Problem = {
   readonly status: number
-  /** For the key's page, and for all bodies except those of a 401. */
+  /** Not in the body of a 401. */
   readonly code: string
   /** JSON. */
   readonly body: string
@@ -24,7 +24,7 @@ export type Problem = {
 
 export const jsonContentType = 'application/json; charset=utf-8'
 
-/** No cache may keep a JSON answer: it belongs to one key and one request. */
+/** No cache may keep an answer: it belongs to one key and one request. */
 export const jsonHeaders = {
   'Content-Type': jsonContentType,
   'X-Content-Type-Options': 'nosniff',
@@ -72,7 +72,7 @@ type CodedRefusal = Exclude<ReadingRefusal, { readonly kind: 'key_missing' | 'ke
 type CodedKind = CodedRefusal['kind']
 type CodedOf<K extends CodedKind> = Extract<CodedRefusal, { readonly kind: K }>
 
-/** With `kind` as a parameter, the compiler finds the type of the row. */
+/** `kind` lets the compiler find the type of the row. */
 const codedProblem = <K extends CodedKind>(kind: K, refusal: CodedOf<K>): Problem => {
   const { status, headers = noHeaders } = deviceProblems[kind]
   const code = codeOf(kind)

@@ -19,8 +19,7 @@ export type App = {
 }
 
 /**
- * Listens. Elysia's `app.listen` hands `.all` routes to Bun's router without their context. It also leaves a listener on the
- * process for every server.
+ * Elysia's `app.listen` would hand `.all` routes to Bun's router without context, and leave a listener on the process.
  * @throws if the address is not available; the error's `code` says why (`EADDRINUSE`).
  */
 export const serve = ({ routes, straight, bodies }: App, { tls, ...address }: Address): Bun.Server<unknown> => {

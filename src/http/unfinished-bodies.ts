@@ -18,7 +18,7 @@ import {
 import { BodyMemoryTrouble, type BodyTrouble } from './body-memory-trouble.ts'
 import { ownTurns } from './own-turns.ts'
 
-/** `operators` are signed in, `visitors` are not. */
+/** Only operators are signed in. */
 export type BodyPool = 'devices' | 'operators' | 'visitors'
 
 /** `holder`: a key's id, an operator's e-mail or a network address. */
@@ -83,7 +83,6 @@ export class UnfinishedBodies {
     }
   }
 
-  /** The server whose idle timers are renewed. */
   servedBy(timer: ConnectionTimer): void {
     this.#timer = timer
   }
@@ -96,7 +95,7 @@ export class UnfinishedBodies {
     return this.#pools[pool].bytes
   }
 
-  /** Only of the devices' pool. A key that uses up its own share is no trouble of the node. */
+  /** Of the devices' pool. A key's own share is no trouble of the node. */
   troubles(): readonly BodyTrouble[] {
     return this.#trouble.troubles()
   }
@@ -105,10 +104,10 @@ export class UnfinishedBodies {
     return this.#pools[pool].holders.size
   }
 
-  /** `null`: too many bytes for the holder or the pool. */
+  /** `null`: no room. */
   begin(request: Request, { pool: poolName, holder: holderName }: BodyHolder, bytes: number): UnfinishedBody | null {
     const pool = this.#pools[poolName]
-    // The connection and the request take memory, too.
+    // Connection and request take memory, too.
     const reservedBytes = Math.max(bytes, bodyReservedBytesMin)
     const isLarge = reservedBytes > readingBodyBytesMax
     const known = pool.holders.get(holderName)
@@ -154,7 +153,7 @@ export class UnfinishedBodies {
     pool.bytes -= reservedBytes
     if (reservedBytes > readingBodyBytesMax) pool.largeBytes -= reservedBytes
     holder.bytes -= reservedBytes
-    // Otherwise the next heartbeat forgets it, so that a busy key is not added for each reading.
+    // Otherwise a heartbeat forgets it: adding a busy key for each reading is slow.
     if (holder.bytes === 0 && pool.holders.size > bodyHoldersKeptMax) pool.holders.delete(body.holderName)
   }
 
@@ -162,7 +161,7 @@ export class UnfinishedBodies {
     this.#isBeating = true
     this.#schedule.after(bodyHeartbeatMs, () => {
       this.#isBeating = false
-      // A copy, because the loop removes bodies.
+      // A copy: the loop removes bodies.
       for (const body of [...this.#bodies]) this.#check(body)
       for (const pool of Object.values(this.#pools)) forgetIdle(pool)
       if (this.#bodies.length > 0) this.#beatLater()

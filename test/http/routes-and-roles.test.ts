@@ -1,6 +1,6 @@
 /**
  * A new route fails here until it has a row. The columns of a row are stranger, auditor and admin. A device gets the answers of
- * a stranger. A method without an entry gets a 405.
+ * a stranger. Other methods get a 405.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { systemSchedule } from '../../src/actors/schedule.ts'
@@ -120,7 +120,6 @@ type Asked = { readonly status: number; readonly allow: string | null; readonly 
 const rawMethods = ['TRACE', 'CONNECT', 'PURGE', 'FOO', 'get']
 const otherMethods = ['PUT', 'PATCH', 'DELETE', 'OPTIONS', ...rawMethods]
 
-/** Checks the headers, too. */
 const ask = async (method: string, path: string, headers: Readonly<Record<string, string>>): Promise<Asked> => {
   const answer = rawMethods.includes(method)
     ? await rawAsk(method, path, headers)
@@ -136,7 +135,6 @@ const ask = async (method: string, path: string, headers: Readonly<Record<string
 
 type Head = { readonly status: number; get(name: string): string | null }
 
-/** Leaves a live stream at once. */
 const fetchHead = async (method: string, path: string, headers: Readonly<Record<string, string>>): Promise<Head> => {
   const leave = new AbortController()
   const response = await fetch(service.url + path, { method, headers, redirect: 'manual', signal: leave.signal })

@@ -34,7 +34,7 @@ export const batchBody = ({ accepted, rejected }: AcceptedBatch): string => {
 
 export type AnswerHeaders = Record<string, string>
 
-/** The request id is always ours: a client could choose the id of another request. */
+/** The request id is always ours: a client could choose another's. */
 export const plainHeaders = (requestId: string): AnswerHeaders => ({
   ...jsonHeaders,
   'X-Request-Id': requestId,

@@ -57,7 +57,7 @@ const judgePossibleRepeat = (
   const batch = { accepted: readings.length, refusals: refusalsOf(judged, place) }
   const idempotency = { keyHash, bodyHash, batch }
   const refusal = repeat.refusal ?? batchRefusal(readings, rejected, place.now)
-  // Takes less memory than the items while the request waits.
+  // The closure below must not hold the items, which may take 1 MiB while the request waits.
   const asked = { items: timelessItems(items), cellar: place.cellar }
   return storeUnlessRepeat(deps, call, { readings, idempotency, refusal }).then((answer) =>
     answer.ok ? acceptedOrRepeated(answer.value, rejected, asked) : answer,

@@ -4,8 +4,7 @@ import { batchNamesMax, jsonNestingMax } from '../../limits.ts'
 export type StructureFault = 'too_deep' | 'too_many' | 'too_many_names'
 
 /**
- * Bounds the cost of `JSON.parse` in one pass over the body (docs/contract.md, "Cost"). Returns the number of bytes looked at,
- * or the first fault.
+ * Bounds the cost of `JSON.parse` in one pass (docs/contract.md, "Cost"). Returns the number of bytes looked at, or a fault.
  *
  * - It counts nesting, and the characters `{}[]:,` outside strings: a megabyte of `[` takes up to 290 ms to parse.
  * - It overwrites texts that no reading uses. The engine keeps names and short texts in a table with a known hash, and 16,000
@@ -22,7 +21,7 @@ export const limitStructure = (body: Uint8Array, structuralCharsMax: number): nu
     const role = roles[body[at] ?? 0]
     if (role === none) continue
     if (role === quote) {
-      // Two strings side by side are invalid JSON. A megabyte of quotes would have half a million.
+      // Invalid JSON. A megabyte of quotes would have half a million strings.
       if (isBehindString) return at
       isBehindString = true
       const from = at + 1
@@ -56,7 +55,6 @@ const colon = 3
 const comma = 4
 const quote = 5
 
-/** By the value of a byte. */
 const roles = Uint8Array.from({ length: 256 }, (_, byte) => {
   const char = String.fromCharCode(byte)
   if ('{['.includes(char)) return opens
@@ -72,7 +70,7 @@ const space = 0x20
 const letterU = 0x75
 const filler = 0x78
 
-/** The end of the body if the quote is missing. No byte of a longer UTF-8 character is a quote. */
+/** Or the end of the body. No byte of a longer UTF-8 character is a quote. */
 const endOfString = (body: Uint8Array, from: number): number => {
   const { length } = body
   let at = from
@@ -98,7 +96,7 @@ const name = 1
 const timestamp = 2
 const noText = 3
 
-/** Each has another length, by which `fieldNamed` finds it. */
+/** `fieldNamed` finds each by its length. */
 const fields = new Map([
   ['cellar', name],
   ['rack', name],

@@ -128,7 +128,7 @@ export const storeUnlessRepeat = (
   call: ApiCall,
   { readings, ...request }: Pick<KeyedRequest, 'idempotency' | 'refusal'> & { readonly readings: Readings },
 ): Promise<Outcome<Accepted, ReadingRefusal>> => {
-  // Refused or a repeat. Charged before the answer, or many such requests could run at once without cost.
+  // Charged before the answer, or many such requests could run at once without cost.
   if (request.refusal !== null) chargeOnce(deps, call, costOfRefusal(request.refusal, call))
   return deps.core.keys.acceptKeyed(call.key.keyId, readings, { requestId: call.requestId, ...request })
 }

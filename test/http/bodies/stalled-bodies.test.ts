@@ -32,7 +32,6 @@ afterEach(async () => {
 
 const readingPath = '/api/v1/ingest'
 const batchPath = '/api/v1/ingest/batch'
-/** Read as a stream. */
 const largeBytes = bodyInOnePieceBytesMax + 20_000
 /** Long enough to reserve memory. */
 const longBytes = bodyReservedBytesMin + 1
@@ -42,7 +41,6 @@ const declared = (bytes: number): string => `Content-Length: ${bytes}`
 const head = (path: string, line: string, withKey = key): string =>
   `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-Key: ${withKey}\r\nContent-Type: application/json\r\n${line}\r\n\r\n`
 
-/** Sends no more than this. */
 const stall = async (text: string): Promise<RawConnection> => {
   const connection = await rawConnect(service.url)
   connections.push(connection)
