@@ -1,11 +1,10 @@
 /**
- * Makes the EventStoreDB user for the service. compose.cluster.yaml runs it when the store is up. It can be run again. The
- * user is in no group, so it cannot manage users or read system streams. It may read `$all`, over which the
- * service follows its log; what else the service needs, every user may do (the store's default ACL).
+ * Creates the EventStoreDB user of the service. compose.cluster.yaml runs it, also again. The user is in no group, so it
+ * cannot manage users or read system streams. It may read `$all`.
  *
  *   EVENTSTORE_ADMIN_URL  esdb://admin:…@store-1:2113,store-2:2113?tls=true&tlsCaFile=…
  *   STORE_USER            the name of the user
- *   STORE_PASSWORD        its password; a user that is there already gets it
+ *   STORE_PASSWORD        an existing user gets it too
  */
 import { readFileSync } from 'node:fs'
 import { EventStoreDBClient } from '@eventstore/db-client'

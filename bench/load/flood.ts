@@ -10,7 +10,7 @@ export type Flood = {
   readonly body: string
   readonly isPacked: boolean
   /** Each request has its own `Idempotency-Key`. */
-  readonly isKeyed: boolean
+  readonly hasIdempotencyKey: boolean
   readonly connections: number
 }
 
@@ -71,7 +71,7 @@ const run = async (flood: Flood, { startMs, endMs }: Times): Promise<FloodResult
   return { perSecond: (answered * 1_000) / (endMs - startMs), answers }
 }
 
-const requests = ({ path, isPacked, isKeyed }: Flood, key: string, body: Buffer): (() => Buffer) => {
+const requests = ({ path, isPacked, hasIdempotencyKey }: Flood, key: string, body: Buffer): (() => Buffer) => {
   const head = [
     `POST ${path} HTTP/1.1`,
     'Host: 127.0.0.1',
@@ -81,7 +81,7 @@ const requests = ({ path, isPacked, isKeyed }: Flood, key: string, body: Buffer)
     `Content-Length: ${body.length}`,
   ].join('\r\n')
   const plain = Buffer.concat([Buffer.from(`${head}\r\n\r\n`), body])
-  if (!isKeyed) return () => plain
+  if (!hasIdempotencyKey) return () => plain
   const from = crypto.randomUUID()
   let number = 0
   return () => {

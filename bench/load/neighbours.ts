@@ -92,7 +92,7 @@ const neighboursOf = (requests: readonly WorstRequest[]): readonly Neighbour[] =
   })),
   ...requests.map((request) => ({
     name: `4 connections, full window, Idempotency-Keys: ${request.name} (${request.isPacked ? 'gzip' : 'plain'})`,
-    prepare: (service: EmptyService) => floodOfFullKey(service, { ...request, isKeyed: true }),
+    prepare: (service: EmptyService) => floodOfFullKey(service, { ...request, hasIdempotencyKey: true }),
   })),
   { name: '512 live streams of 64 sessions', prepare: watchLivePages },
   { name: '200 stalled bodies of one key', prepare: stallBodies },
@@ -216,9 +216,9 @@ const postReadings = async (url: string, { key, cellar, first }: Posted): Promis
 }
 
 const startFlood = async ({ url }: EmptyService, request: WorstRequest, key: string) => {
-  const { path, isPacked, isKeyed } = request
+  const { path, isPacked, hasIdempotencyKey } = request
   const body = request.bytes.toBase64()
-  return flooding({ url, path, isPacked, isKeyed, body, keys: [key], connections: 4 })
+  return flooding({ url, path, isPacked, hasIdempotencyKey, body, keys: [key], connections: 4 })
 }
 
 const flooding = async (flood: Flood) => {
@@ -245,7 +245,7 @@ const floodOfWrongKeys = async (service: EmptyService) => {
     keys,
     body,
     isPacked: false,
-    isKeyed: false,
+    hasIdempotencyKey: false,
     connections: 64,
   })
 }

@@ -26,7 +26,7 @@ export type WorstRequest = {
   /** `null`: too large when unpacked, or not valid gzip. */
   readonly unpackedBytes: number | null
   /** With its own `Idempotency-Key`. */
-  readonly isKeyed: boolean
+  readonly hasIdempotencyKey: boolean
   readonly isWithinStructure: boolean
 }
 
@@ -77,7 +77,15 @@ export const requestsOf = (body: WorstBody): readonly WorstRequest[] => {
   const path = kind === 'reading' ? '/api/v1/ingest' : '/api/v1/ingest/batch'
   const both = (bytes: Uint8Array<ArrayBuffer>, isPacked: boolean): readonly WorstRequest[] => {
     const unpackedBytes = isPacked ? unpackedBytesOf(bytes) : bytes.length
-    return [false, true].map((isKeyed) => ({ name, path, bytes, isPacked, unpackedBytes, isKeyed, isWithinStructure }))
+    return [false, true].map((hasIdempotencyKey) => ({
+      name,
+      path,
+      bytes,
+      isPacked,
+      unpackedBytes,
+      hasIdempotencyKey,
+      isWithinStructure,
+    }))
   }
   if (body.encoding === 'gzip') return both(body.bytes, true)
   if (kind === 'reading') return both(body.bytes, false)
@@ -131,11 +139,11 @@ const measure = async ({ service, watchUrl }: Watched, request: WorstRequest, ro
   }
 }
 
-const headersOf = ({ isPacked, isKeyed }: WorstRequest, key: string): Record<string, string> => ({
+const headersOf = ({ isPacked, hasIdempotencyKey }: WorstRequest, key: string): Record<string, string> => ({
   'Content-Type': 'application/json',
   'X-API-Key': key,
   ...(isPacked ? { 'Content-Encoding': 'gzip' } : {}),
-  ...(isKeyed ? { 'Idempotency-Key': crypto.randomUUID() } : {}),
+  ...(hasIdempotencyKey ? { 'Idempotency-Key': crypto.randomUUID() } : {}),
 })
 
 const codeIn = (text: string): string => {
@@ -197,5 +205,5 @@ const row = (one: HeldLoop): string[] => [
   ...[one.longestMs, one.longestMsMax, one.processorMs, one.processorMsMax, one.allMs].map((ms) => ms.toFixed(1)),
 ]
 
-export const sentAs = ({ isPacked, isKeyed }: WorstRequest): string =>
-  (isPacked ? 'gzip' : 'plain') + (isKeyed ? ', key' : '')
+export const sentAs = ({ isPacked, hasIdempotencyKey }: WorstRequest): string =>
+  (isPacked ? 'gzip' : 'plain') + (hasIdempotencyKey ? ', key' : '')

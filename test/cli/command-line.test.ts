@@ -160,7 +160,7 @@ describe('the command line', () => {
 
   test('a reader that closes the pipe ends log read with exit code 0', async () => {
     const filled = newFolder()
-    // More than a pipe holds: the command still writes when the reader leaves.
+    // More than a pipe holds.
     const title = 'x'.repeat(100)
     const log = await openLogOf(filled.path)
     const by = { kind: 'system' } as const
@@ -187,7 +187,7 @@ describe('the command line', () => {
 })
 
 describe('performAnywhere()', () => {
-  /** Another process releases the folder after `looksUntilFree` tries. No service listens. */
+  /** Another process holds the folder. No service listens. */
   const heldPlace = (looksUntilFree: number) => {
     const looks = { count: 0, waitedMs: 0 }
     const place: Place = {

@@ -276,7 +276,7 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
   })
 
   test('without --json, commands print tables that cannot steer the terminal', async () => {
-    // Labels may have no escape. For a terminal, a C1 or direction character has the same effect.
+    // Labels may have no escape, but these have the same effect.
     await json('cellar', 'create', 'evil\u202ecellar', '--title', '\u202egnp.exe')
     const cellars = await run('cellar', 'list')
     expect(cellars.exitCode).toBe(0)

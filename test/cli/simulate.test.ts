@@ -124,7 +124,7 @@ describe('runDevices()', () => {
         const { readings } = Object(await request.json())
         sizes.push(readings.length)
         if (sizes.length === 2) stop.abort()
-        // One item of the first batch is made invalid. The second batch exceeds the limit.
+        // One invalid item; then the second batch exceeds the limit.
         return service.postBatch(sizes.length === 1 ? [7, ...readings.slice(1)] : readings, small.key)
       },
     })

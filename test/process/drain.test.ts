@@ -79,7 +79,7 @@ describe('a drain', () => {
       const key = await newKey()
       const service = await startProcess(folder.path)
       const posts = await Promise.all(Array.from({ length: 20 }, () => startHalfPost(service, key)))
-      // The service reads a later connection later, so it has read all of the above.
+      // The service reads this later than all of the above.
       await (await fetch(`${service.url}/livez`)).text()
       service.signal('SIGTERM')
       await untilDraining(service)
@@ -109,7 +109,7 @@ describe('a drain', () => {
       expect(load.refused).toEqual([])
       const accepted = await acceptedInLog(folder.path)
       expect(load.acknowledged.filter((post) => accepted.get(post.value)?.join() !== post.receipt)).toEqual([])
-      // The system refuses or resets connections that the service had not accepted yet.
+      // The system resets connections that were not accepted yet.
       expect(load.unanswered.filter((post) => accepted.has(post.value))).toEqual([])
     },
     slowMs,
@@ -135,7 +135,7 @@ describe('a drain', () => {
       await (await fetch(`${stubborn.url}/livez`)).text()
       stubborn.signal('SIGTERM')
       await untilDraining(stubborn)
-      // The process measures the bound with its own clock, so the signal is repeated until it counts.
+      // The bound is of the process's own clock, so the signal is repeated.
       const repeat = setInterval(() => stubborn.signal('SIGTERM'), sameSignalMsMax / 2)
       expect(await stubborn.exited).toBe(143)
       clearInterval(repeat)
@@ -202,7 +202,7 @@ describe('a drain', () => {
       const stdout = gather(npx.stdout)
       await stdout.until(/"msg":"listening"/)
       npx.kill('SIGTERM')
-      // The pipe closes when the service has ended: it is the last process with it.
+      // The pipe closes when the service ends.
       await stdout.ended
       expect(stdout.text()).toMatch(/"because":"npx has ended".*\n.*"msg":"stopped"/)
     },

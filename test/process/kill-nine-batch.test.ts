@@ -41,7 +41,7 @@ const send = async (service: ServiceProcess, key: string, batch: Batch) => {
   }
 }
 
-/** Repeats after a 503: a start on a distant log may send one. */
+/** A start on a distant log may answer 503. */
 const sendUntilTaken = async (service: ServiceProcess, key: string, batch: Batch) => {
   let answer = await send(service, key, batch)
   while (!isEmbedded && answer?.status === 503) answer = await send(service, key, batch)
@@ -87,7 +87,7 @@ const batchesAreWhole = async (): Promise<void> => {
     expect(await send(service, key, nextBatch())).toMatchObject({ status: 200 })
     const onceMs = performance.now() - before
 
-    // From zero to twice the time of a batch: before, within and after its commit.
+    // Before, within and after the commit of a batch.
     const batches = Array.from({ length: batchesAtOnce }, nextBatch)
     const sent = batches.map((batch) => send(service, key, batch))
     await wait(((kill % 10) / 5) * onceMs)
@@ -106,7 +106,7 @@ const batchesAreWhole = async (): Promise<void> => {
       tally[answer !== null ? 'answered' : count === 0 ? 'lostUnstored' : 'lostStored'] += 1
 
       const retried = await sendUntilTaken(service, key, batch)
-      // A separate store may append after this check what was sent before the kill.
+      // A separate store may append later what was sent before the kill.
       if (isEmbedded || count > 0) expect(retried?.isReplay).toBe(count > 0)
       expect(retried?.status).toBe(200)
       if (answer !== null) expect(retried?.receipt).toBe(answer.receipt)

@@ -1,9 +1,9 @@
-/** `what` names the secret in a failure. Every `text` has letters and digits only. */
+/** Every `text` has letters and digits only. */
 export type Secret = { readonly what: string; readonly text: string }
 
 export type Place = { readonly where: string; readonly text: string }
 
-/** So many characters in a row are a leak: this also finds cut secrets. */
+/** This also finds cut secrets. */
 const pieceChars = 16
 
 /** Whole secrets or parts. */

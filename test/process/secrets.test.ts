@@ -13,7 +13,7 @@ import { leaksIn, type Place, type Secret } from './leaks.ts'
 setDefaultTimeout(180_000)
 
 const keysEach = 100
-/** Command-line processes at the same time. */
+/** At the same time. */
 const lanes = 4
 const cellar = 'wine-berlin'
 const folder = newFolder()
@@ -32,16 +32,16 @@ type Key = { readonly id: string; readonly text: string }
 
 const keys: Key[] = []
 const passwords: Secret[] = []
-/** Session ids and links, which one answer must have. */
+/** One answer must have these. */
 const handedOut: Secret[] = []
-/** Answers and outputs, without the secrets that they must show. */
+/** Without the secrets that they must show. */
 const heard: Place[] = []
 
 const hear = (where: string, text: string, shown = ''): void => {
   heard.push({ where, text: shown === '' ? text : text.replaceAll(shown, '') })
 }
 
-/** Only the secret part: pages show the id, and the checksum is harmless. */
+/** Pages may show the id. */
 const secretOf = ({ id, text }: Key): Secret => ({ what: `the secret of key ${id}`, text: text.slice(13, 56) })
 
 const keep = (text: string): void => {
@@ -156,7 +156,7 @@ const send = async (service: ServiceProcess, key: string, sent: Sent = {}): Prom
   return status
 }
 
-/** Every kind of refusal, with the key in every place where a device could put it. */
+/** With the key in every place where a device could put it. */
 const sendEverythingWrong = async (service: ServiceProcess, { text }: Key): Promise<void> => {
   const wrong: [status: number, sent: Sent][] = [
     [400, { body: text }],
@@ -227,7 +227,7 @@ const tellEverything = async (asked: readonly Key[]): Promise<void> => {
   }
 }
 
-/** Every byte: SQLite keeps deleted content in its files. */
+/** Every byte: SQLite keeps deleted content. */
 const filesOf = (when: string): readonly Place[] =>
   readdirSync(folder.path)
     .filter((name) => statSync(join(folder.path, name)).isFile())
@@ -287,7 +287,7 @@ test('secrets are shown once and are in no file, log line or later answer', asyn
   await tellEverything([used, byHand])
   const files = [...openFiles, ...filesOf('closed'), ...(await logElsewhere())]
 
-  // Proves that the search covers the right files: other content is found there.
+  // Proves that the search finds other content.
   const wal = openFiles.find(({ where }) => where.startsWith('log.db-wal'))
   if (isEmbedded) expect(wal?.text.length).toBeGreaterThan(100_000)
   const log = files.find(({ where }) => where === 'log.db, closed,' || where === 'the log')

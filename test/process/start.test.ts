@@ -40,7 +40,6 @@ afterEach(async () => {
 let count = 0
 const freshFolder = (): string => join(folder.path, `data-${count++}`)
 
-/** Expects one sentence on stderr, nothing on stdout and no stack. */
 const refusedStart = async (environment: Readonly<Record<string, string>>) => {
   const { exitCode, stdout, stderr } = await cellarbook(['serve'], environment)
   expect(stdout).toBe('')
@@ -143,7 +142,7 @@ describe('serve', () => {
     }
   })
 
-  // Addresses for documents (RFC 5737, RFC 3849), which no machine has. A name would depend on the resolver.
+  // Addresses for documents: RFC 5737, RFC 3849. A name would depend on the resolver.
   test.each(['192.0.2.1', '2001:db8::1'])('HOST=%s is refused as not an address of this machine', async (HOST) => {
     const { exitCode, stderr } = await refusedStart({ DATA_DIR: freshFolder(), HOST })
     expect([exitCode, stderr]).toEqual([
@@ -158,7 +157,7 @@ describe('serve', () => {
       const dataDir = freshFolder()
       await cellarbook(['cellar', 'create', 'sound'], { DATA_DIR: dataDir })
       const plain = new Database(join(dataDir, 'log.db'))
-      // Like a disk fault or a newer version. The triggers refuse writers, so they are removed meanwhile.
+      // Like a disk fault. The triggers refuse writers, so they are removed meanwhile.
       const triggers = plain
         .query<{ name: string; sql: string }, []>(`SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'`)
         .all()
@@ -298,7 +297,7 @@ const acceptedReading = (keyId: string): NewEvent<'ReadingAccepted'> => {
   return { id, type: 'ReadingAccepted', recordedAt, data, metadata }
 }
 
-/** stderr is a terminal, stdout a file. Stops when the link was shown. */
+/** stderr is a terminal, stdout a file. */
 const onTerminal = async (dataDir: string): Promise<{ readonly screen: string; readonly kept: string }> => {
   const file = `${dataDir}.lines`
   const main = join(import.meta.dir, '../../src/main.ts')

@@ -7,7 +7,7 @@ import { startLoad } from '../support/load.ts'
 import { storeUrl } from '../support/logs/engine.ts'
 import { freshPrefix, openAt } from '../support/logs/event-store-log.ts'
 
-/** Two service processes share a log, as behind a load balancer. Each has its own data folder. */
+/** Two service processes on one log. Each has its own data folder. */
 const store = { EVENTSTORE_URL: await storeUrl(), EVENTSTORE_PREFIX: freshPrefix() }
 const folders = [newFolder(), newFolder()] as const
 const environments = folders.map(({ path }) => ({ DATA_DIR: path, ...store }))
@@ -44,7 +44,7 @@ const statusOf = async (url: string, key: string): Promise<number> => {
   return response.status
 }
 
-/** The first status but 401: a node learns about another node's key within a second. */
+/** A node learns about another node's key within a second. */
 const firstStatusOf = async (url: string, key: string): Promise<number> => {
   for (const deadline = Date.now() + 20_000; Date.now() < deadline; ) {
     const status = await statusOf(url, key)

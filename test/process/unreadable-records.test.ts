@@ -1,4 +1,4 @@
-/** A newer node wrote records that this version does not know. The node is ready, serves, and shows them. */
+/** A newer node wrote records that this version does not know. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { dayMs } from '../../src/domain/calendar.ts'
 import { recordsKeptMs } from '../../src/limits.ts'
@@ -86,7 +86,7 @@ describe.each(Object.entries(onEngine))('records of a newer version in %s', (eng
     const service = await startProcess(place.folder.path, { environment: place.environment })
     try {
       expect(await isServed(service, key)).toEqual([200, 200])
-      // Only a store can have another writer while this node runs.
+      // Only a store can have another writer.
       const live = engine === 'EventStoreDB' ? streams : []
       for (const stream of live) place.add(stream)
       expect(await isServed(service, key)).toEqual([200, 200])
@@ -116,7 +116,7 @@ describe.each(Object.entries(onEngine))('records of a newer version in %s', (eng
     const service = await startProcess(place.folder.path, { environment: place.environment })
     try {
       expect(await isServed(service, key)).toEqual([200, 200])
-      // Nothing signals the purge. The test times out if it never comes.
+      // The test times out if the purge never comes.
       let left = await typesIn(place, 'signins-node')
       while (left.length !== 2 || JSON.stringify(left).includes('[1,')) left = await typesIn(place, 'signins-node')
       expect(left).toEqual([

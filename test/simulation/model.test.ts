@@ -20,14 +20,19 @@ type Place = 0 | 1
 type Promised = {
   readonly acknowledged: Map<string, { readonly keyId: string; readonly revision: number }>
   readonly refused: Set<string>
-  /** Stored requests with an `Idempotency-Key`: key, payload and the place of the first reading. */
-  readonly keyed: Keyed[]
+  /** `first`: the revision of the first reading. */
+  readonly repeatable: StoredRequest[]
   readonly revoked: Set<string>
   /** Confirmed, and no resume was tried since. */
   readonly suspended: Set<string>
 }
 
-type Keyed = { readonly keyId: string; readonly keyHash: string; readonly bodyHash: string; readonly first: number }
+type StoredRequest = {
+  readonly keyId: string
+  readonly keyHash: string
+  readonly bodyHash: string
+  readonly first: number
+}
 
 /** Two nodes share a log, and die and start again. */
 class System {
@@ -36,7 +41,7 @@ class System {
   readonly promised: Promised = {
     acknowledged: new Map(),
     refused: new Set(),
-    keyed: [],
+    repeatable: [],
     revoked: new Set(),
     suspended: new Set(),
   }
@@ -144,7 +149,7 @@ const posting = fc
 
 const hashOf = (text: string): string => bodyHash(new TextEncoder().encode(text))
 
-const postKeyed = async (system: System, at: KeyedPost & { readonly keyId: string }): Promise<void> => {
+const postRepeatable = async (system: System, at: RepeatablePost & { readonly keyId: string }): Promise<void> => {
   const { promised, cluster } = system
   const { keyId, count } = at
   const requestId = cluster.newId()
@@ -161,7 +166,7 @@ const postKeyed = async (system: System, at: KeyedPost & { readonly keyId: strin
   if (answer.ok) {
     const { first, last, repeats } = answer.value
     expect(last - first + 1).toBe(batch === null ? 1 : count)
-    promised.keyed.push({ keyId, keyHash, bodyHash: idempotency.bodyHash, first })
+    promised.repeatable.push({ keyId, keyHash, bodyHash: idempotency.bodyHash, first })
     if (repeats === null) promised.acknowledged.set(requestId, { keyId, revision: first })
   } else if (isDefinite(answer.refusal) || isOfKey(answer.refusal)) promised.refused.add(requestId)
 }
@@ -169,7 +174,7 @@ const postKeyed = async (system: System, at: KeyedPost & { readonly keyId: strin
 const isOfKey = ({ kind }: ReadingRefusal): boolean =>
   kind === 'idempotency_in_progress' || kind === 'idempotency_key_reused'
 
-type KeyedPost = {
+type RepeatablePost = {
   readonly place: Place
   readonly pick: number
   readonly name: string
@@ -177,7 +182,7 @@ type KeyedPost = {
   readonly count: number
 }
 
-const keyedPost = fc.record<KeyedPost>({
+const repeatablePost = fc.record<RepeatablePost>({
   place,
   pick,
   name: fc.constantFrom('one', 'two', 'three'),
@@ -186,16 +191,16 @@ const keyedPost = fc.record<KeyedPost>({
 })
 
 const repeating = fc.oneof(
-  keyedPost.map((at) =>
+  repeatablePost.map((at) =>
     step(`post ${at.payload} ${at.name} of key ${at.pick} to ${at.place}`, (system) =>
-      postKeyed(system, { ...at, keyId: keyOf(system, at.pick) }),
+      postRepeatable(system, { ...at, keyId: keyOf(system, at.pick) }),
     ),
   ),
-  keyedPost.map((at) =>
+  repeatablePost.map((at) =>
     step(`post ${at.payload} ${at.name} of key ${at.pick} to both`, async (system) => {
       const keyId = keyOf(system, at.pick)
       const places: readonly Place[] = [0, 1, at.place]
-      await Promise.all(places.map((place) => postKeyed(system, { ...at, place, keyId })))
+      await Promise.all(places.map((place) => postRepeatable(system, { ...at, place, keyId })))
     }),
   ),
 )
@@ -382,7 +387,7 @@ const expectVerdict = async (
   else if ((most ?? 0) < readings) expect(verdict).toBe('accepted')
 }
 
-/** An idle node counts only readings that are in the log. */
+/** An idle node counts only stored readings. */
 const expectNoPlaceLost = async (system: System, keyId: string): Promise<void> => {
   for (const place of [0, 1] as const) {
     const node = system.node(place)
@@ -412,13 +417,13 @@ const expectPromisesKept = async ({ cluster, promised }: System): Promise<void> 
     expect(stored.has(name)).toBe(false)
     stored.set(name, append)
   }
-  for (const { keyId, keyHash, bodyHash, first } of promised.keyed) {
+  for (const { keyId, keyHash, bodyHash, first } of promised.repeatable) {
     const append = stored.get(`readings-${keyId} ${keyHash}`)
     expect([append?.revision, append?.idempotency.bodyHash]).toEqual([first, bodyHash])
   }
 }
 
-/** A key ends once: at the successor's first reading plus the overlap, and never after its own expiry. */
+/** Once: at the successor's first reading plus the overlap, never after its own expiry. */
 const expectRotationsEnded = async ({ cluster }: System): Promise<number> => {
   const fresh = await cluster.open()
   expect(fresh.bugs).toEqual([])
@@ -463,7 +468,7 @@ test('two nodes keep every promise of their answers, wherever they die', async (
         await expectAgreement(system, keyId)
       }
       readings += system.promised.acknowledged.size
-      repeats += system.promised.keyed.length
+      repeats += system.promised.repeatable.length
     }),
     { seed, numRuns: 5_000 },
   )

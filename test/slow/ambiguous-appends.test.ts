@@ -51,7 +51,7 @@ const expectLossesSeen = ({ all }: LogState, loads: readonly Load[]): void => {
   }
 }
 
-/** Mostly faults of a single append. A fault of the connection makes every open append ambiguous. */
+/** A fault of the connection makes every open append ambiguous. */
 const endOf = (chance: number): AppendFault['ends'] => {
   if (chance < 0.55) return 'timeout'
   if (chance < 0.75) return 'silence'

@@ -1,4 +1,4 @@
-/** Faults of a distant store: each event is in the log once, and every promise settles. */
+/** Each event must be stored once, and every promise must settle. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb'
@@ -43,7 +43,7 @@ const outageOf = async (answer: Promise<unknown>): Promise<Outage> => {
   if (failure instanceof Outage) return failure
   throw new Error('there was no outage', { cause: failure })
 }
-/** Like an actor, repeats the identical append until its outcome is known. */
+/** Repeats the identical append, like an actor. */
 const untilKnown = async <T>(append: () => Promise<T>): Promise<T> => {
   for (;;) {
     try {
@@ -300,7 +300,7 @@ describe('a read behind a conflict', () => {
       const { log, stream } = await beaten(Number.POSITIVE_INFINITY)
       const outage = await outageOf(log.read(stream, { limit: 9 }))
       expect(outage).toMatchObject({ outcome: 'not_written', message: expect.stringContaining('revision 1') })
-      // Waits once: a dead leader may have named an event that no other node has.
+      // Waits once: a dead leader may have named a lost event.
       expect(await log.read(stream, { limit: 9 })).toHaveLength(1)
     },
     slowMs,
@@ -346,7 +346,7 @@ test(
     const { server, log } = await opened()
     server.faults.beforeReadOfAll = () => new Promise(() => {})
     const outage = outageOf(log.readAll({ limit: 1 }))
-    // Only appends get no answer, so the link is given up for them.
+    // Only appends get no answer.
     server.faults.ofAppend = () => ({ isWritten: false, ends: 'silence' })
     await outageOf(log.append(freshKeyStream(), 'none', keySuspensions(1)))
     expect(await outage).toMatchObject({ outcome: 'not_written' })
@@ -472,7 +472,7 @@ describe('a subscription', () => {
         await interrupt()
         await appendMore()
       }
-      // Events and the end arrive together: received events must still be delivered.
+      // Received events must be delivered before the end.
       const forget = server.state.onAppended(() =>
         setImmediate(() => setImmediate(() => server.faults.dropSubscriptions())),
       )

@@ -52,7 +52,6 @@ const untilReachable = (log: EventLog): Promise<void> =>
       },
     )
   })
-/** Repeats the append until its outcome is known, like the service. */
 const untilWritten = async (log: EventLog): Promise<void> => {
   const [stream, events] = [freshKeyStream(), [keySuspended()]]
   let answer = await append(log, stream, events)
@@ -92,7 +91,7 @@ describe('appends that are many', () => {
     const same = [log.append(stream, 'none', [first]), log.append(stream, 0, [second])]
     const others = Array.from({ length: eventStoreAppendsOutMax + 20 }, () => append(log, freshKeyStream()))
     await gate.until(eventStoreAppendsOutMax)
-    // The append would have arrived before this read.
+    // The append would have arrived earlier.
     await log.read(stream, { limit: 1 })
     expect(gate.arrived).toBe(eventStoreAppendsOutMax)
     gate.open()

@@ -1,4 +1,4 @@
-/** A start on an unsuitable store gives one sentence, its exit code, and nothing of the password. */
+/** One sentence, its exit code, and nothing of the password. */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { selfSigned } from '../support/certificate.ts'
 import { startLogCluster } from '../support/log-server/cluster.ts'
 import { type LogServerOptions, startLogServer } from '../support/log-server/server.ts'
 
-// Each start is a process. Without a leader it searches for some seconds.
+// Without a leader, a start searches for some seconds.
 setDefaultTimeout(60_000)
 
 const folder = newFolder()
@@ -43,7 +43,6 @@ const environmentAt = (url: string, prefix = '') => ({
   EVENTSTORE_PREFIX: prefix,
 })
 
-/** Adds the user and the password to the URL. */
 const as = (url: string, password: string): string => url.replace('//', `//${user.username}:${password}@`)
 
 const refusedAt = async (url: string, password = user.password) => {

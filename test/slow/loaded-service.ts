@@ -6,7 +6,7 @@ import { type Service, startService, testAsker, testCellar } from '../support/te
 
 const devicesPerKey = 3
 
-/** The service on a test log server. Devices post to several keys and record every answer. */
+/** Devices post to several keys and record every answer. */
 export type LoadedService = {
   readonly loads: readonly Load[]
   acknowledged(): number
@@ -66,7 +66,7 @@ const createKey = async (service: Service): Promise<string> => {
 
 type Told = Pick<Load, 'acknowledged' | 'refused' | 'unanswered'>
 
-/** Every acknowledged reading is at its receipt, no reading is stored twice, and all others had an unknown outcome. */
+/** All acknowledged readings are stored once, at their receipts. All others had an unknown outcome. */
 export const expectKept = (state: Pick<LogState, 'all'>, loads: readonly Told[]): void => {
   const receipts = new Map<number, string[]>()
   for (const { stream, revision, type, data } of state.all) {

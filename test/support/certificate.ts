@@ -1,7 +1,4 @@
-/**
- * A self-signed certificate for 127.0.0.1 and localhost (RFC 5280, section 4.1, in DER). A stored one would expire, and
- * a machine may have no openssl.
- */
+/** Self-signed, for 127.0.0.1 and localhost (RFC 5280, section 4.1, in DER). A stored one would expire. */
 import { generateKeyPairSync, sign } from 'node:crypto'
 
 export type Certificate = { readonly cert: string; readonly key: string }

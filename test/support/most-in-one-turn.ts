@@ -1,6 +1,6 @@
 /**
- * The largest growth of the count in one turn of the event loop, until the promise settles. Work that runs once in each
- * turn may run before or after the check, so it gives up to two.
+ * The largest growth in one turn of the event loop. Work of each turn may come before or after the check, so it gives
+ * up to two.
  */
 export const mostInOneTurn = async (count: () => number, until: Promise<unknown>): Promise<number> => {
   let most = 0

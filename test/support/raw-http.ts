@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 
-/** HTTP as bytes, for requests that no client library sends: a repeated header, no `Host`, an unfinished body. */
+/** For requests that no client library sends. */
 export type RawAnswer = {
   readonly status: number
   /** Names in lower case. A repeated header is joined with `, `. */
@@ -29,7 +29,7 @@ export const rawConnect = async (url: string): Promise<RawConnection> => {
     received = Buffer.concat([received, chunk])
     wake()
   })
-  // A server may close while the test still sends. Its earlier answers count.
+  // A server may close early. Its answers count.
   socket.on('error', () => {})
   const closed = new Promise<void>((resolve) => {
     socket.on('close', () => {
@@ -55,7 +55,7 @@ export const rawConnect = async (url: string): Promise<RawConnection> => {
   }
 }
 
-/** Sends everything, waits for `count` answers, and closes. */
+/** Closes after `count` answers. */
 export const rawExchange = async (url: string, text: string | Uint8Array, count = 1): Promise<readonly RawAnswer[]> => {
   const connection = await rawConnect(url)
   await connection.send(text)

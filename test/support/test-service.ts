@@ -70,7 +70,7 @@ export type LoggedLine = {
   readonly facts: object
 }
 
-/** The real app on a real socket. The test controls time and chance. */
+/** The real app on a real socket, with the test's time and chance. */
 export type Service = {
   readonly url: string
   readonly core: Core
@@ -86,7 +86,7 @@ export type Service = {
   reasons(): readonly Reason[]
   /** Creates the cellar if it is missing. */
   createKey(options?: Partial<NewKey>): Promise<{ readonly key: string; readonly keyId: string }>
-  /** A string is sent as it is. `headers` override the defaults. */
+  /** A string is sent as it is. */
   post(body: unknown, key: string | null, headers?: Readonly<Record<string, string>>): Promise<Response>
   /** Sends `{"readings":[…]}`; a string is sent as it is. */
   postBatch(
@@ -94,7 +94,7 @@ export type Service = {
     key: string | null,
     headers?: Readonly<Record<string, string>>,
   ): Promise<Response>
-  /** Projections may fold a reading shortly after its answer. */
+  /** Projections may fold a reading after its answer. */
   untilFolded(keyId: string, accepted: number): Promise<void>
   stop(): Promise<void>
 }

@@ -1,6 +1,6 @@
 /**
- * The rules of ARCHITECTURE.md, "The house". They take a path and a text, so a test can break each rule with an
- * invented file. They check the syntax tree, so words in comments and strings break no rule.
+ * The rules of ARCHITECTURE.md, "The house", as functions, so a test can break each one. They check the syntax tree,
+ * not comments and strings.
  */
 import { dirname, join, normalize } from 'node:path'
 import ts from 'typescript'
@@ -28,7 +28,7 @@ type Layer =
   | 'projections'
   | 'views'
 
-/** The first match counts. `words`: the refusal texts that the command line takes from HTTP. */
+/** The first match counts. `words`: refusal texts. */
 const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/(main|service|open-log|health|listen)\.ts$/, 'start'],
   [/^src\/app\.ts$/, 'app'],
@@ -280,7 +280,7 @@ const fillsTable = (statement: ts.Statement): boolean =>
   ts.isElementAccessExpression(statement.statement.expression.left) &&
   ts.isIdentifier(statement.statement.expression.right)
 
-/** Only `problem.ts` may have the status of a refusal, for instance `status: 429`. Pages have their own. */
+/** For instance `status: 429`: only `problem.ts` and pages have one. */
 const judgeStatus = (node: ts.Node, report: Report): void => {
   if (!ts.isPropertyAssignment(node) || !ts.isIdentifier(node.name) || node.name.text !== 'status') return
   if (ts.isNumericLiteral(node.initializer) && Number(node.initializer.text) >= 400) {
