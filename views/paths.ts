@@ -1,18 +1,15 @@
 import type { KeyStatus } from '../src/domain/key.ts'
 
 /**
- * Every address of the dashboard, in one place, so that a page's link and the route that answers it can't differ.
- *
- * A cellar may be called `..`, and a browser resolves `/cellars/../keys` (and `%2e%2e` alike) before it asks. So a name
- * that is only dots, or begins with the escape itself, gets a `~` in front; `cellarOfSegment` takes it away.
+ * Every address of the dashboard, for links and routes. Browsers resolve `/cellars/../keys` (and `%2e%2e`). So a `~`
+ * precedes a cellar name that is only dots or begins with `~`.
  */
 export const cellarSegment = (cellar: string): string =>
   encodeURIComponent(/^(\.{1,2}$|~)/.test(cellar) ? `~${cellar}` : cellar)
 
-/** The identifier that a path segment names, after percent-decoding. */
+/** Takes a percent-decoded segment. */
 export const cellarOfSegment = (decoded: string): string => (decoded.startsWith('~') ? decoded.slice(1) : decoded)
 
-/** What a list begins with needs no saying. */
 const listQuery = (status: KeyStatus, page: number): string =>
   queryOf([...(status === 'active' ? [] : [`status=${status}`]), ...pageQuery(page)])
 
@@ -26,7 +23,7 @@ const queryOf = (wanted: readonly string[]): string => (wanted.length === 0 ? ''
 export const paths = {
   signIn: '/sign-in',
   signOut: '/sign-out',
-  /** A one-time link: GET shows the form, POST spends it. */
+  /** GET shows the form, POST spends the link. */
   link: (secret: string) => `/link/${encodeURIComponent(secret)}`,
   cellars: '/cellars',
   cellarsPage: (page: number) => `/cellars${queryOf(pageQuery(page))}`,
@@ -36,7 +33,7 @@ export const paths = {
   settings: (cellar: string) => `/cellars/${cellarSegment(cellar)}/settings`,
   rename: (cellar: string) => `/cellars/${cellarSegment(cellar)}/title`,
   policy: (cellar: string) => `/cellars/${cellarSegment(cellar)}/policy`,
-  /** GET asks whether `days` is meant, POST does it. */
+  /** GET asks for confirmation, POST changes it. */
   retention: (cellar: string) => `/cellars/${cellarSegment(cellar)}/retention`,
   keys: (cellar: string, status: KeyStatus = 'active', page = 1) =>
     `/cellars/${cellarSegment(cellar)}/keys${listQuery(status, page)}`,
@@ -49,14 +46,13 @@ export const paths = {
   revokeKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/revoke`,
   account: '/account',
   accountPassword: '/account/password',
-  /** Ends the session that the form names, or all but this one. */
+  /** Ends one session, or all others. */
   accountSessions: '/account/sessions',
   operators: '/operators',
   operatorLinks: '/operators/links',
-  /** GET asks, POST does it: gives the role that is named, or takes access away. */
+  /** GET asks for confirmation, POST acts. */
   operatorRole: (email: string) => `/operators/${encodeURIComponent(email)}/role`,
   removeOperator: (email: string) => `/operators/${encodeURIComponent(email)}/remove`,
-  /** GET asks, POST ends every session of the operator. */
   operatorSessions: (email: string) => `/operators/${encodeURIComponent(email)}/sessions`,
   devicesGuide: '/docs/devices',
   liveCellars: (page = 1) => `/live/cellars${queryOf(pageQuery(page))}`,

@@ -1,37 +1,32 @@
-/**
- * What the pages show, as plain data. Whoever serves a page folds the projections into these; a view computes nothing
- * but words and shapes. Times are ms since 1970, limits are readings per window, text is as it was typed (the views
- * escape it).
- */
+/** The data of the pages. Times are ms since 1970. Text is as it was typed: the views escape it. */
 import type { HistoryRow, KeyAt } from '../projections/audit-trail.ts'
 import type { AcceptedReading } from '../projections/queries.ts'
 import type { By, CellarPolicy, Limit, Role } from '../src/domain/events.ts'
 import type { Attribution, KeyStatus } from '../src/domain/key.ts'
 
-/** What every page stands in. */
+/** Data of every page. */
 export type Shell = {
   readonly nowMs: number
-  /** Who is signed in; `null` on the pages before that. */
+  /** `null` before the sign-in. */
   readonly operator: { readonly email: string; readonly role: Role } | null
-  /** Goes into the hidden field `_csrf` of every form. */
+  /** Value of the hidden field `_csrf`. */
   readonly csrf: string
-  /** Addresses of the assets, with the hash of their content. */
+  /** With the hash of their content. */
   readonly assets: AssetUrls
-  /** Signing in over plain http from elsewhere was allowed by setting: a standing warning. */
+  /** Shows a warning: ALLOW_INSECURE_HTTP is set, and this visitor uses plain http. */
   readonly insecureHttp: boolean
-  /** Why readings are refused now, or soon may be: standing warnings for whoever is signed in. */
+  /** Warnings for operators. Empty before the sign-in. */
   readonly reasons: readonly HealthReason[]
-  /** One sentence about what was just done, shown once. */
+  /** Result of the last form, shown once. */
   readonly notice: string | null
 }
 
-/** Why this node refuses readings now, or soon may: plain sentences. */
+/** Why this node refuses readings now, or soon may. */
 export type HealthReason = {
   readonly what: string
-  /** What is refused meanwhile. */
   readonly meanwhile: string
   readonly remedy: string
-  /** The cause, in the words of the disk or the store. */
+  /** In the words of the disk or the store. */
   readonly why: string
 }
 
@@ -48,16 +43,15 @@ export type AssetUrls = {
   readonly htmxSse: string
 }
 
-/** A form as it is shown: again with what was typed, and a sentence at each field that was refused. */
+/** A form with its typed values, and a sentence for each refused field. */
 export type Form<Field extends string> = {
   readonly values: Readonly<Record<Field, string>>
-  /** `form` is for a fault of the whole. */
+  /** `form`: the fault belongs to no field. */
   readonly faults: Readonly<Partial<Record<Field | 'form', string>>>
 }
 
-/** One that changes what is there. */
 export type EditForm<Field extends string> = Form<Field> & {
-  /** What it showed when it was opened, for its hidden field. */
+  /** Values when the form was opened, for its hidden field. */
   readonly shown: string
 }
 
@@ -66,9 +60,8 @@ export type CellarRow = {
   readonly title: string
   readonly activeKeys: number
   readonly keys: number
-  /** Accepted in all. */
   readonly accepted: number
-  /** Counted in the windows of its keys now; `null` if the store did not say. */
+  /** Counted in the windows of its keys now; `null`: unknown. */
   readonly lately: number | null
   readonly lastReadingAt: number | null
 }
@@ -87,16 +80,15 @@ export type KegView = {
   readonly rack: string
   readonly keg: string
   readonly latest: ReadingView
-  /** Of its last readings, oldest first. */
+  /** Oldest first. */
   readonly values: readonly number[]
 }
 
-/** One page of a cellar's kegs, by rack, then keg. */
+/** Sorted by rack, then keg. */
 export type KegListView = {
   readonly kegs: readonly KegView[]
-  /** What was looked for; blank: all. */
+  /** Search words; blank: all kegs. */
   readonly find: string
-  /** How many of `all` that finds. */
   readonly found: number
   readonly all: number
   /** From 1. */
@@ -110,63 +102,58 @@ export type KeyView = {
   readonly label: string
   readonly note: string
   readonly status: KeyStatus
-  /** In force: its own, else the cellar's, else the default. */
+  /** Its own, else the cellar's, else the default. */
   readonly limit: Limit
   readonly ownLimit: Limit | null
   readonly expiresAt: number | null
   readonly created: Attribution
   readonly suspended: Attribution | null
   readonly revoked: Attribution | null
-  /** Whether a successor can be made for it. */
   readonly canRotate: boolean
   readonly successor: SuccessorView | null
   readonly predecessor: PredecessorView | null
-  /** Time of its last accepted reading. */
   readonly lastUsedAt: number | null
   readonly accepted: number
-  /** Counted in its window now; `null` if the store did not say. */
+  /** Counted in its window now; `null`: unknown. */
   readonly used: number | null
   readonly lastRefusal: RefusalView | null
 }
 
-/** Since this process began; `code` as the device got it. */
+/** Of this process only. `code` is what the device got. */
 export type RefusalView = {
   readonly at: number
   readonly code: string
-  /** Whether the key's cost budget was empty; `cause` is the code of the last refusal before that. */
+  /** The cost budget was empty; `cause` is the code of the refusal before. */
   readonly isCost: boolean
   readonly cause: string | null
 }
 
-/** The key that was last made to follow one. */
+/** The newest key of a rotation. */
 export type SuccessorView = {
   readonly keyId: string
-  /** `null`: the rotation broke off before the key was made. */
+  /** `null`: the key was never created. */
   readonly label: string | null
-  /**
-   * The key whose first reading is to end the old one: this one, or what follows it where it was revoked unused. `null`:
-   * it was, and nothing follows it.
-   */
+  /** The key whose first reading stops the old key. If this key was revoked unused: its own successor, or `null`. */
   readonly awaitedId: string | null
-  /** How long the old one lives on after its first use. */
+  /** How long the old key works after that reading. */
   readonly overlapMs: number
-  /** When it was first used, as the old key was told; `null`: not yet. */
+  /** First use, from the old key's events; `null`: not yet. */
   readonly usedAt: number | null
-  /** The end that its first use gave the old key stands. */
+  /** False: an admin changed the old key's expiry afterwards. */
   readonly isEnding: boolean
 }
 
-/** The key that one was made to follow. */
+/** The old key of a rotation. */
 export type PredecessorView = {
   readonly keyId: string
   readonly label: string
   readonly status: KeyStatus
   readonly expiresAt: number | null
-  /** `null`: another key follows it now. */
+  /** `null`: the old key was rotated again. */
   readonly rotation: SuccessorView | null
 }
 
-/** One page of what happened to a key, newest first. */
+/** Newest first. */
 export type HistoryView = {
   readonly rows: readonly HistoryRow[]
   /** From 1. */
@@ -176,13 +163,12 @@ export type HistoryView = {
 
 export type KeyCounts = Readonly<Record<KeyStatus, number>>
 
-/** What was so at one instant. */
 export type StateAt = {
   /** As typed. */
   readonly typed: string
   readonly answer:
     | ({ readonly kind: 'known'; readonly at: number } & KeyAt)
-    /** What was typed is no instant, or one that has not come yet: the sentence says what to type. */
+    /** `rule` says what to type. */
     | { readonly kind: 'refused'; readonly rule: string }
 }
 
@@ -193,45 +179,40 @@ export type OperatorRow = {
   readonly lastSignedInAt: number | null
   readonly openSessions: number
   readonly isYou: boolean
-  /** Stays what they are: there is no other admin. */
   readonly isLastAdmin: boolean
 }
 
-/** Somebody who has no account yet, but a one-time link. */
+/** Has a one-time link, but no account. */
 export type InvitationRow = {
   readonly email: string
   readonly role: Role
   readonly expiresAt: number
 }
 
-/** Where a sign-in came from. */
 export type PlaceView = { readonly address: string; readonly browser: string }
 
-/** An open session of the operator who looks at it. */
 export type SessionRow = {
   readonly id: string
   readonly startedAt: number
-  /** `null`: this node has not seen it used since it started. */
+  /** `null`: not used on this node since it started. */
   readonly lastUsedAt: number | null
-  /** `null`: not kept any more. */
+  /** `null`: deleted. */
   readonly place: PlaceView | null
-  /** Who made the link that set its password, if that was somebody else. */
+  /** Creator of the link that set its password, if somebody else. */
   readonly linkMadeBy: string | null
-  /** The session that asked for the page. */
   readonly isThis: boolean
 }
 
-/** One row of an account's sign-in history. */
 export type SignInHistoryRow =
   | {
       readonly kind: 'signed_in'
       readonly at: number
       readonly linkMadeBy: string | null
-      /** `not_recorded`: the sign-in is older than the records. */
+      /** `not_recorded`: from before the records. */
       readonly place: PlaceView | 'purged' | 'not_recorded'
     }
   | { readonly kind: 'signed_out'; readonly at: number; readonly by: By }
-  /** `isInvitation`: there was no account yet. */
+  /** `isInvitation`: no account existed. */
   | { readonly kind: 'link_made'; readonly at: number; readonly madeBy: string; readonly isInvitation: boolean }
   | {
       readonly kind: 'password_set'
@@ -251,10 +232,10 @@ export type SignInHistoryRow =
 export type NewKeyField = 'label' | 'note' | 'expires' | 'expires_on' | 'limit_readings' | 'limit_seconds'
 export type RotateField = 'overlap'
 export type EditKeyField = NewKeyField
-/** Values of the field `expires`; `keep` only when a key is edited. */
+/** `keep` only when a key is edited. */
 export type ExpiryChoice = 'keep' | 'never' | '7d' | '30d' | '90d' | '1y' | 'date'
 export type NewCellarField = 'cellar' | 'title'
-/** Whole days, or blank for ever. */
+/** Whole days; blank: for ever. */
 export type RetentionField = 'days'
 export type PolicyField = 'limit_readings' | 'limit_seconds' | 'age_max' | 'ahead_max'
 export type SignInField = 'email'

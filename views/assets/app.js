@@ -1,15 +1,12 @@
-/**
- * What the pages gain from a script of ours: copy buttons, times that stay current, a question in a dialog instead of on
- * a page of its own, a word when what is shown is no longer live. All of it is optional, and nothing here knows what a key is.
- */
+/** Optional extras of the pages: copy buttons, current times, confirmations in a dialog, a warning when updates stop. */
 ;(() => {
   const copiedMs = 2_500
   const tickMs = 1_000
-  /** A service that restarts is back before anybody needs to be told. */
+  /** A restart takes less time than this. */
   const toldAfterMs = 2_000
   const askAgainMs = 5_000
 
-  /** A browser's clock may be wrong; the page says what the server's was. */
+  /** The browser's clock may be wrong. */
   const serverTimeMs = Number(document.querySelector('meta[name="server-time-ms"]')?.getAttribute('content'))
   const clockOffsetMs = Number.isFinite(serverTimeMs) ? serverTimeMs - Date.now() : 0
 
@@ -35,7 +32,7 @@
     }
   }
 
-  /** Plain http from elsewhere has no clipboard object; there the old way still copies what is selected. */
+  /** Over plain http, browsers offer no clipboard object. */
   const copyText = async (element) => {
     if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(element.textContent)
     getSelection().selectAllChildren(element)
@@ -61,7 +58,7 @@
     }, copiedMs)
   }
 
-  /** Shows what the link's page asks (`#confirm`) in a dialog; whatever goes wrong, the link is followed instead. */
+  /** Shows the `#confirm` of the linked page in a dialog. If anything fails, the browser follows the link. */
   const ask = async (link) => {
     try {
       const answer = await fetch(link.href, { headers: { Accept: 'text/html' } })
@@ -79,7 +76,6 @@
     const dialog = document.createElement('dialog')
     dialog.setAttribute('aria-labelledby', 'confirm-title')
     dialog.append(document.importNode(question, true))
-    // The browser has given the focus back to the link by then.
     dialog.addEventListener('close', () => dialog.remove())
     document.body.append(dialog)
     dialog.showModal()
@@ -95,7 +91,7 @@
   let lostAtMs = null
   let shownState = 'live'
 
-  /** `live`, or why the page is not: the states of `live-state.tsx`. */
+  /** `live`, or a state of `live-state.tsx`. */
   const showLiveState = (state) => {
     clearTimeout(lostTimer)
     if (state === shownState) return
@@ -116,7 +112,7 @@
     for (const link of words.querySelectorAll('a')) link.search = `?next=${next}`
   }
 
-  /** By the status of an answer, if there was one. 429: too many pages are open. */
+  /** 429: too many pages are open. No status: there was no answer. */
   const lose = (status) => {
     const nowMs = Date.now() + clockOffsetMs
     lostAtMs ??= nowMs
@@ -128,13 +124,13 @@
     if (element.isConnected) htmx.ajax('GET', element.getAttribute('hx-sse:connect'), { source: element })
   }
 
-  /** A stream that never began is not asked for again by the extension. */
+  /** The extension does not retry a stream that never began. */
   const loseFirst = (element) => {
     lose()
     setTimeout(openStream, askAgainMs, element)
   }
 
-  /** For a page that gave its place to newer ones. Its address is not loaded again: a new key is shown only once. */
+  /** Never reloads the page: a new key is shown only once. */
   const liveAgain = () => {
     if (shownState !== 'crowded') return
     for (const element of document.querySelectorAll('[hx-sse\\:connect]')) openStream(element)
@@ -143,17 +139,17 @@
   const isLive = (element) => element instanceof Element && element.hasAttribute('hx-sse:connect')
 
   /**
-   * The extension closes the stream of a page that is hidden when it hears that it became so. One that is opened in the
-   * background was so from the beginning, and would hold one of the six connections that a browser makes to a host.
+   * The extension closes the stream when the page becomes hidden. A page opened in the background is hidden from the
+   * start, so its stream would hold one of the browser's six connections to this host.
    */
   document.addEventListener('htmx:sse:after:connection', ({ detail }) => {
     if (detail.connection.status === 200) showLiveState('live')
     else lose(detail.connection.status)
-    // Once this event is over, the extension holds the stream that it is to close.
+    // A microtask, because only after this event does the extension hold the stream.
     if (document.hidden) queueMicrotask(() => document.dispatchEvent(new Event('visibilitychange')))
   })
   document.addEventListener('htmx:sse:error', ({ detail }) => lose(detail.status))
-  /** The word that came with `end`, or none. */
+  /** Data of the event `end`. */
   let endedFor = ''
   document.addEventListener('htmx:sse:before:message', ({ detail }) => {
     endedFor = detail.message.data
@@ -164,7 +160,7 @@
   document.addEventListener('htmx:error', ({ target, detail }) => {
     if (isLive(target) && detail.ctx !== undefined) loseFirst(target)
   })
-  /** What comes instead of a stream, from whatever lies between, is no fragment. */
+  /** A proxy may answer with a page of its own, which is not a fragment. */
   document.addEventListener('htmx:before:response', (event) => {
     const type = event.detail.ctx.response.headers.get('Content-Type') ?? ''
     if (!isLive(event.target) || type.startsWith('text/event-stream')) return
@@ -196,7 +192,7 @@
     if (chosen !== undefined) document.querySelector(chosen).checked = true
   })
 
-  /** A form sent twice by a double click is sent once; the server sees to it too. */
+  /** A double click sends a form once. The server checks this too. */
   document.addEventListener('submit', (event) => {
     if (event.target.method !== 'post') return
     if (event.target.dataset.sent !== undefined) event.preventDefault()

@@ -4,7 +4,6 @@ import { Name } from '../parts/name.tsx'
 import { paths } from '../paths.ts'
 import type { CellarView, Shell } from '../types.ts'
 
-/** A page inside a cellar: where it is, what it is called, and its three tabs. */
 export const CellarFrame = (props: {
   readonly shell: Shell
   readonly cellar: CellarView
@@ -51,7 +50,6 @@ export const CellarFrame = (props: {
   )
 }
 
-/** The way back: all cellars, and the keys of this one. */
 export const Breadcrumbs = (props: {
   readonly cellar: { readonly cellar: string; readonly title: string } | null
   readonly apiKey?: { readonly keyId: string; readonly label: string }

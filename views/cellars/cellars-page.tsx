@@ -7,7 +7,7 @@ import { paths } from '../paths.ts'
 import type { CellarRow, Shell } from '../types.ts'
 
 type ListProps = {
-  /** Those that are on this page, by title. */
+  /** Of this page, by title. */
   readonly cellars: readonly CellarRow[]
   /** From 1. */
   readonly page: number

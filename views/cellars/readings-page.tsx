@@ -11,12 +11,11 @@ export const ReadingsPage = (props: {
   readonly shell: Shell
   readonly cellar: CellarView
   readonly kegs: KegListView
-  /** What was looked for, as it was typed, and the words of it that were too many. */
+  /** As typed, and the words beyond the allowed number. */
   readonly typed: string
   readonly ignoredWords: readonly string[]
-  /** Newest accepted first. */
   readonly readings: readonly ReadingView[]
-  /** Whether there is a key that could send one; matters only while there is no reading. */
+  /** Used only while there are no readings. */
   readonly hasActiveKey: boolean
 }): JSX.Element => (
   <CellarFrame shell={props.shell} cellar={props.cellar} tab="readings" title="Readings">
@@ -91,7 +90,7 @@ const NoReadings = (props: {
   </div>
 )
 
-/** By a plain GET, so that what is found has an address; beside what is live, so that no push disturbs who types. */
+/** A GET, so that results have an address. Outside the live part, so that no update disturbs typing. */
 const FindKegs = (props: {
   readonly cellar: string
   readonly typed: string
@@ -255,7 +254,6 @@ const ReadingLine = (props: { readonly reading: ReadingView; readonly nowMs: num
   )
 }
 
-/** What an admin should know before trusting a reading. */
 const Marks = (props: { readonly reading: ReadingView }): JSX.Element => (
   <>
     {props.reading.clockSkew ? (

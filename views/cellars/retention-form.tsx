@@ -8,7 +8,7 @@ import { paths } from '../paths.ts'
 import type { CellarView, Form, RetentionField, Shell } from '../types.ts'
 import { Breadcrumbs } from './cellar-frame.tsx'
 
-/** How long readings are kept, asked for by a plain GET: the next page says what it means before anything is done. */
+/** A GET: the next page asks for confirmation. */
 export const RetentionForm = (props: {
   readonly cellar: CellarView
   readonly form: Form<RetentionField>
@@ -35,13 +35,12 @@ export const RetentionForm = (props: {
   </form>
 )
 
-/** Asks before it acts: what goes can't be had back. */
 export const ConfirmRetentionPage = (props: {
   readonly shell: Shell
   readonly cellar: CellarView
-  /** As it shall be. */
+  /** The new retention. */
   readonly retentionMs: number | null
-  /** Whatever was accepted before then goes with the next sweep; `null` if nothing does. */
+  /** Readings accepted before then will be deleted; `null`: none. */
   readonly purgeBefore: number | null
   readonly form: Form<RetentionField>
 }): JSX.Element => {

@@ -18,7 +18,7 @@ export const SettingsPage = (props: {
   readonly rename: EditForm<'title'>
   readonly policy: EditForm<PolicyField>
   readonly retention: Form<RetentionField>
-  /** In force where neither key nor cellar has one. */
+  /** For keys without a limit when the cellar has none either. */
   readonly defaultLimit: Limit
 }): JSX.Element => (
   <CellarFrame shell={props.shell} cellar={props.cellar} tab="settings" title="Settings">
@@ -80,7 +80,7 @@ const CellarFacts = (props: { readonly cellar: CellarView; readonly defaultLimit
   )
 }
 
-/** What is not kept any more is not accepted either. */
+/** A reading that would be deleted is refused. */
 const ageText = (ageMsMax: number | null, retentionMs: number | null): string => {
   const bounds = [ageMsMax, retentionMs].filter((bound) => bound !== null)
   return bounds.length === 0 ? 'no maximum' : durationText(Math.min(...bounds))

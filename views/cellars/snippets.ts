@@ -1,8 +1,8 @@
 /**
- * Lines to paste that send a first reading, quoted for their language. A cellar may be called `'; rm -rf ~ #`.
+ * Commands that send a first reading, quoted for their language. A cellar may be called `'; rm -rf ~ #`.
  *
- * Inside JSON, quotes, backslashes and everything invisible become `\uXXXX`: then no shell, not even fish (for which `\\`
- * means something within single quotes), finds anything to interpret, and no text turns round what a terminal shows.
+ * Inside JSON, quotes, backslashes and invisible characters become `\uXXXX`. Then no shell finds anything to interpret:
+ * in fish, `\\` has a meaning even within single quotes.
  */
 const isPlain = (character: string): boolean =>
   !/['"\\<>&\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u.test(character)
@@ -15,31 +15,30 @@ const hex = (code: number, digits: number): string => code.toString(16).padStart
 const quotedBy = (escaped: (character: string) => string, text: string): string =>
   `"${[...text].map((character) => (isPlain(character) ? character : escaped(character))).join('')}"`
 
-/** A JSON string, which is a JavaScript string too. */
+/** Also a JavaScript string. */
 export const jsonString = (text: string): string => quotedBy(unitEscape, text)
 
-/** A Python string: there, two `\u` escapes never make one character. */
+/** In Python, two `\u` escapes never make one character. */
 export const pythonString = (text: string): string =>
   quotedBy((character) => {
     const code = character.codePointAt(0) ?? 0
     return code > 0xffff ? `\\U${hex(code, 8)}` : `\\u${hex(code, 4)}`
   }, text)
 
-/** One word of a POSIX shell: nothing is special between single quotes but the quote itself. */
+/** One word of a POSIX shell. Between single quotes only the quote is special. */
 export const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 export type Snippet = {
-  /** `{base_url}` of the contract, without a slash at the end. */
+  /** `{base_url}` in docs/contract.md, without a final slash. */
   readonly baseUrl: string
   readonly cellar: string
 }
 
 const ingestUrl = (baseUrl: string): string => `${baseUrl}/api/v1/ingest`
 
-/** The key into a variable: all other lines name only the variable, so they can be shown and kept. */
+/** All other lines name only the variable, so they can be shown and kept. */
 export const shellKey = (key: string): string => `CELLARBOOK_KEY=${shellWord(key)}\nexport CELLARBOOK_KEY`
 
-/** `curl` with that variable and the time of its run. */
 export const shellReading = ({ baseUrl, cellar }: Snippet): string => {
   const before = `{"cellar":${jsonString(cellar)},"rack":"rack-1","keg":"temperature","value":21.5,"timestamp":"`
   return [
@@ -50,7 +49,7 @@ export const shellReading = ({ baseUrl, cellar }: Snippet): string => {
   ].join('\n')
 }
 
-/** Python 3, with nothing but its own library. */
+/** Python 3, standard library only. */
 export const pythonReading = ({ baseUrl, cellar }: Snippet): string => `import json, os, urllib.error, urllib.request
 from datetime import datetime, timezone
 
@@ -72,7 +71,7 @@ except urllib.error.HTTPError as refusal:
     answer = refusal
 print(answer.status, answer.read().decode())`
 
-/** JavaScript for Node, Bun and Deno alike, in a module or not. By default it would send the key again wherever a redirect leads. */
+/** For Node, Bun and Deno. By default, `fetch` would send the key wherever a redirect leads. */
 export const javascriptReading = ({ baseUrl, cellar }: Snippet): string => `const reading = {
   cellar: ${jsonString(cellar)},
   rack: "rack-1",

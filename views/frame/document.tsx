@@ -1,7 +1,7 @@
 import type { Shell } from '../types.ts'
 import { Layout } from './layout.tsx'
 
-/** A document of ours, already HTML. `safeHtml` must come from a file of this repository, never from a request. */
+/** `safeHtml` must come from a file of this repository, never from a request. */
 export const DocumentPage = (props: {
   readonly shell: Shell
   readonly title: string

@@ -1,56 +1,11 @@
 /**
- * The dashboard's pages. Here live pure functions from plain data (`types.ts`) to HTML: no clock, no I/O, nothing of the
- * program's own but its types. A page and the fragment that a live update swaps in are the same function. Every page
- * works without JavaScript: forms are plain POSTs that carry `_csrf`, and what a script adds is optional.
+ * Views are pure functions from plain data (`types.ts`) to HTML, without clock and I/O. Every page works without
+ * JavaScript: forms are plain POSTs with `_csrf`.
  *
- * Escaping: kitajs escapes no child, so every dynamic text is `safe`; of an attribute it escapes quotes but not `&`, so
- * text that a person typed goes through `attribute()` there.
+ * kitajs escapes no child, so every dynamic text is marked `safe`. Typed text in an attribute goes through `attribute()`.
  *
- * | page (file)                     | served at (`paths.ts`)      | its forms post to: fields (besides `_csrf`)               |
- * | ------------------------------- | --------------------------- | --------------------------------------------------------- |
- * | LinkPage (link-page.tsx)             | link(secret)                | same: email, password, password_again                     |
- * | LinkSpentPage                   | link(secret)                |                                                           |
- * | SignInPage (sign-in-page.tsx)        | signIn                      | same: email, password, next                               |
- * | InsecurePage (insecure.tsx)     | signIn, link(secret)        |                                                           |
- * | ProblemPage (problem-page.tsx)       | any                         |                                                           |
- * | CellarsPage (cellars-page.tsx)       | cellars, cellarsPage(page)  |                                                           |
- * | NewCellarPage (new-cellar.tsx)  | newCellar                   | cellars: cellar, title                                    |
- * | ReadingsPage (readings-page.tsx)     | cellar(id, find, page)      | same (GET): find                                          |
- * | KeysPage (keys-page.tsx)             | keys(id, status)            |                                                           |
- * | NewKeyPage (key-form.tsx)       | newKey(id)                  | keys(id): label, note, expires, expires_on,               |
- * |                                 |                             | limit_readings, limit_seconds, _key_id                    |
- * | RotateKeyPage (key-rotate.tsx)  | rotateKey(keyId)            | same: overlap, _key_id                                    |
- * | KeyCreatedPage (key-created.tsx)| answer to the posts above   |                                                           |
- * | KeyPage (key-page.tsx)               | key(keyId, page), `?at=`    | same (GET): at                                            |
- * | EditKeyPage (key-form.tsx)      | editKey(keyId)              | same: as NewKeyPage without _key_id; expires may be `keep`  |
- * | ConfirmPage (key-confirm.tsx)   | suspendKey, resumeKey, revokeKey | same: reason                                         |
- * | SettingsPage (settings-page.tsx)     | settings(id)                | rename(id): title; policy(id): limit_readings,            |
- * |                                 |                             | limit_seconds, age_max, ahead_max (as `30d`; blank: none);|
- * |                                 |                             | retention(id) (GET): days                                 |
- * | ConfirmRetentionPage            | retention(id), `?days=`     | same: days                                                |
- * | (retention-form.tsx)                 |                             |                                                           |
- * | AccountPage (account-page.tsx)       | account                     | accountPassword: own_password, password,                  |
- * |                                 |                             | password_again; accountSessions: session                  |
- * | OperatorsPage (operators-page.tsx)   | operators                   | operatorLinks: email, role, own_password                  |
- * | OperatorLinkPage                | answer to the post above    |                                                           |
- * | ConfirmAccessPage               | operatorRole(email),        | same: role; none to remove or to end sessions             |
- * | (operator-confirm.tsx)          | removeOperator(email),      |                                                           |
- * |                                 | operatorSessions(email)     |                                                           |
- * | DocumentPage (document.tsx)     | devicesGuide                |                                                           |
- *
- * Every signed-in page has the form that posts to `signOut`.
- *
- * Live (server-sent events; a message without an event name is one fragment, swapped as the element says; a message
- * with the name `end` tells the page to stop asking, since the session has ended or its operator got another role):
- *
- * | address (`paths.ts`)            | fragment                                                  |
- * | ------------------------------- | --------------------------------------------------------- |
- * | liveCellars(page)               | CellarList (cellars-page.tsx)                                  |
- * | liveReadings(id, find, page)    | CellarReadings (readings-page.tsx)                             |
- * | liveKeys(id, status, page)      | KeyList (keys-page.tsx)                                        |
- * | liveKey(keyId, page)            | KeyPush (key-page.tsx)                                         |
- * | liveFirstReading(keyId)         | FirstReading (key-created.tsx), once it has come; it ends |
- * |                                 | its own subscription by replacing the element             |
+ * Live pages get server-sent events. A message is one fragment, made by the same function as on the page. The event
+ * `end` tells the page to stop: the session has ended, or the operator's role has changed.
  */
 import type { Children } from '@kitajs/html'
 import { plainName } from '../../src/hidden-characters.ts'
@@ -63,17 +18,13 @@ import { Wordmark } from './logo.tsx'
 
 export type Section = 'cellars' | 'operators' | 'guide' | 'account'
 
-/**
- * htmx under our policy: nothing here needs text compiled to code (no `js:` values, no filters), nor a style sheet of
- * htmx's own, and only the extension that we serve may register.
- */
+/** The CSP forbids inline style and compiled text. Only the `sse` extension may register. */
 const htmxConfig = JSON.stringify({ includeIndicatorCSS: false, extensions: 'sse', history: false })
 
 export const Layout = (props: {
   readonly shell: Shell
   readonly title: string
   readonly section?: Section
-  /** Narrow pages hold one form. */
   readonly narrow?: boolean
   readonly children: Children
 }): JSX.Element => {
@@ -91,7 +42,7 @@ export const Layout = (props: {
           <meta name="server-time-ms" content={String(shell.nowMs)} />
           <link rel="icon" href={attribute(shell.assets.icon)} type="image/svg+xml" />
           <link rel="stylesheet" href={attribute(shell.assets.css)} />
-          {/* Not deferred: a deferred htmx begins at once, and finds no stream to open if its extension comes later. */}
+          {/* Not deferred: htmx would start before its extension and open no stream. */}
           <script src={attribute(shell.assets.htmx)}></script>
           <script src={attribute(shell.assets.htmxSse)} defer></script>
           <script src={attribute(shell.assets.js)} defer></script>

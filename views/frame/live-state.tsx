@@ -1,9 +1,6 @@
 import { paths } from '../paths.ts'
 
-/**
- * Says when a page that should be live is not, and since when (a script fills in the time): until then it takes no room. It
- * lies at the lower edge of the window, wherever the page is scrolled to.
- */
+/** Hidden until live updates stop. A script shows the cause and fills in the time. */
 export const LiveState = (): JSX.Element => (
   <div id="live-state" role="status">
     <p data-live="lost" hidden>

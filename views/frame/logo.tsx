@@ -1,4 +1,4 @@
-/** A cellar's vault, and in it the lines of a book. `currentColor` draws the vault, the accent the newest line. */
+/** A cellar's vault with the lines of a book. CSS colours the accent. */
 export const Logo = (): JSX.Element => (
   <svg class="logo" viewBox="0 0 32 32" width="32" height="32" aria-hidden="true" focusable="false">
     <path

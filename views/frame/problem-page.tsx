@@ -17,13 +17,12 @@ export type PageProblem =
   | 'storage_full'
   | 'internal_error'
 
-/** A page that says no: what happened, whether anything was changed, what to do. */
+/** Says what happened, whether anything was changed, and what to do. */
 export const ProblemPage = (props: {
   readonly shell: Shell
   readonly problem: PageProblem
-  /** Names this request in the service's log. */
+  /** In the service's log lines, too. */
   readonly requestId: string
-  /** Where to look or try again. */
   readonly back: { readonly href: string; readonly words: string }
 }): JSX.Element => {
   const { title, changed, advice } = words[props.problem]

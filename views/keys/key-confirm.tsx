@@ -10,16 +10,15 @@ import type { CellarView, Form, KeyView, Shell } from '../types.ts'
 
 export type KeyAction = 'suspend' | 'resume' | 'revoke'
 
-/** A key whose last reading is younger is spoken of as in use. */
+/** A key that was used more recently counts as in use. */
 const inUseMs = 5 * 60_000
 
-/** Asks before a key is stopped, or goes on. */
 export const ConfirmPage = (props: {
   readonly shell: Shell
   readonly cellar: CellarView
   readonly apiKey: KeyView
   readonly action: KeyAction
-  /** Its expiry has passed, also while it is suspended. */
+  /** Also true while the key is suspended. */
   readonly isExpired: boolean
   readonly form: Form<'reason'>
 }): JSX.Element => {

@@ -13,14 +13,13 @@ import type { CellarView, KeyView, ReadingView, Shell } from '../types.ts'
 import { AfterRotation } from './after-rotation.tsx'
 import { KeyLink } from './rotation-state.tsx'
 
-/** The only page that ever holds a key. Serve it as the answer to one request, and never store it. */
+/** The only page that holds a key. Never store it. */
 export const KeyCreatedPage = (props: {
   readonly shell: Shell
   readonly cellar: CellarView
   readonly apiKey: KeyView
-  /** The whole key. */
   readonly secretText: string
-  /** The unused key whose place it took: another admin may have made it while this form was open. */
+  /** An unused earlier successor; another admin may have created it meanwhile. */
   readonly replaced: Pick<KeyView, 'keyId' | 'label' | 'created'> | null
   readonly baseUrl: string
 }): JSX.Element => {
@@ -107,7 +106,7 @@ const Replaced = ({ keyId, label, created }: Pick<KeyView, 'keyId' | 'label' | '
   </section>
 )
 
-/** Waits for a key's first reading, and is replaced by it: what has come no longer subscribes. */
+/** The arrived reading replaces the element that subscribes. */
 export const FirstReading = (props: { readonly keyId: string; readonly reading: ReadingView | null }): JSX.Element => {
   if (props.reading === null) {
     return (

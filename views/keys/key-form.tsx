@@ -12,9 +12,9 @@ export const NewKeyPage = (props: {
   readonly shell: Shell
   readonly cellar: CellarView
   readonly form: Form<NewKeyField>
-  /** The id of the key that it makes: a form sent twice makes one key. */
+  /** The new key's id: a form sent twice makes one key. */
   readonly keyId: string
-  /** In force where a key has none of its own. */
+  /** For keys without their own limit. */
   readonly cellarLimit: Limit
 }): JSX.Element => (
   <Layout shell={props.shell} title={`Create New Key · ${props.cellar.title}`} section="cellars" narrow>
@@ -140,7 +140,6 @@ const ExpiryField = (props: {
   )
 }
 
-/** A date field shows nothing but a date. */
 const dateOnly = (typed: string): string => (/^\d{4}-\d\d-\d\d$/.test(typed) ? typed : '')
 
 export const LimitFields = (props: {

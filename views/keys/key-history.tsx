@@ -10,7 +10,6 @@ import { paths } from '../paths.ts'
 import type { HistoryView, StateAt } from '../types.ts'
 import { StatusPill } from './key-status.tsx'
 
-/** What the log says of a key, event by event. */
 export const KeyHistory = (props: { readonly keyId: string; readonly history: HistoryView }): JSX.Element => (
   <section id="history" aria-labelledby="history-title">
     <h2 id="history-title">
@@ -135,7 +134,6 @@ const ChangeLine = (props: { readonly change: Change }): JSX.Element => {
   )
 }
 
-/** `before` is `null` where there was nothing. */
 const changeTexts = (change: Change): { readonly before: string | null; readonly after: string } => {
   switch (change.field) {
     case 'limit':
@@ -187,7 +185,7 @@ const unknownChange = (change: never): never => {
   throw new Error(`Cannot show a change: ${JSON.stringify(change)}`)
 }
 
-/** "Was it valid at 10:14:07?", asked by a plain GET, so that the answer has an address that can be sent on. */
+/** A GET, so that the answer has an address to share. */
 export const StateAtInstant = (props: {
   readonly keyId: string
   readonly stateAt: StateAt | null
@@ -242,6 +240,6 @@ const StateAnswer = (props: { readonly answer: StateAt['answer'] }): JSX.Element
   )
 }
 
-/** A reason is a sentence that begins with the state, which the pill has said. */
+/** Reasons begin with the status, which the pill already shows. */
 const besidePill = (status: KeyStatus, reason: string): string =>
   reason.startsWith(status) ? reason.slice(status.length).replace(/^:? /, '') : reason

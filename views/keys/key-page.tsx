@@ -13,13 +13,12 @@ import { StatusPill, statusMeaning } from './key-status.tsx'
 import { KeyActions, LastRefusal } from './keys-page.tsx'
 import { RotationFacts } from './rotation-state.tsx'
 
-/** One key for the admin who wonders whether it works, and for the auditor who wonders whether it did. */
 export const KeyPage = (props: {
   readonly shell: Shell
   readonly cellar: CellarView
   readonly apiKey: KeyView
   readonly history: HistoryView
-  /** Answer to `?at=`; `null` if it was not asked. */
+  /** Answer to `?at=`. */
   readonly stateAt: StateAt | null
 }): JSX.Element => {
   const { apiKey, shell } = props
@@ -40,7 +39,7 @@ export const KeyPage = (props: {
   )
 }
 
-/** All of the page that changes, and so not the question between the two, in which somebody may be typing. */
+/** Leaves out the question between the two parts: somebody may be typing there. */
 export const KeyPush = (props: {
   readonly apiKey: KeyView
   readonly history: HistoryView
@@ -131,7 +130,6 @@ const StateCause = ({ mark }: { readonly mark: KeyView['revoked'] }): JSX.Elemen
   )
 }
 
-/** A revoked key uses nothing of its limit any more. */
 const UsageFacts = ({ apiKey, nowMs }: FactsProps): JSX.Element => {
   const isRevoked = apiKey.status === 'revoked'
   return (

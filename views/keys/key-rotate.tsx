@@ -8,17 +8,16 @@ import { paths } from '../paths.ts'
 import type { CellarView, Form, KeyView, RotateField, Shell } from '../types.ts'
 import { KeyLink } from './rotation-state.tsx'
 
-/** A choice, as the form sends it. */
+/** A choice of the form. */
 type Overlap = { readonly typed: string; readonly ms: number }
 
-/** Asks how long the old key is to live on, and says what happens. */
 export const RotateKeyPage = (props: {
   readonly shell: Shell
   readonly cellar: CellarView
   readonly apiKey: KeyView
   readonly form: Form<RotateField>
   readonly overlaps: readonly Overlap[]
-  /** The id of the key that it makes: a form sent twice makes one key. */
+  /** The new key's id: a form sent twice makes one key. */
   readonly keyId: string
 }): JSX.Element => {
   const { apiKey, form } = props
@@ -72,7 +71,7 @@ export const RotateKeyPage = (props: {
   )
 }
 
-/** The text of the last successor may be lost, or with a device that is about to use it. */
+/** An earlier successor may be lost, or on a device that is about to use it. */
 const Replaced = (props: { readonly apiKey: KeyView }): JSX.Element => {
   const { successor } = props.apiKey
   if (successor === null || successor.label === null || successor.usedAt !== null) return ''

@@ -1,7 +1,7 @@
 import type { KeyStatus } from '../../src/domain/key.ts'
 import type { KeyView } from '../types.ts'
 
-/** A word, a colour and a shape, so that none of them carries it alone. */
+/** Word, colour and shape: none carries the meaning alone. */
 export const StatusPill = (props: { readonly status: KeyStatus }): JSX.Element => (
   <span class={`pill ${props.status}`}>
     <svg viewBox="0 0 10 10" width="10" height="10" aria-hidden="true" focusable="false">
@@ -18,7 +18,6 @@ const shapes: Readonly<Record<KeyStatus, string>> = {
   revoked: 'M1.5 0L5 3.5L8.5 0L10 1.5L6.5 5L10 8.5L8.5 10L5 6.5L1.5 10L0 8.5L3.5 5L0 1.5z',
 }
 
-/** What a state means for a device, in a sentence, at `nowMs`. */
 export const statusMeaning = (key: Pick<KeyView, 'status' | 'expiresAt'>, nowMs: number): string =>
   key.status === 'suspended' && key.expiresAt !== null && key.expiresAt <= nowMs
     ? 'Readings with this key are refused with “Invalid API key”. The key has also expired: after you resume it, set a later expiry.'

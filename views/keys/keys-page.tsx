@@ -14,10 +14,9 @@ import { PendingEnd } from './rotation-state.tsx'
 
 type ListProps = {
   readonly cellar: string
-  /** The tab. */
   readonly status: KeyStatus
   readonly counts: KeyCounts
-  /** Those of that status, newest first, that are on this page. */
+  /** Of this status and page, newest first. */
   readonly keys: readonly KeyView[]
   /** From 1. */
   readonly page: number
@@ -34,7 +33,7 @@ export const KeysPage = (props: {
   readonly keys: readonly KeyView[]
   readonly page: number
   readonly pages: number
-  /** `{base_url}` of the contract. */
+  /** `{base_url}` in docs/contract.md. */
   readonly baseUrl: string
 }): JSX.Element => {
   const isAdmin = props.shell.operator?.role === 'admin'
@@ -70,7 +69,7 @@ export const KeysPage = (props: {
   )
 }
 
-/** For the device that comes months after the page of its key was closed. */
+/** For devices that are added months later. */
 const HowToSend = (props: { readonly snippet: Snippet }): JSX.Element => (
   <details class="card">
     <summary>How to send a reading</summary>
@@ -94,7 +93,6 @@ export const KeyList = (props: ListProps): JSX.Element => (
   </section>
 )
 
-/** In the order an admin looks for them; an expired key can be revived, a suspended one resumed, a revoked one neither. */
 const tabs: readonly { readonly status: KeyStatus; readonly words: string }[] = [
   { status: 'active', words: 'Active' },
   { status: 'expired', words: 'Expired' },
@@ -245,7 +243,6 @@ export const LastRefusal = (props: {
 const costWords = (cause: string | null): string =>
   `too many requests that stored nothing${cause === null ? '' : `; last error: ${cause}`}`
 
-/** When and how a key's time ends or ended. */
 const Ending = (props: { readonly apiKey: KeyView; readonly nowMs: number }): JSX.Element => {
   const { apiKey: key } = props
   const mark = key.revoked ?? key.suspended
@@ -281,7 +278,7 @@ const Ending = (props: { readonly apiKey: KeyView; readonly nowMs: number }): JS
   )
 }
 
-/** Links to pages that ask before they act; a script shows the same question in a dialog. */
+/** A script shows the linked question in a dialog. */
 export const KeyActions = (props: { readonly apiKey: KeyView }): JSX.Element => {
   const { keyId, label, status } = props.apiKey
   return (

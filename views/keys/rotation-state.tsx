@@ -5,7 +5,6 @@ import { durationText } from '../parts/time-words.ts'
 import { paths } from '../paths.ts'
 import type { KeyView, PredecessorView, SuccessorView } from '../types.ts'
 
-/** Which key follows this one, and which it follows, among the facts of its page. */
 export const RotationFacts = (props: { readonly apiKey: KeyView; readonly nowMs: number }): JSX.Element => {
   const { successor, predecessor } = props.apiKey
   return (
@@ -30,7 +29,7 @@ export const RotationFacts = (props: { readonly apiKey: KeyView; readonly nowMs:
   )
 }
 
-/** Both keys have one label: the id is what tells them apart. */
+/** Both keys have the same label, so the id is shown too. */
 export const KeyLink = (props: { readonly keyId: string; readonly label: string | null }): JSX.Element => (
   <>
     {props.label === null ? null : (
@@ -96,7 +95,6 @@ const PredecessorWords = (props: { readonly predecessor: PredecessorView; readon
   )
 }
 
-/** In a list, below the expiry of a key whose successor is still to be used. */
 export const PendingEnd = (props: { readonly apiKey: KeyView }): JSX.Element => {
   const { successor, status, expiresAt } = props.apiKey
   if (status !== 'active' || successor === null || successor.label === null || successor.usedAt !== null) return ''
@@ -125,7 +123,6 @@ const oldKeyStopsText = ({ keyId, awaitedId, overlapMs }: SuccessorView): string
 const keepsWorkingText = (expiresAt: number | null): string =>
   expiresAt === null ? 'keeps working' : 'keeps working until it expires'
 
-/** When a rotated key stops: `stops 24 h after the first reading with the new key`. */
 const stopsText = (overlapMs: number, newKey: string): string =>
   overlapMs === 0
     ? `stops at the first reading with ${newKey}`

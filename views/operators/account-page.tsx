@@ -6,7 +6,6 @@ import type { ChangePasswordField, Form, SessionRow, Shell, SignInHistoryRow } f
 import { OpenSessions } from './open-sessions.tsx'
 import { SignInHistory } from './sign-in-history-table.tsx'
 
-/** The account of whoever looks at it: its password, its open sessions, and who signed in to it. */
 export const AccountPage = (props: {
   readonly shell: Shell
   readonly email: string

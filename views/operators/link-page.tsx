@@ -6,12 +6,12 @@ import { paths } from '../paths.ts'
 import type { Form, SetPasswordField, Shell } from '../types.ts'
 
 export type LinkPurpose =
-  /** Made for whoever opens it, who chooses an e-mail too. Somebody else may have become the first operator meanwhile. */
+  /** For anyone who opens the link and chooses an e-mail. Another person may already be the first operator. */
   | { readonly kind: 'set_up'; readonly role: Role; readonly isFirst: boolean }
   | { readonly kind: 'join'; readonly email: string; readonly role: Role }
   | { readonly kind: 'reset'; readonly email: string }
 
-/** What a one-time link opens: a password is chosen, and spends it. */
+/** Choosing a password spends the link. */
 export const LinkPage = (props: {
   readonly shell: Shell
   readonly secret: string
@@ -69,7 +69,7 @@ export const LinkPage = (props: {
   )
 }
 
-/** Fixed by the link, and still a field, so that a password manager knows whose password this is. */
+/** Fixed by the link. It is a field so that password managers know the account. */
 const GivenEmail = (props: { readonly email: string }): JSX.Element => (
   <div class="field">
     <label for="field-email">E-mail</label>
@@ -92,7 +92,6 @@ const buttonOf = (purpose: LinkPurpose): string => {
 
 const isFirst = (purpose: LinkPurpose): boolean => purpose.kind === 'set_up' && purpose.isFirst
 
-/** What will be so once the password is chosen. */
 const leadOf = (purpose: LinkPurpose): string => {
   switch (purpose.kind) {
     case 'set_up':

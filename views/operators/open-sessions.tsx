@@ -5,10 +5,9 @@ import { Ago, Instant } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
 import type { SessionRow } from '../types.ts'
 
-/** The value of the field `session` that ends all sessions except the one that sends the form. */
+/** Value of the field `session`: end all sessions except the sender's. */
 export const otherSessions = 'others'
 
-/** Where an account is signed in now. Each session can be ended. */
 export const OpenSessions = (props: {
   readonly csrf: string
   readonly nowMs: number

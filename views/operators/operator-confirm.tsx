@@ -5,13 +5,9 @@ import { attribute, Name } from '../parts/name.tsx'
 import { paths } from '../paths.ts'
 import type { OperatorRow, Shell } from '../types.ts'
 
-/**
- * What an admin can do with a person's access: change the role, remove it, withdraw an invitation, or end sessions. Admins who end
- * their own sessions keep the present one.
- */
+/** `end_other_sessions` is for admins who end their own sessions. */
 export type AccessChange = Role | 'remove' | 'withdraw' | 'end_sessions' | 'end_other_sessions'
 
-/** Asks before somebody gets another role, loses access, or is no longer invited. */
 export const ConfirmAccessPage = (props: {
   readonly shell: Shell
   readonly operator: Pick<OperatorRow, 'email' | 'isYou'>
@@ -71,7 +67,7 @@ const unknownChange = (change: never): never => {
 
 type Words = {
   readonly title: string
-  /** The question, before and after the e-mail. */
+  /** The question is verb, e-mail, object. */
   readonly verb: string
   readonly object: string
   readonly button: string

@@ -7,7 +7,7 @@ import { Day, Instant } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
 import type { Form, InvitationRow, LinkField, OperatorRow, Shell } from '../types.ts'
 
-/** An auditor sees who may do what, and nothing that changes it. */
+/** Auditors see no actions. */
 export const OperatorsPage = (props: {
   readonly shell: Shell
   readonly operators: readonly OperatorRow[]
@@ -159,7 +159,7 @@ const OperatorActions = (props: { readonly operator: OperatorRow }): JSX.Element
   )
 }
 
-/** Leads to the question; whoever only hears the page hears about whom it is. */
+/** Screen readers hear the e-mail after the verb. */
 const AccessAction = (props: {
   readonly href: string
   readonly verb: string
@@ -202,7 +202,7 @@ const RoleField = (props: { readonly form: Form<LinkField> }): JSX.Element => (
 
 const roles = ['admin', 'auditor'] as const
 
-/** Shows a link once. Serve it as the answer to one request, and never store it. */
+/** The only page that shows the link. Never store it. */
 export const OperatorLinkPage = (props: {
   readonly shell: Shell
   readonly email: string

@@ -4,9 +4,8 @@ import { countOf } from '../parts/quantity.ts'
 import { Instant } from '../parts/time.tsx'
 import type { PlaceView, SignInHistoryRow } from '../types.ts'
 
-/** Who signed in to an account, who tried, and who made links to it. */
 export const SignInHistory = (props: {
-  /** Of the account. */
+  /** Of this account. */
   readonly email: string
   readonly rows: readonly SignInHistoryRow[]
 }): JSX.Element => (

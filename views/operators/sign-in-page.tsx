@@ -7,9 +7,9 @@ import type { Form, Shell, SignInField } from '../types.ts'
 export const SignInPage = (props: {
   readonly shell: Shell
   readonly form: Form<SignInField>
-  /** Where to go afterwards: a path of ours, judged again when it comes back. */
+  /** A path of this site. It is checked again after the sign-in. */
   readonly next: string
-  /** Nobody has been set up yet: then only the one-time link helps. */
+  /** There is no account yet. */
   readonly isFresh: boolean
 }): JSX.Element => (
   <Layout shell={props.shell} title="Sign in" narrow>

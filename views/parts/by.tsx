@@ -1,7 +1,6 @@
 import type { By } from '../../src/domain/events.ts'
 import { Name } from './name.tsx'
 
-/** Who did it. */
 export const ByWhom = (props: { readonly by: By }): JSX.Element => {
   const { by } = props
   switch (by.kind) {
@@ -22,7 +21,7 @@ export const ByWhom = (props: { readonly by: By }): JSX.Element => {
   }
 }
 
-/** The person who made the link may have used it. */
+/** Names the creator of the link, who may have used it. */
 const Operator = (props: { readonly by: Extract<By, { readonly kind: 'operator' }> }): JSX.Element => {
   const { email, session } = props.by
   const linkMadeBy = session?.linkMadeBy ?? null
@@ -37,11 +36,10 @@ const Operator = (props: { readonly by: Extract<By, { readonly kind: 'operator' 
   )
 }
 
-/** Who made a one-time link. */
 const LinkMaker = (props: { readonly madeBy: string }): JSX.Element =>
   props.madeBy === 'cli' ? <span>the command line</span> : <Name text={props.madeBy} />
 
-/** Marks a row that a one-time link is behind. A link that somebody else created stands out. */
+/** A link that somebody else created stands out. */
 export const LinkMark = (props: { readonly madeBy: string; readonly isOwn: boolean }): JSX.Element =>
   props.isOwn ? (
     <span class="under">your own link</span>

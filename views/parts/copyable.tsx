@@ -1,15 +1,11 @@
-/**
- * Text to take away, with a button that copies it. The button is hidden until the script that works it has come; without
- * it the text can be selected as ever.
- */
+/** The script shows the button. */
 export const Copyable = (props: {
   readonly id: string
-  /** Stands above it. */
   readonly label: string
   readonly text: string
-  /** What the button names: `Copy key`. */
+  /** For the button: `Copy key`. */
   readonly what: string
-  /** One line selects whole at a click. */
+  /** A click selects all of it. */
   readonly secret?: boolean
 }): JSX.Element => (
   <div class={props.secret ? 'copyable secret' : 'copyable'}>

@@ -2,14 +2,12 @@ import type { Children } from '@kitajs/html'
 import type { Form } from '../types.ts'
 import { attribute, Name } from './name.tsx'
 
-/** In every form. */
 export const Csrf = (props: { readonly token: string }): JSX.Element => (
   <input type="hidden" name="_csrf" value={attribute(props.token)} />
 )
 
 /**
- * In a form that changes what is there: what it showed, so that saving it leaves alone what nobody typed over. A
- * browser that fills a reloaded form with what was typed before would make the two differ.
+ * What the form showed when it was opened: saving leaves untouched fields alone. Autofill would make the two differ.
  */
 export const Shown = (props: { readonly text: string }): JSX.Element => (
   <input type="hidden" name="_shown" value={attribute(props.text)} autocomplete="off" />
@@ -20,7 +18,7 @@ type Wording = {
   readonly hint?: string
 }
 
-/** What is wrong with the form as a whole; announced, because it can stand far from the button. */
+/** `alert`, because the text may be far from the button. */
 export const FormFault = (props: { readonly fault: string | undefined }): JSX.Element =>
   props.fault === undefined ? (
     ''
@@ -30,19 +28,18 @@ export const FormFault = (props: { readonly fault: string | undefined }): JSX.El
     </p>
   )
 
-/** Label, hint, control and fault of one field, tied together by ids. */
 export const TextField = <Field extends string>(
   props: Wording & {
     readonly form: Form<Field>
     readonly name: Field
     readonly type?: 'text' | 'email' | 'date'
-    /** Whole numbers: another keyboard on a phone; what is typed stays text, so that it can be shown again. */
+    /** A phone shows digits. Still text, so that any input is shown again. */
     readonly numeric?: boolean
     readonly required?: boolean
     readonly autofocus?: boolean
     readonly autocomplete?: string
     readonly placeholder?: string
-    /** Says nothing of being optional: the group around it does. */
+    /** The group already says "optional". */
     readonly quiet?: boolean
   },
 ): JSX.Element => {
@@ -80,7 +77,6 @@ export const PasswordField = (
     readonly fault?: string | undefined
     readonly charsMin?: number
     readonly autofocus?: boolean
-    /** Another field decides whether it is needed. The hint says when. */
     readonly mayBeBlank?: boolean
   },
 ): JSX.Element => (
@@ -99,7 +95,7 @@ export const PasswordField = (
   </FieldFrame>
 )
 
-/** Several lines. The parser drops a newline right after the tag, so one is put there for it to drop. */
+/** The HTML parser drops the first newline. */
 export const NoteField = <Field extends string>(
   props: Wording & { readonly form: Form<Field>; readonly name: Field; readonly rows: number },
 ): JSX.Element => {

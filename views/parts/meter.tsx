@@ -1,7 +1,7 @@
 import type { Limit } from '../../src/domain/events.ts'
 import { countText, limitText } from './quantity.ts'
 
-/** Used of limit, as figures and as a bar. A policy without inline style leaves the width to an SVG attribute. */
+/** The CSP forbids inline style, so an SVG attribute sets the width. */
 export const UsageMeter = (props: { readonly used: number | null; readonly limit: Limit }): JSX.Element => {
   if (props.used === null) {
     return (

@@ -2,9 +2,8 @@ import { escapeHtml } from '@kitajs/html'
 import { codeOf, mayHide, piecesOf } from '../../src/hidden-characters.ts'
 
 /**
- * A text that a person or a device chose: the name of a cellar, rack, keg or key, an e-mail, a note, a reason. `<bdi>`
- * keeps a name in Hebrew or Arabic from reordering its neighbours. A hidden character is marked. Without the mark, two
- * names would look the same.
+ * A text that a person or device chose. `<bdi>` keeps Hebrew or Arabic from reordering its neighbours. Hidden
+ * characters are marked, because two names could look the same.
  */
 export const Name = (props: { readonly text: string; readonly class?: string }): JSX.Element =>
   mayHide(props.text) ? (
@@ -29,7 +28,6 @@ const HiddenCharacter = (props: { readonly character: string }): JSX.Element => 
 }
 
 /**
- * A typed text for an attribute. kitajs escapes only its quotes. Without this, `&quot;` typed as a label would come back
- * as `"` from its own form.
+ * A typed text for an attribute. kitajs escapes only quotes there: `&quot;` typed as a label would come back as `"`.
  */
 export const attribute = (text: string): string => text.replaceAll('&', '&amp;')

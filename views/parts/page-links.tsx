@@ -1,12 +1,11 @@
 import { attribute } from './name.tsx'
 import { countText } from './quantity.ts'
 
-/** The way through a list that is shown in pages; nothing where one page holds all. */
 export const PageLinks = (props: {
   readonly page: number
   readonly pages: number
   readonly hrefOf: (page: number) => string
-  /** What the links before and behind this page are called. */
+  /** Words of the two links. */
   readonly words: { readonly before: string; readonly behind: string }
 }): JSX.Element => {
   const { page, pages, hrefOf, words } = props

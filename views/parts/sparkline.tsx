@@ -2,7 +2,7 @@ const width = 120
 const height = 30
 const inset = 3
 
-/** The shape of a keg's last values, in order of acceptance. Figures stand beside it; this only shows whether it moves. */
+/** A keg's last values, in the order of acceptance. */
 export const Sparkline = (props: { readonly values: readonly number[] }): JSX.Element => {
   const { values } = props
   if (values.length === 0) return ''

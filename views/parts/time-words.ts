@@ -1,6 +1,6 @@
 /**
- * Instants in words, always UTC. The calendar is counted here, because a view takes no `Date`: days since 1970 become a
- * year that begins in March, so that the leap day is its last.
+ * Instants in words, in UTC. Views may not use `Date`. `civil` counts years from March, so that the leap day is the
+ * last day.
  */
 const dayMs = 86_400_000
 
@@ -46,12 +46,12 @@ export const exactClockText = (ms: number): string => `${clockText(ms)}.${millis
 /** `2026-03-01 12:00:07.042 UTC`. */
 export const exactText = (ms: number): string => `${dateText(ms)} ${exactClockText(ms)}`
 
-/** `2026-03-01T12:00:07.042Z`, as `<time datetime>` wants it. */
+/** `2026-03-01T12:00:07.042Z` */
 export const isoText = (ms: number): string => `${dateText(ms)}T${clockText(ms)}.${millisecondsText(ms)}Z`
 
 const relative = new Intl.RelativeTimeFormat('en')
 
-/** `12 seconds ago`, `in 3 days`. The same steps as in `assets/app.js`, which keeps it current. */
+/** `12 seconds ago`, `in 3 days`: the steps of `assets/app.js`. */
 export const relativeText = (atMs: number, nowMs: number): string => {
   const seconds = Math.trunc((atMs - nowMs) / 1_000)
   const distance = Math.abs(seconds)
@@ -62,7 +62,7 @@ export const relativeText = (atMs: number, nowMs: number): string => {
   return relative.format(Math.trunc(seconds / 86_400), 'day')
 }
 
-/** `60 s`, `5 min`, `24 h`, `7 d`: in the largest unit that leaves no rest. */
+/** `60 s`, `5 min`, `24 h`, `7 d` */
 export const durationText = (ms: number): string => {
   if (ms % dayMs === 0 && ms > dayMs) return `${ms / dayMs} d`
   if (ms % 3_600_000 === 0) return `${ms / 3_600_000} h`
@@ -70,7 +70,7 @@ export const durationText = (ms: number): string => {
   return `${ms / 1_000} s`
 }
 
-/** `1 hour`, `24 hours`, `7 days`: whole hours, in a sentence. */
+/** `1 hour`, `24 hours`, `7 days`: whole hours only. */
 export const durationWords = (ms: number): string => {
   const isDays = ms % dayMs === 0 && ms > dayMs
   const many = isDays ? ms / dayMs : ms / 3_600_000
