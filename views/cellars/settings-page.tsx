@@ -52,17 +52,15 @@ const CellarFacts = (props: { readonly cellar: CellarView; readonly defaultLimit
             <Name text={cellar.cellar} />
           </code>
         </Fact>
-        <Fact term="Limit per key (default)">
+        <Fact term="Default limit per key">
           <span safe>{limitText(limit ?? props.defaultLimit)}</span>
         </Fact>
         <Fact term="Maximum age of a reading">
           <span safe>{ageText(readingAgeMsMax, retentionMs)}</span>
         </Fact>
-        <Fact term="Timestamps in the future">
+        <Fact term="Maximum time in the future">
           <span safe>
-            {readingAheadMsMax === null
-              ? 'accepted; marked if over 10 min'
-              : `at most ${durationText(readingAheadMsMax)}`}
+            {readingAheadMsMax === null ? 'No maximum; over 10 min is marked' : durationText(readingAheadMsMax)}
           </span>
         </Fact>
         <Fact term="Readings are kept">
@@ -83,7 +81,7 @@ const CellarFacts = (props: { readonly cellar: CellarView; readonly defaultLimit
 /** A reading that would be deleted is refused. */
 const ageText = (ageMsMax: number | null, retentionMs: number | null): string => {
   const bounds = [ageMsMax, retentionMs].filter((bound) => bound !== null)
-  return bounds.length === 0 ? 'no maximum' : durationText(Math.min(...bounds))
+  return bounds.length === 0 ? 'No maximum' : durationText(Math.min(...bounds))
 }
 
 const RenameForm = (props: {
@@ -120,7 +118,7 @@ const PolicyForm = (props: {
     <Csrf token={props.shell.csrf} />
     <Shown text={props.form.shown} />
     <FormFault fault={props.form.faults.form} />
-    <LimitFields form={props.form} cellarLimit={props.defaultLimit} />
+    <LimitFields form={props.form} legend="Default limit per key" defaultLimit={props.defaultLimit} />
     <TextField
       form={props.form}
       name="age_max"
@@ -132,7 +130,7 @@ const PolicyForm = (props: {
       form={props.form}
       name="ahead_max"
       label="Maximum time in the future"
-      hint="For example 10m. Readings further in the future are refused with TIMESTAMP_IN_FUTURE. Default: accepted, and marked if over 10 minutes."
+      hint="For example 10m. Readings further in the future are refused with TIMESTAMP_IN_FUTURE. Default: no maximum, but readings over 10 minutes are marked."
       placeholder="10m"
     />
     <div class="form-end">

@@ -52,7 +52,7 @@ export const KeyCreatedPage = (props: {
         </p>
         <Copyable id="new-key" label="API key" text={props.secretText} what="key" secret />
         <dl class="facts">
-          <Fact term="Expires">{apiKey.expiresAt === null ? 'never' : <Instant at={apiKey.expiresAt} />}</Fact>
+          <Fact term="Expires">{apiKey.expiresAt === null ? 'Never' : <Instant at={apiKey.expiresAt} />}</Fact>
           <Fact term="Limit">
             <span safe>{limitText(apiKey.limit)}</span>
           </Fact>

@@ -26,7 +26,7 @@ export const NewKeyPage = (props: {
       <FormFault fault={props.form.faults.form} />
       <KeyText form={props.form} isNew />
       <ExpiryField form={props.form} choices={newChoices} expiresAt={null} />
-      <LimitFields form={props.form} cellarLimit={props.cellarLimit} />
+      <LimitFields form={props.form} legend="Limit" defaultLimit={props.cellarLimit} />
       <div class="form-end">
         <button type="submit">Create key</button>
         <a href={paths.keys(props.cellar.cellar)}>Cancel</a>
@@ -55,7 +55,7 @@ export const EditKeyPage = (props: {
         <FormFault fault={props.form.faults.form} />
         <KeyText form={props.form} isNew={false} />
         <ExpiryField form={props.form} choices={editChoices} expiresAt={apiKey.expiresAt} />
-        <LimitFields form={props.form} cellarLimit={props.cellarLimit} />
+        <LimitFields form={props.form} legend="Limit" defaultLimit={props.cellarLimit} />
         <p class="hint">An earlier expiry or a lower limit takes effect on every node as soon as it is saved.</p>
         <div class="form-end">
           <button type="submit">Save changes</button>
@@ -144,14 +144,15 @@ const dateOnly = (typed: string): string => (/^\d{4}-\d\d-\d\d$/.test(typed) ? t
 
 export const LimitFields = (props: {
   readonly form: Form<'limit_readings' | 'limit_seconds'>
-  readonly cellarLimit: Limit
+  readonly legend: string
+  readonly defaultLimit: Limit
 }): JSX.Element => (
   <fieldset class="field">
     <legend>
-      Limit <span class="optional">optional</span>
+      <span safe>{props.legend}</span> <span class="optional">optional</span>
     </legend>
     <p class="hint" safe>
-      {`Maximum readings per period. Default: ${limitText(props.cellarLimit)}.`}
+      {`Maximum readings per period. Default: ${limitText(props.defaultLimit)}.`}
     </p>
     <div class="pair">
       <TextField form={props.form} name="limit_readings" label="Readings" numeric quiet />

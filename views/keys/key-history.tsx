@@ -177,7 +177,7 @@ const purgedText = (change: Extract<Change, { field: 'purged' }>): string => {
 const limitOrCellars = (limit: Parameters<typeof limitText>[0] | null): string =>
   limit === null ? 'the cellar’s limit' : limitText(limit)
 
-const expiryText = (at: number | null): string => (at === null ? 'never' : exactText(at))
+const expiryText = (at: number | null): string => (at === null ? 'Never' : exactText(at))
 
 const textOrNone = (text: string): string => (text === '' ? '(none)' : text)
 

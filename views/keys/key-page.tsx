@@ -159,7 +159,7 @@ const LifetimeFacts = ({ apiKey, nowMs }: FactsProps): JSX.Element => (
   <>
     <Fact term="Expires">
       {apiKey.expiresAt === null ? (
-        'never'
+        'Never'
       ) : (
         <>
           <Instant at={apiKey.expiresAt} />

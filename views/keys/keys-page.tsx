@@ -264,7 +264,7 @@ const Ending = (props: { readonly apiKey: KeyView; readonly nowMs: number }): JS
   return (
     <span class="ending">
       {key.expiresAt === null ? (
-        <span class="quiet">never</span>
+        <span class="quiet">Never</span>
       ) : (
         <>
           <Instant at={key.expiresAt} />

@@ -69,7 +69,7 @@ const SessionLine = (props: {
       </td>
       <td data-label="Last used">
         {session.lastUsedAt === null ? (
-          <span class="quiet">unknown</span>
+          <span class="quiet">Unknown</span>
         ) : (
           <Ago at={session.lastUsedAt} nowMs={nowMs} />
         )}

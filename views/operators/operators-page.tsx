@@ -68,7 +68,7 @@ const OperatorLine = (props: { readonly operator: OperatorRow; readonly isAdmin:
         <Day at={operator.addedAt} />
       </td>
       <td data-label="Last sign-in">
-        {operator.lastSignedInAt === null ? <span class="quiet">never</span> : <Instant at={operator.lastSignedInAt} />}
+        {operator.lastSignedInAt === null ? <span class="quiet">Never</span> : <Instant at={operator.lastSignedInAt} />}
         {operator.openSessions === 0 ? null : (
           <span class="under" safe>
             {countOf(operator.openSessions, 'open session', 'open sessions')}
@@ -93,13 +93,13 @@ const InvitationLine = (props: { readonly invitation: InvitationRow; readonly is
       </th>
       <td data-label="Role">{role}</td>
       <td data-label="Added">
-        <span class="quiet">invited</span>
+        <span class="quiet">Invited</span>
         <span class="under">
           link expires <Instant at={expiresAt} />
         </span>
       </td>
       <td data-label="Last sign-in">
-        <span class="quiet">never</span>
+        <span class="quiet">Never</span>
       </td>
       {props.isAdmin ? (
         <td class="actions">

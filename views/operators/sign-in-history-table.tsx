@@ -127,8 +127,8 @@ const From = (props: { readonly row: SignInHistoryRow }): JSX.Element => {
 
 const Place = (props: { readonly place: PlaceView | 'purged' | 'not_recorded' }): JSX.Element => {
   const { place } = props
-  if (place === 'purged') return <span class="quiet">no longer stored</span>
-  if (place === 'not_recorded') return <span class="quiet">not recorded</span>
+  if (place === 'purged') return <span class="quiet">No longer stored</span>
+  if (place === 'not_recorded') return <span class="quiet">Not recorded</span>
   return (
     <>
       <Name text={place.browser} />

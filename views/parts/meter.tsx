@@ -6,7 +6,7 @@ export const UsageMeter = (props: { readonly used: number | null; readonly limit
   if (props.used === null) {
     return (
       <span class="usage">
-        <span class="quiet">unknown</span>
+        <span class="quiet">Unknown</span>
         <span class="quiet" safe>{`limit ${limitText(props.limit)}`}</span>
       </span>
     )

@@ -29,4 +29,4 @@ export const Ago = (props: { readonly at: number; readonly nowMs: number }): JSX
 )
 
 export const AgoOrNever = (props: { readonly at: number | null; readonly nowMs: number }): JSX.Element =>
-  props.at === null ? <span class="quiet">never</span> : <Ago at={props.at} nowMs={props.nowMs} />
+  props.at === null ? <span class="quiet">Never</span> : <Ago at={props.at} nowMs={props.nowMs} />

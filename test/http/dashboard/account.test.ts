@@ -99,7 +99,7 @@ describe('the account page', () => {
     expect([page.status, page.body.includes('Unknown browser')]).toEqual([200, true])
     const [kept, gone] = rowsWith(page, signedInRow)
     expect(kept).toContain('127.0.0.1')
-    expect(gone).toContain('no longer stored')
+    expect(gone).toContain('No longer stored')
   })
 
   test('says if an old sign-in recorded no address and browser', async () => {
@@ -115,7 +115,7 @@ describe('the account page', () => {
     } as const
     expect(await log.append(operatorStream(emailOf.admin), 1, [event])).toMatchObject({ outcome: 'written' })
     const [old, newer] = rowsWith(await admin.get(paths.account), signedInRow)
-    expect([old?.includes('not recorded'), newer?.includes('not recorded')]).toEqual([true, false])
+    expect([old?.includes('Not recorded'), newer?.includes('Not recorded')]).toEqual([true, false])
   })
 
   test('marks an invitation as another’s link only after a removal', async () => {
@@ -345,7 +345,7 @@ describe('ending sessions', () => {
 
 describe('the operators’ page', () => {
   test('shows the last sign-in and the open sessions of each operator', async () => {
-    expect(rowsWith(await admin.get(paths.operators), emailOf.auditor)[0]).toContain('never')
+    expect(rowsWith(await admin.get(paths.operators), emailOf.auditor)[0]).toContain('Never')
     service.clock.advance(61_000)
     await signedIn(service, 'auditor')
     const [row = ''] = rowsWith(await admin.get(paths.operators), emailOf.auditor)

@@ -786,7 +786,7 @@ describe('operators', () => {
       const [row = ''] =
         (await auditor.get(paths.operators)).body.match(/<tr>(?:(?!<tr>).)*eve@example\.org.*?<\/tr>/s) ?? []
       expect(row).toContain('<td data-label="Role">admin</td>')
-      expect(row).toMatch(/>invited<.*>link expires <time datetime="2026-03-02T13:00:00\.000Z"/)
+      expect(row).toMatch(/>Invited<.*>link expires <time datetime="2026-03-02T13:00:00\.000Z"/)
       service.clock.advance(linkMsMax - 1)
       const later = [await signedIn(service, 'admin'), await signedIn(service, 'auditor')]
       for (const person of later) expect(await isListed(person)).toBe(true)
@@ -823,7 +823,7 @@ describe('operators', () => {
       await service.core.operators.spendLink({ secret, email, password: 'twelve chars and more' }, testAsker)
       await linkFor('auditor')
       const page = (await admin.get(paths.operators)).body
-      expect([page.includes(email), page.includes('>invited<')]).toEqual([true, false])
+      expect([page.includes(email), page.includes('>Invited<')]).toEqual([true, false])
       // A confirmation from before they joined.
       expect((await admin.post(paths.removeOperator(email), {})).status).toBe(303)
       expect((await admin.get(paths.operators)).body).toContain(
