@@ -39,8 +39,10 @@ export const SignInPage = (props: {
       </div>
     </form>
     <p class="quiet">
-      Lost your password? Ask an admin for a one-time link. Or run this on the machine of the service:{' '}
-      <code>bun run cellarbook operator link --email you@example.com</code>
+      Lost your password? Ask an admin for a one-time link. Or run this on the machine of the service:
     </p>
+    <pre tabindex="0">
+      <code>bun run cellarbook operator link --email you@example.com</code>
+    </pre>
   </Layout>
 )
