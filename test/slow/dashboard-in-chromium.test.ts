@@ -86,7 +86,7 @@ const copied = async ({ context, page }: Window, button: string): Promise<string
 
 const expectNoIntruder = async (page: Page): Promise<void> => expect(await page.locator('img').count()).toBe(0)
 
-test('a set-up link leads to a cellar, a key, a first reading that appears by itself, a revocation, and a history that tells it', async () => {
+test('an admin sets up a cellar and a key, sees the first reading, and revokes the key', async () => {
   await Bun.write(join(home, 'precious'), 'still here')
   const window = await newWindow()
   const { context, page, complaints } = window
@@ -152,7 +152,7 @@ test('a set-up link leads to a cellar, a key, a first reading that appears by it
   await context.close()
 })
 
-test('everything but live updates works with JavaScript switched off', async () => {
+test('every page works without JavaScript, except live updates', async () => {
   const { context, page, complaints } = await newWindow({ javaScriptEnabled: false })
   const name = 'no script'
   await page.goto(service.url)
@@ -201,7 +201,7 @@ const looks = [
   { colorScheme: 'light', viewport: { width: 1280, height: 800 } },
 ] as const
 
-test('the pages as they are served break no rule of WCAG 2.2 AA, block nothing by their policy, and never scroll sideways', async () => {
+test('served pages pass WCAG 2.2 AA, block nothing by their policy, and never scroll sideways', async () => {
   const axe = await Bun.file(join(import.meta.dir, '../../node_modules/axe-core/axe.min.js')).text()
   const [key] = service.core.projections.keys.ofCellar(hostileCellar)
   const keyId = key?.keyId ?? ''
@@ -254,7 +254,7 @@ test('the pages as they are served break no rule of WCAG 2.2 AA, block nothing b
   expect(faults).toEqual([])
 })
 
-test('a table stays one for as long as there is room for its columns, and none makes a page scroll sideways', async () => {
+test('a table becomes a list when it has no room, and no page scrolls sideways', async () => {
   const limit = { readings: 10_000_000, windowMs: 86_400_000 }
   const { key, keyId } = await service.createKey({ cellar: hostileCellar, label: 'W'.repeat(60), limit })
   const names = { cellar: hostileCellar, rack: 'W'.repeat(128), keg: 'W'.repeat(128) }
@@ -319,7 +319,7 @@ const signIn = async (page: Page, to = { url: service.url, email }): Promise<voi
   await page.getByRole('heading', { name: 'Cellars' }).waitFor()
 }
 
-test('a page is live however late the script for its stream comes', async () => {
+test('a page is live even if the script for its stream loads late', async () => {
   const { context, page } = await newWindow()
   await signIn(page)
   const slow = await context.newPage()
@@ -353,7 +353,7 @@ const openHidden = async (context: BrowserContext, path: string): Promise<Page> 
   return page
 }
 
-test('pages that are opened in the background hold no connection, and are live once they are looked at', async () => {
+test('a page opened in the background holds no connection until somebody looks at it', async () => {
   const { context, page } = await newWindow()
   await signIn(page)
   // One more than the connections that a browser makes to a host: if they held theirs, this would never end.
@@ -368,7 +368,7 @@ test('pages that are opened in the background hold no connection, and are live o
   await context.close()
 })
 
-test('a page that gave way to newer ones says so, and a click revives it', async () => {
+test('a page that stopped for newer pages says so, and a click restarts it', async () => {
   // Those of the tests before may not have ended yet.
   await until(() => service.live.streams === 0)
   const { context, page } = await newWindow()
@@ -393,7 +393,7 @@ test('a page that gave way to newer ones says so, and a click revives it', async
   await context.close()
 })
 
-test('a page says that too many are open, and is live once there is room', async () => {
+test('a page says that too many pages are open, and reconnects when there is room', async () => {
   const { context, page } = await newWindow()
   await signIn(page)
   const other = await context.newPage()
@@ -410,7 +410,7 @@ test('a page says that too many are open, and is live once there is room', async
   await context.close()
 })
 
-test('a page says since when it is not live, and is silent again once it is', async () => {
+test('a page says when its updates stopped, and hides the warning when they continue', async () => {
   const [log, clock] = [await openFreshLog(), manualClock(Date.UTC(2026, 2, 1, 10, 42))]
   const before = await startWithOperators({ log, clock })
   const { context, page } = await newWindow()
@@ -429,7 +429,7 @@ test('a page says since when it is not live, and is silent again once it is', as
   await log.close()
 })
 
-test('a page whose stream could not begin says so, and asks again', async () => {
+test('a page whose stream cannot begin says so, and tries again', async () => {
   const { context, page } = await newWindow()
   await signIn(page)
   const other = await context.newPage()
@@ -450,7 +450,7 @@ test('a page whose stream could not begin says so, and asks again', async () => 
   await context.close()
 })
 
-test('a page whose session has ended says so, leads to sign-in and back, and asks no more', async () => {
+test('a page whose session has ended says so, stops asking, and leads to the sign-in', async () => {
   const { context, page } = await newWindow()
   await signIn(page)
   const asksLater = await context.newPage()
@@ -487,7 +487,7 @@ test('a page whose session has ended says so, leads to sign-in and back, and ask
   await context.close()
 })
 
-test('a key that somebody else revokes shows it all over its page, and disturbs neither who types nor who is asked', async () => {
+test('a key’s page shows a revocation by somebody else without disturbing open forms', async () => {
   const { context, page } = await newWindow()
   await signIn(page)
   const { keyId } = await service.createKey({ cellar: hostileCellar, label: 'Watched' })
@@ -513,7 +513,7 @@ test('a key that somebody else revokes shows it all over its page, and disturbs 
   await context.close()
 })
 
-test('signing out in one window ends what another one watches', async () => {
+test('signing out in one window ends the live updates of the others', async () => {
   const { context, page } = await newWindow()
   await signIn(page)
   const other = await context.newPage()

@@ -117,7 +117,7 @@ const looks = [
 ] as const
 
 test.each(looks)(
-  'no page breaks WCAG 2.2 AA or scrolls sideways: $colorScheme, $width px',
+  'every page passes WCAG 2.2 AA and never scrolls sideways: $colorScheme, $width px',
   async ({ colorScheme, width, isJudged }) => {
     const axe = await Bun.file(join(root, 'node_modules/axe-core/axe.min.js')).text()
     const { context, page, complaints } = await visitor({ colorScheme, viewport: { width, height: 740 } })
@@ -140,7 +140,7 @@ test.each(looks)(
   },
 )
 
-test('the copy button copies the key and says so, to eyes and to screen readers', async () => {
+test('the copy button copies the key, and tells people and screen readers', async () => {
   const { context, page, complaints } = await visitor({ permissions: ['clipboard-read', 'clipboard-write'] })
   await page.goto(`${base}/key-created`)
   const button = page.getByRole('button', { name: 'Copy key' })
@@ -153,7 +153,7 @@ test('the copy button copies the key and says so, to eyes and to screen readers'
   await context.close()
 })
 
-test('the first reading takes the place of the waiting, and the page stops listening', async () => {
+test('the first reading replaces the waiting text, and the page closes its stream', async () => {
   const { context, page, complaints } = await visitor({})
   const path = '/live/keys/7Qp2abCd/first-reading'
   await page.goto(`${base}/key-created`)
@@ -168,7 +168,7 @@ test('the first reading takes the place of the waiting, and the page stops liste
   await context.close()
 })
 
-test('a live update changes what changed, and leaves the focus where it is', async () => {
+test('a live update keeps the focus', async () => {
   const { context, page, complaints } = await visitor({})
   const path = '/live/cellars/wine-berlin/keys'
   await page.goto(`${base}/keys-active`)
@@ -186,7 +186,7 @@ test('a live update changes what changed, and leaves the focus where it is', asy
   await context.close()
 })
 
-test('revoking is asked in a dialog that can be left by keyboard, and on a page of its own without a script', async () => {
+test('a revocation is confirmed in a dialog, and without JavaScript on a page', async () => {
   const { context, page, complaints } = await visitor({})
   await page.goto(`${base}/key-active`)
   const link = page.getByRole('link', { name: /^Revoke/ })
@@ -206,7 +206,7 @@ test('revoking is asked in a dialog that can be left by keyboard, and on a page 
   await bare.context.close()
 })
 
-test('without a script no button is shown that only a script could work', async () => {
+test('without JavaScript, buttons that need it are hidden', async () => {
   const { context, page } = await visitor({ javaScriptEnabled: false })
   await page.goto(`${base}/key-created`)
   expect(await page.getByRole('button', { name: /^Copy/ }).count()).toBe(0)

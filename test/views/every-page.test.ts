@@ -83,8 +83,8 @@ const decode = (text: string): string =>
 
 const plainPages = everyPage(harmless)
 
-describe('whatever people and devices call things', () => {
-  test.each(hostileTexts)('%j in every field of every page adds no element and no attribute', async (text) => {
+describe('text from people and devices', () => {
+  test.each(hostileTexts)('%j in every field adds no element or attribute to any page', async (text) => {
     for (const [at, page] of everyPage(() => text).entries()) {
       const plain = plainPages[at]
       if (plain === undefined) throw new Error(`No harmless page beside "${page.name}"`)
@@ -95,7 +95,7 @@ describe('whatever people and devices call things', () => {
     }
   })
 
-  test.each(hostileTexts)('%j typed into a form comes back from it unchanged', async (text) => {
+  test.each(hostileTexts)('%j comes back unchanged from a form', async (text) => {
     for (const page of everyPage((field) => (field === 'typed' ? text : harmless(field)))) {
       const html = await page.html
       for (const input of await parse(page)) {
@@ -119,7 +119,7 @@ describe('whatever people and devices call things', () => {
     ['a\u061cb', 'U+061C'],
     ['a\u{e0041}', 'U+E0041'],
     ['\u0301a', 'U+0301'],
-  ])('%j is marked on every page, and nowhere stands bare in its text', async (text, code) => {
+  ])('%j is marked on every page', async (text, code) => {
     const bare = [...text].find(
       (character) => character !== 'a' && /[\p{Default_Ignorable_Code_Point}\p{M}]/u.test(character),
     )
@@ -134,7 +134,7 @@ describe('whatever people and devices call things', () => {
     expect(marks).toBeGreaterThan(100)
   })
 
-  test('an emoji keeps its joiner, and a note its lines', async () => {
+  test('keeps the joiners of an emoji and the lines of a note', async () => {
     for (const page of everyPage(() => '👩\u200d🔬 ❤\ufe0f\nsecond')) {
       expect({ page: page.name, marked: (await page.html).includes('hidden-character') }).toEqual({
         page: page.name,
@@ -143,7 +143,7 @@ describe('whatever people and devices call things', () => {
     }
   })
 
-  test('a text is shown on the page that is about it, whole', async () => {
+  test('appears whole on its page', async () => {
     const about: readonly (readonly [page: string, fields: readonly TextField[]])[] = [
       ['cellars', ['cellar', 'title', 'notice', 'email']],
       ['readings', ['cellar', 'title', 'rack', 'keg', 'timestamp', 'label']],
@@ -163,7 +163,7 @@ describe('whatever people and devices call things', () => {
 })
 
 describe.each(plainPages.map((page) => [page.name, page] as const))('page %s', (_, page) => {
-  test('runs under a policy without inline script or style', async () => {
+  test('has no inline script or style', async () => {
     for (const element of await parse(page)) {
       const names = element.attributes.map(([name]) => name)
       expect(names.filter((name) => name === 'style' || name.startsWith('on') || name.startsWith('hx-on'))).toEqual([])
@@ -173,7 +173,7 @@ describe.each(plainPages.map((page) => [page.name, page] as const))('page %s', (
     expect(await page.html).not.toMatch(/<script[^>]*>[^<]/)
   })
 
-  test('sends a token with every form that changes something, and each id names one element', async () => {
+  test('has a token in every POST form, and unique ids', async () => {
     const html = await page.html
     const forms = html.match(/<form[\s\S]*?<\/form>/g) ?? []
     for (const form of forms.filter((form) => form.includes('method="post"'))) {
@@ -184,7 +184,7 @@ describe.each(plainPages.map((page) => [page.name, page] as const))('page %s', (
     expect(ids).toEqual([...new Set(ids)])
   })
 
-  test('points labels, descriptions and live targets at what is there', async () => {
+  test('has a target for every label, description and live update', async () => {
     const elements = await parse(page)
     const ids = new Set(elements.flatMap((element) => value(element, 'id') ?? []))
     for (const element of elements) {
@@ -202,7 +202,7 @@ describe.each(plainPages.map((page) => [page.name, page] as const))('page %s', (
   })
 })
 
-test('an auditor sees no form that changes anything but the session, and no link to one', async () => {
+test('an auditor’s pages have no form or link that changes anything except the session', async () => {
   const pages = plainPages.filter((page) => page.name.includes('auditor'))
   expect(pages.length).toBeGreaterThanOrEqual(4)
   for (const page of pages) {
@@ -214,7 +214,7 @@ test('an auditor sees no form that changes anything but the session, and no link
   }
 })
 
-test('the key is on the page that shows it once, and in its first shell line only', async () => {
+test('the page of a new key shows the key once, and once in the shell lines', async () => {
   const created = await plainPages.find((page) => page.name === 'key-created')?.html
   expect(created?.match(/clr_7Qp2abCd_4f/g)).toHaveLength(2)
 })

@@ -21,16 +21,13 @@ const throughBrowser = (path: string): readonly string[] =>
   new URL(path, 'http://127.0.0.1').pathname.split('/').slice(1).map(decodeURIComponent)
 
 describe('cellarSegment()', () => {
-  test.each(awkward)(
-    'a cellar called "%s" stays one path segment after a browser has resolved the address',
-    (cellar) => {
-      const [area, segment, tab, ...rest] = throughBrowser(paths.cellar(cellar))
-      expect([area, tab, rest]).toEqual(['cellars', 'readings', []])
-      expect(cellarOfSegment(segment ?? '')).toBe(cellar)
-    },
-  )
+  test.each(awkward)('keeps the cellar "%s" as one path segment in a browser', (cellar) => {
+    const [area, segment, tab, ...rest] = throughBrowser(paths.cellar(cellar))
+    expect([area, tab, rest]).toEqual(['cellars', 'readings', []])
+    expect(cellarOfSegment(segment ?? '')).toBe(cellar)
+  })
 
-  test('any name comes back from its segment, and no two share one', () => {
+  test('makes a unique segment for any name, and decodes it again', () => {
     const names = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
     fc.assert(
       fc.property(names, names, (one, other) => {

@@ -109,7 +109,7 @@ describe('the shell lines', () => {
     },
   )
 
-  test('name the key in the first line only, and hand curl the words that they show', async () => {
+  test('have the key in the first line only, and start curl with the shown words', async () => {
     const curl = join(folder, 'curl')
     writeFileSync(curl, `#!/bin/sh\nfor word; do printf '%s\\0' "$word"; done\n`)
     chmodSync(curl, 0o755)
@@ -135,7 +135,7 @@ describe('the shell lines', () => {
     }
   })
 
-  test('shellWord() keeps any text one word', async () => {
+  test('shellWord() makes one word of any text', async () => {
     for (const text of [...hostileCellars, '', ' ', '\n', 'a\nb']) {
       const child = Bun.spawn(['sh', '-c', `printf '%s' ${shellWord(text)}`], { stdout: 'pipe' })
       expect(await new Response(child.stdout).text()).toBe(text)
@@ -155,19 +155,19 @@ describe('the JavaScript lines', () => {
   const node = Bun.which('node')
   const runtimes = node === null ? [process.execPath] : [process.execPath, node]
 
-  test.each(hostileCellars)('send exactly the cellar %j, under Bun and under Node', async (cellar) => {
+  test.each(hostileCellars)('send exactly the cellar %j with Bun and Node', async (cellar) => {
     const lines = javascriptReading({ baseUrl, cellar })
     for (const runtime of runtimes)
       expect(await run([runtime, '-e', lines], { CELLARBOOK_KEY: sampleKey })).toEqual(aReading(cellar))
   })
 
-  test('follow no redirect, to which they would send the key', async () => {
+  test('follow no redirect, because they would send the key there', async () => {
     const lines = javascriptReading({ baseUrl: `${baseUrl}/moved`, cellar: 'wine-berlin' })
     for (const runtime of runtimes) expect(await run([runtime, '-e', lines], { CELLARBOOK_KEY: sampleKey })).toEqual([])
   })
 })
 
-test('jsonString() shows nothing invisible and nothing that turns text round', () => {
+test('jsonString() escapes invisible characters and characters that reverse text', () => {
   for (const cellar of hostileCellars) {
     const text = jsonString(cellar)
     expect(JSON.parse(text)).toBe(cellar)

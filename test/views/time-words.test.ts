@@ -22,7 +22,7 @@ describe('instants', () => {
     )
   })
 
-  test('the last millisecond of a leap day and the first one after it are told apart', () => {
+  test('exactText() separates the last millisecond of a leap day from the next', () => {
     const marchFirst = Date.UTC(2024, 2, 1)
     expect(exactText(marchFirst - 1)).toBe('2024-02-29 23:59:59.999 UTC')
     expect(secondText(marchFirst)).toBe('2024-03-01 00:00:00 UTC')
