@@ -13,10 +13,10 @@ import { emailOf } from '../support/test-operators.ts'
 import { type Service, startService, testAsker } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
 
-// Generous, since a machine may be busy; it only ends a page that never comes.
+// For a busy machine. It only ends a page that never loads.
 setDefaultTimeout(120_000)
 
-/** A cellar that a shell would take for the end of a string and a command. */
+/** Would end a shell string and start a command. */
 const hostileCellar = "'; rm -rf ~ #"
 const hostileText = '"><img src=x onerror=alert(1)>'
 const email = 'ada@example.org'
@@ -27,7 +27,7 @@ let service: Service
 const home = mkdtempSync(join(tmpdir(), 'cellarbook-shell-'))
 
 beforeAll(async () => {
-  // The lines to paste take the time from the shell, so the service's must be near it.
+  // The pasted lines use the shell's time, so the service needs a similar time.
   service = await startService({ clock: manualClock(Date.now()) })
   browser = await launchChromium()
 })
@@ -40,7 +40,7 @@ afterAll(async () => {
 
 type Window = { readonly context: BrowserContext; readonly page: Page; readonly complaints: string[] }
 
-/** A window that keeps every complaint: what the policy blocks, what a script throws, and every dialog, which only a script that got in could open. */
+/** Records blocked resources, exceptions and dialogs. Only an injected script could open a dialog. */
 const newWindow = async (options: Parameters<Browser['newContext']>[0] = {}): Promise<Window> => {
   const context = await browser.newContext(options)
   const page = await context.newPage()
@@ -62,7 +62,7 @@ const setUpLink = async (): Promise<string> => {
   return service.url + paths.link(link.value.secret)
 }
 
-/** Runs lines as a person who pastes them does, with a home of their own. */
+/** Runs pasted lines in a separate home. */
 const runInShell = async (lines: string): Promise<string> => {
   const shell = Bun.spawn(['sh'], { stdin: new Blob([lines]), env: { PATH: process.env['PATH'] ?? '', HOME: home } })
   const output = await new Response(shell.stdout).text()
@@ -70,7 +70,7 @@ const runInShell = async (lines: string): Promise<string> => {
   return output
 }
 
-/** What the button put on the clipboard, pasted elsewhere: no page of ours may read a clipboard. */
+/** Pastes into another site's page: the dashboard's pages may not read the clipboard. */
 const copied = async ({ context, page }: Window, button: string): Promise<string> => {
   await page.getByRole('button', { name: button, exact: true }).click()
   await page.getByRole('button', { name: 'Copied' }).waitFor()
@@ -244,9 +244,9 @@ test('served pages pass WCAG 2.2 AA, block nothing by their policy, and never sc
     await page.getByLabel('E-mail').fill(email)
     await page.getByLabel('Password').fill(password)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('heading', { name: 'Cellars' }).waitFor()
+    await page.getByRole('heading', { name: 'Cellars', exact: true }).waitFor()
     for (const path of signedInPaths) await judge(path)
-    // Chromium reports the status of a page that is not there, or that refused what was typed, which is as it should be.
+    // Chromium reports expected 404 and 422 pages as errors.
     const unexpected = complaints.filter((complaint) => !/status of (404|410|422)/.test(complaint))
     expect(unexpected).toEqual([])
     await context.close()
@@ -316,7 +316,7 @@ const signIn = async (page: Page, to = { url: service.url, email }): Promise<voi
   await page.getByLabel('E-mail').fill(to.email)
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { name: 'Cellars' }).waitFor()
+  await page.getByRole('heading', { name: 'Cellars', exact: true }).waitFor()
 }
 
 test('a page is live even if the script for its stream loads late', async () => {
@@ -330,16 +330,16 @@ test('a page is live even if the script for its stream loads late', async () => 
   })
   const live = slow.waitForRequest((request) => request.url().includes('/live/'))
   await slow.goto(service.url + paths.cellars, { waitUntil: 'commit' })
-  // A function is compiled at the first look, as the browser's debugger may; a string at each, which the page's policy forbids.
+  // A function, because the policy forbids compiling a string.
   await slow.waitForFunction(() => 'htmx' in globalThis)
-  // As long as htmx would wait before it begins, if it did not wait for the document.
+  // As long as htmx would wait if it did not wait for the document.
   await slow.evaluate('new Promise((resolve) => setTimeout(() => setTimeout(resolve)))')
   released.resolve()
   expect((await live).url()).toContain('/live/cellars')
   await context.close()
 })
 
-/** As a click with Ctrl opens a page: headless, every page believes that it is shown, so this one is told otherwise. */
+/** Headless pages believe that they are visible, so this one is told otherwise. */
 const openHidden = async (context: BrowserContext, path: string): Promise<Page> => {
   const page = await context.newPage()
   await page.addInitScript(`
@@ -356,7 +356,7 @@ const openHidden = async (context: BrowserContext, path: string): Promise<Page> 
 test('a page opened in the background holds no connection until somebody looks at it', async () => {
   const { context, page } = await newWindow()
   await signIn(page)
-  // One more than the connections that a browser makes to a host: if they held theirs, this would never end.
+  // One more than a browser's connections to a host: if pages held theirs, this would never end.
   const hidden: Page[] = []
   for (let opened = 0; opened < 7; opened += 1) hidden.push(await openHidden(context, paths.cellars))
   await page.goto(service.url + paths.operators)
@@ -369,7 +369,7 @@ test('a page opened in the background holds no connection until somebody looks a
 })
 
 test('a page that stopped for newer pages says so, and a click restarts it', async () => {
-  // Those of the tests before may not have ended yet.
+  // Pages of earlier tests may still be open.
   await until(() => service.live.streams === 0)
   const { context, page } = await newWindow()
   await signIn(page)
@@ -438,7 +438,7 @@ test('a page whose stream cannot begin says so, and tries again', async () => {
     asked += 1
     if (asked === 1) return route.abort()
     if (asked === 2) return route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' })
-    // As a node answers that has yet to hear of the session, the key or the cellar.
+    // Like a node that does not know the session, key or cellar yet.
     if (asked === 3) return route.fulfill({ status: 503, contentType: 'text/event-stream', body: '' })
     return route.continue()
   })
@@ -458,7 +458,7 @@ test('a page whose session has ended says so, stops asking, and leads to the sig
   const watching = await context.newPage()
   await watching.goto(service.url + paths.keys(hostileCellar, 'revoked'))
   await until(() => service.live.streams === 3)
-  // This one loses its stream before the session ends, and hears of the end when it asks again.
+  // Loses its stream first, and hears of the end when it reconnects.
   let requests = 0
   asksLater.on('request', (request) => {
     if (request.url().includes('/live/')) requests += 1

@@ -6,13 +6,10 @@ import { KeyList } from '../../views/keys/keys-page.tsx'
 import { launchChromium } from '../support/chromium.ts'
 import { everyPage, harmless, nowMs, sampleKey, sampleKeyList, sampleReading } from '../views/every-page.ts'
 
-// Generous, since a machine may be busy; it only ends a page that never comes.
+// For a busy machine. It only ends a page that never loads.
 setDefaultTimeout(300_000)
 
-/**
- * The pages as a browser takes them, without the service: every page in every shape, under the policy that the service
- * sends, so that what only Chromium can tell (contrast, overflow, what the policy blocks) is told of each.
- */
+/** Every page in Chromium, without the service but under its policy: checks contrast, overflow and blocked scripts. */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
@@ -27,12 +24,12 @@ const assets = new Map([
 const pages = everyPage(harmless).filter((page) => page.name !== 'first-reading')
 const byPath = new Map(pages.map((page) => [`/${page.name}`, page]))
 
-/** Streams of live updates that a page holds open: what is sent reaches all of them. */
+/** Open streams by path. A message goes to all of them. */
 const streams = new Map<string, Set<(message: string) => void>>()
 
 const lookers = new Set<() => void>()
 
-/** Resolves once it is so; looks whenever a stream opens or closes. */
+/** Checks `isSo` whenever a stream opens or closes. */
 const until = (isSo: () => boolean): Promise<void> =>
   new Promise((resolve) => {
     const look = (): void => {
@@ -77,7 +74,7 @@ const answer = async (request: Request): Promise<Response> => {
   })
 }
 
-// No idle timeout: a stream that a page fails to close must stay open, and be found.
+// No idle timeout: a stream that a page fails to close must stay visible to the test.
 const server = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 0, fetch: answer })
 const base = `http://127.0.0.1:${server.port}`
 let browser: Browser
@@ -93,7 +90,7 @@ afterAll(async () => {
 
 type Visitor = { readonly context: BrowserContext; readonly page: Page; readonly complaints: string[] }
 
-/** A window whose console errors and thrown exceptions are kept: a blocked script or style is one. */
+/** Records console errors and exceptions, for example of blocked scripts and styles. */
 const visitor = async (options: Parameters<Browser['newContext']>[0]): Promise<Visitor> => {
   const context = await browser.newContext(options)
   const page = await context.newPage()
@@ -107,7 +104,7 @@ const visitor = async (options: Parameters<Browser['newContext']>[0]): Promise<V
 
 const rulesets = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
-/** The themes differ in the values of the same colours, so the wide layout is judged in one theme. */
+/** Themes only change colour values, so axe judges the wide layout in one theme. */
 const looks = [
   { colorScheme: 'light', width: 1280, isJudged: true },
   { colorScheme: 'dark', width: 1280, isJudged: false },

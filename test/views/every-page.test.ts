@@ -27,7 +27,6 @@ const hostileTexts = [
 
 type Element = { readonly tag: string; readonly attributes: readonly (readonly [name: string, value: string])[] }
 
-/** A page as the parser sees it. */
 const parse = async (page: Page): Promise<readonly Element[]> => {
   const elements: Element[] = []
   const rewriter = new HTMLRewriter().on('*', {
@@ -39,13 +38,13 @@ const parse = async (page: Page): Promise<readonly Element[]> => {
   return elements
 }
 
-/** Without the marks of hidden characters, which are elements of ours. */
+/** Without the marks of hidden characters. */
 const shape = (elements: readonly Element[]): readonly string[] =>
   elements
     .filter((element) => value(element, 'class') !== 'hidden-character')
     .map(({ tag, attributes }) => `${tag} ${attributes.map(([name]) => name).join(' ')}`)
 
-/** All text of a page but what stands in a form's field, in code to copy and in attributes. */
+/** The text outside of fields, code and attributes. */
 const textOf = async (page: Page): Promise<string> => {
   let text = ''
   let inField = 0
@@ -70,7 +69,7 @@ const textOf = async (page: Page): Promise<string> => {
 const value = ({ attributes }: Element, name: string): string | undefined =>
   attributes.find(([known]) => known === name)?.[1]
 
-/** What `escapeHtml` and `attribute()` write, read back: character references are all that differs. */
+/** Reverses `escapeHtml` and `attribute()`. */
 const decode = (text: string): string =>
   text
     .replaceAll('&#34;', '"')
@@ -104,7 +103,7 @@ describe('text from people and devices', () => {
         expect([text, harmless('title'), harmless('label'), '30d', '365', '2020-01-01']).toContain(shown)
       }
       for (const [, inner] of html.matchAll(/<textarea[^>]*>([\s\S]*?)<\/textarea>/g)) {
-        // The parser drops one newline right after the tag.
+        // The parser drops the first newline.
         expect(['', text, harmless('note')]).toContain(decode((inner ?? '').replace(/^\n/, '')))
       }
     }
@@ -124,7 +123,7 @@ describe('text from people and devices', () => {
       (character) => character !== 'a' && /[\p{Default_Ignorable_Code_Point}\p{M}]/u.test(character),
     )
     let marks = 0
-    // No person or device chooses these: a timestamp, an address of ours, a notice of ours.
+    // No person or device chooses these.
     const ours: readonly TextField[] = ['timestamp', 'url', 'notice']
     for (const page of everyPage((field) => (ours.includes(field) ? 'a' : text))) {
       const shown = await textOf(page)

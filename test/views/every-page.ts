@@ -44,7 +44,7 @@ const limit: Limit = { readings: 6_000, windowMs: 60_000 }
 const second = 1_000
 const day = 86_400_000
 
-/** What stands in each field that a person or a device can fill. */
+/** The text of each field that a person or device can fill. */
 export type Texts = (field: TextField) => string
 
 export type TextField =
@@ -89,7 +89,7 @@ export const harmless: Texts = (field) =>
 
 export type Page = { readonly name: string; readonly html: JSX.Element }
 
-/** Every page in every shape it can take, all text from `texts`. */
+/** Every page in all its variants. */
 export const everyPage = (texts: Texts): readonly Page[] => [
   ...pagesBeforeSignIn(texts),
   ...cellarPages(texts),
@@ -619,7 +619,7 @@ const keyPages = (texts: Texts): readonly Page[] => {
   ]
 }
 
-/** The list of the page `keys-active`. */
+/** From the page `keys-active`. */
 export const sampleKeyList = (texts: Texts) => ({
   cellar: texts('cellar'),
   status: 'active' as const,
@@ -631,7 +631,6 @@ export const sampleKeyList = (texts: Texts) => ({
 
 const counts = { active: 2, expired: 1, suspended: 1, revoked: 1 }
 
-/** Before the first use, after it, and what may go wrong. */
 const rotationPages = (texts: Texts): readonly Page[] => {
   const [shell, cellar] = [shellOf(texts, 'admin'), cellarOf(texts)]
   const pending: SuccessorView = {

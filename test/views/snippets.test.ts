@@ -12,7 +12,7 @@ import {
 } from '../../views/cellars/snippets.ts'
 import { sampleKey } from './every-page.ts'
 
-/** Names that a cellar may have, each of which a careless quote turns into something else. */
+/** Wrong quoting would change each of these cellar names. */
 const hostileCellars = [
   'wine-berlin',
   "'; touch owned #",
@@ -68,7 +68,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** Runs a program in an empty folder and gives what the server got; anything it made in the folder is a break-out. */
+/** Returns what the server received. Files in the empty folder show that a name broke out of its quotes. */
 const run = async (command: readonly string[], environment: Record<string, string> = {}): Promise<readonly Sent[]> => {
   sent = []
   const work = mkdtempSync(join(folder, 'run-'))
