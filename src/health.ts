@@ -72,7 +72,7 @@ const words: Readonly<Record<ReasonKind, Omit<Reason, 'kind' | 'why'>>> = {
     refuses: 'readings',
     what: 'The disk is almost full.',
     meanwhile: 'Readings are refused with 503 STORAGE_FULL. Signing in, revoking keys and settings still work.',
-    remedy: 'Free space on the disk, or keep readings for fewer days. Readings continue automatically.',
+    remedy: 'Free space on the disk, or keep readings for fewer days. Then readings continue automatically.',
   },
   unreadable: {
     refuses: 'readings',
@@ -84,27 +84,27 @@ const words: Readonly<Record<ReasonKind, Omit<Reason, 'kind' | 'why'>>> = {
     refuses: 'readings',
     what: 'Writes to the event log fail.',
     meanwhile: 'Readings and changes are refused with 503.',
-    remedy: 'Check the disk or the store, and whether another program locks it. Readings continue automatically.',
+    remedy: 'Check the disk or the store, and whether another program locks it. Then readings continue automatically.',
   },
   overloaded: {
     refuses: 'readings',
     what: 'Readings arrive faster than the event log can store them.',
     meanwhile: 'Some readings are refused with 503 OVERLOADED. Changes still work.',
-    remedy: 'Look for a device that sends too much, or for a slow disk. Readings continue automatically.',
+    remedy: 'Look for a device that sends too much, or for a slow disk. Then readings continue automatically.',
   },
   bodies: {
     refuses: 'readings',
     what: 'Unfinished request bodies use all the memory reserved for them.',
     meanwhile:
       'Bodies over 1 KiB are refused with 503 OVERLOADED. Smaller readings are still stored, and changes still work.',
-    remedy: 'If the keys named in the cause are leaked, suspend or revoke them. Readings continue automatically.',
+    remedy: 'If the keys named in the cause are leaked, suspend or revoke them. Then readings continue automatically.',
   },
   batches: {
     // A few leaked keys can cause this. The node must still get single readings.
     refuses: 'nothing',
     what: 'Unfinished request bodies use all the memory reserved for batches.',
     meanwhile: 'Batches over 16 KiB are refused with 503 OVERLOADED. Single readings are still stored.',
-    remedy: 'If the keys named in the cause are leaked, suspend or revoke them. Batches continue automatically.',
+    remedy: 'If the keys named in the cause are leaked, suspend or revoke them. Then batches continue automatically.',
   },
   space_unknown: {
     refuses: 'nothing',
