@@ -80,8 +80,9 @@ export const ConfirmRetentionPage = (props: {
 const WhatGoes = (props: { readonly retentionMs: number; readonly purgeBefore: number }): JSX.Element => (
   <>
     <p class="last-use in-use">
-      <strong>Older readings are deleted permanently:</strong> at once all readings of this cellar that were accepted
-      before <Instant at={props.purgeBefore} />, then every day the readings of one more day. This cannot be undone.
+      <strong>Older readings are deleted permanently.</strong> All readings accepted before{' '}
+      <Instant at={props.purgeBefore} /> are deleted at once, and one more day of readings every day after that. This
+      cannot be undone.
     </p>
     <ul>
       <li

@@ -98,13 +98,13 @@ const words: Readonly<
     title: 'Not confirmed yet',
     changed: 'The event log has not confirmed your change.',
     advice:
-      'Your change may or may not be in force. Open the page that you changed: once the event log answers, the page shows the current state. If your change is missing, make it again. Doing it twice does no harm.',
+      'Your change may or may not be in force. Open the page that you changed: once the event log answers, the page shows the current state. If your change is missing, make it again. Repeating a change does no harm.',
   },
   part_done: {
     title: 'Only part of your change is saved',
     changed: 'Some fields are saved and in force. The others are not saved, or not confirmed.',
     advice:
-      'Open the page that you changed: it shows what is saved. In a moment, make the rest of the change again. Doing it twice does no harm.',
+      'Open the page that you changed: it shows what is saved. In a moment, make the rest of the change again. Repeating a change does no harm.',
   },
   store_unavailable: {
     title: 'The event log is unavailable',

@@ -30,7 +30,7 @@ const OldKeyEnds = ({ predecessor, overlapMs }: Ending): JSX.Element => {
   const { keyId, status, expiresAt } = predecessor
   return (
     <section class="card warn" aria-labelledby="old-key-title">
-      <h2 id="old-key-title">When the old key ends</h2>
+      <h2 id="old-key-title">When the old key stops</h2>
       <p>
         {overlapMs === 0 ? (
           <>
@@ -79,7 +79,7 @@ const NextSteps = ({ predecessor, overlapMs }: Ending): JSX.Element => (
             <span safe>{durationWords(overlapMs)}</span> for all of them.
           </li>
           <li>
-            Before the old key ends, look at <em>Last used</em> on <a href={paths.key(predecessor.keyId)}>its page</a>.
+            Before the old key stops, look at <em>Last used</em> on <a href={paths.key(predecessor.keyId)}>its page</a>.
             If it is recent, a device still uses the old key: give that key a later expiry.
           </li>
         </>
@@ -93,8 +93,8 @@ const EndsNothing = ({ predecessor }: { readonly predecessor: PredecessorView })
   <section class="card warn" aria-labelledby="old-key-title">
     <h2 id="old-key-title">This key does not stop the old key</h2>
     <p>
-      The old key is <OldKeyLink keyId={predecessor.keyId} />. Another admin has just rotated it again, or revoked the
-      new key. If nobody needs the new key, revoke it.
+      The old key is <OldKeyLink keyId={predecessor.keyId} />. Another admin has just rotated the old key again, or
+      revoked the new key. If nobody needs the new key, revoke it.
     </p>
   </section>
 )
