@@ -76,7 +76,7 @@ export const visitorsFormsBytesMax = 4 * 1024 * 1024
 export const visitorFormBodyBytesMax = 8 * 1024
 /** Up to this size, a plain body reserves nothing: its connection takes as much. */
 export const bodyReservedBytesMin = 1024
-/** After `bodyGraceMs`, a slower body is given up. */
+/** After `bodyGraceMs`, a slower body ends. */
 export const bodyBytesPerSecondMin = 1024
 export const bodyGraceMs = 30_000
 /** Well below `connectionIdleSecondsMax`, which each heartbeat renews. */
@@ -339,7 +339,7 @@ export const latestReadingsPerCellarMax = 50
 export const latestPerKegMax = 8
 /** Seals and fences, each from an admin's command. */
 export const barriersPerKeyMax = 1_000
-/** Keys. The key that was refused longest ago gives way. */
+/** Keys. One more removes the key that was refused longest ago. */
 export const lastRefusalsMax = 10_000
 
 // Checkpoints of the projections
