@@ -6,7 +6,7 @@ import { passingLog } from '../support/logs/passing-log.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
 import { asker, Cluster, makeTestKey } from '../support/two-nodes.ts'
 
-test('a fold that fails after the start is told once, and its node accepts nothing from then on', async () => {
+test('a node whose fold fails says so once and accepts nothing more', async () => {
   const cluster = new Cluster()
   const other = await cluster.open()
   const keyId = await makeTestKey(other)

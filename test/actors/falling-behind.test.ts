@@ -44,8 +44,8 @@ const usedOnPage = async ({ core, schedule }: TestNode, keyId: string): Promise<
   return (await schedule.until(Promise.resolve(core.keys.usage(keyId, heardTo))))?.used
 }
 
-describe('an actor that another node wrote past', () => {
-  test('reads what it missed up to some pages, and past that counts its window anew', async () => {
+describe('an actor that fell behind', () => {
+  test('reads few missed pages, else loads its window again', async () => {
     const pagesOfEvents = catchUpPagesMax * readPageEventsMax
     for (const missed of [pagesOfEvents - 1, pagesOfEvents, 20 * readPageEventsMax]) {
       const { one, other, keyId } = await opened()
@@ -59,7 +59,7 @@ describe('an actor that another node wrote past', () => {
     }
   })
 
-  test('judges nobody by half of a count that a failed read broke off: a key is valid again when the store is', async () => {
+  test('trusts no count that a failed read broke off', async () => {
     const { one, other, keyId } = await opened()
     await one.post(keyId)
     await postMany(other, keyId, catchUpPagesMax * readPageEventsMax)
@@ -73,7 +73,7 @@ describe('an actor that another node wrote past', () => {
     expect(await one.post(keyId)).toMatchObject([{ ok: true }])
   })
 
-  test('knows the Idempotency-Keys of what it did not read', async () => {
+  test('knows the idempotency keys of unread events', async () => {
     const { cluster, one, other, keyId } = await opened()
     const idempotency = {
       keyHash: idempotencyKeyHash('one') ?? '',
@@ -92,7 +92,7 @@ describe('an actor that another node wrote past', () => {
 })
 
 describe('a page of a key', () => {
-  test('shows what another node accepted, though nothing is posted to its own', async () => {
+  test('shows what another node accepted, without a reading here', async () => {
     const { one, other, keyId } = await opened()
     await postMany(other, keyId, 900)
     one.late.deliver()
@@ -105,7 +105,7 @@ describe('a page of a key', () => {
     expect(sum(reads)).toBeLessThan((catchUpPagesMax + 1) * readPageEventsMax)
   })
 
-  test('has that read once in a while, however often it asks', async () => {
+  test('reads for that at most once in a while', async () => {
     const { one, other, keyId } = await opened()
     await one.post(keyId)
     one.late.deliver()
@@ -122,7 +122,7 @@ describe('a page of a key', () => {
     expect(reads).toHaveLength(spans)
   })
 
-  test('reads nothing for what this node has written itself, be it still on its way', async () => {
+  test("reads nothing for this node's own readings, even under way", async () => {
     const { one, other, keyId } = await opened()
     await one.post(keyId)
     other.late.deliver()
@@ -143,7 +143,7 @@ describe('a page of a key', () => {
   })
 })
 
-test('an actor that has folded more than a store that was put back under it counts anew, and takes the next reading', async () => {
+test('an actor counts anew and accepts readings after its store was restored', async () => {
   const cluster = new Cluster()
   const node = await cluster.open()
   const keyId = await makeTestKey(node)

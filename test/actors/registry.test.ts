@@ -26,7 +26,7 @@ const registryOf = (max: number): { host: Host; registry: Registry<Fake> } => {
 }
 
 describe('Registry', () => {
-  test('keeps at most so many actors, and lets an idle one go for a new one', () => {
+  test('keeps a bounded number of actors, and drops an idle one', () => {
     const { host, registry } = registryOf(2)
     const first = registry.get('first')
     host.beat += 1
@@ -37,7 +37,7 @@ describe('Registry', () => {
     expect(registry.get('first')).not.toBe(first)
   })
 
-  test('never lets one go that is at work, and refuses for want of room', () => {
+  test('never drops an actor at work, and refuses when there is no room', () => {
     const { registry } = registryOf(2)
     const busy = [registry.get('first'), registry.get('second')]
     for (const actor of busy) if (actor !== null) actor.isIdle = false
@@ -45,7 +45,7 @@ describe('Registry', () => {
     expect([registry.get('first'), registry.get('second')]).toEqual(busy)
   })
 
-  test('lets go who has been idle for so long, and no sooner, and nobody who is at work', () => {
+  test('drops actors at the end of their idle time, and none at work', () => {
     const { host, registry } = registryOf(10)
     const [idle, atWork] = [registry.get('idle'), registry.get('at work')]
     if (atWork !== null) atWork.isIdle = false
@@ -58,7 +58,7 @@ describe('Registry', () => {
     expect(registry.alive('at work')).toBe(atWork)
   })
 
-  test('makes nobody, and hands out nobody, once the node is stopping', () => {
+  test('makes and returns no actor once the node is stopping', () => {
     const { host, registry } = registryOf(2)
     registry.get('first')
     host.isStopping = true

@@ -118,6 +118,6 @@ export class CellarActor extends StreamActor<CellarState | null> {
       const [created] = result.events
       if (created?.type === 'KeyCreated') return done({ key, state: evolveKey(null, created) })
     }
-    throw new Error(`Cannot create a key: ${keyIdTriesMax} ids in a row were taken`)
+    throw new Error(`Cannot create a key: ${keyIdTriesMax} random ids were taken`)
   }
 }

@@ -168,9 +168,7 @@ export class Retention {
     const gaps = this.#host.projections.readings.gaps()
     for (const keyId of gaps) {
       if (before.get(keyId) !== false) continue
-      this.#host.onBug(
-        new Error(`Readings of key ${keyId} are missing from the log, and no ReadingsPurged accounts for them`),
-      )
+      this.#host.onBug(new Error(`Readings of key ${keyId} are missing from the log without a ReadingsPurged event`))
     }
     this.#gaps = new Map(gaps.map((keyId) => [keyId, before.has(keyId)]))
   }

@@ -94,7 +94,7 @@ export class RecordRetention {
         ...(from !== undefined && { from }),
       })
       last ??= page[0] ?? null
-      if (last === null) throw new Error(`Cannot purge "${stream}": its last event is gone`)
+      if (last === null) throw new Error(`Cannot purge "${stream}": the stream is empty`)
       for (const event of page) {
         if (event.type === 'RecordsPurged') {
           return { last, purgedTo: Math.min(event.data.lastRevision + 1, event.revision) }

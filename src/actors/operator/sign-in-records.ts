@@ -94,11 +94,7 @@ export class SignInRecords {
       const { outcome } = await appendUntilKnown(this.#host, append, { mustFinish: false })
       if (outcome !== 'conflict') return (last?.revision ?? -1) + 1
     }
-    throw new Outage(
-      `Cannot append to "${signInsStream}": other nodes were faster each time`,
-      'not_written',
-      'overloaded',
-    )
+    throw new Outage(`Cannot append to "${signInsStream}": each try met a conflict`, 'not_written', 'overloaded')
   }
 }
 

@@ -30,7 +30,7 @@ export const checkpointFile = (dataDir: string): CheckpointStore => {
 function* readPieces(path: string): Generator<Uint8Array> {
   const file = openSync(path, 'r')
   try {
-    if (!readBytes(file, begin.length).equals(begin)) throw new RangeError('it does not begin like one')
+    if (!readBytes(file, begin.length).equals(begin)) throw new RangeError('it does not begin with CLRBCHK1')
     let room = Buffer.alloc(checkpointPieceBytes)
     for (let checksum = 0; ; ) {
       const head = readBytes(file, headBytes)

@@ -60,11 +60,11 @@ export const beginFrom = async (log: EventLog, parts: CheckpointParts | null): P
   if (last === null || last === 'purged') {
     saved.pieces.return(undefined)
     if (!isOfThisLog) return throwAway('it is of another log')
-    const what =
+    const why =
       last === 'purged'
-        ? 'the last event it has folded was purged since, so nothing tells whether the log has what it has folded'
-        : 'the log has no such event as the last one it has folded'
-    return throwAway(`${what}: revision ${foldedTo.revision} of "${foldedTo.stream}"`)
+        ? 'its last event was purged, so the log cannot confirm it'
+        : 'the log does not have its last event'
+    return throwAway(`${why}: revision ${foldedTo.revision} of "${foldedTo.stream}"`)
   }
   try {
     return { projections: restoreProjections(saved.pieces), last }

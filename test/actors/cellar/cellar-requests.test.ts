@@ -21,7 +21,7 @@ describe('a cellar', () => {
     expect(typesOf(await cluster.all())).toEqual(['CellarCreated'])
   })
 
-  test('is called by its identifier when it has no title, and can be renamed on either node', async () => {
+  test('has its identifier as default title, and is renamed on any node', async () => {
     const cluster = new Cluster()
     const [one, two] = [await cluster.open(), await cluster.open()]
     expect(await one.core.cellars.create({ cellar, title: ' ' }, asker)).toMatchObject({ value: { title: cellar } })
@@ -34,7 +34,7 @@ describe('a cellar', () => {
     })
   })
 
-  test('is not read again from its first event, however many purges it has', async () => {
+  test('is not folded from its first event, however long its stream', async () => {
     const cluster = new Cluster()
     const stream = cellarStream(cellar)
     const first = await cluster.open()
@@ -65,7 +65,7 @@ describe('a cellar', () => {
     expect(all).toMatchObject([{ type: 'CellarRenamed', recordedAt: latestMs }])
   })
 
-  test('gives its keys numbers for labels, and shows a key in one answer only', async () => {
+  test('numbers its keys in labels, and shows a key only once', async () => {
     const cluster = new Cluster()
     const node = await cluster.open()
     expect(await node.core.keys.create(newKey, asker)).toEqual({ ok: false, refusal: { kind: 'cellar_not_found' } })
@@ -82,7 +82,7 @@ describe('a cellar', () => {
     }
   })
 
-  test('refuses a key that would have expired before it is made', async () => {
+  test('refuses a new key that has already expired', async () => {
     const cluster = new Cluster()
     const node = await cluster.open()
     await node.core.cellars.create({ cellar, title: '' }, asker)
@@ -92,7 +92,7 @@ describe('a cellar', () => {
     })
   })
 
-  test('has as many keys as the bound says, and not one more, though two are asked for at once', async () => {
+  test('keeps its bound of keys, also for two requests at once', async () => {
     const cluster = new Cluster()
     await fillCellar(cluster, keysPerCellarMax - 1)
     const { core, schedule } = await cluster.open()
@@ -103,7 +103,7 @@ describe('a cellar', () => {
     expect(core.projections.keys.ofCellar(cellar)).toHaveLength(keysPerCellarMax)
   })
 
-  test('makes one key of an id that two nodes are asked for, and says to the other that it is there', async () => {
+  test('makes one key when two nodes get the same id', async () => {
     const cluster = new Cluster()
     const [one, two] = [await cluster.open(), await cluster.open()]
     await one.core.cellars.create({ cellar, title: '' }, asker)

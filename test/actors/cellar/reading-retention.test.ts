@@ -52,7 +52,7 @@ const revisionsOf = async ({ log }: Cluster, keyId: string): Promise<readonly nu
   (await log.read(readingsStream(keyId), { limit: 1_000 })).map(({ revision }) => revision)
 
 describe('a sweep', () => {
-  test('purges what is older than its cellar keeps, and says so in the stream of the cellar', async () => {
+  test('purges old readings, and records it in the stream of the cellar', async () => {
     const { cluster, node, keyId } = await openWithReadings()
     await passDays(cluster, 1, node)
     await sweep(node)
@@ -87,7 +87,7 @@ describe('a sweep', () => {
     expect(await revisionsOf(cluster, keyId)).toEqual([0, 1, 2, 3, 4, 5])
   })
 
-  test('leaves the last reading of every key, however old, and what came after it', async () => {
+  test('keeps the last reading of every key, however old, and newer ones', async () => {
     const { cluster, node, keyId } = await openWithReadings()
     await node.schedule.until(node.core.keys.revoke(keyId, 'lost', asker))
     node.late.deliver()
@@ -102,7 +102,7 @@ describe('a sweep', () => {
     expect(node.core.projections.readings.usage(keyId)).toMatchObject({ accepted: 5 })
   })
 
-  test('purges nothing where everything is kept, nor of a key that was never used', async () => {
+  test('purges nothing without retention, or of an unused key', async () => {
     const { cluster, node } = await openWithReadings()
     await makeTestKey(node)
     await keep(node, null)
@@ -131,7 +131,7 @@ describe('a sweep', () => {
     expect(node.core.projections.readings.usage(keyId)?.accepted).toBe(6)
   })
 
-  test('records more keys than one append may hold in several', async () => {
+  test('records many keys in several appends', async () => {
     const cluster = new Cluster()
     const node = await cluster.open()
     const keyIds: string[] = []
@@ -145,7 +145,7 @@ describe('a sweep', () => {
     for (const keyId of keyIds) expect(await revisionsOf(cluster, keyId)).toEqual([1])
   })
 
-  test('that is overtaken by another policy counts for nothing: what that one lets go of goes in its time', async () => {
+  test('records nothing under a policy that has changed meanwhile', async () => {
     const { cluster, node, keyId } = await openWithReadings()
     const other = await cluster.open()
     await passDays(cluster, 1, node)
@@ -163,7 +163,7 @@ describe('a sweep', () => {
     expect(await revisionsOf(cluster, keyId)).toEqual([4, 5])
   })
 
-  test('leaves what a restart folds to the very same', async () => {
+  test('leaves the same state after a restart', async () => {
     const { cluster, node, keyId } = await openWithReadings()
     await passDays(cluster, 1, node)
     await sweep(node)
@@ -177,7 +177,7 @@ describe('a sweep', () => {
 })
 
 describe('two nodes that sweep at once', () => {
-  test('purge once, whoever is first, and the other does nothing', async () => {
+  test('purge once, and the slower one does nothing', async () => {
     const { cluster, node, keyId } = await openWithReadings()
     const other = await cluster.open()
     await sweep(other)
@@ -198,8 +198,8 @@ describe('two nodes that sweep at once', () => {
   })
 })
 
-describe('a node that dies in the middle of a purge', () => {
-  test('before it is recorded leaves every reading where it is', async () => {
+describe('a crash during a purge', () => {
+  test('before the record leaves every reading', async () => {
     const { cluster, node, keyId } = await openWithReadings()
     await passDays(cluster, 1, node)
     node.faults.failAppend({ fault: 'not_written', thenAway: true })
@@ -220,7 +220,7 @@ describe('a node that dies in the middle of a purge', () => {
     },
   }
   for (const [who, finish] of Object.entries(finishers)) {
-    test(`after it is recorded leaves the rest to ${who}`, async () => {
+    test(`after the record leaves the truncation to ${who}`, async () => {
       const { cluster, node, keyId } = await openWithReadings()
       const other = await cluster.open()
       await other.schedule.until(other.core.sweep())
@@ -237,8 +237,8 @@ describe('a node that dies in the middle of a purge', () => {
   }
 })
 
-describe('a key of which readings were purged', () => {
-  test('goes on at its next revision, on every node, at once and after a restart', async () => {
+describe('a key after a purge', () => {
+  test('goes on at its next revision on every node', async () => {
     const { cluster, node, keyId } = await openWithReadings()
     const other = await cluster.open()
     await passDays(cluster, 1, node)
@@ -253,7 +253,7 @@ describe('a key of which readings were purged', () => {
     }
   })
 
-  test('has the window it had, to the last reading', async () => {
+  test('has the same window as before', async () => {
     const limit = { readings: 2_500, windowMs: dayMs }
     const cluster = new Cluster()
     const node = await cluster.open()
@@ -270,7 +270,7 @@ describe('a key of which readings were purged', () => {
     expect((await restarted.post(keyId, 101)).filter(({ ok }) => ok)).toHaveLength(100)
   })
 
-  test('is loaded anew by a node that was so far behind that what it missed is gone', async () => {
+  test('is loaded again by a node that missed purged readings', async () => {
     const { cluster, node, keyId } = await openWithReadings()
     const other = await cluster.open()
     // Loads the key, and hears nothing from then on.
@@ -288,7 +288,7 @@ describe('a key of which readings were purged', () => {
   })
 })
 
-test('Readings that are missing without a purge are told, once, by the second sweep that finds them so', async () => {
+test('The second sweep tells once of readings that are missing without a purge', async () => {
   const { cluster, keyId } = await openWithReadings()
   await cluster.log.truncate(readingsStream(keyId), 2)
   const node = await cluster.open()

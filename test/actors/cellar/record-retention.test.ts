@@ -93,7 +93,7 @@ const younger = [dayStartMs, dayStartMs + dayMs]
 
 describe('records of sign-ins', () => {
   for (const [engine, open] of Object.entries(engines)) {
-    test(`are purged by whole days after 30 days, and their stream records it: ${engine}`, async () => {
+    test(`are purged by days after 30 days, and leave a record: ${engine}`, async () => {
       const log = await opened(open)
       await record(log, [...ofFirstDay, ...younger])
       const { core, bugs } = await openNode(log, clockAt(dueMs))
@@ -121,7 +121,7 @@ describe('records of sign-ins', () => {
       expect((await shown(log)).map(([revision]) => revision)).toEqual([0, 1, 2, 3])
     })
 
-    test(`are truncated by the next run when a node died after it recorded the purge: ${engine}`, async () => {
+    test(`are truncated by the next run after a crash: ${engine}`, async () => {
       const log = await opened(open)
       await record(log, [...ofFirstDay, ...younger])
       const purged = { firstRevision: 0, lastRevision: 1, recordedBefore: dayStartMs }
@@ -250,7 +250,7 @@ describe('records of sign-ins', () => {
     expect(last).toMatchObject({ type: 'RecordsPurged', data: { firstRevision: 10, lastRevision: old - 1 } })
   })
 
-  test('whose time cannot be read stay until an older one lies behind them', async () => {
+  test('without a readable time stay until an older record follows', async () => {
     const inner = await opened(async () => createMemoryLog())
     await record(inner, [noonMs, 0, dayStartMs])
     await (await openNode(inner, clockAt(dueMs))).core.sweep()
@@ -268,7 +268,7 @@ describe('records of sign-ins', () => {
     expect((await shown(log)).map(([revision]) => revision)).toEqual([3, 4])
   })
 
-  test('are found behind pages of records from a clock that is far ahead', async () => {
+  test('are found behind many records from a clock far ahead', async () => {
     const log = await opened(async () => createMemoryLog())
     const ahead = Array.from({ length: 2 * readPageEventsMax }, () => keySuspended('', dueMs + 3_650 * dayMs))
     await log.append(signInsStream, 'none', ahead)
@@ -278,7 +278,7 @@ describe('records of sign-ins', () => {
   })
 
   for (const daysAhead of [2, 10, 29, 31, 3_650]) {
-    test(`are purged in time, with one before them from a clock ${daysAhead} days ahead`, async () => {
+    test(`are purged in time, despite one from ${daysAhead} days ahead`, async () => {
       const cluster = new Cluster()
       cluster.clock.set(noonMs)
       await addOperators(cluster.log, noonMs)

@@ -26,7 +26,7 @@ describe('FairQueue', () => {
     expect(rest(queue)).toBe('b1 a2 c1 a3')
   })
 
-  test('has room for so many items, and for so many of one network', () => {
+  test('bounds its items, and the items of one network', () => {
     const queue = queueOf('a1 a2 b1', { waitingMax: 4, perNetworkMax: 2 })
     expect(queue.put('a', 'a3')).toBe(false)
     expect(queue.put('b', 'b2')).toBe(true)
@@ -35,7 +35,7 @@ describe('FairQueue', () => {
     expect([queue.size, rest(queue), queue.size]).toEqual([4, 'b1 a2 c1 b2', 0])
   })
 
-  test('gives up the room of items that are taken out', () => {
+  test('has room again after items are taken out', () => {
     const queue = queueOf('a1 a2 b1 b2', { waitingMax: 4, perNetworkMax: 2 })
     expect(queue.takeOut((item) => item === 'a1' || item.startsWith('b'))).toEqual(['a1', 'b1', 'b2'])
     expect([queue.put('a', 'a3'), queue.put('a', 'a4'), queue.put('b', 'b3')]).toEqual([true, false, true])

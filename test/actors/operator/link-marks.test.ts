@@ -45,7 +45,7 @@ describe('the mark of a link', () => {
     expect(changed).toMatchObject({ ok: true, value: { session: { linkMadeBy: emailOf.admin } } })
   })
 
-  test('stays when a session that has it makes a link to its own account', async () => {
+  test('stays when a marked session makes its own link', async () => {
     const { operators, signIn, link, spend } = await opened()
     const admin = asker(await signIn(emailOf.admin, testPassword))
     await spend(await link(admin, testPassword), 'chosen by the other admin', admin)
@@ -55,7 +55,7 @@ describe('the mark of a link', () => {
     expect((await signIn(taken, 'chosen once more by them')).session.linkMadeBy).toBe(emailOf.admin)
   })
 
-  test('names who made the link that was used, when somebody was removed and invited twice', async () => {
+  test('names the maker of the used link after two invitations', async () => {
     const { operators, signIn, link, spend } = await opened()
     const admin = asker(await signIn(emailOf.admin, testPassword))
     const dora = asker(await signIn(other, testPassword))
@@ -67,7 +67,7 @@ describe('the mark of a link', () => {
   })
 })
 
-test('a link that is asked for while somebody joins needs the own password', async () => {
+test('a link for somebody who is just joining needs the own password', async () => {
   const cluster = new Cluster()
   await addOperators(cluster.log, cluster.clock.now())
   const node = await cluster.open()

@@ -35,7 +35,7 @@ describe('a set-up link', () => {
     })
   })
 
-  test('ends at its instant, on every node', async () => {
+  test('expires at its time on every node', async () => {
     const cluster = new Cluster()
     const node = await cluster.open()
     const issued = await node.core.operators.issueLink({ email: null, role: 'admin' }, asker)
@@ -47,7 +47,7 @@ describe('a set-up link', () => {
     expect(other.core.operators.link(issued.value.secret)).toBeNull()
   })
 
-  test('whose spending died between its two appends can be spent again on the same e-mail', async () => {
+  test('can be spent again after a crash between its two appends', async () => {
     const cluster = new Cluster()
     const node = await cluster.open()
     const issued = await node.core.operators.issueLink({ email: null, role: 'admin' }, asker)
@@ -76,7 +76,7 @@ const withTwoAdmins = async () => {
 }
 
 describe('an operator who is removed', () => {
-  test('is out at once, on every node that has heard of it, and has no way back by what they had', async () => {
+  test('loses all access on every node that hears of it', async () => {
     const { cluster, operators, secret } = await withTwoAdmins()
     const { sessionSecret } = await signedIn({ operators })
     const lost = await operators.issueLink({ email, role: 'admin' }, asker)
@@ -101,7 +101,7 @@ describe('an operator who is removed', () => {
     }
   })
 
-  test('comes back by an invitation, and not by a set-up link that somebody still had', async () => {
+  test('returns by an invitation, not by a set-up link', async () => {
     const { operators } = await withTwoAdmins()
     const setUp = await operators.issueLink({ email: null, role: 'admin' }, asker)
     expect(await operators.remove(email, asker)).toMatchObject({ ok: true })
@@ -121,7 +121,7 @@ describe('an operator who is removed', () => {
 })
 
 describe('the last admin', () => {
-  test('is one of two who take each other’s access away at the same moment', async () => {
+  test('remains when two admins remove each other at once', async () => {
     const changes = [
       (operators: Operators, whom: string) => operators.remove(whom, asker),
       (operators: Operators, whom: string) => operators.setRole(whom, 'auditor', asker),
@@ -135,7 +135,7 @@ describe('the last admin', () => {
     }
   })
 
-  test('is told that there must be one, and may go once there is another', async () => {
+  test('is refused, and may go once there is another admin', async () => {
     const { operators } = await withAdmin()
     expect(await operators.remove(email, asker)).toMatchObject({ refusal: { kind: 'last_admin' } })
     expect(await operators.setRole(email, 'auditor', asker)).toMatchObject({ refusal: { kind: 'last_admin' } })
@@ -147,7 +147,7 @@ describe('the last admin', () => {
 })
 
 describe('a sign-in', () => {
-  test('opens a session until it is over, known by its secret alone', async () => {
+  test('opens a session that only its secret finds', async () => {
     const { cluster, operators, secret } = await withAdmin()
     const { sessionSecret, session } = await signedIn({ operators })
     expect(operators.session(sessionSecret)).toEqual(session)
@@ -164,7 +164,7 @@ describe('a sign-in', () => {
     expect(operators.session(sessionSecret)).toBeNull()
   })
 
-  test('is refused alike for a wrong password and an unknown e-mail', async () => {
+  test('gets one refusal for a wrong password and an unknown e-mail', async () => {
     const { operators } = await withAdmin()
     const refusal = { ok: false, refusal: { kind: 'wrong_credentials' } } as const
     const wrong = [
@@ -177,12 +177,12 @@ describe('a sign-in', () => {
     for (const input of wrong) expect(await operators.signIn(input, fromSomewhere, 'request')).toEqual(refusal)
   })
 
-  test("compares with a hash of the same cost for nobody's password as for an operator's", async () => {
+  test('costs the same hash with an unknown e-mail', async () => {
     const cost = (hash: string): string => hash.split('$').slice(0, 4).join('$')
     expect(cost(nobodysPasswordHash)).toBe(cost(await Bun.password.hash(password, 'argon2id')))
   })
 
-  test('ends with the sign-out, and no other does', async () => {
+  test('ends at its sign-out, and other sign-ins stay', async () => {
     const { operators } = await withAdmin()
     const [first, second] = [await signedIn({ operators }), await signedIn({ operators })]
     expect(await operators.signOut(first.sessionSecret, 'request')).toEqual({ ok: true, value: null })
@@ -193,7 +193,7 @@ describe('a sign-in', () => {
 })
 
 describe("a link for an operator's e-mail", () => {
-  test('sets a new password, ends every session, and works once', async () => {
+  test('sets a password, ends every session, and works once', async () => {
     const { operators } = await withAdmin()
     const { sessionSecret } = await signedIn({ operators })
     const issued = await operators.issueLink({ email, role: 'auditor' }, asker)
@@ -212,7 +212,7 @@ describe("a link for an operator's e-mail", () => {
     })
   })
 
-  test('adds an auditor who was invited, and refuses a password that is too short', async () => {
+  test('adds an invited auditor, and refuses a short password', async () => {
     const { node, operators } = await withAdmin()
     const issued = await operators.issueLink({ email: 'Grace@Example.org', role: 'auditor' }, asker)
     if (!issued.ok) throw new Error(issued.refusal.kind)

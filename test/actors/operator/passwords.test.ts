@@ -70,7 +70,7 @@ describe('Passwords', () => {
     expect(passwords.isIdle).toBe(true)
   })
 
-  test('lets so many of one network wait as its bound', async () => {
+  test('bounds the waiting requests of one network', async () => {
     for (const client of [stranger('a'), known('a')]) {
       const hasher = heldHasher()
       const { passwords } = start(hasher)
@@ -83,7 +83,7 @@ describe('Passwords', () => {
     }
   })
 
-  test('lets so many strangers and so many known clients wait as their bounds, apart', async () => {
+  test('bounds waiting strangers and waiting known clients separately', async () => {
     const hasher = heldHasher()
     const { passwords } = start(hasher)
     const ask = (client: PasswordClient) => passwords.matches(testPassword, 'hash', client)
@@ -95,7 +95,7 @@ describe('Passwords', () => {
     expect(answered.filter(({ ok }) => ok)).toHaveLength(1 + passwordsWaitingMax + knownPasswordsWaitingMax)
   })
 
-  test('hashes nothing for a client that has gone, and gives its room to the next', async () => {
+  test('hashes nothing for a client that has gone, and reuses its place', async () => {
     const hasher = heldHasher()
     const { passwords, quiet } = start(hasher)
     const gone = new AbortController()
@@ -118,7 +118,7 @@ describe('Passwords', () => {
     expect(passwords.isIdle).toBe(true)
   })
 
-  test('answers whoever has waited too long, and begins no second hash meanwhile', async () => {
+  test('answers overdue requests, and begins no second hash meanwhile', async () => {
     const hasher = heldHasher()
     const { host, passwords, quiet } = start(hasher)
     const ask = (client: PasswordClient) => passwords.matches(testPassword, 'hash', client)
@@ -135,7 +135,7 @@ describe('Passwords', () => {
     expect(hasher.begun).toHaveLength(2)
   })
 
-  test('answers everybody when it stops, and whoever comes after', async () => {
+  test('refuses all requests when it stops, also later ones', async () => {
     const hasher = heldHasher()
     const { passwords, quiet } = start(hasher)
     const ask = (client: PasswordClient) => passwords.matches(testPassword, 'hash', client)
@@ -149,7 +149,7 @@ describe('Passwords', () => {
     expect(passwords.isIdle).toBe(true)
   })
 
-  test('judges a new password in its turn, beside no hash and no other judgement', async () => {
+  test('judges passwords one at a time, and never beside a hash', async () => {
     const hasher = heldHasher()
     const judgements: (() => void)[] = []
     const judge: PasswordJudge = () => new Promise((resolve) => judgements.push(() => resolve(null)))
@@ -193,7 +193,7 @@ describe('Passwords', () => {
     expect(judged).toEqual([2 * passwordCellarsMax])
   })
 
-  test('goes on after a bug, which reaches whoever asked', async () => {
+  test('goes on after a bug, which rejects its request', async () => {
     const bug = new Error('a bug')
     const hasher: PasswordHasher = { hash: () => Promise.reject(bug), verify: () => Promise.resolve(true) }
     const { passwords, bugs } = start(hasher)

@@ -28,8 +28,8 @@ const refuse = async ({ cluster, node }: { cluster: Cluster; node: TestNode }, a
 
 const kindsOf = (rows: readonly SignInRow[]): readonly string[] => rows.map(({ kind }) => kind)
 
-describe('refused sign-ins in the history of an account', () => {
-  test('are one row for each time between two other events, from the first to the last', async () => {
+describe('refused sign-ins in a history', () => {
+  test('are one row between two other events', async () => {
     const { cluster, node } = await opened()
     await signIn(node)
     const from = cluster.clock.now()
@@ -50,7 +50,7 @@ describe('refused sign-ins in the history of an account', () => {
     expect(last?.kind === 'refused' && last.addresses).toHaveLength(refusedSignInAddressesMax)
   })
 
-  test('take no room from sign-ins and links, however often strangers try', async () => {
+  test('take no room from other rows, however often strangers try', async () => {
     const { cluster, node } = await opened()
     await signIn(node)
     for (let count = 1; count < signInHistoryRowsMax; count += 1) {
@@ -63,8 +63,8 @@ describe('refused sign-ins in the history of an account', () => {
   })
 })
 
-describe('links of version 1, which do not say what they are for', () => {
-  test('are invitations before the account is there, and links for it afterwards', async () => {
+describe('links of version 1', () => {
+  test('are invitations before the account exists, and ordinary links afterwards', async () => {
     const cluster = new Cluster()
     const recordedAt = cluster.clock.now()
     const metadata = { by: { kind: 'cli' }, requestId: 'old', correlationId: 'old', causationId: 'old' } as const

@@ -79,8 +79,8 @@ describe('a session that nobody uses', () => {
   })
 })
 
-describe('a session that is used', () => {
-  test('lives on for the whole idle time on the node that saw it, without an event for each use', async () => {
+describe('a used session', () => {
+  test('stays open for the idle time without an event per use', async () => {
     const { cluster, node } = await withOperators()
     const opened = await signIn(node)
     cluster.clock.advance(renewalMs - 1)
@@ -122,7 +122,7 @@ describe('a session that is used', () => {
     expect(isOpen(node, opened)).toBe(false)
   })
 
-  test('is renewed once while the store is slow, however often it is used', async () => {
+  test('is renewed only once while the store is slow', async () => {
     const { cluster, node } = await withOperators()
     const opened = await signIn(node)
     const held = node.faults.hold('before')
@@ -136,7 +136,7 @@ describe('a session that is used', () => {
     expect(await renewalsOf(cluster)).toBe(1)
   })
 
-  test('is renewed by a later use if the store refused the first renewal', async () => {
+  test('is renewed by a later use after a failed renewal', async () => {
     const { cluster, node } = await withOperators()
     const opened = await signIn(node)
     cluster.clock.advance(renewalMs)
@@ -153,7 +153,7 @@ describe('a session that is used', () => {
 describe('the record of a sign-in', () => {
   const from = { address: '198.51.100.77', browser: 'Firefox 128 on Plan 9' }
 
-  test('comes before the sign-in, which refers to it, and alone has address and browser', async () => {
+  test('comes before the sign-in, and alone has address and browser', async () => {
     const { cluster, node } = await withOperators()
     await signIn(node)
     await signIn(node, { from })
@@ -167,7 +167,7 @@ describe('the record of a sign-in', () => {
     for (const personal of Object.values(from)) expect(elsewhere).not.toContain(personal)
   })
 
-  test('is needed: no session begins when it can’t be written', async () => {
+  test('is needed: without it, no session begins', async () => {
     const { cluster, node } = await withOperators()
     const before = (await cluster.all()).length
     node.faults.failAppend({ fault: 'not_written' })
@@ -176,7 +176,7 @@ describe('the record of a sign-in', () => {
     expect(await cluster.all()).toHaveLength(before)
   })
 
-  test('has a place of its own when two nodes write at once', async () => {
+  test('has its own revision when two nodes write at once', async () => {
     const { cluster, node } = await withOperators()
     const other = await cluster.open()
     await Promise.all([signIn(node), signIn(other), signIn(node), signIn(other)])
@@ -186,7 +186,7 @@ describe('the record of a sign-in', () => {
     expect(all.filter(({ type }) => type === 'SignInSeen').map(({ revision }) => revision)).toEqual([0, 1, 2, 3])
   })
 
-  test('is written behind a record that only a newer version can read, which the history leaves out', async () => {
+  test('follows an unreadable record, which the history leaves out', async () => {
     const { cluster, node } = await withOperators()
     await signIn(node)
     const inner = passingLog(cluster.log)
@@ -205,7 +205,7 @@ describe('the record of a sign-in', () => {
     ])
   })
 
-  test('names the session, as does whatever the session causes', async () => {
+  test('names the session, as do later events of the session', async () => {
     const { cluster, node } = await withOperators()
     const { session } = await signIn(node)
     const by = { kind: 'operator', email, session: { id: session.id, linkMadeBy: null } }
@@ -216,8 +216,8 @@ describe('the record of a sign-in', () => {
   })
 })
 
-describe('a sign-in in a browser that has a session', () => {
-  test('ends that session of the same operator in the same append', async () => {
+describe('a sign-in over another session', () => {
+  test('ends the same operator’s session in the same append', async () => {
     const { cluster, node } = await withOperators()
     const first = await signIn(node)
     const second = await signIn(node, { from: { sessionSecret: first.sessionSecret } })
@@ -226,7 +226,7 @@ describe('a sign-in in a browser that has a session', () => {
     expect(own.slice(-2).map(({ type }) => type)).toEqual(['OperatorSignedOut', 'OperatorSignedIn'])
   })
 
-  test('ends that session of another operator', async () => {
+  test('also ends the session of another operator', async () => {
     const { node } = await withOperators()
     const first = await signIn(node, { who: emailOf.auditor })
     const second = await signIn(node, { from: { sessionSecret: first.sessionSecret } })
@@ -235,7 +235,7 @@ describe('a sign-in in a browser that has a session', () => {
 })
 
 describe('a browser that has signed in', () => {
-  test('is known for that account by its secret, which it keeps', async () => {
+  test('keeps its secret, by which the account knows it', async () => {
     const { node } = await withOperators()
     const { operators } = node.core
     const { deviceSecret } = await signIn(node)
@@ -251,7 +251,7 @@ describe('a browser that has signed in', () => {
     expect((await signIn(node, chosen)).deviceSecret).not.toBe(chosen.from.deviceSecret)
   })
 
-  test('is forgotten when the password is changed, unless it made the change', async () => {
+  test('is forgotten after another browser changes the password', async () => {
     const { cluster, node } = await withOperators()
     const [here, there] = [await signIn(node), await signIn(node)]
     const input = {
@@ -267,10 +267,10 @@ describe('a browser that has signed in', () => {
   })
 })
 
-describe('a change of the own password', () => {
+describe('a password change', () => {
   const newPassword = 'four quite random words'
 
-  test('needs the old one, and then ends every session but the new one', async () => {
+  test('needs the old password, and ends every other session', async () => {
     const { node } = await withOperators()
     const { operators } = node.core
     const [here, there] = [await signIn(node), await signIn(node)]
@@ -285,7 +285,7 @@ describe('a change of the own password', () => {
     expect((await signIn(node, { password: newPassword })).session.email).toBe(email)
   })
 
-  test('is refused for one that is too short, and for a session that has ended', async () => {
+  test('is refused for a short password, and after the session has ended', async () => {
     const { cluster, node } = await withOperators()
     const { operators } = node.core
     const { sessionSecret } = await signIn(node)
@@ -320,7 +320,7 @@ describe('sessions', () => {
   })
 })
 
-describe('a link for an account that exists', () => {
+describe('a link to an existing account', () => {
   const asker = ({ session }: SignedIn): Asker => ({
     by: { kind: 'operator', email: session.email, session: { id: session.id, linkMadeBy: session.linkMadeBy } },
     requestId: 'request',
@@ -336,7 +336,7 @@ describe('a link for an account that exists', () => {
     if (!spent.ok) throw new Error(spent.refusal.kind)
   }
 
-  test('needs the maker’s own password, except on the command line and for an invitation', async () => {
+  test('needs the maker’s password, except on the command line', async () => {
     const { cluster, node } = await withOperators()
     const { operators } = node.core
     const admin = asker(await signIn(node))
@@ -357,7 +357,7 @@ describe('a link for an account that exists', () => {
     expect(purposes).toEqual(['reset', 'reset', 'invite'])
   })
 
-  test('needs the maker’s own password also for an e-mail whose account was removed', async () => {
+  test('needs that password also after the account was removed', async () => {
     const { node } = await withOperators()
     const { operators } = node.core
     const admin = asker(await signIn(node))
@@ -368,7 +368,7 @@ describe('a link for an account that exists', () => {
     })
   })
 
-  test('marks the events of its sessions, and every sign-in of the next 30 days tells of it', async () => {
+  test('marks its sessions, and is mentioned for 30 days', async () => {
     const { cluster, node } = await withOperators()
     await takeOver(node, asker(await signIn(node)), 'chosen by the other admin')
     const taken = await signIn(node, { who: emailOf.auditor, password: 'chosen by the other admin' })
@@ -386,7 +386,7 @@ describe('a link for an account that exists', () => {
   })
 })
 
-describe('sign-ins that were refused', () => {
+describe('refused sign-ins', () => {
   const refuse = (core: OpenCore, count: number, of: { who?: string | null; address?: string } = {}): void => {
     for (let index = 0; index < count; index += 1) {
       core.operators.signInRefused({
@@ -438,7 +438,7 @@ describe('sign-ins that were refused', () => {
     expect(await refusedIn(cluster)).toMatchObject([{ accounts: [{ failed: 5 }], others: { failed: 1 } }])
   })
 
-  test('keep the addresses of both when sums that the store refused join later ones', async () => {
+  test('keep all addresses when refused sums join later ones', async () => {
     const { cluster, node } = await withOperators()
     refuse(node.core, 1, { address: '203.0.113.1' })
     node.faults.failAppend({ fault: 'not_written' })
@@ -485,7 +485,7 @@ describe('sign-ins that were refused', () => {
 })
 
 describe('the history of an account', () => {
-  test('shows sign-ins with their place, refused ones, links and passwords, newest first, and nobody else’s', async () => {
+  test('shows all events of that account only, newest first', async () => {
     const { cluster, node } = await withOperators()
     const { operators } = node.core
     const step = (): void => cluster.clock.advance(1_000)

@@ -19,7 +19,7 @@ const textsIn = (dataDir: string): readonly string[] | null => {
 const pathOf = ({ path }: Folder): string => join(path, 'checkpoint')
 
 describe('a checkpoint file', () => {
-  test('gives back the pieces in their order, and is the owner’s alone', async () => {
+  test('returns its pieces in order, and only its owner can read it', async () => {
     expect(textsIn(folder.path)).toBeNull()
     const large = 'x'.repeat(checkpointSyncBytes + 1)
     await checkpointFile(folder.path).write([piece('one'), piece(large), piece('three')])
@@ -28,7 +28,7 @@ describe('a checkpoint file', () => {
     expect(readdirSync(folder.path)).toEqual(['checkpoint'])
   })
 
-  test('is refused with any bit of it changed, and cut off at any byte', async () => {
+  test('is refused with any bit changed, or cut off anywhere', async () => {
     await checkpointFile(folder.path).write([piece('one'), piece('two')])
     const whole = readFileSync(pathOf(folder))
     for (let bit = 0; bit < whole.length * 8; bit += 1) {
@@ -43,7 +43,7 @@ describe('a checkpoint file', () => {
     }
   })
 
-  test('is refused with a piece missing, or two in each other’s place', async () => {
+  test('is refused with a piece missing, or two swapped', async () => {
     const frames = async (texts: readonly string[]): Promise<Buffer> => {
       await checkpointFile(folder.path).write(texts.map(piece))
       return readFileSync(pathOf(folder))
@@ -63,7 +63,7 @@ describe('a checkpoint file', () => {
     }
   })
 
-  test('stays the last whole one while the next is written, and when that fails half-way', async () => {
+  test('stays whole while the next is written, also when that fails', async () => {
     const file = checkpointFile(folder.path)
     await file.write([piece('old')])
     const seen: (readonly string[] | null)[] = []
@@ -78,7 +78,7 @@ describe('a checkpoint file', () => {
     expect(readdirSync(folder.path)).toEqual(['checkpoint'])
   })
 
-  test('is not mistaken for what a killed process had begun to write', async () => {
+  test('is not replaced by a file that a killed process began', async () => {
     writeFileSync(`${pathOf(folder)}.new`, 'CLRBCHK1 and then nothing')
     expect(textsIn(folder.path)).toBeNull()
     await checkpointFile(folder.path).write([piece('whole')])
@@ -86,7 +86,7 @@ describe('a checkpoint file', () => {
     expect(readdirSync(folder.path)).toEqual(['checkpoint'])
   })
 
-  test('says why it can’t be written, and can be thrown away, whether or not it is there', async () => {
+  test('says why it cannot be written, and can always be discarded', async () => {
     mkdirSync(`${pathOf(folder)}.new`)
     await expect(checkpointFile(folder.path).write([piece('x')])).rejects.toThrow()
     const elsewhere = newFolder()

@@ -137,7 +137,7 @@ const withCheckpoint = async () => {
 }
 
 describe('a start', () => {
-  test('reads no more than what lies behind the checkpoint, and knows all the same', async () => {
+  test('reads only the events after the checkpoint, and knows everything', async () => {
     const { log, live, after } = await withCheckpoint()
     const life = await live()
     expect(life.begunAfter).toEqual([after])
@@ -146,7 +146,7 @@ describe('a start', () => {
     await end(life)
   })
 
-  test('without a checkpoint reads the log from its beginning, and says nothing', async () => {
+  test('without a checkpoint reads the whole log and says nothing', async () => {
     const { log, live, store } = await withCheckpoint()
     store.pieces = null
     const life = await live()
@@ -156,7 +156,7 @@ describe('a start', () => {
     await end(life)
   })
 
-  test('finishes a revocation of which the checkpoint has the first half alone', async () => {
+  test('finishes a revocation whose first half is in the checkpoint', async () => {
     const { log, live } = await place()
     const first = await live()
     const keyId = await makeKey(first)
@@ -170,7 +170,7 @@ describe('a start', () => {
     await end(second)
   })
 
-  test('remembers which rotated keys wait for their successors, and which are to end', async () => {
+  test('remembers the rotations that wait and those that are due', async () => {
     const { live, log } = await place()
     const endless: EventLog = {
       ...passingLog(log),
@@ -243,7 +243,7 @@ const markOf = (last: RecordedEvent, logId: string, format: number = savedFormat
   return to.cut()
 }
 
-describe('a checkpoint is thrown away, and the log read from its beginning,', () => {
+describe('a checkpoint is discarded,', () => {
   const cases: [
     what: string,
     spoil: (here: Awaited<ReturnType<typeof withCheckpoint>>) => Promise<void>,
@@ -257,7 +257,7 @@ describe('a checkpoint is thrown away, and the log read from its beginning,', ()
       'it is of another log',
     ],
     [
-      'in a newer form',
+      'in a newer format',
       async ({ store, log }) => {
         const mark = markOf(await lastOf(log), await logIdOf(log), savedFormat + 1)
         store.pieces = [mark, ...(store.pieces ?? []).slice(1)]
@@ -265,21 +265,21 @@ describe('a checkpoint is thrown away, and the log read from its beginning,', ()
       `it has format ${savedFormat + 1}, and this version reads ${savedFormat}`,
     ],
     [
-      'ahead of the log, which was put back from an earlier copy',
+      'ahead of the log, which is an older copy',
       async ({ store, log }) => {
         const last = await lastOf(log)
         const ahead = { ...last, position: last.position + 1, revision: last.revision + 1, id: 'later' }
         store.pieces = [markOf(ahead, await logIdOf(log)), ...(store.pieces ?? []).slice(1)]
       },
-      'the log has no such event as the last one it has folded',
+      'the log does not have its last event',
     ],
     [
-      'from before the log went another way',
+      'with another last event than the log',
       async ({ store, log }) => {
         const other = { ...(await lastOf(log)), id: 'another' }
         store.pieces = [markOf(other, await logIdOf(log)), ...(store.pieces ?? []).slice(1)]
       },
-      'the log has no such event as the last one it has folded',
+      'the log does not have its last event',
     ],
     [
       'cut off',
@@ -289,7 +289,7 @@ describe('a checkpoint is thrown away, and the log read from its beginning,', ()
       'it ends too early',
     ],
     [
-      'without anything in it',
+      'empty',
       async ({ store }) => {
         store.pieces = []
       },
@@ -338,13 +338,13 @@ const withReadingsOfADay = async () => {
   return { ...here, goOn, last }
 }
 
-describe('a start after the last event that a checkpoint had folded was purged', () => {
+describe('a start after a purge', () => {
   const endings: [title: string, leave: (life: Life) => Promise<void>][] = [
     ['ended', end],
     ['was killed', ({ schedule }) => schedule.advance(checkpointLookMs * checkpointLooksMax)],
   ]
   for (const [title, leave] of endings) {
-    test(`begins from a newer one, however little came, if the life that saw it ${title}`, async () => {
+    test(`uses a newer checkpoint of a process that ${title}`, async () => {
       const { log, live, goOn } = await withReadingsOfADay()
       const second = await live()
       await goOn(second)
@@ -357,7 +357,7 @@ describe('a start after the last event that a checkpoint had folded was purged',
     })
   }
 
-  test('says so and reads the log from its beginning, if this node was away for all that time', async () => {
+  test('reads the whole log if the node was away', async () => {
     const { log, live, store, goOn, last } = await withReadingsOfADay()
     const { pieces } = store
     const other = await live()
@@ -367,14 +367,14 @@ describe('a start after the last event that a checkpoint had folded was purged',
     const life = await live()
     expect(life.begunAfter).toEqual([null])
     expect(life.thrownAway).toEqual([
-      `the last event it has folded was purged since, so nothing tells whether the log has what it has folded: revision ${last.revision} of "${last.stream}"`,
+      `its last event was purged, so the log cannot confirm it: revision ${last.revision} of "${last.stream}"`,
     ])
     await expectReplay(life, log)
     await end(life)
   })
 })
 
-test('a checkpoint of the log that this one is a copy of is thrown away: positions in the two are not the same', async () => {
+test('a checkpoint is discarded by a copy of its log', async () => {
   const source = await withCheckpoint()
   const copy = createMemoryLog()
   const parts = { clock: manualClock(), entropy: seededEntropy(7), wait: async () => {}, onProgress: () => {} }
@@ -389,7 +389,7 @@ test('a checkpoint of the log that this one is a copy of is thrown away: positio
 })
 
 describe('checkpoints are written', () => {
-  test(`at the end of a life that folded ${checkpointEventsMin} events, and not one fewer`, async () => {
+  test(`at the end after ${checkpointEventsMin} events, and not one fewer`, async () => {
     const here = await place()
     const life = await here.live()
     const keyId = await makeKey(life)
@@ -403,7 +403,7 @@ describe('checkpoints are written', () => {
     expect(here.store.writes).toBe(1)
   })
 
-  test('after a while if a few events came, and at the next look if many did', async () => {
+  test('after a while for few events, and soon for many', async () => {
     const here = await place()
     const life = await here.live()
     const keyId = await makeKey(life)
@@ -421,7 +421,7 @@ describe('checkpoints are written', () => {
     await end(life)
   }, 30_000)
 
-  test('for a single event, once the last event of the last one is an hour old, and not a millisecond sooner', async () => {
+  test('for a single event when the last checkpoint is an hour old', async () => {
     const here = await withCheckpoint()
     const awhile = checkpointLookMs * checkpointLooksMax
     const life = await here.live()
@@ -448,7 +448,7 @@ describe('checkpoints are written', () => {
     expect(here.store.writes).toBe(3)
   })
 
-  test('for a single event again when that failed, but no sooner than others', async () => {
+  test('for a single event again after a failure, in due time', async () => {
     const here = await withCheckpoint()
     const awhile = checkpointLookMs * checkpointLooksMax
     const life = await here.live()
@@ -463,7 +463,7 @@ describe('checkpoints are written', () => {
     await end(life)
   })
 
-  test('again when it failed, without harm to the last one or to the readings', async () => {
+  test('again after a failure, without harm to the old one', async () => {
     const here = await withCheckpoint()
     const before = here.store.pieces
     const life = await here.live()

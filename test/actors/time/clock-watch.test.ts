@@ -23,8 +23,8 @@ const openTwo = async (skewMs: number) => {
   return { cluster, one, other, postOn }
 }
 
-describe('a node that hears an event from ahead of its clock', () => {
-  test('says so when it is more than a second, and not at a second', async () => {
+describe('an event from the future', () => {
+  test('is told past a second, and not at a second', async () => {
     const atTheBound = await openTwo(clockDifferenceMsMax)
     await atTheBound.postOn(atTheBound.other)
     expect(atTheBound.one.times).toEqual([])
@@ -36,7 +36,7 @@ describe('a node that hears an event from ahead of its clock', () => {
     expect(past.other.times).toEqual([])
   })
 
-  test('says so once, however many come and whatever comes between, and once when none has come for a minute', async () => {
+  test('begins one warning, which ends after a minute without another', async () => {
     const { one, other, postOn } = await openTwo(2_000)
     for (let round = 0; round < 3; round += 1) {
       await postOn(other)
@@ -52,14 +52,14 @@ describe('a node that hears an event from ahead of its clock', () => {
     expect(one.times.map(({ kind }) => kind)).toEqual(['ahead', 'ahead_no_more', 'ahead'])
   })
 
-  test('says so at its start, when the log lies ahead of its clock', async () => {
+  test('is told at a start, too', async () => {
     const { cluster, one, postOn } = await openTwo(0)
     await postOn(one)
     const slow = await cluster.open({ skewMs: -3_600_000 })
     expect(slow.times).toEqual([{ kind: 'ahead', byMs: 3_600_000 }])
   })
 
-  test('serves all the same', async () => {
+  test('does not stop the node', async () => {
     const { one, other, postOn } = await openTwo(-60_000)
     await postOn(one)
     expect(other.times.map(({ kind }) => kind)).toEqual(['ahead'])
@@ -67,8 +67,8 @@ describe('a node that hears an event from ahead of its clock', () => {
   })
 })
 
-describe('a node that hears of events late', () => {
-  test('says so past five seconds, and not at five', async () => {
+describe('a late event', () => {
+  test('is told past five seconds, and not at five', async () => {
     const { cluster, one, other } = await openTwo(0)
     const keyId = await makeTestKey(one)
     for (const [lateMs, told] of [
@@ -83,7 +83,7 @@ describe('a node that hears of events late', () => {
     }
   })
 
-  test('judges those that come together by the newest, since a slow clock among others is no lag', async () => {
+  test('is not told beside a newer event of another node', async () => {
     const { cluster, one, other } = await openTwo(-10_000)
     const [keyId, another] = [await makeTestKey(one), await makeTestKey(one)]
     other.late.deliver()
@@ -97,7 +97,7 @@ describe('a node that hears of events late', () => {
     expect(one.times.map(({ kind }) => kind)).toEqual(['late'])
   })
 
-  test('says when none has come late for a while', async () => {
+  test('begins one warning, which ends some time after the last one', async () => {
     const { cluster, one, other } = await openTwo(0)
     const keyId = await makeTestKey(one)
     other.late.deliver()
@@ -112,7 +112,7 @@ describe('a node that hears of events late', () => {
     expect(other.times.map(({ kind }) => kind)).toEqual(['late', 'late_no_more'])
   })
 
-  test('says nothing of the history that it reads at its start', async () => {
+  test('is not told when a start reads it', async () => {
     const { cluster, one, postOn } = await openTwo(0)
     await postOn(one)
     cluster.clock.advance(3_600_000)
@@ -143,7 +143,7 @@ describe('a node whose clock leaps ahead', () => {
     expect(leaping.times).toEqual([{ kind: 'leapt', byMs: leapMs }, { kind: 'leapt_no_more' }])
   })
 
-  test('does not accuse the others after a sleep, unless they are ahead of what it says', async () => {
+  test('accuses no other node that agrees with its clock', async () => {
     const { cluster, clock, one, leaping, keyId } = await openApart()
     clock.leap(leapMs)
     for (const [aheadMs, told] of [

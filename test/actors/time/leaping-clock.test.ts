@@ -20,8 +20,8 @@ const look = (node: TestNode, keyId: string) => node.schedule.until(Promise.reso
 const timesIn = async (cluster: Cluster, keyId: string): Promise<readonly number[]> =>
   (await cluster.streams(keyId)).readings.map(({ recordedAt }) => recordedAt)
 
-describe('a clock that was ahead while nothing was written, and is back', () => {
-  test.each(['looked at', 'loaded'])('closes no key that was %s meanwhile, and dates no reading', async (what) => {
+describe('a clock that was briefly ahead', () => {
+  test.each(['looked at', 'loaded'])('closes no key that was %s meanwhile', async (what) => {
     const { cluster, node, keyId } = await opened()
     await node.post(keyId)
     const start = cluster.clock.now()
@@ -41,24 +41,21 @@ describe('a clock that was ahead while nothing was written, and is back', () => 
     for (const now of times) expect(acceptedIn(times, now, limit.windowMs)).toBeLessThanOrEqual(limit.readings)
   })
 
-  test.each(['looked at', 'loaded'])(
-    'leaves a key that was %s meanwhile open to its last millisecond',
-    async (what) => {
-      const expiresAt = Date.UTC(2026, 2, 1, 12) + dayMs / 2
-      const { cluster, node, keyId } = await opened({ limit, expiresAt })
-      await node.post(keyId)
-      cluster.clock.advance(dayMs)
-      const judging = what === 'looked at' ? node : await cluster.open()
-      await look(judging, keyId)
-      cluster.clock.set(expiresAt - 1)
-      expect((await judging.post(keyId))[0]).toMatchObject({ ok: true, value: { recordedAt: expiresAt - 1 } })
-      cluster.clock.set(expiresAt)
-      expect((await judging.post(keyId))[0]).toMatchObject({ ok: false, refusal: { kind: 'key_expired' } })
-    },
-  )
+  test.each(['looked at', 'loaded'])('does not expire a key that was %s meanwhile', async (what) => {
+    const expiresAt = Date.UTC(2026, 2, 1, 12) + dayMs / 2
+    const { cluster, node, keyId } = await opened({ limit, expiresAt })
+    await node.post(keyId)
+    cluster.clock.advance(dayMs)
+    const judging = what === 'looked at' ? node : await cluster.open()
+    await look(judging, keyId)
+    cluster.clock.set(expiresAt - 1)
+    expect((await judging.post(keyId))[0]).toMatchObject({ ok: true, value: { recordedAt: expiresAt - 1 } })
+    cluster.clock.set(expiresAt)
+    expect((await judging.post(keyId))[0]).toMatchObject({ ok: false, refusal: { kind: 'key_expired' } })
+  })
 
   test.each(['alone', 'with others that wait behind it'])(
-    'dates nothing by a reading that was admitted meanwhile and never written, %s',
+    'leaves no time from an unwritten reading, %s',
     async (how) => {
       const { cluster, node, keyId } = await opened()
       await node.post(keyId)
@@ -80,7 +77,7 @@ describe('a clock that was ahead while nothing was written, and is back', () => 
     },
   )
 
-  test('cannot have a window judged at a time whose readings were left out when it was loaded', async () => {
+  test('moves no window before readings left out at loading', async () => {
     const { cluster, node, keyId } = await opened()
     await node.post(keyId, 10)
     const now = cluster.clock.now() + limit.windowMs
@@ -90,8 +87,8 @@ describe('a clock that was ahead while nothing was written, and is back', () => 
   })
 })
 
-describe('while a clock has leapt and is not believed', () => {
-  test('a reading is dated as time has passed, the window holds, and both go on when the clock is back', async () => {
+describe('a leap that is not believed', () => {
+  test('lets dates and windows go on as time passes', async () => {
     const { cluster, node, keyId } = await opened()
     const start = cluster.clock.now()
     await node.post(keyId, 9)
@@ -106,7 +103,7 @@ describe('while a clock has leapt and is not believed', () => {
     expect((await node.post(keyId))[0]).toMatchObject({ ok: true, value: { recordedAt: start + limit.windowMs } })
   })
 
-  test('no expiry is recorded, and that which comes is recorded once', async () => {
+  test('records no expiry, and the real one once', async () => {
     const expiresAt = Date.UTC(2026, 2, 1, 12) + dayMs / 2
     const { cluster, node, keyId } = await opened({ limit, expiresAt })
     const typesOfKey = async () => typesOf((await cluster.streams(keyId)).key)
@@ -122,8 +119,8 @@ describe('while a clock has leapt and is not believed', () => {
   })
 })
 
-describe('a leap that stands, as after a sleep', () => {
-  test('is believed within five seconds and a heartbeat though nobody asks: expiry and window go by it', async () => {
+describe('a leap that stays', () => {
+  test('is believed after five seconds, though nobody asks', async () => {
     const expiresAt = Date.UTC(2026, 2, 1, 12) + dayMs / 2
     const { cluster, node, keyId } = await opened({ limit, expiresAt })
     const other = await makeTestKey(node, { limit })
@@ -138,14 +135,14 @@ describe('a leap that stands, as after a sleep', () => {
     expect((await node.post(other))[0]).toMatchObject({ ok: true, value: { recordedAt: cluster.clock.now() } })
   })
 
-  test('is no leap to a node that starts by it', async () => {
+  test('is no leap for a node that starts later', async () => {
     const { cluster, keyId } = await opened()
     cluster.clock.leap(dayMs)
     const restarted = await cluster.open()
     expect((await restarted.post(keyId))[0]).toMatchObject({ ok: true, value: { recordedAt: cluster.clock.now() } })
   })
 
-  test('dates nothing behind what another node has written meanwhile, and overfills no window with it', async () => {
+  test('dates nothing behind another node, and overfills no window', async () => {
     const { cluster, node, keyId } = await opened()
     const clock = manualClock(cluster.clock.now())
     const asleep = await cluster.open({ clock })
@@ -160,7 +157,7 @@ describe('a leap that stands, as after a sleep', () => {
   })
 })
 
-test('A clock that goes back is believed at once, but for the keys that have been written to since', async () => {
+test('A clock that goes back is believed at once, except in streams with later times', async () => {
   const { cluster, node, keyId } = await opened()
   const idle = await makeTestKey(node)
   await node.post(keyId)

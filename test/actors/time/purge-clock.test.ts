@@ -13,19 +13,19 @@ import { asker, Cluster, cellar, makeTestKey, type TestNode } from '../../suppor
 const dayMs = 24 * 3_600_000
 const minuteMs = 60_000
 
-describe('a clock that says what goes for good', () => {
-  test('is believed up to a day ahead of the newest event in the log, and not a millisecond further', () => {
+describe('PurgeClock', () => {
+  test('believes a clock up to a day ahead of the newest event', () => {
     expect(new PurgeClock(0).doubtedBy(clockLeapMsMax)).toBe(0)
     expect(new PurgeClock(0).doubtedBy(clockLeapMsMax + 1)).toBe(clockLeapMsMax + 1)
   })
 
-  test('is believed for as long as it goes on in steps of a day at the most', () => {
+  test('believes a clock that goes on in steps of a day', () => {
     const clock = new PurgeClock(0)
     for (let day = 1; day <= 400; day += 1) expect(clock.doubtedBy(day * clockLeapMsMax)).toBe(0)
     expect(clock.doubtedBy(401 * clockLeapMsMax + 1)).toBeGreaterThan(0)
   })
 
-  test('is believed at once when it is back, also from before', () => {
+  test('believes a clock at once when it is back, or behind', () => {
     const clock = new PurgeClock(0)
     expect(clock.doubtedBy(40 * dayMs)).toBe(40 * dayMs)
     expect(clock.doubtedBy(minuteMs)).toBe(0)
@@ -33,7 +33,7 @@ describe('a clock that says what goes for good', () => {
     expect(clock.doubtedBy(minuteMs)).toBe(40 * dayMs + minuteMs)
   })
 
-  test('is believed once it has stood by its leap for a day, and not a millisecond earlier', () => {
+  test('believes a leap that has stayed for a day, not a millisecond earlier', () => {
     const clock = new PurgeClock(0)
     const leapt = 40 * dayMs
     expect(clock.doubtedBy(leapt)).toBeGreaterThan(0)
@@ -42,7 +42,7 @@ describe('a clock that says what goes for good', () => {
     expect(clock.doubtedBy(leapt + clockDoubtMs + minuteMs)).toBe(0)
   })
 
-  test('is doubted anew when it leaps again, or goes back to what is still too far', () => {
+  test('doubts a clock again that leaps again, or comes back too little', () => {
     for (const other of [80 * dayMs, 20 * dayMs]) {
       const clock = new PurgeClock(0)
       clock.doubtedBy(40 * dayMs)
@@ -72,7 +72,7 @@ const openWithReadings = async (retentionMs: number | null = 30 * dayMs) => {
 const sweep = ({ schedule, core }: TestNode): Promise<void> => schedule.until(core.sweep())
 
 describe('a sweep', () => {
-  test('with a clock that is ahead for a moment purges nothing, and says once that it does not and once that it does again', async () => {
+  test('purges nothing while the clock is ahead, and tells of it once', async () => {
     const { cluster, node, left } = await openWithReadings()
     cluster.clock.advance(40 * dayMs)
     await sweep(node)
@@ -85,7 +85,7 @@ describe('a sweep', () => {
     expect(await left()).toBe(10)
   })
 
-  test('of a start whose clock is ahead of everything in the log purges nothing', async () => {
+  test('purges nothing when the clock of a start is ahead of the log', async () => {
     const { cluster, left } = await openWithReadings()
     const ahead = await cluster.open({ skewMs: 40 * dayMs })
     await sweep(ahead)
@@ -93,7 +93,7 @@ describe('a sweep', () => {
     expect(ahead.times.map(({ kind }) => kind)).toEqual(['doubted'])
   })
 
-  test('of a start does not go by what that very start has written', async () => {
+  test('does not count events that this start wrote itself', async () => {
     const { cluster, node, left } = await openWithReadings()
     const keyId = await makeTestKey(node)
     node.faults.failAppend({ fault: 'unknown_written', nth: 1, thenAway: true })
@@ -112,7 +112,7 @@ describe('a sweep', () => {
     expect(times.map(({ kind }) => kind)).toEqual(['doubted'])
   })
 
-  test('of a start whose checkpoint has folded everything in the log goes by the last of it', async () => {
+  test('goes by the last event of a checkpoint that has folded everything', async () => {
     const { cluster, left } = await openWithReadings()
     await ensureLogCreated(cluster.log, cluster.clock, seededEntropy(99))
     const checkpoints = new MemoryCheckpoints()
@@ -127,7 +127,7 @@ describe('a sweep', () => {
     expect(ahead.times.map(({ kind }) => kind)).toEqual(['doubted'])
   })
 
-  test('of a site where nothing happened for long purges a day late', async () => {
+  test('purges a day late after a long time without events', async () => {
     const { cluster, left } = await openWithReadings()
     cluster.clock.advance(60 * dayMs)
     const later = await cluster.open()
@@ -138,7 +138,7 @@ describe('a sweep', () => {
     expect(await left()).toBe(1)
   })
 
-  test('says nothing of the clock where everything is kept', async () => {
+  test('is silent about the clock without retention', async () => {
     const { cluster, node } = await openWithReadings(null)
     cluster.clock.advance(40 * dayMs)
     await sweep(node)

@@ -22,7 +22,7 @@ describe('SteadyClock', () => {
     )
   })
 
-  test('goes a second ahead of the time that has passed at once, and no further', () => {
+  test('follows a step of one second at once, and no longer step', () => {
     for (const [aheadMs, believedMs] of [
       [clockStepMsMax, clockStepMsMax],
       [clockStepMsMax + 1, 0],
@@ -34,7 +34,7 @@ describe('SteadyClock', () => {
     }
   })
 
-  test('goes on from where it was while a leap is not believed, and is right at once when that is over', () => {
+  test('goes on as before during a leap, and is right afterwards', () => {
     const { machine, clock, start } = opened()
     machine.leap(3_600_000)
     for (let passed = 1; passed < clockStandMs; passed += 1) {
@@ -47,7 +47,7 @@ describe('SteadyClock', () => {
     expect(clock.leapMs()).toBe(0)
   })
 
-  test('believes a leap that has stood for five seconds since it was seen, and not a millisecond earlier', () => {
+  test('believes a leap after five seconds, and not a millisecond earlier', () => {
     const { machine, clock, start } = opened()
     machine.leap(3_600_000)
     clock.now()
@@ -59,7 +59,7 @@ describe('SteadyClock', () => {
   })
 
   test.each([3_600_000, -1_800_000, clockStepMsMax + 1])(
-    'has a leap stand anew when the clock is set once more, by %d ms',
+    'begins to wait anew when the clock is set again, by %d ms',
     (againMs) => {
       const { machine, clock, start } = opened()
       machine.leap(3_600_000)
@@ -74,7 +74,7 @@ describe('SteadyClock', () => {
     },
   )
 
-  test('has a second leap stand as long as the first, whatever the first came to', () => {
+  test('lets a second leap wait as long as the first', () => {
     for (const isBelieved of [true, false]) {
       const { machine, clock } = opened()
       machine.leap(3_600_000)
@@ -98,7 +98,7 @@ describe('SteadyClock', () => {
     expect(clock.now()).toBe(machine.now())
   })
 
-  test('tells whole milliseconds, which never go back while a leap is not believed', () => {
+  test('answers whole milliseconds that never go back during a leap', () => {
     let [nowMs, passedMs] = [1_772_366_400_000, 0.75]
     const clock = new SteadyClock({ now: () => nowMs, passedMs: () => passedMs })
     const before = clock.now()
