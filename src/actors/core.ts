@@ -20,22 +20,21 @@ export type Asker = { readonly by: By; readonly requestId: string }
 type Answer<T> = Promise<Outcome<T, CommandRefusal>>
 
 export type Cellars = {
-  /** Default of a blank title: the identifier. */
+  /** A blank `title` becomes the identifier. */
   create(input: { readonly cellar: string; readonly title: string }, asker: Asker): Answer<CellarState>
   rename(cellar: string, title: string, asker: Asker): Answer<CellarState>
-  /** Keeps the fields that `changes` leaves out. */
   changePolicy(cellar: string, changes: Partial<CellarPolicy>, asker: Asker): Answer<CellarState>
 }
 
 export type NewKey = {
   readonly cellar: string
-  /** Default of a blank label: "Key 3", with the next number. */
+  /** Default: "Key 3", with the next number. */
   readonly label: string
   readonly note: string
   readonly limit: Limit | null
   /** Ms; `null`: never. */
   readonly expiresAt: number | null
-  /** Given by a form, so that sending it twice makes one key. Default: random. */
+  /** A form gives it, so that sending it twice makes one key. */
   readonly keyId?: string
 }
 
@@ -52,7 +51,7 @@ export type CreatedKey = { readonly key: string; readonly state: KeyState }
 export type RotatedKey = CreatedKey & { readonly replaced: KeyState | null }
 
 export type Keys = {
-  /** `key` is shown nowhere else. */
+  /** Only this answer shows `key`. */
   create(input: NewKey, asker: Asker): Answer<CreatedKey>
   /**
    * Makes a key with the same label, note, limit and expiry. The old key ends `overlapMs` after the first use of the new one.
@@ -73,13 +72,13 @@ export type Keys = {
   /** The same with an idempotency key (docs/protocol.md, "Idempotency"). */
   acceptKeyed(keyId: string, readings: Readings, request: KeyedRequest): Promise<Outcome<Accepted, ReadingRefusal>>
   /**
-   * True if a request with this hash of an idempotency key is under way here, or has stored readings. False also while the index
-   * is incomplete.
+   * True if a request with this hash of an idempotency key has stored readings, or is under way here. False while the index is
+   * incomplete.
    */
   knowsIdempotencyKey(keyId: string, keyHash: string): boolean
   /**
-   * The rate window, at once if the key is loaded. `null`: unknown key, or the store is away. Readings up to the revision `heardTo`
-   * are counted, now or `usageCatchUpMs` later.
+   * At once if the key is loaded. `null`: unknown key, or the store is away. Counts readings up to the revision `heardTo`, now or
+   * `usageCatchUpMs` later.
    */
   usage(keyId: string, heardTo?: number): Usage | null | Promise<Usage | null>
 }
@@ -93,13 +92,13 @@ export type KeyedRequest = {
 
 export type Accepted = {
   readonly stream: string
-  /** Revisions of the first and last reading. */
+  /** Revisions. */
   readonly first: number
   readonly last: number
   /** Ms. */
   readonly recordedAt: number
   readonly usage: Usage
-  /** What the idempotency key stored before; `null`: this is no repeat. */
+  /** The first request, if this is a repeat. */
   readonly repeats: Idempotency | null
 }
 
@@ -107,7 +106,7 @@ export type Usage = {
   readonly limit: Limit
   /** Readings in the window, stored or under way. */
   readonly used: number
-  /** Ms until the oldest reading leaves the window; 0 without readings. */
+  /** Ms until the oldest reading leaves; 0 without readings. */
   readonly resetMs: number
   /** Ms until the window has room; 0 if it has. */
   readonly retryAfterMs: number
@@ -117,23 +116,23 @@ export type Usage = {
 export type PasswordClient = {
   /** An IPv4 address, or the /48 of an IPv6 address. */
   readonly network: string
-  /** True with an open session, an unspent link, or a browser that the account knows. */
+  /** By an open session, an unspent link, or the browser. */
   readonly isKnown: boolean
   /** Aborted when the client disconnects. */
   readonly signal?: AbortSignal
 }
 
 export type Session = {
-  /** Gives no access. */
+  /** Not secret. */
   readonly id: string
   readonly email: string
   readonly role: Role
-  /** Ms, as is `expiresAt`. */
+  /** Ms. */
   readonly startedAt: number
   readonly expiresAt: number
   /** Who made the link that set the password: an e-mail, or `cli`. */
   readonly linkMadeBy: string | null
-  /** For `signInPlaces`. */
+  /** See `signInPlaces`. */
   readonly seenRevision: number | null
 }
 
@@ -153,11 +152,11 @@ export type SignedIn = {
   /** Makes the browser known until the password changes. */
   readonly deviceSecret: string
   readonly session: Session
-  /** Another person made or used a link to the account within 30 days. */
+  /** Somebody else made or used a link to the account within 30 days. */
   readonly isToldOfLink: boolean
 }
 
-/** A sign-in that was refused. `email` is `null` if nobody has that account. */
+/** `email` is `null` without such an account. */
 export type RefusedSignIn = {
   readonly email: string | null
   readonly reason: 'failed' | 'throttled'
@@ -166,7 +165,7 @@ export type RefusedSignIn = {
 
 export type SignInPlace = { readonly address: string; readonly browser: string }
 
-/** One row of the history of an account. `at` is ms. */
+/** `at` and `from` are ms. */
 export type SignInRow =
   | {
       readonly kind: 'signed_in'
@@ -177,7 +176,6 @@ export type SignInRow =
       readonly place: SignInPlace | 'purged' | 'not_recorded'
     }
   | { readonly kind: 'signed_out'; readonly at: number; readonly sessionId: string; readonly by: By }
-  /** `isInvitation`: the account did not exist yet. */
   | { readonly kind: 'link_made'; readonly at: number; readonly madeBy: string; readonly isInvitation: boolean }
   | {
       readonly kind: 'password_set'
@@ -185,7 +183,7 @@ export type SignInRow =
       readonly hasLink: boolean
       readonly linkMadeBy: string | null
     }
-  /** Counts from `from` (ms) to `at`. */
+  /** Counts from `from` to `at`. */
   | {
       readonly kind: 'refused'
       readonly at: number
@@ -195,14 +193,13 @@ export type SignInRow =
       readonly addresses: readonly string[]
     }
 
-/** One session by its id, or all except the one with that secret. */
+/** One session, or all except the one with that secret. */
 export type EndingSessions = { readonly id: string } | { readonly allBut: string | null }
 
-/** Proves that the session is not stolen or left open. */
 export type OwnPassword = { readonly password: string; readonly client?: PasswordClient }
 
 export type SignIns = {
-  /** Also ends the session that the browser had. `wrong_credentials` takes as long for an unknown e-mail as for a known one. */
+  /** Also ends the session that the browser had. The time to answer does not tell whether the e-mail is known. */
   signIn(
     input: { readonly email: string; readonly password: string },
     from: SignInFrom,
@@ -215,20 +212,20 @@ export type SignIns = {
     requestId: string,
   ): Answer<SignedIn>
   session(sessionSecret: string): Session | null
-  /** False for an unknown secret, since another node may have opened that session just now. */
+  /** False for an unknown secret: another node may have opened that session just now. */
   isSessionOver(sessionSecret: string): boolean
-  /** Call it for each use, or the session expires unused. */
+  /** Call it for each use. */
   useSession(sessionSecret: string): void
   signOut(sessionSecret: string, requestId: string): Answer<null>
   isKnownDevice(email: string, deviceSecret: string): boolean
   /** Oldest first. `lastUsedAt` is of this node. */
   openSessions(email: string): readonly (Session & { readonly lastUsedAt: number | null })[]
   endSessions(email: string, which: EndingSessions, asker: Asker): Answer<null>
-  /** Call it for each refused sign-in. The log gets sums. */
+  /** The log gets sums. */
   signInRefused(refused: RefusedSignIn): void
   /** Newest first. @throws Outage */
   signInHistory(email: string): Promise<readonly SignInRow[]>
-  /** By revision; purged sign-ins have no entry. @throws Outage */
+  /** By revision; without purged ones. @throws Outage */
   signInPlaces(revisions: readonly number[]): Promise<ReadonlyMap<number, SignInPlace>>
 }
 
@@ -241,7 +238,7 @@ export type Operators = SignIns & {
     input: { readonly email: string | null; readonly role: Role; readonly own?: OwnPassword },
     asker: Asker,
   ): Answer<{ readonly secret: string; readonly expiresAt: number }>
-  /** `null`: spent, expired or unknown. `isNew`: nobody has the account yet. */
+  /** `null`: spent, expired or unknown. `isNew`: there is no account yet. */
   link(secret: string): { readonly email: string | null; readonly role: Role; readonly isNew: boolean } | null
   /** Adds the operator, or sets the password and ends every session. */
   spendLink(
@@ -274,8 +271,7 @@ export type Core = {
   readonly keys: Keys
   readonly operators: Operators
   /**
-   * Tells of the events of all nodes, after the projections have folded them. Events of a stream come in order, some of them twice.
-   * The answer ends it.
+   * Tells of the events of all nodes once they are folded. Events of a stream come in order, some twice. The answer ends it.
    */
   onFolded(listener: FoldListener): () => void
   /** Refuses new work, and waits up to `drainMsMax` for begun work. Leaves the log open. */

@@ -26,12 +26,12 @@ export type CoreParts = {
   readonly log: EventLog
   readonly clock: MachineClock
   readonly entropy: Entropy
-  /** Default: none. Requests with an idempotency key are refused then. */
+  /** Default: none. Idempotency keys are refused then. */
   readonly idempotency?: RepeatsIndex
   readonly schedule?: Schedule
-  /** Must not throw. Default: writes to stderr. */
+  /** Must not throw. Default: stderr. */
   readonly onBug?: (bug: unknown) => void
-  /** Called once if folding an event throws: the state is wrong, so the actors have stopped. Default: ends the process. */
+  /** Folding an event threw, so the actors have stopped. Default: ends the process. */
   readonly onBroken?: (bug: unknown) => void
   readonly onTimes?: (told: TimesTold) => void
   /** Default: `sessionIdleMsDefault`. */
@@ -85,7 +85,7 @@ export class Node {
     this.signInRecords = new SignInRecords(host)
     this.sweeps = new Sweeps(host, this.keys)
     this.rotations = new Rotations(host, this.keys)
-    // Not searched for, since that takes long in a large EventStoreDB.
+    // A search for it takes long in a large EventStoreDB.
     const newestMs = (): number => this.#newest?.recordedAt ?? host.clock.now()
     this.retention = new Retention(host, this.cellars, { newestMs, onTimes })
     this.#checkpoints = new Checkpoints(host, parts.checkpoints ?? null, last)
@@ -95,7 +95,7 @@ export class Node {
     this.rotations.recall()
   }
 
-  /** Resolves when everything that was in the log is folded. @throws what the log throws if it cannot be read. */
+  /** Resolves when the whole log is folded. @throws what the log throws if it cannot be read. */
   async follow(): Promise<void> {
     const begin = this.#newest
     // Before the subscription, which delivers the events after the end that this finds.
@@ -106,8 +106,8 @@ export class Node {
     this.#clockWatch.caughtUp()
     this.remembered?.caughtUp()
     if (this.host.log.lags !== true) return
-    // A flood of readings delays the first subscription. The second one has no readings, so it tells of changes to keys in time.
-    // Each projection counts an event once. Checkpoints and idempotency keys need the first one, which leaves out nothing.
+    // A flood of readings delays this subscription, so a second one without readings tells of changes to keys. Projections count
+    // each event once. Checkpoints and idempotency keys need the first one, which is complete.
     const { position } = this.host.projections
     await this.#subscribe({ after: position, categories: lifecycleCategories, onEvents: this.#fold })
   }
@@ -123,7 +123,7 @@ export class Node {
   async finishBegunWork(): Promise<void> {
     await this.sweeps.finishRevocations()
     await this.rotations.run()
-    // These may take long, and nobody needs them: expired keys are refused anyway, and purged readings are hidden.
+    // Slow, and not needed: expired keys are refused anyway, and purged readings are hidden.
     void this.sweeps.recordExpiries()
     void this.retention.run()
   }
@@ -220,7 +220,7 @@ export class Node {
     void this.retention.run()
   }
 
-  /** Answers every request that waits. Appends under way are not tried again: their outcome is unknown. */
+  /** Answers all requests. Appends under way are not tried again, so their outcome is unknown. */
   #stopActors(): void {
     this.host.isStopping = true
     this.host.gaveUp = true
@@ -231,7 +231,7 @@ export class Node {
 }
 
 const throwUncaught = (bug: unknown): void => {
-  // In a turn of its own, since a log catches what its subscribers throw.
+  // Not here, since a log catches what its subscribers throw.
   setImmediate(() => {
     throw bug
   })

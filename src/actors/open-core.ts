@@ -11,7 +11,6 @@ import { beginFrom } from './saved-state/checkpoints.ts'
 export type OpenCore = Core & {
   /** Does at once what the node does each minute. */
   sweep(): Promise<void>
-  /** About the index of idempotency keys. */
   indexTrouble(): IndexTrouble | null
 }
 
@@ -22,7 +21,7 @@ export type OpenCore = Core & {
 export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   const node = new Node(parts, await beginFrom(parts.log, parts.checkpoints ?? null))
   await node.follow()
-  // Before the work below: without a heartbeat, a store that never answers would delay the start for an hour.
+  // First: without a heartbeat, a store that never answers delays the start for an hour.
   node.startHeartbeat()
   await node.finishBegunWork()
   const { host } = node

@@ -12,10 +12,10 @@ export type Actor = {
   stop(): void
 }
 
-/** The answer to a command whose actor the registry cannot make. */
+/** The answer to a command without an actor. */
 export const busy = refused({ kind: 'busy' } as const)
 
-/** The living actors of one kind: made when needed, dropped when idle. */
+/** The actors of one kind: made when needed, dropped when idle. */
 export class Registry<A extends Actor> {
   readonly #actors = new Map<string, A>()
   readonly #make: (name: string) => A
@@ -37,7 +37,7 @@ export class Registry<A extends Actor> {
     return true
   }
 
-  /** `null`: too many actors are at work, or the node is stopping. */
+  /** `null`: no room, or the node is stopping. */
   get(name: string): A | null {
     if (this.#host.isStopping) return null
     const actor = this.#actors.get(name) ?? this.#add(name)

@@ -9,7 +9,6 @@ import { Cluster, makeTestKey, reading, type TestNode } from '../support/two-nod
 
 const perMinute = { readings: 1_000_000, windowMs: 60_000 }
 
-/** Two nodes and a key that both have used. */
 const opened = async () => {
   const cluster = new Cluster()
   const [one, other] = [await cluster.open(), await cluster.open()]
@@ -24,7 +23,7 @@ const postMany = async (node: TestNode, keyId: string, count: number): Promise<v
   for (let left = count; left > 0; left -= readPageEventsMax) await node.post(keyId, Math.min(left, readPageEventsMax))
 }
 
-/** The reads of that key's readings by one node from now on: how many events each brought. */
+/** The number of events of each later read. */
 const readsOf = ({ faults }: TestNode, keyId: string): readonly number[] => {
   const reads: number[] = []
   const read = faults.read.bind(faults)
@@ -38,7 +37,6 @@ const readsOf = ({ faults }: TestNode, keyId: string): readonly number[] => {
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((before, number) => before + number, 0)
 
-/** As a page asks: with what the projections have heard. */
 const usedOnPage = async ({ core, schedule }: TestNode, keyId: string): Promise<number | undefined> => {
   const heardTo = core.projections.readings.usage(keyId)?.last.revision
   return (await schedule.until(Promise.resolve(core.keys.usage(keyId, heardTo))))?.used

@@ -1,6 +1,6 @@
 type Bounds = { readonly waitingMax: number; readonly perNetworkMax: number }
 
-/** Waiting items. Networks take turns, so the queue of one network delays another by one item only. */
+/** Networks take turns, so one network delays another by one item only. */
 export class FairQueue<T> {
   /** The next network is the first. No list is empty. */
   readonly #byNetwork = new Map<string, readonly T[]>()
@@ -24,7 +24,6 @@ export class FairQueue<T> {
     return true
   }
 
-  /** Takes out the next item, and puts its network at the end. */
   next(): T | null {
     for (const [network, [first, ...others]] of this.#byNetwork) {
       this.#byNetwork.delete(network)

@@ -27,7 +27,7 @@ export const argon2id: PasswordHasher = {
   verify: (password, hash) => Bun.password.verify(password, hash),
 }
 
-/** Why a password is easy to guess; `null`: it is not. */
+/** `null`: the password is not easy to guess. */
 export type PasswordJudge = (password: string, context: PasswordContext) => Promise<Weakness | null>
 
 export const judgeByNames: PasswordJudge = async (password, context) => weaknessByNames(password, context)
@@ -81,12 +81,11 @@ export class Passwords {
     return this.#current === null
   }
 
-  /** Refuses requests from that heartbeat and before. A begun hash goes on for nobody. */
+  /** A hash under way goes on, but nobody waits for it. */
   answerOverdue(beat: number): void {
     this.#refuseAll(({ command }) => command.beat <= beat)
   }
 
-  /** Refuses all requests, also later ones. */
   stop(): void {
     this.#isStopped = true
     this.#refuseAll(() => true)

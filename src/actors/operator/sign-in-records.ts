@@ -36,7 +36,7 @@ export class SignInRecords {
     return this.#queue.isIdle
   }
 
-  /** Answers the revision of the event. */
+  /** Answers its revision. */
   seen(data: EventData<'SignInSeen'>, asker: Asker): Promise<Outcome<number, CommandRefusal>> {
     return this.#queue.ask(async () => done(await this.#append({ type: 'SignInSeen', data }, asker)))
   }
@@ -73,7 +73,7 @@ export class SignInRecords {
       )
       if (!told.ok && told.refusal.kind !== 'not_confirmed') this.#sums = merged(sums, this.#sums)
     } catch {
-      // A bug, which the queue has told. These sums may be its cause.
+      // A bug, which is told. The sums may be its cause.
     } finally {
       this.#isTelling = false
     }

@@ -14,8 +14,8 @@ export type Following = {
 }
 
 /**
- * Resolves when all events that lay in the log are delivered; rejects at a drop or bug before that. A subscription that drops
- * later begins again where it ended. A bug then goes to `onBroken`.
+ * Resolves when the whole log is delivered. Until then, a drop or a bug rejects. Later, a dropped subscription begins again where it
+ * ended, and a bug goes to `onBroken`.
  */
 export const follow = (host: Host, { onEvents, onBroken, ...from }: Following): Promise<Subscription> => {
   const { promise, resolve, reject } = Promise.withResolvers<Subscription>()

@@ -26,7 +26,7 @@ type Folding<State> = {
   readonly projected?: () => { readonly state: State; readonly revision: number } | null
 }
 
-/** An actor whose state is folded from one stream. Commands run one after the other. */
+/** Its state is folded from one stream. Commands run one after the other. */
 export abstract class StreamActor<State> implements Actor {
   usedBeat = 0
   protected readonly host: Host
@@ -63,7 +63,7 @@ export abstract class StreamActor<State> implements Actor {
     return this.#commands.ask(work)
   }
 
-  /** Reads what is new each time, since another node may have written it. */
+  /** Reads new events each time: another node may have written them. */
   protected async load(): Promise<State> {
     if (!this.#isLoaded) await this.#begin()
     const from = { stream: this.#folding.stream, revision: (this.#revision ?? -1) + 1 }
@@ -91,7 +91,7 @@ export abstract class StreamActor<State> implements Actor {
     return refused({ kind: 'busy' })
   }
 
-  /** Begins with the projections: with daily purges, a cellar's stream may have a million events, too many to fold again. */
+  /** Begins with the projections, since a cellar's stream may have a million purge events. */
   async #begin(): Promise<void> {
     const { stream, initial, projected } = this.#folding
     const known = projected?.() ?? null

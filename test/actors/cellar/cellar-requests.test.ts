@@ -60,7 +60,7 @@ describe('a cellar', () => {
     const later = await cluster.open({}, counting)
     expect(await later.core.cellars.rename(cellar, 'Köln', asker)).toMatchObject({ value: { title: 'Köln' } })
     expect(eventsRead).toBeLessThanOrEqual(1)
-    // Time never goes back in a stream, and the purges were recorded by a clock that is ahead.
+    // Time never decreases in a stream, and the purges are from a clock that is ahead.
     const all = await cluster.log.read(stream, { from: 2_001, limit: 1 })
     expect(all).toMatchObject([{ type: 'CellarRenamed', recordedAt: latestMs }])
   })
@@ -130,7 +130,6 @@ describe('a cellar', () => {
   })
 })
 
-/** A cellar with that many keys, written to the log as an earlier life of the service would have left them. */
 const fillCellar = async ({ log, clock }: Cluster, keys: number): Promise<void> => {
   const metadata = { by: asker.by, requestId: 'r', correlationId: 'r', causationId: 'r' }
   const common = { recordedAt: clock.now(), metadata }

@@ -6,7 +6,7 @@ import { snapshotOf } from '../../support/snapshot.ts'
 import { asker, Cluster, cellar, makeTestKey, type TestNode } from '../../support/two-nodes.ts'
 
 const dayMs = 24 * 3_600_000
-/** Where the tests' clock starts is noon: everything accepted before it may go from here on, and nothing after. */
+/** All readings from before noon, when the clock of the tests starts, may be purged from this time on. */
 const oneDayKept = { limit: null, readingAgeMsMax: null, readingAheadMsMax: null, retentionMs: dayMs }
 
 const keep = async (node: TestNode, retentionMs: number | null): Promise<void> => {
@@ -16,7 +16,7 @@ const keep = async (node: TestNode, retentionMs: number | null): Promise<void> =
   expect(changed.ok).toBe(true)
 }
 
-/** A node whose key has three readings of one day, a fence, and two of the day after. */
+/** Three readings, a fence, and two readings a day later. */
 const openWithReadings = async () => {
   const cluster = new Cluster()
   const node = await cluster.open()
@@ -31,10 +31,7 @@ const openWithReadings = async () => {
   return { cluster, node, keyId }
 }
 
-/**
- * To the first moment at which what was accepted in the first `days` days of the tests may go, and believed by the nodes:
- * they sweep the day before, when nothing is due that was not due before.
- */
+/** To the first moment at which readings of the first `days` days may be purged. A sweep a day earlier makes it believable. */
 const passDays = async ({ clock }: Cluster, days: number, ...nodes: readonly TestNode[]): Promise<void> => {
   const startOfTests = Date.UTC(2026, 2, 1)
   clock.set(startOfTests + days * dayMs + retentionMarginMs)
@@ -261,7 +258,7 @@ describe('a key after a purge', () => {
     await keep(node, dayMs)
     await node.post(keyId, 1_500)
     await passDays(cluster, 1, node)
-    // More than a page of them, so that the window's first is found by halves, in a stream that begins behind it.
+    // More than a page, so that the window's beginning is found by binary search.
     await node.post(keyId, 2_400)
     node.late.deliver()
     await sweep(node)
@@ -273,7 +270,6 @@ describe('a key after a purge', () => {
   test('is loaded again by a node that missed purged readings', async () => {
     const { cluster, node, keyId } = await openWithReadings()
     const other = await cluster.open()
-    // Loads the key, and hears nothing from then on.
     expect(await other.post(keyId)).toMatchObject([{ ok: true }])
     await node.post(keyId, 3)
     node.late.deliver()

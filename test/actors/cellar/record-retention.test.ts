@@ -17,7 +17,7 @@ import { seededEntropy } from '../../support/seeded-entropy.ts'
 import { addOperators, emailOf, fromSomewhere, testPassword } from '../../support/test-operators.ts'
 import { Cluster } from '../../support/two-nodes.ts'
 
-// A busy machine needs longer than the 5 s that a plain `bun test` gives.
+// A busy machine needs more than 5 s.
 setDefaultTimeout(60_000)
 
 const dayMs = 24 * 3_600_000
@@ -62,13 +62,12 @@ const openNode = async (log: EventLog, clock: ManualClock): Promise<TestNode> =>
   return { core, bugs, times }
 }
 
-/** Noon of the first day of the tests. */
 const noonMs = Date.UTC(2026, 2, 1, 12)
 const dayStartMs = Date.UTC(2026, 2, 2)
-/** From this time on, records of the first day may be purged. */
+/** Records of the first day may be purged from this time on. */
 const dueMs = dayStartMs + recordsKeptMs.signins + retentionMarginMs
 
-/** Stands for a record of a sign-in. */
+/** Any event stands for a sign-in. */
 const record = async (log: EventLog, recordedAts: readonly number[]): Promise<void> => {
   for (const recordedAt of recordedAts) {
     const [last] = await log.read(signInsStream, { direction: 'backwards', limit: 1 })

@@ -64,7 +64,6 @@ describe('a set-up link', () => {
 
 const second = 'grace@example.org'
 
-/** Two admins: one by the set-up link, the other by a link of her own. */
 const withTwoAdmins = async () => {
   const made = await withAdmin()
   const { operators } = made

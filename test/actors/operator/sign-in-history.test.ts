@@ -19,7 +19,6 @@ const signIn = async ({ core }: TestNode): Promise<void> => {
   if (!answer.ok) throw new Error(answer.refusal.kind)
 }
 
-/** One refused sign-in, and the minute after which the log has it. */
 const refuse = async ({ cluster, node }: { cluster: Cluster; node: TestNode }, address: string): Promise<void> => {
   node.core.operators.signInRefused({ email, reason: 'failed', address })
   cluster.clock.advance(refusedSignInsToldMs)

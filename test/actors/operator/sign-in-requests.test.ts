@@ -29,7 +29,7 @@ const withOperators = async () => {
   return { cluster, node: await cluster.open() }
 }
 
-/** As a log reads a record that this version does not know. */
+/** A record of a newer version. */
 const unread = ({ stream, revision, position, id, metadata }: RecordedEvent): RecordedEvent<'RecordUnreadable'> => {
   const data = { type: 'Newer', why: 'this version does not know its type' }
   return { stream, revision, position, id, metadata, recordedAt: 0, type: 'RecordUnreadable', data }

@@ -35,7 +35,6 @@ type Life = {
   post(keyId: string, count: number): Promise<void>
 }
 
-/** One data folder: a log, and the checkpoints beside it. */
 const place = async (log: EventLog = createMemoryLog()) => {
   const store = new MemoryCheckpoints()
   const clock = manualClock()
@@ -93,7 +92,6 @@ const makeKey = async ({ core, schedule }: Life): Promise<string> => {
 
 const end = ({ core, schedule }: Life): Promise<void> => schedule.until(core.drain())
 
-/** Everything in the log, whatever engine it is. */
 const allOf = async (log: EventLog): Promise<readonly RecordedEvent[]> => {
   const events: RecordedEvent[] = []
   while (true) {
@@ -107,7 +105,7 @@ const allOf = async (log: EventLog): Promise<readonly RecordedEvent[]> => {
 const bytesOf = (projections: Projections): Buffer =>
   Buffer.concat(Array.from(projections.save(), (piece) => piece.slice()))
 
-/** What is shown equals what a replay of the log from its beginning would show. */
+/** Pages show the same as after a replay of the whole log. */
 const expectShown = async ({ core }: Life, log: EventLog): Promise<Projections> => {
   const events = await allOf(log)
   const replayed = createProjections()
@@ -116,13 +114,13 @@ const expectShown = async ({ core }: Life, log: EventLog): Promise<Projections> 
   return replayed
 }
 
-/** And every byte of what is known, as long as nothing was purged after it was folded. */
+/** Every saved byte is the same too, if nothing was purged. */
 const expectReplay = async (life: Life, log: EventLog): Promise<void> => {
   const replayed = await expectShown(life, log)
   expect(bytesOf(life.core.projections)).toEqual(bytesOf(replayed))
 }
 
-/** A place whose last life ended with a checkpoint, and something behind it. */
+/** A checkpoint, and events after it. */
 const withCheckpoint = async () => {
   const here = await place()
   const first = await here.live()
@@ -190,7 +188,7 @@ describe('a start', () => {
       const keyId = await makeKey(first)
       return [keyId, await rotate(keyId)]
     }
-    /** The successor leaks before its first use, and another follows that one. */
+    /** The unused successor is replaced. */
     const leaked = async (): Promise<readonly [old: string, last: string]> => {
       const [keyId, successorId] = await rotated()
       const last = await rotate(successorId)
@@ -215,7 +213,7 @@ describe('a start', () => {
   })
 })
 
-/** What a node writes first that is about to revoke a key. */
+/** The first event of a revocation. */
 const seal: NewEvent<'ReadingsSealed'> = {
   id: 'seal',
   type: 'ReadingsSealed',
@@ -307,7 +305,6 @@ describe('a checkpoint is discarded,', () => {
       expect(here.store.pieces).toBeNull()
       await expectReplay(life, here.log)
       await end(life)
-      // It was folded from the beginning, so the end of this life leaves one that the next can use.
       const next = await here.live()
       expect(next.begunAfter).not.toEqual([null])
       await end(next)
@@ -315,7 +312,7 @@ describe('a checkpoint is discarded,', () => {
   }
 })
 
-/** A place where readings are kept for a day, and whose only life so far ended with a checkpoint that ends with one of them. */
+/** Readings are kept for a day, and the last event of the checkpoint is one of them. */
 const withReadingsOfADay = async () => {
   const here = await place()
   const first = await here.live()
@@ -325,7 +322,7 @@ const withReadingsOfADay = async () => {
   await end(first)
   const last = await lastOf(here.log)
   expect(last).toMatchObject({ stream: readingsStream(keyId), revision: checkpointEventsMin - 1 })
-  /** Few readings a day, until that last event is purged. */
+  /** Until that event is purged. */
   const goOn = async (life: Life): Promise<void> => {
     for (let days = 0; days < 3; days += 1) {
       here.clock.advance(retentionMsMin)
@@ -412,7 +409,6 @@ describe('checkpoints are written', () => {
     expect(here.store.writes).toBe(0)
     await life.schedule.advance(checkpointLookMs)
     expect(here.store.writes).toBe(1)
-    // None when nothing came.
     await life.schedule.advance(checkpointLookMs * checkpointLooksMax * 2)
     expect(here.store.writes).toBe(1)
     await life.post(keyId, checkpointTailEventsMax)
@@ -432,7 +428,6 @@ describe('checkpoints are written', () => {
     here.clock.advance(1)
     await life.schedule.advance(checkpointLookMs)
     expect(here.store.writes).toBe(2)
-    // None of the same events, however old.
     here.clock.advance(2 * checkpointAgeMsMax)
     await life.schedule.advance(awhile)
     await end(life)
@@ -441,7 +436,6 @@ describe('checkpoints are written', () => {
     await next.post(here.keyId, 1)
     await next.schedule.advance(awhile)
     expect(here.store.writes).toBe(3)
-    // That one is new.
     await next.post(here.keyId, 1)
     await next.schedule.advance(awhile)
     await end(next)

@@ -10,7 +10,6 @@ import {
 import { manualClock } from '../../support/manual-clock.ts'
 import { Cluster, makeTestKey } from '../../support/two-nodes.ts'
 
-/** Two nodes on one log; the clock of `other` differs by that much. */
 const openTwo = async (skewMs: number) => {
   const cluster = new Cluster()
   const [one, other] = [await cluster.open(), await cluster.open({ skewMs })]
