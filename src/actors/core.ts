@@ -132,7 +132,7 @@ export type Session = {
   readonly expiresAt: number
   /** Who made the link that set the password: an e-mail, or `cli`. */
   readonly linkMadeBy: string | null
-  /** See `signInPlaces`. */
+  /** For `signInPlaces`. */
   readonly seenRevision: number | null
 }
 
@@ -140,9 +140,7 @@ export type SignInFrom = {
   /** Default: a stranger. */
   readonly client?: PasswordClient
   readonly address: string
-  /** Such as "Firefox on Linux". */
   readonly browser: string
-  /** From the cookies of the browser. */
   readonly deviceSecret: string | null
   readonly sessionSecret: string | null
 }
@@ -156,7 +154,7 @@ export type SignedIn = {
   readonly isToldOfLink: boolean
 }
 
-/** `email` is `null` without such an account. */
+/** `email` is `null` without an account. */
 export type RefusedSignIn = {
   readonly email: string | null
   readonly reason: 'failed' | 'throttled'
@@ -183,7 +181,6 @@ export type SignInRow =
       readonly hasLink: boolean
       readonly linkMadeBy: string | null
     }
-  /** Counts from `from` to `at`. */
   | {
       readonly kind: 'refused'
       readonly at: number

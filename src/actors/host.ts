@@ -11,19 +11,16 @@ export type Flushable = { flush(): void }
 
 /** What the key actors use of the memory of idempotency keys (`repeats/repeat-memory.ts`). */
 export type KnownRepeats = {
-  /** Every event up to this position is known; -1 while none is known for certain. */
+  /** The memory is complete up to this position; -1: nowhere. */
   readonly foldedTo: number
-  /** What the idempotency key has stored in the stream. `unknown`: the memory is not complete now. */
+  /** `unknown`: the memory is incomplete. */
   find(stream: string, keyHash: string): IdempotentAppend | null | 'unknown'
-  /** True if the event is so old that its idempotency key no longer counts, on any node. */
+  /** The event is so old that its idempotency key does not count. */
   isPast(event: Pick<RecordedEvent, 'recordedAt'>): boolean
-  /** Takes in what an actor has read from its stream. */
   learn(events: readonly RecordedEvent[]): void
-  /** Takes in what an actor has written. */
   keep(append: IdempotentAppend): void
 }
 
-/** What all actors of one node share. */
 export class Host {
   readonly log: EventLog
   readonly clock: SteadyClock
@@ -34,9 +31,9 @@ export class Host {
   repeats: KnownRepeats | null = null
   /** Must not throw. */
   readonly onBug: (bug: unknown) => void
-  /** Heartbeats so far: a coarse time that is cheap and never goes back. */
+  /** Heartbeats so far: a cheap, coarse time that never goes back. */
   beat = 0
-  /** Grows with each change of a cellar's policy, so that actors look up their limit again. */
+  /** After it grows, key actors look up their limit again. */
   limitsEpoch = 0
   isStopping = false
   /** The node retries no append. */

@@ -1,6 +1,6 @@
-/** A map that holds at most `entriesMax` entries. One more, and the entry that was set longest ago gives way. */
+/** A map with at most `entriesMax` entries. A further one replaces the entry that was set longest ago. */
 export class BoundedMap<Key, Value> {
-  /** The entry that was set longest ago is the first. */
+  /** Oldest first. */
   readonly #entries = new Map<Key, Value>()
 
   constructor(readonly entriesMax: number) {}
@@ -13,7 +13,7 @@ export class BoundedMap<Key, Value> {
     return this.#entries.has(key)
   }
 
-  /** Sets the entry, and makes it the last one to give way. */
+  /** Also makes the entry the newest. */
   set(key: Key, value: Value): void {
     this.#entries.delete(key)
     this.#entries.set(key, value)

@@ -19,13 +19,13 @@ export type Purging = {
 }
 
 /**
- * Appends `ReadingsPurged`, then truncates (docs/protocol.md, "Retention"). All nodes try, and the exact revision lets one append. If
- * it dies then, other nodes truncate when they hear of the purge, or at their start.
+ * Appends `ReadingsPurged`, then truncates (docs/protocol.md, "Retention"). All nodes try, and the exact revision lets one append. Each
+ * node truncates, also at its start.
  */
 export class Retention {
   readonly #host: Host
   readonly #cellars: Registry<CellarActor>
-  /** First kept revisions by key, for truncation. `null` before the first run. */
+  /** First kept revisions by key. `null` before the first run. */
   #untruncated: Map<string, number> | null = null
   /** By cellar, ms. Older readings are purged. */
   readonly #doneBefore = new Map<string, number>()
@@ -48,7 +48,6 @@ export class Retention {
     if (event.type === 'ReadingsPurged') this.#mustTruncate(event.data.keyId)
   }
 
-  /** Joins a run that is under way. */
   run(): Promise<void> {
     this.#running ??= this.#runOnce().finally(() => {
       this.#running = null
@@ -62,7 +61,6 @@ export class Retention {
       await this.#purge()
       this.#tellGaps()
     } catch (error) {
-      // After an outage, the next run goes on.
       if (!(error instanceof Outage)) this.#host.onBug(error)
     }
   }
@@ -154,7 +152,7 @@ export class Retention {
     if (purged !== null) this.#untruncated?.set(keyId, purged.keptFrom)
   }
 
-  /** The first run truncates all purged streams: a node may have died before it did. */
+  /** At first all purged streams, since a node may have died before truncating. */
   #toTruncate(): readonly (readonly [string, number])[] {
     if (this.#untruncated !== null) return [...this.#untruncated]
     const { readings } = this.#host.projections
@@ -162,7 +160,7 @@ export class Retention {
     return [...this.#untruncated]
   }
 
-  /** Tells at the second run only: a purge by another node may not be heard of yet. */
+  /** At the second run, when this node has heard of the purges of others. */
   #tellGaps(): void {
     const before = this.#gaps
     const gaps = this.#host.projections.readings.gaps()

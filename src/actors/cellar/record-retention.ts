@@ -15,8 +15,7 @@ type DueDate = PurgedStream & { readonly now: number; readonly recordedBefore: n
 type Due = DueDate & { readonly first: RecordedEvent; readonly end: number }
 
 /**
- * Appends `RecordsPurged` to the same stream, then truncates. Each node tries once a day, and the exact revision lets one append. If
- * it dies then, the next run of any node truncates.
+ * Appends `RecordsPurged` to the same stream, then truncates. Each node tries once a day, and the exact revision lets one append.
  */
 export class RecordRetention {
   readonly #host: Host
@@ -52,7 +51,7 @@ export class RecordRetention {
     this.#doneBefore.set(stream, recordedBefore)
   }
 
-  /** `false`: another append came first. The next run tries again. */
+  /** `false`: another append came first. */
   async #purgeDue({ stream, first, end, keptMs, recordedBefore }: Due): Promise<boolean> {
     const { last, purgedTo } = await this.#lastPurge(stream, Math.min(first.recordedAt, recordedBefore) + keptMs)
     if (purgedTo < end) {
@@ -70,7 +69,7 @@ export class RecordRetention {
     return true
   }
 
-  /** The revision after the last due record, or `from`. Reads up to a page without a due record. */
+  /** The revision after the last due record, or `from`. */
   async #endOf(date: DueDate, from: number): Promise<number> {
     const scan = { end: from, isBehindYounger: false }
     for (let next = from; ; ) {
@@ -84,7 +83,7 @@ export class RecordRetention {
     }
   }
 
-  /** `purgedTo` is the end of the last purge, which may not be truncated yet. */
+  /** `purgedTo`: the end of the last purge, truncated or not. */
   async #lastPurge(stream: string, sinceMs: number): Promise<{ last: RecordedEvent; purgedTo: number }> {
     let last: RecordedEvent | null = null
     for (let from: number | undefined; ; ) {
@@ -99,7 +98,7 @@ export class RecordRetention {
         if (event.type === 'RecordsPurged') {
           return { last, purgedTo: Math.min(event.data.lastRevision + 1, event.revision) }
         }
-        // An older purge cannot concern events that are still there.
+        // Older purges do not concern events that are still there.
         if (event.recordedAt > 0 && event.recordedAt < sinceMs) return { last, purgedTo: 0 }
       }
       const oldest = page.at(-1)

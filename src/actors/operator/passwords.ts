@@ -27,7 +27,6 @@ export const argon2id: PasswordHasher = {
   verify: (password, hash) => Bun.password.verify(password, hash),
 }
 
-/** `null`: the password is not easy to guess. */
 export type PasswordJudge = (password: string, context: PasswordContext) => Promise<Weakness | null>
 
 export const judgeByNames: PasswordJudge = async (password, context) => weaknessByNames(password, context)
@@ -102,7 +101,7 @@ export class Passwords {
     const { network, isKnown } = waiting.client
     const queue = isKnown ? this.#known : this.#strangers
     if (queue.put(network, waiting)) return true
-    // A browser that reloads the page must not be refused because of its own aborted requests.
+    // Else a browser that reloads the page is refused for its own aborted requests.
     refuse(queue.takeOut(isGone))
     return queue.put(network, waiting)
   }

@@ -22,7 +22,7 @@ export const signInHistory = async (log: EventLog, email: string): Promise<reado
   return Promise.all(shown.map((row) => withPlace(log, places, row)))
 }
 
-/** By revision; a purged record has no entry. @throws Outage */
+/** Purged records have no entry. @throws Outage */
 export const signInPlaces = async (
   log: EventLog,
   revisions: readonly number[],

@@ -13,10 +13,10 @@ import type { CheckpointStore } from './checkpoints.ts'
 
 const begin = Buffer.from('CLRBCHK1')
 const headBytes = 8
-/** For its e-mail addresses and password hashes. */
+/** It has password hashes. */
 const fileMode = 0o600
 
-/** The folder must exist, and this process must be its only writer. */
+/** This process must be the only writer of the folder. */
 export const checkpointFile = (dataDir: string): CheckpointStore => {
   const path = join(dataDir, 'checkpoint')
   return {
@@ -26,7 +26,6 @@ export const checkpointFile = (dataDir: string): CheckpointStore => {
   }
 }
 
-/** Each piece overwrites the last one. */
 function* readPieces(path: string): Generator<Uint8Array> {
   const file = openSync(path, 'r')
   try {

@@ -32,7 +32,7 @@ export type CheckpointParts = {
   readonly onFailed?: (cause: unknown) => void
 }
 
-/** The projections have folded the log up to `last`. */
+/** `last` is the last folded event. */
 export type Beginning = { readonly projections: Projections; readonly last: RecordedEvent | null }
 
 /**
@@ -109,7 +109,6 @@ const writeMark = ({ logId, foldedTo }: SavedMark): Uint8Array => {
 const readLogId = async (log: EventLog): Promise<string | null> =>
   logIdOf(await log.read(logStream, { limit: readPageEventsMax }))
 
-/** Writes checkpoints, so that a start reads only the end of the log. */
 export class Checkpoints {
   readonly #host: Host
   readonly #parts: CheckpointParts | null
@@ -123,11 +122,10 @@ export class Checkpoints {
   #isStopped = false
   #forgetLook = (): void => {}
 
-  /** @param begunWith the last event of the restored checkpoint */
-  constructor(host: Host, parts: CheckpointParts | null, begunWith: RecordedEvent | null) {
+  constructor(host: Host, parts: CheckpointParts | null, restored: RecordedEvent | null) {
     this.#host = host
     this.#parts = parts
-    this.#savedRecordedAt = begunWith?.recordedAt ?? null
+    this.#savedRecordedAt = restored?.recordedAt ?? null
     if (parts !== null) this.#lookLater()
   }
 
@@ -142,7 +140,7 @@ export class Checkpoints {
     this.#forgetLook()
   }
 
-  /** Writes the last checkpoint. Call it after the last event. */
+  /** Call it after the last event. */
   async end(): Promise<void> {
     this.#forgetLook()
     await this.#writing
@@ -189,7 +187,7 @@ export class Checkpoints {
     }
   }
 
-  /** The mark and the first piece are made in one turn, so nothing is folded between them. */
+  /** Nothing is folded between the mark and the first piece, as both are made in one turn. */
   *#pieces(logId: string | null): Generator<Uint8Array> {
     const last = this.#last
     if (logId === null || last === null) throw new Error('Cannot write a checkpoint: the log has no name, or no events')

@@ -12,10 +12,8 @@ export type TimesTold =
   | { readonly kind: 'ahead_no_more' | 'late_no_more' | 'leapt_no_more' | 'doubted_no_more' }
 
 /**
- * Compares the times of new events with this node's clock, and tells when a difference begins and ends.
- *
- * An event from the future proves that two clocks differ (docs/protocol.md, "Versions and clocks"). After an old event, the
- * subscription, the append or the clock of its writer is late. Nothing else shows that a node hears too late of changes.
+ * An event from the future proves that two clocks differ (docs/protocol.md, "Versions and clocks"). After an old one, the
+ * subscription, the append or the writer's clock is late. Nothing else shows that a node hears of changes too late.
  */
 export class ClockWatch {
   readonly #host: Host

@@ -32,13 +32,13 @@ export class SteadyClock implements Clock {
     return moment.nowMs
   }
 
-  /** How far (ms) the machine's clock is ahead of the believed time; 0 without a jump. */
+  /** Ms from the believed time to the machine's clock; 0 without a jump. */
   leapMs(): number {
     const believedMs = this.now()
     return this.#leap === null ? 0 : this.#machine.now() - believedMs
   }
 
-  /** Each further jump begins to wait anew. */
+  /** Each jump waits anew. */
   #hasStayed(moment: Moment): boolean {
     const leap = this.#leap
     if (leap !== null && Math.abs(moment.nowMs - continued(leap, moment.passedMs)) <= clockStepMsMax) {
@@ -54,5 +54,5 @@ type Moment = { readonly nowMs: number; readonly passedMs: number }
 
 const momentOf = (machine: MachineClock): Moment => ({ nowMs: machine.now(), passedMs: machine.passedMs() })
 
-/** The time of that clock now, if nobody has set it. */
+/** The time of that clock now, unless somebody set it. */
 const continued = (then: Moment, passedMs: number): number => then.nowMs + Math.floor(passedMs - then.passedMs)
