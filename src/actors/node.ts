@@ -146,7 +146,7 @@ export class Node {
 
   async #drain(): Promise<void> {
     this.host.isStopping = true
-    void this.signInRecords.tellRefused()
+    void this.signInRecords.writeRefused()
     for (let waitedMs = 0; waitedMs < drainMsMax && !this.#isIdle; waitedMs += drainLookMs) {
       await this.host.pause(drainLookMs)
     }

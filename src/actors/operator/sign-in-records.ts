@@ -25,7 +25,7 @@ export class SignInRecords {
   readonly #host: Host
   readonly #queue: SerialCommands
   #sums: Sums | null = null
-  #isTelling = false
+  #isWriting = false
 
   constructor(host: Host) {
     this.#host = host
@@ -57,14 +57,14 @@ export class SignInRecords {
 
   onBeat(overdueBeat: number): void {
     this.#queue.answerOverdue(overdueBeat)
-    if (this.#host.beat % (refusedSignInsToldMs / heartbeatMs) === 0) void this.tellRefused()
+    if (this.#host.beat % (refusedSignInsToldMs / heartbeatMs) === 0) void this.writeRefused()
   }
 
   /** After an outage, the sums are added to the next ones. */
-  async tellRefused(): Promise<void> {
+  async writeRefused(): Promise<void> {
     const sums = this.#sums
-    if (sums === null || this.#isTelling) return
-    this.#isTelling = true
+    if (sums === null || this.#isWriting) return
+    this.#isWriting = true
     this.#sums = null
     const requestId = this.#host.entropy.uuid()
     try {
@@ -75,7 +75,7 @@ export class SignInRecords {
     } catch {
       // A bug, which is told. The sums may be its cause.
     } finally {
-      this.#isTelling = false
+      this.#isWriting = false
     }
   }
 

@@ -17,21 +17,21 @@ export type TimesTold =
  */
 export class ClockWatch {
   readonly #host: Host
-  readonly #ahead: Spell
-  readonly #late: Spell
-  readonly #leapt: Spell
+  readonly #ahead: Warning
+  readonly #late: Warning
+  readonly #leapt: Warning
   #isCaughtUp = false
 
   constructor(host: Host, onTimes: (told: TimesTold) => void) {
     this.#host = host
-    const spell = (kind: 'ahead' | 'late' | 'leapt', calmMs: number): Spell =>
-      new Spell(calmMs / heartbeatMs, {
+    const warning = (kind: 'ahead' | 'late' | 'leapt', calmMs: number): Warning =>
+      new Warning(calmMs / heartbeatMs, {
         onBegin: (byMs) => onTimes({ kind, byMs }),
         onEnd: () => onTimes({ kind: `${kind}_no_more` }),
       })
-    this.#ahead = spell('ahead', clockCalmMs)
-    this.#late = spell('late', lagCalmMs)
-    this.#leapt = spell('leapt', heartbeatMs)
+    this.#ahead = warning('ahead', clockCalmMs)
+    this.#late = warning('late', lagCalmMs)
+    this.#leapt = warning('leapt', heartbeatMs)
   }
 
   /** The history is read. Later events are new. */
@@ -60,7 +60,7 @@ export class ClockWatch {
 }
 
 /** Tells when something is seen first, and when it was not seen for `calmBeats`. */
-class Spell {
+class Warning {
   readonly #calmBeats: number
   readonly #told: { onBegin(byMs: number): void; onEnd(): void }
   #seenBeat: number | null = null
