@@ -1,25 +1,33 @@
 import { expect, test } from 'bun:test'
 import { openCore } from '../../src/actors/open-core.ts'
+import { checkpointEventsMin } from '../../src/limits.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
+import { ensureLogCreated } from '../../src/log/log-identity.ts'
 import { drivenSchedule } from '../support/driven-schedule.ts'
+import { MemoryCheckpoints } from '../support/logs/memory-checkpoints.ts'
 import { passingLog } from '../support/logs/passing-log.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
 import { asker, Cluster, makeTestKey } from '../support/two-nodes.ts'
 
-test('a node whose fold fails says so once and accepts nothing more', async () => {
+test('a node whose fold fails says so once, accepts nothing more, and writes no checkpoint', async () => {
   const cluster = new Cluster()
+  await ensureLogCreated(cluster.log, cluster.clock, seededEntropy(99))
   const other = await cluster.open()
   const keyId = await makeTestKey(other)
   const log = losingSuspensions(cluster.log)
   const told: unknown[] = []
+  const store = new MemoryCheckpoints()
+  const schedule = drivenSchedule()
   const broken = await openCore({
     log,
     clock: cluster.clock,
     entropy: seededEntropy(9),
-    schedule: drivenSchedule(),
+    schedule,
+    checkpoints: { store },
     onBug: () => {},
     onBroken: (bug) => told.push(bug),
   })
+  await other.post(keyId, checkpointEventsMin)
   await other.schedule.until(other.core.keys.suspend(keyId, 'cleaning', asker))
   expect(told).toEqual([])
   await other.schedule.until(other.core.keys.resume(keyId, '', asker))
@@ -27,6 +35,8 @@ test('a node whose fold fails says so once and accepts nothing more', async () =
   expect(told).toEqual([expect.objectContaining({ message: expect.stringContaining('Cannot fold revision 2') })])
   const reading = { cellar: 'wine-berlin', rack: 'r', keg: 'k', value: 1, timestamp: '2026-03-01T12:00:00Z' }
   expect(await broken.keys.accept(keyId, reading, cluster.newId())).toMatchObject({ ok: false })
+  await schedule.until(broken.drain())
+  expect(store.writes).toBe(0)
 })
 
 /** A log that delivers every event but those. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Asker, SignedIn, SignInFrom } from '../../../src/actors/core.ts'
-import type { OpenCore } from '../../../src/actors/open-core.ts'
+import { type OpenCore, openCore } from '../../../src/actors/open-core.ts'
 import type { RecordedEvent } from '../../../src/domain/events.ts'
 import { operatorStream, signInsStream } from '../../../src/domain/stream-names.ts'
 import {
@@ -13,7 +13,9 @@ import {
   sessionRenewalDivisor,
 } from '../../../src/limits.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
+import { drivenSchedule } from '../../support/driven-schedule.ts'
 import { passingLog } from '../../support/logs/passing-log.ts'
+import { seededEntropy } from '../../support/seeded-entropy.ts'
 import { addOperators, emailOf, fromSomewhere, testPassword } from '../../support/test-operators.ts'
 import { Cluster, type TestNode } from '../../support/two-nodes.ts'
 import { until } from '../../support/until.ts'
@@ -366,6 +368,29 @@ describe('a link to an existing account', () => {
     expect(await operators.issueLink({ ...forAuditor, own: { password: testPassword } }, admin)).toMatchObject({
       ok: true,
     })
+  })
+
+  test('is refused when its maker signs out meanwhile', async () => {
+    const { cluster } = await withOperators()
+    let checking = Promise.resolve()
+    const verify = async (): Promise<boolean> => {
+      await checking
+      return true
+    }
+    const core = await openCore({
+      log: cluster.log,
+      clock: cluster.clock,
+      entropy: seededEntropy(5),
+      schedule: drivenSchedule(),
+      passwordHasher: { hash: async () => 'hash', verify },
+    })
+    const signed = await signIn({ core })
+    const held = Promise.withResolvers<void>()
+    checking = held.promise
+    const issuing = core.operators.issueLink({ ...forAuditor, own: { password: testPassword } }, asker(signed))
+    expect(await core.operators.signOut(signed.sessionSecret, 'request')).toMatchObject({ ok: true })
+    held.resolve()
+    expect(await issuing).toMatchObject({ refusal: { kind: 'session_has_ended' } })
   })
 
   test('marks its sessions, and is mentioned for 30 days', async () => {
