@@ -34,7 +34,7 @@ export type NewKey = {
   readonly limit: Limit | null
   /** Ms; `null`: never. */
   readonly expiresAt: number | null
-  /** A form gives it, so that sending it twice makes one key. */
+  /** A form gives it, so that sending it twice makes one key. Default: random. */
   readonly keyId?: string
 }
 
@@ -77,7 +77,7 @@ export type Keys = {
    */
   knowsIdempotencyKey(keyId: string, keyHash: string): boolean
   /**
-   * At once if the key is loaded. `null`: unknown key, or the store is away. Counts readings up to the revision `heardTo`, now or
+   * The rate window, at once if the key is loaded. `null`: unknown key, or the store is away. Counts readings up to the revision `heardTo`, now or
    * `usageCatchUpMs` later.
    */
   usage(keyId: string, heardTo?: number): Usage | null | Promise<Usage | null>
@@ -92,13 +92,13 @@ export type KeyedRequest = {
 
 export type Accepted = {
   readonly stream: string
-  /** Revisions. */
+  /** Revisions of the first and last reading. */
   readonly first: number
   readonly last: number
   /** Ms. */
   readonly recordedAt: number
   readonly usage: Usage
-  /** The first request, if this is a repeat. */
+  /** The first request with that idempotency key; `null` if this is the first. */
   readonly repeats: Idempotency | null
 }
 
@@ -123,7 +123,7 @@ export type PasswordClient = {
 }
 
 export type Session = {
-  /** Not secret. */
+  /** Gives no access. */
   readonly id: string
   readonly email: string
   readonly role: Role

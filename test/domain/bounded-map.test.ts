@@ -10,14 +10,14 @@ const filled = (entriesMax: number): BoundedMap<string, number> => {
 const keptOf = (map: BoundedMap<string, number>, count: number): readonly string[] =>
   Array.from({ length: count }, (_, entry) => `key-${entry}`).filter((key) => map.has(key))
 
-test('A bounded map keeps as many entries as its bound, and drops the oldest past it', () => {
+test('A bounded map drops the oldest entry only past its bound', () => {
   const map = filled(3)
   expect(keptOf(map, 4)).toEqual(['key-0', 'key-1', 'key-2'])
   map.set('key-3', 3)
   expect(keptOf(map, 4)).toEqual(['key-1', 'key-2', 'key-3'])
 })
 
-test('A bounded map keeps an entry longer that is set again, and one that is read no longer', () => {
+test('A bounded map keeps an entry longer that is set again, not read', () => {
   const map = filled(3)
   map.set('key-0', 7)
   expect(map.get('key-1')).toBe(1)
@@ -26,7 +26,7 @@ test('A bounded map keeps an entry longer that is set again, and one that is rea
   expect(map.get('key-0')).toBe(7)
 })
 
-test('A bounded map has room again for what was deleted', () => {
+test('A bounded map has room again after an entry is deleted', () => {
   const map = filled(3)
   map.delete('key-1')
   map.set('key-3', 3)

@@ -19,8 +19,8 @@ export type Purging = {
 }
 
 /**
- * Appends `ReadingsPurged`, then truncates (docs/protocol.md, "Retention"). All nodes try, and the exact revision lets one append. Each
- * node truncates, also at its start.
+ * Appends `ReadingsPurged`, then truncates (docs/protocol.md, "Retention"). All nodes try, and the exact revision lets one append.
+ * Each node truncates what any node has purged, also at its start, since a node may die between the two.
  */
 export class Retention {
   readonly #host: Host
@@ -152,7 +152,7 @@ export class Retention {
     if (purged !== null) this.#untruncated?.set(keyId, purged.keptFrom)
   }
 
-  /** At first all purged streams, since a node may have died before truncating. */
+  /** At first all purged streams. */
   #toTruncate(): readonly (readonly [string, number])[] {
     if (this.#untruncated !== null) return [...this.#untruncated]
     const { readings } = this.#host.projections
