@@ -92,7 +92,11 @@ export type Page = { readonly name: string; readonly html: JSX.Element }
 /** Every page in all its variants. */
 export const everyPage = (texts: Texts): readonly Page[] => [
   ...pagesBeforeSignIn(texts),
-  ...cellarPages(texts),
+  ...cellarListPages(texts),
+  ...readingsPages(texts),
+  ...settingsPages(texts),
+  ...keyListPages(texts),
+  ...keyFormPages(texts),
   ...keyPages(texts),
   ...accountPages(texts),
   ...operatorPages(texts),
@@ -211,7 +215,7 @@ const readingOf = (texts: Texts, at: number, value: number): ReadingView => ({
 const wave = (count: number): readonly number[] =>
   Array.from({ length: count }, (_, at) => Math.round(100 * (21.5 + Math.sin(at / 5) + Math.cos(at * 1.7) / 4)) / 100)
 
-const cellarPages = (texts: Texts): readonly Page[] => {
+const cellarListPages = (texts: Texts): readonly Page[] => {
   const admin = shellOf(texts, 'admin')
   const auditor = shellOf(texts, 'auditor')
   const cellar = cellarOf(texts)
@@ -224,28 +228,6 @@ const cellarPages = (texts: Texts): readonly Page[] => {
     lately: 412,
     lastReadingAt: nowMs - 2 * second,
   }
-  const readings = wave(8).map((value, at) => readingOf(texts, at, value))
-  const kegs = [wave(64), [7e-6], [-1e308, 1e308]].map((values) => ({
-    rack: texts('rack'),
-    keg: texts('keg'),
-    latest: readingOf(texts, values.length > 2 ? 4 : 1, values[values.length - 1] ?? 0),
-    values,
-  }))
-  const allKegs: KegListView = { kegs, find: '', found: kegs.length, all: kegs.length, page: 1, pages: 1 }
-  const manyKegs: KegListView = { ...allKegs, found: 9_803, all: 9_803, pages: 99 }
-  const foundKegs = { find: texts('typed'), found: 203, pages: 3 }
-  const unsearched = { typed: '', ignoredWords: [] }
-  const searched = { typed: texts('typed'), ignoredWords: [texts('typed')] }
-  const noKegs: KegListView = { ...allKegs, kegs: [], found: 0, all: 0 }
-  const policy = editForm(texts, { limit_readings: '', limit_seconds: '', age_max: '30d', ahead_max: '' })
-  const settings = {
-    cellar,
-    rename: editForm(texts, { title: texts('title') }),
-    policy,
-    retention: form({ days: '365' }),
-    defaultLimit: limit,
-  }
-  const keepAYear = { shell: admin, retentionMs: 365 * day, purgeBefore: nowMs - 366 * day }
   return [
     { name: 'cellars-empty', html: CellarsPage({ shell: admin, cellars: [], page: 1, pages: 1 }) },
     { name: 'cellars-empty-auditor', html: CellarsPage({ shell: auditor, cellars: [], page: 1, pages: 1 }) },
@@ -269,6 +251,27 @@ const cellarPages = (texts: Texts): readonly Page[] => {
         ),
       }),
     },
+  ]
+}
+
+const readingsPages = (texts: Texts): readonly Page[] => {
+  const admin = shellOf(texts, 'admin')
+  const auditor = shellOf(texts, 'auditor')
+  const cellar = cellarOf(texts)
+  const readings = wave(8).map((value, at) => readingOf(texts, at, value))
+  const kegs = [wave(64), [7e-6], [-1e308, 1e308]].map((values) => ({
+    rack: texts('rack'),
+    keg: texts('keg'),
+    latest: readingOf(texts, values.length > 2 ? 4 : 1, values[values.length - 1] ?? 0),
+    values,
+  }))
+  const allKegs: KegListView = { kegs, find: '', found: kegs.length, all: kegs.length, page: 1, pages: 1 }
+  const manyKegs: KegListView = { ...allKegs, found: 9_803, all: 9_803, pages: 99 }
+  const foundKegs = { find: texts('typed'), found: 203, pages: 3 }
+  const unsearched = { typed: '', ignoredWords: [] }
+  const searched = { typed: texts('typed'), ignoredWords: [texts('typed')] }
+  const noKegs: KegListView = { ...allKegs, kegs: [], found: 0, all: 0 }
+  return [
     {
       name: 'readings',
       html: ReadingsPage({ shell: admin, cellar, kegs: allKegs, readings, ...unsearched, hasActiveKey: true }),
@@ -314,6 +317,23 @@ const cellarPages = (texts: Texts): readonly Page[] => {
       name: 'readings-waiting',
       html: ReadingsPage({ shell: auditor, cellar, kegs: noKegs, readings: [], ...unsearched, hasActiveKey: true }),
     },
+  ]
+}
+
+const settingsPages = (texts: Texts): readonly Page[] => {
+  const admin = shellOf(texts, 'admin')
+  const auditor = shellOf(texts, 'auditor')
+  const cellar = cellarOf(texts)
+  const policy = editForm(texts, { limit_readings: '', limit_seconds: '', age_max: '30d', ahead_max: '' })
+  const settings = {
+    cellar,
+    rename: editForm(texts, { title: texts('title') }),
+    policy,
+    retention: form({ days: '365' }),
+    defaultLimit: limit,
+  }
+  const keepAYear = { shell: admin, retentionMs: 365 * day, purgeBefore: nowMs - 366 * day }
+  return [
     { name: 'settings', html: SettingsPage({ shell: admin, ...settings }) },
     { name: 'settings-auditor', html: SettingsPage({ shell: auditor, ...settings }) },
     {
@@ -482,41 +502,10 @@ const historyOf = (texts: Texts): readonly HistoryRow[] => {
     .reverse()
 }
 
-const keyPages = (texts: Texts): readonly Page[] => {
+const keyListPages = (texts: Texts): readonly Page[] => {
   const admin = shellOf(texts, 'admin')
   const auditor = shellOf(texts, 'auditor')
   const cellar = cellarOf(texts)
-  const newKey: Form<NewKeyField> = form({
-    label: '',
-    note: '',
-    expires: '90d',
-    expires_on: '',
-    limit_readings: '',
-    limit_seconds: '',
-  })
-  const refused: Form<NewKeyField> = form(
-    {
-      label: texts('typed'),
-      note: texts('typed'),
-      expires: 'date',
-      expires_on: texts('typed'),
-      limit_readings: texts('typed'),
-      limit_seconds: texts('typed'),
-    },
-    {
-      label: texts('fault'),
-      note: texts('fault'),
-      expires: texts('fault'),
-      expires_on: texts('fault'),
-      limit_readings: texts('fault'),
-      limit_seconds: texts('fault'),
-      form: texts('fault'),
-    },
-  )
-  const known: StateAt = {
-    typed: texts('typed'),
-    answer: { kind: 'known', at: nowMs, status: 'suspended', reason: texts('reason') },
-  }
   const apiKey = keyOf(texts, 'active')
   const baseUrl = texts('baseUrl')
   return [
@@ -554,6 +543,41 @@ const keyPages = (texts: Texts): readonly Page[] => {
       name: 'keys-none-expired',
       html: KeysPage({ shell: admin, cellar, status: 'expired', counts, keys: [], page: 1, pages: 1, baseUrl }),
     },
+  ]
+}
+
+const keyFormPages = (texts: Texts): readonly Page[] => {
+  const admin = shellOf(texts, 'admin')
+  const cellar = cellarOf(texts)
+  const newKey: Form<NewKeyField> = form({
+    label: '',
+    note: '',
+    expires: '90d',
+    expires_on: '',
+    limit_readings: '',
+    limit_seconds: '',
+  })
+  const refused: Form<NewKeyField> = form(
+    {
+      label: texts('typed'),
+      note: texts('typed'),
+      expires: 'date',
+      expires_on: texts('typed'),
+      limit_readings: texts('typed'),
+      limit_seconds: texts('typed'),
+    },
+    {
+      label: texts('fault'),
+      note: texts('fault'),
+      expires: texts('fault'),
+      expires_on: texts('fault'),
+      limit_readings: texts('fault'),
+      limit_seconds: texts('fault'),
+      form: texts('fault'),
+    },
+  )
+  const apiKey = keyOf(texts, 'active')
+  return [
     {
       name: 'new-key',
       html: NewKeyPage({ shell: admin, cellar, form: newKey, keyId: '4fGh7kLm', cellarLimit: limit }),
@@ -583,6 +607,19 @@ const keyPages = (texts: Texts): readonly Page[] => {
         baseUrl: texts('baseUrl'),
       }),
     },
+  ]
+}
+
+const keyPages = (texts: Texts): readonly Page[] => {
+  const admin = shellOf(texts, 'admin')
+  const auditor = shellOf(texts, 'auditor')
+  const cellar = cellarOf(texts)
+  const known: StateAt = {
+    typed: texts('typed'),
+    answer: { kind: 'known', at: nowMs, status: 'suspended', reason: texts('reason') },
+  }
+  const apiKey = keyOf(texts, 'active')
+  return [
     ...rotationPages(texts),
     { name: 'first-reading', html: FirstReading({ keyId: '7Qp2abCd', reading: sampleReading(texts) }) },
     ...keyStatuses.map((status) => ({
