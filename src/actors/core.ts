@@ -77,8 +77,8 @@ export type Keys = {
    */
   knowsIdempotencyKey(keyId: string, keyHash: string): boolean
   /**
-   * The rate window, at once if the key is loaded. `null`: unknown key, or the store is away. Counts readings up to the revision `heardTo`, now or
-   * `usageCatchUpMs` later.
+   * The rate window, at once if the key is loaded. `null`: unknown key, or the store is away. Counts readings up to the revision
+   * `heardTo`, now or `usageCatchUpMs` later.
    */
   usage(keyId: string, heardTo?: number): Usage | null | Promise<Usage | null>
 }
