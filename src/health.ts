@@ -12,7 +12,7 @@ export type ReasonKind = 'log_away' | LogTroubleKind | RefusedKind | `index_${In
 export type Reason = HealthReason & {
   readonly kind: ReasonKind
   /** `nothing`: a warning; the node stays ready. */
-  readonly refuses: 'readings' | 'keyed readings' | 'nothing'
+  readonly refuses: 'readings' | 'readings with an idempotency key' | 'nothing'
 }
 
 export type HealthParts = {
@@ -119,13 +119,13 @@ const words: Readonly<Record<ReasonKind, Omit<Reason, 'kind' | 'why'>>> = {
     remedy: 'Check the disk, and back up the event log. This warning disappears after an hour without another failure.',
   },
   index_folding: {
-    refuses: 'keyed readings',
+    refuses: 'readings with an idempotency key',
     what: 'The index of idempotency keys is being rebuilt from the event log.',
     meanwhile: 'Readings with an Idempotency-Key are refused with 503. Others are stored.',
     remedy: 'Wait until the index is rebuilt. You need to do nothing.',
   },
   index_unusable: {
-    refuses: 'keyed readings',
+    refuses: 'readings with an idempotency key',
     what: 'The index of idempotency keys cannot be used.',
     meanwhile: 'Readings with an Idempotency-Key are refused with 503. Others are stored.',
     remedy: 'Check the disk of DATA_DIR. The index is rebuilt automatically.',

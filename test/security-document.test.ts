@@ -1,7 +1,6 @@
 /**
- * docs/security.md says for each requirement which test shows that it holds. So each file and title that it names must be there,
- * each requirement must have one row, and each row must have evidence or a reason why it has none. Each promise of SECURITY.md has
- * a row, too.
+ * docs/security.md names the tests that show each requirement. Each named file and title must exist. Each requirement has one
+ * row, with evidence or a reason why there is none. Each promise of SECURITY.md has a row, too.
  */
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
@@ -119,7 +118,7 @@ const readFromHere: ReadText = (path) => {
 const document = readFileSync(join(root, 'docs/security.md'), 'utf8')
 
 describe('docs/security.md', () => {
-  test('has evidence or a reason for every requirement, and each test that it names is there', () => {
+  test('has evidence or a reason for every requirement, and names existing tests', () => {
     expect(requirements).toHaveLength(253)
     expect(promisesOf(readFromHere('SECURITY.md') ?? '').length).toBeGreaterThan(20)
     expect(faultsOf(document, readFromHere)).toEqual([])

@@ -70,7 +70,11 @@ export type Keys = {
   /** Appends all readings of the request, or none. Event ids follow from `requestId`. Never rejects. */
   accept(keyId: string, readings: Readings, requestId: string): Promise<Outcome<Accepted, ReadingRefusal>>
   /** The same with an idempotency key (docs/protocol.md, "Idempotency"). */
-  acceptKeyed(keyId: string, readings: Readings, request: KeyedRequest): Promise<Outcome<Accepted, ReadingRefusal>>
+  acceptIdempotent(
+    keyId: string,
+    readings: Readings,
+    request: IdempotentRequest,
+  ): Promise<Outcome<Accepted, ReadingRefusal>>
   /**
    * True if a request with this hash of an idempotency key has stored readings, or is under way here. False while the index is
    * incomplete.
@@ -83,7 +87,7 @@ export type Keys = {
   usage(keyId: string, heardTo?: number): Usage | null | Promise<Usage | null>
 }
 
-export type KeyedRequest = {
+export type IdempotentRequest = {
   readonly requestId: string
   readonly idempotency: Idempotency
   /** The answer, unless the request is a repeat. */

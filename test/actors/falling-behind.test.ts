@@ -80,7 +80,7 @@ describe('an actor that fell behind', () => {
     }
     const send = (node: TestNode) => {
       const request = { requestId: cluster.newId(), idempotency, refusal: null }
-      return node.schedule.until(node.core.keys.acceptKeyed(keyId, reading, request))
+      return node.schedule.until(node.core.keys.acceptIdempotent(keyId, reading, request))
     }
     expect(await send(other)).toMatchObject({ ok: true, value: { repeats: null } })
     one.late.deliver()

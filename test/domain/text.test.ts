@@ -129,9 +129,7 @@ describe('what people type', () => {
     expect(ruleOf(parsePassword(`${key.repeat(128)}a`))).toBe(
       'password: The password must be at most 512 bytes in UTF-8.',
     )
-    expect(ruleOf(parsePassword(`${'a'.repeat(12)}\ud800`))).toBe(
-      'password: The password must be valid Unicode text.',
-    )
+    expect(ruleOf(parsePassword(`${'a'.repeat(12)}\ud800`))).toBe('password: The password must be valid Unicode text.')
   })
 
   test('no refusal repeats what was typed', () => {

@@ -159,7 +159,7 @@ const postRepeatable = async (system: System, at: RepeatablePost & { readonly ke
   const readings = batch === null ? reading : Array.from({ length: count }, () => reading)
   const isTaken = promised.revoked.has(keyId) || promised.suspended.has(keyId)
   const answer = await system.ask(at.place, ({ core }) =>
-    core.keys.acceptKeyed(keyId, readings, { requestId, idempotency, refusal: null }),
+    core.keys.acceptIdempotent(keyId, readings, { requestId, idempotency, refusal: null }),
   )
   if (answer === null) return
   if (isTaken) expect(answer.ok).toBe(false)

@@ -86,7 +86,7 @@ const copied = async ({ context, page }: Window, button: string): Promise<string
 
 const expectNoIntruder = async (page: Page): Promise<void> => expect(await page.locator('img').count()).toBe(0)
 
-test('an admin sets up a cellar and a key, sees the first reading, and revokes the key', async () => {
+test('an admin creates a cellar and a key, sees a reading, and revokes', async () => {
   await Bun.write(join(home, 'precious'), 'still here')
   const window = await newWindow()
   const { context, page, complaints } = window

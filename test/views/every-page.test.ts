@@ -213,7 +213,7 @@ test('an auditor’s pages have no form or link that changes anything except the
   }
 })
 
-test('the page of a new key shows the key once, and once in the shell lines', async () => {
+test('the page of a new key shows the key, also in one shell line', async () => {
   const created = await plainPages.find((page) => page.name === 'key-created')?.html
   expect(created?.match(/clr_7Qp2abCd_4f/g)).toHaveLength(2)
 })

@@ -4,7 +4,7 @@ import { isBatch, type Readings } from '../../domain/reading/reading.ts'
 import { type CommandRefusal, done, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
 import { appendBytesMax, appendReadingsMax, conflictRetriesMax, storeRetriesMax } from '../../limits.ts'
 import { type AppendResult, Outage } from '../../log/event-log.ts'
-import type { Asker, KeyedRequest, Usage } from '../core.ts'
+import type { Asker, IdempotentRequest, Usage } from '../core.ts'
 import type { Host } from '../host.ts'
 import { commandRefusalOf, readingRefusalOf } from '../outage-refusals.ts'
 import { IdempotentRequests } from '../repeats/idempotent-requests.ts'
@@ -86,7 +86,7 @@ export class KeyActor {
   }
 
   /** The same with an idempotency key: a repeat gets the first answer again. */
-  acceptKeyed(readings: Readings, request: KeyedRequest): Promise<ReadingAnswer> {
+  acceptIdempotent(readings: Readings, request: IdempotentRequest): Promise<ReadingAnswer> {
     try {
       const answer = this.#earlyAnswer(readings, request)
       if (answer !== null) return Promise.resolve(answer)
@@ -162,7 +162,7 @@ export class KeyActor {
     return this.#mustJudge ? null : this.#admit(isBatch(readings) ? readings.length : 1)
   }
 
-  #earlyAnswer(readings: Readings, request: KeyedRequest): ReadingAnswer | null {
+  #earlyAnswer(readings: Readings, request: IdempotentRequest): ReadingAnswer | null {
     const isAppending = this.#run !== null
     if (this.#idempotent.isUnderWay(request.idempotency.keyHash, { isAppending }))
       return refused({ kind: 'idempotency_in_progress' })
@@ -177,7 +177,7 @@ export class KeyActor {
     return this.#mailbox.refusalOf(readings, this.#run ?? nothing)
   }
 
-  #judgement(count: number, request: KeyedRequest | null): ReadingAnswer | null {
+  #judgement(count: number, request: IdempotentRequest | null): ReadingAnswer | null {
     const answer = request === null ? null : this.#idempotent.answer(request)
     if (answer === 'unconfirmed') this.#mustJudge = true
     if (answer !== null) return answer === 'unconfirmed' ? null : answer

@@ -53,7 +53,8 @@ export const createKeys = (host: Host, actors: Actors): Keys => {
       return reason.ok ? (keys.get(keyId)?.revoke(reason.value, asker) ?? busy) : reason
     },
     accept: (keyId, readings, requestId) => keys.get(keyId)?.accept(readings, requestId) ?? noRoom(host),
-    acceptKeyed: (keyId, readings, request) => keys.get(keyId)?.acceptKeyed(readings, request) ?? noRoom(host),
+    acceptIdempotent: (keyId, readings, request) =>
+      keys.get(keyId)?.acceptIdempotent(readings, request) ?? noRoom(host),
     knowsIdempotencyKey: (keyId, keyHash) => keys.get(keyId)?.knowsIdempotencyKey(keyHash) ?? false,
     usage: (keyId, heardTo) => keys.get(keyId)?.usage(heardTo) ?? null,
   }

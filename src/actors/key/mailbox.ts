@@ -3,7 +3,7 @@ import { encodedBytesAtMost, sumOf } from '../../domain/reading/reading-size.ts'
 import { type CommandRefusal, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
 import { encodedIdempotencyBytes, mailboxCommandsMax, mailboxReadingsMax, mailboxRequestsMax } from '../../limits.ts'
 import { Outage } from '../../log/event-log.ts'
-import type { Accepted, KeyedRequest } from '../core.ts'
+import type { Accepted, IdempotentRequest } from '../core.ts'
 import { commandRefusalOf } from '../outage-refusals.ts'
 
 export type ReadingAnswer = Outcome<Accepted, ReadingRefusal>
@@ -36,7 +36,7 @@ export class ReadingsRequest {
   }
 
   /** `null`: the request has no idempotency key. */
-  get idempotent(): KeyedRequest | null {
+  get idempotent(): IdempotentRequest | null {
     return null
   }
 
@@ -48,12 +48,12 @@ export class ReadingsRequest {
 }
 
 export class IdempotentReadingsRequest extends ReadingsRequest {
-  readonly #request: KeyedRequest
+  readonly #request: IdempotentRequest
   readonly #onSettled: () => void
 
   constructor(
     readings: Readings,
-    request: KeyedRequest,
+    request: IdempotentRequest,
     { beat, onSettled }: { readonly beat: number; onSettled(): void },
   ) {
     super(readings, request.requestId, beat)
@@ -61,7 +61,7 @@ export class IdempotentReadingsRequest extends ReadingsRequest {
     this.#onSettled = onSettled
   }
 
-  override get idempotent(): KeyedRequest {
+  override get idempotent(): IdempotentRequest {
     return this.#request
   }
 

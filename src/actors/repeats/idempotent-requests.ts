@@ -2,7 +2,7 @@ import { refusalOfKey } from '../../domain/reading/admission.ts'
 import type { Idempotency, IdempotentAppend } from '../../domain/reading/idempotency-key.ts'
 import type { Readings } from '../../domain/reading/reading.ts'
 import { done, refused } from '../../domain/refusal.ts'
-import type { KeyedRequest, Usage } from '../core.ts'
+import type { IdempotentRequest, Usage } from '../core.ts'
 import type { Host } from '../host.ts'
 import type { KeyStreams } from '../key/key-streams.ts'
 import { IdempotentReadingsRequest, type ReadingAnswer, type ReadingsRequest } from '../key/mailbox.ts'
@@ -12,9 +12,9 @@ export class IdempotentRequests {
   readonly #host: Host
   readonly #streams: KeyStreams
   /** Without an answer, by hash. The mailbox bounds their number. */
-  readonly #waiting = new Map<string, KeyedRequest>()
+  readonly #waiting = new Map<string, IdempotentRequest>()
   /** Those that came before the last read of other nodes' events. */
-  readonly #confirmed = new Set<KeyedRequest>()
+  readonly #confirmed = new Set<IdempotentRequest>()
   #mustConfirm = false
   /** Hashes in the append. A request that was answered early (503) has no outcome before it ends. */
   readonly #sent = new Set<string>()
@@ -35,7 +35,7 @@ export class IdempotentRequests {
     return known !== undefined && known !== null && known !== 'unknown'
   }
 
-  begin(readings: Readings, request: KeyedRequest): IdempotentReadingsRequest {
+  begin(readings: Readings, request: IdempotentRequest): IdempotentReadingsRequest {
     const { keyHash } = request.idempotency
     this.#waiting.set(keyHash, request)
     const onSettled = (): void => {
@@ -75,7 +75,7 @@ export class IdempotentRequests {
    * `null`: not a repeat, or the API key refuses it. `unconfirmed`: the news must be read first, because a repeat makes no append
    * that would meet another node's revocation.
    */
-  answer(request: KeyedRequest): ReadingAnswer | null | 'unconfirmed' {
+  answer(request: IdempotentRequest): ReadingAnswer | null | 'unconfirmed' {
     const { idempotency, refusal } = request
     const { key, readings, readingsStream, now, knowsAllRepeats } = this.#streams
     if (refusalOfKey(key, readings.sealed !== null, now) !== null) return null

@@ -1,6 +1,6 @@
 import type { Accepted, Usage } from '../../actors/core.ts'
-import type { Limit } from '../../domain/events.ts'
 import { secondText } from '../../domain/calendar.ts'
+import type { Limit } from '../../domain/events.ts'
 import type { KeyState } from '../../domain/key.ts'
 import { itemErrors, jsonHeaders, readingsWords } from '../problem.ts'
 import type { AcceptedBatch } from './api-call.ts'

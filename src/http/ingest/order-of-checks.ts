@@ -1,4 +1,4 @@
-import type { Accepted, KeyedRequest, Usage } from '../../actors/core.ts'
+import type { Accepted, IdempotentRequest, Usage } from '../../actors/core.ts'
 import { storageRefusal } from '../../actors/outage-refusals.ts'
 import { bodyHash, type Idempotency, idempotencyKeyHash } from '../../domain/reading/idempotency-key.ts'
 import type { Readings } from '../../domain/reading/reading.ts'
@@ -126,9 +126,9 @@ const bodyRefusal = (
 export const storeUnlessRepeat = (
   deps: ApiDeps,
   call: ApiCall,
-  { readings, ...request }: Pick<KeyedRequest, 'idempotency' | 'refusal'> & { readonly readings: Readings },
+  { readings, ...request }: Pick<IdempotentRequest, 'idempotency' | 'refusal'> & { readonly readings: Readings },
 ): Promise<Outcome<Accepted, ReadingRefusal>> => {
   // Charged before the answer, or many such requests could run at once without cost.
   if (request.refusal !== null) chargeOnce(deps, call, costOfRefusal(request.refusal, call))
-  return deps.core.keys.acceptKeyed(call.key.keyId, readings, { requestId: call.requestId, ...request })
+  return deps.core.keys.acceptIdempotent(call.key.keyId, readings, { requestId: call.requestId, ...request })
 }

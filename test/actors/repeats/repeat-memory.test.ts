@@ -77,7 +77,7 @@ const appendElsewhere = async (
 const send = async (node: TestNode, cluster: Cluster, keyId: string, key = 'one') => {
   const idempotency = idempotencyOf(key)
   const request = { requestId: cluster.newId(), idempotency, refusal: null }
-  const answer = await node.schedule.until(node.core.keys.acceptKeyed(keyId, [reading], request))
+  const answer = await node.schedule.until(node.core.keys.acceptIdempotent(keyId, [reading], request))
   return answer.ok ? (answer.value.repeats === null ? 'stored' : 'repeated') : answer.refusal.kind
 }
 

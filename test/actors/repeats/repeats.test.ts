@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { KeyedRequest } from '../../../src/actors/core.ts'
+import type { IdempotentRequest } from '../../../src/actors/core.ts'
 import { bodyHash, idempotencyKeyHash } from '../../../src/domain/reading/idempotency-key.ts'
 import { encodedBytesAtMost } from '../../../src/domain/reading/reading-size.ts'
 import {
@@ -21,7 +21,12 @@ const opened = async (options: Parameters<typeof makeTestKey>[1] = {}) => {
   return { cluster, node, keyId: await makeTestKey(node, options) }
 }
 
-const requestWith = (cluster: Cluster, key: string, body = 'body', more: Partial<KeyedRequest> = {}): KeyedRequest => ({
+const requestWith = (
+  cluster: Cluster,
+  key: string,
+  body = 'body',
+  more: Partial<IdempotentRequest> = {},
+): IdempotentRequest => ({
   requestId: cluster.newId(),
   idempotency: {
     keyHash: idempotencyKeyHash(key) ?? '',
@@ -35,7 +40,7 @@ const requestWith = (cluster: Cluster, key: string, body = 'body', more: Partial
 type Sent = { readonly cluster: Cluster; readonly node: TestNode; readonly keyId: string }
 
 const send = ({ cluster, node, keyId }: Sent, key = 'one', body = 'body') =>
-  node.core.keys.acceptKeyed(keyId, reading, requestWith(cluster, key, body))
+  node.core.keys.acceptIdempotent(keyId, reading, requestWith(cluster, key, body))
 
 const sent = (at: Sent, key = 'one', body = 'body') => at.node.schedule.until(send(at, key, body))
 
@@ -48,7 +53,7 @@ const sendBatch = ({ cluster, node, keyId }: Sent, count: number, rejected: numb
     batch: { accepted: count, refusals: rejected === 0 ? null : judgement },
   }
   const readings = Array.from({ length: count }, () => reading)
-  return node.schedule.until(node.core.keys.acceptKeyed(keyId, readings, { ...request, idempotency }))
+  return node.schedule.until(node.core.keys.acceptIdempotent(keyId, readings, { ...request, idempotency }))
 }
 
 type Kind = 'idempotency_key_reused' | 'idempotency_in_progress' | 'store_unavailable' | 'internal_error'
@@ -251,12 +256,12 @@ describe('a repeat', () => {
     const first = await sent(at)
     const tooOld = { kind: 'timestamp_too_old' as const, ageMsMax: 1_000 }
     const ask = (key: string) =>
-      at.node.core.keys.acceptKeyed(at.keyId, reading, requestWith(at.cluster, key, 'body', { refusal: tooOld }))
+      at.node.core.keys.acceptIdempotent(at.keyId, reading, requestWith(at.cluster, key, 'body', { refusal: tooOld }))
     expectRepeat(await ask('one'), first)
     expect(await ask('two')).toEqual({ ok: false, refusal: tooOld })
     const node = await at.cluster.open()
     const unloaded = [requestWith(at.cluster, 'two', 'body', { refusal: tooOld }), requestWith(at.cluster, 'one')].map(
-      (request) => node.core.keys.acceptKeyed(at.keyId, [], request),
+      (request) => node.core.keys.acceptIdempotent(at.keyId, [], request),
     )
     expect((await node.schedule.until(Promise.all(unloaded))).map(({ ok }) => ok)).toEqual([false, true])
     expect(await stored(at)).toBe(1)

@@ -118,7 +118,8 @@ describe('stalled batches of four keys', () => {
     const what = 'Unfinished request bodies use all the memory reserved for batches.'
     expect(lines).toEqual([['warn', what, 'batches']])
     const page = (await auditor.get('/cellars')).body
-    for (const told of [what, 'Single readings are still stored.', `${first?.keyId} (16 MiB)`]) expect(page).toContain(told)
+    for (const told of [what, 'Single readings are still stored.', `${first?.keyId} (16 MiB)`])
+      expect(page).toContain(told)
 
     await schedule.advance((overloadedLooksMin - 1) * troubleLookMs - heartbeatMs)
     expect(kinds()).toEqual(['batches'])

@@ -153,7 +153,7 @@ describe('the form that rotates a key', () => {
     expect([keysOfCellar().length, await eventsInLog()]).toEqual([2, before])
   })
 
-  test('names, of two that were open at once, the unused key that the second replaced, and what that still does', async () => {
+  test('names the unused key that the second of two open forms replaced', async () => {
     const open = idIn(await admin.get(paths.rotateKey(old.keyId)))
     const first = await rotate('24h')
     expect(first.answer.body).not.toContain(replacedWords)
@@ -235,7 +235,7 @@ describe('the form that rotates a key', () => {
     expect(keysOfCellar()).toHaveLength(1)
   })
 
-  test('is shown again, as the same form, with a sentence at an overlap that is none of the four', async () => {
+  test('is shown again with a sentence at an unknown overlap', async () => {
     const before = await eventsInLog()
     for (const overlap of ['', '2h', '24', '-1h', '1d', '0s']) {
       const { answer, sent } = await rotate(overlap)
@@ -287,7 +287,7 @@ describe('the form that rotates a key', () => {
 })
 
 describe('a rotated key', () => {
-  test('says on its page which follows it and when it ends, and the new one which it follows', async () => {
+  test('names its successor and its end, and the new key names its predecessor', async () => {
     const { key, keyId } = await rotate('24h')
     const before = await pageOf(old.keyId)
     expect(before).toContain(`href="${paths.key(keyId)}"`)
@@ -331,7 +331,7 @@ describe('a rotated key', () => {
     expect(await pageOf(old.keyId)).toContain('stops 24 h after the first reading with the new key')
   })
 
-  test('names the key that is to end it, its successor being revoked unused after it was rotated', async () => {
+  test('names the key that ends it after its successor was revoked unused', async () => {
     const { keyId } = await rotate('1h')
     const made = await service.core.keys.rotate(keyId, { overlapMs: 0 }, testAsker)
     if (!made.ok) throw new Error(`refused: ${made.refusal.kind}`)
@@ -345,7 +345,7 @@ describe('a rotated key', () => {
     expect(await pageOf(old.keyId)).toMatch(/in use since <time.*this key stops <time/)
   })
 
-  test('is refused as expired from the first reading with the new one on, when it is to have no time', async () => {
+  test('is refused from the first reading with the new key, without an overlap', async () => {
     const { key } = await rotate('0')
     expect((await service.post(validReading, old.key)).status).toBe(200)
     expect((await service.post(validReading, key)).status).toBe(200)

@@ -160,7 +160,7 @@ describe('refused requests with an Idempotency-Key', () => {
         ...core,
         keys: {
           ...core.keys,
-          acceptKeyed: async (_, __, { refusal }) => {
+          acceptIdempotent: async (_, __, { refusal }) => {
             await answered.promise
             return { ok: false, refusal: refusal ?? { kind: 'internal_error' } }
           },

@@ -174,9 +174,7 @@ describe('a warning', () => {
     faults = [failedFsync]
     expect((await post()).status).toBe(200)
     await schedule.advance(heartbeatMs)
-    expect(lines).toEqual([
-      ['warn', 'A write to the disk failed once, and then succeeded.', 'survived_fsync'],
-    ])
+    expect(lines).toEqual([['warn', 'A write to the disk failed once, and then succeeded.', 'survived_fsync']])
     expect(await readyStatus()).toBe(200)
     expect((await admin.get('/cellars')).body).toContain('Cause: disk I/O error.')
     await schedule.advance((survivedFsyncLooks + 1) * troubleLookMs)

@@ -31,7 +31,7 @@ const bound = ({
   resume,
   revoke,
   accept,
-  acceptKeyed,
+  acceptIdempotent,
   knowsIdempotencyKey,
   usage,
 }: Core['keys']) => ({
@@ -44,7 +44,7 @@ const bound = ({
   resume,
   revoke,
   accept,
-  acceptKeyed,
+  acceptIdempotent,
   knowsIdempotencyKey,
   usage,
 })
