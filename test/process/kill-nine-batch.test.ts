@@ -4,11 +4,11 @@ import type { RecordedEvent } from '../../src/domain/events.ts'
 import { readPageEventsMax } from '../../src/limits.ts'
 import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
 import { isEmbedded, openLogOf } from '../support/logs/engine.ts'
+import { timesToTry } from '../support/long-trials.ts'
 
 setDefaultTimeout(60_000)
 
-/** For CI. Use 200 by hand. */
-const kills = Number(process.env['BATCH_KILLS'] ?? 20)
+const kills = timesToTry(5, 20)
 const batchesAtOnce = 4
 const readingsEach = 400
 

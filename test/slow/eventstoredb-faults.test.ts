@@ -402,7 +402,7 @@ describe('a right that is taken away from the user of a log', () => {
       server.faults.denies = (what) => what === 'all'
       server.faults.dropSubscriptions()
       await untilHealth(log, false)
-      expect(log.health()).toEqual({ ok: false, why: expect.stringContaining('no subscription') })
+      expect(log.health()).toEqual({ ok: false, why: expect.stringContaining('nothing to the subscription') })
       await log.append(freshKeyStream(), 'none', keySuspensions(1))
       server.faults.denies = () => false
       await collector.until(hasEvents(1))

@@ -1,10 +1,11 @@
 import { expect, test } from 'bun:test'
 import { type LogCluster, startLogCluster } from '../support/log-server/cluster.ts'
+import { timesToTry } from '../support/long-trials.ts'
 import { expectKept, startLoadedService } from './loaded-service.ts'
 
-const changes = 50
+const changes = timesToTry(10, 50)
 
-test('50 changes of the leader under load lose and repeat no reading', async () => {
+test(`${changes} changes of the leader under load lose and repeat no reading`, async () => {
   const cluster = await startLogCluster()
   const service = await startLoadedService(cluster.url, 8)
   const ledBy = new Set<string>()

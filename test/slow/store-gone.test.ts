@@ -1,6 +1,9 @@
 import { expect, test } from 'bun:test'
 import { type LogServer, startLogServer } from '../support/log-server/server.ts'
+import { timesToTry } from '../support/long-trials.ts'
 import { expectKept, startLoadedService } from './loaded-service.ts'
+
+const rounds = timesToTry(1, 3)
 
 const ways: {
   title: string
@@ -25,7 +28,7 @@ for (const { title, goAway, comeBack } of ways) {
     const server = await startLogServer()
     const service = await startLoadedService(server.url, 8)
     await service.untilMoreAcknowledged(50)
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < rounds; round += 1) {
       await goAway(server)
       await service.untilMoreRefused(10)
       const acknowledged = service.acknowledged()

@@ -223,7 +223,7 @@ describe('the form that rotates a key', () => {
     isReplacing = true
     const { _key_id, answer } = await rotateOnce()
     expect([answer.status, wholeKey.exec(answer.body)?.[0]]).toEqual([201, expect.stringContaining(_key_id)])
-    expect(plainText(answer)).toContain(`clr_${first._key_id}_…, made`)
+    expect(plainText(answer)).toContain(`clr_${first._key_id}_…, created`)
     log.comeBack()
     await broken.stop()
     await inner.close()
