@@ -4,9 +4,9 @@ import { diskReserveBytesDefault } from '../src/limits.ts'
 import { openLog } from '../src/open-log.ts'
 import { type LogServer, startLogServer } from './support/log-server/server.ts'
 import { freshPrefix } from './support/logs/event-store-log.ts'
-import { manualClock } from './support/manual-clock.ts'
 import { seededEntropy } from './support/seeded-entropy.ts'
 import { type TemporaryFolder, temporaryFolder } from './support/temporary-folder.ts'
+import { manualClock } from './support/time/manual-clock.ts'
 
 setDefaultTimeout(60_000)
 

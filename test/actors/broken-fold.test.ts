@@ -3,10 +3,10 @@ import { openCore } from '../../src/actors/open-core.ts'
 import { checkpointEventsMin } from '../../src/limits.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
 import { ensureLogCreated } from '../../src/log/log-identity.ts'
-import { drivenSchedule } from '../support/driven-schedule.ts'
 import { MemoryCheckpoints } from '../support/logs/memory-checkpoints.ts'
 import { passingLog } from '../support/logs/passing-log.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
+import { drivenSchedule } from '../support/time/driven-schedule.ts'
 import { asker, Cluster, makeTestKey } from '../support/two-nodes.ts'
 
 test('a node whose fold fails says so once, accepts nothing more, and writes no checkpoint', async () => {

@@ -3,10 +3,10 @@ import { createProjections } from '../../projections/projections.ts'
 import { Host } from '../../src/actors/host.ts'
 import { type Actor, Registry } from '../../src/actors/registry.ts'
 import { actorIdleMs, heartbeatMs } from '../../src/limits.ts'
-import { drivenSchedule } from '../support/driven-schedule.ts'
 import { createMemoryLog } from '../support/logs/memory-log.ts'
-import { manualClock } from '../support/manual-clock.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
+import { drivenSchedule } from '../support/time/driven-schedule.ts'
+import { manualClock } from '../support/time/manual-clock.ts'
 
 type Fake = Actor & { isIdle: boolean }
 

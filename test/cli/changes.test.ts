@@ -4,9 +4,9 @@ import { perform } from '../../src/cli/control/operations.ts'
 import { cellarbook, newFolder, type Ran, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
 import { faultyLog } from '../support/logs/faulty-log.ts'
 import { createMemoryLog } from '../support/logs/memory-log.ts'
-import { manualClock } from '../support/manual-clock.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
 import { testAsker } from '../support/test-service.ts'
+import { manualClock } from '../support/time/manual-clock.ts'
 
 // Each command is a process of its own.
 setDefaultTimeout(60_000)

@@ -14,8 +14,8 @@ import { heldRetryMs, heldWaitMsMax, operationBytesMax, progressLineMs, progress
 import { cellarbook, environmentOf, newFolder } from '../support/cellarbook.ts'
 import { isEmbedded, onEmbedded, openLogOf } from '../support/logs/engine.ts'
 import { createMemoryLog } from '../support/logs/memory-log.ts'
-import { manualClock } from '../support/manual-clock.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
+import { manualClock } from '../support/time/manual-clock.ts'
 
 // Each command is a process of its own.
 setDefaultTimeout(60_000)

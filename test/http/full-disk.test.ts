@@ -4,9 +4,9 @@ import type { EventLog } from '../../src/log/event-log.ts'
 import { openSqliteLog } from '../../src/log/sqlite/sqlite-log.ts'
 import { paths } from '../../views/paths.ts'
 import { answerOf, expectRefusal, expectUnauthorized } from '../support/answers.ts'
-import { type DrivenSchedule, drivenSchedule } from '../support/driven-schedule.ts'
 import { type TemporaryFolder, temporaryFolder } from '../support/temporary-folder.ts'
 import { type Service, testCellar, validReading } from '../support/test-service.ts'
+import { type DrivenSchedule, drivenSchedule } from '../support/time/driven-schedule.ts'
 import { signedIn, startWithOperators } from './dashboard/visitor.ts'
 
 setDefaultTimeout(60_000)

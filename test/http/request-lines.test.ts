@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { boundErrorLines } from '../../src/http/request-lines.ts'
 import { errorLineMs, errorLinesMax } from '../../src/limits.ts'
-import { drivenSchedule } from '../support/driven-schedule.ts'
 import { startService, validReading } from '../support/test-service.ts'
+import { drivenSchedule } from '../support/time/driven-schedule.ts'
 
 test('a bug that many requests meet writes a bounded number of stacks a second', async () => {
   const schedule = drivenSchedule()

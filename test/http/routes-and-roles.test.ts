@@ -8,10 +8,10 @@ import { createApp } from '../../src/app.ts'
 import { Traces } from '../../src/http/dashboard/door/refusal-traces.ts'
 import { RefusalLines } from '../../src/http/ingest/refusal-lines.ts'
 import { openFreshLog } from '../support/logs/engine.ts'
-import { manualClock } from '../support/manual-clock.ts'
 import { onlyAnswer, rawConnect } from '../support/raw-http.ts'
 import { addOperator } from '../support/test-operators.ts'
 import { type Service, testCellar } from '../support/test-service.ts'
+import { manualClock } from '../support/time/manual-clock.ts'
 import { signedIn, startWithOperators, type Visitor, visitor } from './dashboard/visitor.ts'
 
 type Three = readonly [nobody: number, auditor: number, admin: number]

@@ -21,8 +21,8 @@ import {
   keySuspended,
   reading,
 } from '../support/logs/sample-events.ts'
-import { manualClock } from '../support/manual-clock.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
+import { manualClock } from '../support/time/manual-clock.ts'
 
 const [one, two] = ['readings-aaaaaaaa', 'readings-bbbbbbbb']
 

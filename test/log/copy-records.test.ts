@@ -9,8 +9,8 @@ import { type LogServer, startLogServer } from '../support/log-server/server.ts'
 import { freshPrefix, openAt } from '../support/logs/event-store-log.ts'
 import { keySuspended, recordsPurged, startMs } from '../support/logs/sample-events.ts'
 import { addUnknownToFile, addUnknownToServer, unknownType } from '../support/logs/unknown-records.ts'
-import { manualClock } from '../support/manual-clock.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
+import { manualClock } from '../support/time/manual-clock.ts'
 
 // For a busy machine.
 setDefaultTimeout(60_000)

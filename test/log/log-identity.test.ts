@@ -4,8 +4,8 @@ import { ensureLogCreated } from '../../src/log/log-identity.ts'
 import { faultyLog } from '../support/logs/faulty-log.ts'
 import { createMemoryLog } from '../support/logs/memory-log.ts'
 import { keySuspended } from '../support/logs/sample-events.ts'
-import { manualClock } from '../support/manual-clock.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
+import { manualClock } from '../support/time/manual-clock.ts'
 
 describe('ensureLogCreated()', () => {
   test('gives a new log an id in its first event', async () => {

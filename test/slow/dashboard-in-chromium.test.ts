@@ -8,10 +8,10 @@ import { paths } from '../../views/paths.ts'
 import { startWithOperators } from '../http/dashboard/visitor.ts'
 import { launchChromium } from '../support/chromium.ts'
 import { openFreshLog } from '../support/logs/engine.ts'
-import { manualClock } from '../support/manual-clock.ts'
 import { emailOf } from '../support/test-operators.ts'
 import { type Service, startService, testAsker } from '../support/test-service.ts'
-import { until } from '../support/until.ts'
+import { manualClock } from '../support/time/manual-clock.ts'
+import { until } from '../support/time/until.ts'
 
 // For a busy machine. It only ends a page that never loads.
 setDefaultTimeout(120_000)

@@ -18,9 +18,9 @@ import type { RepeatsIndex } from '../../src/log/repeats-index.ts'
 import type { Certificate } from './certificate.ts'
 import { openFreshLog } from './logs/engine.ts'
 import { createMemoryRepeatsIndex } from './logs/memory-repeats-index.ts'
-import { type ManualClock, manualClock } from './manual-clock.ts'
 import { seededEntropy } from './seeded-entropy.ts'
-import { until } from './until.ts'
+import { type ManualClock, manualClock } from './time/manual-clock.ts'
+import { until } from './time/until.ts'
 
 export const testCellar = 'wine-berlin'
 export const testAsker: Asker = { by: { kind: 'cli' }, requestId: 'test' }

@@ -12,9 +12,9 @@ import { openAt } from '../../support/logs/event-store-log.ts'
 import { createMemoryLog } from '../../support/logs/memory-log.ts'
 import { passingLog } from '../../support/logs/passing-log.ts'
 import { keySuspended } from '../../support/logs/sample-events.ts'
-import { type ManualClock, manualClock } from '../../support/manual-clock.ts'
 import { seededEntropy } from '../../support/seeded-entropy.ts'
 import { addOperators, emailOf, fromSomewhere, testPassword } from '../../support/test-operators.ts'
+import { type ManualClock, manualClock } from '../../support/time/manual-clock.ts'
 import { Cluster } from '../../support/two-nodes.ts'
 
 // A busy machine needs more than 5 s.

@@ -4,9 +4,9 @@ import { openCore } from '../../../src/actors/open-core.ts'
 import type { RecordedEvent } from '../../../src/domain/events.ts'
 import type { ReadingRefusal } from '../../../src/domain/refusal.ts'
 import { heartbeatMs, requestWaitMsMax, revocationFinishMs } from '../../../src/limits.ts'
-import { drivenSchedule } from '../../support/driven-schedule.ts'
 import { faultyLog } from '../../support/logs/faulty-log.ts'
 import { seededEntropy } from '../../support/seeded-entropy.ts'
+import { drivenSchedule } from '../../support/time/driven-schedule.ts'
 import { asker, Cluster, makeTestKey, reading, type TestNode, typesOf } from '../../support/two-nodes.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { openCore } from '../../../src/actors/open-core.ts'
-import { drivenSchedule } from '../../support/driven-schedule.ts'
 import { faultyLog } from '../../support/logs/faulty-log.ts'
 import { seededEntropy } from '../../support/seeded-entropy.ts'
+import { drivenSchedule } from '../../support/time/driven-schedule.ts'
 import { Cluster, makeTestKey, reading, typesOf } from '../../support/two-nodes.ts'
 
 test('a start serves before it records missed expiries, each once', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { Asker, SignedIn } from '../../../src/actors/core.ts'
 import { addOperator, addOperators, emailOf, fromSomewhere, testPassword } from '../../support/test-operators.ts'
+import { until } from '../../support/time/until.ts'
 import { Cluster } from '../../support/two-nodes.ts'
-import { until } from '../../support/until.ts'
 
 const taken = emailOf.auditor
 const other = 'dora@example.org'

@@ -16,12 +16,12 @@ import {
   passwordsWaitingMax,
   passwordsWaitingPerNetworkMax,
 } from '../../../src/limits.ts'
-import { drivenSchedule } from '../../support/driven-schedule.ts'
 import { heldHasher } from '../../support/held-hasher.ts'
 import { createMemoryLog } from '../../support/logs/memory-log.ts'
-import { manualClock } from '../../support/manual-clock.ts'
 import { seededEntropy } from '../../support/seeded-entropy.ts'
 import { testPassword } from '../../support/test-operators.ts'
+import { drivenSchedule } from '../../support/time/driven-schedule.ts'
+import { manualClock } from '../../support/time/manual-clock.ts'
 
 const start = (hasher: PasswordHasher, judge: PasswordJudge = judgeByNames) => {
   const bugs: unknown[] = []

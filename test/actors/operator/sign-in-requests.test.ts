@@ -13,12 +13,12 @@ import {
   sessionRenewalDivisor,
 } from '../../../src/limits.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
-import { drivenSchedule } from '../../support/driven-schedule.ts'
 import { passingLog } from '../../support/logs/passing-log.ts'
 import { seededEntropy } from '../../support/seeded-entropy.ts'
 import { addOperators, emailOf, fromSomewhere, testPassword } from '../../support/test-operators.ts'
+import { drivenSchedule } from '../../support/time/driven-schedule.ts'
+import { until } from '../../support/time/until.ts'
 import { Cluster, type TestNode } from '../../support/two-nodes.ts'
-import { until } from '../../support/until.ts'
 
 const email = emailOf.admin
 const idleMs = sessionIdleMsDefault

@@ -25,12 +25,12 @@ import type { EventLog, ExpectedRevision, ReadAllOptions } from '../../../src/lo
 import { ensureLogCreated } from '../../../src/log/log-identity.ts'
 import { nextTurn } from '../../../src/log/pages-of-log.ts'
 import { IndexBusy, IndexUnusable, type RepeatsChange, type RepeatsIndex } from '../../../src/log/repeats-index.ts'
-import { drivenSchedule } from '../../support/driven-schedule.ts'
 import { lateLog } from '../../support/logs/late-log.ts'
 import { MemoryCheckpoints } from '../../support/logs/memory-checkpoints.ts'
 import { createMemoryRepeatsIndex } from '../../support/logs/memory-repeats-index.ts'
 import { passingLog } from '../../support/logs/passing-log.ts'
 import { seededEntropy } from '../../support/seeded-entropy.ts'
+import { drivenSchedule } from '../../support/time/driven-schedule.ts'
 import { Cluster, makeTestKey, reading, type TestNode } from '../../support/two-nodes.ts'
 
 const bytes = new TextEncoder().encode('body')

@@ -16,13 +16,13 @@ import {
 import { copyLog } from '../../../src/log/copy-log.ts'
 import { type EventLog, Outage } from '../../../src/log/event-log.ts'
 import { ensureLogCreated } from '../../../src/log/log-identity.ts'
-import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
 import { MemoryCheckpoints } from '../../support/logs/memory-checkpoints.ts'
 import { createMemoryLog } from '../../support/logs/memory-log.ts'
 import { passingLog } from '../../support/logs/passing-log.ts'
-import { manualClock } from '../../support/manual-clock.ts'
 import { seededEntropy } from '../../support/seeded-entropy.ts'
 import { snapshotOf } from '../../support/snapshot.ts'
+import { type DrivenSchedule, drivenSchedule } from '../../support/time/driven-schedule.ts'
+import { manualClock } from '../../support/time/manual-clock.ts'
 import { asker, cellar, reading } from '../../support/two-nodes.ts'
 
 type Life = {

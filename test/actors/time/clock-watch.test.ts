@@ -7,7 +7,7 @@ import {
   lagCalmMs,
   lagMsMax,
 } from '../../../src/limits.ts'
-import { manualClock } from '../../support/manual-clock.ts'
+import { manualClock } from '../../support/time/manual-clock.ts'
 import { Cluster, makeTestKey } from '../../support/two-nodes.ts'
 
 const openTwo = async (skewMs: number) => {

@@ -3,7 +3,7 @@ import { loadReadings, readTail } from '../../../src/actors/key/load-readings.ts
 import { readingsStream } from '../../../src/domain/stream-names.ts'
 import { clockStandMs, heartbeatMs } from '../../../src/limits.ts'
 import { acceptedIn } from '../../simulation/naive.ts'
-import { manualClock } from '../../support/manual-clock.ts'
+import { manualClock } from '../../support/time/manual-clock.ts'
 import { Cluster, makeTestKey, type TestNode, typesOf } from '../../support/two-nodes.ts'
 
 const dayMs = 24 * 3_600_000

@@ -5,9 +5,9 @@ import { PurgeClock } from '../../../src/actors/time/purge-clock.ts'
 import { readingsStream } from '../../../src/domain/stream-names.ts'
 import { checkpointEventsMin, clockDoubtMs, clockLeapMsMax } from '../../../src/limits.ts'
 import { ensureLogCreated } from '../../../src/log/log-identity.ts'
-import { drivenSchedule } from '../../support/driven-schedule.ts'
 import { MemoryCheckpoints } from '../../support/logs/memory-checkpoints.ts'
 import { seededEntropy } from '../../support/seeded-entropy.ts'
+import { drivenSchedule } from '../../support/time/driven-schedule.ts'
 import { asker, Cluster, cellar, makeTestKey, type TestNode } from '../../support/two-nodes.ts'
 
 const dayMs = 24 * 3_600_000

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { SteadyClock } from '../../../src/actors/time/steady-clock.ts'
 import { clockStandMs, clockStepMsMax } from '../../../src/limits.ts'
-import { manualClock } from '../../support/manual-clock.ts'
+import { manualClock } from '../../support/time/manual-clock.ts'
 
 const opened = () => {
   const machine = manualClock()

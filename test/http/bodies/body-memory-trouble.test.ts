@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { BodyMemoryTrouble } from '../../../src/http/body-memory-trouble.ts'
 import { bodyHoldersToldMax, bodyHolderToldBytesMin, overloadedLooksMin, troubleLookMs } from '../../../src/limits.ts'
-import { drivenSchedule } from '../../support/driven-schedule.ts'
+import { drivenSchedule } from '../../support/time/driven-schedule.ts'
 
 /** The cause when each key reserves these bytes. */
 const causeOf = async (held: readonly number[]): Promise<string | undefined> => {

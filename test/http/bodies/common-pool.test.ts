@@ -12,10 +12,10 @@ import {
   troubleLookMs,
 } from '../../../src/limits.ts'
 import { answerOf, expectRefusal } from '../../support/answers.ts'
-import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
 import { type RawConnection, rawConnect } from '../../support/raw-http.ts'
 import { type Service, validReading } from '../../support/test-service.ts'
-import { until } from '../../support/until.ts'
+import { type DrivenSchedule, drivenSchedule } from '../../support/time/driven-schedule.ts'
+import { until } from '../../support/time/until.ts'
 import { signedIn, startWithOperators } from '../dashboard/visitor.ts'
 
 let schedule: DrivenSchedule

@@ -19,7 +19,7 @@ import {
   visitorAddressFormsBytesMax,
   visitorsFormsBytesMax,
 } from '../../../src/limits.ts'
-import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
+import { type DrivenSchedule, drivenSchedule } from '../../support/time/driven-schedule.ts'
 
 let schedule: DrivenSchedule
 let bodies: UnfinishedBodies

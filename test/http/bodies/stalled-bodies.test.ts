@@ -10,10 +10,10 @@ import {
   readingBodyBytesMax,
 } from '../../../src/limits.ts'
 import { acceptedReadings, answerOf, expectRefusal } from '../../support/answers.ts'
-import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
 import { onlyAnswer, type RawAnswer, type RawConnection, rawConnect } from '../../support/raw-http.ts'
 import { type Service, startService, validReading } from '../../support/test-service.ts'
-import { until } from '../../support/until.ts'
+import { type DrivenSchedule, drivenSchedule } from '../../support/time/driven-schedule.ts'
+import { until } from '../../support/time/until.ts'
 
 let schedule: DrivenSchedule
 let service: Service

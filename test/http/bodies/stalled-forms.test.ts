@@ -12,10 +12,10 @@ import {
   visitorsFormsBytesMax,
 } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
-import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
 import { onlyAnswer, type RawAnswer, type RawConnection, rawConnect } from '../../support/raw-http.ts'
 import type { Service } from '../../support/test-service.ts'
-import { until } from '../../support/until.ts'
+import { type DrivenSchedule, drivenSchedule } from '../../support/time/driven-schedule.ts'
+import { until } from '../../support/time/until.ts'
 import { signedIn, startWithOperators, type Visitor, visitor } from '../dashboard/visitor.ts'
 
 let schedule: DrivenSchedule

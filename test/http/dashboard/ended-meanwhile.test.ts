@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { heldHasher } from '../../support/held-hasher.ts'
 import { emailOf, testPassword } from '../../support/test-operators.ts'
 import { testAsker } from '../../support/test-service.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../support/time/until.ts'
 import { signedIn, startWithOperators } from './visitor.ts'
 
 /** The admin is signed in. Later hashes wait until the test ends them. */

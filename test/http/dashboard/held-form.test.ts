@@ -4,7 +4,7 @@ import { paths } from '../../../views/paths.ts'
 import { type RawAnswer, rawConnect } from '../../support/raw-http.ts'
 import { emailOf } from '../../support/test-operators.ts'
 import { type Service, testAsker } from '../../support/test-service.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../support/time/until.ts'
 import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
 
 const bobsEmail = emailOf.auditor

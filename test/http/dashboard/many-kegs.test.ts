@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { batchReadingsMax, kegsPerCellarMax, kegsPerPageMax, livePushMs } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
-import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
 import { type Service, testCellar, validReading } from '../../support/test-service.ts'
+import { type DrivenSchedule, drivenSchedule } from '../../support/time/driven-schedule.ts'
 import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
 
 let service: Service

@@ -3,7 +3,7 @@ import { paths } from '../../../views/paths.ts'
 import { openFreshLog } from '../../support/logs/engine.ts'
 import { type FaultyLog, faultyLog } from '../../support/logs/faulty-log.ts'
 import { type Service, testAsker, testCellar } from '../../support/test-service.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../support/time/until.ts'
 import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
 
 let log: FaultyLog

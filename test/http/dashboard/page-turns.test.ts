@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { paths } from '../../../views/paths.ts'
 import { mostInOneTurn } from '../../support/most-in-one-turn.ts'
 import { type Service, testCellar, validReading } from '../../support/test-service.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../support/time/until.ts'
 import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
 
 const count = 24

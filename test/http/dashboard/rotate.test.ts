@@ -7,7 +7,7 @@ import { openFreshLog } from '../../support/logs/engine.ts'
 import { faultyLog } from '../../support/logs/faulty-log.ts'
 import { emailOf } from '../../support/test-operators.ts'
 import { type Service, testAsker, testCellar, validReading } from '../../support/test-service.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../support/time/until.ts'
 import { type Seen, signedIn, startWithOperators, type Visitor } from './visitor.ts'
 
 let service: Service

@@ -1,8 +1,8 @@
 import type { Role } from '../../../src/domain/events.ts'
 import { openFreshLog } from '../../support/logs/engine.ts'
-import { manualClock } from '../../support/manual-clock.ts'
 import { addOperators, emailOf, testPassword } from '../../support/test-operators.ts'
 import { type Service, type ServiceOptions, startService } from '../../support/test-service.ts'
+import { manualClock } from '../../support/time/manual-clock.ts'
 
 /** A browser: keeps cookies, fills in forms, but follows no redirect. */
 export type Visitor = {

@@ -8,7 +8,7 @@ import {
   expectUnauthorized,
 } from '../../support/answers.ts'
 import { type Service, startService, testAsker, validReading } from '../../support/test-service.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../support/time/until.ts'
 
 let service: Service
 let key: string

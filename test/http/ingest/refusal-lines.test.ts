@@ -5,7 +5,6 @@ import { CostBudgets } from '../../../src/http/ingest/cost-budgets.ts'
 import { LastRefusals } from '../../../src/http/ingest/last-refusals.ts'
 import { RefusalLines } from '../../../src/http/ingest/refusal-lines.ts'
 import { refusalLineCountersMax, refusalLineMs, refusalLineNamesMax } from '../../../src/limits.ts'
-import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
 import {
   type LoggedLine,
   type Service,
@@ -13,6 +12,7 @@ import {
   startService,
   validReading,
 } from '../../support/test-service.ts'
+import { type DrivenSchedule, drivenSchedule } from '../../support/time/driven-schedule.ts'
 
 let service: Service
 let schedule: DrivenSchedule

@@ -16,9 +16,9 @@ import { openFreshLog } from '../../support/logs/engine.ts'
 import { appendByFirstVersion, indexOfFirstVersion } from '../../support/logs/first-version.ts'
 import { createMemoryRepeatsIndex } from '../../support/logs/memory-repeats-index.ts'
 import { reading } from '../../support/logs/sample-events.ts'
-import { type ManualClock, manualClock } from '../../support/manual-clock.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { type Service, startService, testAsker, testCellar, validReading } from '../../support/test-service.ts'
+import { type ManualClock, manualClock } from '../../support/time/manual-clock.ts'
 
 const at = (timestamp: string) => ({ ...validReading, timestamp })
 /** One for each refusal, between valid ones. It is 12:00. */

@@ -19,11 +19,11 @@ import { IndexBusy, IndexUnusable, type RepeatsIndex } from '../../../src/log/re
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { commitsHere, failedFsync, outOfSpace } from '../../log/sqlite/commits-here.ts'
 import { answerOf, expectRefusal } from '../../support/answers.ts'
-import { type DrivenSchedule, drivenSchedule } from '../../support/driven-schedule.ts'
 import { createMemoryRepeatsIndex } from '../../support/logs/memory-repeats-index.ts'
 import { reading } from '../../support/logs/sample-events.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
 import { type Service, testAsker, validReading } from '../../support/test-service.ts'
+import { type DrivenSchedule, drivenSchedule } from '../../support/time/driven-schedule.ts'
 import { signedIn, startWithOperators } from '../dashboard/visitor.ts'
 
 setDefaultTimeout(60_000)

@@ -13,9 +13,9 @@ import {
 } from '../../../src/limits.ts'
 import { DiskSpace, type FileRoom } from '../../../src/log/sqlite/disk-space.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
-import { drivenSchedule } from '../../support/driven-schedule.ts'
 import { reading } from '../../support/logs/sample-events.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
+import { drivenSchedule } from '../../support/time/driven-schedule.ts'
 
 const reserveBytes = diskReserveBytesDefault
 const plenty = 10 * reserveBytes

@@ -6,7 +6,7 @@ import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { commitOnThread } from '../../../src/log/sqlite/threaded-commits.ts'
 import { keySuspended } from '../../support/logs/sample-events.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../support/time/until.ts'
 
 test('a dead commit thread leaves its group unknown and stops the log', async () => {
   const folder = temporaryFolder()

@@ -3,9 +3,9 @@ import type { RefusedSignIn } from '../../../../src/actors/core.ts'
 import { operatorStream } from '../../../../src/domain/stream-names.ts'
 import { type TracedRefusal, Traces } from '../../../../src/http/dashboard/door/refusal-traces.ts'
 import { signInAttemptsMax, traceLineMs, traceLinesMax } from '../../../../src/limits.ts'
-import { type DrivenSchedule, drivenSchedule } from '../../../support/driven-schedule.ts'
 import { emailOf, testPassword } from '../../../support/test-operators.ts'
 import { type Service, testAsker } from '../../../support/test-service.ts'
+import { type DrivenSchedule, drivenSchedule } from '../../../support/time/driven-schedule.ts'
 import { signedIn, startWithOperators, visitor } from '../visitor.ts'
 
 let service: Service

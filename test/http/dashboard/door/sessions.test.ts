@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { RecordedEvent } from '../../../../src/domain/events.ts'
 import { operatorStream, signInsStream } from '../../../../src/domain/stream-names.ts'
 import { liveHeartbeatMs, sessionIdleMsDefault } from '../../../../src/limits.ts'
-import { drivenSchedule } from '../../../support/driven-schedule.ts'
 import { emailOf, testPassword } from '../../../support/test-operators.ts'
 import { type Service, testAsker } from '../../../support/test-service.ts'
+import { drivenSchedule } from '../../../support/time/driven-schedule.ts'
 import { signedIn, startWithOperators, type Visitor, visitor } from '../visitor.ts'
 
 const idleMs = sessionIdleMsDefault

@@ -9,11 +9,11 @@ import {
   signInAttemptsMax,
 } from '../../../../src/limits.ts'
 import { paths } from '../../../../views/paths.ts'
-import { drivenSchedule } from '../../../support/driven-schedule.ts'
 import { type HeldHasher, heldHasher } from '../../../support/held-hasher.ts'
 import { emailOf, testPassword } from '../../../support/test-operators.ts'
 import type { Service, ServiceOptions } from '../../../support/test-service.ts'
-import { until } from '../../../support/until.ts'
+import { drivenSchedule } from '../../../support/time/driven-schedule.ts'
+import { until } from '../../../support/time/until.ts'
 import { startWithOperators, type Visitor, visitor } from '../visitor.ts'
 
 type Asked = { readonly client?: PasswordClient }

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { systemSchedule } from '../../../../src/actors/schedule.ts'
 import { passwordJudgedCharsMax, passwordJudgementMsMax } from '../../../../src/limits.ts'
 import { judgeOnThread } from '../../../../src/password-judge/judge-on-thread.ts'
-import { drivenSchedule } from '../../../support/driven-schedule.ts'
 import { type HeldHasher, heldHasher } from '../../../support/held-hasher.ts'
 import { emailOf, fromSomewhere, testPassword } from '../../../support/test-operators.ts'
 import { type Service, testAsker } from '../../../support/test-service.ts'
+import { drivenSchedule } from '../../../support/time/driven-schedule.ts'
 import { startWithOperators, visitor } from '../visitor.ts'
 
 const faults: string[] = []

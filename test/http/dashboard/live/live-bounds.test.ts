@@ -11,11 +11,11 @@ import {
   liveStreamsPerSessionMax,
 } from '../../../../src/limits.ts'
 import { paths } from '../../../../views/paths.ts'
-import { type DrivenSchedule, drivenSchedule } from '../../../support/driven-schedule.ts'
 import { type RawConnection, rawConnect } from '../../../support/raw-http.ts'
 import { addOperator, fromSomewhere, testPassword } from '../../../support/test-operators.ts'
 import { type Service, startService, testAsker, testCellar, validReading } from '../../../support/test-service.ts'
-import { until } from '../../../support/until.ts'
+import { type DrivenSchedule, drivenSchedule } from '../../../support/time/driven-schedule.ts'
+import { until } from '../../../support/time/until.ts'
 
 let service: Service
 let timers: DrivenSchedule

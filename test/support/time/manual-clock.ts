@@ -1,4 +1,4 @@
-import type { MachineClock } from '../../src/clock.ts'
+import type { MachineClock } from '../../../src/clock.ts'
 
 /**
  * Starts at 2026-03-01T12:00:00.000Z. `leap` sets only the clock. Every other step forwards also counts as passed time.

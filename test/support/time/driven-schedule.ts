@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Schedule } from '../../src/actors/schedule.ts'
+import type { Schedule } from '../../../src/actors/schedule.ts'
 
 /** Timers that only a test fires. */
 export type DrivenSchedule = Schedule & {
