@@ -1,8 +1,8 @@
 /**
- * The face of the actors: all that the rest of the program may ask of them. Imports no actor.
+ * The interface of the actors: all that the rest of the program may ask of them. This file imports no actor.
  *
- * A command answers a refusal as a value, or done once its events are durable. After `not_confirmed` the outcome is unknown. Only
- * bugs reject a promise, unless a docstring says otherwise.
+ * A command returns a refusal, or `done` once its events are durable. After the refusal `not_confirmed` its outcome is
+ * unknown. A promise rejects only for a bug, unless its docstring says otherwise.
  */
 import type { Projections } from '../../projections/queries.ts'
 import type { Clock } from '../clock.ts'
@@ -20,7 +20,7 @@ export type Asker = { readonly by: By; readonly requestId: string }
 type Answer<T> = Promise<Outcome<T, CommandRefusal>>
 
 export type Cellars = {
-  /** A blank `title` becomes the identifier. */
+  /** A blank `title` is replaced by the identifier. */
   create(input: { readonly cellar: string; readonly title: string }, asker: Asker): Answer<CellarState>
   rename(cellar: string, title: string, asker: Asker): Answer<CellarState>
   changePolicy(cellar: string, changes: Partial<CellarPolicy>, asker: Asker): Answer<CellarState>
@@ -28,37 +28,40 @@ export type Cellars = {
 
 export type NewKey = {
   readonly cellar: string
-  /** Default: "Key 3", with the next number. */
+  /** If it is blank, the key gets a numbered label such as "Key 3". */
   readonly label: string
   readonly note: string
   readonly limit: Limit | null
-  /** Ms; `null`: never. */
+  /** In ms. `null` if the key never expires. */
   readonly expiresAt: number | null
-  /** A form gives it, so that sending it twice makes one key. Default: random. */
+  /** A form sets it, so that a form that is sent twice makes only one key. Default: random. */
   readonly keyId?: string
 }
 
 export type Rotating = {
   /** One of `rotationOverlapsMs`. */
   readonly overlapMs: number
-  /** As `keyId` of `NewKey`. */
+  /** A form sets it, for the same reason as `keyId` of `NewKey`. */
   readonly successorId?: string
 }
 
 export type CreatedKey = { readonly key: string; readonly state: KeyState }
 
-/** `replaced` is the unused successor that the new key replaces. `null`: there is none, or this node does not know it yet. */
+/**
+ * `replaced` is the unused successor that the new key replaces. `null` if there is none, or if this node does not know it
+ * yet.
+ */
 export type RotatedKey = CreatedKey & { readonly replaced: KeyState | null }
 
 export type Keys = {
-  /** Only this answer shows `key`. */
+  /** Only this answer contains the text of the key. */
   create(input: NewKey, asker: Asker): Answer<CreatedKey>
   /**
-   * Makes a key with the same label, note, limit and expiry. The old key ends `overlapMs` after the first use of the new one.
-   * Until then nothing is taken from it.
+   * Makes a key with the same label, note, limit and expiry. The old key ends `overlapMs` after the first use of the new
+   * one, and works as before until then.
    */
   rotate(keyId: string, rotating: Rotating, asker: Asker): Answer<RotatedKey>
-  /** What is left out stays as it is. */
+  /** A missing field does not change. */
   relabel(keyId: string, text: { readonly label?: string; readonly note?: string }, asker: Asker): Answer<KeyState>
   setLimit(keyId: string, limit: Limit | null, asker: Asker): Answer<KeyState>
   setExpiry(keyId: string, expiresAt: number | null, asker: Asker): Answer<KeyState>
@@ -67,22 +70,22 @@ export type Keys = {
   /** Answers when no node can accept a reading of the key any more. */
   revoke(keyId: string, reason: string, asker: Asker): Answer<KeyState>
 
-  /** Appends all readings of the request, or none. Event ids follow from `requestId`. Never rejects. */
+  /** Appends all readings of the request, or none. Event ids are derived from `requestId`. Never rejects. */
   accept(keyId: string, readings: Readings, requestId: string): Promise<Outcome<Accepted, ReadingRefusal>>
-  /** The same with an idempotency key (docs/protocol.md, "Idempotency"). */
+  /** Like `accept`, with an idempotency key (docs/protocol.md, "Idempotency"). */
   acceptIdempotent(
     keyId: string,
     readings: Readings,
     request: IdempotentRequest,
   ): Promise<Outcome<Accepted, ReadingRefusal>>
   /**
-   * True if a request with this hash of an idempotency key has stored readings, or is under way here. False while the index is
-   * incomplete.
+   * True if a request with this hash of an idempotency key has stored readings, or is under way on this node. False while
+   * the index is incomplete.
    */
   knowsIdempotencyKey(keyId: string, keyHash: string): boolean
   /**
-   * The rate window, at once if the key is loaded. `null`: unknown key, or the store is away. Counts readings up to the revision
-   * `heardTo`, now or `usageCatchUpMs` later.
+   * Returns the rate window, without a promise if the key is loaded. `null` if the key is unknown or the store is
+   * unavailable. Other nodes' readings up to the revision `heardTo` are included, at most `usageCatchUpMs` late.
    */
   usage(keyId: string, heardTo?: number): Usage | null | Promise<Usage | null>
 }
@@ -90,7 +93,7 @@ export type Keys = {
 export type IdempotentRequest = {
   readonly requestId: string
   readonly idempotency: Idempotency
-  /** The answer, unless the request is a repeat. */
+  /** Earlier checks have refused the request. This is the answer unless the request is a repeat. */
   readonly refusal: ReadingRefusal | null
 }
 
@@ -99,7 +102,7 @@ export type Accepted = {
   /** Revisions of the first and last reading. */
   readonly first: number
   readonly last: number
-  /** Ms. */
+  /** In ms. */
   readonly recordedAt: number
   readonly usage: Usage
   /** The first request with that idempotency key; `null` if this is the first. */
@@ -110,38 +113,38 @@ export type Usage = {
   readonly limit: Limit
   /** Readings in the window, stored or under way. */
   readonly used: number
-  /** Ms until the oldest reading leaves; 0 without readings. */
+  /** Ms until the oldest reading leaves the window; 0 without readings. */
   readonly resetMs: number
   /** Ms until the window has room; 0 if it has. */
   readonly retryAfterMs: number
 }
 
-/** Decides whose password is hashed next (`passwords.ts`). */
+/** Decides whose password is hashed next (`operator/passwords.ts`). */
 export type PasswordClient = {
   /** An IPv4 address, or the /48 of an IPv6 address. */
   readonly network: string
-  /** By an open session, an unspent link, or the browser. */
+  /** True for a client with an open session, an unspent link or a known browser. */
   readonly isKnown: boolean
   /** Aborted when the client disconnects. */
   readonly signal?: AbortSignal
 }
 
 export type Session = {
-  /** Gives no access. */
+  /** A public name for the session. Unlike the secret, it gives no access. */
   readonly id: string
   readonly email: string
   readonly role: Role
-  /** Ms. */
+  /** In ms, like `expiresAt`. */
   readonly startedAt: number
   readonly expiresAt: number
   /** Who made the link that set the password: an e-mail, or `cli`. */
   readonly linkMadeBy: string | null
-  /** For `signInPlaces`. */
+  /** The revision of the record with address and browser, for `signInPlaces`. */
   readonly seenRevision: number | null
 }
 
 export type SignInFrom = {
-  /** Default: a stranger. */
+  /** Default: an unknown client. */
   readonly client?: PasswordClient
   readonly address: string
   readonly browser: string
@@ -151,14 +154,14 @@ export type SignInFrom = {
 
 export type SignedIn = {
   readonly sessionSecret: string
-  /** Makes the browser known until the password changes. */
+  /** Marks the browser as known until the password changes. */
   readonly deviceSecret: string
   readonly session: Session
-  /** Somebody else made or used a link to the account within 30 days. */
+  /** True if somebody else made or used a link to the account within 30 days. */
   readonly isToldOfLink: boolean
 }
 
-/** `email` is `null` without an account. */
+/** `email` is `null` if there is no such account. */
 export type RefusedSignIn = {
   readonly email: string | null
   readonly reason: 'failed' | 'throttled'
@@ -167,14 +170,14 @@ export type RefusedSignIn = {
 
 export type SignInPlace = { readonly address: string; readonly browser: string }
 
-/** `at` and `from` are ms. */
+/** `at` and `from` are in ms. */
 export type SignInRow =
   | {
       readonly kind: 'signed_in'
       readonly at: number
       readonly sessionId: string
       readonly linkMadeBy: string | null
-      /** `not_recorded`: older than the records. */
+      /** `not_recorded` if the sign-in is older than these records. */
       readonly place: SignInPlace | 'purged' | 'not_recorded'
     }
   | { readonly kind: 'signed_out'; readonly at: number; readonly sessionId: string; readonly by: By }
@@ -194,13 +197,15 @@ export type SignInRow =
       readonly addresses: readonly string[]
     }
 
-/** One session, or all except the one with that secret. */
+/** One session by its id, or all sessions except the one with the secret `allBut`. */
 export type EndingSessions = { readonly id: string } | { readonly allBut: string | null }
 
 export type OwnPassword = { readonly password: string; readonly client?: PasswordClient }
 
 export type SignIns = {
-  /** Also ends the session that the browser had. The time to answer does not tell whether the e-mail is known. */
+  /**
+   * Also ends the session that the browser had. A stranger cannot tell from the answer's time whether the e-mail is known.
+   */
   signIn(
     input: { readonly email: string; readonly password: string },
     from: SignInFrom,
@@ -215,31 +220,31 @@ export type SignIns = {
   session(sessionSecret: string): Session | null
   /** False for an unknown secret: another node may have opened that session just now. */
   isSessionOver(sessionSecret: string): boolean
-  /** Call it for each use. */
+  /** Call it for each request that uses the session. */
   useSession(sessionSecret: string): void
   signOut(sessionSecret: string, requestId: string): Answer<null>
   isKnownDevice(email: string, deviceSecret: string): boolean
-  /** Oldest first. `lastUsedAt` is of this node. */
+  /** Oldest first. `lastUsedAt` knows only the uses on this node. */
   openSessions(email: string): readonly (Session & { readonly lastUsedAt: number | null })[]
   endSessions(email: string, which: EndingSessions, asker: Asker): Answer<null>
-  /** The log gets sums. */
+  /** Only counts the refusal. The log gets sums, so that a flood of attempts writes few events. */
   signInRefused(refused: RefusedSignIn): void
   /** Newest first. @throws Outage */
   signInHistory(email: string): Promise<readonly SignInRow[]>
-  /** By revision; without purged ones. @throws Outage */
+  /** Returns the places by revision, without purged ones. @throws Outage */
   signInPlaces(revisions: readonly number[]): Promise<ReadonlyMap<number, SignInPlace>>
 }
 
 export type Operators = SignIns & {
   /**
-   * Makes a one-time link: for the first admin (`email` null), a new operator, or a lost password. An operator who makes one for
-   * an account that exists or existed must give `own`: `own_password_needed`, `wrong_own_password`.
+   * Makes a one-time link: for the first admin (`email` null), a new operator, or a lost password. For an account that
+   * exists or existed, an operator must give `own`. Otherwise the refusal is `own_password_needed` or `wrong_own_password`.
    */
   issueLink(
     input: { readonly email: string | null; readonly role: Role; readonly own?: OwnPassword },
     asker: Asker,
   ): Answer<{ readonly secret: string; readonly expiresAt: number }>
-  /** `null`: spent, expired or unknown. `isNew`: there is no account yet. */
+  /** `null` if the link is spent, expired or unknown. `isNew` is true if there is no account yet. */
   link(secret: string): { readonly email: string | null; readonly role: Role; readonly isNew: boolean } | null
   /** Adds the operator, or sets the password and ends every session. */
   spendLink(
@@ -247,7 +252,7 @@ export type Operators = SignIns & {
       readonly secret: string
       readonly email: string
       readonly password: string
-      /** Default: a stranger. */
+      /** Default: an unknown client. */
       readonly client?: PasswordClient
     },
     asker: Asker,
@@ -255,8 +260,8 @@ export type Operators = SignIns & {
   /** Refuses to make the last admin an auditor. */
   setRole(email: string, role: Role, asker: Asker): Answer<{ readonly email: string }>
   /**
-   * Deletes an account with its sessions and links, or an invitation. Refuses the last admin. Other nodes serve a session until
-   * they hear of it.
+   * Deletes an account with its sessions and links, or an invitation. Refuses to delete the last admin. Other nodes accept
+   * a session until they receive the event.
    */
   remove(email: string, asker: Asker): Answer<{ readonly email: string }>
 }
@@ -272,7 +277,8 @@ export type Core = {
   readonly keys: Keys
   readonly operators: Operators
   /**
-   * Tells of the events of all nodes once they are folded. Events of a stream come in order, some twice. The answer ends it.
+   * Calls `listener` with the events of all nodes after they are folded. Events of a stream come in order, some of them
+   * twice. Call the returned function to end this.
    */
   onFolded(listener: FoldListener): () => void
   /** Refuses new work, and waits up to `drainMsMax` for begun work. Leaves the log open. */

@@ -11,11 +11,11 @@ export type Flushable = { flush(): void }
 
 /** What the key actors use of the memory of idempotency keys (`repeats/repeat-memory.ts`). */
 export type KnownRepeats = {
-  /** The memory is complete up to this position; -1: nowhere. */
+  /** The memory is complete up to this position; -1 while it is incomplete. */
   readonly foldedTo: number
-  /** `unknown`: the memory is incomplete. */
+  /** `unknown` while the memory is incomplete. */
   find(stream: string, keyHash: string): IdempotentAppend | null | 'unknown'
-  /** The event is so old that its idempotency key does not count. */
+  /** True if the event is so old that its idempotency key does not count any more. */
   isPast(event: Pick<RecordedEvent, 'recordedAt'>): boolean
   learn(events: readonly RecordedEvent[]): void
   keep(append: IdempotentAppend): void
@@ -27,16 +27,16 @@ export class Host {
   readonly entropy: Entropy
   readonly schedule: Schedule
   readonly projections: Projections
-  /** `null`: on a node that keeps no index, and takes no request with an `Idempotency-Key`. */
+  /** `null` on a node without an index. Such a node refuses requests with an `Idempotency-Key`. */
   repeats: KnownRepeats | null = null
   /** Must not throw. */
   readonly onBug: (bug: unknown) => void
   /** Heartbeats so far: a cheap, coarse time that never goes back. */
   beat = 0
-  /** After it grows, key actors look up their limit again. */
+  /** Increased after each change of a cellar, so that key actors look up their limit again. */
   limitsEpoch = 0
   isStopping = false
-  /** The node retries no append. */
+  /** True once the actors have stopped: an append of unknown outcome is not retried any more. */
   gaveUp = false
   #flushing: Flushable[] = []
 
@@ -68,7 +68,7 @@ export class Host {
     })
   }
 
-  /** At least 0, less than 1. */
+  /** A random number: at least 0, less than 1. */
   chance(): number {
     return (this.entropy.bytes(1)[0] ?? 0) / 256
   }

@@ -26,25 +26,25 @@ export type CoreParts = {
   readonly log: EventLog
   readonly clock: MachineClock
   readonly entropy: Entropy
-  /** Default: none. Idempotency keys are refused then. */
+  /** Default: none, so requests with an idempotency key are refused. */
   readonly idempotency?: RepeatsIndex
   readonly schedule?: Schedule
   /** Must not throw. Default: stderr. */
   readonly onBug?: (bug: unknown) => void
-  /** Folding an event threw, so the actors have stopped. Default: ends the process. */
+  /** Called after folding an event threw and the actors were stopped. Default: ends the process. */
   readonly onBroken?: (bug: unknown) => void
   readonly onTimes?: (told: TimesTold) => void
   /** Default: `sessionIdleMsDefault`. */
   readonly sessionIdleMs?: number
   /** Default: Argon2id. */
   readonly passwordHasher?: PasswordHasher
-  /** Default: knows names only. */
+  /** Default: refuses only passwords with little besides known names, since it has no dictionary. */
   readonly passwordJudge?: PasswordJudge
-  /** Default: none. Each start folds the whole log. */
+  /** Default: none, so each start folds the whole log. */
   readonly checkpoints?: CheckpointParts
 }
 
-/** One service node: its actors, what follows the log, and the heartbeat. */
+/** One service node: its actors, its subscriptions to the log, and the heartbeat. */
 export class Node {
   readonly host: Host
   readonly keys: Registry<KeyActor>
@@ -63,7 +63,7 @@ export class Node {
   readonly #onBroken: (bug: unknown) => void
   readonly #foldListeners = new Set<FoldListener>()
   readonly #subscriptions: Subscription[] = []
-  /** The newest event that the start has found. */
+  /** The newest event that the subscription delivered during the start. */
   #newest: RecordedEvent | null
   #isCaughtUp = false
   #forgetBeat = (): void => {}
@@ -85,7 +85,7 @@ export class Node {
     this.signInRecords = new SignInRecords(host)
     this.sweeps = new Sweeps(host, this.keys)
     this.rotations = new Rotations(host, this.keys)
-    // A search for it takes long in a large EventStoreDB.
+    // Uses the event that the start has found. Searching for it takes long in a large EventStoreDB.
     const newestMs = (): number => this.#newest?.recordedAt ?? host.clock.now()
     this.retention = new Retention(host, this.cellars, { newestMs, onTimes })
     this.#checkpoints = new Checkpoints(host, parts.checkpoints ?? null, last)
@@ -98,7 +98,7 @@ export class Node {
   /** Resolves when the whole log is folded. @throws what the log throws if it cannot be read. */
   async follow(): Promise<void> {
     const begin = this.#newest
-    // Before the subscription, which delivers the events after the end that this finds.
+    // Must come first: it reads up to the present end of the log. The subscription delivers all later events.
     await this.remembered?.begin(begin)
     const after = begin?.position ?? null
     await this.#subscribe({ after, categories: foldedCategories, onEvents: this.#receive })
@@ -106,8 +106,8 @@ export class Node {
     this.#clockWatch.caughtUp()
     this.remembered?.caughtUp()
     if (this.host.log.lags !== true) return
-    // A flood of readings delays this subscription, so a second one without readings tells of changes to keys. Projections count
-    // each event once. Checkpoints and idempotency keys need the first one, which is complete.
+    // Many readings can delay this subscription. So a second one without readings delivers changes of keys sooner. The
+    // projections fold each event only once. Checkpoints and idempotency keys use only the first one, which is complete.
     const { position } = this.host.projections
     await this.#subscribe({ after: position, categories: lifecycleCategories, onEvents: this.#fold })
   }
@@ -119,11 +119,12 @@ export class Node {
     })
   }
 
-  /** Finishes what any node left half done. */
+  /** Finishes work that any node has begun and not finished. */
   async finishBegunWork(): Promise<void> {
     await this.sweeps.finishRevocations()
     await this.rotations.run()
-    // Slow, and not needed: expired keys are refused anyway, and purged readings are hidden.
+    // Not awaited, because both are slow. The node can serve without them: expired keys are refused anyway, and purged
+    // readings are hidden.
     void this.sweeps.recordExpiries()
     void this.retention.run()
   }
@@ -220,7 +221,7 @@ export class Node {
     void this.retention.run()
   }
 
-  /** Answers all requests. Appends under way are not tried again, so their outcome is unknown. */
+  /** Answers all requests. Appends under way are not retried, so their outcome is unknown. */
   #stopActors(): void {
     this.host.isStopping = true
     this.host.gaveUp = true
@@ -231,7 +232,7 @@ export class Node {
 }
 
 const throwUncaught = (bug: unknown): void => {
-  // Not here, since a log catches what its subscribers throw.
+  // Thrown in a later turn, since a log catches what its subscribers throw.
   setImmediate(() => {
     throw bug
   })

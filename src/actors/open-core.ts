@@ -9,19 +9,20 @@ import type { IndexTrouble } from './repeats/repeat-memory.ts'
 import { beginFrom } from './saved-state/checkpoints.ts'
 
 export type OpenCore = Core & {
-  /** Does at once what the node does each minute. */
+  /** Runs immediately the work that the node otherwise does once a minute. */
   sweep(): Promise<void>
   indexTrouble(): IndexTrouble | null
 }
 
 /**
- * Folds the log from the last checkpoint, finishes what any node left half done, and serves.
+ * Folds the log from the last checkpoint, finishes work that any node left half done, and serves.
  * @throws what the log throws if it cannot be read.
  */
 export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   const node = new Node(parts, await beginFrom(parts.log, parts.checkpoints ?? null))
   await node.follow()
-  // First: without a heartbeat, a store that never answers delays the start for an hour.
+  // Must come first. Without a heartbeat no request times out, so a store that never answers would delay the start for an
+  // hour.
   node.startHeartbeat()
   await node.finishBegunWork()
   const { host } = node

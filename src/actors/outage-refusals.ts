@@ -18,11 +18,14 @@ export const readingRefusalOf = (outage: Outage): ReadingRefusal => {
 
 const storageFull: ReadingRefusal = { kind: 'storage_full' }
 
-/** Why the log would refuse a reading now, before any work is done for it. */
+/** The refusal if the log stores no readings now. Asked before any work is done for a reading. */
 export const storageRefusal = (log: Pick<EventLog, 'refusesReadings'>): ReadingRefusal | null =>
   log.refusesReadings === true ? storageFull : null
 
-/** Makes the outcome of each outage unknown: after the first event, "nothing was changed" would be false. */
+/**
+ * For work after the first stored event. Makes the outcome of each outage unknown, because "nothing was changed" would be
+ * false.
+ */
 export const havingWritten = async <T>(finish: () => Promise<T>): Promise<T> => {
   try {
     return await finish()

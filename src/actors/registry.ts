@@ -4,15 +4,15 @@ import type { Host } from './host.ts'
 
 export type Actor = {
   usedBeat: number
-  /** Nothing waits or is under way. */
+  /** True if no request waits or is under way. */
   readonly isIdle: boolean
-  /** Answers requests from that heartbeat and before. */
+  /** Refuses requests of that heartbeat or before, because they have waited too long. */
   answerOverdue(beat: number): void
-  /** Answers all that waits, and refuses what comes later. */
+  /** Answers all waiting requests, and refuses later ones. */
   stop(): void
 }
 
-/** The answer to a command without an actor. */
+/** The answer to a command if the registry has no room for its actor. */
 export const busy = refused({ kind: 'busy' } as const)
 
 /** The actors of one kind: made when needed, dropped when idle. */
@@ -37,7 +37,7 @@ export class Registry<A extends Actor> {
     return true
   }
 
-  /** `null`: no room, or the node is stopping. */
+  /** `null` if there is no room, or if the node is stopping. */
   get(name: string): A | null {
     if (this.#host.isStopping) return null
     const actor = this.#actors.get(name) ?? this.#add(name)
@@ -68,7 +68,7 @@ export class Registry<A extends Actor> {
     return actor
   }
 
-  /** Prefers an actor that was not used in this heartbeat. */
+  /** Drops an idle actor to make room, if possible one that was not used in this heartbeat. */
   #dropIdle(): boolean {
     let idle: string | null = null
     for (const [name, actor] of this.#actors) {

@@ -22,7 +22,7 @@ type KeyToMake = NewKey & { readonly predecessorId: string | null }
 
 type Naming = {
   readonly successorId: string
-  /** Has the old key name it, and answers with what that key is then. */
+  /** Makes the old key name its successor. Returns the old key's new state. */
   readonly name: (successorId: string) => Answer<NamedSuccessor>
 }
 
@@ -48,7 +48,7 @@ export class CellarActor extends StreamActor<CellarState | null> {
     })
   }
 
-  /** Leaves out purges that another node has made: those do not begin where the key's readings begin. */
+  /** Skips purges that another node has made meanwhile. They no longer begin at the key's first kept reading. */
   purge(command: PurgeReadings): Answer<null> {
     return this.ask(async () => {
       const { readings } = this.host.projections
@@ -67,8 +67,8 @@ export class CellarActor extends StreamActor<CellarState | null> {
   }
 
   /**
-   * The old key names its successor before that is made. If the node dies in between, nobody can use the successor, so the old
-   * key does not end. A retry with the same id goes on.
+   * The old key names its successor before the successor is created. If the node dies in between, nobody can use the
+   * successor, so the old key does not end. A retry with the same id continues.
    */
   rotateKey({ successorId, name }: Naming, asker: Asker): Answer<CreatedKey & Pick<NamedSuccessor, 'replacedId'>> {
     return this.ask(async () => {
@@ -76,7 +76,7 @@ export class CellarActor extends StreamActor<CellarState | null> {
       if (cellar === null) return refused({ kind: 'cellar_not_found' })
       const full = this.#noRoomIn(cellar.cellar)
       if (full !== null) return full
-      // A form that is sent again must not name an earlier successor anew.
+      // If the successor exists, the form was sent again. A newer successor may have been named since, and must stay.
       const [known] = await this.host.log.read(keyStream(successorId), { limit: 1 })
       if (known !== undefined) return refused({ kind: 'key_exists' })
       const named = await name(successorId)

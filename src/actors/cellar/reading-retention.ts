@@ -13,23 +13,24 @@ import type { CellarActor } from './cellar-actor.ts'
 import { RecordRetention } from './record-retention.ts'
 
 export type Purging = {
-  /** Of the newest event. Called by the first run. */
+  /** The time of the newest event. Only the first run calls it. */
   newestMs(): number
   onTimes(told: TimesTold): void
 }
 
 /**
- * Appends `ReadingsPurged`, then truncates (docs/protocol.md, "Retention"). All nodes try, and the exact revision lets one append.
- * Each node truncates what any node has purged, also at its start, since a node may die between the two.
+ * Appends `ReadingsPurged`, then truncates (docs/protocol.md, "Retention"). All nodes try, and the exact revision lets only
+ * one append. Each node truncates what any node has purged. It does so at its start, too, since a node may die between the
+ * two steps.
  */
 export class Retention {
   readonly #host: Host
   readonly #cellars: Registry<CellarActor>
-  /** First kept revisions by key. `null` before the first run. */
+  /** Keys whose readings must still be truncated, with the first revision to keep. `null` before the first run. */
   #untruncated: Map<string, number> | null = null
-  /** By cellar, ms. Older readings are purged. */
+  /** By cellar, in ms. Readings before this time are purged already. */
   readonly #doneBefore = new Map<string, number>()
-  /** Keys with missing readings; true if that is told. */
+  /** Keys with readings that are missing without a purge. True once the gap is reported. */
   #gaps: ReadonlyMap<string, boolean> = new Map()
   #running: Promise<void> | null = null
   readonly #purging: Purging
@@ -93,7 +94,7 @@ export class Retention {
     const record = async (): Promise<boolean> => {
       const actor = this.#cellars.get(cellarStream(cellar))
       const recorded = await actor?.purge({ type: 'PurgeReadings', purges, acceptedBefore, retentionMs })
-      // Under a changed policy nothing was recorded.
+      // If the policy was changed meanwhile, nothing was recorded.
       const isRecorded = recorded?.ok === true && projections.cellars.get(cellar)?.policy.retentionMs === retentionMs
       for (const { keyId } of purges) this.#mustTruncate(keyId)
       purges = []
@@ -111,8 +112,8 @@ export class Retention {
   }
 
   /**
-   * Never takes the key's last reading, which tells its last use. So the last event of a stream and a seal stay. Finds the end by
-   * binary search, and counts readings by revision.
+   * Finds what to purge of one key: the end by a binary search, and the number of readings by revisions. The key's last
+   * reading stays, because it tells the last use. So the last event of a stream and a seal stay, too.
    */
   async #purgeOf(keyId: string, acceptedBefore: number): Promise<Purge | null> {
     const { log, projections } = this.#host
@@ -152,7 +153,7 @@ export class Retention {
     if (purged !== null) this.#untruncated?.set(keyId, purged.keptFrom)
   }
 
-  /** At first all purged streams. */
+  /** The first run returns all purged streams, because an earlier process may not have truncated them. */
   #toTruncate(): readonly (readonly [string, number])[] {
     if (this.#untruncated !== null) return [...this.#untruncated]
     const { readings } = this.#host.projections
@@ -160,7 +161,7 @@ export class Retention {
     return [...this.#untruncated]
   }
 
-  /** At the second run, when this node has heard of the purges of others. */
+  /** Reports a gap at the second run. By then this node has received the purges of other nodes. */
   #tellGaps(): void {
     const before = this.#gaps
     const gaps = this.#host.projections.readings.gaps()

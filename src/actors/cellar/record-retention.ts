@@ -15,11 +15,12 @@ type DueDate = PurgedStream & { readonly now: number; readonly recordedBefore: n
 type Due = DueDate & { readonly first: RecordedEvent; readonly end: number }
 
 /**
- * Appends `RecordsPurged` to the same stream, then truncates. Each node tries once a day, and the exact revision lets one append.
+ * Appends `RecordsPurged` to the same stream, then truncates. Each node tries once a day, and the exact revision lets only
+ * one append.
  */
 export class RecordRetention {
   readonly #host: Host
-  /** By stream, ms. Older records are purged. */
+  /** By stream, in ms. Records before this time are purged already. */
   readonly #doneBefore = new Map<string, number>()
 
   constructor(host: Host) {
@@ -43,7 +44,7 @@ export class RecordRetention {
       this.#doneBefore.set(stream, recordedBefore)
       return
     }
-    // Deletes hidden rows that a stopped process left behind.
+    // A process that stopped may have left truncated events that are hidden but not deleted.
     if (doneBefore === undefined && first.revision > 0) await this.#host.log.truncate(stream, first.revision)
     const date = { stream, keptMs, now, recordedBefore }
     const end = await this.#endOf(date, first.revision)
@@ -51,7 +52,7 @@ export class RecordRetention {
     this.#doneBefore.set(stream, recordedBefore)
   }
 
-  /** `false`: another append came first. */
+  /** Returns false if another append came first. The next run tries again. */
   async #purgeDue({ stream, first, end, keptMs, recordedBefore }: Due): Promise<boolean> {
     const { last, purgedTo } = await this.#lastPurge(stream, Math.min(first.recordedAt, recordedBefore) + keptMs)
     if (purgedTo < end) {
@@ -69,7 +70,7 @@ export class RecordRetention {
     return true
   }
 
-  /** The revision after the last due record, or `from`. */
+  /** Returns the revision after the last record that is due, or `from` if none is. */
   async #endOf(date: DueDate, from: number): Promise<number> {
     const scan = { end: from, isBehindYounger: false }
     for (let next = from; ; ) {
@@ -83,7 +84,7 @@ export class RecordRetention {
     }
   }
 
-  /** `purgedTo`: the end of the last purge, truncated or not. */
+  /** Returns the stream's last event and the end of the last purge (`purgedTo`). That purge may not be truncated yet. */
   async #lastPurge(stream: string, sinceMs: number): Promise<{ last: RecordedEvent; purgedTo: number }> {
     let last: RecordedEvent | null = null
     for (let from: number | undefined; ; ) {
@@ -98,7 +99,7 @@ export class RecordRetention {
         if (event.type === 'RecordsPurged') {
           return { last, purgedTo: Math.min(event.data.lastRevision + 1, event.revision) }
         }
-        // Older purges do not concern events that are still there.
+        // Stops here, because older purges concern only events that are gone.
         if (event.recordedAt > 0 && event.recordedAt < sinceMs) return { last, purgedTo: 0 }
       }
       const oldest = page.at(-1)
@@ -115,8 +116,8 @@ export class RecordRetention {
 }
 
 /**
- * The clock that wrote a record may have been wrong (docs/protocol.md, "Retention"). So a record is due also if a later one is due.
- * Two times are not trusted: a time in the future, and a very old time behind a younger record.
+ * The clock that wrote a record may have been wrong (docs/protocol.md, "Retention"). So a record is also due if a later
+ * record is due. Two times are not trusted: a time in the future, and a very old time behind a younger record.
  */
 const scanned = (
   scan: { end: number; isBehindYounger: boolean },

@@ -4,7 +4,10 @@ import type { KeyState } from '../../domain/key.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
 import type { Asker, Core } from '../core.ts'
 
-/** A missing field stays as it is. `null`: the cellar's limit, no expiry. `expiresAt` is ms. */
+/**
+ * A missing field does not change. A `null` limit means the cellar's limit, and a `null` expiry means none. `expiresAt` is
+ * in ms.
+ */
 export type KeyChanges = {
   readonly label?: string
   readonly note?: string
@@ -14,15 +17,15 @@ export type KeyChanges = {
 
 export type ChangeRefused = {
   readonly refusal: CommandRefusal
-  /** Empty: all of it. */
+  /** The fields that were refused. Empty if the whole change was refused. */
   readonly refused: KeyPart
   readonly done: KeyPart
 }
 
-/** Fields that one event changes. */
+/** The fields that one event changes. */
 export type KeyPart = readonly (keyof KeyChanges)[]
 
-/** Each part is one event. The store may fail between two, and a retry does the rest. */
+/** Appends one event for each part. The store may fail between two, and a retry changes the rest. */
 export const changeKeyInParts = async (
   core: Core,
   { keyId, changes }: { readonly keyId: string; readonly changes: KeyChanges },
@@ -31,7 +34,7 @@ export const changeKeyInParts = async (
   let key = core.projections.keys.get(keyId)
   const refusedWhole = (refusal: CommandRefusal) => refused({ refusal, refused: [], done: [] })
   if (key === null) return refusedWhole({ kind: 'key_not_found' })
-  // Refuses before anything changes.
+  // Refuses an expiry in the past before any part is changed.
   const { expiresAt = null } = changes
   if (isExpired({ expiresAt }, core.clock.now())) return refusedWhole({ kind: 'expiry_in_past', isNew: false })
   const isDone: (keyof KeyChanges)[] = []

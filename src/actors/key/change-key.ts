@@ -21,7 +21,7 @@ export type ChangeKey = Exclude<KeyCommand, { type: 'CreateKey' | 'RevokeKey' | 
 
 export type RotateKey = Extract<KeyCommand, { type: 'RotateKey' }>
 
-/** `replacedId` is the successor that the new one replaces. `null`: none, or it was used. */
+/** `replacedId` is the unused successor that the new one replaces. `null` if there was none, or if it was already used. */
 export type NamedSuccessor = { readonly key: KeyState; readonly replacedId: string | null }
 
 export const changeKey = async (work: KeyWork, command: ChangeKey, asker: Asker): Promise<Answer> => {
@@ -29,7 +29,10 @@ export const changeKey = async (work: KeyWork, command: ChangeKey, asker: Asker)
   return changed.ok ? done(changed.value.after) : changed
 }
 
-/** `before` has the replaced key: the append expects its revision, so no other rotation can come between. */
+/**
+ * `before` names the replaced successor. The append expects the revision of `before`, so no other rotation can come
+ * between.
+ */
 export const rotateKey = async (
   work: KeyWork,
   command: RotateKey,
@@ -48,7 +51,10 @@ export const rotateKey = async (
 const waitingSuccessor = ({ rotation }: KeyState): string | null =>
   rotation === null || rotation.superseded !== null ? null : rotation.successorId
 
-/** For a repeated command: the state holds only the latest successor. */
+/**
+ * Returns the unused successor before `successorId`. A repeated command reads it from the log, because the state holds only
+ * the latest successor.
+ */
 const successorBefore = async ({ host, streams }: KeyWork, successorId: string): Promise<string | null> => {
   let before: string | null = null
   await readFrom(host.log, { stream: streams.keyStream, revision: 0 }, (events) => {
@@ -63,8 +69,8 @@ const successorBefore = async ({ host, streams }: KeyWork, successorId: string):
 type Changed = { readonly before: KeyState; readonly after: KeyState }
 
 /**
- * Taking a right away needs a fence before the answer (docs/protocol.md, "Taking a right away"). That is so even if the event is
- * in the log already: its node may have died before the fence.
+ * A change that takes a right away needs a fence before the answer (docs/protocol.md, "Taking a right away"). If the event
+ * is in the log already, the fence may still be missing, because the node that wrote the event died.
  */
 const decideAndAppend = async (
   work: KeyWork,
@@ -72,7 +78,7 @@ const decideAndAppend = async (
   asker: Asker,
 ): Promise<Outcome<Changed, CommandRefusal>> => {
   const { host, streams, onDoubt } = work
-  // A command that changes nothing meets no conflict, so the state must not be outdated.
+  // Reads first. A command that changes nothing appends nothing, so no conflict would reveal an outdated state.
   await streams.readKey()
   for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
     const { key, limit } = streams
@@ -97,7 +103,10 @@ const decideAndAppend = async (
   return refused({ kind: 'busy' })
 }
 
-/** Several nodes may end one rotation. They derive the id from its reading, so they write one event. */
+/**
+ * Several nodes may end one rotation. All derive the event's id from the successor's first reading, so only one event is
+ * written.
+ */
 const causeOf = (
   { host, streams }: KeyWork,
   command: ChangeKey | RotateKey,
@@ -105,7 +114,7 @@ const causeOf = (
 ): { readonly id: string; readonly metadata: Metadata } => {
   if (command.type !== 'SupersedeKey') return { id: host.entropy.uuid(), metadata: askedBy(asker) }
   const causationId = command.readingId
-  // One reading can end several keys in a row.
+  // One reading can end several keys, so the stream is a part of the id, too.
   const id = derivedId(causationId, `${event.type} in ${streams.keyStream}`)
   return { id, metadata: { ...askedBy(asker), causationId } }
 }
@@ -116,7 +125,7 @@ const mayTakeAway = (command: ChangeKey | RotateKey): boolean =>
   command.type === 'SupersedeKey' ||
   (command.type === 'SetKeyExpiry' && command.expiresAt !== null)
 
-/** A fence must never follow a seal. So, unlike `seal`, it reads the new events before each retry. */
+/** A fence must never follow a seal. So this function reads the new events before each retry, unlike `seal`. */
 const fence = async ({ host, streams, onDoubt }: KeyWork, keyRevision: number, metadata: Metadata): Promise<void> => {
   const draft = { id: host.entropy.uuid(), type: 'ReadingsFenced' as const, data: { keyRevision }, metadata }
   for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
@@ -131,7 +140,7 @@ const fence = async ({ host, streams, onDoubt }: KeyWork, keyRevision: number, m
   throw lostEveryTry(`fence "${streams.readingsStream}"`)
 }
 
-/** The seal comes first, so no reading follows `KeyRevoked` in the log, from any node. */
+/** The seal comes first. After it no node can append a reading, so none follows `KeyRevoked` in the log. */
 export const revokeKey = async (work: KeyWork, reason: string, asker: Asker): Promise<Answer> => {
   const { streams } = work
   if (streams.key === null) return refused({ kind: 'key_not_found' })
@@ -147,8 +156,8 @@ export const revokeKey = async (work: KeyWork, reason: string, asker: Asker): Pr
 type Seal = Draft<'ReadingsSealed'>
 
 /**
- * `false`: other nodes always wrote first. A retry expects the revision that the conflict names, without reading, to win against
- * a busy node. Its time may then lie a little before the last reading's.
+ * Returns false if other nodes wrote first each time. A retry expects the revision that the conflict names: reading first
+ * would take longer and lose again. So the seal's time may be a little before the last reading's.
  */
 const seal = async ({ streams, onDoubt }: KeyWork, draft: Seal): Promise<boolean> => {
   let expected: ExpectedRevision = streams.readings.revision ?? 'none'
@@ -165,13 +174,14 @@ const seal = async ({ streams, onDoubt }: KeyWork, draft: Seal): Promise<boolean
 }
 
 /**
- * A busy node closer to the store wins every time. It stops when it hears that the key is suspended, in a stream with few writes.
- * If this node dies before the seal, the key stays suspended and must be revoked again.
+ * Used if a busy node that is closer to the store wins every append. That node stops when it learns that the key is
+ * suspended, by an event in a stream with few writes. If this node dies before the seal, the key stays suspended and must
+ * be revoked again.
  */
 const suspendAndSeal = async (work: KeyWork, draft: Seal): Promise<void> => {
   const { host, streams } = work
   for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
-    // Another admin may have resumed the key.
+    // Each try suspends again, because another admin may have resumed the key.
     await trySuspending(work, draft)
     if (await seal(work, draft)) return
     await host.pause(retryPauseMs(tries, host))
@@ -187,14 +197,14 @@ const trySuspending = async ({ host, streams, onDoubt }: KeyWork, { data, metada
   await streams.appendToKey({ ...event, id: host.entropy.uuid(), metadata }, { mustFinish: false, onDoubt })
 }
 
-/** For a node that died between the seal and `KeyRevoked`. */
+/** Appends `KeyRevoked` if the node that wrote the seal died before it did so. */
 export const finishHalfDoneRevocation = async (work: KeyWork): Promise<void> => {
   const { key, readings } = work.streams
   if (readings.sealed === null || key === null || key.revoked !== null) return
   await finishRevocation(work, { mustFinish: false })
 }
 
-/** The id is derived from the seal's, so several nodes write one event. */
+/** Several nodes may finish one revocation. All derive the event's id from the seal's id, so only one event is written. */
 const finishRevocation = async (
   { host, streams, onDoubt }: KeyWork,
   { mustFinish }: { readonly mustFinish: boolean },

@@ -31,9 +31,12 @@ const runBounds = { readingsMax: appendReadingsMax, bytesMax: appendBytesMax }
 const nothing: RequestGroup = { requests: [], count: 0 }
 
 /**
- * The only writer of one key's streams on this node, with at most one append of readings at a time. On the fast path, `accept`
- * admits a reading at once, without an async function, and the end of the turn appends all readings together. The slow path loads
- * the state and runs commands. Readings that come meanwhile are judged at its end.
+ * The only writer of one key's streams on this node. At most one append of readings is under way.
+ *
+ * - Fast path: `accept` admits a reading at once, without an async function. At the end of the event loop's turn, one
+ *   append takes all admitted readings.
+ * - Slow path: loads the state and runs commands. Readings that arrive meanwhile wait, and are admitted or refused at its
+ *   end.
  */
 export class KeyActor {
   usedBeat = 0
@@ -44,15 +47,15 @@ export class KeyActor {
   readonly #mailbox = new Mailbox()
   readonly #sharing: StreamSharing
   readonly #idempotent: IdempotentRequests
-  /** Under way, or waiting for its next try. */
+  /** The append of readings that is under way, or waits for its next try. */
   #run: Run | null = null
-  /** Places in the window, without those of `#run`. */
+  /** Waiting readings that have reserved a place in the rate window, without those of `#run`. */
   #reservedByWaiting = 0
-  /** Some waiting readings have no place yet. */
+  /** Some waiting readings came while the state was outdated, and are not admitted yet. */
   #mustJudge = false
   #isOnSlowPath = false
   #isFlushDue = false
-  /** A command's outcome is unknown. Readings are refused until the store answers. */
+  /** It is unknown whether a command's append was stored. Readings are refused until the store answers. */
   #isInDoubt = false
   #conflictsInARow = 0
   #expiryNoticed: number | null = null
@@ -71,7 +74,7 @@ export class KeyActor {
     return this.#run === null && !this.#isOnSlowPath && !this.#isFlushDue && this.#mailbox.isEmpty
   }
 
-  /** Answers after the commit, or after `requestWaitMsMax`. Never throws. */
+  /** Answers after the commit, or with a refusal after `requestWaitMsMax`. Never throws. */
   accept(readings: Readings, requestId: string): Promise<ReadingAnswer> {
     try {
       const refusal = this.#refusal(readings)
@@ -85,7 +88,7 @@ export class KeyActor {
     return request.answer
   }
 
-  /** The same with an idempotency key: a repeat gets the first answer again. */
+  /** Like `accept`, with an idempotency key: a repeat gets the first answer again. */
   acceptIdempotent(readings: Readings, request: IdempotentRequest): Promise<ReadingAnswer> {
     try {
       const answer = this.#earlyAnswer(readings, request)
@@ -103,9 +106,12 @@ export class KeyActor {
     return this.#idempotent.knows(keyHash, { isAppending: this.#run !== null })
   }
 
-  /** Reads first if another node wrote `heardTo`. `null`: no such key, or the store is away. */
+  /**
+   * Returns the rate window. First reads what another node has written up to revision `heardTo`. `null` if the key does not
+   * exist or the store is unavailable.
+   */
   usage(heardTo = -1): Usage | null | Promise<Usage | null> {
-    // `heardTo` may be the reading that this node is appending.
+    // During an append, `heardTo` may be the reading that this node is appending, so nothing is read.
     const isEnough = this.#streams.checkLoaded() && (this.#run !== null || !this.#streams.orderNews(heardTo))
     if (isEnough) return this.#streams.usage
     this.#loading ??= { ...Promise.withResolvers<void>(), beat: this.#host.beat }
@@ -125,7 +131,7 @@ export class KeyActor {
     return this.#ask(() => revokeKey(this.#work, reason, asker))
   }
 
-  /** Also finishes a revocation that a dead node left half done. */
+  /** Reads what is missing, and finishes a revocation that a dead node left half done. */
   catchUp(): Promise<Outcome<null, CommandRefusal>> {
     return this.#ask(async () => done(null))
   }
@@ -139,7 +145,7 @@ export class KeyActor {
     this.#advance()
   }
 
-  /** Answers requests of that heartbeat or before. Their appends go on. */
+  /** Refuses requests of that heartbeat or before, because they have waited too long. Their appends go on. */
   answerOverdue(beat: number): void {
     const overdue = Math.min(this.#mailbox.answerOverdue(beat), this.#reservedByWaiting)
     this.#reservedByWaiting -= overdue
@@ -154,7 +160,7 @@ export class KeyActor {
     this.#endLoading()
   }
 
-  /** `null`: the readings have their places, or `#mustJudge` is set. */
+  /** `null` if the readings are admitted, or if they must wait until they are judged (`#mustJudge`). */
   #refusal(readings: Readings): ReadingRefusal | null {
     const full = this.#noRoomFor(readings)
     if (full !== null) return full
@@ -185,7 +191,7 @@ export class KeyActor {
     return refusal === null ? null : refused(refusal)
   }
 
-  /** The store is away, and an append of unknown outcome blocks the others. */
+  /** True if the store is unavailable while an append of unknown outcome blocks all later appends. */
   get #isStuck(): boolean {
     return this.#run?.isDoubtful === true && !this.#host.log.health().ok
   }
@@ -212,7 +218,7 @@ export class KeyActor {
     this.#host.flushSoon(this)
   }
 
-  /** Begins the next work. The end of each work calls it again. */
+  /** Begins the next append or the slow path. Called again when either of them ends. */
   #advance(): void {
     if (this.#run !== null || this.#isOnSlowPath) return
     const mayAppend = this.#mailbox.hasReadings && !this.#sharing.isPausing
@@ -225,7 +231,7 @@ export class KeyActor {
     let taken: readonly ReadingsRequest[] = []
     try {
       const { key, readings, readingsStream, now } = this.#streams
-      // One check serves all: they share the key and the time.
+      // One check is enough for the whole append, because its readings share the key and the time.
       const refusal = refusalOfKey(key, readings.sealed !== null, now)
       if (refusal !== null) {
         this.#releaseWaiting()
@@ -274,7 +280,7 @@ export class KeyActor {
     const usage = this.#streams.usage
     if (usage === null) throw new Error(`Cannot answer for "${readingsStream}": its key is not known`)
     this.#run = null
-    // The log writes the next append while these answers are made.
+    // Begins the next append first, so the log works while these answers are made.
     this.#advance()
     acknowledge(run, { stream: readingsStream, first, usage }, this.#idempotent)
   }
@@ -381,7 +387,7 @@ export class KeyActor {
     this.#expiryNoticed = key.expiresAt
     const asker: Asker = { by: { kind: 'system' }, requestId: this.#host.entropy.uuid() }
     this.change({ type: 'RecordKeyExpiry' }, asker).catch(() => {
-      // The bug is reported, and the sweep records the expiry later.
+      // The bug was reported already. A sweep records the expiry later.
     })
   }
 

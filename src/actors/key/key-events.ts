@@ -18,8 +18,8 @@ export const keyEvent = narrowTo(
 )
 
 /**
- * The key's stream, and of its readings the last `barriersPerKeyMax` seals and fences and the last purge. Older fences add
- * nothing to the key's events.
+ * Returns the events for the key's history: its own stream, the last `barriersPerKeyMax` seals and fences of its readings,
+ * and the last purge. Older fences tell nothing that the key's own events do not.
  */
 export const readKeyEvents = async (
   { log, projections }: Pick<Core, 'log' | 'projections'>,

@@ -77,7 +77,7 @@ const rotateKey =
     return done({ ...made, replaced: unusedFollower(host, keyId, replacedId) })
   }
 
-/** A key that took the successor's id without following `keyId` is another key. */
+/** Returns the successor that was replaced. `null` if it was used or revoked, or if an unrelated key has taken its id. */
 const unusedFollower = ({ projections }: Host, keyId: string, successorId: string | null): KeyState | null => {
   const key = successorId === null ? null : projections.keys.get(successorId)
   const isUnused =
@@ -85,7 +85,7 @@ const unusedFollower = ({ projections }: Host, keyId: string, successorId: strin
   return isUnused ? key : null
 }
 
-/** An expiry that has passed was in force. It is recorded before it is replaced. */
+/** Records a past expiry before it is replaced. Otherwise the key's history would not show that the key had expired. */
 const recordPassedExpiry = async (
   host: Host,
   { keys }: Actors,

@@ -11,7 +11,7 @@ import { readFrom } from '../stream/read-stream.ts'
 import { keyEvent } from './key-events.ts'
 import { loadReadings, readingsEvent, readTail } from './load-readings.ts'
 
-/** The append adds `recordedAt`. */
+/** An event without `recordedAt`, which the append adds. */
 export type Draft<T extends KeyEventType | 'ReadingsSealed' | 'ReadingsFenced'> = {
   [K in T]: Omit<NewEvent<K>, 'recordedAt'>
 }[T]
@@ -20,24 +20,29 @@ type Place = { readonly revision: number; readonly position: number }
 
 const beginning: Place = { revision: 0, position: -1 }
 
-/** The folded state of one key's two streams, and the revisions that it is known to miss. */
+/** What this node knows of one key: the folded state of its two streams, and the newest revisions that exist there. */
 export class KeyStreams {
   readonly keyStream: string
   readonly readingsStream: string
   key: KeyState | null = null
   readings: ReadingsState = noReadings(keyLimitDefault.windowMs)
   limit: Limit = keyLimitDefault
-  /** The highest revisions that an event or a conflict named. Nothing is decided before they are folded. */
+  /**
+   * The highest revisions that an event or a conflict has named. Nothing is decided before the state is folded up to them.
+   */
   #readingsSeen = -1
   #keySeen = -1
   #isLoaded = false
-  /** Ms. The window lacks what had left it by then. */
+  /** In ms. Time of the last load. The window was counted for this time, so it cannot be judged at an earlier one. */
   #countedAtMs = 0
-  /** `host.repeats` has learned the readings from here on. */
+  /** `host.repeats` knows the idempotency keys of all readings from this event on. Older ones may be missing there. */
   #repeatsReadFrom: Place = beginning
   #keyRecordedAt = 0
   #limitsEpoch = -1
-  /** For a page. An append needs no read: it meets a conflict. */
+  /**
+   * Makes the next `catchUp` read new readings, for a page. An append need not read first: if it is outdated, it meets a
+   * conflict.
+   */
   #mustReadNews = false
   #readForUsageBeat = Number.NEGATIVE_INFINITY
   readonly #host: Host
@@ -48,16 +53,20 @@ export class KeyStreams {
     this.#host = host
   }
 
-  /** Takes over a new limit, and forgets a spoilt window, before it answers. */
+  /**
+   * True if the state is loaded and usable. First looks up a changed limit, and finds a window that a wrong clock has
+   * spoilt.
+   */
   checkLoaded(): boolean {
     if (this.#limitsEpoch !== this.#host.limitsEpoch) this.#refreshLimit()
-    // A clock that was ahead has moved the window. After it went back, that must not close the key or date its readings.
+    // If the clock was ahead and went back, the window has stayed at the later time. New readings would get that time, and
+    // the key could seem expired. So the window is counted again.
     const reachedMs = Math.max(this.#host.clock.now(), this.readings.recordedAt)
     if (reachedMs < this.#countedAtMs || reachedMs < this.readings.window.reservedAtMs) this.#isLoaded = false
     return this.#isLoaded
   }
 
-  /** The state holds everything that is known to be in the log, so an append may be decided on it. */
+  /** True if the state holds every event that is known to be in the log. Only then may an append be decided. */
   checkCurrent(): boolean {
     return this.checkLoaded() && !this.#areReadingsBehind && !this.#isKeyBehind
   }
@@ -66,7 +75,9 @@ export class KeyStreams {
     return (this.#host.repeats?.foldedTo ?? -1) >= this.#repeatsReadFrom.position
   }
 
-  /** Ms. Never before the last reading, nor before the time to which the window has moved. */
+  /**
+   * In ms. Never before the last reading or the time to which the window has moved, since times in a stream never decrease.
+   */
   get now(): number {
     return Math.max(this.#host.clock.now(), this.readings.recordedAt, this.readings.window.latestMs)
   }
@@ -88,7 +99,10 @@ export class KeyStreams {
     return this.#keySeen > revision || this.readings.fencedAt > revision
   }
 
-  /** `true`: a page must wait for `catchUp`. At most once in `usageCatchUpMs`. */
+  /**
+   * Returns true if a page must wait for `catchUp`, because another node has written readings. At most once in
+   * `usageCatchUpMs`, to limit the reads.
+   */
   orderNews(heardTo: number): boolean {
     if (heardTo <= (this.readings.revision ?? -1)) return false
     if (this.#host.beat - this.#readForUsageBeat < usageCatchUpMs / heartbeatMs) return false
@@ -109,7 +123,7 @@ export class KeyStreams {
     if (this.#isKeyBehind) await this.readKey()
   }
 
-  /** Reads idempotency keys that were not loaded and that the subscription has not delivered yet. */
+  /** Learns older idempotency keys: those before the loaded readings that the subscription has not delivered yet. */
   async readOlderRepeats(): Promise<void> {
     const { repeats, log } = this.#host
     while (repeats !== null && repeats.foldedTo >= 0 && !this.knowsAllRepeats) {
@@ -124,7 +138,10 @@ export class KeyStreams {
     if (this.#isLoaded) await this.#readReadings()
   }
 
-  /** `null`: the stream is gone. A lower revision shows a restored store, whose lost events never come back. */
+  /**
+   * `null` means that the stream no longer exists. A revision lower than ours means that the store was restored from an
+   * older backup. In both cases the state is loaded again.
+   */
   noteConflict(currentRevision: number | null): void {
     if (currentRevision === null || currentRevision < (this.readings.revision ?? -1)) this.forget()
     else this.#readingsSeen = Math.max(this.#readingsSeen, currentRevision)
@@ -141,7 +158,7 @@ export class KeyStreams {
     return 'key_changed'
   }
 
-  /** Folds the new event, or after a conflict the events of others. */
+  /** Appends one event and folds it. After a conflict, reads and folds the events of other nodes instead. */
   async appendToKey(draft: Draft<KeyEventType>, options: AppendOptions): Promise<AppendResult> {
     const recordedAt = Math.max(this.#host.clock.now(), this.#keyRecordedAt)
     const append = {
@@ -160,7 +177,7 @@ export class KeyStreams {
     for (const event of events) foldReadings(this.readings, readingsEvent(event))
   }
 
-  /** Does not fold the seal: events before it may be missing here. */
+  /** Remembers the seal without folding it, because this node may not have read the events before it. */
   noteSeal(seal: RecordedEvent<'ReadingsSealed'>): void {
     this.readings.sealed = seal
   }
@@ -174,13 +191,14 @@ export class KeyStreams {
   }
 
   /**
-   * Reads the end of the readings first, then the key. A fence before that end is younger than its key's event, so the second
-   * read finds the event. A fence after that end is met as a conflict.
+   * Reads the end of the readings first, then the key. A fence is always written after its key event. So if the first read
+   * finds a fence, the second read finds its event. A later fence makes the next append fail with a conflict.
    */
   async #load(): Promise<void> {
-    // A failed read leaves half a state.
+    // If a read fails, the state is only half loaded and must not be used.
     this.#isLoaded = false
-    // A leader that died may have named revisions that will never be shown.
+    // A server of the store that died may have named revisions that were never kept. Waiting for them would block the key
+    // for ever.
     this.#readingsSeen = -1
     this.#keySeen = -1
     const tail = await readTail(this.#host.log, this.readingsStream)
@@ -199,7 +217,7 @@ export class KeyStreams {
 
   #noteRepeatsRead(oldest: RecordedEvent | undefined): void {
     const isAll = oldest === undefined || oldest.revision === 0 || this.#host.repeats?.isPast(oldest) === true
-    // The event itself would stay in memory as long as the actor.
+    // Copies two numbers. A reference to the event would keep it in memory as long as the actor.
     this.#repeatsReadFrom = isAll ? beginning : { revision: oldest.revision, position: oldest.position }
   }
 
@@ -212,9 +230,9 @@ export class KeyStreams {
       isGone ||= (events[0]?.revision ?? 0) > (this.readings.revision ?? -1) + 1
       if (!isGone) this.foldReadings(events)
     })
-    // The missing events were purged, or are too many.
+    // The next events were purged, or are too many to fold one by one.
     if (isGone || !isAll) return this.#load()
-    // A purged stream reads as empty. The conflict named its revision.
+    // A purged stream can read as empty. Then only the conflict tells its revision.
     if (this.readings.revision === null && this.#readingsSeen >= 0) this.readings.revision = this.#readingsSeen
     if (this.#areReadingsBehind) throw this.#notShown(this.readingsStream, this.#readingsSeen)
   }
@@ -244,13 +262,13 @@ export class KeyStreams {
     if (this.#isLoaded) this.#refreshLimit()
   }
 
-  /** Saves memory: the projection has the same state. */
+  /** Uses the projection's equal state instead of a copy, to save memory. */
   #shareKey(): void {
     const shared = this.key === null ? null : this.#host.projections.keys.get(this.key.keyId)
     if (shared !== null && shared.revision === this.key?.revision) this.key = shared
   }
 
-  /** A window of another length is counted again from the log. */
+  /** If the length of the window has changed, the window is counted again from the log. */
   #refreshLimit(): void {
     this.limit = this.#effectiveLimit()
     if (this.limit.windowMs !== this.readings.window.windowMs) this.#isLoaded = false

@@ -11,7 +11,9 @@ import type { KeyActor } from './key-actor.ts'
 export class Sweeps {
   readonly #host: Host
   readonly #keys: Registry<KeyActor>
-  /** Sealed keys without `KeyRevoked`, and the heartbeat of the seal or of the last try. Infinite: a try is under way. */
+  /**
+   * Sealed keys without `KeyRevoked`, with the heartbeat of the seal or of the last try. Infinity while a try is under way.
+   */
   readonly #halfRevoked = new Map<string, number>()
   #recording: Promise<void> | null = null
 
@@ -34,7 +36,7 @@ export class Sweeps {
     if (event.type === 'KeyRevoked') this.#halfRevoked.delete(keyIdOf(event.stream))
   }
 
-  /** A living node finishes its own revocation within `revocationFinishMs`. */
+  /** Waits for `revocationFinishMs`: until then, the node that wrote the seal usually finishes the revocation itself. */
   onBeat(): void {
     const before = this.#host.beat - revocationFinishMs / heartbeatMs
     for (const [keyId, beat] of this.#halfRevoked) if (beat <= before) void this.#finish(keyId)
@@ -49,7 +51,7 @@ export class Sweeps {
     for (const keyId of [...this.#halfRevoked.keys()]) await this.#finish(keyId)
   }
 
-  /** One by one: after a long stop there may be many. */
+  /** Records them one after the other, since there may be many after a long stop. */
   recordExpiries(): Promise<void> {
     this.#recording ??= this.#recordExpiries().finally(() => {
       this.#recording = null
@@ -77,5 +79,5 @@ export class Sweeps {
   }
 }
 
-/** It is reported, and the next sweep tries again. */
+/** The bug was reported already, and the next sweep tries again. */
 const ignoreBug = (): void => {}

@@ -14,8 +14,9 @@ export const readTail = async (log: EventLog, stream: string): Promise<readonly 
 }
 
 /**
- * The state at the end of `tail`. A window that begins before `tail` is found by a binary search and counted by differences of
- * revisions (docs/protocol.md, "The window"). A fence counts there as a reading, so the window may admit one less, never one more.
+ * Returns the state at the end of `tail`. If the window begins before `tail`, its beginning is found by a binary search.
+ * Readings are then counted by differences of revisions (docs/protocol.md, "The window"). Such a difference includes
+ * fences, so the window may admit a few readings less, never more.
  */
 export const loadReadings = async (
   log: EventLog,
@@ -31,10 +32,11 @@ export const loadReadings = async (
     const first = await firstSince(log, oldest, fromMs)
     if (first.revision < oldest.revision) await countRun(log, state, first, oldest)
   }
-  // Always folds the last event, for its revision. A seal's time may lie before the reading's.
+  // Folds everything from the first event in the window to the end. If no event is in the window, `slice(-1)` takes the
+  // last one: it gives the revision, and may be a seal.
   const start = tail.findIndex(({ recordedAt }) => recordedAt >= fromMs)
   for (const event of tail.slice(start)) foldReadings(state, event)
-  // If the clock goes back, no earlier time may be judged: its readings were not counted.
+  // Readings that had left the window by `now` were not counted. So if the clock goes back, no earlier time may be judged.
   state.window.leaveUntil(now)
   return state
 }
@@ -52,7 +54,7 @@ export const firstSince = async (log: EventLog, last: EventAt, fromMs: number): 
   return found
 }
 
-/** Counts the events from `first` to before `end`, in parts of one slot or one page. */
+/** Counts the events from `first` to before `end`. Halves the range until each part is within one slot or one page. */
 const countRun = async (log: EventLog, state: ReadingsState, first: EventAt, end: EventAt): Promise<void> => {
   const runs: [EventAt, EventAt][] = [[first, end]]
   for (let run = runs.pop(); run !== undefined; run = runs.pop()) {
@@ -71,7 +73,7 @@ const countRun = async (log: EventLog, state: ReadingsState, first: EventAt, end
   }
 }
 
-/** The event at that revision. After a purge, the first event that is left. */
+/** Returns the event at that revision, or the first one that is left if it was purged. */
 export const eventAt = async (log: EventLog, stream: string, revision: number): Promise<EventAt> => {
   const [event] = await log.read(stream, { from: revision, limit: 1 })
   if (event === undefined) throw new Error(`Cannot read revision ${revision} of "${stream}": later ones were read`)

@@ -8,16 +8,16 @@ import { commandRefusalOf } from '../outage-refusals.ts'
 
 export type ReadingAnswer = Outcome<Accepted, ReadingRefusal>
 
-/** `count` is a number of readings, here and in `ReadingsRequest`. */
+/** `count` is the number of readings, here and in `ReadingsRequest`. A batch is one request with several readings. */
 export type RequestGroup = { readonly requests: readonly ReadingsRequest[]; readonly count: number }
 
 let lastResolve: (answer: ReadingAnswer) => void = () => {}
-/** One executor for all: a closure for each would be the most expensive part of a request. */
+/** All promises share this executor. A closure for each would be the most expensive part of a request. */
 const keepResolve = (resolve: (answer: ReadingAnswer) => void): void => {
   lastResolve = resolve
 }
 
-/** Only the first answer counts. */
+/** A request with readings that waits for its answer. After the first answer, later ones are ignored. */
 export class ReadingsRequest {
   readonly answer: Promise<ReadingAnswer>
   settled = false
@@ -27,7 +27,7 @@ export class ReadingsRequest {
   constructor(
     readonly readings: Readings,
     readonly requestId: string,
-    /** The heartbeat in which it came. */
+    /** The heartbeat in which the request came. */
     readonly beat: number,
   ) {
     this.count = isBatch(readings) ? readings.length : 1
@@ -35,7 +35,7 @@ export class ReadingsRequest {
     this.#resolve = lastResolve
   }
 
-  /** `null`: the request has no idempotency key. */
+  /** `null` if the request has no idempotency key. */
   get idempotent(): IdempotentRequest | null {
     return null
   }
@@ -72,7 +72,10 @@ export class IdempotentReadingsRequest extends ReadingsRequest {
   }
 }
 
-/** Only the first answer counts. A command that was answered early still runs to its end. */
+/**
+ * A command that waits for its answer. After the first answer, later ones are ignored. A command that was answered early
+ * still runs to its end.
+ */
 export class CommandRequest<T = unknown> {
   readonly answer: Promise<Outcome<T, CommandRefusal>>
   settled = false
@@ -89,7 +92,7 @@ export class CommandRequest<T = unknown> {
     this.#reject = reject
   }
 
-  /** @throws a bug, so that the actor forgets the state. An outage becomes an answer. */
+  /** An outage becomes an answer. @throws a bug, so that the actor forgets its state. */
   async perform(): Promise<void> {
     try {
       this.#settle(await this.work())
@@ -122,8 +125,8 @@ export class CommandRequest<T = unknown> {
 type WaitingCommand = Pick<CommandRequest, 'perform' | 'refuse' | 'fail' | 'beat'>
 
 /**
- * The commands and readings that wait for an actor. Commands have room of their own and go first, so waiting readings never
- * delay or refuse a revocation.
+ * The commands and readings that wait for an actor. Commands have their own room and are taken first, so waiting readings
+ * never delay a revocation, or cause its refusal.
  */
 export class Mailbox {
   #commands: WaitingCommand[] = []
@@ -151,7 +154,7 @@ export class Mailbox {
     return command.answer
   }
 
-  /** `null`: there is room beside the readings under way. */
+  /** `null` if there is room for the readings. Those of the current append (`appending`) also take room. */
   refusalOf(readings: Readings, appending: RequestGroup): ReadingRefusal | null {
     if (this.#isStopped) return { kind: 'store_unavailable' }
     const count = this.#readingsCount + appending.count + (isBatch(readings) ? readings.length : 1)
@@ -183,7 +186,10 @@ export class Mailbox {
     }
   }
 
-  /** The oldest requests within both bounds, at least one. A batch alone may have up to `batchEncodedBytesMax`. */
+  /**
+   * Takes the oldest requests within both bounds, but at least one. So a single batch may exceed them, up to
+   * `batchEncodedBytesMax`.
+   */
   takeReadings(bounds: { readonly readingsMax: number; readonly bytesMax: number }): RequestGroup {
     const waiting = this.#requests
     let taken = 0
@@ -206,7 +212,9 @@ export class Mailbox {
     return { requests: waiting.slice(0, taken), count }
   }
 
-  /** Requests without an answer stay, and so do those that a bug left unjudged. */
+  /**
+   * Settles each waiting request that `judge` answers. The others stay, and so do the requests that a bug left unjudged.
+   */
   judgeReadings(judge: (request: ReadingsRequest) => ReadingAnswer | null): void {
     const waiting = this.#takeAll()
     let judged = 0
@@ -238,7 +246,10 @@ export class Mailbox {
     for (const command of waiting) command.fail(bug)
   }
 
-  /** Answers what came in that heartbeat or before. Returns the number of readings. A command that has begun runs on. */
+  /**
+   * Refuses requests and commands of that heartbeat or before. Returns the number of refused readings. A command that has
+   * begun runs to its end.
+   */
   answerOverdue(beat: number): number {
     if (this.#performing !== null && this.#performing.beat <= beat) this.#performing.refuse({ kind: 'not_confirmed' })
     while (this.#commands[0] !== undefined && this.#commands[0].beat <= beat) {

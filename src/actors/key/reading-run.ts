@@ -7,17 +7,17 @@ import type { Usage } from '../core.ts'
 import type { IdempotentRequests } from '../repeats/idempotent-requests.ts'
 import type { ReadingsRequest, RequestGroup } from './mailbox.ts'
 
-/** One append. It is sent unchanged until its outcome is known. */
+/** The readings of one append. The append is sent unchanged until its outcome is known. */
 export type Run = RequestGroup & {
   readonly events: readonly NewEvent[]
   readonly expected: ExpectedRevision
   readonly recordedAt: number
-  /** One try may have been written. A later "not written" is about its own try only. */
+  /** True if one of the tries may have been stored. A later answer "not written" is about its own try only. */
   isDoubtful: boolean
   tries: number
 }
 
-/** A request's first event carries its idempotency key. */
+/** The first event of each request carries the hash of its idempotency key. */
 export const readingEvents = (
   by: By,
   requests: readonly ReadingsRequest[],

@@ -9,16 +9,16 @@ import type { Registry } from '../registry.ts'
 import type { KeyActor } from './key-actor.ts'
 
 /**
- * Ends an old key when its successor is used (docs/decisions/012-a-rotation-is-two-appends.md). Every node that hears of the
- * first reading tries it, as does every start. After an outage it tries again with each heartbeat.
+ * Ends an old key after its successor is used (docs/decisions/012-a-rotation-is-two-appends.md). Each node tries it when it
+ * learns of the successor's first reading, and at its start. After an outage, it tries again with each heartbeat.
  */
 export class Rotations {
   readonly #host: Host
   readonly #keys: Registry<KeyActor>
-  /** Old keys with an unused successor, by the successor's readings stream. */
+  /** Ids of old keys whose successor is unused, by the successor's readings stream. */
   readonly #waitingForUse = new Map<string, string>()
   readonly #toEnd = new Map<string, 'waiting' | 'under_way'>()
-  /** Until then nothing is ended: most events are old. */
+  /** False while a start reads the log. No key is ended then, since a later event may already have ended it. */
   #isLogFolded = false
 
   constructor(host: Host, keys: Registry<KeyActor>) {
@@ -44,7 +44,7 @@ export class Rotations {
     this.#passOnUse(keyId)
   }
 
-  /** Runs for every reading of every key. */
+  /** Called for every reading of every key, so it must be fast. */
   hearReading(stream: string): void {
     if (this.#waitingForUse.size > 0) this.#used(stream)
   }
@@ -89,8 +89,8 @@ export class Rotations {
   }
 
   /**
-   * `null`: there is none, or an unused one has replaced it. A superseded key has one, too: its fence may be missing, because
-   * a node died.
+   * `null` if the key has no successor, or if its latest one is unused. A key that is already superseded is tried again:
+   * its fence may be missing, because a node died.
    */
   #usedSuccessor(keyId: string): string | null {
     const successorId = this.#follower(keyId)
@@ -118,7 +118,7 @@ export class Rotations {
     return null
   }
 
-  /** Fences may come first. */
+  /** Skips fences that come before the first reading. */
   async #firstReadingIn(stream: string): Promise<RecordedEvent | null> {
     let from = 0
     while (true) {
@@ -133,7 +133,7 @@ export class Rotations {
 
   #isUsed(keyId: string): boolean {
     for (let next: string | null = keyId; next !== null; next = this.#substituteOf(next)) {
-      // A node may hear of `KeySuperseded` before the reading.
+      // A superseded key counts as used, even if the reading that ended it has not reached this node yet.
       if (this.#host.projections.readings.usage(next) !== null || this.#isSuperseded(next)) return true
     }
     return false
@@ -144,7 +144,10 @@ export class Rotations {
     return rotation !== null && rotation.superseded !== null
   }
 
-  /** Its use counts as the use of this key. A chain of substitutes ends, since each is newer. */
+  /**
+   * Returns the successor of a revoked or superseded key: its use counts as the use of this key. The chain has an end,
+   * since each successor is newer.
+   */
   #substituteOf(keyId: string): string | null {
     const isRevoked = (this.#state(keyId)?.revoked ?? null) !== null
     return isRevoked || this.#isSuperseded(keyId) ? this.#follower(keyId) : null

@@ -2,8 +2,8 @@ import { farTurnEveryMs, farTurnMs, givingWayMsMax, heartbeatMs, sharedStreamMs 
 import type { Host } from '../host.ts'
 
 /**
- * Pauses this node's appends to a stream, so that other nodes can write there. After a conflict the pause is random. A node that
- * always wins hears of no conflict, so it also pauses regularly: a far turn (docs/protocol.md, "Appending a reading").
+ * Pauses this node's appends to a stream, so that other nodes can write there. After a conflict the pause is random. A node
+ * that always wins meets no conflict, so it also pauses regularly: a far turn (docs/protocol.md, "Appending a reading").
  */
 export class StreamSharing {
   readonly #host: Host
@@ -13,7 +13,7 @@ export class StreamSharing {
   #sharedUntilBeat = -1
   #appendedMs = Number.NEGATIVE_INFINITY
   #farTurnDueMs = 0
-  /** Pauses may overlap. */
+  /** The number of pauses that have not ended. They may overlap. */
   #pausesLeft = 0
 
   constructor(host: Host, keyId: string, onResume: () => void) {
@@ -22,7 +22,7 @@ export class StreamSharing {
     this.#onResume = onResume
   }
 
-  /** No append may begin before `onResume`. */
+  /** While it is true, no append may begin. `onResume` is called at the end. */
   get isPausing(): boolean {
     return this.#pausesLeft > 0
   }
@@ -39,18 +39,18 @@ export class StreamSharing {
     this.#pause(this.#roundTripsMs(1))
   }
 
-  /** A fence of another node takes at worst a conflict, a read and an append, twice. */
+  /** Leaves time for the fence of another node. At worst that takes a conflict, a read and an append, twice. */
   pauseForFence(): void {
     this.#pause(this.#roundTripsMs(6))
   }
 
-  /** By the clock, so that all busy nodes are silent together. A stream that rests by itself needs no turn. */
+  /** Far turns follow the clock, so that all busy nodes pause together. A stream that rests without them needs none. */
   #isFarTurnDue(): boolean {
     if (this.#host.log.lags !== true) return false
     const now = this.#host.clock.now()
     const restedMs = now - this.#appendedMs
     this.#appendedMs = now
-    // Negative: the clock was set back.
+    // `restedMs` is negative if the clock was set back.
     if (restedMs >= 0 && restedMs < farTurnMs) return now >= this.#farTurnDueMs
     const earliestMs = now + farTurnEveryMs / 2 - this.#farTurnOffsetMs
     this.#farTurnDueMs = Math.ceil(earliestMs / farTurnEveryMs) * farTurnEveryMs + this.#farTurnOffsetMs
@@ -70,7 +70,7 @@ export class StreamSharing {
   }
 }
 
-/** Ms, the same on every node. */
+/** In ms. Computed from the key's id, so it is the same on every node. */
 const offsetOf = (keyId: string): number => {
   let offset = 0
   for (const letter of keyId) offset = (offset * 31 + letter.charCodeAt(0)) % farTurnEveryMs

@@ -1,8 +1,8 @@
 type Bounds = { readonly waitingMax: number; readonly perNetworkMax: number }
 
-/** Networks take turns, so one network delays another by one item only. */
+/** A queue in which networks take turns, so one network delays another by one item only. */
 export class FairQueue<T> {
-  /** The next network is the first. No list is empty. */
+  /** The first entry is the network whose turn is next. No list is empty. */
   readonly #byNetwork = new Map<string, readonly T[]>()
   readonly #bounds: Bounds
   #size = 0
@@ -15,7 +15,7 @@ export class FairQueue<T> {
     return this.#size
   }
 
-  /** `false`: no room. */
+  /** Returns false if there is no room. */
   put(network: string, item: T): boolean {
     const waiting = this.#byNetwork.get(network) ?? []
     if (this.#size >= this.#bounds.waitingMax || waiting.length >= this.#bounds.perNetworkMax) return false

@@ -22,7 +22,7 @@ const operatorEvent = narrowTo(
 )
 const setupEvent = narrowTo('OperatorLinkIssued', 'OperatorLinkUsed')
 
-/** An operator, or an e-mail that is invited. */
+/** The actor of one operator, or of an e-mail that is invited. */
 export class OperatorActor extends StreamActor<OperatorState | null> {
   constructor(stream: string, host: Host) {
     const evolve = (state: OperatorState | null, event: RecordedEvent) => evolveOperator(state, operatorEvent(event))
@@ -35,7 +35,7 @@ export class OperatorActor extends StreamActor<OperatorState | null> {
   }
 }
 
-/** The set-up links of this log. */
+/** The actor of this log's set-up links, which add the first admin. */
 export class SetupActor extends StreamActor<SetupState> {
   constructor(host: Host) {
     const evolve = (state: SetupState, event: RecordedEvent) => evolveSetup(state, setupEvent(event))
@@ -47,7 +47,7 @@ export class SetupActor extends StreamActor<SetupState> {
     return this.ask(() => this.record((state) => decideSetup(state, command, clock.now()), asker))
   }
 
-  /** Runs one at a time on this node, so that two changes cannot take away the last two admins. */
+  /** Runs one such change at a time on this node, so that two changes cannot take away the last two admins. */
   inTurn<T>(work: () => Answer<T>): Answer<T> {
     return this.ask(work)
   }

@@ -73,7 +73,7 @@ const mayReset = async (
   const isRight = await passwords.matches(own.password, passwordHash, own.client)
   if (!isRight.ok) return isRight
   if (!isRight.value) return refused({ kind: 'wrong_own_password' })
-  // After the slow comparison: the session may have ended.
+  // The session may have ended during the slow comparison.
   return isOpenAdmin(host, by) ? done(true) : refused({ kind: 'session_has_ended' })
 }
 

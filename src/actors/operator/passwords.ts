@@ -80,7 +80,7 @@ export class Passwords {
     return this.#current === null
   }
 
-  /** A hash under way goes on, but nobody waits for it. */
+  /** Refuses requests of that heartbeat or before. A hash under way goes on, but nobody waits for it. */
   answerOverdue(beat: number): void {
     this.#refuseAll(({ command }) => command.beat <= beat)
   }
@@ -101,7 +101,8 @@ export class Passwords {
     const { network, isKnown } = waiting.client
     const queue = isKnown ? this.#known : this.#strangers
     if (queue.put(network, waiting)) return true
-    // Else a browser that reloads the page is refused for its own aborted requests.
+    // Removes aborted requests first. Otherwise a browser that reloads the page is refused because of its own aborted
+    // requests.
     refuse(queue.takeOut(isGone))
     return queue.put(network, waiting)
   }

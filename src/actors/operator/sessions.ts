@@ -11,14 +11,17 @@ import { busy, type Registry } from '../registry.ts'
 import type { OperatorActor } from './operator-actor.ts'
 import { hashOf } from './operator-secrets.ts'
 
-/** The log gets only some uses of a session (`OperatorSessionRenewed`), for other nodes and the next start. */
+/**
+ * Knows all uses of sessions on this node. The log gets only some of them (`OperatorSessionRenewed`), for other nodes and
+ * the next start.
+ */
 export class Sessions {
   readonly #host: Host
   readonly #operators: Registry<OperatorActor>
   readonly #idleMs: number
-  /** Ms, by session hash. Uses on this node. */
+  /** Time of the last use on this node, in ms, by session hash. */
   readonly #lastUsedAt = new BoundedMap<string, number>(sessionUsesMax)
-  /** Session hashes. */
+  /** Hashes of sessions whose renewal is being written. */
   readonly #renewing = new Set<string>()
 
   constructor(host: Host, operators: Registry<OperatorActor>, idleMs: number) {
@@ -62,7 +65,7 @@ export class Sessions {
     if (idleAt - session.idleAt >= this.#idleMs / sessionRenewalDivisor) void this.#renew(session, idleAt)
   }
 
-  /** When a session ends whose last use is `now`. */
+  /** When a session ends if its last use is `now`. */
   idleAt(now: number, expiresAt: number): number {
     return Math.min(now + this.#idleMs, expiresAt)
   }

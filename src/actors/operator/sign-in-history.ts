@@ -6,8 +6,8 @@ import type { EventLog } from '../../log/event-log.ts'
 import type { SignInPlace, SignInRow } from '../core.ts'
 
 /**
- * Newest first: the operator's stream, joined with the records that remain. Strangers can cause any number of refusals, so
- * neighbouring refusals become one row and take no room from others.
+ * Returns the newest rows first: the operator's stream, joined with the records that remain. Strangers can cause any number
+ * of refusals. So neighbouring refusals become one row, and take no room from other rows.
  * @throws Outage
  */
 export const signInHistory = async (log: EventLog, email: string): Promise<readonly SignInRow[]> => {
@@ -22,7 +22,7 @@ export const signInHistory = async (log: EventLog, email: string): Promise<reado
   return Promise.all(shown.map((row) => withPlace(log, places, row)))
 }
 
-/** Purged records have no entry. @throws Outage */
+/** Returns the places by revision. Purged records have no entry. @throws Outage */
 export const signInPlaces = async (
   log: EventLog,
   revisions: readonly number[],
@@ -34,8 +34,9 @@ export const signInPlaces = async (
 type OwnRow = SignInRow & { readonly seenRevision?: number | null }
 
 /**
- * The revision that first added the account; -1 if it is older than these events. Earlier links are invitations. The event does
- * not say so: version 1 has no purpose, and a link for a removed account has the wrong one.
+ * Returns the revision that first added the account, or -1 if it is older than these events. Links before it are
+ * invitations. The link's event does not say so reliably: version 1 has no purpose, and a link for a removed account has
+ * the wrong one.
  */
 const addedAt = (own: readonly RecordedEvent[]): number => {
   if (own.at(-1)?.revision !== 0) return -1

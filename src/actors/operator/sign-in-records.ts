@@ -20,7 +20,10 @@ type Counts = { failed: number; throttled: number }
 type AccountSums = Counts & { readonly addresses: Set<string> }
 type Sums = { from: number; readonly accounts: Map<string, AccountSums>; readonly others: Counts }
 
-/** Writes addresses and browsers to `signins-node` only: they are personal data, and purges keep that stream short. */
+/**
+ * Writes the addresses and browsers of sign-ins. They are personal data, so they go only to `signins-node`, which is
+ * purged.
+ */
 export class SignInRecords {
   readonly #host: Host
   readonly #queue: SerialCommands
@@ -36,7 +39,7 @@ export class SignInRecords {
     return this.#queue.isIdle
   }
 
-  /** Answers its revision. */
+  /** Returns the revision of the record. */
   seen(data: EventData<'SignInSeen'>, asker: Asker): Promise<Outcome<number, CommandRefusal>> {
     return this.#queue.ask(async () => done(await this.#append({ type: 'SignInSeen', data }, asker)))
   }
@@ -73,7 +76,7 @@ export class SignInRecords {
       )
       if (!told.ok && told.refusal.kind !== 'not_confirmed') this.#sums = merged(sums, this.#sums)
     } catch {
-      // A bug, which is told. The sums may be its cause.
+      // A bug, which was reported. The sums may be its cause, so they are dropped.
     } finally {
       this.#isWriting = false
     }
@@ -87,7 +90,8 @@ export class SignInRecords {
     const { clock, entropy, log } = this.#host
     for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
       const [last] = await log.read(signInsStream, { direction: 'backwards', limit: 1 })
-      // Not raised to the last record's time: a clock that was ahead would delay all later purges.
+      // Unlike elsewhere, the time may be before the last event's. Otherwise a clock that was ahead would delay all later
+      // purges.
       const recordedAt = clock.now()
       const event: NewEvent = { ...record, id: entropy.uuid(), recordedAt, metadata: askedBy(asker) }
       const append = { stream: signInsStream, expected: last?.revision ?? ('none' as const), events: [event] }

@@ -11,12 +11,15 @@ import { IdempotentReadingsRequest, type ReadingAnswer, type ReadingsRequest } f
 export class IdempotentRequests {
   readonly #host: Host
   readonly #streams: KeyStreams
-  /** Without an answer, by hash. The mailbox bounds their number. */
+  /** Requests without an answer, by the hash of their idempotency key. The mailbox bounds their number. */
   readonly #waiting = new Map<string, IdempotentRequest>()
-  /** Those that came before the last read of other nodes' events. */
+  /** Waiting requests that came before the last read of other nodes' events. Only these may be answered as repeats. */
   readonly #confirmed = new Set<IdempotentRequest>()
   #mustConfirm = false
-  /** Hashes in the append. A request that was answered early (503) has no outcome before it ends. */
+  /**
+   * Hashes of the idempotency keys in the current append. A request that already got a 503 has no outcome before that
+   * append ends.
+   */
   readonly #sent = new Set<string>()
 
   constructor(host: Host, streams: KeyStreams) {
@@ -28,7 +31,7 @@ export class IdempotentRequests {
     return this.#waiting.has(keyHash) || (at.isAppending && this.#sent.has(keyHash))
   }
 
-  /** May miss what another node stored a moment ago. */
+  /** May return false for a request that another node stored a moment ago. */
   knows(keyHash: string, at: { readonly isAppending: boolean }): boolean {
     if (this.isUnderWay(keyHash, at)) return true
     const known = this.#host.repeats?.find(this.#streams.readingsStream, keyHash)
@@ -55,7 +58,10 @@ export class IdempotentRequests {
     if (idempotent !== null) this.#host.repeats?.keep({ ...place, idempotency: idempotent.idempotency })
   }
 
-  /** The news come first: reading them may skip events, whose repeats must be read after. */
+  /**
+   * Reads other nodes' new events first. That read may reload the state and skip events. Their idempotency keys are read
+   * afterwards.
+   */
   async catchUp(): Promise<void> {
     if (this.#mustConfirm) await this.#confirm()
     if (this.#waiting.size > 0) await this.#streams.readOlderRepeats()
@@ -65,15 +71,15 @@ export class IdempotentRequests {
     this.#mustConfirm = false
     const asked = [...this.#waiting]
     await this.#streams.readNews()
-    // A request that came during the read may have the same idempotency key.
+    // During the read, another request with the same key may have taken the place. It is not confirmed.
     for (const [keyHash, request] of asked) {
       if (this.#waiting.get(keyHash) === request) this.#confirmed.add(request)
     }
   }
 
   /**
-   * `null`: not a repeat, or the API key refuses it. `unconfirmed`: the news must be read first, because a repeat makes no append
-   * that would meet another node's revocation.
+   * `null` if the request is not a repeat, or if its API key is not valid now. `unconfirmed` if other nodes' events must be
+   * read first: a repeat appends nothing, so no conflict would reveal a revocation.
    */
   answer(request: IdempotentRequest): ReadingAnswer | null | 'unconfirmed' {
     const { idempotency, refusal } = request
@@ -94,7 +100,7 @@ export class IdempotentRequests {
 
 const unavailable: ReadingAnswer = refused({ kind: 'store_unavailable' })
 
-/** The same bytes mean something else at the other endpoint. */
+/** The endpoint must be the same, too: the same bytes mean something else at the other one. */
 const isSamePayload = (known: Idempotency, asked: Idempotency): boolean =>
   known.bodyHash === asked.bodyHash && (known.batch === null) === (asked.batch === null)
 

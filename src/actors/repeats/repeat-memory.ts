@@ -20,12 +20,17 @@ import { IndexBusy, IndexUnusable, type RepeatsIndex } from '../../log/repeats-i
 import type { Host } from '../host.ts'
 import { foldedEvent } from '../stream/folded-event.ts'
 
-/** `folding`: the index is being rebuilt. `unwritable`: new entries wait in memory. */
+/**
+ * - `folding`: the index is being rebuilt from the log.
+ * - `unusable`: the index failed, and is not rebuilt yet.
+ * - `unwritable`: the file cannot be written now, so new entries wait in memory.
+ */
 export type IndexTrouble = { readonly kind: 'folding' | 'unusable' | 'unwritable'; readonly why: string }
 
 /**
- * The idempotency keys in the log: an index on disk, and new entries in memory. After a loss, or when too much waits, it is
- * rebuilt from the log. Until then every answer is `unknown`, because a wrong "no" would store a reading twice.
+ * Finds the stored request of an idempotency key: in an index on disk, or among new entries in memory. If the index is
+ * lost, or too many entries wait, it is rebuilt from the log. Until then every answer is `unknown`, because a wrong "not
+ * found" would store a reading twice.
  */
 export class RepeatMemory {
   readonly #host: Host
@@ -35,7 +40,7 @@ export class RepeatMemory {
   #deliveredTo: FoldedTo | null = null
   #foldedTo: FoldedTo | null = null
   #isComplete = false
-  /** A loss during a rebuild makes the rebuild useless. */
+  /** How often the index was lost. If this changes during a rebuild, the rebuild is incomplete and begins again. */
   #losses = 0
   #mustStartAnew = false
   #isRebuilding = false
@@ -44,15 +49,15 @@ export class RepeatMemory {
   #isCaughtUp = false
   readonly #caughtUp = Promise.withResolvers<void>()
   /**
-   * Ms. Entries are forgotten by this clock, which starts at the newest event and runs at most at twice the normal speed. By a
-   * clock that is ahead for a moment, entries would be forgotten too early, and requests stored twice.
+   * In ms. Entries are forgotten by this clock. It starts at the newest event and runs at most at twice the normal speed. A
+   * machine's clock that is ahead for a moment would forget entries too early, and requests would be stored twice.
    */
   #clockMs = 0
   #writing: Promise<void> | null = null
   #writtenBeat = 0
   #isStopped = false
   #unusable: string | null = null
-  /** In a row. */
+  /** How many writes in a row have failed because the index was busy. */
   #busyWrites = 0
   #busyWhy = ''
 
@@ -61,7 +66,7 @@ export class RepeatMemory {
     this.#index = index
   }
 
-  /** -1: not complete. */
+  /** The position up to which all idempotency keys are known; -1 while the index is incomplete. */
   get foldedTo(): number {
     return this.#isComplete ? positionOf(this.#foldedTo) : -1
   }
@@ -77,7 +82,7 @@ export class RepeatMemory {
   find(stream: string, keyHash: string): IdempotentAppend | null | 'unknown' {
     if (!this.#isComplete) return 'unknown'
     try {
-      // A rebuild reads backwards, so the entry in the index may be newer.
+      // A rebuild reads the log backwards, so the entry in memory may be older than the one in the index.
       const found = laterOf(this.#unwritten.get(nameOf(stream, keyHash)) ?? null, this.#index.find(stream, keyHash))
       return found === null || isForgotten(found, this.#forgettingNowMs) ? null : found
     } catch (fault) {
@@ -118,7 +123,10 @@ export class RepeatMemory {
     this.#foldedTo = this.#deliveredTo
   }
 
-  /** Rebuilds what the subscription will not deliver: it begins after `last`. Resolves after `idempotencyStartMsMax` at the latest. */
+  /**
+   * Begins to rebuild. The subscription delivers only the events after `last`, so earlier ones must be read here. Resolves
+   * when the index is complete or the rebuild is slow, after `idempotencyStartMsMax` at the latest.
+   */
   begin(last: RecordedEvent | null): Promise<void> {
     this.#deliveredAfter = last?.position ?? -1
     if (last !== null) this.#setClockAtStart(last)
@@ -132,7 +140,7 @@ export class RepeatMemory {
   }
 
   caughtUp(): void {
-    // The log was empty.
+    // The log was empty, so no event has set the clock.
     if (this.#clockMs === 0) this.#clockMs = this.#host.clock.now()
     this.#isCaughtUp = true
     this.#caughtUp.resolve()
@@ -159,7 +167,7 @@ export class RepeatMemory {
     return this.#forgettingNowMs - idempotencyMs - idempotencyMarginMs
   }
 
-  /** A later event may have this node's own time, which may be ahead. */
+  /** Only during the start. Later events may come from this node itself, whose clock may be ahead. */
   #setClockAtStart({ recordedAt }: RecordedEvent): void {
     if (!this.#isCaughtUp) this.#clockMs = Math.max(this.#clockMs, recordedAt)
   }
@@ -189,7 +197,7 @@ export class RepeatMemory {
       }
       this.#busyWrites += 1
       this.#busyWhy = fault.message
-      // The entries go on waiting. After a stop, the next start reads them from the log.
+      // The entries stay in memory until the next write. If the node stops before, the next start reads them from the log.
       if (!this.#host.isStopping) await this.#host.pause(storeRetryPauseMsMax)
       return
     }
@@ -212,7 +220,7 @@ export class RepeatMemory {
     this.#rebuild(() => {})
   }
 
-  /** Calls `onSlow` when a start should not wait longer, and at the end. */
+  /** Calls `onSlow` when the node should start without waiting longer, and at the end. */
   #rebuild(onSlow: () => void): void {
     if (this.#isRebuilding) return
     this.#isRebuilding = true
@@ -230,7 +238,8 @@ export class RepeatMemory {
         await this.#writing
         if (this.#mustStartAnew) await this.#index.startAnew()
         this.#mustStartAnew = false
-        // Reading beside a fast subscription would overrun the index again.
+        // After a loss, waits until the subscription has caught up. Both together could add entries faster than the index
+        // can write them.
         if (this.#losses > 0) await this.#caughtUp.promise
         const losses = this.#losses
         const end = await this.#readBackwards(onSlow)
@@ -243,7 +252,7 @@ export class RepeatMemory {
       } catch (fault) {
         if (fault instanceof IndexUnusable || fault instanceof Outage) this.#unusable = fault.message
         if (fault instanceof IndexUnusable) this.#mustStartAnew = true
-        // `follow` reports an event that cannot be decoded.
+        // An event that cannot be decoded is only retried here, because `follow` reports it.
         else if (!(fault instanceof Outage || fault instanceof UndecodableEvent)) throw fault
       }
       onSlow()
@@ -251,7 +260,10 @@ export class RepeatMemory {
     }
   }
 
-  /** Clears an index whose last event is not in the log. If it was purged, it is so old that no entry counts. */
+  /**
+   * Returns the position up to which the index is complete, or -1. Empties the index if the log does not have its last
+   * event. If that event was purged, nothing is lost: all entries are too old to count.
+   */
   async #indexCompleteTo(): Promise<number> {
     const { foldedTo } = this.#index
     if (foldedTo === null) return -1
@@ -262,8 +274,8 @@ export class RepeatMemory {
   }
 
   /**
-   * From the end of the log back to where the index is complete, or where no entry counts. Returns that end. A start reads nothing
-   * if the subscription delivers the rest.
+   * Reads from the end of the log back to where the index is complete, or where entries are too old to count. Returns the
+   * newest event that was read. A start reads nothing if the subscription delivers everything that the index lacks.
    */
   async #readBackwards(onSlow: () => void): Promise<FoldedTo | null> {
     const completeTo = await this.#indexCompleteTo()
@@ -273,7 +285,7 @@ export class RepeatMemory {
     for (let pages = 0; !this.#isStopped; pages += 1) {
       const options = { direction: 'backwards', limit: readPageEventsMax } as const
       const page = await this.#host.log.readAll(before === null ? options : { ...options, from: before })
-      // A record may have any time, and may be purged soon.
+      // Skips records: their times may be wrong, and they may be purged soon.
       const folded = page.filter(({ stream }) => !isRecordStream(stream))
       if (end === null && folded[0] !== undefined) {
         end = foldedToOf(folded[0])
@@ -303,6 +315,8 @@ const laterOf = (a: IdempotentAppend | null, b: IdempotentAppend | null): Idempo
 
 const nameOf = (stream: string, keyHash: string): string => `${stream} ${keyHash}`
 
-/** In memory. The first version stored a verdict for each refused item. */
+/**
+ * How much memory the entry takes, as a number of simple entries. The first version stored a verdict for each refused item.
+ */
 const weightOf = ({ idempotency: { batch } }: IdempotentAppend): number =>
   batch?.refusals?.kind === 'verdicts' ? 1 + batch.refusals.items.length : 1

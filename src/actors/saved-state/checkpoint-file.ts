@@ -2,8 +2,8 @@
  * The format of the checkpoint file:
  *
  * - 8 bytes "CLRBCHK1".
- * - For each piece, 4 bytes length, 4 bytes CRC-32 of all pieces so far, and the piece. Numbers are little-endian.
- * - The same with length 0. Without it, the file was cut off.
+ * - For each piece: 4 bytes length, 4 bytes CRC-32 of all pieces so far, and the piece. Numbers are little-endian.
+ * - At the end, an empty piece with length 0. If it is missing, the file was cut off.
  */
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
@@ -13,7 +13,7 @@ import type { CheckpointStore } from './checkpoints.ts'
 
 const begin = Buffer.from('CLRBCHK1')
 const headBytes = 8
-/** It has password hashes. */
+/** Only the owner may read the file, because it contains password hashes. */
 const fileMode = 0o600
 
 /** This process must be the only writer of the folder. */
@@ -87,7 +87,7 @@ const writePieces = async (file: FileHandle, pieces: Iterable<Uint8Array>): Prom
     await write(file, piece)
     unsyncedBytes += piece.length
     if (unsyncedBytes < checkpointSyncBytes) continue
-    // In small steps, since the log's own fsync waits for these writes.
+    // Syncs in small steps, since the log's own fsync waits for these writes.
     await file.datasync()
     unsyncedBytes = 0
   }

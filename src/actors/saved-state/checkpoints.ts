@@ -17,11 +17,14 @@ import type { EventLog } from '../../log/event-log.ts'
 import type { Host } from '../host.ts'
 import { foldedEvent } from '../stream/folded-event.ts'
 
-/** Keeps the last checkpoint whole until the next one is complete. */
+/** Stores one checkpoint. Keeps the old one whole until the new one is complete. */
 export type CheckpointStore = {
-  /** The pieces in their order; each is valid until the next one. `null`: no checkpoint. @throws RangeError if it is damaged. */
+  /**
+   * Returns the pieces in order. Each is valid only until the next one is read. `null` if there is no checkpoint. @throws
+   * RangeError if it is damaged.
+   */
   read(): Generator<Uint8Array> | null
-  /** Takes each piece in a turn of its own. */
+  /** Takes each piece in its own turn of the event loop, so that requests are answered meanwhile. */
   write(pieces: Iterable<Uint8Array>): Promise<void>
   discard(): Promise<void>
 }
@@ -36,7 +39,8 @@ export type CheckpointParts = {
 export type Beginning = { readonly projections: Projections; readonly last: RecordedEvent | null }
 
 /**
- * Discards a checkpoint whose last event is not in the log: that is another log, or an older copy.
+ * Loads the checkpoint. Discards it if the log does not have its last event: then it belongs to another log, or the log is
+ * an older copy.
  * @throws what the log throws if it cannot be read.
  */
 export const beginFrom = async (log: EventLog, parts: CheckpointParts | null): Promise<Beginning> => {
@@ -114,7 +118,7 @@ export class Checkpoints {
   readonly #parts: CheckpointParts | null
   #logId: string | null = null
   #last: RecordedEvent | null = null
-  /** Ms: time of the last event in the checkpoint. */
+  /** Time of the last event in the checkpoint, in ms. */
   #savedRecordedAt: number | null
   #eventsSince = 0
   #looksSince = 0
@@ -134,13 +138,13 @@ export class Checkpoints {
     this.#eventsSince += events.length
   }
 
-  /** Writes no more, since the state may be wrong. */
+  /** Ends the writing of checkpoints. After a bug, the state may be wrong. */
   stop(): void {
     this.#isStopped = true
     this.#forgetLook()
   }
 
-  /** Call it after the last event. */
+  /** Writes a last checkpoint if enough has changed. Call it after the last event. */
   async end(): Promise<void> {
     this.#forgetLook()
     await this.#writing
@@ -148,7 +152,10 @@ export class Checkpoints {
     this.stop()
   }
 
-  /** Few events are enough when a purge may take the checkpoint's last event. */
+  /**
+   * Usually many events are needed. An old checkpoint is replaced after one, because it is useless once its last event is
+   * purged.
+   */
   get #isWorthIt(): boolean {
     if (this.#eventsSince >= checkpointEventsMin) return true
     if (this.#savedRecordedAt === null || this.#eventsSince === 0) return false
@@ -187,7 +194,7 @@ export class Checkpoints {
     }
   }
 
-  /** Nothing is folded between the mark and the first piece, as both are made in one turn. */
+  /** Makes the mark and the first piece in one turn of the event loop, so no event is folded in between. */
   *#pieces(logId: string | null): Generator<Uint8Array> {
     const last = this.#last
     if (logId === null || last === null) throw new Error('Cannot write a checkpoint: the log has no name, or no events')

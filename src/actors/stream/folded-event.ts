@@ -3,7 +3,8 @@ import type { FoldedTo } from '../../domain/log-reference.ts'
 import type { EventLog } from '../../log/event-log.ts'
 
 /**
- * The event that was folded last. `null`: another log, or an older copy. `purged`: nobody can tell.
+ * Finds the event that was folded last. `null` if the log does not have it: it is another log, or an older copy. `purged`
+ * if the event was purged, so nobody can tell.
  * @throws what the log throws if it cannot be read.
  */
 export const foldedEvent = async (

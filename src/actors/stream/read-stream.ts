@@ -2,7 +2,7 @@ import type { RecordedEvent } from '../../domain/events.ts'
 import { readPageEventsMax } from '../../limits.ts'
 import type { EventLog } from '../../log/event-log.ts'
 
-/** Reads the stream from that revision, page by page. `false`: `pagesMax` were read, and there may be more. */
+/** Reads the stream from that revision, page by page. Returns false after `pagesMax` pages, if there may be more. */
 export const readFrom = async (
   log: EventLog,
   from: { readonly stream: string; readonly revision: number; readonly pagesMax?: number },

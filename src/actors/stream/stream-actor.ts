@@ -22,11 +22,11 @@ type Folding<State> = {
   readonly stream: string
   readonly initial: State
   readonly evolve: (state: State, event: RecordedEvent) => State
-  /** State and revision in this node's projections. */
+  /** The state in this node's projections, and its revision. */
   readonly projected?: () => { readonly state: State; readonly revision: number } | null
 }
 
-/** Its state is folded from one stream. Commands run one after the other. */
+/** An actor whose state is folded from one stream. Its commands run one after the other. */
 export abstract class StreamActor<State> implements Actor {
   usedBeat = 0
   protected readonly host: Host
@@ -63,7 +63,7 @@ export abstract class StreamActor<State> implements Actor {
     return this.#commands.ask(work)
   }
 
-  /** Reads new events each time: another node may have written them. */
+  /** Returns the current state. Reads new events each time, because another node may have written them. */
   protected async load(): Promise<State> {
     if (!this.#isLoaded) await this.#begin()
     const from = { stream: this.#folding.stream, revision: (this.#revision ?? -1) + 1 }
@@ -91,7 +91,7 @@ export abstract class StreamActor<State> implements Actor {
     return refused({ kind: 'busy' })
   }
 
-  /** Begins with the projections, since a cellar's stream may have a million purge events. */
+  /** Begins with the state in the projections, since a cellar's stream may have a million purge events. */
   async #begin(): Promise<void> {
     const { stream, initial, projected } = this.#folding
     const known = projected?.() ?? null

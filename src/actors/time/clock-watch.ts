@@ -3,7 +3,7 @@ import { clockCalmMs, clockDifferenceMsMax, heartbeatMs, lagCalmMs, lagMsMax } f
 import type { Host } from '../host.ts'
 
 /**
- * - `ahead`, `late`: an event comes from the future, or late.
+ * - `ahead`: an event has a time in the future. `late`: an event comes too late.
  * - `leapt`: this clock jumped ahead, so the node does not use it.
  * - `doubted`: this clock is far ahead, so the node purges nothing.
  */
@@ -12,8 +12,9 @@ export type TimesTold =
   | { readonly kind: 'ahead_no_more' | 'late_no_more' | 'leapt_no_more' | 'doubted_no_more' }
 
 /**
- * An event from the future proves that two clocks differ (docs/protocol.md, "Versions and clocks"). After an old one, the
- * subscription, the append or the writer's clock is late. Nothing else shows that a node hears of changes too late.
+ * Compares the times of events with this node's clock. An event from the future proves that two clocks differ
+ * (docs/protocol.md, "Versions and clocks"). If an event comes late, the subscription, the append or the writer's clock is
+ * late. Nothing else shows that this node learns of changes too late.
  */
 export class ClockWatch {
   readonly #host: Host
@@ -34,17 +35,17 @@ export class ClockWatch {
     this.#leapt = warning('leapt', heartbeatMs)
   }
 
-  /** The history is read. Later events are new. */
+  /** Call it when the old events are read. Only new events can be late. */
   caughtUp(): void {
     this.#isCaughtUp = true
   }
 
   hear(events: readonly RecordedEvent[]): void {
-    // One slow clock among others is no lag.
+    // Looks only at the newest event: if just one of several nodes has a slow clock, its events are not late.
     let newest = 0
     for (const { recordedAt } of events) if (recordedAt > newest) newest = recordedAt
     const lateMs = this.#host.clock.now() - newest
-    // After a sleep, the machine's clock is right, though it leapt.
+    // Compares with the machine's clock, including a jump: after the machine slept, that clock is right.
     const aheadMs = -lateMs - this.#host.clock.leapMs()
     if (aheadMs > clockDifferenceMsMax) this.#ahead.see(aheadMs, this.#host.beat)
     if (lateMs > lagMsMax && this.#isCaughtUp) this.#late.see(lateMs, this.#host.beat)
@@ -59,7 +60,7 @@ export class ClockWatch {
   }
 }
 
-/** Tells when something is seen first, and when it was not seen for `calmBeats`. */
+/** Calls `onBegin` when a fault is seen first, and `onEnd` when it was not seen for `calmBeats`. */
 class Warning {
   readonly #calmBeats: number
   readonly #told: { onBegin(byMs: number): void; onEnd(): void }

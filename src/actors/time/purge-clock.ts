@@ -1,19 +1,19 @@
 import { clockDoubtMs, clockLeapMsMax } from '../../limits.ts'
 
 /**
- * A clock that is ahead for a moment would purge too much. So a clock is in doubt when it is a day ahead of the log or of the
- * last look. The doubt ends when it is back, or a day later.
+ * Protects purges from a clock that is ahead for a moment, since a purge cannot be undone. The clock is in doubt if it is a
+ * day ahead of the log or of the last sweep. The doubt ends when the clock is back, or a day later.
  */
 export class PurgeClock {
   #believedMs: number
   #doubt: { readonly sinceMs: number; lastMs: number } | null = null
 
-  /** @param newestMs of the newest event before this node wrote any */
+  /** @param newestMs time of the newest event before this node wrote any */
   constructor(newestMs: number) {
     this.#believedMs = newestMs
   }
 
-  /** Ms ahead; 0 without doubt. Call it once per sweep. */
+  /** Returns by how many ms the clock is ahead, or 0 if it is not in doubt. Call it once per sweep. */
   doubtedBy(now: number): number {
     const aheadMs = now - this.#believedMs
     if (aheadMs <= clockLeapMsMax) return this.#believe(now)

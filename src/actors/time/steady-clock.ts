@@ -2,8 +2,9 @@ import type { Clock, MachineClock } from '../../clock.ts'
 import { clockStandMs, clockStepMsMax } from '../../limits.ts'
 
 /**
- * The time by which the node judges and records (docs/decisions/017-clocks.md): the machine's clock, but without short jumps
- * ahead. After a jump, time goes on from the last believed time until the clock has stayed there for `clockStandMs`.
+ * The time by which the node judges and records (docs/decisions/017-clocks.md): the machine's clock, but without short
+ * jumps ahead. After a jump, time goes on from the last believed time until the machine's clock has stayed ahead for
+ * `clockStandMs`.
  */
 export class SteadyClock implements Clock {
   readonly #machine: MachineClock
@@ -19,7 +20,7 @@ export class SteadyClock implements Clock {
   now(): number {
     const nowMs = this.#machine.now()
     const sinceMs = nowMs - this.#believed.nowMs
-    // The fast path, about five times per reading. So small a step is no jump.
+    // The fast path, used about five times per reading. A step as small as this is no jump.
     if (sinceMs >= 0 && sinceMs <= clockStepMsMax && this.#leap === null) return nowMs
     return this.#judge({ nowMs, passedMs: this.#machine.passedMs() })
   }
@@ -32,13 +33,13 @@ export class SteadyClock implements Clock {
     return moment.nowMs
   }
 
-  /** Ms from the believed time to the machine's clock; 0 without a jump. */
+  /** By how many ms the machine's clock is ahead of the believed time; 0 without a jump. */
   leapMs(): number {
     const believedMs = this.now()
     return this.#leap === null ? 0 : this.#machine.now() - believedMs
   }
 
-  /** Each jump waits anew. */
+  /** True if the clock has stayed at the new time long enough. Another jump starts the wait again. */
   #hasStayed(moment: Moment): boolean {
     const leap = this.#leap
     if (leap !== null && Math.abs(moment.nowMs - continued(leap, moment.passedMs)) <= clockStepMsMax) {
@@ -49,10 +50,10 @@ export class SteadyClock implements Clock {
   }
 }
 
-/** `passedMs` is monotonic. */
+/** `passedMs` is the machine's monotonic time, which nobody can set. */
 type Moment = { readonly nowMs: number; readonly passedMs: number }
 
 const momentOf = (machine: MachineClock): Moment => ({ nowMs: machine.now(), passedMs: machine.passedMs() })
 
-/** The time of that clock now, unless somebody set it. */
+/** What the clock must show now if nobody has set it since `then`. */
 const continued = (then: Moment, passedMs: number): number => then.nowMs + Math.floor(passedMs - then.passedMs)
