@@ -67,7 +67,7 @@ export type Keys = {
   setExpiry(keyId: string, expiresAt: number | null, asker: Asker): Answer<KeyState>
   suspend(keyId: string, reason: string, asker: Asker): Answer<KeyState>
   resume(keyId: string, reason: string, asker: Asker): Answer<KeyState>
-  /** Answers when no node can accept a reading of the key any more. */
+  /** Answers once no node can accept a reading of the key any more. */
   revoke(keyId: string, reason: string, asker: Asker): Answer<KeyState>
 
   /** Appends all readings of the request, or none. Event ids are derived from `requestId`. Never rejects. */
@@ -224,12 +224,12 @@ export type SignIns = {
   useSession(sessionSecret: string): void
   signOut(sessionSecret: string, requestId: string): Answer<null>
   isKnownDevice(email: string, deviceSecret: string): boolean
-  /** Oldest first. `lastUsedAt` knows only the uses on this node. */
+  /** Returns the oldest first. `lastUsedAt` knows only the uses on this node. */
   openSessions(email: string): readonly (Session & { readonly lastUsedAt: number | null })[]
   endSessions(email: string, which: EndingSessions, asker: Asker): Answer<null>
   /** Only counts the refusal. The log gets sums, so that a flood of attempts writes few events. */
   signInRefused(refused: RefusedSignIn): void
-  /** Newest first. @throws Outage */
+  /** Returns the newest first. @throws Outage */
   signInHistory(email: string): Promise<readonly SignInRow[]>
   /** Returns the places by revision, without purged ones. @throws Outage */
   signInPlaces(revisions: readonly number[]): Promise<ReadonlyMap<number, SignInPlace>>

@@ -9,7 +9,7 @@ import { SteadyClock } from './time/steady-clock.ts'
 
 export type Flushable = { flush(): void }
 
-/** What the key actors use of the memory of idempotency keys (`repeats/repeat-memory.ts`). */
+/** The part of the memory of idempotency keys that key actors use (`repeats/repeat-memory.ts`). */
 export type KnownRepeats = {
   /** The memory is complete up to this position; -1 while it is incomplete. */
   readonly foldedTo: number

@@ -85,7 +85,7 @@ export class Node {
     this.signInRecords = new SignInRecords(host)
     this.sweeps = new Sweeps(host, this.keys)
     this.rotations = new Rotations(host, this.keys)
-    // Uses the event that the start has found. Searching for it takes long in a large EventStoreDB.
+    // Uses the event that the start has found, because searching for it takes long in a large EventStoreDB.
     const newestMs = (): number => this.#newest?.recordedAt ?? host.clock.now()
     this.retention = new Retention(host, this.cellars, { newestMs, onTimes })
     this.#checkpoints = new Checkpoints(host, parts.checkpoints ?? null, last)
@@ -98,7 +98,8 @@ export class Node {
   /** Resolves when the whole log is folded. @throws what the log throws if it cannot be read. */
   async follow(): Promise<void> {
     const begin = this.#newest
-    // Must come first: it reads up to the present end of the log. The subscription delivers all later events.
+    // Comes before the subscription. It reads up to the present end of the log, and the subscription delivers all later
+    // events.
     await this.remembered?.begin(begin)
     const after = begin?.position ?? null
     await this.#subscribe({ after, categories: foldedCategories, onEvents: this.#receive })

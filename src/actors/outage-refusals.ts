@@ -23,8 +23,8 @@ export const storageRefusal = (log: Pick<EventLog, 'refusesReadings'>): ReadingR
   log.refusesReadings === true ? storageFull : null
 
 /**
- * For work after the first stored event. Makes the outcome of each outage unknown, because "nothing was changed" would be
- * false.
+ * Runs the rest of a command after its first stored event. An outage in it gets an unknown outcome, because "nothing was
+ * changed" would be false.
  */
 export const havingWritten = async <T>(finish: () => Promise<T>): Promise<T> => {
   try {

@@ -48,7 +48,7 @@ export class CellarActor extends StreamActor<CellarState | null> {
     })
   }
 
-  /** Skips purges that another node has made meanwhile. They no longer begin at the key's first kept reading. */
+  /** Skips a purge that another node has made meanwhile: its range no longer begins at the key's first kept reading. */
   purge(command: PurgeReadings): Answer<null> {
     return this.ask(async () => {
       const { readings } = this.host.projections
@@ -76,7 +76,7 @@ export class CellarActor extends StreamActor<CellarState | null> {
       if (cellar === null) return refused({ kind: 'cellar_not_found' })
       const full = this.#noRoomIn(cellar.cellar)
       if (full !== null) return full
-      // If the successor exists, the form was sent again. A newer successor may have been named since, and must stay.
+      // If the successor exists, the form was sent again. Naming it again could replace a newer successor.
       const [known] = await this.host.log.read(keyStream(successorId), { limit: 1 })
       if (known !== undefined) return refused({ kind: 'key_exists' })
       const named = await name(successorId)

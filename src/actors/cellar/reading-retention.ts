@@ -30,7 +30,7 @@ export class Retention {
   #untruncated: Map<string, number> | null = null
   /** By cellar, in ms. Readings before this time are purged already. */
   readonly #doneBefore = new Map<string, number>()
-  /** Keys with readings that are missing without a purge. True once the gap is reported. */
+  /** Keys whose readings are missing without a purge event. The value is true once that is reported. */
   #gaps: ReadonlyMap<string, boolean> = new Map()
   #running: Promise<void> | null = null
   readonly #purging: Purging
@@ -161,7 +161,7 @@ export class Retention {
     return [...this.#untruncated]
   }
 
-  /** Reports a gap at the second run. By then this node has received the purges of other nodes. */
+  /** Reports a gap only at the second run, when the purges of other nodes have arrived. */
   #tellGaps(): void {
     const before = this.#gaps
     const gaps = this.#host.projections.readings.gaps()

@@ -44,7 +44,7 @@ export class RecordRetention {
       this.#doneBefore.set(stream, recordedBefore)
       return
     }
-    // A process that stopped may have left truncated events that are hidden but not deleted.
+    // Truncates again, because a stopped process may have left events that are hidden but not deleted.
     if (doneBefore === undefined && first.revision > 0) await this.#host.log.truncate(stream, first.revision)
     const date = { stream, keptMs, now, recordedBefore }
     const end = await this.#endOf(date, first.revision)

@@ -21,7 +21,10 @@ export type ChangeKey = Exclude<KeyCommand, { type: 'CreateKey' | 'RevokeKey' | 
 
 export type RotateKey = Extract<KeyCommand, { type: 'RotateKey' }>
 
-/** `replacedId` is the unused successor that the new one replaces. `null` if there was none, or if it was already used. */
+/**
+ * The old key after it has named its successor. `replacedId` is the earlier successor, or `null` if there was none or it
+ * was used.
+ */
 export type NamedSuccessor = { readonly key: KeyState; readonly replacedId: string | null }
 
 export const changeKey = async (work: KeyWork, command: ChangeKey, asker: Asker): Promise<Answer> => {
@@ -30,8 +33,8 @@ export const changeKey = async (work: KeyWork, command: ChangeKey, asker: Asker)
 }
 
 /**
- * `before` names the replaced successor. The append expects the revision of `before`, so no other rotation can come
- * between.
+ * Makes the old key name its successor. The append expects the revision of `before`, so the successor that `before` names
+ * is the one that is replaced.
  */
 export const rotateKey = async (
   work: KeyWork,
@@ -125,7 +128,10 @@ const mayTakeAway = (command: ChangeKey | RotateKey): boolean =>
   command.type === 'SupersedeKey' ||
   (command.type === 'SetKeyExpiry' && command.expiresAt !== null)
 
-/** A fence must never follow a seal. So this function reads the new events before each retry, unlike `seal`. */
+/**
+ * Appends a fence, so that every node reads the key's change before its next append. A fence must never follow a seal. So
+ * new events are read before each retry, unlike in `seal`.
+ */
 const fence = async ({ host, streams, onDoubt }: KeyWork, keyRevision: number, metadata: Metadata): Promise<void> => {
   const draft = { id: host.entropy.uuid(), type: 'ReadingsFenced' as const, data: { keyRevision }, metadata }
   for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
@@ -156,8 +162,8 @@ export const revokeKey = async (work: KeyWork, reason: string, asker: Asker): Pr
 type Seal = Draft<'ReadingsSealed'>
 
 /**
- * Returns false if other nodes wrote first each time. A retry expects the revision that the conflict names: reading first
- * would take longer and lose again. So the seal's time may be a little before the last reading's.
+ * Appends the seal. Returns false if other nodes wrote first each time. A retry expects the revision that the conflict
+ * names: reading first would take longer and lose again. So the seal's time may be a little before the last reading's.
  */
 const seal = async ({ streams, onDoubt }: KeyWork, draft: Seal): Promise<boolean> => {
   let expected: ExpectedRevision = streams.readings.revision ?? 'none'

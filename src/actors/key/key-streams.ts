@@ -11,7 +11,7 @@ import { readFrom } from '../stream/read-stream.ts'
 import { keyEvent } from './key-events.ts'
 import { loadReadings, readingsEvent, readTail } from './load-readings.ts'
 
-/** An event without `recordedAt`, which the append adds. */
+/** An event before its append, which adds `recordedAt`. */
 export type Draft<T extends KeyEventType | 'ReadingsSealed' | 'ReadingsFenced'> = {
   [K in T]: Omit<NewEvent<K>, 'recordedAt'>
 }[T]
@@ -40,7 +40,7 @@ export class KeyStreams {
   #keyRecordedAt = 0
   #limitsEpoch = -1
   /**
-   * Makes the next `catchUp` read new readings, for a page. An append need not read first: if it is outdated, it meets a
+   * Makes the next `catchUp` read other nodes' readings, for a page. Appends need no such read: an outdated append meets a
    * conflict.
    */
   #mustReadNews = false
@@ -54,13 +54,13 @@ export class KeyStreams {
   }
 
   /**
-   * True if the state is loaded and usable. First looks up a changed limit, and finds a window that a wrong clock has
-   * spoilt.
+   * True if the state is loaded and usable. Looks for two reasons to load it again: a changed limit, and a window that a
+   * wrong clock has spoilt.
    */
   checkLoaded(): boolean {
     if (this.#limitsEpoch !== this.#host.limitsEpoch) this.#refreshLimit()
-    // If the clock was ahead and went back, the window has stayed at the later time. New readings would get that time, and
-    // the key could seem expired. So the window is counted again.
+    // If the clock was ahead and went back, the window still stands at the later time. New readings would get that time,
+    // and the key could seem expired. So the window is counted again.
     const reachedMs = Math.max(this.#host.clock.now(), this.readings.recordedAt)
     if (reachedMs < this.#countedAtMs || reachedMs < this.readings.window.reservedAtMs) this.#isLoaded = false
     return this.#isLoaded
@@ -123,7 +123,10 @@ export class KeyStreams {
     if (this.#isKeyBehind) await this.readKey()
   }
 
-  /** Learns older idempotency keys: those before the loaded readings that the subscription has not delivered yet. */
+  /**
+   * Learns older idempotency keys. Loading reads only the newest readings, and the subscription may not have delivered the
+   * others yet.
+   */
   async readOlderRepeats(): Promise<void> {
     const { repeats, log } = this.#host
     while (repeats !== null && repeats.foldedTo >= 0 && !this.knowsAllRepeats) {
@@ -217,7 +220,7 @@ export class KeyStreams {
 
   #noteRepeatsRead(oldest: RecordedEvent | undefined): void {
     const isAll = oldest === undefined || oldest.revision === 0 || this.#host.repeats?.isPast(oldest) === true
-    // Copies two numbers. A reference to the event would keep it in memory as long as the actor.
+    // Copies two numbers, because a reference would keep the whole event in memory as long as the actor.
     this.#repeatsReadFrom = isAll ? beginning : { revision: oldest.revision, position: oldest.position }
   }
 
@@ -230,7 +233,7 @@ export class KeyStreams {
       isGone ||= (events[0]?.revision ?? 0) > (this.readings.revision ?? -1) + 1
       if (!isGone) this.foldReadings(events)
     })
-    // The next events were purged, or are too many to fold one by one.
+    // Loads again if the next events were purged, or are too many to fold one by one.
     if (isGone || !isAll) return this.#load()
     // A purged stream can read as empty. Then only the conflict tells its revision.
     if (this.readings.revision === null && this.#readingsSeen >= 0) this.readings.revision = this.#readingsSeen

@@ -44,7 +44,7 @@ export class StreamSharing {
     this.#pause(this.#roundTripsMs(6))
   }
 
-  /** Far turns follow the clock, so that all busy nodes pause together. A stream that rests without them needs none. */
+  /** Far turns follow the clock, so that all busy nodes pause together. A stream that has pauses anyway needs none. */
   #isFarTurnDue(): boolean {
     if (this.#host.log.lags !== true) return false
     const now = this.#host.clock.now()

@@ -90,8 +90,8 @@ export class SignInRecords {
     const { clock, entropy, log } = this.#host
     for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
       const [last] = await log.read(signInsStream, { direction: 'backwards', limit: 1 })
-      // Unlike elsewhere, the time may be before the last event's. Otherwise a clock that was ahead would delay all later
-      // purges.
+      // Unlike in other streams, the time may be before the last event's. Otherwise a clock that was ahead would delay all
+      // later purges.
       const recordedAt = clock.now()
       const event: NewEvent = { ...record, id: entropy.uuid(), recordedAt, metadata: askedBy(asker) }
       const append = { stream: signInsStream, expected: last?.revision ?? ('none' as const), events: [event] }

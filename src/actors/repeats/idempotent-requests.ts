@@ -59,7 +59,7 @@ export class IdempotentRequests {
   }
 
   /**
-   * Reads other nodes' new events first. That read may reload the state and skip events. Their idempotency keys are read
+   * Reads other nodes' new events first. That read may reload the state and skip events, so older idempotency keys are read
    * afterwards.
    */
   async catchUp(): Promise<void> {
@@ -71,15 +71,16 @@ export class IdempotentRequests {
     this.#mustConfirm = false
     const asked = [...this.#waiting]
     await this.#streams.readNews()
-    // During the read, another request with the same key may have taken the place. It is not confirmed.
+    // During the read, the request may have been answered, and another with the same key may wait. That one is not
+    // confirmed.
     for (const [keyHash, request] of asked) {
       if (this.#waiting.get(keyHash) === request) this.#confirmed.add(request)
     }
   }
 
   /**
-   * `null` if the request is not a repeat, or if its API key is not valid now. `unconfirmed` if other nodes' events must be
-   * read first: a repeat appends nothing, so no conflict would reveal a revocation.
+   * `null` if the request is judged like a new one: it is no repeat, or its API key is not valid now. `unconfirmed` if
+   * other nodes' events must be read first: a repeat appends nothing, so no conflict would reveal a revocation.
    */
   answer(request: IdempotentRequest): ReadingAnswer | null | 'unconfirmed' {
     const { idempotency, refusal } = request

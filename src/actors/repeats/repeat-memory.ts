@@ -167,7 +167,7 @@ export class RepeatMemory {
     return this.#forgettingNowMs - idempotencyMs - idempotencyMarginMs
   }
 
-  /** Only during the start. Later events may come from this node itself, whose clock may be ahead. */
+  /** Sets the clock only during the start. Later events may come from this node itself, whose clock may be ahead. */
   #setClockAtStart({ recordedAt }: RecordedEvent): void {
     if (!this.#isCaughtUp) this.#clockMs = Math.max(this.#clockMs, recordedAt)
   }

@@ -179,7 +179,7 @@ export class Checkpoints {
     })
   }
 
-  /** Never rejects. */
+  /** Never rejects: a failure goes to `onFailed`, and a later look tries again. */
   async #write(): Promise<void> {
     if (this.#parts === null || this.#isStopped) return
     const eventsBefore = this.#eventsSince

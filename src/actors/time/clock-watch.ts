@@ -41,11 +41,12 @@ export class ClockWatch {
   }
 
   hear(events: readonly RecordedEvent[]): void {
-    // Looks only at the newest event: if just one of several nodes has a slow clock, its events are not late.
+    // Looks only at the newest event. Old events of one node with a slow clock do not mean that the subscription is late.
     let newest = 0
     for (const { recordedAt } of events) if (recordedAt > newest) newest = recordedAt
     const lateMs = this.#host.clock.now() - newest
-    // Compares with the machine's clock, including a jump: after the machine slept, that clock is right.
+    // Compares with the machine's own clock, not the steady one: after the machine slept, its clock has jumped and is
+    // right.
     const aheadMs = -lateMs - this.#host.clock.leapMs()
     if (aheadMs > clockDifferenceMsMax) this.#ahead.see(aheadMs, this.#host.beat)
     if (lateMs > lagMsMax && this.#isCaughtUp) this.#late.see(lateMs, this.#host.beat)
