@@ -1,8 +1,8 @@
 /**
- * The interface of the actors: all that the rest of the program may ask of them. This file imports no actor.
+ * The interface of the actors: all that the rest of the program may ask of them. Imports no actor.
  *
  * A command returns a refusal, or `done` once its events are durable. After the refusal `not_confirmed` its outcome is
- * unknown. A promise rejects only for a bug, unless its docstring says otherwise.
+ * unknown. Unless a docstring says otherwise, a promise rejects only for a bug.
  */
 import type { Projections } from '../../projections/queries.ts'
 import type { Clock } from '../clock.ts'
@@ -34,14 +34,14 @@ export type NewKey = {
   readonly limit: Limit | null
   /** In ms. `null` if the key never expires. */
   readonly expiresAt: number | null
-  /** A form sets it, so that a form that is sent twice makes only one key. Default: random. */
+  /** A form sets it, so that sending it twice makes one key. Default: random. */
   readonly keyId?: string
 }
 
 export type Rotating = {
   /** One of `rotationOverlapsMs`. */
   readonly overlapMs: number
-  /** A form sets it, for the same reason as `keyId` of `NewKey`. */
+  /** Set by a form, like `keyId` of `NewKey`. */
   readonly successorId?: string
 }
 
@@ -84,8 +84,8 @@ export type Keys = {
    */
   knowsIdempotencyKey(keyId: string, keyHash: string): boolean
   /**
-   * Returns the rate window, without a promise if the key is loaded. `null` if the key is unknown or the store is
-   * unavailable. Other nodes' readings up to the revision `heardTo` are included, at most `usageCatchUpMs` late.
+   * Returns the rate window, at once if the key is loaded. `null` if the key is unknown or the store is unavailable.
+   * Includes readings of other nodes up to the revision `heardTo`, at most `usageCatchUpMs` late.
    */
   usage(keyId: string, heardTo?: number): Usage | null | Promise<Usage | null>
 }
@@ -93,7 +93,7 @@ export type Keys = {
 export type IdempotentRequest = {
   readonly requestId: string
   readonly idempotency: Idempotency
-  /** Earlier checks have refused the request. This is the answer unless the request is a repeat. */
+  /** The refusal by earlier checks. It is the answer unless the request is a repeat. */
   readonly refusal: ReadingRefusal | null
 }
 
@@ -130,7 +130,7 @@ export type PasswordClient = {
 }
 
 export type Session = {
-  /** A public name for the session. Unlike the secret, it gives no access. */
+  /** The id gives no access, unlike the session's secret. */
   readonly id: string
   readonly email: string
   readonly role: Role
@@ -139,12 +139,11 @@ export type Session = {
   readonly expiresAt: number
   /** Who made the link that set the password: an e-mail, or `cli`. */
   readonly linkMadeBy: string | null
-  /** The revision of the record with address and browser, for `signInPlaces`. */
+  /** Revision of the record with address and browser, for `signInPlaces`. */
   readonly seenRevision: number | null
 }
 
 export type SignInFrom = {
-  /** Default: an unknown client. */
   readonly client?: PasswordClient
   readonly address: string
   readonly browser: string
@@ -197,15 +196,13 @@ export type SignInRow =
       readonly addresses: readonly string[]
     }
 
-/** One session by its id, or all sessions except the one with the secret `allBut`. */
+/** One session by its id, or all except the one with that secret. */
 export type EndingSessions = { readonly id: string } | { readonly allBut: string | null }
 
 export type OwnPassword = { readonly password: string; readonly client?: PasswordClient }
 
 export type SignIns = {
-  /**
-   * Also ends the session that the browser had. A stranger cannot tell from the answer's time whether the e-mail is known.
-   */
+  /** Also ends the session that the browser had. The time of the answer does not show whether the e-mail is known. */
   signIn(
     input: { readonly email: string; readonly password: string },
     from: SignInFrom,
@@ -220,14 +217,13 @@ export type SignIns = {
   session(sessionSecret: string): Session | null
   /** False for an unknown secret: another node may have opened that session just now. */
   isSessionOver(sessionSecret: string): boolean
-  /** Call it for each request that uses the session. */
   useSession(sessionSecret: string): void
   signOut(sessionSecret: string, requestId: string): Answer<null>
   isKnownDevice(email: string, deviceSecret: string): boolean
   /** Returns the oldest first. `lastUsedAt` knows only the uses on this node. */
   openSessions(email: string): readonly (Session & { readonly lastUsedAt: number | null })[]
   endSessions(email: string, which: EndingSessions, asker: Asker): Answer<null>
-  /** Only counts the refusal. The log gets sums, so that a flood of attempts writes few events. */
+  /** Only counts, so that a flood of attempts writes few events. */
   signInRefused(refused: RefusedSignIn): void
   /** Returns the newest first. @throws Outage */
   signInHistory(email: string): Promise<readonly SignInRow[]>
@@ -237,8 +233,8 @@ export type SignIns = {
 
 export type Operators = SignIns & {
   /**
-   * Makes a one-time link: for the first admin (`email` null), a new operator, or a lost password. For an account that
-   * exists or existed, an operator must give `own`. Otherwise the refusal is `own_password_needed` or `wrong_own_password`.
+   * Makes a one-time link: for the first admin (`email` null), a new operator, or a lost password. If the account exists or
+   * existed, an operator must give `own`.
    */
   issueLink(
     input: { readonly email: string | null; readonly role: Role; readonly own?: OwnPassword },
@@ -252,7 +248,6 @@ export type Operators = SignIns & {
       readonly secret: string
       readonly email: string
       readonly password: string
-      /** Default: an unknown client. */
       readonly client?: PasswordClient
     },
     asker: Asker,
@@ -277,8 +272,8 @@ export type Core = {
   readonly keys: Keys
   readonly operators: Operators
   /**
-   * Calls `listener` with the events of all nodes after they are folded. Events of a stream come in order, some of them
-   * twice. Call the returned function to end this.
+   * Calls `listener` with the events of all nodes once they are folded. Events of a stream come in order, some twice. The
+   * returned function ends this.
    */
   onFolded(listener: FoldListener): () => void
   /** Refuses new work, and waits up to `drainMsMax` for begun work. Leaves the log open. */

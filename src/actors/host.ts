@@ -27,16 +27,16 @@ export class Host {
   readonly entropy: Entropy
   readonly schedule: Schedule
   readonly projections: Projections
-  /** `null` on a node without an index. Such a node refuses requests with an `Idempotency-Key`. */
+  /** `null` on a node without an index, which refuses requests with an `Idempotency-Key`. */
   repeats: KnownRepeats | null = null
   /** Must not throw. */
   readonly onBug: (bug: unknown) => void
   /** Heartbeats so far: a cheap, coarse time that never goes back. */
   beat = 0
-  /** Increased after each change of a cellar, so that key actors look up their limit again. */
+  /** Grows with each change of a cellar. Key actors then look up their limit again. */
   limitsEpoch = 0
   isStopping = false
-  /** True once the actors have stopped: an append of unknown outcome is not retried any more. */
+  /** True once the actors have stopped. No append is retried then. */
   gaveUp = false
   #flushing: Flushable[] = []
 
@@ -68,7 +68,7 @@ export class Host {
     })
   }
 
-  /** A random number: at least 0, less than 1. */
+  /** Random: at least 0, less than 1. */
   chance(): number {
     return (this.entropy.bytes(1)[0] ?? 0) / 256
   }

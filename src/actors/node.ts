@@ -38,7 +38,7 @@ export type CoreParts = {
   readonly sessionIdleMs?: number
   /** Default: Argon2id. */
   readonly passwordHasher?: PasswordHasher
-  /** Default: refuses only passwords with little besides known names, since it has no dictionary. */
+  /** Default: knows only names, and has no dictionary. */
   readonly passwordJudge?: PasswordJudge
   /** Default: none, so each start folds the whole log. */
   readonly checkpoints?: CheckpointParts
@@ -85,7 +85,7 @@ export class Node {
     this.signInRecords = new SignInRecords(host)
     this.sweeps = new Sweeps(host, this.keys)
     this.rotations = new Rotations(host, this.keys)
-    // Uses the event that the start has found, because searching for it takes long in a large EventStoreDB.
+    // Searching for it would take long in a large EventStoreDB.
     const newestMs = (): number => this.#newest?.recordedAt ?? host.clock.now()
     this.retention = new Retention(host, this.cellars, { newestMs, onTimes })
     this.#checkpoints = new Checkpoints(host, parts.checkpoints ?? null, last)
@@ -98,8 +98,7 @@ export class Node {
   /** Resolves when the whole log is folded. @throws what the log throws if it cannot be read. */
   async follow(): Promise<void> {
     const begin = this.#newest
-    // Comes before the subscription. It reads up to the present end of the log, and the subscription delivers all later
-    // events.
+    // This comes first: it reads up to the present end of the log, and the subscription delivers the later events.
     await this.remembered?.begin(begin)
     const after = begin?.position ?? null
     await this.#subscribe({ after, categories: foldedCategories, onEvents: this.#receive })
@@ -107,8 +106,8 @@ export class Node {
     this.#clockWatch.caughtUp()
     this.remembered?.caughtUp()
     if (this.host.log.lags !== true) return
-    // Many readings can delay this subscription. So a second one without readings delivers changes of keys sooner. The
-    // projections fold each event only once. Checkpoints and idempotency keys use only the first one, which is complete.
+    // Many readings can delay this subscription. So a second one without readings delivers changes of keys. Projections
+    // fold each event once. Checkpoints and idempotency keys need the first one, which is complete.
     const { position } = this.host.projections
     await this.#subscribe({ after: position, categories: lifecycleCategories, onEvents: this.#fold })
   }
@@ -124,8 +123,7 @@ export class Node {
   async finishBegunWork(): Promise<void> {
     await this.sweeps.finishRevocations()
     await this.rotations.run()
-    // Not awaited, because both are slow. The node can serve without them: expired keys are refused anyway, and purged
-    // readings are hidden.
+    // Not awaited, since they are slow and not urgent: expired keys are refused anyway, and purged readings are hidden.
     void this.sweeps.recordExpiries()
     void this.retention.run()
   }

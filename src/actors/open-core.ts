@@ -21,8 +21,7 @@ export type OpenCore = Core & {
 export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   const node = new Node(parts, await beginFrom(parts.log, parts.checkpoints ?? null))
   await node.follow()
-  // Must come first. Without a heartbeat no request times out, so a store that never answers would delay the start for an
-  // hour.
+  // This comes first. Without a heartbeat, a store that never answers would delay the start for an hour.
   node.startHeartbeat()
   await node.finishBegunWork()
   const { host } = node

@@ -18,13 +18,13 @@ export const readingRefusalOf = (outage: Outage): ReadingRefusal => {
 
 const storageFull: ReadingRefusal = { kind: 'storage_full' }
 
-/** The refusal if the log stores no readings now. Asked before any work is done for a reading. */
+/** Why the log would refuse a reading now. Asked before any work is done for it. */
 export const storageRefusal = (log: Pick<EventLog, 'refusesReadings'>): ReadingRefusal | null =>
   log.refusesReadings === true ? storageFull : null
 
 /**
- * Runs the rest of a command after its first stored event. An outage in it gets an unknown outcome, because "nothing was
- * changed" would be false.
+ * Runs the rest of a command after its first event. An outage makes the outcome unknown, because "nothing was changed"
+ * would be false.
  */
 export const havingWritten = async <T>(finish: () => Promise<T>): Promise<T> => {
   try {

@@ -6,7 +6,7 @@ export type Actor = {
   usedBeat: number
   /** True if no request waits or is under way. */
   readonly isIdle: boolean
-  /** Refuses requests of that heartbeat or before, because they have waited too long. */
+  /** Refuses requests of that heartbeat or before. */
   answerOverdue(beat: number): void
   /** Answers all waiting requests, and refuses later ones. */
   stop(): void
@@ -68,7 +68,7 @@ export class Registry<A extends Actor> {
     return actor
   }
 
-  /** Drops an idle actor to make room, if possible one that was not used in this heartbeat. */
+  /** Prefers an actor that was not used in this heartbeat. */
   #dropIdle(): boolean {
     let idle: string | null = null
     for (const [name, actor] of this.#actors) {

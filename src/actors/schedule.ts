@@ -1,7 +1,7 @@
 export type Schedule = {
   /** Runs at the end of this turn of the event loop. */
   soon(run: () => void): void
-  /** Call the returned function to cancel it. The timer does not keep the process alive. */
+  /** The returned function cancels it. The timer does not keep the process alive. */
   after(ms: number, run: () => void): () => void
 }
 

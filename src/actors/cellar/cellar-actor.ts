@@ -67,8 +67,8 @@ export class CellarActor extends StreamActor<CellarState | null> {
   }
 
   /**
-   * The old key names its successor before the successor is created. If the node dies in between, nobody can use the
-   * successor, so the old key does not end. A retry with the same id continues.
+   * The old key names its successor before that key is created. If the node dies in between, nobody can use the successor,
+   * so the old key does not end. A retry with the same id continues.
    */
   rotateKey({ successorId, name }: Naming, asker: Asker): Answer<CreatedKey & Pick<NamedSuccessor, 'replacedId'>> {
     return this.ask(async () => {

@@ -19,16 +19,15 @@ export type Purging = {
 }
 
 /**
- * Appends `ReadingsPurged`, then truncates (docs/protocol.md, "Retention"). All nodes try, and the exact revision lets only
- * one append. Each node truncates what any node has purged. It does so at its start, too, since a node may die between the
- * two steps.
+ * Appends `ReadingsPurged`, then truncates (docs/protocol.md, "Retention"). All nodes try, and the exact revision lets one
+ * append. Each node truncates what any node has purged, also at its start, since a node may die between the two steps.
  */
 export class Retention {
   readonly #host: Host
   readonly #cellars: Registry<CellarActor>
-  /** Keys whose readings must still be truncated, with the first revision to keep. `null` before the first run. */
+  /** Keys to truncate, with the first revision to keep. `null` before the first run. */
   #untruncated: Map<string, number> | null = null
-  /** By cellar, in ms. Readings before this time are purged already. */
+  /** By cellar, in ms. Older readings are purged already. */
   readonly #doneBefore = new Map<string, number>()
   /** Keys whose readings are missing without a purge event. The value is true once that is reported. */
   #gaps: ReadonlyMap<string, boolean> = new Map()
@@ -112,8 +111,8 @@ export class Retention {
   }
 
   /**
-   * Finds what to purge of one key: the end by a binary search, and the number of readings by revisions. The key's last
-   * reading stays, because it tells the last use. So the last event of a stream and a seal stay, too.
+   * Finds the end by a binary search, and counts readings by revisions. The key's last reading stays, because it tells the
+   * last use. So the last event of a stream and a seal stay, too.
    */
   async #purgeOf(keyId: string, acceptedBefore: number): Promise<Purge | null> {
     const { log, projections } = this.#host
@@ -153,7 +152,7 @@ export class Retention {
     if (purged !== null) this.#untruncated?.set(keyId, purged.keptFrom)
   }
 
-  /** The first run returns all purged streams, because an earlier process may not have truncated them. */
+  /** Returns all purged streams at first, since an earlier process may not have truncated them. */
   #toTruncate(): readonly (readonly [string, number])[] {
     if (this.#untruncated !== null) return [...this.#untruncated]
     const { readings } = this.#host.projections

@@ -15,12 +15,12 @@ type DueDate = PurgedStream & { readonly now: number; readonly recordedBefore: n
 type Due = DueDate & { readonly first: RecordedEvent; readonly end: number }
 
 /**
- * Appends `RecordsPurged` to the same stream, then truncates. Each node tries once a day, and the exact revision lets only
- * one append.
+ * Appends `RecordsPurged` to the same stream, then truncates. Each node tries once a day, and the exact revision lets one
+ * append.
  */
 export class RecordRetention {
   readonly #host: Host
-  /** By stream, in ms. Records before this time are purged already. */
+  /** By stream, in ms. Older records are purged already. */
   readonly #doneBefore = new Map<string, number>()
 
   constructor(host: Host) {
@@ -84,7 +84,7 @@ export class RecordRetention {
     }
   }
 
-  /** Returns the stream's last event and the end of the last purge (`purgedTo`). That purge may not be truncated yet. */
+  /** Returns the stream's last event and the end of the last purge, truncated or not. */
   async #lastPurge(stream: string, sinceMs: number): Promise<{ last: RecordedEvent; purgedTo: number }> {
     let last: RecordedEvent | null = null
     for (let from: number | undefined; ; ) {

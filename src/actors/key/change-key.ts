@@ -54,10 +54,7 @@ export const rotateKey = async (
 const waitingSuccessor = ({ rotation }: KeyState): string | null =>
   rotation === null || rotation.superseded !== null ? null : rotation.successorId
 
-/**
- * Returns the unused successor before `successorId`. A repeated command reads it from the log, because the state holds only
- * the latest successor.
- */
+/** Returns the unused successor before `successorId`, for a repeated command. The state holds only the latest successor. */
 const successorBefore = async ({ host, streams }: KeyWork, successorId: string): Promise<string | null> => {
   let before: string | null = null
   await readFrom(host.log, { stream: streams.keyStream, revision: 0 }, (events) => {
@@ -72,8 +69,8 @@ const successorBefore = async ({ host, streams }: KeyWork, successorId: string):
 type Changed = { readonly before: KeyState; readonly after: KeyState }
 
 /**
- * A change that takes a right away needs a fence before the answer (docs/protocol.md, "Taking a right away"). If the event
- * is in the log already, the fence may still be missing, because the node that wrote the event died.
+ * Taking a right away needs a fence before the answer (docs/protocol.md, "Taking a right away"). Even if the event is in
+ * the log already, the node that wrote it may have died before the fence.
  */
 const decideAndAppend = async (
   work: KeyWork,
@@ -107,8 +104,8 @@ const decideAndAppend = async (
 }
 
 /**
- * Several nodes may end one rotation. All derive the event's id from the successor's first reading, so only one event is
- * written.
+ * Several nodes may end one rotation. The event's id is derived from the successor's first reading, so they write one
+ * event.
  */
 const causeOf = (
   { host, streams }: KeyWork,
@@ -117,7 +114,7 @@ const causeOf = (
 ): { readonly id: string; readonly metadata: Metadata } => {
   if (command.type !== 'SupersedeKey') return { id: host.entropy.uuid(), metadata: askedBy(asker) }
   const causationId = command.readingId
-  // One reading can end several keys, so the stream is a part of the id, too.
+  // One reading can end several keys, so the id depends on the stream, too.
   const id = derivedId(causationId, `${event.type} in ${streams.keyStream}`)
   return { id, metadata: { ...askedBy(asker), causationId } }
 }
@@ -128,10 +125,7 @@ const mayTakeAway = (command: ChangeKey | RotateKey): boolean =>
   command.type === 'SupersedeKey' ||
   (command.type === 'SetKeyExpiry' && command.expiresAt !== null)
 
-/**
- * Appends a fence, so that every node reads the key's change before its next append. A fence must never follow a seal. So
- * new events are read before each retry, unlike in `seal`.
- */
+/** A fence must never follow a seal. So, unlike `seal`, this function reads the new events before each retry. */
 const fence = async ({ host, streams, onDoubt }: KeyWork, keyRevision: number, metadata: Metadata): Promise<void> => {
   const draft = { id: host.entropy.uuid(), type: 'ReadingsFenced' as const, data: { keyRevision }, metadata }
   for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
@@ -162,8 +156,8 @@ export const revokeKey = async (work: KeyWork, reason: string, asker: Asker): Pr
 type Seal = Draft<'ReadingsSealed'>
 
 /**
- * Appends the seal. Returns false if other nodes wrote first each time. A retry expects the revision that the conflict
- * names: reading first would take longer and lose again. So the seal's time may be a little before the last reading's.
+ * Returns false if other nodes wrote first each time. A retry expects the revision that the conflict names: reading first
+ * would take longer and lose again. So the seal's time may be a little before the last reading's.
  */
 const seal = async ({ streams, onDoubt }: KeyWork, draft: Seal): Promise<boolean> => {
   let expected: ExpectedRevision = streams.readings.revision ?? 'none'
@@ -180,14 +174,13 @@ const seal = async ({ streams, onDoubt }: KeyWork, draft: Seal): Promise<boolean
 }
 
 /**
- * Used if a busy node that is closer to the store wins every append. That node stops when it learns that the key is
- * suspended, by an event in a stream with few writes. If this node dies before the seal, the key stays suspended and must
- * be revoked again.
+ * Used if a busy node closer to the store wins every append. That node stops when it learns that the key is suspended, from
+ * a stream with few writes. If this node dies before the seal, the key stays suspended and must be revoked again.
  */
 const suspendAndSeal = async (work: KeyWork, draft: Seal): Promise<void> => {
   const { host, streams } = work
   for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
-    // Each try suspends again, because another admin may have resumed the key.
+    // Another admin may have resumed the key since the last try.
     await trySuspending(work, draft)
     if (await seal(work, draft)) return
     await host.pause(retryPauseMs(tries, host))
@@ -203,14 +196,14 @@ const trySuspending = async ({ host, streams, onDoubt }: KeyWork, { data, metada
   await streams.appendToKey({ ...event, id: host.entropy.uuid(), metadata }, { mustFinish: false, onDoubt })
 }
 
-/** Appends `KeyRevoked` if the node that wrote the seal died before it did so. */
+/** Appends `KeyRevoked` if the node that wrote the seal died before. */
 export const finishHalfDoneRevocation = async (work: KeyWork): Promise<void> => {
   const { key, readings } = work.streams
   if (readings.sealed === null || key === null || key.revoked !== null) return
   await finishRevocation(work, { mustFinish: false })
 }
 
-/** Several nodes may finish one revocation. All derive the event's id from the seal's id, so only one event is written. */
+/** The event's id is derived from the seal's id. So several nodes that finish one revocation write one event. */
 const finishRevocation = async (
   { host, streams, onDoubt }: KeyWork,
   { mustFinish }: { readonly mustFinish: boolean },

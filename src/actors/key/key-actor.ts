@@ -47,7 +47,7 @@ export class KeyActor {
   readonly #mailbox = new Mailbox()
   readonly #sharing: StreamSharing
   readonly #idempotent: IdempotentRequests
-  /** The append of readings that is under way, or waits for its next try. */
+  /** The append of readings under way, or before its next try. */
   #run: Run | null = null
   /** Waiting readings that have reserved a place in the rate window, without those of `#run`. */
   #reservedByWaiting = 0
@@ -107,11 +107,11 @@ export class KeyActor {
   }
 
   /**
-   * Returns the rate window. First reads what another node has written up to revision `heardTo`. `null` if the key does not
-   * exist or the store is unavailable.
+   * Returns the rate window. First reads what another node has written up to revision `heardTo`. `null` if the key is
+   * unknown or the store is unavailable.
    */
   usage(heardTo = -1): Usage | null | Promise<Usage | null> {
-    // During an append, `heardTo` may be the reading that this node is appending, so nothing is read.
+    // `heardTo` may be the reading that this node is appending.
     const isEnough = this.#streams.checkLoaded() && (this.#run !== null || !this.#streams.orderNews(heardTo))
     if (isEnough) return this.#streams.usage
     this.#loading ??= { ...Promise.withResolvers<void>(), beat: this.#host.beat }
@@ -145,7 +145,7 @@ export class KeyActor {
     this.#advance()
   }
 
-  /** Refuses requests of that heartbeat or before, because they have waited too long. Their appends go on. */
+  /** Refuses requests of that heartbeat or before. Their appends go on. */
   answerOverdue(beat: number): void {
     const overdue = Math.min(this.#mailbox.answerOverdue(beat), this.#reservedByWaiting)
     this.#reservedByWaiting -= overdue
@@ -160,7 +160,7 @@ export class KeyActor {
     this.#endLoading()
   }
 
-  /** `null` if the readings are admitted, or if they must wait until they are judged (`#mustJudge`). */
+  /** `null` if the readings are admitted, or must be judged later (`#mustJudge`). */
   #refusal(readings: Readings): ReadingRefusal | null {
     const full = this.#noRoomFor(readings)
     if (full !== null) return full
@@ -231,7 +231,7 @@ export class KeyActor {
     let taken: readonly ReadingsRequest[] = []
     try {
       const { key, readings, readingsStream, now } = this.#streams
-      // One check is enough for the whole append, because its readings share the key and the time.
+      // One check is enough: all waiting readings share the key and the time.
       const refusal = refusalOfKey(key, readings.sealed !== null, now)
       if (refusal !== null) {
         this.#releaseWaiting()

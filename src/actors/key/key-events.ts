@@ -18,8 +18,8 @@ export const keyEvent = narrowTo(
 )
 
 /**
- * Returns the events for the key's history: its own stream, the last `barriersPerKeyMax` seals and fences of its readings,
- * and the last purge. Older fences tell nothing that the key's own events do not.
+ * Returns the key's own stream, the last `barriersPerKeyMax` seals and fences of its readings, and the last purge. Older
+ * fences add nothing to the key's history.
  */
 export const readKeyEvents = async (
   { log, projections }: Pick<Core, 'log' | 'projections'>,

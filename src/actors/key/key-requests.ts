@@ -85,7 +85,7 @@ const unusedFollower = ({ projections }: Host, keyId: string, successorId: strin
   return isUnused ? key : null
 }
 
-/** Records a past expiry before it is replaced. Otherwise the key's history would not show that the key had expired. */
+/** Records a past expiry before it is replaced, so that the history shows it. */
 const recordPassedExpiry = async (
   host: Host,
   { keys }: Actors,

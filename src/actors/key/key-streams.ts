@@ -20,7 +20,7 @@ type Place = { readonly revision: number; readonly position: number }
 
 const beginning: Place = { revision: 0, position: -1 }
 
-/** What this node knows of one key: the folded state of its two streams, and the newest revisions that exist there. */
+/** What this node knows of one key: the folded state of its two streams, and the newest revisions there. */
 export class KeyStreams {
   readonly keyStream: string
   readonly readingsStream: string
@@ -33,16 +33,13 @@ export class KeyStreams {
   #readingsSeen = -1
   #keySeen = -1
   #isLoaded = false
-  /** In ms. Time of the last load. The window was counted for this time, so it cannot be judged at an earlier one. */
+  /** In ms. The window was counted for this time, and cannot be judged at an earlier one. */
   #countedAtMs = 0
-  /** `host.repeats` knows the idempotency keys of all readings from this event on. Older ones may be missing there. */
+  /** `host.repeats` knows the idempotency keys of all readings from here on. */
   #repeatsReadFrom: Place = beginning
   #keyRecordedAt = 0
   #limitsEpoch = -1
-  /**
-   * Makes the next `catchUp` read other nodes' readings, for a page. Appends need no such read: an outdated append meets a
-   * conflict.
-   */
+  /** Makes `catchUp` read other nodes' readings, for a page. An outdated append meets a conflict instead. */
   #mustReadNews = false
   #readForUsageBeat = Number.NEGATIVE_INFINITY
   readonly #host: Host
@@ -53,14 +50,11 @@ export class KeyStreams {
     this.#host = host
   }
 
-  /**
-   * True if the state is loaded and usable. Looks for two reasons to load it again: a changed limit, and a window that a
-   * wrong clock has spoilt.
-   */
+  /** True if the state is loaded and usable: its limit is current, and no wrong clock has spoilt the window. */
   checkLoaded(): boolean {
     if (this.#limitsEpoch !== this.#host.limitsEpoch) this.#refreshLimit()
-    // If the clock was ahead and went back, the window still stands at the later time. New readings would get that time,
-    // and the key could seem expired. So the window is counted again.
+    // If the clock was ahead and went back, the window stays at the later time. New readings would get that time, and the
+    // key could seem expired.
     const reachedMs = Math.max(this.#host.clock.now(), this.readings.recordedAt)
     if (reachedMs < this.#countedAtMs || reachedMs < this.readings.window.reservedAtMs) this.#isLoaded = false
     return this.#isLoaded
@@ -75,9 +69,7 @@ export class KeyStreams {
     return (this.#host.repeats?.foldedTo ?? -1) >= this.#repeatsReadFrom.position
   }
 
-  /**
-   * In ms. Never before the last reading or the time to which the window has moved, since times in a stream never decrease.
-   */
+  /** In ms. Never before the last reading or the window's time, since times in a stream never decrease. */
   get now(): number {
     return Math.max(this.#host.clock.now(), this.readings.recordedAt, this.readings.window.latestMs)
   }
@@ -100,8 +92,8 @@ export class KeyStreams {
   }
 
   /**
-   * Returns true if a page must wait for `catchUp`, because another node has written readings. At most once in
-   * `usageCatchUpMs`, to limit the reads.
+   * Returns true if a page must wait for `catchUp`, because another node has written readings. Does so at most once in
+   * `usageCatchUpMs`.
    */
   orderNews(heardTo: number): boolean {
     if (heardTo <= (this.readings.revision ?? -1)) return false
@@ -124,8 +116,7 @@ export class KeyStreams {
   }
 
   /**
-   * Learns older idempotency keys. Loading reads only the newest readings, and the subscription may not have delivered the
-   * others yet.
+   * Loading reads only the newest readings. This learns older idempotency keys that the subscription has not delivered yet.
    */
   async readOlderRepeats(): Promise<void> {
     const { repeats, log } = this.#host
@@ -194,14 +185,14 @@ export class KeyStreams {
   }
 
   /**
-   * Reads the end of the readings first, then the key. A fence is always written after its key event. So if the first read
-   * finds a fence, the second read finds its event. A later fence makes the next append fail with a conflict.
+   * Reads the end of the readings first, then the key. A fence follows its key event. So if the first read finds a fence,
+   * the second finds its event. The next append meets a later fence as a conflict.
    */
   async #load(): Promise<void> {
-    // If a read fails, the state is only half loaded and must not be used.
+    // If a read fails, only half of the state is loaded.
     this.#isLoaded = false
-    // A server of the store that died may have named revisions that were never kept. Waiting for them would block the key
-    // for ever.
+    // A server of the store that died may have named revisions that were lost. Waiting for them would block the key for
+    // ever.
     this.#readingsSeen = -1
     this.#keySeen = -1
     const tail = await readTail(this.#host.log, this.readingsStream)
@@ -220,7 +211,7 @@ export class KeyStreams {
 
   #noteRepeatsRead(oldest: RecordedEvent | undefined): void {
     const isAll = oldest === undefined || oldest.revision === 0 || this.#host.repeats?.isPast(oldest) === true
-    // Copies two numbers, because a reference would keep the whole event in memory as long as the actor.
+    // A reference to the event would keep all of it in memory as long as the actor.
     this.#repeatsReadFrom = isAll ? beginning : { revision: oldest.revision, position: oldest.position }
   }
 
@@ -235,7 +226,7 @@ export class KeyStreams {
     })
     // Loads again if the next events were purged, or are too many to fold one by one.
     if (isGone || !isAll) return this.#load()
-    // A purged stream can read as empty. Then only the conflict tells its revision.
+    // A purged stream may read as empty. Then only the conflict tells its revision.
     if (this.readings.revision === null && this.#readingsSeen >= 0) this.readings.revision = this.#readingsSeen
     if (this.#areReadingsBehind) throw this.#notShown(this.readingsStream, this.#readingsSeen)
   }
@@ -265,13 +256,13 @@ export class KeyStreams {
     if (this.#isLoaded) this.#refreshLimit()
   }
 
-  /** Uses the projection's equal state instead of a copy, to save memory. */
+  /** Shares the projection's equal state, to save memory. */
   #shareKey(): void {
     const shared = this.key === null ? null : this.#host.projections.keys.get(this.key.keyId)
     if (shared !== null && shared.revision === this.key?.revision) this.key = shared
   }
 
-  /** If the length of the window has changed, the window is counted again from the log. */
+  /** A window of another length is counted again from the log. */
   #refreshLimit(): void {
     this.limit = this.#effectiveLimit()
     if (this.limit.windowMs !== this.readings.window.windowMs) this.#isLoaded = false

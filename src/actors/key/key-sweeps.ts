@@ -36,7 +36,7 @@ export class Sweeps {
     if (event.type === 'KeyRevoked') this.#halfRevoked.delete(keyIdOf(event.stream))
   }
 
-  /** Waits for `revocationFinishMs`: until then, the node that wrote the seal usually finishes the revocation itself. */
+  /** Until `revocationFinishMs` have passed, the node that wrote the seal may finish the revocation itself. */
   onBeat(): void {
     const before = this.#host.beat - revocationFinishMs / heartbeatMs
     for (const [keyId, beat] of this.#halfRevoked) if (beat <= before) void this.#finish(keyId)

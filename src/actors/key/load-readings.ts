@@ -14,9 +14,9 @@ export const readTail = async (log: EventLog, stream: string): Promise<readonly 
 }
 
 /**
- * Returns the state at the end of `tail`. If the window begins before `tail`, its beginning is found by a binary search.
- * Readings are then counted by differences of revisions (docs/protocol.md, "The window"). Such a difference includes
- * fences, so the window may admit a few readings less, never more.
+ * Returns the state at the end of `tail`. If the window begins before `tail`, a binary search finds its beginning, and
+ * readings are counted by revisions (docs/protocol.md, "The window"). That counts fences, too, so the window may admit
+ * fewer readings, never more.
  */
 export const loadReadings = async (
   log: EventLog,
@@ -32,11 +32,10 @@ export const loadReadings = async (
     const first = await firstSince(log, oldest, fromMs)
     if (first.revision < oldest.revision) await countRun(log, state, first, oldest)
   }
-  // Folds everything from the first event in the window to the end. If no event is in the window, `slice(-1)` takes the
-  // last one: it gives the revision, and may be a seal.
+  // If no event is in the window, `slice(-1)` takes the last one: it gives the revision, and may be a seal.
   const start = tail.findIndex(({ recordedAt }) => recordedAt >= fromMs)
   for (const event of tail.slice(start)) foldReadings(state, event)
-  // Readings that had left the window by `now` were not counted. So if the clock goes back, no earlier time may be judged.
+  // Readings that had left by `now` were not counted. So if the clock goes back, no earlier time may be judged.
   state.window.leaveUntil(now)
   return state
 }
@@ -54,7 +53,7 @@ export const firstSince = async (log: EventLog, last: EventAt, fromMs: number): 
   return found
 }
 
-/** Counts the events from `first` to before `end`. Halves the range until each part is within one slot or one page. */
+/** Counts the events from `first` to before `end`. Halves the range until a part is within one slot or one page. */
 const countRun = async (log: EventLog, state: ReadingsState, first: EventAt, end: EventAt): Promise<void> => {
   const runs: [EventAt, EventAt][] = [[first, end]]
   for (let run = runs.pop(); run !== undefined; run = runs.pop()) {

@@ -8,7 +8,7 @@ import { commandRefusalOf } from '../outage-refusals.ts'
 
 export type ReadingAnswer = Outcome<Accepted, ReadingRefusal>
 
-/** `count` is the number of readings, here and in `ReadingsRequest`. A batch is one request with several readings. */
+/** `count` is the number of readings, here and in `ReadingsRequest`. */
 export type RequestGroup = { readonly requests: readonly ReadingsRequest[]; readonly count: number }
 
 let lastResolve: (answer: ReadingAnswer) => void = () => {}
@@ -17,7 +17,7 @@ const keepResolve = (resolve: (answer: ReadingAnswer) => void): void => {
   lastResolve = resolve
 }
 
-/** A request with readings that waits for its answer. After the first answer, later ones are ignored. */
+/** Readings that wait for their answer. Only the first answer counts. */
 export class ReadingsRequest {
   readonly answer: Promise<ReadingAnswer>
   settled = false
@@ -35,7 +35,6 @@ export class ReadingsRequest {
     this.#resolve = lastResolve
   }
 
-  /** `null` if the request has no idempotency key. */
   get idempotent(): IdempotentRequest | null {
     return null
   }
@@ -73,8 +72,8 @@ export class IdempotentReadingsRequest extends ReadingsRequest {
 }
 
 /**
- * A command that waits for its answer. After the first answer, later ones are ignored. A command that was answered early
- * still runs to its end.
+ * A command that waits for its answer. Only the first answer counts. A command that was answered early still runs to its
+ * end.
  */
 export class CommandRequest<T = unknown> {
   readonly answer: Promise<Outcome<T, CommandRefusal>>
@@ -126,7 +125,7 @@ type WaitingCommand = Pick<CommandRequest, 'perform' | 'refuse' | 'fail' | 'beat
 
 /**
  * The commands and readings that wait for an actor. Commands have their own room and are taken first, so waiting readings
- * never delay a revocation, or cause its refusal.
+ * never delay or refuse a revocation.
  */
 export class Mailbox {
   #commands: WaitingCommand[] = []
@@ -154,7 +153,7 @@ export class Mailbox {
     return command.answer
   }
 
-  /** `null` if there is room for the readings. Those of the current append (`appending`) also take room. */
+  /** `null` if there is room beside the waiting readings and those of the current append. */
   refusalOf(readings: Readings, appending: RequestGroup): ReadingRefusal | null {
     if (this.#isStopped) return { kind: 'store_unavailable' }
     const count = this.#readingsCount + appending.count + (isBatch(readings) ? readings.length : 1)
@@ -212,9 +211,7 @@ export class Mailbox {
     return { requests: waiting.slice(0, taken), count }
   }
 
-  /**
-   * Settles each waiting request that `judge` answers. The others stay, and so do the requests that a bug left unjudged.
-   */
+  /** Settles each request that `judge` answers. The others stay, and so do those that a bug left unjudged. */
   judgeReadings(judge: (request: ReadingsRequest) => ReadingAnswer | null): void {
     const waiting = this.#takeAll()
     let judged = 0

@@ -7,7 +7,7 @@ import type { Usage } from '../core.ts'
 import type { IdempotentRequests } from '../repeats/idempotent-requests.ts'
 import type { ReadingsRequest, RequestGroup } from './mailbox.ts'
 
-/** The readings of one append. The append is sent unchanged until its outcome is known. */
+/** One append. It is sent unchanged until its outcome is known. */
 export type Run = RequestGroup & {
   readonly events: readonly NewEvent[]
   readonly expected: ExpectedRevision

@@ -9,8 +9,8 @@ import type { Registry } from '../registry.ts'
 import type { KeyActor } from './key-actor.ts'
 
 /**
- * Ends an old key after its successor is used (docs/decisions/012-a-rotation-is-two-appends.md). Each node tries it when it
- * learns of the successor's first reading, and at its start. After an outage, it tries again with each heartbeat.
+ * Ends an old key after its successor is used (docs/decisions/012-a-rotation-is-two-appends.md). Each node tries it at the
+ * successor's first reading and at its start. After an outage, it tries again with each heartbeat.
  */
 export class Rotations {
   readonly #host: Host
@@ -18,7 +18,7 @@ export class Rotations {
   /** Ids of old keys whose successor is unused, by the successor's readings stream. */
   readonly #waitingForUse = new Map<string, string>()
   readonly #toEnd = new Map<string, 'waiting' | 'under_way'>()
-  /** False while a start reads the log. No key is ended then, since a later event may already have ended it. */
+  /** False while a start reads the log. No key is ended then, since a later event may have ended it. */
   #isLogFolded = false
 
   constructor(host: Host, keys: Registry<KeyActor>) {
@@ -89,8 +89,8 @@ export class Rotations {
   }
 
   /**
-   * `null` if the key has no successor, or if its latest one is unused. A key that is already superseded is tried again:
-   * its fence may be missing, because a node died.
+   * `null` if the key has no successor, or an unused one. A superseded key is tried again, since a node may have died
+   * before its fence.
    */
   #usedSuccessor(keyId: string): string | null {
     const successorId = this.#follower(keyId)
@@ -145,8 +145,8 @@ export class Rotations {
   }
 
   /**
-   * Returns the successor of a revoked or superseded key: its use counts as the use of this key. The chain has an end,
-   * since each successor is newer.
+   * The successor of a revoked or superseded key: its use counts as the use of this key. The chain ends, since each
+   * successor is newer.
    */
   #substituteOf(keyId: string): string | null {
     const isRevoked = (this.#state(keyId)?.revoked ?? null) !== null

@@ -13,7 +13,7 @@ export class StreamSharing {
   #sharedUntilBeat = -1
   #appendedMs = Number.NEGATIVE_INFINITY
   #farTurnDueMs = 0
-  /** The number of pauses that have not ended. They may overlap. */
+  /** Number of pauses that have not ended. */
   #pausesLeft = 0
 
   constructor(host: Host, keyId: string, onResume: () => void) {
@@ -22,7 +22,7 @@ export class StreamSharing {
     this.#onResume = onResume
   }
 
-  /** While it is true, no append may begin. `onResume` is called at the end. */
+  /** While this is true, no append may begin. `onResume` is called at its end. */
   get isPausing(): boolean {
     return this.#pausesLeft > 0
   }
@@ -39,7 +39,7 @@ export class StreamSharing {
     this.#pause(this.#roundTripsMs(1))
   }
 
-  /** Leaves time for the fence of another node. At worst that takes a conflict, a read and an append, twice. */
+  /** Leaves time for another node's fence: at worst a conflict, a read and an append, twice. */
   pauseForFence(): void {
     this.#pause(this.#roundTripsMs(6))
   }

@@ -8,5 +8,4 @@ const secretChars = 43
 export const newSecret = ({ entropy }: { readonly entropy: Entropy }): string =>
   base62(entropy.bytes(secretBytes), secretChars)
 
-/** 64 hex digits. */
 export const hashOf = (secret: string): string => Bun.SHA256.hash(secret, 'hex')

@@ -101,8 +101,7 @@ export class Passwords {
     const { network, isKnown } = waiting.client
     const queue = isKnown ? this.#known : this.#strangers
     if (queue.put(network, waiting)) return true
-    // Removes aborted requests first. Otherwise a browser that reloads the page is refused because of its own aborted
-    // requests.
+    // Drops aborted requests first: a browser that reloads the page must not be refused because of its own.
     refuse(queue.takeOut(isGone))
     return queue.put(network, waiting)
   }

@@ -6,8 +6,8 @@ import type { EventLog } from '../../log/event-log.ts'
 import type { SignInPlace, SignInRow } from '../core.ts'
 
 /**
- * Returns the newest rows first: the operator's stream, joined with the records that remain. Strangers can cause any number
- * of refusals. So neighbouring refusals become one row, and take no room from other rows.
+ * Newest first: the operator's stream, joined with the records that remain. Strangers can cause any number of refusals, so
+ * neighbouring refusals become one row and displace no others.
  * @throws Outage
  */
 export const signInHistory = async (log: EventLog, email: string): Promise<readonly SignInRow[]> => {
@@ -34,9 +34,8 @@ export const signInPlaces = async (
 type OwnRow = SignInRow & { readonly seenRevision?: number | null }
 
 /**
- * Returns the revision that first added the account, or -1 if it is older than these events. Links before it are
- * invitations. The link's event does not say so reliably: version 1 has no purpose, and a link for a removed account has
- * the wrong one.
+ * The revision that first added the account; -1 if it is older than these events. Earlier links are invitations. The link's
+ * event may be wrong: version 1 has no purpose, and a link for a removed account has the wrong one.
  */
 const addedAt = (own: readonly RecordedEvent[]): number => {
   if (own.at(-1)?.revision !== 0) return -1

@@ -39,7 +39,7 @@ export class SignInRecords {
     return this.#queue.isIdle
   }
 
-  /** Returns the revision of the record. */
+  /** Returns the record's revision. */
   seen(data: EventData<'SignInSeen'>, asker: Asker): Promise<Outcome<number, CommandRefusal>> {
     return this.#queue.ask(async () => done(await this.#append({ type: 'SignInSeen', data }, asker)))
   }
@@ -76,7 +76,7 @@ export class SignInRecords {
       )
       if (!told.ok && told.refusal.kind !== 'not_confirmed') this.#sums = merged(sums, this.#sums)
     } catch {
-      // A bug, which was reported. The sums may be its cause, so they are dropped.
+      // The bug was reported. The sums may be its cause, so they are dropped.
     } finally {
       this.#isWriting = false
     }

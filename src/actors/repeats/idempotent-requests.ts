@@ -13,12 +13,12 @@ export class IdempotentRequests {
   readonly #streams: KeyStreams
   /** Requests without an answer, by the hash of their idempotency key. The mailbox bounds their number. */
   readonly #waiting = new Map<string, IdempotentRequest>()
-  /** Waiting requests that came before the last read of other nodes' events. Only these may be answered as repeats. */
+  /** Requests that came before the last read of other nodes' events. Only these are answered as repeats. */
   readonly #confirmed = new Set<IdempotentRequest>()
   #mustConfirm = false
   /**
-   * Hashes of the idempotency keys in the current append. A request that already got a 503 has no outcome before that
-   * append ends.
+   * Hashes of the idempotency keys in the current append. Until that append ends, a request that already got a 503 has no
+   * outcome.
    */
   readonly #sent = new Set<string>()
 
@@ -71,8 +71,7 @@ export class IdempotentRequests {
     this.#mustConfirm = false
     const asked = [...this.#waiting]
     await this.#streams.readNews()
-    // During the read, the request may have been answered, and another with the same key may wait. That one is not
-    // confirmed.
+    // During the read, another request with the same key may have taken its place.
     for (const [keyHash, request] of asked) {
       if (this.#waiting.get(keyHash) === request) this.#confirmed.add(request)
     }
@@ -101,7 +100,7 @@ export class IdempotentRequests {
 
 const unavailable: ReadingAnswer = refused({ kind: 'store_unavailable' })
 
-/** The endpoint must be the same, too: the same bytes mean something else at the other one. */
+/** The same bytes mean something else at the other endpoint. */
 const isSamePayload = (known: Idempotency, asked: Idempotency): boolean =>
   known.bodyHash === asked.bodyHash && (known.batch === null) === (asked.batch === null)
 

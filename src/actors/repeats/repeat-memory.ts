@@ -21,16 +21,16 @@ import type { Host } from '../host.ts'
 import { foldedEvent } from '../stream/folded-event.ts'
 
 /**
- * - `folding`: the index is being rebuilt from the log.
+ * - `folding`: the index is being rebuilt.
  * - `unusable`: the index failed, and is not rebuilt yet.
- * - `unwritable`: the file cannot be written now, so new entries wait in memory.
+ * - `unwritable`: the file cannot be written, so new entries wait in memory.
  */
 export type IndexTrouble = { readonly kind: 'folding' | 'unusable' | 'unwritable'; readonly why: string }
 
 /**
- * Finds the stored request of an idempotency key: in an index on disk, or among new entries in memory. If the index is
- * lost, or too many entries wait, it is rebuilt from the log. Until then every answer is `unknown`, because a wrong "not
- * found" would store a reading twice.
+ * Finds the append of an idempotency key: in an index on disk, or among new entries in memory. If the index is lost, or too
+ * many entries wait, it is rebuilt from the log. Until then every answer is `unknown`, because a wrong "not found" would
+ * store a reading twice.
  */
 export class RepeatMemory {
   readonly #host: Host
@@ -40,7 +40,7 @@ export class RepeatMemory {
   #deliveredTo: FoldedTo | null = null
   #foldedTo: FoldedTo | null = null
   #isComplete = false
-  /** How often the index was lost. If this changes during a rebuild, the rebuild is incomplete and begins again. */
+  /** How often the index was lost. A rebuild during which this changes begins again. */
   #losses = 0
   #mustStartAnew = false
   #isRebuilding = false
@@ -49,15 +49,15 @@ export class RepeatMemory {
   #isCaughtUp = false
   readonly #caughtUp = Promise.withResolvers<void>()
   /**
-   * In ms. Entries are forgotten by this clock. It starts at the newest event and runs at most at twice the normal speed. A
-   * machine's clock that is ahead for a moment would forget entries too early, and requests would be stored twice.
+   * In ms. Entries are forgotten by this clock, which starts at the newest event and runs at most at twice the normal
+   * speed. A clock that is ahead for a moment would forget them too early, and requests would be stored twice.
    */
   #clockMs = 0
   #writing: Promise<void> | null = null
   #writtenBeat = 0
   #isStopped = false
   #unusable: string | null = null
-  /** How many writes in a row have failed because the index was busy. */
+  /** Number of writes in a row that found the index busy. */
   #busyWrites = 0
   #busyWhy = ''
 
@@ -82,7 +82,7 @@ export class RepeatMemory {
   find(stream: string, keyHash: string): IdempotentAppend | null | 'unknown' {
     if (!this.#isComplete) return 'unknown'
     try {
-      // A rebuild reads the log backwards, so the entry in memory may be older than the one in the index.
+      // A rebuild reads backwards, so the entry in memory may be the older one.
       const found = laterOf(this.#unwritten.get(nameOf(stream, keyHash)) ?? null, this.#index.find(stream, keyHash))
       return found === null || isForgotten(found, this.#forgettingNowMs) ? null : found
     } catch (fault) {
@@ -124,8 +124,8 @@ export class RepeatMemory {
   }
 
   /**
-   * Begins to rebuild. The subscription delivers only the events after `last`, so earlier ones must be read here. Resolves
-   * when the index is complete or the rebuild is slow, after `idempotencyStartMsMax` at the latest.
+   * Begins to rebuild, since the subscription delivers only the events after `last`. Resolves at the end, or earlier if the
+   * rebuild is slow.
    */
   begin(last: RecordedEvent | null): Promise<void> {
     this.#deliveredAfter = last?.position ?? -1
@@ -167,7 +167,7 @@ export class RepeatMemory {
     return this.#forgettingNowMs - idempotencyMs - idempotencyMarginMs
   }
 
-  /** Sets the clock only during the start. Later events may come from this node itself, whose clock may be ahead. */
+  /** Sets the clock only during the start: later events may come from this node, whose clock may be ahead. */
   #setClockAtStart({ recordedAt }: RecordedEvent): void {
     if (!this.#isCaughtUp) this.#clockMs = Math.max(this.#clockMs, recordedAt)
   }
@@ -197,7 +197,7 @@ export class RepeatMemory {
       }
       this.#busyWrites += 1
       this.#busyWhy = fault.message
-      // The entries stay in memory until the next write. If the node stops before, the next start reads them from the log.
+      // The entries wait for the next write. After a stop, the next start reads them from the log.
       if (!this.#host.isStopping) await this.#host.pause(storeRetryPauseMsMax)
       return
     }
@@ -220,7 +220,7 @@ export class RepeatMemory {
     this.#rebuild(() => {})
   }
 
-  /** Calls `onSlow` when the node should start without waiting longer, and at the end. */
+  /** Calls `onSlow` when a start should not wait longer, and at the end. */
   #rebuild(onSlow: () => void): void {
     if (this.#isRebuilding) return
     this.#isRebuilding = true
@@ -238,8 +238,7 @@ export class RepeatMemory {
         await this.#writing
         if (this.#mustStartAnew) await this.#index.startAnew()
         this.#mustStartAnew = false
-        // After a loss, waits until the subscription has caught up. Both together could add entries faster than the index
-        // can write them.
+        // Beside a fast subscription, the rebuild would again add entries faster than the index writes them.
         if (this.#losses > 0) await this.#caughtUp.promise
         const losses = this.#losses
         const end = await this.#readBackwards(onSlow)
@@ -252,7 +251,7 @@ export class RepeatMemory {
       } catch (fault) {
         if (fault instanceof IndexUnusable || fault instanceof Outage) this.#unusable = fault.message
         if (fault instanceof IndexUnusable) this.#mustStartAnew = true
-        // An event that cannot be decoded is only retried here, because `follow` reports it.
+        // `follow` reports an event that cannot be decoded.
         else if (!(fault instanceof Outage || fault instanceof UndecodableEvent)) throw fault
       }
       onSlow()
@@ -261,8 +260,8 @@ export class RepeatMemory {
   }
 
   /**
-   * Returns the position up to which the index is complete, or -1. Empties the index if the log does not have its last
-   * event. If that event was purged, nothing is lost: all entries are too old to count.
+   * Returns the position up to which the index is complete, or -1. Empties an index whose last event is not in the log. If
+   * that event was purged, all entries are too old to count.
    */
   async #indexCompleteTo(): Promise<number> {
     const { foldedTo } = this.#index
@@ -275,7 +274,7 @@ export class RepeatMemory {
 
   /**
    * Reads from the end of the log back to where the index is complete, or where entries are too old to count. Returns the
-   * newest event that was read. A start reads nothing if the subscription delivers everything that the index lacks.
+   * newest event. A start reads nothing if the subscription delivers all that is missing.
    */
   async #readBackwards(onSlow: () => void): Promise<FoldedTo | null> {
     const completeTo = await this.#indexCompleteTo()
@@ -285,7 +284,7 @@ export class RepeatMemory {
     for (let pages = 0; !this.#isStopped; pages += 1) {
       const options = { direction: 'backwards', limit: readPageEventsMax } as const
       const page = await this.#host.log.readAll(before === null ? options : { ...options, from: before })
-      // Skips records: their times may be wrong, and they may be purged soon.
+      // Skips records: their times may be wrong, and they are purged soon.
       const folded = page.filter(({ stream }) => !isRecordStream(stream))
       if (end === null && folded[0] !== undefined) {
         end = foldedToOf(folded[0])
@@ -315,8 +314,6 @@ const laterOf = (a: IdempotentAppend | null, b: IdempotentAppend | null): Idempo
 
 const nameOf = (stream: string, keyHash: string): string => `${stream} ${keyHash}`
 
-/**
- * How much memory the entry takes, as a number of simple entries. The first version stored a verdict for each refused item.
- */
+/** How much memory the entry takes. The first version stored a verdict for each refused item. */
 const weightOf = ({ idempotency: { batch } }: IdempotentAppend): number =>
   batch?.refusals?.kind === 'verdicts' ? 1 + batch.refusals.items.length : 1

@@ -13,7 +13,7 @@ import type { CheckpointStore } from './checkpoints.ts'
 
 const begin = Buffer.from('CLRBCHK1')
 const headBytes = 8
-/** Only the owner may read the file, because it contains password hashes. */
+/** For the owner only, because the file contains password hashes. */
 const fileMode = 0o600
 
 /** This process must be the only writer of the folder. */

@@ -17,11 +17,11 @@ import type { EventLog } from '../../log/event-log.ts'
 import type { Host } from '../host.ts'
 import { foldedEvent } from '../stream/folded-event.ts'
 
-/** Stores one checkpoint. Keeps the old one whole until the new one is complete. */
+/** Keeps the last checkpoint whole until the next one is complete. */
 export type CheckpointStore = {
   /**
-   * Returns the pieces in order. Each is valid only until the next one is read. `null` if there is no checkpoint. @throws
-   * RangeError if it is damaged.
+   * Returns the pieces in order, each valid until the next is read. `null` if there is no checkpoint. @throws RangeError if
+   * it is damaged.
    */
   read(): Generator<Uint8Array> | null
   /** Takes each piece in its own turn of the event loop, so that requests are answered meanwhile. */
@@ -39,8 +39,7 @@ export type CheckpointParts = {
 export type Beginning = { readonly projections: Projections; readonly last: RecordedEvent | null }
 
 /**
- * Loads the checkpoint. Discards it if the log does not have its last event: then it belongs to another log, or the log is
- * an older copy.
+ * Loads the checkpoint. Discards it if its last event is not in the log: that is another log, or an older copy.
  * @throws what the log throws if it cannot be read.
  */
 export const beginFrom = async (log: EventLog, parts: CheckpointParts | null): Promise<Beginning> => {
@@ -138,13 +137,13 @@ export class Checkpoints {
     this.#eventsSince += events.length
   }
 
-  /** Ends the writing of checkpoints. After a bug, the state may be wrong. */
+  /** Writes no more checkpoints. After a bug, the state may be wrong. */
   stop(): void {
     this.#isStopped = true
     this.#forgetLook()
   }
 
-  /** Writes a last checkpoint if enough has changed. Call it after the last event. */
+  /** Call it after the last event. */
   async end(): Promise<void> {
     this.#forgetLook()
     await this.#writing
@@ -152,10 +151,7 @@ export class Checkpoints {
     this.stop()
   }
 
-  /**
-   * Usually many events are needed. An old checkpoint is replaced after one, because it is useless once its last event is
-   * purged.
-   */
+  /** An old checkpoint is replaced after one event, because it is useless once its last event is purged. */
   get #isWorthIt(): boolean {
     if (this.#eventsSince >= checkpointEventsMin) return true
     if (this.#savedRecordedAt === null || this.#eventsSince === 0) return false
@@ -179,7 +175,6 @@ export class Checkpoints {
     })
   }
 
-  /** Never rejects: a failure goes to `onFailed`, and a later look tries again. */
   async #write(): Promise<void> {
     if (this.#parts === null || this.#isStopped) return
     const eventsBefore = this.#eventsSince
@@ -194,7 +189,7 @@ export class Checkpoints {
     }
   }
 
-  /** Makes the mark and the first piece in one turn of the event loop, so no event is folded in between. */
+  /** The mark and the first piece are made in one turn, so no event is folded in between. */
   *#pieces(logId: string | null): Generator<Uint8Array> {
     const last = this.#last
     if (logId === null || last === null) throw new Error('Cannot write a checkpoint: the log has no name, or no events')

@@ -23,8 +23,8 @@ export const retryPauseMs = (tries: number, host: Host): number => {
 }
 
 /**
- * Repeats the identical append until its outcome is known (docs/protocol.md, "Appending a reading"). After one unknown
- * outcome, a later "not written" is retried, too, because the earlier try may be stored.
+ * Repeats the identical append until its outcome is known (docs/protocol.md, "Appending a reading"). After an unknown
+ * outcome it retries even "not written", because an earlier try may be stored.
  * @throws Outage `not_written` if no try wrote anything, `unknown` if the node gave up.
  */
 export const appendUntilKnown = async (host: Host, append: Append, options: AppendOptions): Promise<AppendResult> => {

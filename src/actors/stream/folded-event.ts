@@ -3,8 +3,8 @@ import type { FoldedTo } from '../../domain/log-reference.ts'
 import type { EventLog } from '../../log/event-log.ts'
 
 /**
- * Finds the event that was folded last. `null` if the log does not have it: it is another log, or an older copy. `purged`
- * if the event was purged, so nobody can tell.
+ * Finds the last folded event. `null` if it is not in the log: another log, or an older copy. `purged` if it was purged, so
+ * nobody can tell.
  * @throws what the log throws if it cannot be read.
  */
 export const foldedEvent = async (

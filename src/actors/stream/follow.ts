@@ -14,8 +14,8 @@ export type Following = {
 }
 
 /**
- * Resolves when the whole log is delivered. Until then, the promise rejects if the subscription drops or `onEvents` throws.
- * Later, a dropped subscription begins again where it ended, and a bug goes to `onBroken`.
+ * Resolves when the whole log is delivered. Until then, a dropped subscription or a bug rejects. Later, a dropped
+ * subscription begins again where it ended, and a bug goes to `onBroken`.
  */
 export const follow = (host: Host, { onEvents, onBroken, ...from }: Following): Promise<Subscription> => {
   const { promise, resolve, reject } = Promise.withResolvers<Subscription>()

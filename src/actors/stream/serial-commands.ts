@@ -2,7 +2,7 @@ import type { CommandRefusal, Outcome } from '../../domain/refusal.ts'
 import type { Host } from '../host.ts'
 import { Mailbox } from '../key/mailbox.ts'
 
-/** Performs commands one after the other. Calls `forget` after a bug, because it may have spoilt the state of the owner. */
+/** Performs commands one after the other. Calls `forget` after a bug, which may have spoilt the state. */
 export class SerialCommands {
   readonly #mailbox = new Mailbox()
   readonly #host: Host

@@ -13,8 +13,7 @@ export type TimesTold =
 
 /**
  * Compares the times of events with this node's clock. An event from the future proves that two clocks differ
- * (docs/protocol.md, "Versions and clocks"). If an event comes late, the subscription, the append or the writer's clock is
- * late. Nothing else shows that this node learns of changes too late.
+ * (docs/protocol.md, "Versions and clocks"). A late event is the only sign that this node learns of changes too late.
  */
 export class ClockWatch {
   readonly #host: Host
@@ -41,12 +40,11 @@ export class ClockWatch {
   }
 
   hear(events: readonly RecordedEvent[]): void {
-    // Looks only at the newest event. Old events of one node with a slow clock do not mean that the subscription is late.
+    // Looks only at the newest event, so one node with a slow clock does not look like a delay.
     let newest = 0
     for (const { recordedAt } of events) if (recordedAt > newest) newest = recordedAt
     const lateMs = this.#host.clock.now() - newest
-    // Compares with the machine's own clock, not the steady one: after the machine slept, its clock has jumped and is
-    // right.
+    // Compares with the machine's own clock: after the machine slept, it has jumped and is right.
     const aheadMs = -lateMs - this.#host.clock.leapMs()
     if (aheadMs > clockDifferenceMsMax) this.#ahead.see(aheadMs, this.#host.beat)
     if (lateMs > lagMsMax && this.#isCaughtUp) this.#late.see(lateMs, this.#host.beat)

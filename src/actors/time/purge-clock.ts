@@ -1,8 +1,8 @@
 import { clockDoubtMs, clockLeapMsMax } from '../../limits.ts'
 
 /**
- * Protects purges from a clock that is ahead for a moment, since a purge cannot be undone. The clock is in doubt if it is a
- * day ahead of the log or of the last sweep. The doubt ends when the clock is back, or a day later.
+ * A purge cannot be undone, so it waits if the clock is in doubt: a day ahead of the log or of the last sweep. The doubt
+ * ends when the clock is back, or a day later.
  */
 export class PurgeClock {
   #believedMs: number
@@ -13,7 +13,7 @@ export class PurgeClock {
     this.#believedMs = newestMs
   }
 
-  /** Returns by how many ms the clock is ahead, or 0 if it is not in doubt. Call it once per sweep. */
+  /** Returns the ms that the clock is ahead, or 0 without doubt. Call it once per sweep. */
   doubtedBy(now: number): number {
     const aheadMs = now - this.#believedMs
     if (aheadMs <= clockLeapMsMax) return this.#believe(now)

@@ -20,7 +20,7 @@ export class SteadyClock implements Clock {
   now(): number {
     const nowMs = this.#machine.now()
     const sinceMs = nowMs - this.#believed.nowMs
-    // The fast path, used about five times per reading. A step as small as this is no jump.
+    // The fast path, about five times per reading. Such a small step is no jump.
     if (sinceMs >= 0 && sinceMs <= clockStepMsMax && this.#leap === null) return nowMs
     return this.#judge({ nowMs, passedMs: this.#machine.passedMs() })
   }
@@ -33,13 +33,13 @@ export class SteadyClock implements Clock {
     return moment.nowMs
   }
 
-  /** By how many ms the machine's clock is ahead of the believed time; 0 without a jump. */
+  /** Ms that the machine's clock is ahead of the believed time; 0 without a jump. */
   leapMs(): number {
     const believedMs = this.now()
     return this.#leap === null ? 0 : this.#machine.now() - believedMs
   }
 
-  /** True if the clock has stayed at the new time long enough. Another jump starts the wait again. */
+  /** Another jump starts the wait again. */
   #hasStayed(moment: Moment): boolean {
     const leap = this.#leap
     if (leap !== null && Math.abs(moment.nowMs - continued(leap, moment.passedMs)) <= clockStepMsMax) {
