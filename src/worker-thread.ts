@@ -1,15 +1,15 @@
 export type ThreadParts<FromThread> = {
   readonly module: URL
-  /** The thread collects its garbage sooner. Default: false. */
+  /** True makes the thread collect its garbage sooner, to save memory. Default: false. */
   readonly hasSmallHeap?: boolean
   readonly onMessage: (message: FromThread) => void
-  /** An error that nothing caught has ended the thread. Messages that it has not answered get no answer. */
+  /** Called when an uncaught error has ended the thread. Unanswered messages get no answer. */
   readonly onFault: (why: string) => void
-  /** Runs when the thread has ended, for whatever reason. */
+  /** Called when the thread has ended for any reason. */
   readonly onEnd?: () => void
 }
 
-/** A thread with a module of its own. A thread that is closed posts `closed` as its last message. */
+/** Runs a module on a thread of its own. When told to close, the module must post `closed` as its last message. */
 export class WorkerThread<ToThread, FromThread> {
   readonly #worker: Worker
   readonly #closed = Promise.withResolvers<void>()
@@ -42,7 +42,7 @@ export class WorkerThread<ToThread, FromThread> {
     this.end()
   }
 
-  /** Ends the thread at once, whatever it is doing. */
+  /** Ends the thread immediately, even in the middle of its work. */
   end(): void {
     this.#worker.terminate()
   }

@@ -14,23 +14,23 @@ import { digestLog, type LogDigest } from './log-digest.ts'
 import { beginCopy, endCopy } from './log-identity.ts'
 import { pagesOfLog } from './pages-of-log.ts'
 
-/** The message is for a person. */
+/** The copy is impossible, or differs from its source. The message is for people. */
 export class CopyRefused extends Error {
   override readonly name = 'CopyRefused'
 }
 
 export type CopyProgress = {
   readonly phase: 'copying' | 'verifying the source' | 'verifying the copy'
-  /** Events seen in this phase, also those that the target already had. */
+  /** Events that this phase has processed, including those that the target already had. */
   readonly events: number
-  /** Approximate, 0 to 1. */
+  /** Approximate share of the log that is done, 0 to 1. */
   readonly share: number
 }
 
 export type CopyParts = {
   readonly from: EventLog
   readonly to: EventLog
-  /** Accepted differences of the source's schema. */
+  /** Differences of the source's schema that a person accepted. The copy records them. */
   readonly accepted?: readonly string[]
   readonly clock: Clock
   readonly entropy: Entropy
@@ -39,10 +39,10 @@ export type CopyParts = {
 }
 
 /**
- * Copies a log and compares the two (docs/protocol.md, "Copying a log"). Continues an interrupted copy. Nobody may
- * write to either log meanwhile.
- * @throws CopyRefused when the target holds something else, a record is unreadable, or the logs differ. Outage when a
- * store is away too long: run it again.
+ * Copies a log, and then compares the copy with its source (docs/protocol.md, "Copying a log"). Continues an
+ * interrupted copy. Nobody may write to either log meanwhile.
+ * @throws CopyRefused if the target holds something else, a record is unreadable, or the logs differ. Outage if a store
+ * is away too long: run it again.
  */
 export const copyLog = async (parts: CopyParts): Promise<LogDigest> => {
   const { from, to, onProgress } = parts
@@ -80,7 +80,7 @@ const lastPosition = async (log: EventLog): Promise<number | null> => {
 const shareOf = (page: readonly RecordedEvent[], last: number): number =>
   last === 0 ? 1 : (page.at(-1)?.position ?? last) / last
 
-/** Without the log's own stream. */
+/** Yields pages without the log's own stream, which `beginCopy` has copied already. */
 async function* pagesUpTo(log: EventLog, last: number): AsyncGenerator<readonly RecordedEvent[]> {
   for await (const page of pagesOfLog(log, { after: null, limit: readPageEventsMax })) {
     yield page.filter(({ stream, position }) => stream !== logStream && position <= last)
@@ -88,6 +88,10 @@ async function* pagesUpTo(log: EventLog, last: number): AsyncGenerator<readonly 
   }
 }
 
+/**
+ * Each event that is not a reading is a barrier, and is copied after all events before it. Readings between two
+ * barriers are copied in parallel, stream by stream.
+ */
 const copyPage = async (streams: TargetStreams, page: readonly RecordedEvent[]): Promise<void> => {
   let waiting = new Map<string, RecordedEvent[]>()
   const flush = async (): Promise<void> => {
@@ -118,7 +122,7 @@ type Retry = <T>(work: () => Promise<T>) => Promise<T>
 type Logs = { readonly from: EventLog; readonly to: EventLog; readonly retry: Retry }
 
 type TargetStream = {
-  /** -1: the stream is empty. */
+  /** Revision of the last event in the target, or -1 if the stream is empty. */
   revision: number
   /** The first revision that the source still has. */
   readonly keptFrom: number
@@ -132,11 +136,11 @@ class TargetStreams {
     this.#logs = logs
   }
 
-  /** `run` holds consecutive events. */
+  /** Appends the events of `run` that the target lacks. `run` holds consecutive events of the stream. */
   async copy(stream: string, run: readonly RecordedEvent[]): Promise<void> {
     const target = await this.#get(stream)
     const fresh = run.filter(({ revision }) => revision > target.revision && revision >= target.keptFrom)
-    // Older records may be purged, though some engines still show them.
+    // Only missing events are checked: some engines still show purged records, which need not be readable.
     const unread = fresh.find(isUnreadable)
     if (unread !== undefined) throw unreadable(unread)
     for (const chunk of chunksOf(fresh.map(asNewEvent))) await this.#append(stream, target, chunk)
@@ -163,7 +167,10 @@ class TargetStreams {
     }
   }
 
-  /** No engine begins a stream at a later revision. So purged revisions are filled here and truncated at the end. */
+  /**
+   * On every engine a stream begins at revision 0. So purged revisions are filled with placeholders here, and truncated
+   * at the end.
+   */
   async #fillPurgedRevisions(stream: string, target: TargetStream, kept: RecordedEvent): Promise<void> {
     const revisions = { from: target.revision + 1, before: target.keptFrom }
     for (const chunk of chunksOf(vacantRevisions(stream, revisions, kept))) await this.#append(stream, target, chunk)
@@ -182,8 +189,8 @@ class TargetStreams {
 }
 
 /**
- * Derived ids make a retry safe. Without `idempotency`, since a thousand copies of its refused items would fit in no
- * append.
+ * The ids are derived from stream and revision, so that a retry is safe. `idempotency` is left out: it can list all
+ * refused items of a batch, and every placeholder would repeat that list.
  */
 function* vacantRevisions(
   stream: string,
@@ -216,11 +223,11 @@ function* chunksOf(events: Iterable<NewEvent>): Generator<readonly NewEvent[]> {
   if (chunk.length > 0) yield chunk
 }
 
-/** An upper bound: UTF-8 has at most 3 bytes per code unit. */
+/** An upper bound of the stored size, since UTF-8 has at most 3 bytes per code unit. */
 const bytesAtMost = ({ data, metadata }: NewEvent): number =>
   3 * (JSON.stringify(data).length + JSON.stringify(metadata).length) + 200
 
-/** Safe: an append with the same ids and revision is written once. */
+/** Retries are safe, because the log writes an append with the same ids and revision only once. */
 const retrying =
   (wait: CopyParts['wait']): Retry =>
   async (work) => {

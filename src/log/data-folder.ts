@@ -6,7 +6,7 @@ import { inspectDataFolder, type Surroundings, systemSurroundings } from './fold
 
 const logFileName = 'log.db'
 const lockFileName = 'log.lock'
-/** Only for the owner: the files hold e-mail addresses and password hashes. */
+/** Only the owner may read the files: they hold e-mail addresses and password hashes. */
 const fileMode = 0o600
 const folderMode = 0o700
 
@@ -18,12 +18,12 @@ export class DataFolderShared extends Error {
   override readonly name = 'DataFolderShared'
 }
 
-/** Another process or another log in this process holds it. */
+/** Another process, or another log in this process, uses the data folder. */
 export class DataFolderHeld extends Error {
   override readonly name = 'DataFolderHeld'
 }
 
-/** The log's file is something else. */
+/** The file that should be the log is something else. */
 export class NotACellarbookLog extends Error {
   override readonly name = 'NotACellarbookLog'
 }
@@ -42,7 +42,10 @@ export const logPathIn = (path: string): string => join(path, logFileName)
 
 export type DataFolder = { readonly logPath: string; release(): void }
 
-/** Returns warnings. @throws DataFolderShared */
+/**
+ * Returns warnings about the access of other users.
+ * @throws DataFolderShared if another user can change the folder, unless `allowShared` is true.
+ */
 export const checkDataFolder = (
   path: string,
   { allowShared }: { readonly allowShared: boolean },
@@ -55,16 +58,16 @@ export const checkDataFolder = (
 }
 
 export type HoldOptions = {
-  /** False: the engine stores the log elsewhere. Default: true. */
+  /** False if the engine stores the log elsewhere. Default: true. */
   readonly hasLog?: boolean
   readonly allowShared?: boolean
-  /** Told of each warning of `checkDataFolder`. */
+  /** Called with each warning of `checkDataFolder`. */
   readonly onWarning?: ((warning: string) => void) | undefined
 }
 
 /**
- * Creates the folder and holds it until `release` or the end of the process. The operating system releases the lock
- * after a crash. A lock on the log itself would keep readers out.
+ * Creates the folder and locks it until `release` or the end of the process, also after a crash. The lock is a file of
+ * its own, because a lock on the log itself would stop other programs from reading it.
  * @throws DataFolderUnwritable, DataFolderShared, DataFolderHeld
  */
 export const holdDataFolder = (
@@ -78,7 +81,7 @@ export const holdDataFolder = (
   } catch (cause) {
     throw unwritable(path, cause)
   }
-  // Before any file is opened, since another user may have put a file there.
+  // The check comes before any file is opened, because another user may have put a file there.
   for (const warning of checkDataFolder(path, { allowShared })) onWarning?.(warning)
   try {
     makeFile(lockPath)
@@ -95,7 +98,7 @@ export const holdDataFolder = (
   } catch (cause) {
     lock.close(true)
     if (!(cause instanceof SQLiteError)) throw cause
-    // On a full disk even a lock cannot be written.
+    // Any other error means that the lock could not be written, for example on a full disk.
     if (!cause.code?.startsWith('SQLITE_BUSY')) throw unwritable(path, cause)
     throw new DataFolderHeld(`Cannot use the data folder "${path}": another process holds it`, { cause })
   }
@@ -103,8 +106,8 @@ export const holdDataFolder = (
 }
 
 /**
- * Never opens an existing file: closing a file removes all locks of the process on it (POSIX), and this process may
- * hold this folder.
+ * Never opens an existing file. On POSIX systems, closing a file removes all locks of the process on it, and this
+ * process may already hold this folder.
  */
 const makeFile = (path: string): void => {
   if (!existsSync(path)) {
@@ -115,7 +118,7 @@ const makeFile = (path: string): void => {
   accessSync(path, constants.R_OK | constants.W_OK)
 }
 
-/** Otherwise a power failure could lose the new files. */
+/** Without an fsync of the folder, a power failure could lose the new files. */
 const syncFolder = (path: string): void => {
   const folder = openSync(path, 'r')
   try {

@@ -1,24 +1,25 @@
 /**
  * Another user who can write the data folder can change the log, or answer commands in place of the service. Parent
- * folders need no check: a replaced folder has another owner.
+ * folders are not checked: if somebody replaced the data folder, the new folder would have another owner, which is a
+ * fault.
  */
 import { type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 export type FolderAccess = {
-  /** Another user can change the folder. */
+  /** Sentences about each way in which another user can change the folder. */
   readonly faults: readonly string[]
-  /** Others can read the folder, or a group of this user can write it. */
+  /** Sentences about others who can read the folder, or a group of this user that can write it. */
   readonly warnings: readonly string[]
 }
 
 export type OwnerAndMode = Pick<Stats, 'uid' | 'gid' | 'mode'>
 
 export type Surroundings = {
-  /** `null`: the system has no user ids. */
+  /** `null` if the system has no user ids. Then nothing can be checked. */
   readonly userId: number | null
   readonly groupIds: readonly number[]
-  /** `null`: it is missing or cannot be read. */
+  /** Returns `null` if the file is missing or cannot be examined. */
   look(path: string): OwnerAndMode | null
 }
 
@@ -37,7 +38,7 @@ const lookAt = (path: string): OwnerAndMode | null => {
 }
 
 const databases = ['log.db', 'log.lock', 'idempotency.db']
-/** SQLite makes the last ones itself. */
+/** All files that a data folder may hold. SQLite itself makes those with a suffix. */
 const fileNames: readonly string[] = [
   'control.sock',
   'checkpoint',
@@ -59,7 +60,8 @@ export const inspectDataFolder = (folder: string, surroundings: Surroundings): F
   const all = [theFolder, ...files]
 
   const ofOthers = all.filter(({ uid }) => uid !== userId && uid !== rootId)
-  // A private group or a volume of Kubernetes is writable by its group, which may have no other member.
+  // The group of a user or of a Kubernetes volume may have no other member. So its write access is a warning, not a
+  // fault.
   const isOwnGroup = ({ gid }: Found): boolean => groupIds.includes(gid)
   const writable = all.filter((one) => writes(one, 'others') || (writes(one, 'group') && !isOwnGroup(one)))
   const shared = all.filter((one) => writes(one, 'group') && !writable.includes(one))
@@ -91,7 +93,7 @@ export const inspectDataFolder = (folder: string, surroundings: Surroundings): F
   }
 }
 
-/** Root can change everything anyway. */
+/** A file of root is no fault, since root can change everything anyway. */
 const rootId = 0
 
 type Class = 'group' | 'others'
@@ -101,7 +103,7 @@ const writes = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o2) !
 const reads = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o4) !== 0
 const enters = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o1) !== 0
 
-/** It describes the first. */
+/** Returns one sentence for all files. It describes the first file, and its command names all of them. */
 const sentenceOn = (found: readonly Found[], sentence: (first: Found, paths: string) => string): readonly string[] => {
   const [first] = found
   return first === undefined ? [] : [sentence(first, shellWords(found))]
@@ -109,6 +111,6 @@ const sentenceOn = (found: readonly Found[], sentence: (first: Found, paths: str
 
 const modeText = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0')
 
-/** For a POSIX shell. */
+/** Quotes the paths for a POSIX shell. */
 const shellWords = (found: readonly Found[]): string =>
   found.map(({ path }) => `'${path.replaceAll("'", "'\\''")}'`).join(' ')

@@ -15,12 +15,14 @@ export class UnfinishedCopy extends Error {
   }
 }
 
-/** Another program writes under the log's name or prefix. */
+/**
+ * The log's own stream begins with an event of another program, for example of one with the same `EVENTSTORE_PREFIX`.
+ */
 export class NotOurLog extends Error {
   override readonly name = 'NotOurLog'
 }
 
-/** The target of a copy holds something else. */
+/** The target of a copy holds events that are not part of this copy. */
 export class NotACopy extends Error {
   override readonly name = 'NotACopy'
 }
@@ -28,7 +30,8 @@ export class NotACopy extends Error {
 export type Naming = { readonly clock: Clock; readonly entropy: Entropy }
 
 /**
- * Returns the log's id, and creates it in a new log. If two nodes try at once, one succeeds.
+ * Returns the log's id, and creates it in a new log. If two nodes try at once, both return the id that was written
+ * first.
  * @throws UnfinishedCopy, NotOurLog
  */
 export const ensureLogCreated = async (log: EventLog, clock: Clock, entropy: Entropy): Promise<string> => {
@@ -44,7 +47,10 @@ export const ensureLogCreated = async (log: EventLog, clock: Clock, entropy: Ent
   return named
 }
 
-/** Marks the target as an unfinished copy. @throws NotACopy, or UnfinishedCopy if the source is one */
+/**
+ * Marks the target as an unfinished copy, so that no service uses it.
+ * @throws NotACopy, or UnfinishedCopy if the source is one
+ */
 export const beginCopy = async (from: EventLog, to: EventLog, naming: Naming): Promise<void> => {
   const source = await readLogStream(from)
   if (identityOf(source) === null) throw new NotACopy('The source is not a Cellarbook log: it has no id')
@@ -62,7 +68,7 @@ export const beginCopy = async (from: EventLog, to: EventLog, naming: Naming): P
   await append(to, -1, [...beginning, mark])
 }
 
-/** `accepted`: the accepted differences of the source's schema. */
+/** Marks the copy as finished. `accepted` lists the differences of the source's schema that a person accepted. */
 export const endCopy = async (
   to: EventLog,
   { digest, events, accepted }: LogDigest & { readonly accepted: readonly string[] },
@@ -73,7 +79,7 @@ export const endCopy = async (
   await append(to, target.length - 1, accepted.length === 0 ? [ended] : [ended, schemaAccepted(accepted, naming)])
 }
 
-/** Once for the same differences. Otherwise repeated starts would fill the log. */
+/** Records the same differences only once. Otherwise every start that accepts them would add an event. */
 export const recordAcceptedSchema = async (
   log: EventLog,
   differences: readonly string[],

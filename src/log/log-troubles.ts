@@ -10,12 +10,15 @@ export class LogTroubles {
   readonly #overloaded = new Trouble({ beginsAfterLooks: overloadedLooksMin, endsAfterLooks: overloadedLooksMin })
   readonly #survivedFsync = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: survivedFsyncLooks })
 
-  /** Failing writes are reported after this many looks in a row. 0: at once. */
+  /**
+   * Failing writes are reported after this many looks in a row that saw one (`domain/trouble.ts`). With 0 they are
+   * reported immediately.
+   */
   constructor({ writesFailForLooks }: { readonly writesFailForLooks: number }) {
     this.#unwritable = new Trouble({ beginsAfterLooks: writesFailForLooks, endsAfterLooks: troubleCalmLooks })
   }
 
-  /** `more`: troubles that the adapter finds itself. */
+  /** `more` holds troubles that the engine detects itself, such as too little disk space. */
   list(more: Readonly<Partial<Record<LogTroubleKind, string | null>>> = {}): readonly LogTrouble[] {
     const reasons: readonly (readonly [LogTroubleKind, string | null])[] = [
       ['full', more.full ?? this.#full.why],
@@ -38,7 +41,7 @@ export class LogTroubles {
     if (reason === 'overloaded') this.#overloaded.note(why)
   }
 
-  /** @throws Outage */
+  /** Reserves room in the queue, and notes the trouble if there is none. @throws Outage */
   takeRoom(room: QueueRoom, stream: string, share: Share): void {
     try {
       room.take(stream, share)
@@ -66,7 +69,7 @@ export class LogTroubles {
     this.#unreadable.end()
   }
 
-  /** Once each `troubleLookMs`. */
+  /** The engine calls this every `troubleLookMs`, so that troubles begin and end. */
   look(): void {
     this.#full.look()
     this.#unreadable.look()

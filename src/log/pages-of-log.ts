@@ -2,13 +2,13 @@ import type { RecordedEvent } from '../domain/events.ts'
 import type { EventLog } from './event-log.ts'
 
 export type Paging = {
-  /** Exclusive. `null`: from the beginning. */
+  /** Position to start after. `null` starts at the beginning of the log. */
   readonly after: number | null
-  /** Events, 1 to `readPageEventsMax`. */
+  /** Maximum number of events per page, 1 to `readPageEventsMax`. */
   readonly limit: number
 }
 
-/** In position order. No page is empty. */
+/** Yields pages in the order of positions. No page is empty. */
 export async function* pagesOfLog(log: EventLog, { after, limit }: Paging): AsyncGenerator<readonly RecordedEvent[]> {
   let from = after
   while (true) {
@@ -20,5 +20,8 @@ export async function* pagesOfLog(log: EventLog, { after, limit }: Paging): Asyn
   }
 }
 
-/** A long loop whose `await`s are answered at once needs it: otherwise no socket and no timer runs. */
+/**
+ * Lets sockets and timers run. A long loop must call this, because an `await` of a settled promise does not leave the
+ * current turn of the event loop.
+ */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

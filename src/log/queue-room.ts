@@ -12,14 +12,14 @@ export const areReadings = (events: readonly NewEvent[]): boolean =>
   events.every(({ type }) => type === 'ReadingAccepted')
 
 /**
- * Bounds waiting appends in events and bytes. Other events have extra room, so that readings never keep a revocation
- * out (docs/protocol.md, "Taking a right away").
+ * Limits the appends that wait for a commit, in events and bytes. Events other than readings have extra room, so that
+ * waiting readings never block a revocation (docs/protocol.md, "Taking a right away").
  */
 export class QueueRoom {
   #events = 0
   #bytes = 0
 
-  /** @throws Outage, `overloaded` and `not_written` */
+  /** @throws Outage (`overloaded`, `not_written`) if the append does not fit. */
   take(stream: string, { events, bytes, isReadings }: Share): void {
     const eventsMax = logQueueReadingsMax + (isReadings ? 0 : logQueueChangesMax)
     const bytesMax = logQueueBytesMax + (isReadings ? 0 : logQueueChangesBytesMax)

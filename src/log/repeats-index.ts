@@ -1,13 +1,19 @@
 import type { FoldedTo } from '../domain/log-reference.ts'
 import type { IdempotentAppend } from '../domain/reading/idempotency-key.ts'
 
-/** Finds appends by idempotency key. A node folds the index from the log, and can fold a lost one again. */
+/** Finds appends by idempotency key. A node folds the index from the log, and can fold it again if it is lost. */
 export interface RepeatsIndex {
-  /** The index holds all such appends up to this event. `null`: unknown. */
+  /**
+   * The last folded event. The index holds every append with an idempotency key up to it. `null` means that nothing is
+   * known to be folded.
+   */
   readonly foldedTo: FoldedTo | null
-  /** The newest such append to that stream. @throws IndexUnusable */
+  /** Returns the newest append to that stream with this idempotency key. @throws IndexUnusable */
   find(stream: string, keyHash: string): IdempotentAppend | null
-  /** Writes all or nothing. Afterwards `find` sees it. Rejects with IndexBusy or IndexUnusable. */
+  /**
+   * Writes the whole change or nothing. Once it resolves, `find` sees the change. Rejects with IndexBusy or
+   * IndexUnusable.
+   */
   write(change: RepeatsChange): Promise<void>
   /** Empties the index. Rejects with IndexUnusable. */
   startAnew(): Promise<void>
@@ -16,9 +22,9 @@ export interface RepeatsIndex {
 
 export type RepeatsChange = {
   readonly appends: readonly IdempotentAppend[]
-  /** The new `foldedTo`; `null` keeps the old one. */
+  /** The new `foldedTo` of the index. `null` keeps the old one. */
   readonly foldedTo: FoldedTo | null
-  /** Some older appends are deleted with each change. */
+  /** In ms. Appends recorded earlier are no longer needed: each change deletes some of them. */
   readonly forgetBeforeMs: number
 }
 
@@ -27,7 +33,7 @@ export class IndexUnusable extends Error {
   override readonly name = 'IndexUnusable'
 }
 
-/** Not written now, but may be later: the disk is full, or another program has locked the file. */
+/** The change was not written, but may succeed later: the disk is full, or another program has locked the file. */
 export class IndexBusy extends Error {
   override readonly name = 'IndexBusy'
 }

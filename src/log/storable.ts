@@ -1,4 +1,7 @@
-/** An event that cannot be read back would stop every later start, since stored events are never rewritten. */
+/**
+ * Events are checked before they are stored. An event that cannot be read back would stop every later start, since
+ * stored events are never rewritten.
+ */
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type EventType, eventData, Metadata, type NewEvent, type RecordedEvent } from '../domain/events.ts'
 import { categoryOf, purgeableCategories } from '../domain/stream-names.ts'
@@ -9,11 +12,11 @@ const metadataCheck = TypeCompiler.Compile(Metadata)
 const storedTypes = Object.entries(eventData).filter(([type]) => type !== 'RecordUnreadable')
 const dataChecks = new Map(storedTypes.map(([type, schema]) => [type, TypeCompiler.Compile(schema)]))
 
-/** @throws Error for an empty append or a wrong event, which are bugs. */
+/** @throws Error if there are no events, or one does not match its schema. Both are bugs. */
 export const assertStorable = (stream: string, events: readonly NewEvent[]): void => {
   if (stream.indexOf('-') < 1) throw new Error(`Cannot append to "${stream}": its name has no category before a "-"`)
   if (events.length === 0) throw new Error(`Cannot append to "${stream}": no events were given`)
-  // Readings of a batch share one object.
+  // All readings of a batch share one metadata object, which is checked once.
   let checked: Metadata | null = null
   for (const event of events) {
     const fault = faultOf(event) ?? (event.metadata === checked ? null : metadataFault(event))
@@ -36,7 +39,10 @@ const faultOf = (event: NewEvent): string | null => {
 const metadataFault = ({ metadata }: NewEvent): string | null =>
   metadataCheck.Check(metadata) ? null : 'metadata does not match its schema'
 
-/** Key, cellar and operator events are never deleted (docs/contract.md, "Retention and versioning"). @throws Error */
+/**
+ * Key, cellar and operator events are never deleted (docs/contract.md, "Retention and versioning").
+ * @throws Error if the range may not be deleted.
+ */
 export const assertTruncatable = (stream: string, before: number, nextRevision: number): void => {
   const cannot = `Cannot truncate "${stream}" before revision ${before}`
   if (!purgeableCategories.includes(categoryOf(stream)))
@@ -54,12 +60,12 @@ export const recordRun = (
     const revision = first.revision + index
     const position = first.position + index
     if (event.type !== 'ReadingAccepted') return { ...event, stream, revision, position }
-    // Spreading with `...` would cost as much as the check of a reading.
+    // Copying each reading with `...` would take as long as checking it.
     const { id, type, recordedAt, data, metadata } = event
     return { id, type, recordedAt, data, metadata, stream, revision, position }
   })
 
-/** @throws RangeError */
+/** @throws RangeError if the limit of a page is out of bounds. */
 export const assertPage = (limit: number): void => {
   if (Number.isInteger(limit) && limit >= 1 && limit <= readPageEventsMax) return
   throw new RangeError(`Cannot read ${limit} events at once: the limit is 1 to ${readPageEventsMax}`)

@@ -1,8 +1,7 @@
 /**
- * A follower reads pages until the end, and then receives each commit. Both happen in one turn of the event loop, so no
- * event is lost between them.
- *
- * The log must publish in a turn of its own. Otherwise one delivery could overtake another.
+ * A follower is one subscription. It reads pages until the end of the log, and then receives each commit. Both happen
+ * in the same turn of the event loop, so no event is lost between them. The log must not publish from inside a
+ * subscriber: a later delivery could overtake an earlier one.
  */
 
 import type { RecordedEvent } from '../domain/events.ts'
@@ -11,14 +10,14 @@ import type { SubscribeOptions, Subscriber, Subscription } from './event-log.ts'
 
 export type Scan = {
   readonly events: readonly RecordedEvent[]
-  /** Position of the last event looked at, or the start of the scan. */
+  /** Position of the last scanned event, wanted or not. If nothing was scanned, the start of the scan. */
   readonly scannedTo: number | null
   readonly atEnd: boolean
 }
 
 export type Wants = (category: string) => boolean
 
-/** Looks at a bounded number of events. */
+/** Scans a limited number of events per call, so that a long catch-up does not block the event loop. */
 export type Scanner = (after: number | null, wants: Wants) => Scan
 
 type Follower = {
@@ -32,7 +31,7 @@ type Follower = {
 export class Subscriptions {
   readonly #scan: Scanner
   readonly #followers = new Set<Follower>()
-  /** At the end of the log. */
+  /** Followers that have reached the end of the log. */
   readonly #live = new Set<Follower>()
 
   constructor(scan: Scanner) {
@@ -49,19 +48,22 @@ export class Subscriptions {
       ended: false,
     }
     this.#followers.add(follower)
-    // Not now: the caller must be able to unsubscribe in the first event.
+    // The first delivery comes later: the caller needs the returned subscription to be able to unsubscribe in it.
     queueMicrotask(() => this.#catchUp(follower))
     return { unsubscribe: () => this.#end(follower) }
   }
 
-  /** In log order. Without records no category is looked up, which saves time for each reading. */
+  /**
+   * `events` are in log order. Without a record among them, most followers want all of them. Then no category is looked
+   * up, which saves time for each reading.
+   */
   publish(events: readonly RecordedEvent[], { hasRecords }: { readonly hasRecords: boolean }): void {
     const first = events[0]
     if (first === undefined) return
     for (const follower of this.#live) {
-      // Events can be read before they are published.
+      // A catch-up may have delivered committed events before they are published. They must not be delivered twice.
       const wantsAll = follower.wantsAllButRecords && !hasRecords && (follower.after ?? 0) < first.position
-      this.#deliver(follower, wantsAll ? events : events.filter((event) => isNews(follower, event)))
+      this.#deliver(follower, wantsAll ? events : events.filter((event) => isNewAndWanted(follower, event)))
     }
   }
 
@@ -81,7 +83,7 @@ export class Subscriptions {
     follower.after = scan.scannedTo
     this.#deliver(follower, scan.events)
     if (!scan.atEnd) {
-      // A long catch-up must not delay readings.
+      // A pause after each page, so that a long catch-up does not delay incoming readings.
       setImmediate(() => this.#catchUp(follower))
       return
     }
@@ -95,7 +97,7 @@ export class Subscriptions {
     this.#tell(follower, () => follower.subscriber.onEvents(events))
   }
 
-  /** A subscriber that throws has lost its place. */
+  /** A subscriber that throws may have missed an event, so its subscription is dropped. */
   #tell(follower: Follower, call: () => void): void {
     try {
       call()
@@ -110,7 +112,7 @@ export class Subscriptions {
     try {
       follower.subscriber.onDropped?.(cause)
     } catch {
-      // Nobody waits for the subscriber's answer.
+      // The subscription has ended already, so there is nobody to report this error to.
     }
   }
 
@@ -121,5 +123,5 @@ export class Subscriptions {
   }
 }
 
-const isNews = ({ after, wants }: Follower, { position, stream }: RecordedEvent): boolean =>
+const isNewAndWanted = ({ after, wants }: Follower, { position, stream }: RecordedEvent): boolean =>
   position > (after ?? 0) && wants(categoryOf(stream))

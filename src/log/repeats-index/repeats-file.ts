@@ -10,9 +10,9 @@ import { IndexUnusable, type RepeatsChange, type RepeatsIndex } from '../repeats
 import { type RepeatsWriter, writeOnThread } from './repeats-writer.ts'
 
 const fileName = 'idempotency.db'
-/** Other formats are folded again, except `formatWithoutVersions`. */
+/** A file of another format is deleted and folded again from the log. Only `formatWithoutVersions` is upgraded. */
 const formatVersion = 3
-/** All its rows have version 1. */
+/** The format before rows had a version. All its rows have version 1. */
 const formatWithoutVersions = 2
 const fileMode = 0o600
 
@@ -33,13 +33,16 @@ const tables = `
 
 export type RepeatsFileOptions = {
   readonly dataDir: string
-  /** Of the folded log. Positions of another log mean nothing. */
+  /**
+   * The id of the folded log. A file that was folded from another log is useless: its positions mean nothing in this
+   * log.
+   */
   readonly logId: string
 }
 
 /**
- * The index as an SQLite file. A damaged file, or one of another log or format, is deleted. A thread writes it, so that
- * no fsync stops the event loop.
+ * Opens the repeats index, which is an SQLite file. A damaged file, or one of another log or format, is replaced by an
+ * empty one. A thread writes it, so that no fsync stops the event loop.
  * @throws IndexUnusable
  */
 export const openRepeatsFile = (options: RepeatsFileOptions): RepeatsIndex => new RepeatsFile(options)
@@ -124,7 +127,7 @@ class Reads {
   }
 }
 
-/** `version` as in `codec/stored-idempotency.ts`; `batch` is JSON. */
+/** `version` is the version of the stored data (`codec/stored-idempotency.ts`). `batch` is JSON. */
 type Row = { revision: number; recorded_at: number; body_hash: Uint8Array; batch: string | null; version: number }
 
 const idempotencyOf = (keyHash: string, { body_hash, batch, version }: Row): Idempotency =>
@@ -142,7 +145,7 @@ const prepareFind = (database: Database) =>
 type Folded = { log_id: string } & (Record<'position' | 'stream' | 'revision' | 'event_id', null> | FoldedRow)
 type FoldedRow = { position: number; stream: string; revision: number; event_id: string }
 
-/** Creates or upgrades the tables, and returns `foldedTo`. @throws IndexUnusable */
+/** Creates or upgrades the tables, and returns the last folded event. @throws IndexUnusable */
 const prepareTables = (database: Database, logId: string): FoldedTo | null => {
   database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
   database.run('PRAGMA journal_mode = WAL')
@@ -180,7 +183,10 @@ const orNull = <T>(open: () => T): T | null => {
   }
 }
 
-/** SQLite, the file system, JSON and the codec report a bad file differently. */
+/**
+ * Throws IndexUnusable for each kind of error that a bad file causes: SQLite, the file system, JSON and the codec have
+ * different ones.
+ */
 const orUnusable = <T>(use: () => T): T => {
   try {
     return use()

@@ -1,4 +1,7 @@
-/** Keeps inserts and fsyncs of the repeats index off the event loop. A thread runs this file by importing it. */
+/**
+ * This thread writes the repeats index, so that inserts and fsyncs never stop the event loop. The thread starts by
+ * importing this file.
+ */
 import { Database, SQLiteError } from 'bun:sqlite'
 import { idempotencyForgottenAtOnceMax, storeBusyMsMax } from '../../limits.ts'
 import { hashBytesOf } from '../codec/packed-idempotency.ts'
@@ -25,7 +28,10 @@ self.onmessage = ({ data }: MessageEvent<ToRepeatsThread>): void => {
 
 const answer = (message: FromRepeatsThread | 'closed'): void => self.postMessage(message)
 
-/** NORMAL: a power failure may lose the last changes, but each whole, with its `foldedTo`. */
+/**
+ * With `synchronous = NORMAL` a power failure may lose the last changes. Each is lost as a whole, with its `foldedTo`,
+ * so the node folds them again.
+ */
 const open = (path: string) => {
   const database = new Database(path)
   database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
@@ -49,7 +55,7 @@ const open = (path: string) => {
       const batchJson = batch === null ? null : JSON.stringify(batch)
       insert.run(hashBytesOf(keyHash), stream, revision, recordedAt, hashBytesOf(bodyHash), batchJson)
     }
-    // More than were added, so that the file shrinks.
+    // A change may delete more appends than it adds, so that a long index gets shorter.
     forget.run(forgetBeforeMs, appends.length + idempotencyForgottenAtOnceMax)
     if (foldedTo !== null) foldTo.run(foldedTo.position, foldedTo.stream, foldedTo.revision, foldedTo.id)
   })

@@ -3,7 +3,9 @@ import { WorkerThread } from '../../worker-thread.ts'
 import { IndexBusy, IndexUnusable, type RepeatsChange } from '../repeats-index.ts'
 
 export type RepeatsWriter = {
-  /** In order, each whole or not at all. Rejects with IndexBusy or IndexUnusable. */
+  /**
+   * Writes changes in the order of the calls, each as a whole or not at all. Rejects with IndexBusy or IndexUnusable.
+   */
   write(change: RepeatsChange): Promise<void>
   close(): Promise<void>
 }
@@ -15,7 +17,7 @@ export type ToRepeatsThread =
 
 export type WriteFault = { readonly why: string; readonly isPassing: boolean }
 
-/** The same change may succeed later: the disk is full, or another program has locked the file. */
+/** True if the same change may succeed later: the disk is full, or another program has locked the file. */
 export const isPassing = ({ code }: SQLiteError): boolean =>
   code === 'SQLITE_FULL' || code?.startsWith('SQLITE_BUSY') === true
 
@@ -25,9 +27,9 @@ export const writeOnThread = (path: string): RepeatsWriter => new ThreadedWriter
 
 class ThreadedWriter implements RepeatsWriter {
   readonly #thread: WorkerThread<ToRepeatsThread, FromRepeatsThread>
-  /** In the order of the changes, like the thread's answers. */
+  /** One callback per change. The thread answers changes in order, so each answer belongs to the first callback. */
   readonly #waiting: ((fault: WriteFault | null) => void)[] = []
-  /** Set when the thread is closed or has failed. */
+  /** Set once the thread is closed or has failed. Every later change gets this fault. */
   #ended: WriteFault | null = null
 
   constructor(path: string) {

@@ -1,18 +1,22 @@
 import type { NewRow } from '../codec/codec.ts'
 
 /**
- * A commit group, packed for the commit thread. Bun posts texts and numbers without its serializer, at half the cost.
+ * A commit group in the form that is sent to the commit thread. Bun posts a flat object of texts and numbers without
+ * its serializer, at half the cost.
  */
 export type PackedGroup = {
-  /** Grows with each failed group. A group depends on the earlier groups of its epoch. */
+  /**
+   * Grows after each failed group. Groups of one epoch are numbered one after the other, so each depends on the earlier
+   * ones.
+   */
   readonly epoch: number
   readonly firstPosition: number
-  /** JSON of ids and names. Empty: no new streams. */
+  /** The streams that begin with this group, as JSON. Empty if there are none. */
   readonly streams: string
   readonly rows: number
   /**
-   * One character per byte. First, for each row, six float64: position, stream, revision, count, recorded at, bytes of
-   * the body (negative: text). Then all bodies.
+   * One character per byte. It begins with six float64 per row: position, stream, revision, count, time of recording,
+   * bytes of the body. A negative number of bytes marks a body of text. All bodies follow.
    */
   readonly bytes: string
 }

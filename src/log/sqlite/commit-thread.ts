@@ -1,4 +1,7 @@
-/** Keeps fsyncs and WAL copying off the event loop. A thread runs this file by importing it. */
+/**
+ * This thread writes the log's file, so that fsyncs and WAL copying never stop the event loop. The thread starts by
+ * importing this file.
+ */
 
 import { checkpointRetryPauseMs } from '../../limits.ts'
 import { type CommitVerdict, SqliteCommits } from './sqlite-commits.ts'
@@ -32,8 +35,8 @@ let toldFault: string | null = null
 let retrying: Timer | undefined
 
 /**
- * Reports when copying begins or stops to fail, and retries it. The node is not ready meanwhile, so a balancer sends
- * nothing that would make the next copy due.
+ * Reports when WAL copying begins to fail and when it works again. While it fails, the node is not ready and a load
+ * balancer sends no readings. No commit would then start the next copying, so a timer does.
  */
 const watchWalCopying = (commits: SqliteCommits): void => {
   const fault = commits.walCopyFault

@@ -11,10 +11,11 @@ import {
   troubleCalmLooks,
 } from '../../limits.ts'
 
-/** Returns a function that cancels. */
+/** Calls `run` after `ms`, by a clock that a test can drive. Returns a function that cancels the call. */
 export type Later = (ms: number, run: () => void) => () => void
 
 export type FileRoom = {
+  /** Empty pages of the log's file, which take the next rows. */
   readonly freeBytes: number
   /** The file grows by this much when the write-ahead log is copied into it. */
   readonly owedBytes: number
@@ -22,9 +23,9 @@ export type FileRoom = {
 
 export type DiskSpaceParts = {
   readonly reserveBytes: number
-  /** May reject, or never settle. */
+  /** Returns the free bytes of the log's disk. May reject, or never settle if the disk hangs. */
   readonly freeBytes: () => Promise<number>
-  /** May throw. */
+  /** May throw, since it reads the log's file. */
   readonly fileRoom: () => FileRoom
   readonly later: Later
 }
@@ -45,17 +46,23 @@ export class DiskSpace {
     void this.#look()
   }
 
-  /** `null`: there is room for readings. */
+  /** Why the disk has no room for readings, or `null`. */
   get shortage(): string | null {
     return this.#short.why ?? this.#ranOut
   }
 
-  /** Why the last look failed. The look before it stays valid. */
+  /**
+   * Why the free space could not be read at the last look, or `null`. Until then the result of the look before stays
+   * valid.
+   */
   get fault(): string | null {
     return this.#fault
   }
 
-  /** Readings are refused until the next look. */
+  /**
+   * Called when a commit found no space, for example because of a quota. Readings are refused until the next look at
+   * the disk.
+   */
   ranOut(why: string): void {
     this.#ranOut = why
     if (this.#isLooking) return
@@ -85,8 +92,8 @@ export class DiskSpace {
   }
 
   /**
-   * A hanging disk may never answer, and each open question blocks a thread of Bun's pool. So one question is open at a
-   * time.
+   * A disk that hangs may never answer, and each open question blocks a thread of Bun's pool. So only one question is
+   * open at a time.
    */
   #freeBytes(): Promise<number> {
     const { freeBytes, later } = this.#parts
@@ -101,7 +108,7 @@ export class DiskSpace {
     })
   }
 
-  /** Returns the milliseconds until the next look. */
+  /** Decides whether readings fit. Returns the ms until the next look, which is sooner on a nearly full disk. */
   #judge(onDisk: number, file: FileRoom): number {
     const { reserveBytes } = this.#parts
     const free = onDisk - file.owedBytes
@@ -134,7 +141,7 @@ export const freeBytesOf = async (folder: string): Promise<number> => {
   return bavail * bsize
 }
 
-/** Does not keep the process alive. */
+/** Uses timers that do not keep the process alive. */
 export const laterByTimer: Later = (ms, run) => {
   const timer = setTimeout(run, ms)
   timer.unref()

@@ -3,7 +3,8 @@ import { storeReadEvents, storeReadEventsPerTurnMax } from '../../limits.ts'
 import { nextTurn } from '../pages-of-log.ts'
 
 /**
- * Bounds the events read in one turn of the event loop. Past the bound the next read waits for the next turn
+ * SQLite reads synchronously, so a loop over many pages would stop all requests. This class limits the events that are
+ * read in one turn of the event loop. Further reads wait for the next turn
  * (docs/decisions/004-reads-share-the-event-loop.md).
  */
 export class FairReads {

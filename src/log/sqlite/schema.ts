@@ -1,4 +1,7 @@
-/** A row holds one append: consecutive events of one stream. `position` and `revision` are those of its first event. */
+/**
+ * A row holds consecutive events of one stream that were appended together. `position` and `revision` are those of its
+ * first event.
+ */
 import { Database } from 'bun:sqlite'
 import { schemaDifferencesMax, schemaNameCharsMax } from '../../limits.ts'
 
@@ -18,7 +21,7 @@ const tables = `
   ) STRICT;
 `
 
-// A REPLACE deletes without the DELETE triggers. So an INSERT that overlaps any row is refused.
+// A REPLACE deletes rows without firing the DELETE triggers. So an INSERT that overlaps an existing row is refused.
 const triggers = `
   CREATE TRIGGER streams_are_appended BEFORE INSERT ON streams BEGIN
     SELECT RAISE(ABORT, 'append-only: this stream is there already')
@@ -46,7 +49,8 @@ const triggers = `
   END;
 `
 
-// A row can be deleted only when all its events lie before `kept_from`, which only grows.
+// `kept_from` is the first revision that a stream keeps, and only grows. A row can be deleted only if all its events
+// lie before it.
 const truncations = `
   CREATE TABLE truncations (
     stream INTEGER PRIMARY KEY,
@@ -95,13 +99,19 @@ const purgeableRecords = `
   END;
 `
 
-/** Never change a step, not even by a space: the schema of each file is compared with the result of these steps. */
+/**
+ * Each step leads from one format of the file to the next. Never change a step, not even by a space: the schema of each
+ * file is compared with the result of these steps.
+ */
 const steps: readonly string[] = [`${tables}${triggers}`, truncations, purgeableRecords]
 export const formatVersion = steps.length
 
 export const stepsFrom = (version: number): readonly string[] => steps.slice(version)
 
-/** In words for people. SQLite makes the expected schema in memory. */
+/**
+ * Returns, in words for people, how the schema differs from the schema of that format. SQLite makes the expected schema
+ * in memory.
+ */
 export const schemaDifferences = (database: Database, version: number): readonly string[] => {
   using model = new Database(':memory:')
   for (const step of steps.slice(0, version)) model.run(step)
@@ -118,7 +128,10 @@ export const schemaDifferences = (database: Database, version: number): readonly
 
 type SchemaObject = { readonly type: string; readonly name: string; readonly sql: string | null }
 
-/** A trigger and a table may share a name. SQLite's own indexes have no SQL. */
+/**
+ * Returns the SQL of each object, by type and name: a trigger and a table may share a name. It is `null` for SQLite's
+ * own indexes.
+ */
 const schemaOf = (database: Database): ReadonlyMap<string, string | null> => {
   const objects = database
     .query<SchemaObject, []>('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name')
@@ -126,7 +139,7 @@ const schemaOf = (database: Database): ReadonlyMap<string, string | null> => {
   return new Map(objects.map(({ type, name, sql }) => [`${type} ${name}`, sql]))
 }
 
-/** Someone else chose the name, and a terminal shows it. */
+/** Another person chose the name. Control characters in it could change what a terminal shows. */
 const printable = (name: string): string => name.slice(0, schemaNameCharsMax).replaceAll(/[^A-Za-z0-9_. -]/g, '?')
 
 const bounded = (differences: readonly string[]): readonly string[] => {

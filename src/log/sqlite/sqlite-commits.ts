@@ -6,37 +6,40 @@ import { copyWal } from './sqlite-file.ts'
 import { WalCopying } from './wal-copying.ts'
 
 export type CommitVerdict =
-  /** `survived`: the first fsync failed for this reason, the second succeeded. */
+  /** `survived` says why the first fsync failed, if the second one succeeded. */
   | { readonly kind: 'written'; readonly survived?: string }
   | { readonly kind: 'not_written'; readonly reason: 'full' | 'unavailable'; readonly why: string }
-  /** Another program's rows are there. */
+  /** Not written: another program has written rows at these positions or revisions. */
   | { readonly kind: 'overlaps'; readonly why: string }
-  /** This process writes nothing more. */
+  /** The rows may be on the disk or not. This process writes nothing more. */
   | { readonly kind: 'unknown'; readonly why: string }
-  /** Not tried: it depends on a group that was not written. */
+  /** Not tried, because an earlier group, on which this one depends, was not written. */
   | { readonly kind: 'superseded' }
-  /** Not tried: an earlier group ended unknown. */
+  /** Not tried, because an earlier write ended as `unknown`. */
   | { readonly kind: 'stopped'; readonly why: string }
 
-/** Groups are written in the order of the calls. No method rejects. */
+/** Writes happen in the order of the calls. No method rejects: a failure is a verdict. */
 export type Commits = {
   commit(group: PackedGroup): Promise<CommitVerdict>
   truncate(truncation: Truncation): Promise<CommitVerdict>
-  /** Deletes few rows, so that no commit waits long. */
+  /** Deletes a limited number of truncated rows per call, so that no commit waits long for it. */
   trim(trimming: Trimming): Promise<CommitVerdict>
-  /** Erases deleted rows from the write-ahead log. `not_written`: another program reads the file. */
+  /**
+   * Copies the write-ahead log into the file and empties it, so that it holds no erased rows. Answers `not_written`
+   * while another program reads the file.
+   */
   emptyWriteAheadLog(): Promise<CommitVerdict>
-  /** Why nothing can be written, or why WAL copying failed. */
+  /** Why nothing can be written, or why WAL copying failed. `null` if both work. */
   readonly fault: string | null
   close(): Promise<void>
 }
 
 export type Truncation = { readonly stream: number; readonly keptFrom: number }
 
-/** `isErased`: deleted rows are overwritten with zeros, at up to twice the time. */
+/** If `isErased`, deleted rows are overwritten with zeros, which takes up to twice the time. */
 export type Trimming = { readonly stream: number; readonly isErased: boolean }
 
-/** `isVisible`: the rows are there after a failed COMMIT. */
+/** `isVisible` is called after a failed COMMIT. It returns true if the change took effect all the same. */
 type Transaction = { run(): void; isVisible(): boolean }
 
 type Failure = { readonly cause: unknown; readonly isInDoubt: boolean }
@@ -47,10 +50,10 @@ export class SqliteCommits {
   readonly #walCopying: WalCopying
   readonly #statements: ReturnType<typeof prepare>
   #stoppedBy: string | null = null
-  /** Groups of this epoch depend on a failed group. */
+  /** Groups of this epoch are not written, because they depend on a failed group. */
   #failedEpoch = -1
 
-  /** `beforeCommit`: a test fails here like a disk. */
+  /** `beforeCommit` runs before each COMMIT. A test throws in it, to act as a failing disk. */
   constructor(database: Database, beforeCommit: (database: Database) => void = () => {}) {
     this.#database = database
     this.#beforeCommit = beforeCommit
@@ -63,8 +66,8 @@ export class SqliteCommits {
   }
 
   /**
-   * A COMMIT that failed may have reached the disk. The group is written again, and that fsync decides
-   * (docs/protocol.md, "A failed fsync").
+   * A failed COMMIT may have reached the disk all the same. So the group is written again, and the fsync of that second
+   * write decides (docs/protocol.md, "A failed fsync").
    */
   commit(group: PackedGroup): CommitVerdict {
     if (this.#stoppedBy !== null) return { kind: 'stopped', why: this.#stoppedBy }
@@ -127,7 +130,7 @@ export class SqliteCommits {
     if (first === null) return { kind: 'written' }
     if (this.#stoppedBy === null && !first.isInDoubt) return verdictOf(first.cause)
     if (this.#stoppedBy === null) {
-      // Visible rows are not written again, so no fsync would prove them durable.
+      // Visible rows cannot be written a second time, so no fsync could prove that they are durable.
       if (this.#isVisible(transaction)) this.#stop('a commit that had failed took effect')
       else {
         const second = this.#try(transaction)
@@ -149,7 +152,7 @@ export class SqliteCommits {
       return null
     } catch (cause) {
       this.#undo()
-      // A full disk leaves no doubt: the page that makes a commit valid is written last.
+      // After a full disk the outcome is certain: SQLite writes the page that makes a commit valid last.
       return { cause, isInDoubt: isCommitting && !isFull(cause) }
     }
   }

@@ -4,13 +4,19 @@ import { ChangedSchema, NewerLogFormat, NotACellarbookLog } from '../data-folder
 import { Outage } from '../event-log.ts'
 import { formatVersion, schemaDifferences, stepsFrom } from './schema.ts'
 
-/** "Clrb", which lets `file` recognize a log. */
+/** The letters "Clrb". The Unix command `file` shows this id for a log. */
 const applicationId = 0x436c7262
-/** A commit writes whole index pages. With half of SQLite's 4,096 bytes, a group of 64 keys commits a fifth faster. */
+/**
+ * A commit writes whole index pages, one for each key in its group. With half of SQLite's default of 4,096 bytes, a
+ * group of 64 keys commits a fifth faster.
+ */
 export const pageBytes = 2_048
 
 export type OpenOptions = {
-  /** Accepts a changed schema. Default: throws `ChangedSchema`. */
+  /**
+   * Called with the differences if the schema has changed. The file is then opened all the same. Default: throws
+   * `ChangedSchema`.
+   */
   readonly acceptSchema?: (differences: readonly string[]) => void
 }
 
@@ -18,7 +24,7 @@ export type OpenOptions = {
 export const openForReading = (path: string, { acceptSchema }: OpenOptions = {}): Database =>
   open(path, (database) => {
     assertOurs(database, path)
-    // First, since a step to a newer format could hide the changes.
+    // The schema is compared before the upgrade, because a step to a newer format could hide a change.
     const differences = schemaDifferences(database, formOf(database).version)
     if (differences.length > 0) (acceptSchema ?? refuseSchema(path))(differences)
     configure(database, storeReadCacheBytes)
@@ -27,7 +33,7 @@ export const openForReading = (path: string, { acceptSchema }: OpenOptions = {})
     database.run('PRAGMA query_only = ON')
   })
 
-/** Only after `openForReading`. @throws Outage */
+/** Call `openForReading` first, which checks and upgrades the file. @throws Outage */
 export const openForWriting = (path: string): Database =>
   open(path, (database) => configure(database, storeWriteCacheBytes))
 
@@ -88,7 +94,7 @@ const refuseSchema =
 
 const configure = (database: Database, cacheBytes: number): void => {
   database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
-  // Changes nothing in a file that has pages.
+  // SQLite ignores this in a file that has pages already.
   database.run(`PRAGMA page_size = ${pageBytes}`)
   const mode = database.query<{ journal_mode: string }, []>('PRAGMA journal_mode = WAL').get()
   if (mode?.journal_mode !== 'wal') {
@@ -100,7 +106,7 @@ const configure = (database: Database, cacheBytes: number): void => {
   assertSettings(database)
 }
 
-/** Durability and the checks in the file depend on these. */
+/** Durability depends on the first two, and the CHECK constraints of the tables on the third. */
 const settings = { journal_mode: 'wal', synchronous: 2, ignore_check_constraints: 0 }
 
 /** SQLite silently ignores a setting that it cannot apply. @throws Outage */
@@ -121,7 +127,10 @@ const bringUpToDate = (database: Database, version: number): void => {
   database.run('COMMIT')
 }
 
-/** A killed process may have failed to sync its write-ahead log (docs/protocol.md, "A failed fsync"). */
+/**
+ * A killed process may have left events in the write-ahead log without a successful fsync. Copying syncs them, so that
+ * they are durable (docs/protocol.md, "A failed fsync").
+ */
 const settleWriteAheadLog = (database: Database, path: string): void => {
   if (!copyWal(database, 'FULL').isBlocked) return
   const why =
@@ -130,13 +139,14 @@ const settleWriteAheadLog = (database: Database, path: string): void => {
 }
 
 export type WalCopy = {
-  /** Another reader or writer stopped it. */
+  /** True if another reader or writer prevented the copying of some pages. */
   readonly isBlocked: boolean
+  /** Pages in the write-ahead log, including copied ones. */
   readonly pages: number
   readonly copied: number
 }
 
-/** `NOOP` only counts. `TRUNCATE` also empties the write-ahead log. */
+/** Copies the write-ahead log into the file. `NOOP` only counts its pages. `TRUNCATE` also empties it. */
 export const copyWal = (database: Database, mode: 'NOOP' | 'PASSIVE' | 'FULL' | 'TRUNCATE'): WalCopy => {
   const row = database.query<WalCopyRow, []>(`PRAGMA wal_checkpoint(${mode})`).get()
   if (row === null) throw new Error('Cannot happen: SQLite does not answer wal_checkpoint')

@@ -33,23 +33,27 @@ import { commitOnThread } from './threaded-commits.ts'
 
 export type SqliteLogOptions = {
   readonly dataDir: string
-  /** Opens a folder that other users can write. Default: false. */
+  /** True opens the folder even if other users can write it. Default: false. */
   readonly allowSharedFolder?: boolean
-  /** Told when other users can read or write the folder, and it is opened all the same. */
+  /** Called with a warning if other users can read or write the folder and it is opened all the same. */
   readonly onFolderWarning?: ((warning: string) => void) | undefined
   readonly codec?: Codec
   readonly commits?: (path: string) => Commits
-  /** Below this free space readings are refused. Default: the disk is not watched. */
+  /** Readings are refused while the disk has less free space than this. Default: free space is not watched. */
   readonly diskReserveBytes?: number
   readonly freeBytes?: (folder: string) => Promise<number>
-  /** Accepts a changed schema. Default: throws `ChangedSchema`. */
+  /**
+   * Called with the differences if the schema has changed. The log is then opened all the same. Default: throws
+   * `ChangedSchema`.
+   */
   readonly acceptSchema?: (differences: readonly string[]) => void
   readonly later?: Later
 }
 
 /**
- * The embedded log (docs/decisions/008-commits-in-groups-on-a-thread.md).
- * @throws DataFolderUnwritable, DataFolderHeld, NotACellarbookLog, NewerLogFormat, ChangedSchema, Outage
+ * Opens the embedded log, which commits in groups (docs/decisions/008-commits-in-groups-on-a-thread.md).
+ * @throws DataFolderUnwritable, DataFolderShared, DataFolderHeld, NotACellarbookLog, NewerLogFormat, ChangedSchema,
+ * Outage
  */
 export const openSqliteLog = (options: SqliteLogOptions): EventLog => {
   const { dataDir, allowSharedFolder: allowShared = false, onFolderWarning: onWarning } = options
@@ -58,7 +62,7 @@ export const openSqliteLog = (options: SqliteLogOptions): EventLog => {
     return new SqliteLog(folder, options)
   } catch (cause) {
     folder.release()
-    // An accepted schema may lack a table.
+    // A file with a changed schema may lack a table, even if its schema was accepted.
     if (!(cause instanceof SQLiteError)) throw cause
     throw new Outage(`Cannot open "${folder.logPath}": ${cause.message}`, 'not_written', 'unavailable', { cause })
   }
@@ -88,9 +92,9 @@ class SqliteLog implements EventLog {
   #queue: Waiting[] = []
   #room = new QueueRoom()
   #underWay = 0
-  /** Of the group staged last. */
+  /** The epoch of the group that was staged last. */
   #stagedEpoch = 0
-  /** Settles when the newest group is answered. */
+  /** Settles when the appends of the newest group are answered. */
   #lastGroup: Promise<void> = Promise.resolve()
   #truncations: Promise<void> = Promise.resolve()
   #publishedTo: number
@@ -179,7 +183,7 @@ class SqliteLog implements EventLog {
     await this.#truncations
     this.#subscriptions.dropAll(new Outage('The log was closed', 'not_written', 'closed'))
     await this.#commits.close()
-    // Copies the write-ahead log into the file and removes it.
+    // Closing the last connection copies the write-ahead log into the file and removes it.
     this.#database.close(true)
     this.#folder.release()
   }
@@ -213,7 +217,9 @@ class SqliteLog implements EventLog {
     })
   }
 
-  /** Otherwise a broken disk would look well as soon as nobody reads. */
+  /**
+   * Reads once while a read failure is reported. Otherwise a broken disk would seem healthy as soon as nobody reads.
+   */
   #testRead(): void {
     try {
       this.#reads.ends()
@@ -230,14 +236,17 @@ class SqliteLog implements EventLog {
 
   #enqueue(append: Waiting): void {
     this.#queue.push(append)
-    // In a microtask, so that all appends of one callback are in the group.
+    // The group starts in a microtask, so that it includes all appends that the same callback makes.
     if (this.#queue.length === 1) queueMicrotask(() => this.#startNextGroup())
   }
 
-  /** Two groups may be under way, so that the thread never waits for a busy event loop. */
+  /**
+   * Sends the waiting appends as one group. A second group may be under way, so that the thread never waits for a busy
+   * event loop.
+   */
   #startNextGroup(): void {
     if (this.#queue.length === 0 || this.#underWay >= groupsUnderWayMax) return
-    // After a failure no new group may be numbered before those that are staged again.
+    // After a failure, the groups under way are staged again. No new group may get its positions before them.
     if (this.#underWay > 0 && this.#stagedEpoch !== this.#staging.epoch) return
     const group = this.#queue
     this.#queue = []
@@ -249,13 +258,13 @@ class SqliteLog implements EventLog {
     })
   }
 
-  /** Never rejects. Groups are answered in order. */
+  /** Writes a group and answers its appends, in the order of the groups. Never rejects. */
   async #writeGroup(group: WaitingGroup, before: Promise<void>): Promise<void> {
     try {
       for (const [index, staged] of (await this.#commitGroup(group, before)).entries())
         answer(group.appends[index], staged)
     } catch (cause) {
-      // This group may fail before the group before it is answered.
+      // This group may have failed before the previous group is answered. Answers keep the order of the groups.
       await before
       for (const append of group.appends) append.reject(cause)
     }
@@ -266,7 +275,8 @@ class SqliteLog implements EventLog {
     if (this.#stoppedBy !== null) throw stopped(this.#stoppedBy)
     for (let tries = 1; ; tries += 1) {
       const staged = this.#readOrOutage('where streams end', () => this.#staging.stage(group.appends))
-      // Groups behind it have outdated numbers. They are staged before any new group.
+      // If this group is staged again, the group behind it has outdated positions. `#stagedEpoch` then stays old, so no
+      // new group starts before that one is staged again.
       if (tries === 1 || this.#underWay === 1) this.#stagedEpoch = staged.epoch
       const verdict = await this.#verdictOf(staged, before)
       if (verdict.kind === 'written') {
@@ -281,7 +291,7 @@ class SqliteLog implements EventLog {
     }
   }
 
-  /** Even a group without rows fails with the groups before it. */
+  /** A group without rows was judged by the groups before it, too. If one of them fails, it is superseded. */
   async #verdictOf({ packed, epoch }: Staged, before: Promise<void>): Promise<CommitVerdict> {
     const verdict = packed === null ? null : this.#commits.commit(packed)
     await before
@@ -300,8 +310,9 @@ class SqliteLog implements EventLog {
   }
 
   /**
-   * First hides the events before `keptFrom`, then deletes their rows; a close leaves the rest to the next truncation.
-   * Records hold personal data, so they are erased. Erasing readings would take long.
+   * First hides the events before `keptFrom`, and then deletes their rows in small steps. If the log is closed
+   * meanwhile, the next truncation deletes the rest. Deleted records are overwritten in the file, because they hold
+   * personal data. Readings hold none, and overwriting so many would take long.
    */
   async #truncate(trimming: Trimming, keptFrom: number): Promise<void> {
     const { stream: id, isErased } = trimming
@@ -313,7 +324,8 @@ class SqliteLog implements EventLog {
     while (!this.#isClosed && this.#readOrOutage('the log', () => this.#reads.hasRowsToTrim(id))) {
       this.#assertWritten(await this.#commits.trim(trimming))
     }
-    // Not repeated while another program reads the file: closing and the next purge do the same.
+    // This fails while another program reads the file. It is not retried: closing the log and the next purge also empty
+    // the write-ahead log.
     if (isErased && !this.#isClosed) await this.#commits.emptyWriteAheadLog()
   }
 
@@ -357,7 +369,10 @@ class SqliteLog implements EventLog {
   }
 }
 
-/** On a full disk a revocation may fit without its group's readings. Returns false if that cannot help. */
+/**
+ * Rejects the readings of a group that did not fit on the disk, because a revocation may fit without them. Returns
+ * false if the group has only readings, or none.
+ */
 const refuseReadings = (group: WaitingGroup, full: Outage): boolean => {
   const changes = group.appends.filter(({ isReadings }) => !isReadings)
   if (changes.length === 0 || changes.length === group.appends.length) return false

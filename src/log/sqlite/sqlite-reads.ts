@@ -20,7 +20,7 @@ type Row = {
 type Known = {
   readonly name: string
   readonly category: string
-  /** Earlier events are truncated, though their rows may still be there. */
+  /** Events before this revision are truncated, although their rows may still exist. */
   readonly keptFrom: number
 }
 
@@ -48,7 +48,7 @@ export class SqliteReads {
     return { nextPosition: ends?.next_position ?? 1, nextStreamId: ends?.next_stream ?? 1 }
   }
 
-  /** Counts pages in the write-ahead log too. */
+  /** Returns the size of the file and of its empty pages, including pages that are only in the write-ahead log yet. */
   fileBytes(): { readonly all: number; readonly free: number } {
     const { pages, freePages, pageSize } = this.#statements
     const size = pageSize.get()?.page_size ?? 0
@@ -73,7 +73,7 @@ export class SqliteReads {
     return this.#stream(id).keptFrom
   }
 
-  /** Call it after `keptFrom` has changed. */
+  /** Call this after a truncation, since `keptFrom` of the stream is remembered here. */
   truncated(id: number): void {
     this.#known.delete(id)
   }
@@ -95,8 +95,8 @@ export class SqliteReads {
   }
 
   /**
-   * Looks at `limit` events, and at the rest of the last row. Live subscribers have seen everything up to
-   * `publishedTo`.
+   * Scans `limit` events, or a few more to finish the last row. A follower is at the end once it has scanned up to
+   * `publishedTo`, the last published position.
    */
   scan(
     after: number | null,
@@ -107,7 +107,8 @@ export class SqliteReads {
     let scannedTo = after ?? 0
     let looked = 0
     for (const row of this.#statements.allForwards.iterate(scannedTo)) {
-      // If nothing of the first row is left, it does not count: otherwise no follower would pass a large row.
+      // The scan begins with the row of `after`, of which nothing may be left. Counting that row could stop the scan at
+      // once: no follower would get past a large row.
       if (row.position + row.count - 1 <= scannedTo) continue
       if (wants(this.#stream(row.stream).category)) {
         const kept = this.#kept(row, { first: scannedTo - row.position + 1 })
@@ -136,7 +137,9 @@ export class SqliteReads {
     return taken
   }
 
-  /** An append across `keptFrom` stays whole in its row. */
+  /**
+   * Leaves out events before `keptFrom`. A row on both sides of it is never deleted, so it still holds some of them.
+   */
   #kept({ stream, revision, count }: Row, { first = 0, end = count }: Partial<Part>): Part {
     return { first: Math.max(0, first, this.#stream(stream).keptFrom - revision), end: Math.min(count, end) }
   }
@@ -174,7 +177,7 @@ const prepare = (database: Database) => ({
     SELECT streams.id, revision + count AS next_revision FROM streams JOIN events ON stream = streams.id
       WHERE name = ? ORDER BY revision DESC LIMIT 1
   `),
-  // The revision may lie inside a row, so reading begins with that row.
+  // The wanted revision may lie inside a row, so reading begins with the row that holds it.
   streamForwards: database.prepare<Row, [number, number]>(`
     SELECT ${columns} FROM events WHERE stream = ?1
       AND revision >= coalesce((SELECT max(revision) FROM events WHERE stream = ?1 AND revision <= ?2), 0)

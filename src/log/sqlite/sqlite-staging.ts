@@ -14,30 +14,30 @@ export type EncodedAppend = {
   readonly rows: readonly NewRow[]
 }
 
-/** Valid if the group is committed. */
+/** The outcome of one append. It may be reported only after the group is committed. */
 export type StagedAppend = { readonly result: AppendResult } | { readonly fault: UndecodableEvent }
 
 export type Staged = {
   readonly appends: readonly StagedAppend[]
-  /** `null`: there is nothing to write. */
+  /** `null` if the group writes no row. */
   readonly packed: PackedGroup | null
   readonly epoch: number
 }
 
 /**
- * Judges and numbers appends by what is committed and by what was staged before. So a group can be sent before the
- * group before it is committed.
+ * Decides the outcome of each append, and gives new events their revisions and positions. Staged groups count as if
+ * they were committed. So a group can be sent to the thread while the group before it is still being written.
  */
 export class SqliteStaging {
   readonly #reads: SqliteReads
-  /** Of the streams used last. Other heads are read again. */
+  /** The ends of the streams that were used last. Other ends are read from the file. */
   readonly #heads = new BoundedMap<string, Head>(storeStreamsRememberedMax)
-  /** By group, then by append. */
+  /** Events that are staged and not yet committed: by group, then by append. */
   #uncommitted: (readonly RecordedEvent[])[][] = []
   #epoch = 0
   #nextPosition = 0
   #nextStreamId = 0
-  /** The log's end must be read before anything is numbered. */
+  /** True if the log's end must be read before the next event gets a position. */
   #mustReadEnds = false
 
   constructor(reads: SqliteReads) {
@@ -49,12 +49,12 @@ export class SqliteStaging {
     return this.#nextPosition
   }
 
-  /** Grows when staged groups are taken back. */
+  /** Grows each time the staged groups are discarded. */
   get epoch(): number {
     return this.#epoch
   }
 
-  /** @throws SQLiteError if the disk cannot be read. Then nothing of the group was numbered. */
+  /** @throws SQLiteError if the disk cannot be read. Then all staged groups are discarded. */
   stage(group: readonly EncodedAppend[]): Staged {
     const packer = new GroupPacker()
     try {
@@ -68,11 +68,12 @@ export class SqliteStaging {
     }
   }
 
+  /** Called when the oldest staged group is committed. */
   committed(): void {
     this.#uncommitted.shift()
   }
 
-  /** Takes back all staged groups. Reading the log's end here could fail too, and hide the first failure. */
+  /** Discards all staged groups. The log's end is read later: a read that fails here would hide the first failure. */
   reset(): void {
     this.#epoch += 1
     this.#uncommitted = []
@@ -87,7 +88,7 @@ export class SqliteStaging {
     this.#mustReadEnds = false
   }
 
-  /** An append that cannot be compared with stored events fails alone. */
+  /** If an append cannot be compared with a stored event, only this append fails, and not its group. */
   #stageAppend(append: EncodedAppend, packer: GroupPacker): StagedAppend {
     try {
       return { result: this.#append(append, packer) }
@@ -129,10 +130,13 @@ export class SqliteStaging {
     return { outcome: 'conflict', currentRevision: nextRevision === 0 ? null : nextRevision - 1 }
   }
 
-  /** Some staged events may be committed by now. */
+  /**
+   * Returns committed events, followed by staged ones. Some staged events may be committed by now, and are not returned
+   * twice.
+   */
   #eventsAt(stream: string, revision: number, count: number): readonly RecordedEvent[] {
     const committed = this.#reads.read(stream, { from: revision, limit: count })
-    // The event at `revision` is truncated.
+    // The read began at a later revision, so the event at `revision` is truncated.
     if ((committed[0]?.revision ?? revision) !== revision) return []
     const next = revision + committed.length
     const onTheirWay = this.#uncommitted.flat(2).filter((event) => event.stream === stream && event.revision >= next)

@@ -5,12 +5,12 @@ import { copyWal, pageBytes } from './sqlite-file.ts'
 const walPagesMax = storeWalBytesMax / pageBytes
 
 /**
- * Copies a long write-ahead log into the file, after the answers. SQLite itself would copy inside COMMIT, delay the
- * answers and hide failures.
+ * Copies a long write-ahead log into the file, after the appends are answered. SQLite itself would copy it inside
+ * COMMIT, delay the answers and hide failures.
  */
 export class WalCopying {
   readonly #database: Database
-  /** Copying begins at this many waiting pages. */
+  /** Copying starts when at least this many pages wait to be copied. */
   #dueAtPages = walPagesMax
   #fault: string | null = null
 
@@ -18,17 +18,20 @@ export class WalCopying {
     this.#database = database
   }
 
-  /** Nothing is lost, but the write-ahead log grows. */
+  /** Why the last copying failed, or `null`. No event is lost meanwhile, but the write-ahead log grows. */
   get fault(): string | null {
     return this.#fault
   }
 
   runIfDue(): void {
-    // After a failure the owner retries after a pause.
+    // After a failure, the commit thread calls `retry` after a pause instead.
     if (this.#fault === null) this.#run(this.#dueAtPages)
   }
 
-  /** Nothing may be written until a failed copying succeeds. */
+  /**
+   * Copies even if few pages wait. While copying fails, the node is not ready, so perhaps nothing more is written that
+   * would make it due.
+   */
   retry(): void {
     if (this.#fault !== null) this.#run(0)
   }
@@ -37,7 +40,8 @@ export class WalCopying {
     try {
       const waiting = this.#pagesWaiting('NOOP')
       if (waiting < fromPages) return
-      // A reader of an old state blocks copying. Looking costs time for each waiting page, so not with each group.
+      // A program that reads an old state can block copying. A new try costs time for each waiting page, so it is not
+      // made after each group.
       this.#dueAtPages = waiting + walPagesMax / 4
       if (this.#pagesWaiting('PASSIVE') === 0) this.#dueAtPages = walPagesMax
       this.#fault = null
