@@ -14,23 +14,23 @@ import { digestLog, type LogDigest } from './log-digest.ts'
 import { beginCopy, endCopy } from './log-identity.ts'
 import { pagesOfLog } from './pages-of-log.ts'
 
-/** The copy is impossible, or differs from its source. The message is for people. */
+/** The message is for a person. */
 export class CopyRefused extends Error {
   override readonly name = 'CopyRefused'
 }
 
 export type CopyProgress = {
   readonly phase: 'copying' | 'verifying the source' | 'verifying the copy'
-  /** Events that this phase has processed, including those that the target already had. */
+  /** Events that this phase has read, including those that the target already had. */
   readonly events: number
-  /** Approximate share of the log that is done, 0 to 1. */
+  /** Approximate, 0 to 1. */
   readonly share: number
 }
 
 export type CopyParts = {
   readonly from: EventLog
   readonly to: EventLog
-  /** Differences of the source's schema that a person accepted. The copy records them. */
+  /** Differences of the source's schema that a person accepted. */
   readonly accepted?: readonly string[]
   readonly clock: Clock
   readonly entropy: Entropy
@@ -39,8 +39,8 @@ export type CopyParts = {
 }
 
 /**
- * Copies a log, and then compares the copy with its source (docs/protocol.md, "Copying a log"). Continues an
- * interrupted copy. Nobody may write to either log meanwhile.
+ * Copies a log and compares the copy with its source (docs/protocol.md, "Copying a log"). Continues an interrupted
+ * copy. Nobody may write to either log meanwhile.
  * @throws CopyRefused if the target holds something else, a record is unreadable, or the logs differ. Outage if a store
  * is away too long: run it again.
  */
@@ -80,7 +80,7 @@ const lastPosition = async (log: EventLog): Promise<number | null> => {
 const shareOf = (page: readonly RecordedEvent[], last: number): number =>
   last === 0 ? 1 : (page.at(-1)?.position ?? last) / last
 
-/** Yields pages without the log's own stream, which `beginCopy` has copied already. */
+/** Leaves out the log's own stream, which `beginCopy` has copied. */
 async function* pagesUpTo(log: EventLog, last: number): AsyncGenerator<readonly RecordedEvent[]> {
   for await (const page of pagesOfLog(log, { after: null, limit: readPageEventsMax })) {
     yield page.filter(({ stream, position }) => stream !== logStream && position <= last)
@@ -89,8 +89,8 @@ async function* pagesUpTo(log: EventLog, last: number): AsyncGenerator<readonly 
 }
 
 /**
- * Each event that is not a reading is a barrier, and is copied after all events before it. Readings between two
- * barriers are copied in parallel, stream by stream.
+ * Events other than readings are copied in the order of the log. Readings between two of them are copied in parallel,
+ * stream by stream.
  */
 const copyPage = async (streams: TargetStreams, page: readonly RecordedEvent[]): Promise<void> => {
   let waiting = new Map<string, RecordedEvent[]>()
@@ -122,7 +122,7 @@ type Retry = <T>(work: () => Promise<T>) => Promise<T>
 type Logs = { readonly from: EventLog; readonly to: EventLog; readonly retry: Retry }
 
 type TargetStream = {
-  /** Revision of the last event in the target, or -1 if the stream is empty. */
+  /** -1 if the stream is empty. */
   revision: number
   /** The first revision that the source still has. */
   readonly keptFrom: number
@@ -136,11 +136,11 @@ class TargetStreams {
     this.#logs = logs
   }
 
-  /** Appends the events of `run` that the target lacks. `run` holds consecutive events of the stream. */
+  /** Appends the events that the target lacks. `run` holds consecutive events. */
   async copy(stream: string, run: readonly RecordedEvent[]): Promise<void> {
     const target = await this.#get(stream)
     const fresh = run.filter(({ revision }) => revision > target.revision && revision >= target.keptFrom)
-    // Only missing events are checked: some engines still show purged records, which need not be readable.
+    // Some engines still show purged records, which need not be readable. So only missing events are checked.
     const unread = fresh.find(isUnreadable)
     if (unread !== undefined) throw unreadable(unread)
     for (const chunk of chunksOf(fresh.map(asNewEvent))) await this.#append(stream, target, chunk)
@@ -168,8 +168,8 @@ class TargetStreams {
   }
 
   /**
-   * On every engine a stream begins at revision 0. So purged revisions are filled with placeholders here, and truncated
-   * at the end.
+   * A stream always begins at revision 0. So purged revisions are filled with placeholders, which are truncated at the
+   * end.
    */
   async #fillPurgedRevisions(stream: string, target: TargetStream, kept: RecordedEvent): Promise<void> {
     const revisions = { from: target.revision + 1, before: target.keptFrom }
@@ -189,8 +189,8 @@ class TargetStreams {
 }
 
 /**
- * The ids are derived from stream and revision, so that a retry is safe. `idempotency` is left out: it can list all
- * refused items of a batch, and every placeholder would repeat that list.
+ * Derived ids make a retry safe. `idempotency` is left out, because it can be large and every placeholder would repeat
+ * it.
  */
 function* vacantRevisions(
   stream: string,
@@ -223,11 +223,11 @@ function* chunksOf(events: Iterable<NewEvent>): Generator<readonly NewEvent[]> {
   if (chunk.length > 0) yield chunk
 }
 
-/** An upper bound of the stored size, since UTF-8 has at most 3 bytes per code unit. */
+/** An upper bound, since UTF-8 has at most 3 bytes per code unit. */
 const bytesAtMost = ({ data, metadata }: NewEvent): number =>
   3 * (JSON.stringify(data).length + JSON.stringify(metadata).length) + 200
 
-/** Retries are safe, because the log writes an append with the same ids and revision only once. */
+/** Retries are safe: the same ids are written once. */
 const retrying =
   (wait: CopyParts['wait']): Retry =>
   async (work) => {

@@ -28,12 +28,10 @@ export class NotACellarbookLog extends Error {
   override readonly name = 'NotACellarbookLog'
 }
 
-/** A newer version wrote the log. */
 export class NewerLogFormat extends Error {
   override readonly name = 'NewerLogFormat'
 }
 
-/** Somebody has changed the schema of the log's file. */
 export class ChangedSchema extends Error {
   override readonly name = 'ChangedSchema'
 }
@@ -44,7 +42,7 @@ export type DataFolder = { readonly logPath: string; release(): void }
 
 /**
  * Returns warnings about the access of other users.
- * @throws DataFolderShared if another user can change the folder, unless `allowShared` is true.
+ * @throws DataFolderShared if they can change the folder, unless `allowShared` is true.
  */
 export const checkDataFolder = (
   path: string,
@@ -61,13 +59,12 @@ export type HoldOptions = {
   /** False if the engine stores the log elsewhere. Default: true. */
   readonly hasLog?: boolean
   readonly allowShared?: boolean
-  /** Called with each warning of `checkDataFolder`. */
   readonly onWarning?: ((warning: string) => void) | undefined
 }
 
 /**
- * Creates the folder and locks it until `release` or the end of the process, also after a crash. The lock is a file of
- * its own, because a lock on the log itself would stop other programs from reading it.
+ * Creates the folder and locks it until `release` or the end of the process, even by a crash. A lock on the log itself
+ * would stop other programs from reading it.
  * @throws DataFolderUnwritable, DataFolderShared, DataFolderHeld
  */
 export const holdDataFolder = (
@@ -81,7 +78,7 @@ export const holdDataFolder = (
   } catch (cause) {
     throw unwritable(path, cause)
   }
-  // The check comes before any file is opened, because another user may have put a file there.
+  // Checked before any file is opened, because another user may have put a file there.
   for (const warning of checkDataFolder(path, { allowShared })) onWarning?.(warning)
   try {
     makeFile(lockPath)
@@ -98,7 +95,7 @@ export const holdDataFolder = (
   } catch (cause) {
     lock.close(true)
     if (!(cause instanceof SQLiteError)) throw cause
-    // Any other error means that the lock could not be written, for example on a full disk.
+    // The lock could not be written, for example on a full disk.
     if (!cause.code?.startsWith('SQLITE_BUSY')) throw unwritable(path, cause)
     throw new DataFolderHeld(`Cannot use the data folder "${path}": another process holds it`, { cause })
   }
@@ -106,8 +103,8 @@ export const holdDataFolder = (
 }
 
 /**
- * Never opens an existing file. On POSIX systems, closing a file removes all locks of the process on it, and this
- * process may already hold this folder.
+ * Never opens an existing file. On POSIX, closing it removes all locks of this process on it, and this process may
+ * already hold the folder.
  */
 const makeFile = (path: string): void => {
   if (!existsSync(path)) {

@@ -1,25 +1,24 @@
 /**
  * Another user who can write the data folder can change the log, or answer commands in place of the service. Parent
- * folders are not checked: if somebody replaced the data folder, the new folder would have another owner, which is a
- * fault.
+ * folders are not checked: a data folder that somebody has replaced has another owner.
  */
 import { type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 export type FolderAccess = {
-  /** Sentences about each way in which another user can change the folder. */
+  /** How another user can change the folder or a file. */
   readonly faults: readonly string[]
-  /** Sentences about others who can read the folder, or a group of this user that can write it. */
+  /** How others can read a file, or members of a group can write it. */
   readonly warnings: readonly string[]
 }
 
 export type OwnerAndMode = Pick<Stats, 'uid' | 'gid' | 'mode'>
 
 export type Surroundings = {
-  /** `null` if the system has no user ids. Then nothing can be checked. */
+  /** `null` if the system has no user ids. */
   readonly userId: number | null
   readonly groupIds: readonly number[]
-  /** Returns `null` if the file is missing or cannot be examined. */
+  /** Returns `null` if the file is missing or cannot be read. */
   look(path: string): OwnerAndMode | null
 }
 
@@ -38,7 +37,7 @@ const lookAt = (path: string): OwnerAndMode | null => {
 }
 
 const databases = ['log.db', 'log.lock', 'idempotency.db']
-/** All files that a data folder may hold. SQLite itself makes those with a suffix. */
+/** SQLite itself creates the files with a suffix. */
 const fileNames: readonly string[] = [
   'control.sock',
   'checkpoint',
@@ -60,7 +59,7 @@ export const inspectDataFolder = (folder: string, surroundings: Surroundings): F
   const all = [theFolder, ...files]
 
   const ofOthers = all.filter(({ uid }) => uid !== userId && uid !== rootId)
-  // The group of a user or of a Kubernetes volume may have no other member. So its write access is a warning, not a
+  // A group may have no other member, for example on a Kubernetes volume. So its write access is a warning, not a
   // fault.
   const isOwnGroup = ({ gid }: Found): boolean => groupIds.includes(gid)
   const writable = all.filter((one) => writes(one, 'others') || (writes(one, 'group') && !isOwnGroup(one)))
@@ -93,7 +92,7 @@ export const inspectDataFolder = (folder: string, surroundings: Surroundings): F
   }
 }
 
-/** A file of root is no fault, since root can change everything anyway. */
+/** Root can change everything anyway, so its files are no fault. */
 const rootId = 0
 
 type Class = 'group' | 'others'
@@ -103,7 +102,7 @@ const writes = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o2) !
 const reads = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o4) !== 0
 const enters = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o1) !== 0
 
-/** Returns one sentence for all files. It describes the first file, and its command names all of them. */
+/** Describes the first file only. */
 const sentenceOn = (found: readonly Found[], sentence: (first: Found, paths: string) => string): readonly string[] => {
   const [first] = found
   return first === undefined ? [] : [sentence(first, shellWords(found))]

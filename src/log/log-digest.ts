@@ -5,7 +5,7 @@ import type { EventLog } from './event-log.ts'
 import { pagesOfLog } from './pages-of-log.ts'
 
 export type LogDigest = {
-  /** SHA-256 as 64 hex digits. Logs with the same events have the same digest on every engine. */
+  /** SHA-256 as 64 hex digits. It does not depend on the engine. */
   readonly digest: string
   readonly events: number
   /** The digest of each stream, by its name. */
@@ -14,7 +14,7 @@ export type LogDigest = {
 
 /**
  * The digest covers id, revision, type, time, data and metadata of each event, and the order of all events except
- * readings. It leaves out positions and the order of readings, because these differ in a copy.
+ * readings. A copy may reorder readings, and has other positions.
  */
 export const digestLog = async (
   log: EventLog,
@@ -29,7 +29,7 @@ export const digestLog = async (
       if (event.stream === logStream) continue
       const stream = streams.get(event.stream) ?? { keptFrom: await firstRevision(log, event.stream), digest: '' }
       streams.set(event.stream, stream)
-      // Some engines still show truncated events in `readAll`.
+      // `readAll` of some engines still shows truncated events.
       if (event.revision < stream.keptFrom) continue
       const text = canonicalText(event)
       stream.digest = chained(stream.digest, text)
@@ -55,9 +55,7 @@ const chained = (before: string, text: string): string =>
 const canonicalText = ({ stream, revision, id, type, recordedAt, data, metadata }: RecordedEvent): string =>
   JSON.stringify([stream, revision, id, type, recordedAt, data, metadata], canonical)
 
-/**
- * Sorts the properties, because engines store them in different orders. JSON would write -0 as 0, so -0 becomes a text.
- */
+/** Makes the text equal for all engines, which order properties differently. JSON alone would write -0 as 0. */
 const canonical = (_: string, value: unknown): unknown => {
   if (Object.is(value, -0)) return '-0'
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value

@@ -15,14 +15,12 @@ export class UnfinishedCopy extends Error {
   }
 }
 
-/**
- * The log's own stream begins with an event of another program, for example of one with the same `EVENTSTORE_PREFIX`.
- */
+/** The log's own stream belongs to another program, for example to one with the same `EVENTSTORE_PREFIX`. */
 export class NotOurLog extends Error {
   override readonly name = 'NotOurLog'
 }
 
-/** The target of a copy holds events that are not part of this copy. */
+/** The target of a copy holds other events, or the source is no log. */
 export class NotACopy extends Error {
   override readonly name = 'NotACopy'
 }
@@ -68,7 +66,7 @@ export const beginCopy = async (from: EventLog, to: EventLog, naming: Naming): P
   await append(to, -1, [...beginning, mark])
 }
 
-/** Marks the copy as finished. `accepted` lists the differences of the source's schema that a person accepted. */
+/** Marks the copy as finished. `accepted` lists accepted differences of the source's schema. */
 export const endCopy = async (
   to: EventLog,
   { digest, events, accepted }: LogDigest & { readonly accepted: readonly string[] },

@@ -11,14 +11,14 @@ export class LogTroubles {
   readonly #survivedFsync = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: survivedFsyncLooks })
 
   /**
-   * Failing writes are reported after this many looks in a row that saw one (`domain/trouble.ts`). With 0 they are
-   * reported immediately.
+   * Failing writes are reported after this many looks in a row (`domain/trouble.ts`). With 0 they are reported
+   * immediately.
    */
   constructor({ writesFailForLooks }: { readonly writesFailForLooks: number }) {
     this.#unwritable = new Trouble({ beginsAfterLooks: writesFailForLooks, endsAfterLooks: troubleCalmLooks })
   }
 
-  /** `more` holds troubles that the engine detects itself, such as too little disk space. */
+  /** `more` holds troubles that the engine detects itself, such as a full disk. */
   list(more: Readonly<Partial<Record<LogTroubleKind, string | null>>> = {}): readonly LogTrouble[] {
     const reasons: readonly (readonly [LogTroubleKind, string | null])[] = [
       ['full', more.full ?? this.#full.why],
@@ -41,7 +41,7 @@ export class LogTroubles {
     if (reason === 'overloaded') this.#overloaded.note(why)
   }
 
-  /** Reserves room in the queue, and notes the trouble if there is none. @throws Outage */
+  /** Notes the trouble if there is no room. @throws Outage */
   takeRoom(room: QueueRoom, stream: string, share: Share): void {
     try {
       room.take(stream, share)
@@ -69,7 +69,7 @@ export class LogTroubles {
     this.#unreadable.end()
   }
 
-  /** The engine calls this every `troubleLookMs`, so that troubles begin and end. */
+  /** Called every `troubleLookMs`. */
   look(): void {
     this.#full.look()
     this.#unreadable.look()

@@ -2,9 +2,9 @@ import type { RecordedEvent } from '../domain/events.ts'
 import type { EventLog } from './event-log.ts'
 
 export type Paging = {
-  /** Position to start after. `null` starts at the beginning of the log. */
+  /** Position, exclusive. `null` starts at the beginning of the log. */
   readonly after: number | null
-  /** Maximum number of events per page, 1 to `readPageEventsMax`. */
+  /** Events per page, 1 to `readPageEventsMax`. */
   readonly limit: number
 }
 
@@ -20,8 +20,5 @@ export async function* pagesOfLog(log: EventLog, { after, limit }: Paging): Asyn
   }
 }
 
-/**
- * Lets sockets and timers run. A long loop must call this, because an `await` of a settled promise does not leave the
- * current turn of the event loop.
- */
+/** Lets sockets and timers run. A long loop must call this, because `await` on settled promises keeps them waiting. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

@@ -3,17 +3,11 @@ import type { IdempotentAppend } from '../domain/reading/idempotency-key.ts'
 
 /** Finds appends by idempotency key. A node folds the index from the log, and can fold it again if it is lost. */
 export interface RepeatsIndex {
-  /**
-   * The last folded event. The index holds every append with an idempotency key up to it. `null` means that nothing is
-   * known to be folded.
-   */
+  /** The index holds every append with an idempotency key up to this event. `null` means that it may lack some. */
   readonly foldedTo: FoldedTo | null
   /** Returns the newest append to that stream with this idempotency key. @throws IndexUnusable */
   find(stream: string, keyHash: string): IdempotentAppend | null
-  /**
-   * Writes the whole change or nothing. Once it resolves, `find` sees the change. Rejects with IndexBusy or
-   * IndexUnusable.
-   */
+  /** Writes all or nothing. Once it resolves, `find` sees the change. Rejects with IndexBusy or IndexUnusable. */
   write(change: RepeatsChange): Promise<void>
   /** Empties the index. Rejects with IndexUnusable. */
   startAnew(): Promise<void>
@@ -24,7 +18,7 @@ export type RepeatsChange = {
   readonly appends: readonly IdempotentAppend[]
   /** The new `foldedTo` of the index. `null` keeps the old one. */
   readonly foldedTo: FoldedTo | null
-  /** In ms. Appends recorded earlier are no longer needed: each change deletes some of them. */
+  /** In ms. Each change deletes some of the appends that were recorded earlier. */
   readonly forgetBeforeMs: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * Events are checked before they are stored. An event that cannot be read back would stop every later start, since
- * stored events are never rewritten.
+ * Checks events before they are stored. An unreadable event would stop every later start, since stored events are never
+ * rewritten.
  */
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type EventType, eventData, Metadata, type NewEvent, type RecordedEvent } from '../domain/events.ts'
@@ -16,7 +16,7 @@ const dataChecks = new Map(storedTypes.map(([type, schema]) => [type, TypeCompil
 export const assertStorable = (stream: string, events: readonly NewEvent[]): void => {
   if (stream.indexOf('-') < 1) throw new Error(`Cannot append to "${stream}": its name has no category before a "-"`)
   if (events.length === 0) throw new Error(`Cannot append to "${stream}": no events were given`)
-  // All readings of a batch share one metadata object, which is checked once.
+  // Readings of a batch share one metadata object, which is checked once.
   let checked: Metadata | null = null
   for (const event of events) {
     const fault = faultOf(event) ?? (event.metadata === checked ? null : metadataFault(event))
@@ -65,7 +65,6 @@ export const recordRun = (
     return { id, type, recordedAt, data, metadata, stream, revision, position }
   })
 
-/** @throws RangeError if the limit of a page is out of bounds. */
 export const assertPage = (limit: number): void => {
   if (Number.isInteger(limit) && limit >= 1 && limit <= readPageEventsMax) return
   throw new RangeError(`Cannot read ${limit} events at once: the limit is 1 to ${readPageEventsMax}`)

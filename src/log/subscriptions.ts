@@ -1,7 +1,7 @@
 /**
- * A follower is one subscription. It reads pages until the end of the log, and then receives each commit. Both happen
- * in the same turn of the event loop, so no event is lost between them. The log must not publish from inside a
- * subscriber: a later delivery could overtake an earlier one.
+ * A follower reads pages until the end of the log, and then receives each commit. Both happen in one turn of the event
+ * loop, so no event is lost between them. The log must not publish from inside a subscriber: a later delivery could
+ * overtake an earlier one.
  */
 
 import type { RecordedEvent } from '../domain/events.ts'
@@ -10,14 +10,14 @@ import type { SubscribeOptions, Subscriber, Subscription } from './event-log.ts'
 
 export type Scan = {
   readonly events: readonly RecordedEvent[]
-  /** Position of the last scanned event, wanted or not. If nothing was scanned, the start of the scan. */
+  /** Position of the last scanned event, or the start of the scan. */
   readonly scannedTo: number | null
   readonly atEnd: boolean
 }
 
 export type Wants = (category: string) => boolean
 
-/** Scans a limited number of events per call, so that a long catch-up does not block the event loop. */
+/** Scans a limited number of events per call, so that one follower cannot block the others. */
 export type Scanner = (after: number | null, wants: Wants) => Scan
 
 type Follower = {
@@ -48,20 +48,20 @@ export class Subscriptions {
       ended: false,
     }
     this.#followers.add(follower)
-    // The first delivery comes later: the caller needs the returned subscription to be able to unsubscribe in it.
+    // Not now: the caller must be able to unsubscribe when it receives the first event.
     queueMicrotask(() => this.#catchUp(follower))
     return { unsubscribe: () => this.#end(follower) }
   }
 
   /**
-   * `events` are in log order. Without a record among them, most followers want all of them. Then no category is looked
-   * up, which saves time for each reading.
+   * `events` are in log order. Without records, most followers want all events. Then no category is looked up, which
+   * saves time for each reading.
    */
   publish(events: readonly RecordedEvent[], { hasRecords }: { readonly hasRecords: boolean }): void {
     const first = events[0]
     if (first === undefined) return
     for (const follower of this.#live) {
-      // A catch-up may have delivered committed events before they are published. They must not be delivered twice.
+      // A catch-up may deliver committed events before they are published. They must not be delivered twice.
       const wantsAll = follower.wantsAllButRecords && !hasRecords && (follower.after ?? 0) < first.position
       this.#deliver(follower, wantsAll ? events : events.filter((event) => isNewAndWanted(follower, event)))
     }
@@ -83,7 +83,7 @@ export class Subscriptions {
     follower.after = scan.scannedTo
     this.#deliver(follower, scan.events)
     if (!scan.atEnd) {
-      // A pause after each page, so that a long catch-up does not delay incoming readings.
+      // A long catch-up must not delay incoming readings.
       setImmediate(() => this.#catchUp(follower))
       return
     }
@@ -97,7 +97,7 @@ export class Subscriptions {
     this.#tell(follower, () => follower.subscriber.onEvents(events))
   }
 
-  /** A subscriber that throws may have missed an event, so its subscription is dropped. */
+  /** A subscriber that throws may have missed events, so it is dropped. */
   #tell(follower: Follower, call: () => void): void {
     try {
       call()
@@ -112,7 +112,7 @@ export class Subscriptions {
     try {
       follower.subscriber.onDropped?.(cause)
     } catch {
-      // The subscription has ended already, so there is nobody to report this error to.
+      // The subscription has ended, so nobody needs this error.
     }
   }
 

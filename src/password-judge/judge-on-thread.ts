@@ -9,17 +9,17 @@ export type Judged = { readonly weakness: Weakness | null } | 'failed'
 
 export type JudgeParts = {
   readonly schedule: Schedule
-  /** Called with the reason if the dictionary could not judge. The text never contains the password. */
+  /** Called if the dictionary could not judge. The text never contains the password. */
   readonly onFault: (why: string) => void
   /** The thread's module. A test gives one that fails. */
   readonly thread?: URL
 }
 
 /**
- * First compares the password with the e-mail and the names of cellars. The dictionary would miss some of these: it
- * counts each sign between two names as a further guess. Then a thread asks the dictionary. The thread has ended when
- * the answer arrives, so its memory and the memory of a password hash are never used together. If the thread fails, the
- * names decide alone: people must be able to choose a password.
+ * First looks for the e-mail and names of cellars in the password, because the dictionary would miss some of them. Then
+ * a thread asks the dictionary. The thread has ended when the answer arrives, so its memory and the memory of a
+ * password hash are never used together. If the thread fails, the names decide alone: people must be able to choose a
+ * password.
  */
 export const judgeOnThread = (parts: JudgeParts): PasswordJudge => {
   const { schedule, onFault, thread = new URL('./judge-thread.ts', import.meta.url) } = parts
@@ -48,7 +48,7 @@ const ask = (question: ToJudge, module: URL, schedule: Schedule): Promise<Exclud
       answer = judged === 'failed' ? 'the judgement threw an error' : judged
       thread.end()
     },
-    // Only a module that fails to load gets here, before the thread sees a password. So `why` cannot contain it.
+    // The module failed to load, so the thread never saw the password.
     onFault: (why) => {
       answer = `the thread failed: ${why}`
       thread.end()

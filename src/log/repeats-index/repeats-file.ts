@@ -10,9 +10,9 @@ import { IndexUnusable, type RepeatsChange, type RepeatsIndex } from '../repeats
 import { type RepeatsWriter, writeOnThread } from './repeats-writer.ts'
 
 const fileName = 'idempotency.db'
-/** A file of another format is deleted and folded again from the log. Only `formatWithoutVersions` is upgraded. */
+/** A file of another format is deleted, and its content is folded again. Only `formatWithoutVersions` is upgraded. */
 const formatVersion = 3
-/** The format before rows had a version. All its rows have version 1. */
+/** All rows of this format have version 1. */
 const formatWithoutVersions = 2
 const fileMode = 0o600
 
@@ -33,16 +33,13 @@ const tables = `
 
 export type RepeatsFileOptions = {
   readonly dataDir: string
-  /**
-   * The id of the folded log. A file that was folded from another log is useless: its positions mean nothing in this
-   * log.
-   */
+  /** Id of the folded log. A file of another log is useless, because its positions mean nothing here. */
   readonly logId: string
 }
 
 /**
- * Opens the repeats index, which is an SQLite file. A damaged file, or one of another log or format, is replaced by an
- * empty one. A thread writes it, so that no fsync stops the event loop.
+ * Opens the index as an SQLite file. A damaged file, or one of another log or format, is replaced. A thread writes it,
+ * so that no fsync stops the event loop.
  * @throws IndexUnusable
  */
 export const openRepeatsFile = (options: RepeatsFileOptions): RepeatsIndex => new RepeatsFile(options)
@@ -127,7 +124,7 @@ class Reads {
   }
 }
 
-/** `version` is the version of the stored data (`codec/stored-idempotency.ts`). `batch` is JSON. */
+/** `version` is explained in `codec/stored-idempotency.ts`. `batch` is JSON. */
 type Row = { revision: number; recorded_at: number; body_hash: Uint8Array; batch: string | null; version: number }
 
 const idempotencyOf = (keyHash: string, { body_hash, batch, version }: Row): Idempotency =>
@@ -183,10 +180,7 @@ const orNull = <T>(open: () => T): T | null => {
   }
 }
 
-/**
- * Throws IndexUnusable for each kind of error that a bad file causes: SQLite, the file system, JSON and the codec have
- * different ones.
- */
+/** SQLite, the file system, JSON and the codec report a damaged file by different errors. */
 const orUnusable = <T>(use: () => T): T => {
   try {
     return use()

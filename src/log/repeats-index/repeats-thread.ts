@@ -29,8 +29,8 @@ self.onmessage = ({ data }: MessageEvent<ToRepeatsThread>): void => {
 const answer = (message: FromRepeatsThread | 'closed'): void => self.postMessage(message)
 
 /**
- * With `synchronous = NORMAL` a power failure may lose the last changes. Each is lost as a whole, with its `foldedTo`,
- * so the node folds them again.
+ * With `synchronous = NORMAL`, a power failure may lose the last changes. Their `foldedTo` is lost with them, so the
+ * node folds them again.
  */
 const open = (path: string) => {
   const database = new Database(path)
@@ -55,7 +55,7 @@ const open = (path: string) => {
       const batchJson = batch === null ? null : JSON.stringify(batch)
       insert.run(hashBytesOf(keyHash), stream, revision, recordedAt, hashBytesOf(bodyHash), batchJson)
     }
-    // A change may delete more appends than it adds, so that a long index gets shorter.
+    // Deletes more appends than were added, so that a long index gets shorter.
     forget.run(forgetBeforeMs, appends.length + idempotencyForgottenAtOnceMax)
     if (foldedTo !== null) foldTo.run(foldedTo.position, foldedTo.stream, foldedTo.revision, foldedTo.id)
   })

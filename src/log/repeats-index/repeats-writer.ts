@@ -3,9 +3,7 @@ import { WorkerThread } from '../../worker-thread.ts'
 import { IndexBusy, IndexUnusable, type RepeatsChange } from '../repeats-index.ts'
 
 export type RepeatsWriter = {
-  /**
-   * Writes changes in the order of the calls, each as a whole or not at all. Rejects with IndexBusy or IndexUnusable.
-   */
+  /** Writes changes in order, each as a whole or not at all. Rejects with IndexBusy or IndexUnusable. */
   write(change: RepeatsChange): Promise<void>
   close(): Promise<void>
 }
@@ -27,9 +25,9 @@ export const writeOnThread = (path: string): RepeatsWriter => new ThreadedWriter
 
 class ThreadedWriter implements RepeatsWriter {
   readonly #thread: WorkerThread<ToRepeatsThread, FromRepeatsThread>
-  /** One callback per change. The thread answers changes in order, so each answer belongs to the first callback. */
+  /** Callbacks in the order of the changes. The thread answers in the same order. */
   readonly #waiting: ((fault: WriteFault | null) => void)[] = []
-  /** Set once the thread is closed or has failed. Every later change gets this fault. */
+  /** Set once the thread is closed or has failed. */
   #ended: WriteFault | null = null
 
   constructor(path: string) {

@@ -1,22 +1,19 @@
 import type { NewRow } from '../codec/codec.ts'
 
 /**
- * A commit group in the form that is sent to the commit thread. Bun posts a flat object of texts and numbers without
- * its serializer, at half the cost.
+ * A commit group for the commit thread. Bun posts a flat object of texts and numbers without its serializer, at half
+ * the cost.
  */
 export type PackedGroup = {
-  /**
-   * Grows after each failed group. Groups of one epoch are numbered one after the other, so each depends on the earlier
-   * ones.
-   */
+  /** Grows after each failed group. A group depends on the earlier groups of its epoch. */
   readonly epoch: number
   readonly firstPosition: number
-  /** The streams that begin with this group, as JSON. Empty if there are none. */
+  /** New streams as JSON. Empty if there are none. */
   readonly streams: string
   readonly rows: number
   /**
-   * One character per byte. It begins with six float64 per row: position, stream, revision, count, time of recording,
-   * bytes of the body. A negative number of bytes marks a body of text. All bodies follow.
+   * One character per byte. First, each row has six float64: position, stream, revision, count, time of recording,
+   * bytes of the body. A negative number of bytes marks a text. All bodies follow.
    */
   readonly bytes: string
 }

@@ -35,8 +35,8 @@ let toldFault: string | null = null
 let retrying: Timer | undefined
 
 /**
- * Reports when WAL copying begins to fail and when it works again. While it fails, the node is not ready and a load
- * balancer sends no readings. No commit would then start the next copying, so a timer does.
+ * Reports when WAL copying begins to fail and when it works again. A timer retries it: while it fails, the node is not
+ * ready, so no new readings would start the next copying.
  */
 const watchWalCopying = (commits: SqliteCommits): void => {
   const fault = commits.walCopyFault

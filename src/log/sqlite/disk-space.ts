@@ -11,11 +11,11 @@ import {
   troubleCalmLooks,
 } from '../../limits.ts'
 
-/** Calls `run` after `ms`, by a clock that a test can drive. Returns a function that cancels the call. */
+/** Runs `run` after `ms`. Returns a function that cancels it. */
 export type Later = (ms: number, run: () => void) => () => void
 
 export type FileRoom = {
-  /** Empty pages of the log's file, which take the next rows. */
+  /** Empty pages of the log's file. */
   readonly freeBytes: number
   /** The file grows by this much when the write-ahead log is copied into it. */
   readonly owedBytes: number
@@ -23,9 +23,9 @@ export type FileRoom = {
 
 export type DiskSpaceParts = {
   readonly reserveBytes: number
-  /** Returns the free bytes of the log's disk. May reject, or never settle if the disk hangs. */
+  /** Asks the disk. May reject, or never settle if the disk hangs. */
   readonly freeBytes: () => Promise<number>
-  /** May throw, since it reads the log's file. */
+  /** May throw. */
   readonly fileRoom: () => FileRoom
   readonly later: Later
 }
@@ -51,18 +51,12 @@ export class DiskSpace {
     return this.#short.why ?? this.#ranOut
   }
 
-  /**
-   * Why the free space could not be read at the last look, or `null`. Until then the result of the look before stays
-   * valid.
-   */
+  /** Why the last look at the disk failed, or `null`. The result of the look before stays valid. */
   get fault(): string | null {
     return this.#fault
   }
 
-  /**
-   * Called when a commit found no space, for example because of a quota. Readings are refused until the next look at
-   * the disk.
-   */
+  /** A commit found no free space. Readings are refused until the next look at the disk. */
   ranOut(why: string): void {
     this.#ranOut = why
     if (this.#isLooking) return
@@ -108,7 +102,7 @@ export class DiskSpace {
     })
   }
 
-  /** Decides whether readings fit. Returns the ms until the next look, which is sooner on a nearly full disk. */
+  /** Returns the ms until the next look, which is sooner on a nearly full disk. */
   #judge(onDisk: number, file: FileRoom): number {
     const { reserveBytes } = this.#parts
     const free = onDisk - file.owedBytes

@@ -1,7 +1,4 @@
-/**
- * A row holds consecutive events of one stream that were appended together. `position` and `revision` are those of its
- * first event.
- */
+/** A row holds one append: consecutive events of one stream. `position` and `revision` are those of its first event. */
 import { Database } from 'bun:sqlite'
 import { schemaDifferencesMax, schemaNameCharsMax } from '../../limits.ts'
 
@@ -49,8 +46,8 @@ const triggers = `
   END;
 `
 
-// `kept_from` is the first revision that a stream keeps, and only grows. A row can be deleted only if all its events
-// lie before it.
+// Events of a stream before `kept_from` are truncated. A row can be deleted only if all its events are, and `kept_from`
+// only grows.
 const truncations = `
   CREATE TABLE truncations (
     stream INTEGER PRIMARY KEY,
@@ -100,18 +97,15 @@ const purgeableRecords = `
 `
 
 /**
- * Each step leads from one format of the file to the next. Never change a step, not even by a space: the schema of each
- * file is compared with the result of these steps.
+ * Each step upgrades the file to the next format. Never change a step, not even by a space: the schema of each file is
+ * compared with the result.
  */
 const steps: readonly string[] = [`${tables}${triggers}`, truncations, purgeableRecords]
 export const formatVersion = steps.length
 
 export const stepsFrom = (version: number): readonly string[] => steps.slice(version)
 
-/**
- * Returns, in words for people, how the schema differs from the schema of that format. SQLite makes the expected schema
- * in memory.
- */
+/** Returns the differences in words for people. SQLite makes the expected schema in memory. */
 export const schemaDifferences = (database: Database, version: number): readonly string[] => {
   using model = new Database(':memory:')
   for (const step of steps.slice(0, version)) model.run(step)
@@ -129,8 +123,7 @@ export const schemaDifferences = (database: Database, version: number): readonly
 type SchemaObject = { readonly type: string; readonly name: string; readonly sql: string | null }
 
 /**
- * Returns the SQL of each object, by type and name: a trigger and a table may share a name. It is `null` for SQLite's
- * own indexes.
+ * Returns SQL by type and name, since a trigger and a table may share a name. It is `null` for SQLite's own indexes.
  */
 const schemaOf = (database: Database): ReadonlyMap<string, string | null> => {
   const objects = database
@@ -139,7 +132,7 @@ const schemaOf = (database: Database): ReadonlyMap<string, string | null> => {
   return new Map(objects.map(({ type, name, sql }) => [`${type} ${name}`, sql]))
 }
 
-/** Another person chose the name. Control characters in it could change what a terminal shows. */
+/** Another person chose the name. Control characters could change what a terminal shows. */
 const printable = (name: string): string => name.slice(0, schemaNameCharsMax).replaceAll(/[^A-Za-z0-9_. -]/g, '?')
 
 const bounded = (differences: readonly string[]): readonly string[] => {

@@ -9,11 +9,11 @@ export type CommitVerdict =
   /** `survived` says why the first fsync failed, if the second one succeeded. */
   | { readonly kind: 'written'; readonly survived?: string }
   | { readonly kind: 'not_written'; readonly reason: 'full' | 'unavailable'; readonly why: string }
-  /** Not written: another program has written rows at these positions or revisions. */
+  /** Not written: another program has written rows at these positions. */
   | { readonly kind: 'overlaps'; readonly why: string }
-  /** The rows may be on the disk or not. This process writes nothing more. */
+  /** The outcome is unknown, and this process writes nothing more. */
   | { readonly kind: 'unknown'; readonly why: string }
-  /** Not tried, because an earlier group, on which this one depends, was not written. */
+  /** Not tried: this group depends on a group that was not written. */
   | { readonly kind: 'superseded' }
   /** Not tried, because an earlier write ended as `unknown`. */
   | { readonly kind: 'stopped'; readonly why: string }
@@ -22,12 +22,9 @@ export type CommitVerdict =
 export type Commits = {
   commit(group: PackedGroup): Promise<CommitVerdict>
   truncate(truncation: Truncation): Promise<CommitVerdict>
-  /** Deletes a limited number of truncated rows per call, so that no commit waits long for it. */
+  /** Deletes a limited number of truncated rows, so that no commit waits long. */
   trim(trimming: Trimming): Promise<CommitVerdict>
-  /**
-   * Copies the write-ahead log into the file and empties it, so that it holds no erased rows. Answers `not_written`
-   * while another program reads the file.
-   */
+  /** Removes deleted rows from the write-ahead log too. Answers `not_written` while another program reads the file. */
   emptyWriteAheadLog(): Promise<CommitVerdict>
   /** Why nothing can be written, or why WAL copying failed. `null` if both work. */
   readonly fault: string | null
@@ -39,7 +36,7 @@ export type Truncation = { readonly stream: number; readonly keptFrom: number }
 /** If `isErased`, deleted rows are overwritten with zeros, which takes up to twice the time. */
 export type Trimming = { readonly stream: number; readonly isErased: boolean }
 
-/** `isVisible` is called after a failed COMMIT. It returns true if the change took effect all the same. */
+/** After a failed COMMIT, `isVisible` returns true if the change took effect all the same. */
 type Transaction = { run(): void; isVisible(): boolean }
 
 type Failure = { readonly cause: unknown; readonly isInDoubt: boolean }
@@ -50,10 +47,10 @@ export class SqliteCommits {
   readonly #walCopying: WalCopying
   readonly #statements: ReturnType<typeof prepare>
   #stoppedBy: string | null = null
-  /** Groups of this epoch are not written, because they depend on a failed group. */
+  /** Groups of this epoch depend on a failed group, so they are not written. */
   #failedEpoch = -1
 
-  /** `beforeCommit` runs before each COMMIT. A test throws in it, to act as a failing disk. */
+  /** A test throws in `beforeCommit`, to act as a failing disk. */
   constructor(database: Database, beforeCommit: (database: Database) => void = () => {}) {
     this.#database = database
     this.#beforeCommit = beforeCommit
@@ -66,8 +63,8 @@ export class SqliteCommits {
   }
 
   /**
-   * A failed COMMIT may have reached the disk all the same. So the group is written again, and the fsync of that second
-   * write decides (docs/protocol.md, "A failed fsync").
+   * A failed COMMIT may have reached the disk. So the group is written again, and the second fsync decides
+   * (docs/protocol.md, "A failed fsync").
    */
   commit(group: PackedGroup): CommitVerdict {
     if (this.#stoppedBy !== null) return { kind: 'stopped', why: this.#stoppedBy }

@@ -4,19 +4,16 @@ import { ChangedSchema, NewerLogFormat, NotACellarbookLog } from '../data-folder
 import { Outage } from '../event-log.ts'
 import { formatVersion, schemaDifferences, stepsFrom } from './schema.ts'
 
-/** The letters "Clrb". The Unix command `file` shows this id for a log. */
+/** "Clrb": the Unix command `file` shows this id for a log. */
 const applicationId = 0x436c7262
 /**
- * A commit writes whole index pages, one for each key in its group. With half of SQLite's default of 4,096 bytes, a
- * group of 64 keys commits a fifth faster.
+ * A commit writes whole index pages. With half of SQLite's default of 4,096 bytes, a group of 64 keys commits a fifth
+ * faster.
  */
 export const pageBytes = 2_048
 
 export type OpenOptions = {
-  /**
-   * Called with the differences if the schema has changed. The file is then opened all the same. Default: throws
-   * `ChangedSchema`.
-   */
+  /** Accepts a changed schema. Default: throws `ChangedSchema`. */
   readonly acceptSchema?: (differences: readonly string[]) => void
 }
 
@@ -24,7 +21,7 @@ export type OpenOptions = {
 export const openForReading = (path: string, { acceptSchema }: OpenOptions = {}): Database =>
   open(path, (database) => {
     assertOurs(database, path)
-    // The schema is compared before the upgrade, because a step to a newer format could hide a change.
+    // Compared before the upgrade, because a step to a newer format could hide a change.
     const differences = schemaDifferences(database, formOf(database).version)
     if (differences.length > 0) (acceptSchema ?? refuseSchema(path))(differences)
     configure(database, storeReadCacheBytes)
@@ -33,7 +30,7 @@ export const openForReading = (path: string, { acceptSchema }: OpenOptions = {})
     database.run('PRAGMA query_only = ON')
   })
 
-/** Call `openForReading` first, which checks and upgrades the file. @throws Outage */
+/** Call `openForReading` first. @throws Outage */
 export const openForWriting = (path: string): Database =>
   open(path, (database) => configure(database, storeWriteCacheBytes))
 
@@ -106,7 +103,7 @@ const configure = (database: Database, cacheBytes: number): void => {
   assertSettings(database)
 }
 
-/** Durability depends on the first two, and the CHECK constraints of the tables on the third. */
+/** Durability depends on the first two, and the CHECKs in the file on the third. */
 const settings = { journal_mode: 'wal', synchronous: 2, ignore_check_constraints: 0 }
 
 /** SQLite silently ignores a setting that it cannot apply. @throws Outage */
@@ -128,8 +125,8 @@ const bringUpToDate = (database: Database, version: number): void => {
 }
 
 /**
- * A killed process may have left events in the write-ahead log without a successful fsync. Copying syncs them, so that
- * they are durable (docs/protocol.md, "A failed fsync").
+ * A killed process may have left events without a successful fsync. Copying them makes them durable (docs/protocol.md,
+ * "A failed fsync").
  */
 const settleWriteAheadLog = (database: Database, path: string): void => {
   if (!copyWal(database, 'FULL').isBlocked) return
@@ -139,14 +136,13 @@ const settleWriteAheadLog = (database: Database, path: string): void => {
 }
 
 export type WalCopy = {
-  /** True if another reader or writer prevented the copying of some pages. */
+  /** True if another reader or writer stopped the copying. */
   readonly isBlocked: boolean
-  /** Pages in the write-ahead log, including copied ones. */
   readonly pages: number
   readonly copied: number
 }
 
-/** Copies the write-ahead log into the file. `NOOP` only counts its pages. `TRUNCATE` also empties it. */
+/** `NOOP` only counts pages. `TRUNCATE` also empties the write-ahead log. */
 export const copyWal = (database: Database, mode: 'NOOP' | 'PASSIVE' | 'FULL' | 'TRUNCATE'): WalCopy => {
   const row = database.query<WalCopyRow, []>(`PRAGMA wal_checkpoint(${mode})`).get()
   if (row === null) throw new Error('Cannot happen: SQLite does not answer wal_checkpoint')

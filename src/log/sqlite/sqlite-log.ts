@@ -33,19 +33,15 @@ import { commitOnThread } from './threaded-commits.ts'
 
 export type SqliteLogOptions = {
   readonly dataDir: string
-  /** True opens the folder even if other users can write it. Default: false. */
+  /** True accepts a folder that other users can write. Default: false. */
   readonly allowSharedFolder?: boolean
-  /** Called with a warning if other users can read or write the folder and it is opened all the same. */
   readonly onFolderWarning?: ((warning: string) => void) | undefined
   readonly codec?: Codec
   readonly commits?: (path: string) => Commits
-  /** Readings are refused while the disk has less free space than this. Default: free space is not watched. */
+  /** Readings are refused while less disk space is free. Default: free space is not watched. */
   readonly diskReserveBytes?: number
   readonly freeBytes?: (folder: string) => Promise<number>
-  /**
-   * Called with the differences if the schema has changed. The log is then opened all the same. Default: throws
-   * `ChangedSchema`.
-   */
+  /** Accepts a changed schema. Default: throws `ChangedSchema`. */
   readonly acceptSchema?: (differences: readonly string[]) => void
   readonly later?: Later
 }
@@ -62,7 +58,7 @@ export const openSqliteLog = (options: SqliteLogOptions): EventLog => {
     return new SqliteLog(folder, options)
   } catch (cause) {
     folder.release()
-    // A file with a changed schema may lack a table, even if its schema was accepted.
+    // A changed schema that was accepted may lack a table, so a statement may fail.
     if (!(cause instanceof SQLiteError)) throw cause
     throw new Outage(`Cannot open "${folder.logPath}": ${cause.message}`, 'not_written', 'unavailable', { cause })
   }
@@ -92,9 +88,8 @@ class SqliteLog implements EventLog {
   #queue: Waiting[] = []
   #room = new QueueRoom()
   #underWay = 0
-  /** The epoch of the group that was staged last. */
   #stagedEpoch = 0
-  /** Settles when the appends of the newest group are answered. */
+  /** Settles when the newest group is answered. */
   #lastGroup: Promise<void> = Promise.resolve()
   #truncations: Promise<void> = Promise.resolve()
   #publishedTo: number
@@ -183,7 +178,7 @@ class SqliteLog implements EventLog {
     await this.#truncations
     this.#subscriptions.dropAll(new Outage('The log was closed', 'not_written', 'closed'))
     await this.#commits.close()
-    // Closing the last connection copies the write-ahead log into the file and removes it.
+    // Closing copies the write-ahead log into the file and removes it.
     this.#database.close(true)
     this.#folder.release()
   }
@@ -217,9 +212,7 @@ class SqliteLog implements EventLog {
     })
   }
 
-  /**
-   * Reads once while a read failure is reported. Otherwise a broken disk would seem healthy as soon as nobody reads.
-   */
+  /** Without this read, a broken disk would seem healthy as soon as nobody reads. */
   #testRead(): void {
     try {
       this.#reads.ends()
@@ -236,17 +229,14 @@ class SqliteLog implements EventLog {
 
   #enqueue(append: Waiting): void {
     this.#queue.push(append)
-    // The group starts in a microtask, so that it includes all appends that the same callback makes.
+    // The group starts in a microtask, so that it includes all appends of one callback.
     if (this.#queue.length === 1) queueMicrotask(() => this.#startNextGroup())
   }
 
-  /**
-   * Sends the waiting appends as one group. A second group may be under way, so that the thread never waits for a busy
-   * event loop.
-   */
+  /** Two groups may be under way, so that the commit thread never waits for a busy event loop. */
   #startNextGroup(): void {
     if (this.#queue.length === 0 || this.#underWay >= groupsUnderWayMax) return
-    // After a failure, the groups under way are staged again. No new group may get its positions before them.
+    // After a failure, groups under way are staged again before a new group gets its positions.
     if (this.#underWay > 0 && this.#stagedEpoch !== this.#staging.epoch) return
     const group = this.#queue
     this.#queue = []
@@ -258,13 +248,13 @@ class SqliteLog implements EventLog {
     })
   }
 
-  /** Writes a group and answers its appends, in the order of the groups. Never rejects. */
+  /** Answers the appends in the order of the groups. Never rejects. */
   async #writeGroup(group: WaitingGroup, before: Promise<void>): Promise<void> {
     try {
       for (const [index, staged] of (await this.#commitGroup(group, before)).entries())
         answer(group.appends[index], staged)
     } catch (cause) {
-      // This group may have failed before the previous group is answered. Answers keep the order of the groups.
+      // This group may fail before the previous group is answered, which must come first.
       await before
       for (const append of group.appends) append.reject(cause)
     }
@@ -275,8 +265,8 @@ class SqliteLog implements EventLog {
     if (this.#stoppedBy !== null) throw stopped(this.#stoppedBy)
     for (let tries = 1; ; tries += 1) {
       const staged = this.#readOrOutage('where streams end', () => this.#staging.stage(group.appends))
-      // If this group is staged again, the group behind it has outdated positions. `#stagedEpoch` then stays old, so no
-      // new group starts before that one is staged again.
+      // If this group is staged again, the group behind it has outdated positions. `#stagedEpoch` stays old until that
+      // one is staged too, so no new group starts.
       if (tries === 1 || this.#underWay === 1) this.#stagedEpoch = staged.epoch
       const verdict = await this.#verdictOf(staged, before)
       if (verdict.kind === 'written') {
@@ -291,7 +281,7 @@ class SqliteLog implements EventLog {
     }
   }
 
-  /** A group without rows was judged by the groups before it, too. If one of them fails, it is superseded. */
+  /** A group without rows depends on the groups before it, too. If one fails, it is staged again. */
   async #verdictOf({ packed, epoch }: Staged, before: Promise<void>): Promise<CommitVerdict> {
     const verdict = packed === null ? null : this.#commits.commit(packed)
     await before
@@ -310,9 +300,9 @@ class SqliteLog implements EventLog {
   }
 
   /**
-   * First hides the events before `keptFrom`, and then deletes their rows in small steps. If the log is closed
-   * meanwhile, the next truncation deletes the rest. Deleted records are overwritten in the file, because they hold
-   * personal data. Readings hold none, and overwriting so many would take long.
+   * Hides the events before `keptFrom`, and then deletes their rows in small steps. If the log is closed meanwhile, the
+   * next truncation deletes the rest. Records hold personal data, so they are overwritten with zeros. Overwriting so
+   * many readings would take long.
    */
   async #truncate(trimming: Trimming, keptFrom: number): Promise<void> {
     const { stream: id, isErased } = trimming
@@ -324,8 +314,7 @@ class SqliteLog implements EventLog {
     while (!this.#isClosed && this.#readOrOutage('the log', () => this.#reads.hasRowsToTrim(id))) {
       this.#assertWritten(await this.#commits.trim(trimming))
     }
-    // This fails while another program reads the file. It is not retried: closing the log and the next purge also empty
-    // the write-ahead log.
+    // This fails while another program reads the file. No retry: closing the log and the next purge do the same.
     if (isErased && !this.#isClosed) await this.#commits.emptyWriteAheadLog()
   }
 
@@ -370,8 +359,8 @@ class SqliteLog implements EventLog {
 }
 
 /**
- * Rejects the readings of a group that did not fit on the disk, because a revocation may fit without them. Returns
- * false if the group has only readings, or none.
+ * On a full disk, a revocation may fit without the readings of its group. Returns false if the group has only readings,
+ * or none.
  */
 const refuseReadings = (group: WaitingGroup, full: Outage): boolean => {
   const changes = group.appends.filter(({ isReadings }) => !isReadings)

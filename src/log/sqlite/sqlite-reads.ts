@@ -48,7 +48,7 @@ export class SqliteReads {
     return { nextPosition: ends?.next_position ?? 1, nextStreamId: ends?.next_stream ?? 1 }
   }
 
-  /** Returns the size of the file and of its empty pages, including pages that are only in the write-ahead log yet. */
+  /** Includes pages that are still in the write-ahead log. */
   fileBytes(): { readonly all: number; readonly free: number } {
     const { pages, freePages, pageSize } = this.#statements
     const size = pageSize.get()?.page_size ?? 0
@@ -73,7 +73,7 @@ export class SqliteReads {
     return this.#stream(id).keptFrom
   }
 
-  /** Call this after a truncation, since `keptFrom` of the stream is remembered here. */
+  /** Call this after a truncation: `keptFrom` is remembered here. */
   truncated(id: number): void {
     this.#known.delete(id)
   }
@@ -95,8 +95,8 @@ export class SqliteReads {
   }
 
   /**
-   * Scans `limit` events, or a few more to finish the last row. A follower is at the end once it has scanned up to
-   * `publishedTo`, the last published position.
+   * Scans `limit` events and the rest of the last row. A follower that has reached `publishedTo`, the last published
+   * position, is at the end.
    */
   scan(
     after: number | null,
@@ -107,8 +107,8 @@ export class SqliteReads {
     let scannedTo = after ?? 0
     let looked = 0
     for (const row of this.#statements.allForwards.iterate(scannedTo)) {
-      // The scan begins with the row of `after`, of which nothing may be left. Counting that row could stop the scan at
-      // once: no follower would get past a large row.
+      // All events of the first row may lie before the scan. Counting that row could end the scan at once: no follower
+      // would get past a large row.
       if (row.position + row.count - 1 <= scannedTo) continue
       if (wants(this.#stream(row.stream).category)) {
         const kept = this.#kept(row, { first: scannedTo - row.position + 1 })
@@ -137,9 +137,7 @@ export class SqliteReads {
     return taken
   }
 
-  /**
-   * Leaves out events before `keptFrom`. A row on both sides of it is never deleted, so it still holds some of them.
-   */
+  /** A row with events on both sides of `keptFrom` stays whole in the file. */
   #kept({ stream, revision, count }: Row, { first = 0, end = count }: Partial<Part>): Part {
     return { first: Math.max(0, first, this.#stream(stream).keptFrom - revision), end: Math.min(count, end) }
   }
@@ -177,7 +175,7 @@ const prepare = (database: Database) => ({
     SELECT streams.id, revision + count AS next_revision FROM streams JOIN events ON stream = streams.id
       WHERE name = ? ORDER BY revision DESC LIMIT 1
   `),
-  // The wanted revision may lie inside a row, so reading begins with the row that holds it.
+  // The revision may lie inside a row, so reading begins with that row.
   streamForwards: database.prepare<Row, [number, number]>(`
     SELECT ${columns} FROM events WHERE stream = ?1
       AND revision >= coalesce((SELECT max(revision) FROM events WHERE stream = ?1 AND revision <= ?2), 0)

@@ -14,7 +14,7 @@ export type EncodedAppend = {
   readonly rows: readonly NewRow[]
 }
 
-/** The outcome of one append. It may be reported only after the group is committed. */
+/** The outcome of an append, valid only once its group is committed. */
 export type StagedAppend = { readonly result: AppendResult } | { readonly fault: UndecodableEvent }
 
 export type Staged = {
@@ -25,19 +25,19 @@ export type Staged = {
 }
 
 /**
- * Decides the outcome of each append, and gives new events their revisions and positions. Staged groups count as if
- * they were committed. So a group can be sent to the thread while the group before it is still being written.
+ * Decides the outcome of appends, and numbers new events, as if all staged groups were committed. So a group can be
+ * sent to the thread before the previous group is committed.
  */
 export class SqliteStaging {
   readonly #reads: SqliteReads
   /** The ends of the streams that were used last. Other ends are read from the file. */
   readonly #heads = new BoundedMap<string, Head>(storeStreamsRememberedMax)
-  /** Events that are staged and not yet committed: by group, then by append. */
+  /** Staged events, by group and then by append. */
   #uncommitted: (readonly RecordedEvent[])[][] = []
   #epoch = 0
   #nextPosition = 0
   #nextStreamId = 0
-  /** True if the log's end must be read before the next event gets a position. */
+  /** True if the log's end must be read before an event gets a position. */
   #mustReadEnds = false
 
   constructor(reads: SqliteReads) {
@@ -68,12 +68,14 @@ export class SqliteStaging {
     }
   }
 
-  /** Called when the oldest staged group is committed. */
+  /** Call this when the oldest staged group is committed. */
   committed(): void {
     this.#uncommitted.shift()
   }
 
-  /** Discards all staged groups. The log's end is read later: a read that fails here would hide the first failure. */
+  /**
+   * Discards all staged groups. The log's end is read later, because a failing read here would hide the first failure.
+   */
   reset(): void {
     this.#epoch += 1
     this.#uncommitted = []
@@ -88,7 +90,7 @@ export class SqliteStaging {
     this.#mustReadEnds = false
   }
 
-  /** If an append cannot be compared with a stored event, only this append fails, and not its group. */
+  /** An append that cannot be compared with a stored event fails alone, without its group. */
   #stageAppend(append: EncodedAppend, packer: GroupPacker): StagedAppend {
     try {
       return { result: this.#append(append, packer) }
@@ -130,13 +132,10 @@ export class SqliteStaging {
     return { outcome: 'conflict', currentRevision: nextRevision === 0 ? null : nextRevision - 1 }
   }
 
-  /**
-   * Returns committed events, followed by staged ones. Some staged events may be committed by now, and are not returned
-   * twice.
-   */
+  /** Staged events may be committed by now, and must not be returned twice. */
   #eventsAt(stream: string, revision: number, count: number): readonly RecordedEvent[] {
     const committed = this.#reads.read(stream, { from: revision, limit: count })
-    // The read began at a later revision, so the event at `revision` is truncated.
+    // The read begins later, because the event at `revision` is truncated.
     if ((committed[0]?.revision ?? revision) !== revision) return []
     const next = revision + committed.length
     const onTheirWay = this.#uncommitted.flat(2).filter((event) => event.stream === stream && event.revision >= next)

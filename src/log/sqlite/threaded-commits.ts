@@ -2,7 +2,7 @@ import { WorkerThread } from '../../worker-thread.ts'
 import type { PackedGroup } from './commit-group.ts'
 import type { Commits, CommitVerdict, Trimming, Truncation } from './sqlite-commits.ts'
 
-/** The fields of `commit` are not nested, because Bun posts a flat object at half the cost (see `PackedGroup`). */
+/** `commit` is flat, because Bun posts flat objects at half the cost. */
 export type CommitThreadWork =
   | ({ readonly kind: 'commit' } & PackedGroup)
   | { readonly kind: 'truncate'; readonly truncation: Truncation }
@@ -16,22 +16,19 @@ export type ToCommitThread =
 
 export type FromCommitThread =
   | CommitVerdict
-  /**
-   * Sent whenever `fault` changes. A verdict could not carry it, because WAL copying may work again while nobody
-   * writes.
-   */
+  /** Sent whenever `fault` changes, because WAL copying may work again while nobody writes. */
   | { readonly kind: 'wal_copied'; readonly fault: string | null }
 
 /**
  * If the thread dies, the outcome of its groups is unknown, and the log writes nothing more.
- * @param thread The module of the thread. A test gives one with a failing disk.
+ * @param thread A test gives one with a failing disk.
  */
 export const commitOnThread = (path: string, thread = new URL('./commit-thread.ts', import.meta.url)): Commits =>
   new ThreadedCommits(path, thread)
 
 class ThreadedCommits implements Commits {
   readonly #thread: WorkerThread<ToCommitThread, FromCommitThread>
-  /** One callback per message. The thread answers messages in order, so each verdict belongs to the first callback. */
+  /** Callbacks in the order of the messages. The thread answers in the same order. */
   readonly #waiting: ((verdict: CommitVerdict) => void)[] = []
   #diedOf: string | null = null
   #walCopyFault: string | null = null

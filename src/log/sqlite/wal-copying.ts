@@ -5,12 +5,12 @@ import { copyWal, pageBytes } from './sqlite-file.ts'
 const walPagesMax = storeWalBytesMax / pageBytes
 
 /**
- * Copies a long write-ahead log into the file, after the appends are answered. SQLite itself would copy it inside
- * COMMIT, delay the answers and hide failures.
+ * Copies a long write-ahead log into the file, after appends are answered. SQLite itself would copy it inside COMMIT,
+ * delay the answers and hide failures.
  */
 export class WalCopying {
   readonly #database: Database
-  /** Copying starts when at least this many pages wait to be copied. */
+  /** Copying starts when this many pages wait to be copied. */
   #dueAtPages = walPagesMax
   #fault: string | null = null
 
@@ -18,19 +18,19 @@ export class WalCopying {
     this.#database = database
   }
 
-  /** Why the last copying failed, or `null`. No event is lost meanwhile, but the write-ahead log grows. */
+  /** Why copying failed, or `null`. No event is lost, but the write-ahead log grows. */
   get fault(): string | null {
     return this.#fault
   }
 
   runIfDue(): void {
-    // After a failure, the commit thread calls `retry` after a pause instead.
+    // After a failure, the commit thread calls `retry` after a pause.
     if (this.#fault === null) this.#run(this.#dueAtPages)
   }
 
   /**
-   * Copies even if few pages wait. While copying fails, the node is not ready, so perhaps nothing more is written that
-   * would make it due.
+   * Copies even if few pages wait. While copying fails the node is not ready, so perhaps no write comes that would
+   * start it.
    */
   retry(): void {
     if (this.#fault !== null) this.#run(0)
@@ -40,8 +40,7 @@ export class WalCopying {
     try {
       const waiting = this.#pagesWaiting('NOOP')
       if (waiting < fromPages) return
-      // A program that reads an old state can block copying. A new try costs time for each waiting page, so it is not
-      // made after each group.
+      // A program that reads an old state blocks copying. A new try is slow, so it is not made after each commit group.
       this.#dueAtPages = waiting + walPagesMax / 4
       if (this.#pagesWaiting('PASSIVE') === 0) this.#dueAtPages = walPagesMax
       this.#fault = null
