@@ -10,7 +10,10 @@ import type { Link } from './store-link.ts'
 import { encodeAppend } from './wire.ts'
 
 export type AppendAnswer =
-  /** `position` of the last event; `null` if the server did not say. A repeated append has the same answer. */
+  /**
+   * `position` is that of the last event, or `null` if the server did not name it. A repeated append has the same
+   * answer.
+   */
   | { readonly kind: 'stored'; readonly position: number | null }
   | { readonly kind: 'conflict'; readonly currentRevision: number | null }
   | { readonly kind: 'failed'; readonly outcome: 'not_written' | 'unknown'; readonly why: string }
@@ -29,11 +32,14 @@ export type SentAppend = {
 
 export type AppendStreamEnd = { readonly why: string; readonly leader: EventStoreEndpoint | null }
 
-/** When the stream ends, unanswered appends are unknown. It then takes no more, since gRPC would silently lose them. */
+/**
+ * The gRPC stream that carries all appends to one node. When it ends, the outcome of unanswered appends is unknown. It
+ * then refuses new appends, because gRPC would lose them silently.
+ */
 export class AppendStream {
   readonly #call: ClientDuplexStream<Buffer, BatchAppendResp>
   readonly #onEnd: (end: AppendStreamEnd) => void
-  /** By correlation id, the oldest first. */
+  /** Unanswered appends by correlation id, the oldest first. */
   readonly #out = new Map<string, { readonly sent: SentAppend; readonly sentMs: number }>()
   #lastAnswerMs = 0
   #isEnded = false
@@ -65,7 +71,10 @@ export class AppendStream {
     this.#call.write(encodeAppend(correlationId, sent, sent.run))
   }
 
-  /** Settles expired appends. Returns true if nothing was answered in that time. */
+  /**
+   * Settles appends that are older than `eventStoreAppendMsMax` as unknown. Returns true if the server answered nothing
+   * in that time.
+   */
   expire(): boolean {
     const now = performance.now()
     let isSilent = false
@@ -87,7 +96,7 @@ export class AppendStream {
     this.#lastAnswerMs = performance.now()
     const correlationId = uuidText(response.getCorrelationId())
     const out = this.#out.get(correlationId)
-    // The append has expired.
+    // The append has expired, so its caller has an answer already.
     if (out === undefined) return
     this.#out.delete(correlationId)
     out.sent.settle(answerIn(response))
@@ -98,7 +107,7 @@ export class AppendStream {
     this.#isEnded = true
     const out = [...this.#out.values()]
     this.#out.clear()
-    // First, so that no settled append sends another one here.
+    // Comes first: otherwise the caller of a settled append could send the next one to this ended stream.
     this.#onEnd(end)
     for (const { sent } of out) sent.settle({ kind: 'failed', outcome: 'unknown', why: end.why })
   }
@@ -126,7 +135,7 @@ const answerIn = (response: BatchAppendResp): AppendAnswer => {
   }
 }
 
-/** The library may throw anything here. Inside an event handler that would end the process. */
+/** The library throws if it cannot read the bytes. Thrown inside an event handler, the error would end the process. */
 const unpacked = <T>(unpack: () => T | null | undefined): T | null => {
   try {
     return unpack() ?? null
@@ -135,7 +144,7 @@ const unpacked = <T>(unpack: () => T | null | undefined): T | null => {
   }
 }
 
-/** Any other failure, such as a timeout, may come after the write. */
+/** A failure that is not known here, such as a timeout, may come after the write. So its outcome is unknown. */
 const failureOf = (why: string): AppendAnswer => {
   if (/no space left|not enough space|disk (is )?full/i.test(why)) return { kind: 'full', why }
   if (why.includes('Server Is Busy')) return { kind: 'failed', outcome: 'not_written', why }
@@ -143,13 +152,13 @@ const failureOf = (why: string): AppendAnswer => {
   return isTurnedAway ? { kind: 'turned_away', why } : { kind: 'failed', outcome: 'unknown', why }
 }
 
-/** -1: a repeated append that is not indexed yet. */
+/** Returns `null` for -1, which the server answers for a repeated append that it has not indexed yet. */
 const positionOf = (text: string | undefined): number | null => {
   const position = text === undefined ? Number.NaN : Number(text)
   return Number.isSafeInteger(position) && position >= 0 ? position : null
 }
 
-/** Answers may have either form of a UUID. */
+/** The server may send a UUID as text or as two numbers. */
 const uuidText = (id: UUID | undefined): string => {
   const structured = id?.getStructured()
   if (structured === undefined) return id?.getString() ?? ''

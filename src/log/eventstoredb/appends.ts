@@ -16,7 +16,7 @@ export type StoreAppend = {
 }
 
 export type Appended =
-  /** `isNew`: surely written by this try. `position` of the last event. */
+  /** `isNew` is true if surely this try wrote the events, not an earlier one. `position` is that of the last event. */
   | { readonly outcome: 'stored'; readonly isNew: boolean; readonly position: number | null }
   | { readonly outcome: 'conflict'; readonly currentRevision: number | null }
 
@@ -27,19 +27,22 @@ type Waiting = StoreAppend & {
 }
 
 /**
- * Each stream has at most one append out; the others wait in a bounded queue. While the store is away, appends are
- * refused at once.
+ * Sends at most one append of each stream at a time. The others wait in a bounded queue. While the store is away,
+ * appends are refused at once.
  */
 export class Appends {
   readonly #connection: Connection
   #stream: AppendStream | null = null
-  /** By stream with an append out or ready: the appends behind it. */
+  /** Waiting appends by stream. Lists each stream that has an append unanswered or in `#ready`. */
   readonly #behind = new Map<string, Waiting[]>()
-  /** No append of their streams is out. In order of arrival. */
+  /** Appends that may be sent, because their streams have no unanswered append. In order of arrival. */
   #ready: Waiting[] = []
   #out = 0
   readonly #room = new QueueRoom()
-  /** The highest known position. Later appends get higher ones. */
+  /**
+   * The highest known position. New appends get higher positions, so a lower one shows that an earlier try wrote the
+   * events.
+   */
   #seen = -1
   #drained: (() => void) | null = null
   readonly #timer: ReturnType<typeof setInterval>
@@ -92,7 +95,7 @@ export class Appends {
     this.#stream = new AppendStream(link, ({ why, leader }) => this.#connection.lose(link, why, leader))
   }
 
-  /** Sent appends may be written, waiting appends are not. */
+  /** Appends that were sent may be written, so their outcome is unknown. Waiting appends were not sent. */
   #stop(why: string): void {
     const stream = this.#stream
     this.#stream = null
@@ -104,7 +107,7 @@ export class Appends {
       append.reject(new Outage(`Cannot append: the store went away: ${why}`, 'not_written', 'unavailable'))
     }
     stream?.end(why)
-    // No answer will come to remove these streams.
+    // No answer will come for these streams, so they are removed from `#behind` here.
     for (const { streamName } of waiting) this.#next(streamName)
   }
 

@@ -30,10 +30,10 @@ const leaderIn = (metadata: Metadata): EventStoreEndpoint | null => {
 
 const certificateWords = /certificate|self[- ]signed|issuer|UNABLE_TO|ERR_TLS|altname|CERT_/i
 
-/** Removes what the library tells about its own steps. */
+/** Removes what the library says about its own attempts to connect. */
 const plainWords = (why: string): string => {
   if (/ECONNREFUSED/.test(why)) return 'the connection was refused'
-  // The server says the same in both cases.
+  // The server gives the same message in both cases.
   if (/Server Is Not Ready/.test(why)) return 'it is not ready: it is starting, or knows no leader'
   if (/ENOTFOUND|EAI_AGAIN|Name resolution failed/.test(why)) return 'its name cannot be resolved'
   return why.replace(/^No connection established\. Last error: /, '').replace(/\.?\s*Resolution note:.*$/s, '')

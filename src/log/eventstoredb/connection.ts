@@ -9,8 +9,8 @@ export type ConnectionListener = {
 }
 
 /**
- * One link to the leading node. While the store is away, the connection searches in the background. Users of a link
- * report its failure with `lose`.
+ * Keeps one link to the leading node. While there is none, it searches for the leader in the background. Users of a
+ * link report its failure with `lose`.
  */
 export class Connection {
   readonly settings: EventStoreSettings
@@ -39,7 +39,7 @@ export class Connection {
     return this.#why
   }
 
-  /** Returns a function that ends it. */
+  /** Returns a function that removes the listener. */
   listen(listener: ConnectionListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -56,7 +56,10 @@ export class Connection {
     }
   }
 
-  /** Only the first call for a link counts. `leader`: where to look first. */
+  /**
+   * Closes the link and searches for the leader again. Only the first call for a link has an effect. `leader` is the
+   * node to try first.
+   */
   lose(link: Link, why: string, leader: EventStoreEndpoint | null = null): void {
     if (link !== this.#link) return
     this.#link = null
@@ -67,7 +70,10 @@ export class Connection {
     void this.#seekUntilFound()
   }
 
-  /** Call it after a denial. A node that denies everything counts as away, for example after a new password. */
+  /**
+   * Call it when the node has denied an append. If the node denies reads too, for example after a password change, the
+   * store counts as away.
+   */
   async check(link: Link): Promise<void> {
     if (this.#isChecking) return
     this.#isChecking = true
@@ -106,7 +112,7 @@ export class Connection {
     return true
   }
 
-  /** A fault that waiting does not repair. */
+  /** Returns an error if waiting cannot repair the last fault. */
   #misfit(): StoreMisfit | null {
     const { at, fault } = this.#lastFault ?? {}
     switch (fault?.kind) {

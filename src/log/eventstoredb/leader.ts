@@ -6,13 +6,13 @@ import { type CallFault, callFaultOf, noLeaderKnown } from './call-faults.ts'
 import { readAll, readBackwards, readEvents } from './requests.ts'
 import { type Access, deadlineIn, Link } from './store-link.ts'
 
-/** The oldest server that tells when a filtered subscription has caught up. */
+/** The oldest server version that reports when a filtered subscription has caught up. */
 const versionMin = [23, 10] as const
 
 export type Found = { readonly link: Link } | { readonly at: string; readonly fault: StartFault }
 export type StartFault = CallFault | { readonly kind: 'too_old' | 'may_not_follow'; readonly why: string }
 
-/** Tries once. `hint`: the leader that another node has named. */
+/** Tries once to find the leader. `hint` is the leader that another node has named. */
 export const findLeader = async (
   settings: EventStoreSettings,
   access: Access,
@@ -73,7 +73,7 @@ const isTooOld = (version: string): boolean => {
 
 type LeaderAnswer = { readonly endpoint: EventStoreEndpoint } | { readonly at: string; readonly fault: CallFault }
 
-/** All at once: a silent node must not delay the others. */
+/** Asks all nodes at the same time, so that a silent node does not delay the answer of the others. */
 const leaderOf = async ({ endpoints, discovers }: EventStoreSettings, access: Access): Promise<LeaderAnswer> => {
   const [first] = endpoints
   if (first !== undefined && !discovers) return { endpoint: first }

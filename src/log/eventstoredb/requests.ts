@@ -8,9 +8,9 @@ import type { StoredEvent } from './stored-events.ts'
 
 type Page = { readonly from: number | null; readonly limit: number }
 
-/** `from`: inclusive; `null` from the first. */
+/** `from` is inclusive; `null` reads from the first event. */
 export const readForwards = (streamName: string, page: Page): ReadReq => readStream(streamName, page, 0)
-/** `from`: inclusive; `null` from the last. */
+/** `from` is inclusive; `null` reads from the last event. */
 export const readBackwards = (streamName: string, page: Page): ReadReq => readStream(streamName, page, 1)
 
 const readStream = (streamName: string, { from, limit }: Page, direction: 0 | 1): ReadReq => {
@@ -23,7 +23,10 @@ const readStream = (streamName: string, { from, limit }: Page, direction: 0 | 1)
   return requestOf(options.setReadDirection(direction).setCount(String(limit)))
 }
 
-/** `from`: inclusive forwards, exclusive backwards. `prefixes`: of stream names; `null` for all. */
+/**
+ * `from` is inclusive forwards and exclusive backwards. Reads streams whose names have one of the `prefixes`; `null`
+ * reads all.
+ */
 export const readAll = (
   { from, limit }: Page,
   direction: 'forwards' | 'backwards',
@@ -33,7 +36,7 @@ export const readAll = (
   return requestOf(filtered(options.setReadDirection(direction === 'forwards' ? 0 : 1), prefixes))
 }
 
-/** `after`: exclusive; `null` from the first. */
+/** `after` is exclusive; `null` starts at the first event. */
 export const subscribeToAll = (after: number | null, prefixes: readonly string[]): ReadReq => {
   const options = new ReadReq.Options().setAll(allFrom(after, 'forwards'))
   return requestOf(filtered(options.setSubscription(new ReadReq.Options.SubscriptionOptions()), prefixes))
@@ -81,7 +84,7 @@ export const readEvents = (
         const response = decodeResponse(bytes)
         if (response.kind === 'event') events.push(response.event)
       } catch (cause) {
-        // Thrown inside an event handler it would end the process.
+        // An error that is thrown inside an event handler would end the process.
         reject(cause)
         answers.cancel()
       }

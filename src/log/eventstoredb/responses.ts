@@ -1,13 +1,13 @@
 /**
- * Decodes `ReadResp` by hand, since every node receives every reading: 10 µs an event, 26 µs with the generated
- * decoder.
+ * Decodes `ReadResp` by hand, because every node receives every reading. An event takes 10 µs; with the generated
+ * decoder it takes 26 µs.
  */
 import type { StoredEvent } from './stored-events.ts'
 
 export type Response =
   | { readonly kind: 'event'; readonly event: StoredEvent }
   | { readonly kind: 'caught_up' }
-  /** For example a confirmation, or a missing stream. */
+  /** For example, the server confirms a subscription or says that a stream does not exist. */
   | { readonly kind: 'other' }
 
 /** The server sent bytes that are not an answer. */
@@ -83,7 +83,7 @@ const typeIn = (reader: Reader): string | null => {
   return key === 'type' ? value : null
 }
 
-/** An answer may have either form of a UUID. */
+/** The server may send a UUID as text or as two numbers. */
 const uuidIn = (reader: Reader): string => {
   for (let field = reader.next(); field !== 0; field = reader.next()) {
     if (field === uuid.text) return reader.text()
@@ -104,7 +104,7 @@ const uuidOfHalves = (reader: Reader): string => {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** After `next`, exactly one other method takes the field's value. */
+/** Reads one protobuf message. After each `next`, call exactly one other method to read or skip the field's value. */
 class Reader {
   readonly #bytes: Buffer
   readonly #end: number
@@ -117,7 +117,7 @@ class Reader {
     this.#end = end
   }
 
-  /** 0 at the end. */
+  /** Returns the number of the next field, or 0 at the end. */
   next(): number {
     if (this.#at >= this.#end) return 0
     const tag = this.number()
@@ -125,7 +125,7 @@ class Reader {
     return tag >>> 3
   }
 
-  /** Exact up to 2^53. */
+  /** The number is exact up to 2^53. */
   number(): number {
     let value = 0
     for (let unit = 1; ; unit *= 128) {

@@ -8,12 +8,12 @@ import { messageOf } from '../../domain/error-message.ts'
 import type { EventStoreEndpoint, EventStoreSettings } from '../../eventstore-url.ts'
 import { eventStoreKeepAliveMs, eventStoreKeepAliveTimeoutMs, eventStoreMessageBytesMax } from '../../limits.ts'
 
-/** A later start may succeed. */
+/** No leader could be reached. A later start may succeed. */
 export class StoreUnreachable extends Error {
   override readonly name = 'StoreUnreachable'
 }
 
-/** Waiting does not help: for example wrong credentials or an old version. */
+/** The service cannot use this store, for example with wrong credentials or an old server. Waiting does not help. */
 export class StoreMisfit extends Error {
   override readonly name = 'StoreMisfit'
 }
@@ -21,7 +21,7 @@ export class StoreMisfit extends Error {
 export type Access = {
   readonly channel: ChannelCredentials
   readonly metadata: Metadata
-  /** For connections without the gRPC library. */
+  /** For connections that do not use the gRPC library. `null` without TLS. */
   readonly tls: Pick<SecureContextOptions, 'ca' | 'key' | 'cert'> | null
 }
 
@@ -46,8 +46,8 @@ export const accessOf = ({ tls, credentials: user }: EventStoreSettings): Access
 type Call = { cancel(): void }
 
 /**
- * One connection to one node. Never waits for its end, since the node may hang. Uses the generated stubs
- * (docs/decisions/002-eventstoredb-without-its-client-object.md).
+ * One connection to one node. `close` does not wait for the node, because it may hang. Uses the generated stubs, not
+ * the client object (docs/decisions/002-eventstoredb-without-its-client-object.md).
  */
 export class Link {
   readonly endpoint: EventStoreEndpoint
@@ -77,14 +77,17 @@ export class Link {
     this.gossip = new GossipClient(address, access.channel, options)
   }
 
-  /** `leader`: another node must refuse the call. */
+  /** With `leader`, a node that is not the leader must refuse the call. */
   metadata(of: 'leader' | 'any'): Metadata {
     const metadata = this.#access.metadata.clone()
     if (of === 'leader') metadata.set('requires-leader', 'true')
     return metadata
   }
 
-  /** Cancels the call with the link, which closing a channel does not. Call the result when the call ends. */
+  /**
+   * Registers a call, so that `close` cancels it; closing the channel alone would not. Call the returned function when
+   * the call ends.
+   */
   hold(call: Call): () => void {
     this.#calls.add(call)
     return () => this.#calls.delete(call)

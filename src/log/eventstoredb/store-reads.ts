@@ -10,11 +10,11 @@ import type { StoredEvent } from './stored-events.ts'
 export type Reads = {
   read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]>
   readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]>
-  /** `streamName` has the prefix. */
+  /** `streamName` includes the prefix from the settings. */
   readLast(streamName: string): Promise<StoredEvent | null>
 }
 
-/** From the leader, since other nodes may lack the newest events. @throws Outage, UndecodableEvent */
+/** Reads from the leader, because other nodes may lack the newest events. @throws Outage, UndecodableEvent */
 export const createReads = (
   connection: Connection,
   names: StreamNames,
@@ -44,7 +44,7 @@ export const createReads = (
       return (await page(`"${stream}"`, request(names.nameOf(stream), { from, limit }))).map(decode)
     },
     readAll: async ({ from = null, direction = 'forwards', limit }) => {
-      // Forwards the server includes the event at `from`.
+      // Forwards, the server includes the event at `from`. The caller does not want it.
       const isInclusive = direction === 'forwards' && from !== null
       const request = requests.readAll(
         { from, limit: isInclusive ? limit + 1 : limit },

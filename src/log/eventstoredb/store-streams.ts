@@ -1,6 +1,6 @@
 import { categories } from '../../domain/stream-names.ts'
 
-/** Stream names, with and without the prefix of the settings. */
+/** Adds the prefix from the settings to stream names, and removes it. */
 export class StreamNames {
   readonly #prefix: string
 
@@ -12,7 +12,7 @@ export class StreamNames {
     return this.#prefix + stream
   }
 
-  /** Holds the server's settings of a stream, such as `$tb`. */
+  /** Returns the name of the stream that holds the server's settings for `stream`, such as `$tb` (truncate before). */
   metadataNameOf(stream: string): string {
     return `$$${this.nameOf(stream)}`
   }
@@ -21,7 +21,7 @@ export class StreamNames {
     return name.slice(this.#prefix.length)
   }
 
-  /** `null`: all categories. */
+  /** Returns the beginnings of stream names, one for each category. `null` means all categories. */
   prefixes(of: readonly string[] | null): readonly string[] {
     return (of ?? categories).map((category) => `${this.#prefix}${category}-`)
   }

@@ -19,9 +19,9 @@ export type StoreSubscriptionParts = {
 }
 
 /**
- * The subscription continues behind the last delivered event after any failure. It has a connection of its own, so that
- * a slow subscriber delays no append. It moves with the leader: a node that lost the lead may answer pings and send no
- * more events.
+ * After any failure, the subscription continues after the last delivered event. It has a connection of its own, so that
+ * a slow subscriber delays no append. It moves when the leader changes: a node that is no longer the leader may answer
+ * pings, but send no more events.
  */
 export class StoreSubscription {
   readonly #parts: StoreSubscriptionParts
@@ -32,22 +32,22 @@ export class StoreSubscription {
   #delivery: RecordedEvent[] = []
   #isDelivering = false
   #isCaughtUp = false
-  /** Waiting events are delivered first. */
+  /** True if the subscriber must be told that it has caught up, once the waiting events are delivered. */
   #mustTellCaughtUp = false
   #isEnded = false
   #fault: string | null = null
-  /** Monotonic clock. Set while nothing has arrived. */
+  /** Since when the server sends nothing, in ms of the monotonic clock. `null` after something has arrived. */
   #silentSinceMs: number | null = null
 
   constructor(parts: StoreSubscriptionParts) {
     this.#parts = parts
     this.#after = parts.after
     this.#stopListening = parts.connection.listen({ onUp: ({ endpoint }) => this.#moveTo(endpoint), onAway: () => {} })
-    // Not now: the caller must be able to unsubscribe in the first event.
+    // Connects later, because the caller needs the subscription first, to unsubscribe during its first event.
     setImmediate(() => this.#connect())
   }
 
-  /** `null`: the server's messages are usable. */
+  /** Why the subscription receives nothing that it can use. `null` if there is no such problem. */
   get fault(): string | null {
     const silentMs = this.#silentSinceMs === null ? 0 : performance.now() - this.#silentSinceMs
     return this.#fault ?? (silentMs > eventStoreUnheardMsMax ? 'it sends nothing to the subscription' : null)
@@ -66,7 +66,7 @@ export class StoreSubscription {
     try {
       this.#parts.subscriber.onDropped?.(cause)
     } catch {
-      // Nobody waits for the subscriber's answer.
+      // The subscription has ended already, so nobody needs this error.
     }
   }
 
@@ -126,8 +126,8 @@ export class StoreSubscription {
   }
 
   /**
-   * The server begins after the first event at or after the position. If the event at the position was scavenged, it
-   * would skip another one, which is read here.
+   * The server skips the first event that it finds at or after the position. If the event at the position was deleted,
+   * it would skip the next event instead. That event is read here.
    */
   async #passGap(link: Link): Promise<void> {
     if (this.#after === null) return
@@ -149,7 +149,7 @@ export class StoreSubscription {
     }
   }
 
-  /** A message that cannot be read ends the connection, not the subscription. */
+  /** A message that cannot be read ends the connection, but not the subscription. */
   #decoded(bytes: Buffer): Response | null {
     try {
       const response = decodeResponse(bytes)
@@ -176,7 +176,7 @@ export class StoreSubscription {
     this.#deliverSoon()
   }
 
-  /** All events of one turn together. */
+  /** Delivers all events that arrive in one turn of the event loop together. */
   #deliverSoon(): void {
     if (this.#isDelivering) return
     this.#isDelivering = true
@@ -197,7 +197,7 @@ export class StoreSubscription {
       this.#isCaughtUp = true
       this.#parts.subscriber.onCaughtUp?.()
     } catch (cause) {
-      // A subscriber that throws has lost its place.
+      // A subscriber that throws may have missed events, so its subscription ends.
       this.drop(cause)
     }
   }

@@ -1,4 +1,4 @@
-/** Stores an event as JSON. Metadata of a reading that follows from its stream or id is left out. */
+/** Stores an event as JSON. A reading's metadata is left out where it follows from the reading's stream or id. */
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import { readingsStream } from '../../domain/stream-names.ts'
 import { isUuid, uuidOf } from '../../domain/uuid.ts'
@@ -10,7 +10,7 @@ import { UndecodableEvent } from '../event-log.ts'
 export type StoredEvent = {
   readonly id: string
   readonly type: string
-  /** With the prefix. */
+  /** With the prefix from the settings. */
   readonly streamName: string
   readonly revision: number
   readonly position: number
@@ -18,10 +18,13 @@ export type StoredEvent = {
   readonly data: string
 }
 
-/** The server takes only UUIDs, and returns them in lower case. Any other id is hashed to a UUID. */
+/**
+ * The server accepts only UUIDs, and returns them in lower case. So any other id is hashed to a UUID here, and stored
+ * in the metadata.
+ */
 const storedIdOf = (id: string): string => (isUuid(id) ? id : uuidOf(id))
 
-/** `metadata` and `data` are JSON, or empty. */
+/** `metadata` and `data` are JSON or empty. */
 export type ProposedEvent = {
   readonly id: string
   readonly type: string
@@ -52,7 +55,10 @@ const dataText = (event: NewEvent): string => {
   return `${JSON.stringify({ ...event.data, value: undefined }).slice(0, -1)},"value":-0}`
 }
 
-/** `stream` has no prefix. Unreadable records become `RecordUnreadable`. @throws UndecodableEvent */
+/**
+ * `stream` has no prefix. An unreadable record becomes `RecordUnreadable`.
+ * @throws UndecodableEvent if any other event is unreadable
+ */
 export const recordedEventOf = (codec: Codec, stream: string, stored: StoredEvent): RecordedEvent => {
   try {
     return decodedEventOf(codec, stream, stored)

@@ -15,15 +15,15 @@ export type StreamReceiver = {
 }
 
 /**
- * Receives a subscription without the gRPC library, whose events and promises are most of the cost of a received
- * reading. On any failure it ends, and the owner opens another.
+ * Receives a subscription without the gRPC library, whose internal events and promises would be most of the cost of a
+ * reading. On any failure it ends, and its owner opens another.
  */
 export class SubscriptionStream {
   readonly #session: ClientHttp2Session
   readonly #stream: ClientHttp2Stream
   readonly #receiver: StreamReceiver
   readonly #keepAlive: ReturnType<typeof setInterval>
-  /** An incomplete message, and the bytes needed to look at it again. */
+  /** The chunks of an incomplete message. They are looked at again when `#wantedBytes` have arrived. */
   #waiting: Buffer[] = []
   #waitingBytes = 0
   #wantedBytes = headBytes
@@ -95,7 +95,7 @@ export class SubscriptionStream {
   }
 }
 
-/** The compression flag, which is never set, and the length. */
+/** Each message starts with a compression flag, which is never set, and its length. */
 const headBytes = 5
 
 const framed = (message: Uint8Array): Buffer => {

@@ -6,7 +6,7 @@ import type { StoredEvent } from './stored-events.ts'
 import { encodeRun } from './wire.ts'
 
 /**
- * `$tb` (truncate before) hides earlier events at once. The server's next scavenge frees their space.
+ * Sets `$tb` (truncate before), which hides earlier events at once. The server frees their space at its next clean-up.
  * @throws Outage
  */
 export const setTruncateBefore = async (

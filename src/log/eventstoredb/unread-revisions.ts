@@ -3,19 +3,19 @@ import { storeStreamsRememberedMax } from '../../limits.ts'
 import type { ReadOptions } from '../event-log.ts'
 
 /**
- * Revisions that a conflict has named and no read has shown yet. The server indexes an append some milliseconds after
- * it judges it. A caller that reads too early would decide again on old state.
+ * Revisions that the server has named and no read has shown yet. The server shows an event some milliseconds after it
+ * has answered the append. A caller that reads too early would decide again on old state.
  */
 export class UnreadRevisions {
   readonly #unread = new BoundedMap<string, number>(storeStreamsRememberedMax)
 
-  /** The higher revision wins: a stream only grows during a connection. */
+  /** Keeps the higher revision, because a stream only grows while the connection lasts. */
   add(stream: string, revision: number | null): void {
     if (revision === null || revision <= (this.of(stream) ?? -1)) return
     this.#unread.set(stream, revision)
   }
 
-  /** A dead leader may have named a revision that no other node has. */
+  /** Stops waiting for the revision. A leader that died may have named a revision that no other node has. */
   forget(stream: string): void {
     this.#unread.delete(stream)
   }
@@ -33,7 +33,7 @@ export class UnreadRevisions {
     if (unread !== undefined && unread <= revision) this.#unread.delete(stream)
   }
 
-  /** True if a read of these options should have shown the revision. */
+  /** True if a read with these options should have shown the unread revision, but did not. */
   isMissing(stream: string, { from, direction, limit }: ReadOptions, revisions: readonly number[]): boolean {
     const unread = this.#unread.get(stream)
     if (unread === undefined) return false

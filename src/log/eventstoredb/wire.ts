@@ -1,6 +1,6 @@
 /**
- * Encodes a `BatchAppendReq` by hand. The generated encoder makes some twenty objects for each event, and measures each
- * twice.
+ * Encodes a `BatchAppendReq` by hand. The generated encoder creates about twenty objects for each event, and computes
+ * the size of each twice.
  */
 import type { ExpectedRevision } from '../event-log.ts'
 import type { ProposedEvent } from './stored-events.ts'
@@ -43,7 +43,7 @@ const proposed = { id: 1, metadata: 2, customMetadata: 3, data: 4 } as const
 const mapEntry = { key: 1, value: 2 } as const
 
 const uuidChars = 36
-/** Of a UUID as text. */
+/** A UUID as text, with tag and length. */
 const uuidBytes = 2 + uuidChars
 
 type Piece = {
@@ -51,7 +51,7 @@ type Piece = {
   readonly head: Buffer
   readonly metadataBytes: number
   readonly dataBytes: number
-  /** Without tag and length. */
+  /** Size of the message, without its tag and length. */
   readonly bytes: number
 }
 
@@ -74,7 +74,7 @@ const writePiece = (writer: Writer, { message, head, metadataBytes, dataBytes, b
 
 const heads = new Map<string, Buffer>()
 
-/** Depends only on the event's type. */
+/** Returns the encoded type and content type. They are kept, because they are equal for all events of one type. */
 const headOf = (type: string): Buffer => {
   const known = heads.get(type)
   if (known !== undefined) return known
@@ -93,7 +93,10 @@ const encodeEntry = (key: string, value: string): Buffer => {
   return writer.buffer
 }
 
-/** With tag and length. All field numbers here are below 16. */
+/**
+ * Returns the size of a field with its tag and length. A tag takes one byte, because all field numbers here are below
+ * 16.
+ */
 const fieldBytes = (bytes: number): number => 1 + varintBytes(bytes) + bytes
 
 const varintBytes = (value: number): number => {
@@ -102,7 +105,7 @@ const varintBytes = (value: number): number => {
   return count
 }
 
-/** `bytes` was computed before. */
+/** Writes into a buffer of a fixed size, which the caller has computed. */
 class Writer {
   readonly buffer: Buffer
   #at = 0
@@ -111,7 +114,7 @@ class Writer {
     this.buffer = Buffer.allocUnsafe(bytes)
   }
 
-  /** The caller writes the bytes next. */
+  /** Writes the tag and the length of a field. The caller must write `bytes` bytes next. */
   begin(field: number, bytes: number): void {
     this.buffer[this.#at++] = field * 8 + 2
     this.#varint(bytes)
