@@ -1,12 +1,12 @@
-/** The number formats of packed rows and checkpoints. */
+/** Writes and reads the numbers of packed rows and checkpoints as bytes. */
 
-/** One buffer for all rows. It grows when needed. */
+/** Uses one buffer again for every row. The buffer grows when needed. */
 export class ByteWriter {
   #bytes = new Uint8Array(4_096)
   #view = new DataView(this.#bytes.buffer)
   #length = 0
 
-  /** Also drops a row that failed half-way. */
+  /** Starts a new row. The bytes of an unfinished row are dropped. */
   begin(): void {
     this.#length = 0
   }
@@ -15,7 +15,7 @@ export class ByteWriter {
     return this.#length
   }
 
-  /** Not a copy: the next write changes it. */
+  /** Returns the buffer itself, not a copy: the next row overwrites it. */
   get written(): Uint8Array {
     return this.#bytes.subarray(0, this.#length)
   }
@@ -29,7 +29,7 @@ export class ByteWriter {
     this.#bytes[this.#length++] = value
   }
 
-  /** 0 to 2^53 - 1. Seven bits in each byte, the lowest first. */
+  /** `value` is from 0 to 2^53 - 1. Each byte holds seven bits, the lowest bits first. */
   varint(value: number): void {
     this.#need(8)
     if (value < 128) {
@@ -44,7 +44,7 @@ export class ByteWriter {
     this.#bytes[this.#length++] = rest
   }
 
-  /** -2^52 to 2^52 - 1. */
+  /** `value` is from -2^52 to 2^52 - 1. */
   signedVarint(value: number): void {
     this.varint(value < 0 ? -2 * value - 1 : 2 * value)
   }
@@ -61,7 +61,7 @@ export class ByteWriter {
     this.#length += bytes.length
   }
 
-  /** `false`: not ASCII, and nothing is written. */
+  /** Returns false and writes nothing if the text is not ASCII. */
   ascii(text: string): boolean {
     this.#need(text.length)
     const bytes = this.#bytes
@@ -88,7 +88,7 @@ export class ByteWriter {
   }
 }
 
-/** @throws RangeError past the end. */
+/** @throws RangeError if a read goes past the end, or a number is too long */
 export class ByteReader {
   readonly bytes: Uint8Array
   readonly #view: DataView
@@ -129,7 +129,7 @@ export class ByteReader {
     return this.#view.getFloat64(this.skip(8), true)
   }
 
-  /** Answers the offset of the skipped bytes. */
+  /** Returns the offset of the skipped bytes. */
   skip(count: number): number {
     const from = this.at
     if (from + count > this.bytes.length) throw new RangeError('it ends too early')

@@ -1,11 +1,14 @@
-/** A packed text is a header with kind and length, then the bytes. UTF-8 has no lone surrogates, so such a text is UTF-16. */
+/**
+ * A packed text is a header (its kind and its length in bytes) and then its bytes. UTF-8 cannot hold half of a
+ * surrogate pair, so a text with one is stored as UTF-16.
+ */
 import { internedNameBytesMax, internedNamesMax } from '../limits.ts'
 import type { ByteReader, ByteWriter } from './bytes.ts'
 
 const kinds = { utf8: 0, seenBefore: 1, utf16: 2 } as const
 const kindBits = 4
 
-/** A name that occurs again in a row is written as its number. */
+/** The names of a row and their numbers. A name that occurs again is written as its number. */
 export type WrittenTexts = Map<string, number>
 
 export const writeText = (writer: ByteWriter, text: string): void => {
@@ -29,13 +32,13 @@ export const writeName = (writer: ByteWriter, name: string, seen: WrittenTexts):
   writeText(writer, name)
 }
 
-/** @throws RangeError for other bytes. */
+/** @throws RangeError if the bytes are not a packed text */
 export const readText = (reader: ByteReader): string => {
   const { kind, from, length } = readHeader(reader)
   return decode(reader.bytes.subarray(from, from + length), kind)
 }
 
-/** @throws RangeError for other bytes. */
+/** @throws RangeError if the bytes are not a packed text */
 export const readName = (reader: ByteReader, seen: string[]): string => {
   const { kind, from, length } = readHeader(reader)
   if (kind === kinds.seenBefore) {
@@ -53,7 +56,7 @@ export const readName = (reader: ByteReader, seen: string[]): string => {
 
 type Header = { readonly kind: number; readonly from: number; readonly length: number }
 
-/** For a repeated name, `length` is its number. */
+/** `length` is in bytes. For a repeated name, it is the number of that name. */
 const readHeader = (reader: ByteReader): Header => {
   const header = reader.varint()
   const kind = header % kindBits
@@ -75,7 +78,8 @@ const decode = (bytes: Uint8Array, kind: number): string => {
 
 type Interned = { readonly bytes: Uint8Array; readonly text: string }
 
-// A hash table. A replay reads the same names a million times. A look-up is faster than decoding, and readings share the string.
+// A hash table of names. A replay reads the same names a million times. A look-up is faster than decoding, and all
+// readings share one string.
 const internTable = new Array<Interned | undefined>(internedNamesMax).fill(undefined)
 
 const interned = (bytes: Uint8Array, from: number, length: number): string => {

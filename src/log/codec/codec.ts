@@ -1,6 +1,7 @@
 /**
- * Readings are packed into bytes; all other events are JSON, which any SQLite tool shows. Stored events keep their
- * schema version, and are upcast when read. Only this file asserts types, after the schema check.
+ * Readings are packed into bytes. All other events are JSON, which any SQLite tool shows. Stored events keep their
+ * schema version, and are converted to the newest version when they are read. Only this file asserts types, after the
+ * schema check.
  */
 import { type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
@@ -18,7 +19,7 @@ import { newestMetadata, storedMetadata } from './stored-idempotency.ts'
 import { storedIdOf, storedTimeOf, unreadableRecord } from './unreadable.ts'
 import { type Upcast, upcasts } from './upcast.ts'
 
-/** A parameter, so that a test can add versions. */
+/** All event types and their versions. The codec takes it as a parameter, so that a test can add versions. */
 export type EventRegistry = ReadonlyMap<
   string,
   { readonly version: number; readonly data: TSchema; readonly upcasts: { readonly [fromVersion: number]: Upcast } }
@@ -31,7 +32,7 @@ export const currentRegistry: EventRegistry = new Map(
   ]),
 )
 
-/** The log gives stream, revision and position. */
+/** The log adds the stream, the revision and the position. */
 export type NewRow = {
   readonly count: number
   readonly recordedAt: number
@@ -49,11 +50,14 @@ export type StoredRow = {
 }
 
 export type Codec = {
-  /** One row, unless readings and other events are mixed. */
+  /** Returns one row, or several if readings and other events are mixed. */
   encode(stream: string, events: readonly NewEvent[]): readonly NewRow[]
-  /** Decodes only the events of `part`. Unreadable records become `RecordUnreadable`. @throws UndecodableEvent */
+  /**
+   * Decodes only the events of `part`. An unreadable record becomes `RecordUnreadable`.
+   * @throws UndecodableEvent if any other event is unreadable
+   */
   decode(row: StoredRow, part?: Part): readonly RecordedEvent[]
-  /** For an engine without rows. Unreadable events as in `decode`. */
+  /** Decodes one event of an engine that has no rows. Treats unreadable events as `decode` does. */
   decodeEvent(at: EventPlace, event: unknown): RecordedEvent
   versionOf(type: EventType): number
 }
@@ -71,14 +75,14 @@ const StoredEvent = Type.Object({
 
 const storedEventCheck = TypeCompiler.Compile(StoredEvent)
 const metadataCheck = TypeCompiler.Compile(Metadata)
-/** Of packed format 1. */
+/** Packed format 1 stores no schema version: all its readings have this one. */
 const packedSchemaVersion = 1
 
 export const createCodec = (registry: EventRegistry = currentRegistry): Codec => {
   const checks = new Map(Array.from(registry, ([type, known]) => [type, TypeCompiler.Compile(known.data)]))
   return {
     encode: (stream, events) =>
-      // Nearly every append holds only readings.
+      // Nearly every append holds only readings, so this case comes first and groups nothing.
       events.every(isReading)
         ? [encodeReadings(stream, events)]
         : runsOf(events).map((run) => encodeRun(registry, stream, run)),

@@ -7,9 +7,9 @@
  *   varint    accepted readings of a batch; 0: a single reading.
  *   then, for a batch:
  *     varint    refused items; 0: nothing follows.
- *     varint    number of the rules that judged them; 0: only a text follows, their verdicts as JSON.
+ *     varint    number of the rules that judged them; 0: only a text follows, with their verdicts as JSON.
  *     varint    when they were judged, ms.
- *     3 varints the cellar's bounds then, ms plus 1: age, time ahead, retention; 0: no bound.
+ *     3 varints the cellar's bounds at that time, ms plus 1: age, time ahead, retention; 0: no bound.
  *
  * Version 1:
  *
@@ -49,7 +49,7 @@ const writeRefusals = (writer: ByteWriter, refusals: Refusals): void => {
   }
 }
 
-/** @throws RangeError */
+/** @throws RangeError if the version is unknown or the bytes have another form */
 export const readIdempotency = (reader: ByteReader): Idempotency => {
   const version = reader.varint()
   if (version !== idempotencyVersion) {
@@ -80,7 +80,7 @@ const readBound = (reader: ByteReader): number | null => {
   return number === 0 ? null : number - 1
 }
 
-/** Version 1. @throws RangeError */
+/** Reads version 1. @throws RangeError if the bytes have another form */
 export const readFirstIdempotency = (reader: ByteReader): Idempotency => {
   const hashes = readHashes(reader)
   const accepted = reader.varint()

@@ -8,9 +8,9 @@
  *     varint    if `movedOn`: ms since `recordedAt` of the previous reading.
  *     16 bytes  id; text if `idIsText`; nothing if `isOfBatch`: the request is that of the previous reading, and the id
  *               follows from it (`domain/uuid.ts`).
- *     3 names   cellar, rack, keg; the number of a name that the row has had.
+ *     3 names   cellar, rack, keg; a name that the row has had already is stored as its number.
  *     8 bytes   value, IEEE 754, lowest byte first.
- *     varint    timestamp, seconds after `recordedAt`; text if `timestampIsText`: not in the contract's own form.
+ *     varint    timestamp, seconds after `recordedAt`; text if `timestampIsText`, in any form but `YYYY-MM-DDThh:mm:ssZ`.
  *     text      if `hasMetadata`: metadata as JSON; otherwise see `usualMetadata`.
  *     bytes     if `hasFirstIdempotency`: the idempotency key in version 1 (`packed-idempotency.ts`); if `hasIdempotency`:
  *               with its version.
@@ -66,9 +66,12 @@ export const packReadings = (stream: string, readings: readonly ReadingToPack[])
 type Row = {
   readonly keyId: string | null
   readonly names: WrittenTexts
-  /** Of the previous reading. */
+  /** The `recordedAt` of the previous reading. */
   recordedAt: number
-  /** `null`: the next reading belongs to no batch here. `ofRequest` counts the request's readings in the row. */
+  /**
+   * The request of the previous reading. `null` if there is none, or if its id is not a UUID. `ofRequest` counts the
+   * request's readings in the row.
+   */
   requestId: string | null
   ofRequest: number
 }
@@ -109,7 +112,10 @@ const pack = (reading: ReadingToPack, row: Row): void => {
   }
 }
 
-/** The first reading of a batch may have any metadata. */
+/**
+ * True if the reading belongs to the request of the previous one, so that its id and metadata need not be stored. The
+ * first reading of a batch may have any metadata.
+ */
 const isNextOfBatch = ({ id, metadata }: ReadingToPack, { keyId, requestId, ofRequest }: Row): boolean =>
   requestId !== null &&
   metadata.idempotency === undefined &&
@@ -128,7 +134,7 @@ const usualMetadata = (by: Metadata['by'], requestId: string): Metadata => ({
   causationId: requestId,
 })
 
-/** Ignores `idempotency`, which is packed separately. */
+/** True if the metadata follows from the key and the request. Ignores `idempotency`, which is packed separately. */
 const isUsualMetadata = (metadata: Metadata, keyId: string | null, requestId: string): boolean =>
   metadata.requestId === requestId &&
   metadata.correlationId === requestId &&
@@ -148,9 +154,10 @@ export type PackedRow = {
 export type Part = { readonly first: number; readonly end: number }
 
 /**
- * Skips earlier readings and never looks at later ones, so one reading of a long row is cheap.
- * @param metadataOf decodes stored JSON.
- * @throws RangeError
+ * Decodes the readings of `part`. Skips earlier readings and never looks at later ones, so one reading of a long row is
+ * cheap.
+ * @param metadataOf decodes metadata that is stored as JSON.
+ * @throws RangeError if the bytes are not a row in this format
  */
 export const unpackReadings = (
   { row, body, part }: { readonly row: PackedRow; readonly body: Uint8Array; readonly part: Part },
@@ -196,9 +203,9 @@ export const unpackReadings = (
 class UnpackedIds {
   readonly #reader: ByteReader
   readonly #by: Metadata['by']
-  /** The last stored id, or the offset of its bytes. */
+  /** The last id that the row stores: its text, or the offset of its bytes until the text is needed. */
   #ownId: string | number | null = null
-  /** Shared by the readings of a batch. */
+  /** The readings of a batch share one object. */
   #metadata: Metadata | null = null
   #ofRequest = 0
 
@@ -233,7 +240,7 @@ class UnpackedIds {
   }
 }
 
-/** Keeps the names, since later readings may refer to them. */
+/** Adds the reading's names to `names`, because later readings may refer to them by number. */
 const skipReading = (reader: ByteReader, names: string[], flagBits: number): void => {
   for (let name = 0; name < 3; name++) readName(reader, names)
   reader.skip(8)

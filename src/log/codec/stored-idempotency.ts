@@ -1,4 +1,7 @@
-/** `metadata.idempotency` as JSON, with a version of its own (default 1). It is upcast when it is read. */
+/**
+ * Stores `metadata.idempotency` as JSON with a version of its own. Data without a version has version 1. Old versions
+ * are converted to the newest when they are read.
+ */
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Metadata } from '../../domain/events.ts'
 import { Idempotency } from '../../domain/reading/idempotency-key.ts'
@@ -11,7 +14,10 @@ export const storedMetadata = (metadata: Metadata): object =>
     ? metadata
     : { ...metadata, idempotency: { version: idempotencyVersion, ...metadata.idempotency } }
 
-/** Does not check the schema. @throws RangeError for a newer version */
+/**
+ * Returns the metadata with the newest form of its idempotency data. Does not check the schema.
+ * @throws RangeError for a version that is newer than this program
+ */
 export const newestMetadata = (stored: unknown): unknown => {
   if (typeof stored !== 'object' || stored === null || !('idempotency' in stored)) return stored
   const { idempotency } = stored
@@ -21,7 +27,7 @@ export const newestMetadata = (stored: unknown): unknown => {
   return { ...stored, idempotency: upcast(version, form) }
 }
 
-/** @throws RangeError for a newer version or a wrong form */
+/** @throws RangeError for a version that is newer than this program, or for a wrong form */
 export const newestIdempotency = (version: unknown, form: unknown): Idempotency => {
   const newest = upcast(version, form)
   if (idempotencyCheck.Check(newest)) return newest

@@ -7,15 +7,15 @@ export type Unread = {
   readonly stream: string
   readonly revision: number
   readonly position: number
-  /** Empty if it cannot be read. */
+  /** Empty if the id cannot be read. */
   readonly id: string
-  /** 0 if it cannot be read. */
+  /** 0 if the time cannot be read. */
   readonly recordedAt: number
 }
 
 /**
- * Stands for an unreadable record.
- * @throws `cause` if the stream holds no records, or `cause` is no `UndecodableEvent`
+ * Returns an event in place of an unreadable record. A record decides nothing, so the service can go on without it.
+ * @throws `cause` if the stream holds no records, or if `cause` is not an `UndecodableEvent`
  */
 export const unreadableRecord = (
   cause: unknown,
@@ -30,13 +30,13 @@ export const unreadableRecord = (
   return { stream, revision, position, id, recordedAt, type: 'RecordUnreadable', data, metadata }
 }
 
-/** '' if there is none. */
+/** Returns '' if the stored event has no id. */
 export const storedIdOf = (stored: unknown): string => {
   const value = fieldOf(stored, 'id')
   return typeof value === 'string' ? value : ''
 }
 
-/** 0 if it is unknown. */
+/** Returns 0 if the stored event has no valid time. */
 export const storedTimeOf = (stored: unknown): number => {
   const value = fieldOf(stored, 'recordedAt')
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0

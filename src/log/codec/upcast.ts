@@ -1,31 +1,35 @@
 import type { EventType } from '../../domain/events.ts'
 
-/** To the next schema version. */
+/** Converts data to the next schema version. */
 export type Upcast = (data: unknown) => unknown
 
-/** By event type and by the version that each upcast begins at. Stored data is never rewritten. */
+/**
+ * The upcasts of each event type, by the version that they start from. Stored data is never rewritten, so every read
+ * converts it.
+ */
 export const upcasts: { readonly [T in EventType]?: { readonly [fromVersion: number]: Upcast } } = {
   CellarPolicyChanged: {
-    // Before retention existed.
+    // Version 1 is from before retention existed: everything was kept.
     1: (data) => (hasPolicy(data) ? { policy: { ...data.policy, retentionMs: null } } : data),
   },
   KeyCreated: {
-    // Before rotations existed.
+    // Version 1 is from before rotations existed: no key replaced another.
     1: (data) => (isObject(data) ? { ...data, predecessorId: null } : data),
   },
   OperatorAdded: {
-    // Before links of removed operators were distinguished.
+    // Version 1 did not name the link that the operator used.
     1: (data) => (isObject(data) ? { ...data, linkHash: null, linkMadeBy: null } : data),
   },
   OperatorLinkIssued: {
     1: (data) => (isObject(data) ? { ...data, purpose: null } : data),
   },
   OperatorPasswordSet: {
-    // Before operators could change their passwords. The link's event names its maker.
+    // In version 1 every password came from a link, because operators could not change it. The link's event names its
+    // maker.
     1: (data) => (isObject(data) ? { ...data, linkMadeBy: null } : data),
   },
   OperatorSignedIn: {
-    // Before sessions could expire unused.
+    // In version 1 unused sessions did not expire early, so `idleAt` is the session's end.
     1: (data) =>
       isObject(data) && 'expiresAt' in data
         ? { ...data, idleAt: data.expiresAt, deviceHash: null, seenRevision: null }
@@ -33,11 +37,11 @@ export const upcasts: { readonly [T in EventType]?: { readonly [fromVersion: num
   },
 }
 
-/** Forms without a version have version 1. */
+/** The newest version of stored idempotency data. Data without a version has version 1. */
 export const idempotencyVersion = 2
 
 export const idempotencyUpcasts: { readonly [fromVersion: number]: Upcast } = {
-  // Version 1 stored a verdict for each refused item, in `rejected`.
+  // Version 1 stored a verdict for each refused item of a batch, in `rejected`.
   1: (form) => {
     if (!hasVerdicts(form)) return form
     const { rejected: items, ...batch } = form.batch
@@ -57,7 +61,7 @@ const hasVerdicts = (form: unknown): form is { readonly batch: { readonly reject
   'rejected' in form.batch &&
   Array.isArray(form.batch.rejected)
 
-/** Data without a policy fails at the schema. */
+/** Data without a policy stays as it is, and the schema check refuses it. */
 const hasPolicy = (data: unknown): data is { readonly policy: object } =>
   typeof data === 'object' &&
   data !== null &&
