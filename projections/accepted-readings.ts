@@ -17,7 +17,10 @@ type Stream = Source & {
   last: AcceptedReading | null
   barriers: readonly Barrier[]
   purged: Purged | null
-  /** Revisions before this one were folded, or must have been purged. */
+  /**
+   * The revision after the last gap, or 0. The readings in the gap must have been purged; otherwise `gaps` names the
+   * key.
+   */
   missingBefore: number
 }
 
@@ -27,15 +30,15 @@ type Cellar = {
   readonly latest: LatestReadings
   readonly kegs: Kegs
   /**
-   * Readings accepted earlier (ms) are not shown, whether or not this node folded them. The usage of a key still has its last
-   * reading.
+   * In ms. Readings that were accepted earlier are not shown, whether or not this node folded them. Only `usage` still
+   * shows a key's last reading.
    */
   keptFromMs: number
 }
 
 /**
- * The latest readings of each cellar, its kegs, and the usage of each key. `foldAccepted` runs before each answer, so it does
- * constant work and makes one object.
+ * The latest readings of each cellar, its kegs, and the usage of each key. `foldAccepted` runs before a device gets its
+ * answer, so it does constant work and creates one object.
  */
 export class AcceptedReadings implements ReadingQueries {
   readonly #streams: Stream[] = []
@@ -84,8 +87,8 @@ export class AcceptedReadings implements ReadingQueries {
   }
 
   /**
-   * Leaves the same state whether or not the purged readings were folded. Fences beyond `barriersPerKeyMax` are forgotten, and
-   * then count as readings.
+   * Leaves the same state whether or not this node folded the purged readings. Barriers beyond `barriersPerKeyMax` are
+   * forgotten, so they count as readings here.
    */
   foldPurged(event: RecordedEvent<'ReadingsPurged'>): void {
     const { cellar: name, keyId, lastRevision, readings, acceptedBefore } = event.data
@@ -151,7 +154,7 @@ export class AcceptedReadings implements ReadingQueries {
     return this.#streamOfKey.get(keyId)?.barriers ?? []
   }
 
-  /** `to` may have entries already. */
+  /** `to` may hold entries of other projections already. */
   save(to: PieceWriter): Generator<Uint8Array> {
     this.#saving.begin(to)
     const streams = this.#streams.map((stream) => ({ ...stream }))
@@ -159,7 +162,7 @@ export class AcceptedReadings implements ReadingQueries {
     return this.#pieces(to, streams, cellars)
   }
 
-  /** Call also after an incomplete save. */
+  /** Must be called after every save, also after one that was not finished. */
   endSave(): void {
     this.#saving.end()
   }
@@ -291,7 +294,10 @@ export class AcceptedReadings implements ReadingQueries {
   }
 }
 
-/** `false`: folded before, or purged. Missing revisions must turn out to be purged (`gaps`). */
+/**
+ * Returns false if the event was folded before, or if its stream was purged past it. Revisions may be missing, because
+ * readings are purged (`gaps`).
+ */
 const isNew = (stream: Stream, event: RecordedEvent): boolean => {
   if (event.revision <= stream.revision) return false
   if (event.revision > stream.revision + 1) stream.missingBefore = event.revision

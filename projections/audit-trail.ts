@@ -12,7 +12,7 @@ import {
 import { assertNever, done } from '../src/domain/refusal.ts'
 import { invalidField, type Typed } from '../src/domain/text.ts'
 
-/** The events of `key-<id>`, and the barriers and purges of `readings-<id>`. */
+/** The events of the stream `key-<id>`, the seals and fences of `readings-<id>`, and the purges of its readings. */
 export type AuditEventType = KeyEventType | 'ReadingsSealed' | 'ReadingsFenced' | 'ReadingsPurged'
 export type AuditEvent = RecordedEvent<AuditEventType>
 
@@ -29,7 +29,7 @@ export type HistoryRow = {
   readonly stateAfter: string
 }
 
-/** Without `from`: there was no earlier value. Times are ms. */
+/** `from` is missing if there was no earlier value. Times are in ms. */
 export type Change =
   | { readonly field: 'cellar' | 'label' | 'note' | 'reason'; readonly from?: string; readonly to: string }
   | { readonly field: 'limit'; readonly from?: Limit | null; readonly to: Limit | null }
@@ -38,7 +38,7 @@ export type Change =
   | { readonly field: 'successor'; readonly keyId: string; readonly overlapMs: number }
   | { readonly field: 'superseded'; readonly keyId: string; readonly usedAt: number }
   | { readonly field: 'keyRevision'; readonly to: number }
-  /** All were accepted before `acceptedBefore`. */
+  /** All purged readings were accepted before `acceptedBefore`. */
   | {
       readonly field: 'purged'
       readonly readings: number
@@ -50,7 +50,7 @@ export type Change =
 /** `status` is `null` before the key was created. */
 export type KeyAt = { readonly status: KeyStatus | null; readonly reason: string }
 
-/** Oldest first. `events` may be in any order, but must have all events of the key's stream. */
+/** Returns the oldest row first. `events` may be in any order, but must include all events of the key's stream. */
 export const historyOf = (events: readonly AuditEvent[]): readonly HistoryRow[] => {
   const rows: HistoryRow[] = []
   let trail = noTrail
@@ -77,8 +77,8 @@ export const historyOf = (events: readonly AuditEvent[]): readonly HistoryRow[] 
 }
 
 /**
- * An event counts from its own millisecond on. Expiry needs no event. An instant after `nowMs` is refused: the key may be revoked
- * before it, and the answer would look like proof.
+ * Returns the key's state at `atMs`. An event counts from its own millisecond on, and a key expires without an event. A
+ * time after `nowMs` is refused: the key may still be revoked before it, so the answer would prove nothing.
  */
 export const stateAt = (events: readonly AuditEvent[], atMs: number, nowMs: number): Typed<KeyAt> => {
   if (atMs <= nowMs) return done(stateThen(events, atMs))
@@ -186,7 +186,7 @@ export const byText = (by: By): string => {
   }
 }
 
-/** Names who made the link, because that person may have used it. */
+/** Names the maker of the password link, because the maker may have used it to sign in as the operator. */
 const operatorText = ({ email, session }: Extract<By, { readonly kind: 'operator' }>): string =>
   session === undefined || session.linkMadeBy === null
     ? email

@@ -1,14 +1,14 @@
 const kegsPerBlock = 256
 
-/** Index in the block of the row's first number. */
+/** Returns the index of the row's first number in its block. */
 export const firstOf = (row: number, numbersPerKeg: number): number => (row % kegsPerBlock) * numbersPerKeg
 
 /** Two views of the same bytes. */
 export type KegBlock = { readonly numbers: Float64Array; readonly halfwords: Uint16Array }
 
 /**
- * One row of numbers for each keg, in blocks outside the heap. 100,000 small arrays would take half as much memory again, and the
- * garbage collector would visit each.
+ * One row of numbers for each keg, in blocks outside the heap. 100,000 small arrays would take 50 % more memory, and
+ * the garbage collector would visit each of them.
  */
 export class KegMemory {
   readonly #numbersPerKeg: number
@@ -20,7 +20,7 @@ export class KegMemory {
     this.#numbersPerKeg = numbersPerKeg
   }
 
-  /** A free row, filled with zeros. */
+  /** Returns the number of a free row, filled with zeros. */
   take(): number {
     const row = this.#free.pop() ?? this.#next++
     this.#blocks[Math.floor(row / kegsPerBlock)] ??= this.#newBlock()

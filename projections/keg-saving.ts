@@ -2,13 +2,13 @@ import type { Keg } from './keg.ts'
 import { entryKinds, type PieceWriter } from './saved-pieces.ts'
 
 /**
- * Kegs may change while a checkpoint is written. A keg that the checkpoint does not have is written before its change. So each keg
- * is in the checkpoint once, as it was at the beginning.
+ * Kegs may change while a checkpoint is written. A keg that is not yet in the checkpoint is written just before it
+ * changes. So each keg is in the checkpoint once, as it was at the beginning.
  */
 export class KegSaving {
-  /** A keg with another `savedIn` is not in this checkpoint yet. */
+  /** The number of the last checkpoint. A keg with another `savedIn` is not in it yet. */
   checkpoint = 0
-  /** Kegs written before a change. `null`: no checkpoint is under way. */
+  /** Kegs that were written because they were about to change. `null` if no checkpoint is being written. */
   #changing: PieceWriter | null = null
 
   begin(to: PieceWriter): void {
@@ -24,11 +24,11 @@ export class KegSaving {
   cutChanging({ isLast }: { readonly isLast: boolean }): Uint8Array | null {
     const changing = this.#changing
     if (changing === null || changing.isEmpty || !(isLast || changing.isFull)) return null
-    // A copy, because more kegs may follow before the piece is read.
+    // This is a copy, because more kegs may be written before the piece is read.
     return changing.cut()
   }
 
-  /** For a keg with another `savedIn`. */
+  /** Call it before a keg changes or is forgotten, if its `savedIn` is not `checkpoint`. */
   saveFirst(cellar: number, keg: Keg): void {
     if (this.#changing !== null) this.write(this.#changing, cellar, keg)
     keg.savedIn = this.checkpoint

@@ -2,12 +2,12 @@ import { kegsFoundRememberedMax, kegsSearchedPerPiece } from '../src/limits.ts'
 import type { Keg } from './keg.ts'
 
 /**
- * A search of 10,000 names takes 20 ms, and a page searches twice a second. So results are cached until a keg comes or goes. They
- * are indexes, at most 20 KB, and keep no forgotten keg in memory.
+ * A search of 10,000 names takes 20 ms, and a page searches twice a second. So results are cached until a keg is added
+ * or forgotten. A result is a list of indexes, at most 20 KB.
  */
 export class KegSearches {
   #kegs: readonly Keg[] = []
-  /** By words, least recently used first. */
+  /** Results by their words, the least recently used first. */
   readonly #results = new Map<string, Uint16Array>()
   #remembered = 0
 
@@ -20,7 +20,7 @@ export class KegSearches {
     return known
   }
 
-  /** `words` are lower case, without white space. */
+  /** `words` must be lower case, without white space. */
   *search(kegs: readonly Keg[], words: readonly string[]): Generator<void, readonly Keg[]> {
     const name = words.toSorted().join(' ')
     const known = this.#recall(kegs, name)
@@ -54,7 +54,7 @@ export class KegSearches {
   }
 }
 
-/** Memory of an empty result, in indexes. */
+/** An empty result takes memory, too: about as much as 128 indexes. */
 const emptyResultKegs = 128
 
 const sizeOf = (found: Uint16Array | undefined): number => (found === undefined ? 0 : found.length + emptyResultKegs)

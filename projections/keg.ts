@@ -7,22 +7,22 @@ import type { PieceReader, PieceWriter } from './saved-pieces.ts'
 
 export type Source = { readonly number: number; readonly stream: string; readonly keyId: string }
 
-// The row of a keg, by index. Times are ms.
+// What each number in the row of a keg means, by index. Times are in ms.
 const latestMs = 0
 const latestRevision = 1
 const latestPosition = 2
 const latestRecordedAt = 3
 const latestValue = 4
 const latestRepeatOf = 5
-/** The highest timestamp ever. */
+/** The highest timestamp of all points, including forgotten ones. */
 const newestMs = 6
 const pointCount = 7
 const nextPoint = 8
 const lastAccepted = 9
-/** For each point its value and timestamp. */
+/** Here the points begin: for each one its value and timestamp. */
 const points = 10
 const numbersPerPoint = 2
-/** For each point the day of acceptance, in two bytes: enough until 2149. */
+/** Here the days of acceptance begin, one for each point. Two bytes for a day are enough until 2149. */
 const days = points + pointsPerKegMax * numbersPerPoint
 const daysPerNumber = 4
 
@@ -42,8 +42,9 @@ type Latest = {
 }
 
 /**
- * The latest reading and the last points of a keg (docs/decisions/016-memory-of-kegs-and-heap.md). Points are a ring, ordered by
- * the day of acceptance. So a purge leaves the same points whether or not the purged readings were folded.
+ * The latest reading and the last points of a keg (docs/decisions/016-memory-of-kegs-and-heap.md). The points form a
+ * ring, ordered by the day of acceptance. So a purge leaves the same points whether or not the purged readings were
+ * folded.
  */
 export class Keg {
   readonly rack: string
@@ -51,16 +52,22 @@ export class Keg {
   older: Keg | null
   newer: Keg | null
   usedPosition: number
-  /** The last checkpoint that has this keg or needs no copy of it. */
+  /** The number of the last checkpoint that has this keg, or that began before the keg existed. */
   savedIn: number
   readonly row: number
   readonly #block: KegBlock
-  /** Of each point, beyond its ms. `null`: all zero. */
+  /** The part of each point's timestamp that is shorter than a ms. `null` if all are zero. */
   #nanoseconds: Uint32Array | null
   #source: Source | null
-  /** `null`: `secondText` makes the timestamp again, which saves 100,000 texts. */
+  /**
+   * The latest reading's timestamp as it was sent. `null` if `secondText` can make it again, which saves memory for
+   * 100,000 texts.
+   */
   #unusualTimestamp: string | null
-  /** Become the latest after a purge: accepted on later days, with earlier timestamps. */
+  /**
+   * Readings that become the latest when a purge removes those before them: accepted on later days, with earlier
+   * timestamps.
+   */
   #successors: readonly Latest[]
 
   constructor(rack: string, keg: string, memory: KegMemory) {
@@ -82,7 +89,7 @@ export class Keg {
     return this.#get(lastAccepted)
   }
 
-  /** Answers the last day (its first ms) with the same timestamp and value, or `null`. */
+  /** Adds a point. Returns the first ms of the last day with the same timestamp and value, or `null`. */
   remember(point: {
     readonly recordedAt: number
     readonly value: number
@@ -91,7 +98,7 @@ export class Keg {
   }): number | null {
     const { recordedAt, value, timestampMs } = point
     const nanoseconds = nanosecondsPastMs(point.timestamp)
-    // Nearly every reading is the newest, and needs no search.
+    // Nearly every reading has a higher timestamp than all earlier points, so none of them can be equal.
     const isNewest = this.#get(pointCount) === 0 || timestampMs > this.#get(newestMs)
     const repeatOf = isNewest ? null : this.#find(value, timestampMs, nanoseconds)
     if (isNewest) this.#set(newestMs, timestampMs)
@@ -100,7 +107,10 @@ export class Keg {
     return repeatOf
   }
 
-  /** The latest timestamp wins. Of two equal timestamps, the later position wins. */
+  /**
+   * Keeps the reading if it is the latest, or may become the latest after a purge. The highest timestamp is the latest;
+   * of two equal ones, the higher position.
+   */
   offerLatest(reading: AcceptedReading, timestampMs: number, source: Source): void {
     const isLatest = this.#source === null || this.#isBefore(reading, timestampMs)
     const later = this.#source === null ? 0 : dayOf(reading.recordedAt) - dayOf(this.#get(latestRecordedAt))
@@ -120,7 +130,7 @@ export class Keg {
     this.#set(latestRepeatOf, repeatOf ?? none)
   }
 
-  /** Cheaper than `show`, because a search asks 10,000 kegs. */
+  /** True if `show` returns something. Must cost little, because a search asks 10,000 kegs. */
   hasLatest(keptFromMs: number): boolean {
     if (this.#source === null) return false
     return (
@@ -128,7 +138,7 @@ export class Keg {
     )
   }
 
-  /** `null`: nothing was accepted since `keptFromMs`, or every timestamp was too far ahead. */
+  /** Returns `null` if nothing was accepted since `keptFromMs`, or if every timestamp was too far in the future. */
   show(cellar: string, keptFromMs: number): KegLatest | null {
     const kept = this.#candidates().find(({ recordedAt }) => recordedAt >= keptFromMs)
     if (kept === undefined) return null
@@ -205,7 +215,7 @@ export class Keg {
     this.#block.numbers[this.#from + number] = value
   }
 
-  /** Computed, because a 13th field makes the object half as large again. */
+  /** Computed each time, because a 13th field would make the object 50 % larger. */
   get #from(): number {
     return firstOf(this.row, numbersPerKeg)
   }
@@ -263,7 +273,7 @@ export class Keg {
     const firstPoint = this.#from + points
     const next = this.#get(nextPoint)
     const count = this.#get(pointCount)
-    // From newest to oldest, so the first match is on the last day.
+    // Searches from the newest point to the oldest, so the first match is on the last day.
     for (let back = 1; back <= count; back += 1) {
       const ringIndex = back <= next ? next - back : next - back + pointsPerKegMax
       const at = firstPoint + ringIndex * numbersPerPoint
@@ -284,7 +294,7 @@ export class Keg {
     const before = this.#candidates()
     if (before.some((other) => outlasts(other, latest))) return
     const kept = [...before.filter((other) => !outlasts(latest, other)), latest].sort(byAcceptance)
-    // Drops the last but one, so that a reading always remains to be shown.
+    // Drops the last but one, and keeps the reading that was accepted last: a purge removes it last.
     if (kept.length > latestPerKegMax) kept.splice(-2, 1)
     this.#setLatest(kept)
   }
@@ -319,14 +329,14 @@ export class Keg {
   }
 }
 
-/** Of the valid forms, only `YYYY-MM-DDThh:mm:ssZ` has 20 characters. */
+/** Returns `null` for `YYYY-MM-DDThh:mm:ssZ`, the only valid form with 20 characters. */
 const unusual = (timestamp: string): string | null => (timestamp.length === 20 ? null : timestamp)
 
 const noSuccessors: readonly Latest[] = []
 
 const byAcceptance = (a: Latest, b: Latest): number => a.recordedAt - b.recordedAt || a.position - b.position
 
-/** `a` is newer, and no purge removes it first. So `b` can never be the latest. */
+/** True if `a` is later than `b`, and no purge removes `a` before `b`. Then `b` can never be the latest. */
 const outlasts = (a: Latest, b: Latest): boolean => dayOf(a.recordedAt) >= dayOf(b.recordedAt) && isLater(a, b)
 
 const isLater = (a: Latest, b: Latest): boolean => {

@@ -6,15 +6,15 @@ import type { CellarQueries, KeyQueries } from './queries.ts'
 import { readAttribution, readLimit, writeAttribution, writeLimit } from './saved-fields.ts'
 import { entryKinds, type PieceReader, type PieceWriter } from './saved-pieces.ts'
 
-/** Shared by both maps, so a change needs one look-up. */
+/** Both maps share one entry, so a change needs one look-up. */
 type Entry = { readonly stream: string; key: KeyState }
 
-/** Every key, for ever. Each request looks its key up here. */
+/** Holds every key and forgets none. Each request looks up its key here. */
 export class KeyDirectory implements KeyQueries {
   readonly #cellars: CellarQueries
   readonly #byStream = new Map<string, Entry>()
   readonly #byId = new Map<string, Entry>()
-  /** Sorted only after an addition, because a page asks twice a second. */
+  /** Keys by cellar. A list is sorted again only after an addition, because a page asks for it twice a second. */
   readonly #ofCellar = new Map<string, { readonly entries: Entry[]; isSorted: boolean }>()
 
   constructor(cellars: CellarQueries) {
@@ -131,5 +131,5 @@ const readRotation = (from: PieceReader): Rotation => ({
   superseded: from.optional(() => ({ usedAt: from.whole(), expiresAt: from.whole() })),
 })
 
-/** The id makes the order independent of the order of folding. */
+/** Keys of the same millisecond are ordered by id, so the order of folding does not matter. */
 const newestFirst = (a: KeyState, b: KeyState): number => b.created.at - a.created.at || (a.keyId < b.keyId ? -1 : 1)

@@ -2,8 +2,8 @@ import { latestReadingsPerCellarMax } from '../src/limits.ts'
 import type { AcceptedReading } from './queries.ts'
 
 /**
- * The last `latestReadingsPerCellarMax` accepted readings of a cellar, in a ring. Several keys write to one cellar, so a reading
- * may arrive after later ones.
+ * The last `latestReadingsPerCellarMax` accepted readings of a cellar, in a ring. Several keys write to one cellar, so
+ * a reading may arrive after newer ones.
  */
 export class LatestReadings {
   readonly #items: AcceptedReading[] = []
@@ -15,7 +15,7 @@ export class LatestReadings {
     let at = this.#next
     this.#items[at] = reading
     this.#next = at + 1 === latestReadingsPerCellarMax ? 0 : at + 1
-    // Nearly every reading is the last one already.
+    // Moves the reading before newer ones. Nearly every reading is the newest, so the loop ends at once.
     for (let before = indexBefore(at); before !== this.#next; before = indexBefore(before)) {
       const other = this.#items[before]
       if (other === undefined || !isBefore(reading, other)) return
@@ -34,6 +34,6 @@ export class LatestReadings {
 
 const indexBefore = (index: number): number => (index === 0 ? latestReadingsPerCellarMax - 1 : index - 1)
 
-/** The position makes the order independent of the order of folding. */
+/** Readings of the same millisecond are ordered by position, so the order of folding does not matter. */
 const isBefore = (a: AcceptedReading, b: AcceptedReading): boolean =>
   a.recordedAt < b.recordedAt || (a.recordedAt === b.recordedAt && a.position < b.position)

@@ -1,8 +1,8 @@
 import type { RecordedEvent } from '../src/domain/events.ts'
 
 /**
- * `false`: the event was folded before. `lastRevision` is -1 before the first event of the stream.
- * @throws Error if events between the two are missing, because the projection would stay wrong.
+ * Returns false if the event was folded before. `lastRevision` is -1 before the first event of the stream.
+ * @throws Error if events between them are missing, because the projection would stay wrong
  */
 export const isNext = (lastRevision: number, event: RecordedEvent): boolean => {
   if (event.revision === lastRevision + 1) return true

@@ -21,7 +21,7 @@ export class OperatorDirectory implements OperatorQueries {
   readonly #byStream = new Map<string, OperatorState>()
   readonly #byEmail = new Map<string, OperatorState>()
   readonly #streamOfSession = new Map<string, string>()
-  /** Hashes, oldest first. A start forgets them. */
+  /** Hashes of ended sessions, oldest first. They are not saved, so a restart forgets them. */
   readonly #ended = new BoundedMap<string, true>(endedSessionsMax)
   readonly #streamOfLink = new Map<string, string>()
   #setup: SetupState = noSetup
@@ -115,7 +115,10 @@ export class OperatorDirectory implements OperatorQueries {
     for (const { linkHash } of operator.links) this.#streamOfLink.set(linkHash, stream)
   }
 
-  /** A spent link works for its e-mail until `OperatorAdded` is there: a node may die between the two appends. */
+  /**
+   * A used setup link works again for the same e-mail until `OperatorAdded` is written. A node may die between the two
+   * appends.
+   */
   #setupLink(linkHash: string, now: number): IssuedLink | null {
     const link = setupLink(this.#setup, linkHash, now)
     if (link === null || (link.email !== null && this.#byEmail.get(link.email)?.wasAdded === true)) return null

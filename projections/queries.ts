@@ -1,4 +1,4 @@
-/** What the program may ask of the projections. Times are ms. */
+/** The questions that the program may ask the projections. Times are in ms. */
 import type { CellarState } from '../src/domain/cellar.ts'
 import type { Limit, RecordedEvent, Role } from '../src/domain/events.ts'
 import type { KeyState } from '../src/domain/key.ts'
@@ -6,14 +6,15 @@ import type { OperatorAccountState, OperatorSession } from '../src/domain/operat
 
 export type Projections = {
   /**
-   * Skips events that were folded before, because an actor and a subscription may both deliver one.
-   * @throws Error if a revision is missing. Readings may be purged, so they are the exception (`readings.gaps`).
+   * Skips events that were folded before, because an actor and a subscription may both deliver the same event.
+   * @throws Error if a revision is missing. Only readings may be missing, because they are purged (`readings.gaps`).
    */
   fold(events: readonly RecordedEvent[]): void
   readonly position: number | null
   /**
-   * The state as bytes, in pieces of about a millisecond. All pieces show the moment of the first one, although events may be
-   * folded between them. Each piece overwrites the last one. Only one save may run, and `return()` ends it.
+   * Yields the state as bytes, in pieces that take about a millisecond each. All pieces show the state at the moment of
+   * the first one, although events may be folded between them. Each piece overwrites the last one. Only one save may
+   * run at a time; `return()` ends it early.
    */
   save(pieceBytes?: number): Generator<Uint8Array>
   readonly cellars: CellarQueries
@@ -25,7 +26,7 @@ export type Projections = {
 export type CellarQueries = {
   get(cellar: string): CellarState | null
   ofStream(stream: string): CellarState | null
-  /** By title, then identifier. */
+  /** Sorted by title, then by identifier. */
   list(): readonly CellarState[]
 }
 
@@ -49,9 +50,15 @@ export type AcceptedReading = {
   readonly keg: string
   readonly value: number
   readonly timestamp: string
-  /** The timestamp is more than `futureSkewMsMax` ahead of `recordedAt`. */
+  /**
+   * True if the timestamp is more than `futureSkewMsMax` ahead of `recordedAt`. Such a reading is never the latest of
+   * its keg.
+   */
   readonly clockSkew: boolean
-  /** The day (its first ms) on which the same rack, keg, timestamp and value came before, if known. */
+  /**
+   * The first ms of the day on which the same rack, keg, timestamp and value were accepted before. `null` if none is
+   * known.
+   */
   readonly repeatOf: number | null
 }
 
@@ -61,33 +68,36 @@ export type FoundKegs = { readonly found: readonly KegName[]; readonly all: numb
 
 export type KegLatest = KegName & {
   readonly latest: AcceptedReading
-  /** In order of acceptance, oldest first, at most `pointsPerKegMax`. */
+  /** The last values in order of acceptance, oldest first, at most `pointsPerKegMax`. */
   readonly values: readonly number[]
 }
 
 export type ReadingQueries = {
-  /** Newest accepted first, at most `latestReadingsPerCellarMax`, without purged days. */
+  /** Returns the newest accepted reading first, at most `latestReadingsPerCellarMax`, without those of purged days. */
   latest(cellar: string): readonly AcceptedReading[]
-  /** By rack, then keg. Each of the `words`, in lower case, is in one of the two names. Yields between steps of work. */
+  /**
+   * Finds the kegs in whose rack or keg name each of the `words` occurs, sorted by rack, then by keg. `words` are lower
+   * case. Yields between steps, so that a long search does not block the event loop.
+   */
   findKegs(cellar: string, words: readonly string[]): Generator<void, FoundKegs>
-  /** In the order of `names`, without kegs that have nothing to show. */
+  /** Returns the kegs in the order of `names`, without those that have nothing to show. */
   kegs(cellar: string, names: readonly KegName[]): readonly KegLatest[]
-  /** `null` before the first reading. */
+  /** Returns `null` before the key's first reading. */
   usage(
     keyId: string,
   ): { readonly lastUsedAt: number; readonly accepted: number; readonly last: AcceptedReading } | null
-  /** The last `barriersPerKeyMax`, oldest first. */
+  /** Returns the last `barriersPerKeyMax` seals and fences of the key, oldest first. */
   barriers(keyId: string): readonly Barrier[]
   purged(keyId: string): Purged | null
   purgedKeys(): readonly string[]
-  /** Keys with missing readings that no purge explains yet. */
+  /** Returns the ids of keys with missing readings that no purge explains yet. */
   gaps(): readonly string[]
 }
 
 export type Purged = {
-  /** First revision that was kept. */
+  /** The first revision that was kept. */
   readonly keptFrom: number
-  /** Sum of all purges. */
+  /** Number of readings that all purges together removed. */
   readonly readings: number
   readonly last: RecordedEvent<'ReadingsPurged'>
 }
@@ -103,7 +113,7 @@ export type Invitation = {
   readonly email: string
   /** The highest role of its open links. */
   readonly role: Role
-  /** Of the link that expires last. */
+  /** Expiry of the open link that expires last. */
   readonly expiresAt: number
 }
 
@@ -119,17 +129,20 @@ export type IssuedLink = {
 export type OperatorQueries = {
   get(email: string): OperatorAccount | null
   list(): readonly OperatorAccount[]
-  /** Open at `now`, by e-mail. */
+  /** Returns the invitations that are open at `now`, sorted by e-mail. */
   invitations(now: number): readonly Invitation[]
-  /** An operator signed in from this browser, and has not changed the password since. */
+  /** True if an operator signed in from this browser, and has not changed the password since. */
   isDevice(deviceHash: string): boolean
   wasRemoved(email: string): boolean
-  /** Not expired at `now`. The caller checks `idleAt`. */
+  /**
+   * Returns the session unless it has expired at `now`. The caller must also check `idleAt`, when an unused session
+   * ends.
+   */
   session(sessionHash: string, now: number): OpenSession | null
-  /** Not expired at `now`. Oldest first. */
+  /** Returns the sessions that have not expired at `now`, oldest first. */
   sessions(email: string, now: number): readonly OperatorSession[]
-  /** Only the last `endedSessionsMax` ended sessions are known. */
+  /** True if the session has ended or expired. Knows only the last `endedSessionsMax` ended sessions. */
   isSessionOver(sessionHash: string, now: number): boolean
-  /** Unspent and not expired at `now`. */
+  /** Returns the link if it has not expired at `now` and can still be used. */
   link(linkHash: string, now: number): IssuedLink | null
 }

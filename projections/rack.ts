@@ -1,9 +1,12 @@
 import type { Keg } from './keg.ts'
 
-/** A rack with more kegs uses a map. */
+/** A rack with more kegs than this keeps them in a map. */
 const fewMax = 16
 
-/** The kegs of one rack, by name. Most racks have few: an array is as fast as a map, and takes 200 bytes, not 1,800. */
+/**
+ * The kegs of one rack, by name. Most racks have few kegs. For these an array is as fast as a map, and takes 200 bytes
+ * instead of 1,800.
+ */
 export class Rack {
   readonly #few: Keg[] = []
   #many: Map<string, Keg> | null = null

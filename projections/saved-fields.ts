@@ -1,4 +1,7 @@
-/** Fields that several projections save, written and read side by side. */
+/**
+ * Writes and reads the fields that several projections save. Each pair stands together, so that nobody changes only
+ * one.
+ */
 import type { By, Limit, RecordedEvent, Role } from '../src/domain/events.ts'
 import type { Attribution } from '../src/domain/key.ts'
 import type { OperatorLink } from '../src/domain/operator.ts'
@@ -88,7 +91,7 @@ export const readLink = (from: PieceReader): OperatorLink => ({
   madeBy: from.name(),
 })
 
-/** What every event has besides its stream, type and data. */
+/** The fields of an event besides its stream, type and data. */
 type EventHead = Pick<RecordedEvent, 'revision' | 'position' | 'recordedAt' | 'id' | 'metadata'>
 
 const writeEventHead = (to: PieceWriter, { revision, position, recordedAt, id, metadata }: EventHead): void => {
@@ -115,7 +118,7 @@ const readEventHead = (from: PieceReader) => ({
   },
 })
 
-/** Without its stream, which the caller has written. */
+/** Does not write the stream, because the caller has written it and passes it to `readBarrier`. */
 export const writeBarrier = (to: PieceWriter, barrier: Barrier): void => {
   writeEventHead(to, barrier)
   to.flag(barrier.type === 'ReadingsSealed')

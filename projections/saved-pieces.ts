@@ -2,7 +2,10 @@ import { ByteReader, ByteWriter } from '../src/bytes/bytes.ts'
 import { readName, readText, type WrittenTexts, writeName, writeText } from '../src/bytes/packed-text.ts'
 import { checkpointPieceBytes } from '../src/limits.ts'
 
-/** The first byte of an entry. Each projection writes and reads the rest. Raise `savedFormat` with every change. */
+/**
+ * The first byte of an entry tells its kind. Each projection writes and reads the rest. Raise `savedFormat` with every
+ * change of an entry.
+ */
 export const entryKinds = {
   position: 1,
   cellar: 2,
@@ -14,14 +17,14 @@ export const entryKinds = {
   keg: 8,
 } as const
 
-/** A checkpoint in another format is not read. The log is folded again. */
+/** A node does not read a checkpoint in another format. It folds the log from its beginning instead. */
 export const savedFormat = 5
 
-/** Writes entries into pieces. Each piece can be read alone. */
+/** Writes entries into pieces. Each piece has its own names, so it can be decoded alone. */
 export class PieceWriter {
   readonly #bytes = new ByteWriter()
   readonly #pieceBytes: number
-  /** A repeated name is written as its number. */
+  /** The names of this piece. A repeated name is written as its number. */
   #names: WrittenTexts = new Map()
 
   constructor(pieceBytes: number = checkpointPieceBytes) {
@@ -37,7 +40,7 @@ export class PieceWriter {
     return this.#bytes.length === 0
   }
 
-  /** Pieces are small, because encoding one blocks the event loop. */
+  /** True if the piece is large enough. Pieces are small, because encoding one blocks the event loop. */
   get isFull(): boolean {
     return this.#bytes.length >= this.#pieceBytes
   }
@@ -46,7 +49,10 @@ export class PieceWriter {
     return this.lend().slice()
   }
 
-  /** Not a copy: the next entry overwrites it. Copies would be as much garbage as there is state. */
+  /**
+   * Returns the piece, not a copy: the next entry overwrites it. Copies would create as much garbage as the state is
+   * large.
+   */
   lend(): Uint8Array {
     const piece = this.#bytes.written
     this.#bytes.begin()
