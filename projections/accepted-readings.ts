@@ -17,10 +17,7 @@ type Stream = Source & {
   last: AcceptedReading | null
   barriers: readonly Barrier[]
   purged: Purged | null
-  /**
-   * The revision after the last gap, or 0. The readings in the gap must have been purged; otherwise `gaps` names the
-   * key.
-   */
+  /** The revision after the last gap, or 0. The readings in the gap must have been purged (`gaps`). */
   missingBefore: number
 }
 
@@ -37,8 +34,8 @@ type Cellar = {
 }
 
 /**
- * The latest readings of each cellar, its kegs, and the usage of each key. `foldAccepted` runs before a device gets its
- * answer, so it does constant work and creates one object.
+ * The latest readings of each cellar, its kegs, and the usage of each key. `foldAccepted` runs before each answer to a
+ * device, so it must be fast.
  */
 export class AcceptedReadings implements ReadingQueries {
   readonly #streams: Stream[] = []
@@ -154,7 +151,6 @@ export class AcceptedReadings implements ReadingQueries {
     return this.#streamOfKey.get(keyId)?.barriers ?? []
   }
 
-  /** `to` may hold entries of other projections already. */
   save(to: PieceWriter): Generator<Uint8Array> {
     this.#saving.begin(to)
     const streams = this.#streams.map((stream) => ({ ...stream }))
@@ -162,7 +158,7 @@ export class AcceptedReadings implements ReadingQueries {
     return this.#pieces(to, streams, cellars)
   }
 
-  /** Must be called after every save, also after one that was not finished. */
+  /** Must be called after every save, even after an unfinished one. */
   endSave(): void {
     this.#saving.end()
   }
@@ -295,8 +291,8 @@ export class AcceptedReadings implements ReadingQueries {
 }
 
 /**
- * Returns false if the event was folded before, or if its stream was purged past it. Revisions may be missing, because
- * readings are purged (`gaps`).
+ * Returns false if the event was folded before, or if its stream was purged past it. Purged revisions may be missing
+ * (`gaps`).
  */
 const isNew = (stream: Stream, event: RecordedEvent): boolean => {
   if (event.revision <= stream.revision) return false

@@ -38,7 +38,6 @@ export type Change =
   | { readonly field: 'successor'; readonly keyId: string; readonly overlapMs: number }
   | { readonly field: 'superseded'; readonly keyId: string; readonly usedAt: number }
   | { readonly field: 'keyRevision'; readonly to: number }
-  /** All purged readings were accepted before `acceptedBefore`. */
   | {
       readonly field: 'purged'
       readonly readings: number
@@ -77,8 +76,8 @@ export const historyOf = (events: readonly AuditEvent[]): readonly HistoryRow[] 
 }
 
 /**
- * Returns the key's state at `atMs`. An event counts from its own millisecond on, and a key expires without an event. A
- * time after `nowMs` is refused: the key may still be revoked before it, so the answer would prove nothing.
+ * An event counts from its own millisecond on, and a key expires without an event. A time after `nowMs` is refused,
+ * because the key may still be revoked before it.
  */
 export const stateAt = (events: readonly AuditEvent[], atMs: number, nowMs: number): Typed<KeyAt> => {
   if (atMs <= nowMs) return done(stateThen(events, atMs))
@@ -164,7 +163,6 @@ const judge = ({ key, activeSince, expirySet, sealed }: Trail, atMs: number): Ke
 
 const expiryText = ({ expiresAt }: KeyState): string => (expiresAt === null ? 'never' : instantText(expiresAt))
 
-/** @throws Error if `change` is missing. No event leads to such a state. */
 const attributionText = (change: Attribution | null): string => {
   if (change === null) throw new Error('Cannot explain the state of a key: the change that led to it is missing')
   const reason = change.reason === '' ? '' : `: ${change.reason}`
@@ -186,7 +184,7 @@ export const byText = (by: By): string => {
   }
 }
 
-/** Names the maker of the password link, because the maker may have used it to sign in as the operator. */
+/** Names the maker of the password link, because the maker may have signed in with it. */
 const operatorText = ({ email, session }: Extract<By, { readonly kind: 'operator' }>): string =>
   session === undefined || session.linkMadeBy === null
     ? email

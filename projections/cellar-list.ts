@@ -79,7 +79,7 @@ const readCellar = (from: PieceReader): CellarState => ({
   revision: from.whole(),
 })
 
-/** Sorts "Cellar 2" before "Cellar 10". The language is fixed, so that every machine shows the same order. */
+/** Sorts "Cellar 2" before "Cellar 10", and in the same way on every machine. */
 const { compare } = new Intl.Collator('en', { numeric: true })
 
 const byTitle = (a: CellarState, b: CellarState): number => compare(a.title, b.title) || (a.cellar < b.cellar ? -1 : 1)

@@ -8,7 +8,7 @@ import { entryKinds, type PieceWriter } from './saved-pieces.ts'
 export class KegSaving {
   /** The number of the last checkpoint. A keg with another `savedIn` is not in it yet. */
   checkpoint = 0
-  /** Kegs that were written because they were about to change. `null` if no checkpoint is being written. */
+  /** Kegs that were written because they were about to change. */
   #changing: PieceWriter | null = null
 
   begin(to: PieceWriter): void {
@@ -24,7 +24,7 @@ export class KegSaving {
   cutChanging({ isLast }: { readonly isLast: boolean }): Uint8Array | null {
     const changing = this.#changing
     if (changing === null || changing.isEmpty || !(isLast || changing.isFull)) return null
-    // This is a copy, because more kegs may be written before the piece is read.
+    // A copy, because more kegs may be written before the piece is read.
     return changing.cut()
   }
 

@@ -20,7 +20,6 @@ export class KegSearches {
     return known
   }
 
-  /** `words` must be lower case, without white space. */
   *search(kegs: readonly Keg[], words: readonly string[]): Generator<void, readonly Keg[]> {
     const name = words.toSorted().join(' ')
     const known = this.#recall(kegs, name)
@@ -54,7 +53,7 @@ export class KegSearches {
   }
 }
 
-/** An empty result takes memory, too: about as much as 128 indexes. */
+/** An empty result takes as much memory as 128 indexes. */
 const emptyResultKegs = 128
 
 const sizeOf = (found: Uint16Array | undefined): number => (found === undefined ? 0 : found.length + emptyResultKegs)

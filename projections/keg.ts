@@ -7,7 +7,7 @@ import type { PieceReader, PieceWriter } from './saved-pieces.ts'
 
 export type Source = { readonly number: number; readonly stream: string; readonly keyId: string }
 
-// What each number in the row of a keg means, by index. Times are in ms.
+// Indexes of the numbers in a keg's row. Times are in ms.
 const latestMs = 0
 const latestRevision = 1
 const latestPosition = 2
@@ -19,10 +19,10 @@ const newestMs = 6
 const pointCount = 7
 const nextPoint = 8
 const lastAccepted = 9
-/** Here the points begin: for each one its value and timestamp. */
+/** From here on, the value and timestamp of each point. */
 const points = 10
 const numbersPerPoint = 2
-/** Here the days of acceptance begin, one for each point. Two bytes for a day are enough until 2149. */
+/** From here on, the day of acceptance of each point. Two bytes for a day are enough until 2149. */
 const days = points + pointsPerKegMax * numbersPerPoint
 const daysPerNumber = 4
 
@@ -52,16 +52,15 @@ export class Keg {
   older: Keg | null
   newer: Keg | null
   usedPosition: number
-  /** The number of the last checkpoint that has this keg, or that began before the keg existed. */
+  /** The last checkpoint that has this keg, or that began before the keg existed. */
   savedIn: number
   readonly row: number
   readonly #block: KegBlock
-  /** The part of each point's timestamp that is shorter than a ms. `null` if all are zero. */
+  /** The nanoseconds of each point's timestamp beyond its ms. `null` if all are zero. */
   #nanoseconds: Uint32Array | null
   #source: Source | null
   /**
-   * The latest reading's timestamp as it was sent. `null` if `secondText` can make it again, which saves memory for
-   * 100,000 texts.
+   * The latest timestamp as it was sent. `null` if `secondText` can make it again, which saves 100,000 texts in memory.
    */
   #unusualTimestamp: string | null
   /**
@@ -98,7 +97,7 @@ export class Keg {
   }): number | null {
     const { recordedAt, value, timestampMs } = point
     const nanoseconds = nanosecondsPastMs(point.timestamp)
-    // Nearly every reading has a higher timestamp than all earlier points, so none of them can be equal.
+    // Nearly every reading has the highest timestamp, so no earlier point can be equal.
     const isNewest = this.#get(pointCount) === 0 || timestampMs > this.#get(newestMs)
     const repeatOf = isNewest ? null : this.#find(value, timestampMs, nanoseconds)
     if (isNewest) this.#set(newestMs, timestampMs)
@@ -108,8 +107,8 @@ export class Keg {
   }
 
   /**
-   * Keeps the reading if it is the latest, or may become the latest after a purge. The highest timestamp is the latest;
-   * of two equal ones, the higher position.
+   * Keeps the reading if it is the latest, or may become so after a purge. The position decides between equal
+   * timestamps.
    */
   offerLatest(reading: AcceptedReading, timestampMs: number, source: Source): void {
     const isLatest = this.#source === null || this.#isBefore(reading, timestampMs)
@@ -294,7 +293,7 @@ export class Keg {
     const before = this.#candidates()
     if (before.some((other) => outlasts(other, latest))) return
     const kept = [...before.filter((other) => !outlasts(latest, other)), latest].sort(byAcceptance)
-    // Drops the last but one, and keeps the reading that was accepted last: a purge removes it last.
+    // Keeps the reading that was accepted last, because a purge removes it last.
     if (kept.length > latestPerKegMax) kept.splice(-2, 1)
     this.#setLatest(kept)
   }

@@ -9,8 +9,8 @@ import { Rack } from './rack.ts'
 export type SharedByKegs = { readonly saving: KegSaving; readonly memory: KegMemory }
 
 /**
- * The kegs of one cellar, at most `kegsPerCellarMax`, in a linked list in order of last use. A device may invent a new
- * name for each reading. Then the least recently used kegs are forgotten, so memory stays bounded.
+ * The kegs of one cellar, at most `kegsPerCellarMax`, in a linked list in order of last use. A device may invent a name
+ * for each reading. Then the least recently used kegs are forgotten.
  */
 export class Kegs {
   readonly #cellar: { readonly name: string; readonly number: number }
@@ -20,11 +20,11 @@ export class Kegs {
   #count = 0
   #oldest: Keg | null = null
   #newest: Keg | null = null
-  /** The keg that goes next into the checkpoint that is being written. */
+  /** The next keg that the running checkpoint saves. */
   #nextUnsaved: Keg | null = null
   /**
-   * All kegs in order of their names, or `null` until the first search. The two sets below hold the kegs added and
-   * forgotten since the last search.
+   * All kegs in order of name; `null` until the first search. The two sets below hold the changes since the last
+   * search.
    */
   #ordered: readonly Keg[] | null = null
   readonly #unordered = new Set<Keg>()
@@ -38,8 +38,8 @@ export class Kegs {
   }
 
   /**
-   * Finds or creates the keg and marks it as the last used. Saves it first if a checkpoint needs it, so the caller may
-   * change it.
+   * Finds or creates the keg and marks it as the last used. The caller may change it, because a running checkpoint has
+   * it already.
    */
   touch(rack: string, name: string, position: number): Keg {
     const known = this.#racks.get(rack)?.get(name)
@@ -71,8 +71,7 @@ export class Kegs {
 
   /**
    * Yields the kegs that the checkpoint does not have yet. The caller must save each one before it takes the next. A
-   * keg that changes meanwhile is saved first and moves to the end of the list. So the loop ends at the first keg that
-   * is saved already.
+   * keg that changes meanwhile is saved first and moves to the end of the list. So the first saved keg ends the loop.
    */
   *unsaved(): Generator<Keg> {
     this.#nextUnsaved = this.#oldest
@@ -88,15 +87,15 @@ export class Kegs {
   }
 
   /**
-   * Comparing names is slow, and pages need the order twice a second. So only new kegs are sorted in, a limited number
-   * in each step. Several pages may run this at once, because the list is in order after each step.
+   * Comparing names is slow, and pages need the order twice a second. So only new kegs are sorted in, a few in each
+   * step. Several pages may run this at once, because each step leaves the list in order.
    */
   *#order(): Generator<void, readonly Keg[]> {
     if (this.#ordered === null) {
       this.#ordered = []
       for (let keg = this.#oldest; keg !== null; keg = keg.newer) this.#unordered.add(keg)
     }
-    // The number of steps is bounded, because new kegs may arrive during the loop.
+    // Bounded, because new kegs may arrive during the loop.
     for (let piece = 0; piece < kegsPerCellarMax / kegsOrderedPerPiece && this.#unordered.size > 0; piece += 1) {
       this.#orderSome(this.#ordered)
       if (this.#unordered.size > 0) yield
@@ -161,7 +160,7 @@ const { compare } = new Intl.Collator('en', { numeric: true })
 const byName = (a: KegName, b: KegName): number =>
   compare(a.rack, b.rack) || compare(a.keg, b.keg) || (a.rack + a.keg < b.rack + b.keg ? -1 : 1)
 
-/** Merges two sorted lists. Uses binary search, because usually a few kegs are added to many. */
+/** Both lists are sorted. Uses binary search, because usually a few kegs join many. */
 const merged = (kept: readonly Keg[], added: readonly Keg[]): readonly Keg[] => {
   const all: Keg[] = []
   let from = 0

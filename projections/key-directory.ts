@@ -9,12 +9,12 @@ import { entryKinds, type PieceReader, type PieceWriter } from './saved-pieces.t
 /** Both maps share one entry, so a change needs one look-up. */
 type Entry = { readonly stream: string; key: KeyState }
 
-/** Holds every key and forgets none. Each request looks up its key here. */
+/** Holds every key, even revoked ones. Each request looks up its key here. */
 export class KeyDirectory implements KeyQueries {
   readonly #cellars: CellarQueries
   readonly #byStream = new Map<string, Entry>()
   readonly #byId = new Map<string, Entry>()
-  /** Keys by cellar. A list is sorted again only after an addition, because a page asks for it twice a second. */
+  /** Sorted again only after an addition, because a page asks for the list twice a second. */
   readonly #ofCellar = new Map<string, { readonly entries: Entry[]; isSorted: boolean }>()
 
   constructor(cellars: CellarQueries) {
@@ -131,5 +131,5 @@ const readRotation = (from: PieceReader): Rotation => ({
   superseded: from.optional(() => ({ usedAt: from.whole(), expiresAt: from.whole() })),
 })
 
-/** Keys of the same millisecond are ordered by id, so the order of folding does not matter. */
+/** The id decides between equal times, so the order of folding does not matter. */
 const newestFirst = (a: KeyState, b: KeyState): number => b.created.at - a.created.at || (a.keyId < b.keyId ? -1 : 1)

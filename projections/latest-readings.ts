@@ -15,7 +15,7 @@ export class LatestReadings {
     let at = this.#next
     this.#items[at] = reading
     this.#next = at + 1 === latestReadingsPerCellarMax ? 0 : at + 1
-    // Moves the reading before newer ones. Nearly every reading is the newest, so the loop ends at once.
+    // Nearly every reading is the newest, so the loop ends at once.
     for (let before = indexBefore(at); before !== this.#next; before = indexBefore(before)) {
       const other = this.#items[before]
       if (other === undefined || !isBefore(reading, other)) return
@@ -34,6 +34,6 @@ export class LatestReadings {
 
 const indexBefore = (index: number): number => (index === 0 ? latestReadingsPerCellarMax - 1 : index - 1)
 
-/** Readings of the same millisecond are ordered by position, so the order of folding does not matter. */
+/** The position decides between equal times, so the order of folding does not matter. */
 const isBefore = (a: AcceptedReading, b: AcceptedReading): boolean =>
   a.recordedAt < b.recordedAt || (a.recordedAt === b.recordedAt && a.position < b.position)

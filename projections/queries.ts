@@ -6,15 +6,15 @@ import type { OperatorAccountState, OperatorSession } from '../src/domain/operat
 
 export type Projections = {
   /**
-   * Skips events that were folded before, because an actor and a subscription may both deliver the same event.
-   * @throws Error if a revision is missing. Only readings may be missing, because they are purged (`readings.gaps`).
+   * Skips events that were folded before, because an actor and a subscription may both deliver an event.
+   * @throws Error if a revision is missing, unless it may be a purged reading (`readings.gaps`)
    */
   fold(events: readonly RecordedEvent[]): void
   readonly position: number | null
   /**
-   * Yields the state as bytes, in pieces that take about a millisecond each. All pieces show the state at the moment of
-   * the first one, although events may be folded between them. Each piece overwrites the last one. Only one save may
-   * run at a time; `return()` ends it early.
+   * Yields the state as bytes, in pieces that take about a millisecond. All pieces show the state at the first one's
+   * moment, although events may be folded meanwhile. Each piece overwrites the last one. Only one save may run;
+   * `return()` ends it.
    */
   save(pieceBytes?: number): Generator<Uint8Array>
   readonly cellars: CellarQueries
@@ -51,8 +51,7 @@ export type AcceptedReading = {
   readonly value: number
   readonly timestamp: string
   /**
-   * True if the timestamp is more than `futureSkewMsMax` ahead of `recordedAt`. Such a reading is never the latest of
-   * its keg.
+   * True if the timestamp is more than `futureSkewMsMax` ahead of `recordedAt`. Such a reading is never a keg's latest.
    */
   readonly clockSkew: boolean
   /**
@@ -68,36 +67,36 @@ export type FoundKegs = { readonly found: readonly KegName[]; readonly all: numb
 
 export type KegLatest = KegName & {
   readonly latest: AcceptedReading
-  /** The last values in order of acceptance, oldest first, at most `pointsPerKegMax`. */
+  /** In order of acceptance, oldest first, at most `pointsPerKegMax`. */
   readonly values: readonly number[]
 }
 
 export type ReadingQueries = {
-  /** Returns the newest accepted reading first, at most `latestReadingsPerCellarMax`, without those of purged days. */
+  /** Newest accepted first, at most `latestReadingsPerCellarMax`, without readings of purged days. */
   latest(cellar: string): readonly AcceptedReading[]
   /**
-   * Finds the kegs in whose rack or keg name each of the `words` occurs, sorted by rack, then by keg. `words` are lower
-   * case. Yields between steps, so that a long search does not block the event loop.
+   * Finds kegs whose two names contain each of the `words`, which must be lower case. Sorted by rack, then by keg.
+   * Yields between steps, so that other work can run.
    */
   findKegs(cellar: string, words: readonly string[]): Generator<void, FoundKegs>
-  /** Returns the kegs in the order of `names`, without those that have nothing to show. */
+  /** In the order of `names`, without kegs that have nothing to show. */
   kegs(cellar: string, names: readonly KegName[]): readonly KegLatest[]
-  /** Returns `null` before the key's first reading. */
+  /** `null` before the key's first reading. */
   usage(
     keyId: string,
   ): { readonly lastUsedAt: number; readonly accepted: number; readonly last: AcceptedReading } | null
-  /** Returns the last `barriersPerKeyMax` seals and fences of the key, oldest first. */
+  /** The last `barriersPerKeyMax` seals and fences, oldest first. */
   barriers(keyId: string): readonly Barrier[]
   purged(keyId: string): Purged | null
   purgedKeys(): readonly string[]
-  /** Returns the ids of keys with missing readings that no purge explains yet. */
+  /** Ids of keys with missing readings that no purge explains yet. */
   gaps(): readonly string[]
 }
 
 export type Purged = {
   /** The first revision that was kept. */
   readonly keptFrom: number
-  /** Number of readings that all purges together removed. */
+  /** Total of all purges. */
   readonly readings: number
   readonly last: RecordedEvent<'ReadingsPurged'>
 }
@@ -129,20 +128,17 @@ export type IssuedLink = {
 export type OperatorQueries = {
   get(email: string): OperatorAccount | null
   list(): readonly OperatorAccount[]
-  /** Returns the invitations that are open at `now`, sorted by e-mail. */
+  /** Invitations that are open at `now`, sorted by e-mail. */
   invitations(now: number): readonly Invitation[]
   /** True if an operator signed in from this browser, and has not changed the password since. */
   isDevice(deviceHash: string): boolean
   wasRemoved(email: string): boolean
-  /**
-   * Returns the session unless it has expired at `now`. The caller must also check `idleAt`, when an unused session
-   * ends.
-   */
+  /** `null` if the session has expired at `now`. The caller must also check `idleAt`. */
   session(sessionHash: string, now: number): OpenSession | null
-  /** Returns the sessions that have not expired at `now`, oldest first. */
+  /** Sessions that have not expired at `now`, oldest first. */
   sessions(email: string, now: number): readonly OperatorSession[]
   /** True if the session has ended or expired. Knows only the last `endedSessionsMax` ended sessions. */
   isSessionOver(sessionHash: string, now: number): boolean
-  /** Returns the link if it has not expired at `now` and can still be used. */
+  /** `null` if the link cannot be used at `now`. */
   link(linkHash: string, now: number): IssuedLink | null
 }

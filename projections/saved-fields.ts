@@ -1,7 +1,4 @@
-/**
- * Writes and reads the fields that several projections save. Each pair stands together, so that nobody changes only
- * one.
- */
+/** Fields that several projections save. Writing and reading stand together, so that nobody changes only one. */
 import type { By, Limit, RecordedEvent, Role } from '../src/domain/events.ts'
 import type { Attribution } from '../src/domain/key.ts'
 import type { OperatorLink } from '../src/domain/operator.ts'
@@ -118,7 +115,7 @@ const readEventHead = (from: PieceReader) => ({
   },
 })
 
-/** Does not write the stream, because the caller has written it and passes it to `readBarrier`. */
+/** Does not write the stream, which the caller has written. */
 export const writeBarrier = (to: PieceWriter, barrier: Barrier): void => {
   writeEventHead(to, barrier)
   to.flag(barrier.type === 'ReadingsSealed')

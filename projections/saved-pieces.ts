@@ -3,8 +3,8 @@ import { readName, readText, type WrittenTexts, writeName, writeText } from '../
 import { checkpointPieceBytes } from '../src/limits.ts'
 
 /**
- * The first byte of an entry tells its kind. Each projection writes and reads the rest. Raise `savedFormat` with every
- * change of an entry.
+ * The first byte of an entry. Each projection writes and reads the rest. Raise `savedFormat` with every change of an
+ * entry.
  */
 export const entryKinds = {
   position: 1,
@@ -17,14 +17,14 @@ export const entryKinds = {
   keg: 8,
 } as const
 
-/** A node does not read a checkpoint in another format. It folds the log from its beginning instead. */
+/** A node ignores a checkpoint in another format, and folds the log from its beginning. */
 export const savedFormat = 5
 
-/** Writes entries into pieces. Each piece has its own names, so it can be decoded alone. */
+/** Writes entries into pieces. Each piece can be decoded without the others. */
 export class PieceWriter {
   readonly #bytes = new ByteWriter()
   readonly #pieceBytes: number
-  /** The names of this piece. A repeated name is written as its number. */
+  /** A repeated name in a piece is written as its number. */
   #names: WrittenTexts = new Map()
 
   constructor(pieceBytes: number = checkpointPieceBytes) {
@@ -40,7 +40,7 @@ export class PieceWriter {
     return this.#bytes.length === 0
   }
 
-  /** True if the piece is large enough. Pieces are small, because encoding one blocks the event loop. */
+  /** Pieces are small, because encoding one blocks the event loop. */
   get isFull(): boolean {
     return this.#bytes.length >= this.#pieceBytes
   }
@@ -49,10 +49,7 @@ export class PieceWriter {
     return this.lend().slice()
   }
 
-  /**
-   * Returns the piece, not a copy: the next entry overwrites it. Copies would create as much garbage as the state is
-   * large.
-   */
+  /** Not a copy: the next entry overwrites it. Copies would create as much garbage as the state is large. */
   lend(): Uint8Array {
     const piece = this.#bytes.written
     this.#bytes.begin()

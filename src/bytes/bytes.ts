@@ -1,12 +1,12 @@
-/** Writes and reads the numbers of packed rows and checkpoints as bytes. */
+/** Writes and reads the numbers in packed rows and checkpoints. */
 
-/** Uses one buffer again for every row. The buffer grows when needed. */
+/** Every row uses the same buffer, which grows when needed. */
 export class ByteWriter {
   #bytes = new Uint8Array(4_096)
   #view = new DataView(this.#bytes.buffer)
   #length = 0
 
-  /** Starts a new row. The bytes of an unfinished row are dropped. */
+  /** Starts a new row, and drops the bytes of an unfinished one. */
   begin(): void {
     this.#length = 0
   }
@@ -88,7 +88,7 @@ export class ByteWriter {
   }
 }
 
-/** @throws RangeError if a read goes past the end, or a number is too long */
+/** @throws RangeError past the end, or for a number that is too long */
 export class ByteReader {
   readonly bytes: Uint8Array
   readonly #view: DataView

@@ -32,13 +32,13 @@ export const writeName = (writer: ByteWriter, name: string, seen: WrittenTexts):
   writeText(writer, name)
 }
 
-/** @throws RangeError if the bytes are not a packed text */
+/** @throws RangeError for bytes of another form */
 export const readText = (reader: ByteReader): string => {
   const { kind, from, length } = readHeader(reader)
   return decode(reader.bytes.subarray(from, from + length), kind)
 }
 
-/** @throws RangeError if the bytes are not a packed text */
+/** @throws RangeError for bytes of another form */
 export const readName = (reader: ByteReader, seen: string[]): string => {
   const { kind, from, length } = readHeader(reader)
   if (kind === kinds.seenBefore) {
@@ -78,8 +78,8 @@ const decode = (bytes: Uint8Array, kind: number): string => {
 
 type Interned = { readonly bytes: Uint8Array; readonly text: string }
 
-// A hash table of names. A replay reads the same names a million times. A look-up is faster than decoding, and all
-// readings share one string.
+// A hash table of names. A replay reads the same names a million times. A look-up is faster than decoding, and readings
+// share one string.
 const internTable = new Array<Interned | undefined>(internedNamesMax).fill(undefined)
 
 const interned = (bytes: Uint8Array, from: number, length: number): string => {

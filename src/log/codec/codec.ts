@@ -1,7 +1,6 @@
 /**
  * Readings are packed into bytes. All other events are JSON, which any SQLite tool shows. Stored events keep their
- * schema version, and are converted to the newest version when they are read. Only this file asserts types, after the
- * schema check.
+ * schema version, and reading converts them to the newest. Only this file asserts types, after the schema check.
  */
 import { type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
@@ -19,7 +18,7 @@ import { newestMetadata, storedMetadata } from './stored-idempotency.ts'
 import { storedIdOf, storedTimeOf, unreadableRecord } from './unreadable.ts'
 import { type Upcast, upcasts } from './upcast.ts'
 
-/** All event types and their versions. The codec takes it as a parameter, so that a test can add versions. */
+/** The codec takes it as a parameter, so that a test can add versions. */
 export type EventRegistry = ReadonlyMap<
   string,
   { readonly version: number; readonly data: TSchema; readonly upcasts: { readonly [fromVersion: number]: Upcast } }
@@ -57,7 +56,7 @@ export type Codec = {
    * @throws UndecodableEvent if any other event is unreadable
    */
   decode(row: StoredRow, part?: Part): readonly RecordedEvent[]
-  /** Decodes one event of an engine that has no rows. Treats unreadable events as `decode` does. */
+  /** For an engine without rows. Treats unreadable events as `decode` does. */
   decodeEvent(at: EventPlace, event: unknown): RecordedEvent
   versionOf(type: EventType): number
 }
@@ -82,7 +81,7 @@ export const createCodec = (registry: EventRegistry = currentRegistry): Codec =>
   const checks = new Map(Array.from(registry, ([type, known]) => [type, TypeCompiler.Compile(known.data)]))
   return {
     encode: (stream, events) =>
-      // Nearly every append holds only readings, so this case comes first and groups nothing.
+      // Nearly every append holds only readings, so this case comes first.
       events.every(isReading)
         ? [encodeReadings(stream, events)]
         : runsOf(events).map((run) => encodeRun(registry, stream, run)),

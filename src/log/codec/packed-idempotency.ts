@@ -49,7 +49,7 @@ const writeRefusals = (writer: ByteWriter, refusals: Refusals): void => {
   }
 }
 
-/** @throws RangeError if the version is unknown or the bytes have another form */
+/** @throws RangeError for an unknown version, or for bytes of another form */
 export const readIdempotency = (reader: ByteReader): Idempotency => {
   const version = reader.varint()
   if (version !== idempotencyVersion) {
@@ -80,7 +80,7 @@ const readBound = (reader: ByteReader): number | null => {
   return number === 0 ? null : number - 1
 }
 
-/** Reads version 1. @throws RangeError if the bytes have another form */
+/** Reads version 1. @throws RangeError for bytes of another form */
 export const readFirstIdempotency = (reader: ByteReader): Idempotency => {
   const hashes = readHashes(reader)
   const accepted = reader.varint()

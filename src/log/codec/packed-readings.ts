@@ -66,7 +66,7 @@ export const packReadings = (stream: string, readings: readonly ReadingToPack[])
 type Row = {
   readonly keyId: string | null
   readonly names: WrittenTexts
-  /** The `recordedAt` of the previous reading. */
+  /** Time of the previous reading. */
   recordedAt: number
   /**
    * The request of the previous reading. `null` if there is none, or if its id is not a UUID. `ofRequest` counts the
@@ -113,8 +113,8 @@ const pack = (reading: ReadingToPack, row: Row): void => {
 }
 
 /**
- * True if the reading belongs to the request of the previous one, so that its id and metadata need not be stored. The
- * first reading of a batch may have any metadata.
+ * True if the id and metadata follow from the previous reading of the batch, and need not be stored. The first reading
+ * of a batch may have any metadata.
  */
 const isNextOfBatch = ({ id, metadata }: ReadingToPack, { keyId, requestId, ofRequest }: Row): boolean =>
   requestId !== null &&
@@ -154,10 +154,9 @@ export type PackedRow = {
 export type Part = { readonly first: number; readonly end: number }
 
 /**
- * Decodes the readings of `part`. Skips earlier readings and never looks at later ones, so one reading of a long row is
- * cheap.
- * @param metadataOf decodes metadata that is stored as JSON.
- * @throws RangeError if the bytes are not a row in this format
+ * Skips the readings before `part` and never looks at later ones, so one reading of a long row is cheap.
+ * @param metadataOf decodes stored JSON.
+ * @throws RangeError for bytes of another form
  */
 export const unpackReadings = (
   { row, body, part }: { readonly row: PackedRow; readonly body: Uint8Array; readonly part: Part },
@@ -203,7 +202,7 @@ export const unpackReadings = (
 class UnpackedIds {
   readonly #reader: ByteReader
   readonly #by: Metadata['by']
-  /** The last id that the row stores: its text, or the offset of its bytes until the text is needed. */
+  /** The last stored id: its text, or the offset of its bytes until the text is needed. */
   #ownId: string | number | null = null
   /** The readings of a batch share one object. */
   #metadata: Metadata | null = null

@@ -1,6 +1,6 @@
 /**
- * Stores `metadata.idempotency` as JSON with a version of its own. Data without a version has version 1. Old versions
- * are converted to the newest when they are read.
+ * Stores `metadata.idempotency` as JSON with a version of its own. Data without a version has version 1. Reading
+ * converts old versions to the newest.
  */
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Metadata } from '../../domain/events.ts'
@@ -15,8 +15,8 @@ export const storedMetadata = (metadata: Metadata): object =>
     : { ...metadata, idempotency: { version: idempotencyVersion, ...metadata.idempotency } }
 
 /**
- * Returns the metadata with the newest form of its idempotency data. Does not check the schema.
- * @throws RangeError for a version that is newer than this program
+ * Converts idempotency data to its newest version. Does not check the schema.
+ * @throws RangeError for a version that this program does not know
  */
 export const newestMetadata = (stored: unknown): unknown => {
   if (typeof stored !== 'object' || stored === null || !('idempotency' in stored)) return stored
@@ -27,7 +27,7 @@ export const newestMetadata = (stored: unknown): unknown => {
   return { ...stored, idempotency: upcast(version, form) }
 }
 
-/** @throws RangeError for a version that is newer than this program, or for a wrong form */
+/** @throws RangeError for an unknown version or a wrong form */
 export const newestIdempotency = (version: unknown, form: unknown): Idempotency => {
   const newest = upcast(version, form)
   if (idempotencyCheck.Check(newest)) return newest

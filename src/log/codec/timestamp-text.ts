@@ -4,7 +4,7 @@ const secondsMax = Date.parse('9999-12-31T23:59:59Z') / 1_000
 
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
 
-// Making the text of a day is most of the cost. Neighbouring readings usually have the same day, so its text is kept.
+// Making the text of a day is most of the cost, and neighbouring readings usually share the day.
 let lastDay = Number.NaN
 let lastDayText = ''
 

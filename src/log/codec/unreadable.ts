@@ -14,7 +14,7 @@ export type Unread = {
 }
 
 /**
- * Returns an event in place of an unreadable record. A record decides nothing, so the service can go on without it.
+ * Replaces an unreadable record. A record decides nothing, so the service can go on without it.
  * @throws `cause` if the stream holds no records, or if `cause` is not an `UndecodableEvent`
  */
 export const unreadableRecord = (

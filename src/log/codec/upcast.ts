@@ -3,17 +3,14 @@ import type { EventType } from '../../domain/events.ts'
 /** Converts data to the next schema version. */
 export type Upcast = (data: unknown) => unknown
 
-/**
- * The upcasts of each event type, by the version that they start from. Stored data is never rewritten, so every read
- * converts it.
- */
+/** Upcasts by event type and by the version that they start from. Stored data is never rewritten. */
 export const upcasts: { readonly [T in EventType]?: { readonly [fromVersion: number]: Upcast } } = {
   CellarPolicyChanged: {
-    // Version 1 is from before retention existed: everything was kept.
+    // Version 1 is from before retention existed.
     1: (data) => (hasPolicy(data) ? { policy: { ...data.policy, retentionMs: null } } : data),
   },
   KeyCreated: {
-    // Version 1 is from before rotations existed: no key replaced another.
+    // Version 1 is from before key rotations existed.
     1: (data) => (isObject(data) ? { ...data, predecessorId: null } : data),
   },
   OperatorAdded: {
@@ -24,12 +21,11 @@ export const upcasts: { readonly [T in EventType]?: { readonly [fromVersion: num
     1: (data) => (isObject(data) ? { ...data, purpose: null } : data),
   },
   OperatorPasswordSet: {
-    // In version 1 every password came from a link, because operators could not change it. The link's event names its
-    // maker.
+    // In version 1 every password came from a link. The link's own event names its maker.
     1: (data) => (isObject(data) ? { ...data, linkMadeBy: null } : data),
   },
   OperatorSignedIn: {
-    // In version 1 unused sessions did not expire early, so `idleAt` is the session's end.
+    // In version 1 a session did not expire earlier if it was unused.
     1: (data) =>
       isObject(data) && 'expiresAt' in data
         ? { ...data, idleAt: data.expiresAt, deviceHash: null, seenRevision: null }
@@ -61,7 +57,7 @@ const hasVerdicts = (form: unknown): form is { readonly batch: { readonly reject
   'rejected' in form.batch &&
   Array.isArray(form.batch.rejected)
 
-/** Data without a policy stays as it is, and the schema check refuses it. */
+/** The schema check refuses data without a policy. */
 const hasPolicy = (data: unknown): data is { readonly policy: object } =>
   typeof data === 'object' &&
   data !== null &&

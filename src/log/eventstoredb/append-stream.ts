@@ -33,8 +33,8 @@ export type SentAppend = {
 export type AppendStreamEnd = { readonly why: string; readonly leader: EventStoreEndpoint | null }
 
 /**
- * The gRPC stream that carries all appends to one node. When it ends, the outcome of unanswered appends is unknown. It
- * then refuses new appends, because gRPC would lose them silently.
+ * The gRPC stream of all appends to one node. When it ends, the outcome of unanswered appends is unknown. It then
+ * refuses appends, because gRPC would lose them silently.
  */
 export class AppendStream {
   readonly #call: ClientDuplexStream<Buffer, BatchAppendResp>
@@ -96,7 +96,7 @@ export class AppendStream {
     this.#lastAnswerMs = performance.now()
     const correlationId = uuidText(response.getCorrelationId())
     const out = this.#out.get(correlationId)
-    // The append has expired, so its caller has an answer already.
+    // The append has expired, and is settled already.
     if (out === undefined) return
     this.#out.delete(correlationId)
     out.sent.settle(answerIn(response))
@@ -107,7 +107,7 @@ export class AppendStream {
     this.#isEnded = true
     const out = [...this.#out.values()]
     this.#out.clear()
-    // Comes first: otherwise the caller of a settled append could send the next one to this ended stream.
+    // First, so that nobody sends the next append to this ended stream.
     this.#onEnd(end)
     for (const { sent } of out) sent.settle({ kind: 'failed', outcome: 'unknown', why: end.why })
   }
@@ -135,7 +135,7 @@ const answerIn = (response: BatchAppendResp): AppendAnswer => {
   }
 }
 
-/** The library throws if it cannot read the bytes. Thrown inside an event handler, the error would end the process. */
+/** The library may throw here, inside an event handler. That would end the process. */
 const unpacked = <T>(unpack: () => T | null | undefined): T | null => {
   try {
     return unpack() ?? null
@@ -144,7 +144,7 @@ const unpacked = <T>(unpack: () => T | null | undefined): T | null => {
   }
 }
 
-/** A failure that is not known here, such as a timeout, may come after the write. So its outcome is unknown. */
+/** An unknown failure, such as a timeout, may come after the write. */
 const failureOf = (why: string): AppendAnswer => {
   if (/no space left|not enough space|disk (is )?full/i.test(why)) return { kind: 'full', why }
   if (why.includes('Server Is Busy')) return { kind: 'failed', outcome: 'not_written', why }
@@ -152,7 +152,7 @@ const failureOf = (why: string): AppendAnswer => {
   return isTurnedAway ? { kind: 'turned_away', why } : { kind: 'failed', outcome: 'unknown', why }
 }
 
-/** Returns `null` for -1, which the server answers for a repeated append that it has not indexed yet. */
+/** The server answers -1 for a repeated append that it has not indexed yet. */
 const positionOf = (text: string | undefined): number | null => {
   const position = text === undefined ? Number.NaN : Number(text)
   return Number.isSafeInteger(position) && position >= 0 ? position : null

@@ -16,7 +16,7 @@ export type StoreAppend = {
 }
 
 export type Appended =
-  /** `isNew` is true if surely this try wrote the events, not an earlier one. `position` is that of the last event. */
+  /** `isNew` is true if this try surely wrote the events, not an earlier one. `position` is that of the last event. */
   | { readonly outcome: 'stored'; readonly isNew: boolean; readonly position: number | null }
   | { readonly outcome: 'conflict'; readonly currentRevision: number | null }
 
@@ -33,16 +33,13 @@ type Waiting = StoreAppend & {
 export class Appends {
   readonly #connection: Connection
   #stream: AppendStream | null = null
-  /** Waiting appends by stream. Lists each stream that has an append unanswered or in `#ready`. */
+  /** Waiting appends of each stream that has an append unanswered or in `#ready`. */
   readonly #behind = new Map<string, Waiting[]>()
-  /** Appends that may be sent, because their streams have no unanswered append. In order of arrival. */
+  /** Appends whose streams have no unanswered append, in order of arrival. */
   #ready: Waiting[] = []
   #out = 0
   readonly #room = new QueueRoom()
-  /**
-   * The highest known position. New appends get higher positions, so a lower one shows that an earlier try wrote the
-   * events.
-   */
+  /** The highest known position. An append that gets no higher one was written by an earlier try. */
   #seen = -1
   #drained: (() => void) | null = null
   readonly #timer: ReturnType<typeof setInterval>
@@ -95,7 +92,7 @@ export class Appends {
     this.#stream = new AppendStream(link, ({ why, leader }) => this.#connection.lose(link, why, leader))
   }
 
-  /** Appends that were sent may be written, so their outcome is unknown. Waiting appends were not sent. */
+  /** Appends that were sent may be written. Waiting appends were not sent. */
   #stop(why: string): void {
     const stream = this.#stream
     this.#stream = null
@@ -107,7 +104,7 @@ export class Appends {
       append.reject(new Outage(`Cannot append: the store went away: ${why}`, 'not_written', 'unavailable'))
     }
     stream?.end(why)
-    // No answer will come for these streams, so they are removed from `#behind` here.
+    // No answer will come to remove these streams from `#behind`.
     for (const { streamName } of waiting) this.#next(streamName)
   }
 

@@ -56,10 +56,7 @@ export class Connection {
     }
   }
 
-  /**
-   * Closes the link and searches for the leader again. Only the first call for a link has an effect. `leader` is the
-   * node to try first.
-   */
+  /** Closes the link and searches for the leader again, once for each link. `leader` is the node to try first. */
   lose(link: Link, why: string, leader: EventStoreEndpoint | null = null): void {
     if (link !== this.#link) return
     this.#link = null
@@ -71,8 +68,8 @@ export class Connection {
   }
 
   /**
-   * Call it when the node has denied an append. If the node denies reads too, for example after a password change, the
-   * store counts as away.
+   * Call it after a denied append. If the node denies reads too, for example after a password change, the store is
+   * away.
    */
   async check(link: Link): Promise<void> {
     if (this.#isChecking) return

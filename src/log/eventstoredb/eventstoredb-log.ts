@@ -43,7 +43,7 @@ export type EventStoreLogOptions = {
   readonly onClosed?: () => void
 }
 
-/** Opens the log on EventStoreDB, which several nodes can share. @throws StoreUnreachable, StoreMisfit */
+/** Opens the log on EventStoreDB, for several nodes. @throws StoreUnreachable, StoreMisfit */
 export const openEventStoreLog = async (options: EventStoreLogOptions): Promise<EventLog> => {
   const connection = new Connection(options.settings, options.settings.prefix + logStream)
   try {
@@ -101,7 +101,7 @@ class EventStoreLog implements EventLog {
     const last = revision + events.length - 1
     this.#unread.markRead(stream, last)
     const { isNew, position } = appended
-    // Another node may derive the same id and write the event first. Such events are read back to see whose they are.
+    // Another node may derive the same id and write first, so events with derived ids are read back.
     const isOwn = isNew && events.every(({ type, id }) => type === 'ReadingAccepted' || !isDerivedId(id))
     if (isOwn && position !== null && events.length === 1) {
       return { outcome: 'written', events: recordRun(stream, events, { revision, position }) }
@@ -109,7 +109,7 @@ class EventStoreLog implements EventLog {
     if (isOwn && isReadings) return { outcome: 'written', events: [] }
     this.#unread.add(stream, last)
     const recorded = await this.#readBack(stream, revision, events.length)
-    // The server knows the append, but its events are truncated. So nobody can say whose they were.
+    // The server knows the append, but its events are truncated.
     if (recorded === null) return { outcome: 'conflict', currentRevision: await this.#lastRevision(stream) }
     const isWritten = isNew && recorded.every((event, index) => isSameWrite(event, events[index]))
     return { outcome: isWritten ? 'written' : 'already_written', events: recorded }
@@ -205,10 +205,7 @@ class EventStoreLog implements EventLog {
     return recordedEventOf(this.#codec, this.#names.streamOf(stored.streamName), stored)
   }
 
-  /**
-   * Reads the events of an append, because the server names only the last position. Returns `null` if they are
-   * truncated.
-   */
+  /** The server names only the last position of an append. Returns `null` if its events are truncated. */
   async #readBack(stream: string, first: number, count: number): Promise<readonly RecordedEvent[] | null> {
     const events: RecordedEvent[] = []
     while (events.length < count) {
@@ -242,6 +239,6 @@ class EventStoreLog implements EventLog {
   }
 }
 
-/** True if this node wrote the event. Another node can use the same id, but has another time and request. */
+/** True if this node wrote the event. Another node may use the same id, but not the same time and request. */
 const isSameWrite = (stored: RecordedEvent, event: NewEvent | undefined): boolean =>
   stored.recordedAt === event?.recordedAt && stored.metadata.requestId === event.metadata.requestId

@@ -73,7 +73,7 @@ const isTooOld = (version: string): boolean => {
 
 type LeaderAnswer = { readonly endpoint: EventStoreEndpoint } | { readonly at: string; readonly fault: CallFault }
 
-/** Asks all nodes at the same time, so that a silent node does not delay the answer of the others. */
+/** Asks all nodes at once, so that a silent node does not delay the others. */
 const leaderOf = async ({ endpoints, discovers }: EventStoreSettings, access: Access): Promise<LeaderAnswer> => {
   const [first] = endpoints
   if (first !== undefined && !discovers) return { endpoint: first }

@@ -84,7 +84,7 @@ export const readEvents = (
         const response = decodeResponse(bytes)
         if (response.kind === 'event') events.push(response.event)
       } catch (cause) {
-        // An error that is thrown inside an event handler would end the process.
+        // Thrown inside an event handler, the error would end the process.
         reject(cause)
         answers.cancel()
       }

@@ -7,7 +7,7 @@ import type { StoredEvent } from './stored-events.ts'
 export type Response =
   | { readonly kind: 'event'; readonly event: StoredEvent }
   | { readonly kind: 'caught_up' }
-  /** For example, the server confirms a subscription or says that a stream does not exist. */
+  /** For example a confirmation of a subscription, or a missing stream. */
   | { readonly kind: 'other' }
 
 /** The server sent bytes that are not an answer. */
@@ -104,7 +104,7 @@ const uuidOfHalves = (reader: Reader): string => {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** Reads one protobuf message. After each `next`, call exactly one other method to read or skip the field's value. */
+/** After each `next`, call exactly one other method to read or skip the field's value. */
 class Reader {
   readonly #bytes: Buffer
   readonly #end: number

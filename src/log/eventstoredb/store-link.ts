@@ -13,7 +13,7 @@ export class StoreUnreachable extends Error {
   override readonly name = 'StoreUnreachable'
 }
 
-/** The service cannot use this store, for example with wrong credentials or an old server. Waiting does not help. */
+/** Waiting does not help, for example with wrong credentials or an old server. */
 export class StoreMisfit extends Error {
   override readonly name = 'StoreMisfit'
 }
@@ -21,7 +21,7 @@ export class StoreMisfit extends Error {
 export type Access = {
   readonly channel: ChannelCredentials
   readonly metadata: Metadata
-  /** For connections that do not use the gRPC library. `null` without TLS. */
+  /** For connections without the gRPC library. `null` without TLS. */
   readonly tls: Pick<SecureContextOptions, 'ca' | 'key' | 'cert'> | null
 }
 
@@ -84,10 +84,7 @@ export class Link {
     return metadata
   }
 
-  /**
-   * Registers a call, so that `close` cancels it; closing the channel alone would not. Call the returned function when
-   * the call ends.
-   */
+  /** Registers a call that `close` must cancel. Call the returned function when the call ends. */
   hold(call: Call): () => void {
     this.#calls.add(call)
     return () => this.#calls.delete(call)

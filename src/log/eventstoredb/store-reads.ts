@@ -44,7 +44,7 @@ export const createReads = (
       return (await page(`"${stream}"`, request(names.nameOf(stream), { from, limit }))).map(decode)
     },
     readAll: async ({ from = null, direction = 'forwards', limit }) => {
-      // Forwards, the server includes the event at `from`. The caller does not want it.
+      // Forwards, the server includes the event at `from`, so one more is read.
       const isInclusive = direction === 'forwards' && from !== null
       const request = requests.readAll(
         { from, limit: isInclusive ? limit + 1 : limit },

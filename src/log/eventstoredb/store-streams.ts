@@ -12,7 +12,7 @@ export class StreamNames {
     return this.#prefix + stream
   }
 
-  /** Returns the name of the stream that holds the server's settings for `stream`, such as `$tb` (truncate before). */
+  /** The stream that holds the server's settings of `stream`, such as `$tb` (truncate before). */
   metadataNameOf(stream: string): string {
     return `$$${this.nameOf(stream)}`
   }
@@ -21,7 +21,7 @@ export class StreamNames {
     return name.slice(this.#prefix.length)
   }
 
-  /** Returns the beginnings of stream names, one for each category. `null` means all categories. */
+  /** `null` means all categories. */
   prefixes(of: readonly string[] | null): readonly string[] {
     return (of ?? categories).map((category) => `${this.#prefix}${category}-`)
   }

@@ -20,8 +20,8 @@ export type StoreSubscriptionParts = {
 
 /**
  * After any failure, the subscription continues after the last delivered event. It has a connection of its own, so that
- * a slow subscriber delays no append. It moves when the leader changes: a node that is no longer the leader may answer
- * pings, but send no more events.
+ * a slow subscriber delays no append. It moves with the leader: a former leader may answer pings, but send no more
+ * events.
  */
 export class StoreSubscription {
   readonly #parts: StoreSubscriptionParts
@@ -32,11 +32,11 @@ export class StoreSubscription {
   #delivery: RecordedEvent[] = []
   #isDelivering = false
   #isCaughtUp = false
-  /** True if the subscriber must be told that it has caught up, once the waiting events are delivered. */
+  /** The subscriber is told after the waiting events are delivered. */
   #mustTellCaughtUp = false
   #isEnded = false
   #fault: string | null = null
-  /** Since when the server sends nothing, in ms of the monotonic clock. `null` after something has arrived. */
+  /** Since when the server sends nothing, by the monotonic clock. */
   #silentSinceMs: number | null = null
 
   constructor(parts: StoreSubscriptionParts) {
@@ -47,7 +47,7 @@ export class StoreSubscription {
     setImmediate(() => this.#connect())
   }
 
-  /** Why the subscription receives nothing that it can use. `null` if there is no such problem. */
+  /** Why the subscription receives nothing usable. `null` if it does. */
   get fault(): string | null {
     const silentMs = this.#silentSinceMs === null ? 0 : performance.now() - this.#silentSinceMs
     return this.#fault ?? (silentMs > eventStoreUnheardMsMax ? 'it sends nothing to the subscription' : null)
@@ -66,7 +66,7 @@ export class StoreSubscription {
     try {
       this.#parts.subscriber.onDropped?.(cause)
     } catch {
-      // The subscription has ended already, so nobody needs this error.
+      // The subscription has ended already.
     }
   }
 
@@ -126,8 +126,8 @@ export class StoreSubscription {
   }
 
   /**
-   * The server skips the first event that it finds at or after the position. If the event at the position was deleted,
-   * it would skip the next event instead. That event is read here.
+   * The server skips the first event at or after the position. If the event at the position was deleted, it would skip
+   * the next one. That event is read here.
    */
   async #passGap(link: Link): Promise<void> {
     if (this.#after === null) return
@@ -176,7 +176,7 @@ export class StoreSubscription {
     this.#deliverSoon()
   }
 
-  /** Delivers all events that arrive in one turn of the event loop together. */
+  /** Delivers the events of one turn of the event loop together. */
   #deliverSoon(): void {
     if (this.#isDelivering) return
     this.#isDelivering = true

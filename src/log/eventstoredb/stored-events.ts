@@ -19,8 +19,8 @@ export type StoredEvent = {
 }
 
 /**
- * The server accepts only UUIDs, and returns them in lower case. So any other id is hashed to a UUID here, and stored
- * in the metadata.
+ * The server accepts only UUIDs, and returns them in lower case. Any other id is hashed to a UUID, and stored in the
+ * metadata.
  */
 const storedIdOf = (id: string): string => (isUuid(id) ? id : uuidOf(id))
 

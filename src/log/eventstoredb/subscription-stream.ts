@@ -15,15 +15,15 @@ export type StreamReceiver = {
 }
 
 /**
- * Receives a subscription without the gRPC library, whose internal events and promises would be most of the cost of a
- * reading. On any failure it ends, and its owner opens another.
+ * Receives a subscription without the gRPC library, which would be most of the cost of a received reading. On any
+ * failure the stream ends, and its owner opens another.
  */
 export class SubscriptionStream {
   readonly #session: ClientHttp2Session
   readonly #stream: ClientHttp2Stream
   readonly #receiver: StreamReceiver
   readonly #keepAlive: ReturnType<typeof setInterval>
-  /** The chunks of an incomplete message. They are looked at again when `#wantedBytes` have arrived. */
+  /** Chunks of an incomplete message, until `#wantedBytes` have arrived. */
   #waiting: Buffer[] = []
   #waitingBytes = 0
   #wantedBytes = headBytes

@@ -6,7 +6,8 @@ import type { StoredEvent } from './stored-events.ts'
 import { encodeRun } from './wire.ts'
 
 /**
- * Sets `$tb` (truncate before), which hides earlier events at once. The server frees their space at its next clean-up.
+ * Sets `$tb` (truncate before), which hides earlier events at once. The server's next scavenge (clean-up) frees their
+ * space.
  * @throws Outage
  */
 export const setTruncateBefore = async (

@@ -3,8 +3,8 @@ import { storeStreamsRememberedMax } from '../../limits.ts'
 import type { ReadOptions } from '../event-log.ts'
 
 /**
- * Revisions that the server has named and no read has shown yet. The server shows an event some milliseconds after it
- * has answered the append. A caller that reads too early would decide again on old state.
+ * Revisions that the server has named, but no read has shown yet. Reads show an event some milliseconds after its
+ * append. A caller that reads too early would decide again on old state.
  */
 export class UnreadRevisions {
   readonly #unread = new BoundedMap<string, number>(storeStreamsRememberedMax)
@@ -15,7 +15,7 @@ export class UnreadRevisions {
     this.#unread.set(stream, revision)
   }
 
-  /** Stops waiting for the revision. A leader that died may have named a revision that no other node has. */
+  /** Needed because a dead leader may have named a revision that no other node has. */
   forget(stream: string): void {
     this.#unread.delete(stream)
   }

@@ -1,7 +1,4 @@
-/**
- * Encodes a `BatchAppendReq` by hand. The generated encoder creates about twenty objects for each event, and computes
- * the size of each twice.
- */
+/** Encodes a `BatchAppendReq` by hand. The generated encoder creates about twenty objects for each event. */
 import type { ExpectedRevision } from '../event-log.ts'
 import type { ProposedEvent } from './stored-events.ts'
 
@@ -74,7 +71,7 @@ const writePiece = (writer: Writer, { message, head, metadataBytes, dataBytes, b
 
 const heads = new Map<string, Buffer>()
 
-/** Returns the encoded type and content type. They are kept, because they are equal for all events of one type. */
+/** Encodes the type and the content type once for each event type. */
 const headOf = (type: string): Buffer => {
   const known = heads.get(type)
   if (known !== undefined) return known
@@ -93,10 +90,7 @@ const encodeEntry = (key: string, value: string): Buffer => {
   return writer.buffer
 }
 
-/**
- * Returns the size of a field with its tag and length. A tag takes one byte, because all field numbers here are below
- * 16.
- */
+/** Includes tag and length. A tag takes one byte, because all field numbers here are below 16. */
 const fieldBytes = (bytes: number): number => 1 + varintBytes(bytes) + bytes
 
 const varintBytes = (value: number): number => {
@@ -105,7 +99,7 @@ const varintBytes = (value: number): number => {
   return count
 }
 
-/** Writes into a buffer of a fixed size, which the caller has computed. */
+/** The caller has computed the size of the buffer. */
 class Writer {
   readonly buffer: Buffer
   #at = 0
@@ -114,7 +108,7 @@ class Writer {
     this.buffer = Buffer.allocUnsafe(bytes)
   }
 
-  /** Writes the tag and the length of a field. The caller must write `bytes` bytes next. */
+  /** The caller must write `bytes` bytes next. */
   begin(field: number, bytes: number): void {
     this.buffer[this.#at++] = field * 8 + 2
     this.#varint(bytes)
