@@ -20,7 +20,7 @@ export class KegMemory {
     this.#numbersPerKeg = numbersPerKeg
   }
 
-  /** Returns a free row, filled with zeros. */
+  /** Returns the number of a free row, filled with zeros. */
   take(): number {
     const row = this.#free.pop() ?? this.#next++
     this.#blocks[Math.floor(row / kegsPerBlock)] ??= this.#newBlock()

@@ -14,7 +14,7 @@ export class KeyDirectory implements KeyQueries {
   readonly #cellars: CellarQueries
   readonly #byStream = new Map<string, Entry>()
   readonly #byId = new Map<string, Entry>()
-  /** Sorted again only after an addition, because a page asks for the list twice a second. */
+  /** The keys of a cellar are sorted only after an addition, because a page asks for them twice a second. */
   readonly #ofCellar = new Map<string, { readonly entries: Entry[]; isSorted: boolean }>()
 
   constructor(cellars: CellarQueries) {

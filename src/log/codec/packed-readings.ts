@@ -204,7 +204,7 @@ class UnpackedIds {
   readonly #by: Metadata['by']
   /** The last stored id: its text, or the offset of its bytes until the text is needed. */
   #ownId: string | number | null = null
-  /** The readings of a batch share one object. */
+  /** The readings of a batch share this object. */
   #metadata: Metadata | null = null
   #ofRequest = 0
 

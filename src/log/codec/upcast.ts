@@ -21,7 +21,7 @@ export const upcasts: { readonly [T in EventType]?: { readonly [fromVersion: num
     1: (data) => (isObject(data) ? { ...data, purpose: null } : data),
   },
   OperatorPasswordSet: {
-    // In version 1 every password came from a link. The link's own event names its maker.
+    // In version 1 every password came from a link, whose own event names its maker.
     1: (data) => (isObject(data) ? { ...data, linkMadeBy: null } : data),
   },
   OperatorSignedIn: {

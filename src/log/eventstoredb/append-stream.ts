@@ -11,7 +11,7 @@ import { encodeAppend } from './wire.ts'
 
 export type AppendAnswer =
   /**
-   * `position` is that of the last event, or `null` if the server did not name it. A repeated append has the same
+   * `position` is that of the last event, or `null` if the server did not name it. A repeated append gets the same
    * answer.
    */
   | { readonly kind: 'stored'; readonly position: number | null }
@@ -144,7 +144,7 @@ const unpacked = <T>(unpack: () => T | null | undefined): T | null => {
   }
 }
 
-/** An unknown failure, such as a timeout, may come after the write. */
+/** After any other failure, such as a timeout, the events may be written all the same. */
 const failureOf = (why: string): AppendAnswer => {
   if (/no space left|not enough space|disk (is )?full/i.test(why)) return { kind: 'full', why }
   if (why.includes('Server Is Busy')) return { kind: 'failed', outcome: 'not_written', why }

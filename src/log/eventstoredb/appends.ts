@@ -92,7 +92,7 @@ export class Appends {
     this.#stream = new AppendStream(link, ({ why, leader }) => this.#connection.lose(link, why, leader))
   }
 
-  /** Appends that were sent may be written. Waiting appends were not sent. */
+  /** Appends that were sent may have been written. Waiting appends were not sent, so they are refused. */
   #stop(why: string): void {
     const stream = this.#stream
     this.#stream = null
