@@ -94,9 +94,9 @@ export type ReadingQueries = {
 }
 
 export type Purged = {
-  /** The first revision that was kept. */
+  /** The first revision that no purge removed. */
   readonly keptFrom: number
-  /** Total of all purges. */
+  /** Number of readings that all purges removed. */
   readonly readings: number
   readonly last: RecordedEvent<'ReadingsPurged'>
 }

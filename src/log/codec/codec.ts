@@ -18,7 +18,7 @@ import { newestMetadata, storedMetadata } from './stored-idempotency.ts'
 import { storedIdOf, storedTimeOf, unreadableRecord } from './unreadable.ts'
 import { type Upcast, upcasts } from './upcast.ts'
 
-/** The codec takes it as a parameter, so that a test can add versions. */
+/** `createCodec` takes it as a parameter, so that a test can add versions. */
 export type EventRegistry = ReadonlyMap<
   string,
   { readonly version: number; readonly data: TSchema; readonly upcasts: { readonly [fromVersion: number]: Upcast } }

@@ -109,7 +109,7 @@ class EventStoreLog implements EventLog {
     if (isOwn && isReadings) return { outcome: 'written', events: [] }
     this.#unread.add(stream, last)
     const recorded = await this.#readBack(stream, revision, events.length)
-    // The server knows the append, but its events are truncated.
+    // The server knows the append, but its events are truncated and cannot be compared.
     if (recorded === null) return { outcome: 'conflict', currentRevision: await this.#lastRevision(stream) }
     const isWritten = isNew && recorded.every((event, index) => isSameWrite(event, events[index]))
     return { outcome: isWritten ? 'written' : 'already_written', events: recorded }

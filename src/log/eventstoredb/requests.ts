@@ -62,7 +62,7 @@ const requestOf = (options: ReadReq.Options): ReadReq => {
   return new ReadReq().setOptions(options.setUuidOption(ids))
 }
 
-/** @throws what the library throws, or MalformedAnswer */
+/** @throws the library's errors, or MalformedAnswer */
 export const readEvents = (
   link: Link,
   request: ReadReq,

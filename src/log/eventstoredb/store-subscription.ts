@@ -32,7 +32,7 @@ export class StoreSubscription {
   #delivery: RecordedEvent[] = []
   #isDelivering = false
   #isCaughtUp = false
-  /** The subscriber is told after the waiting events are delivered. */
+  /** True until the subscriber is told, which happens after the waiting events are delivered. */
   #mustTellCaughtUp = false
   #isEnded = false
   #fault: string | null = null
@@ -66,7 +66,7 @@ export class StoreSubscription {
     try {
       this.#parts.subscriber.onDropped?.(cause)
     } catch {
-      // The subscription has ended already.
+      // The subscription has ended already, so this error changes nothing.
     }
   }
 
