@@ -2,14 +2,14 @@ import type { Schedule } from '../actors/schedule.ts'
 import { Trouble } from '../domain/trouble.ts'
 import { bodyHoldersToldMax, bodyHolderToldBytesMin, overloadedLooksMin, troubleLookMs } from '../limits.ts'
 
-/** `bodies`: all bodies over 1 KiB. `batches`: only bodies that are larger than any single reading. */
+/** With `bodies`, all bodies over 1 KiB are refused. With `batches`, only bodies that are too large for a single reading. */
 export type RefusedKind = 'bodies' | 'batches'
 
 export type BodyTrouble = { readonly kind: RefusedKind; readonly why: string }
 
 export type Reserved = { readonly bytes: number; readonly holders: ReadonlyMap<string, { readonly bytes: number }> }
 
-/** Reports that the devices' pool refuses bodies for some time. Its timer runs only while there is something to report. */
+/** Reports that bodies of devices are refused because their memory is full. The timer runs only while there is something to report. */
 export class BodyMemoryTrouble {
   readonly #schedule: Schedule
   readonly #reserved: () => Reserved
@@ -29,7 +29,7 @@ export class BodyMemoryTrouble {
     })
   }
 
-  /** Cheap: the words are made once for each look. */
+  /** Only notes the refusal, because many may come each second. The regular check writes the text of the report. */
   note(kind: RefusedKind): void {
     this.#noted[kind] = true
     if (!this.#isLooking) this.#lookLater()

@@ -3,15 +3,15 @@ import { isIP, isIPv6 } from 'node:net'
 export type CameFrom = {
   /** An IP address, or empty if not known. */
   readonly address: string
-  /** How the client reached a trusted proxy. */
+  /** How the client reached a trusted proxy; `null` if no such proxy says so. */
   readonly scheme: 'http' | 'https' | null
-  /** Also by headers that are not trusted. */
+  /** True if the request has forwarded headers, even if they are not trusted. */
   readonly isForwarded: boolean
 }
 
 /**
- * The client of a request. Forwarded headers count only from `trustedProxies` (IP addresses). Each proxy adds its value at the
- * end, and any client can send the values before it.
+ * Finds the client of a request. Forwarded headers count only if the peer is one of `trustedProxies` (IP addresses). They are read
+ * from the end, where each proxy adds its value: any client can send the values before it.
  */
 export const cameFrom = (headers: Headers, peerAddress: string | null, trustedProxies: readonly string[]): CameFrom => {
   const peer = plainAddress(peerAddress ?? '')
@@ -30,11 +30,11 @@ export const cameFrom = (headers: Headers, peerAddress: string | null, trustedPr
 
 const lastOf = (values: string | null): string | null => values?.split(',').at(-1)?.trim().toLowerCase() ?? null
 
-/** IPv6 without brackets has no port. */
+/** Keeps an IPv6 address without brackets as it is: its last group is not a port. */
 const withoutPort = (hop: string): string =>
   /^\[([^\]]*)\](:\d{1,5})?$/.exec(hop)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(hop)?.[1] ?? hop
 
-/** IPv6 prefixes before an IPv4 address: of a client on an IPv6 socket, and behind a NAT64. */
+/** An IPv6 address with one of these prefixes contains an IPv4 address: on an IPv6 socket, or behind a NAT64 gateway. */
 const mapped = '0:0:0:0:0:ffff'
 const nat64 = '64:ff9b:0:0:0:0'
 
@@ -50,16 +50,16 @@ const ipv4In = (address: string, firstGroups: string): string | null => {
     .join('.')
 }
 
-/** The zone in `fe80::1%eth0` may be any text. */
+/** Removes a zone like `%eth0` from `fe80::1%eth0`, because a client may send any text there. */
 const withoutZone = (address: string): string => address.split('%', 1)[0] ?? ''
 
-/** One client: an IPv4 address or an IPv6 /64. The text is made from numbers, so it contains nothing else that was sent. */
+/** The network that counts as one client: an IPv4 address or an IPv6 /64. An IPv6 text is rebuilt from its numbers. */
 export const networkOf = (address: string): string => prefixOf(address, 4)
 
-/** One customer may own a whole IPv6 /48. */
+/** Like `networkOf` with an IPv6 /48, because a provider may give a whole /48 to one customer. */
 export const siteOf = (address: string): string => prefixOf(address, 3)
 
-/** All IPv4 clients of a NAT64 share their first 96 bits, so only their IPv4 address counts. */
+/** All clients behind a NAT64 gateway share their first 96 bits, so only the IPv4 address in the rest counts. */
 const prefixOf = (address: string, groupCount: number): string => {
   if (!isIPv6(address)) return address
   const network = hexOf(groupsOf(address).slice(0, groupCount))

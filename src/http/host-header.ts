@@ -1,9 +1,9 @@
-/** Refused, because a proxy may use the other host (RFC 9112, section 3.2). Bun joins the two with a comma, which no host name has. */
+/** Bun joins two `Host` headers with a comma. They are refused: a proxy may use the other host (RFC 9112, section 3.2). */
 export const hasTwoHosts = (headers: Headers): boolean => headers.get('host')?.includes(',') === true
 
 /**
- * Elysia looks for the path from the twelfth character of the URL. A short host without a port (`http://nas/api/…`), or none
- * (HTTP/1.0), would get a 404. A CONNECT names no path, and gets `/`. The `Host` header stays as it is.
+ * Gives the request a URL in which Elysia finds the path. Elysia searches from the twelfth character, so a short host
+ * (`http://nas/api/…`) or no host (HTTP/1.0) would get a 404. A CONNECT request has no path, and gets `/`.
  */
 export const withPlainUrl = (request: Request): Request => {
   const { url } = request
@@ -24,6 +24,6 @@ const withPort = (url: string): string => {
 }
 
 const slash = 47
-/** After `http://` or `https://`. */
+/** The path comes after `http://` or `https://`. */
 const pathFromMin = 8
 const pathFromElysia = 11

@@ -1,4 +1,4 @@
-/** A queue for heavy work: one call resolves in each turn of the event loop. Other requests wait for one piece of work only. */
+/** A queue for heavy work: one caller continues in each turn of the event loop. So other requests wait for one piece of work only. */
 export const ownTurns = (): (() => Promise<void>) => {
   let last: Promise<void> = Promise.resolve()
   return () => {

@@ -1,4 +1,4 @@
-/** The one table from a refusal to its status and words. docs/contract.md, "One reading", has the rules for a device's text. */
+/** Gives each refusal its status and text. The rules for texts to devices are in docs/contract.md, "One reading". */
 import { secondText } from '../domain/calendar.ts'
 import type { CommandRefusal, NameFault, ReadingField, ReadingRefusal, RejectedItem } from '../domain/refusal.ts'
 import {
@@ -15,16 +15,15 @@ import {
 
 export type Problem = {
   readonly status: number
-  /** Not in the body of a 401. */
+  /** For logs and the key's page. The body has it too, except that of a 401. */
   readonly code: string
-  /** JSON. */
   readonly body: string
   readonly headers: Readonly<Record<string, string>>
 }
 
 export const jsonContentType = 'application/json; charset=utf-8'
 
-/** No cache may keep an answer: it belongs to one key and one request. */
+/** `no-store`: an answer belongs to one key and one request, so no cache may keep it. */
 export const jsonHeaders = {
   'Content-Type': jsonContentType,
   'X-Content-Type-Options': 'nosniff',
@@ -33,7 +32,7 @@ export const jsonHeaders = {
 
 const noHeaders: Problem['headers'] = {}
 const challenge: Problem['headers'] = { 'WWW-Authenticate': 'ApiKey realm="cellarbook"' }
-/** For a body that was given up: Bun would read its rest as the next request. */
+/** Used if a body was not read to its end. Otherwise Bun would read the rest of the body as the next request. */
 export const closeConnection: Problem['headers'] = { Connection: 'close' }
 export const retrySoon: Problem['headers'] = { 'Retry-After': String(unavailableRetryAfterSeconds) }
 
@@ -60,7 +59,7 @@ export const problemResponse = (problem: Problem, headers: Readonly<Record<strin
 
 const keyInvalidCodes = { unknown: 'KEY_UNKNOWN', revoked: 'KEY_REVOKED', suspended: 'KEY_SUSPENDED' } as const
 
-/** The three bodies are fixed (docs/contract.md, "Keys"). */
+/** Devices rely on these exact bodies (docs/contract.md, "Keys"). */
 const keyProblem = (code: string, error: string): Problem => ({
   status: 401,
   code,
@@ -72,7 +71,7 @@ type CodedRefusal = Exclude<ReadingRefusal, { readonly kind: 'key_missing' | 'ke
 type CodedKind = CodedRefusal['kind']
 type CodedOf<K extends CodedKind> = Extract<CodedRefusal, { readonly kind: K }>
 
-/** `kind` lets the compiler find the type of the row. */
+/** `kind` repeats `refusal.kind`, so that the compiler knows the type of the row in `deviceProblems`. */
 const codedProblem = <K extends CodedKind>(kind: K, refusal: CodedOf<K>): Problem => {
   const { status, headers = noHeaders } = deviceProblems[kind]
   const code = codeOf(kind)
@@ -88,7 +87,7 @@ const wordsFor = <R>(refusal: R, words: Words<R>): string => (typeof words === '
 const deviceWords = <K extends CodedKind>(kind: K, refusal: CodedOf<K>): string =>
   wordsFor(refusal, deviceProblems[kind].words)
 
-/** Has the fields of a refusal and of a batch (docs/contract.md, "Many readings"). */
+/** The body has the fields of a refusal and those of a batch's answer (docs/contract.md, "Many readings"). */
 const batchProblem = (refusal: CodedOf<'batch_rejected'>): Problem => {
   const { kind, rejected, atMs } = refusal
   const { status } = deviceProblems[kind]
@@ -124,7 +123,7 @@ const dayMs = 86_400_000
 const durationWords = (ms: number): string => count(ms / 1_000, 'second')
 const ageWords = (ms: number): string => (ms % dayMs === 0 ? count(ms / dayMs, 'day') : durationWords(ms))
 
-/** Rounded up, or a device that waits would be refused again. Never 0, or it would loop. */
+/** Rounded up, because a device that comes back too early is refused again. With 0, it would retry in a loop. */
 const retryAfterSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000))
 
 const everyField: readonly ReadingField[] = ['cellar', 'rack', 'keg', 'value', 'timestamp']
@@ -296,7 +295,7 @@ const deviceProblems: {
   },
 }
 
-/** For a page or the command line. `field`: the form field to mark. */
+/** A refused command, for a page or the command line. `field` is the form field to mark. */
 export type CommandProblem = { readonly status: number; readonly field: string | null; readonly text: string }
 
 type CommandKind = CommandRefusal['kind']

@@ -1,18 +1,18 @@
 import { bodyInOnePieceBytesMax, bodyReservedBytesMin } from '../limits.ts'
 import type { BodyHolder, UnfinishedBodies, UnfinishedBody } from './unfinished-bodies.ts'
 
-/** `overloaded`: no room beside other unfinished bodies. `client_gone`: nobody waits for an answer. */
+/** `overloaded`: unfinished bodies have reserved all memory for them. `client_gone`: the client closed the connection. */
 export type BodyFault = 'too_large' | 'overloaded' | 'too_slow' | 'client_gone'
 
 /**
- * Every route reads its body here, because the server has no bound (`server-options.ts`). A body without a declared length is
- * counted while it streams.
+ * Every route reads its body here, because the server itself has no bound (`server-options.ts`). A body without a
+ * `Content-Length` is counted while it arrives.
  *
- * A short body reserves nothing: that would cost a reading a twentieth of its processor time. Bun's idle timer closes its
- * connection after 30 s.
+ * A short body reserves no memory: that would cost a reading a twentieth of its processor time. If it stalls, Bun's idle timer
+ * closes the connection after 30 s.
  *
- * A large body, or a packed one that may be large, gets its own turn of the event loop. Judging one takes up to 10 ms, and
- * several in one turn would hold up all other requests.
+ * A large body, or a gzip body that may become large, gets its own turn of the event loop. Judging one takes up to 10 ms, and
+ * several in one turn would delay all other requests.
  */
 export const readBody = (
   bodies: UnfinishedBodies,
@@ -27,7 +27,7 @@ export const readBody = (
   if (declared !== null && bytes <= bodyReservedBytesMin && !isPacked) return request.bytes().catch(clientGone)
   const body = bodies.begin(request, bound, bytes)
   if (body === null) return overloaded
-  // Only a stream shows how much has arrived, but it costs 0.1 ms more than `bytes()`.
+  // Only a stream shows how much has arrived, which finds slow bodies. It costs 0.1 ms more than `bytes()`.
   if (declared === null || bytes > bodyInOnePieceBytesMax) {
     return settled(bodies, body, inItsTurn(bodies, counted(body, bytesMax)))
   }
@@ -36,7 +36,7 @@ export const readBody = (
   return settled(bodies, body, isPacked && bytesMax > bodyInOnePieceBytesMax ? inItsTurn(bodies, read) : read)
 }
 
-/** The body keeps its reservation, which bounds waiting bodies. */
+/** The body keeps its memory reserved until its turn comes, so the number of waiting bodies is bounded, too. */
 const inItsTurn = async <T>(bodies: UnfinishedBodies, reading: Promise<T>): Promise<T> => {
   const read = await reading
   await bodies.nextTurn()

@@ -9,12 +9,12 @@ export type RequestLines = {
   error(what: string, facts: { readonly [name: string]: string | number | null | Error }): void
 }
 
-/** By a name, or a list with the largest first. */
+/** Counts by name, or a list that begins with the largest count. */
 type Counts = { readonly [name: string]: number } | readonly { readonly [name: string]: string | number }[]
 
 export const thrownError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)))
 
-/** Writes the first errors in each `errorLineMs`, and counts the rest: a client can repeat them, and each has a stack. */
+/** Logs the first errors in each `errorLineMs`, and counts the rest, so that a client cannot fill the log with stacks. */
 export const boundErrorLines = (lines: RequestLines, schedule: Schedule): RequestLines => {
   let written = 0
   let leftOut = 0

@@ -6,7 +6,7 @@ import type { UnfinishedBodies } from './unfinished-bodies.ts'
 
 export type Address = {
   readonly hostname: string
-  /** 0: any free port. */
+  /** 0 means any free port. */
   readonly port: number
   readonly tls?: { readonly cert: string; readonly key: string }
 }
@@ -14,12 +14,12 @@ export type Address = {
 export type App = {
   readonly bodies: UnfinishedBodies
   readonly routes: AnyElysia
-  /** Routes that Bun calls without Elysia: a reading costs a twentieth less. */
+  /** Bun calls these routes without Elysia, which saves a twentieth of a reading's processor time. */
   readonly straight: Readonly<Record<string, { readonly POST: (request: Request) => Response | Promise<Response> }>>
 }
 
 /**
- * Elysia's `app.listen` would hand `.all` routes to Bun's router without context, and leave a listener on the process.
+ * Starts the server without Elysia's `app.listen`, which breaks `.all` routes: Bun's router calls them without their context.
  * @throws if the address is not available; the error's `code` says why (`EADDRINUSE`).
  */
 export const serve = ({ routes, straight, bodies }: App, { tls, ...address }: Address): Bun.Server<unknown> => {
@@ -36,7 +36,7 @@ export const serve = ({ routes, straight, bodies }: App, { tls, ...address }: Ad
   return server
 }
 
-/** From now on every answer has `Connection: close`. */
+/** Adds `Connection: close` to every answer from now on, so that clients leave before the server stops. */
 export const askToCloseConnections = (server: Bun.Server<unknown>, { routes }: App): void => {
   const answer = async (request: Request): Promise<Response> => {
     const response = await routes.fetch(request)
@@ -49,8 +49,9 @@ export const askToCloseConnections = (server: Bun.Server<unknown>, { routes }: A
 type Handler = (request: Request) => Response | Promise<Response>
 
 /**
- * Bun closes the connection of an unknown method, unless a route is `false`. Then such a request reaches `fetch` as a GET. So
- * every real GET has a route here. A path that begins with `//` also reaches `fetch`, but no page has such a path.
+ * Answers requests with an unknown method (`FOO`). Bun closes their connection, unless a route is `false`: then `fetch` gets them
+ * as a GET. Real GETs have routes here, so a GET in `fetch` had an unknown method. Only a GET of a path that begins with `//`
+ * also comes there, and no page has such a path.
  */
 const handlersOf = (answer: Handler) => {
   const guarded: Handler = (request) =>
@@ -65,7 +66,7 @@ const handlersOf = (answer: Handler) => {
 
 const toFetch: false = false
 
-/** No route takes this method. */
+/** Sets a method that no route accepts, so that the answer is a 404 or a 405. */
 const withUnknownMethod = (request: Request): Request => Object.defineProperty(request, 'method', { value: 'UNKNOWN' })
 
 const twoHosts = problemOf({ kind: 'ambiguous_host' })

@@ -1,6 +1,6 @@
 import { connectionIdleSecondsMax } from '../limits.ts'
 
-/** TLS 1.2 with forward secrecy: a certificate's key that is stolen later must not decrypt recorded traffic. */
+/** TLS 1.2 uses only ciphers with forward secrecy: a private key that is stolen later cannot decrypt recorded traffic. */
 export const tlsOptions = {
   ciphers: [
     'ECDHE-ECDSA-AES128-GCM-SHA256',
@@ -14,13 +14,13 @@ export const tlsOptions = {
 
 export const serverOptions = {
   /**
-   * `read-body.ts` bounds each body: Bun would refuse a long one before the key is checked. Of a body that nobody reads, Bun
-   * takes about a megabyte.
+   * `read-body.ts` bounds bodies instead, because Bun would refuse a long one before the key is checked. If no route reads a
+   * body, Bun holds about a megabyte of it.
    */
   maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-  /** Bun renews it only after 16 KB for each of its seconds. `unfinished-bodies.ts` renews it for slow bodies. */
+  /** Bun restarts this timer only for bodies above 16 KB per second. `unfinished-bodies.ts` restarts it for slower ones. */
   idleTimeout: connectionIdleSecondsMax,
-  /** Otherwise two services could share one port and its devices. */
+  /** Otherwise two services could listen on one port, and devices would reach either of them. */
   reusePort: false,
   /** Otherwise error pages show source code. */
   development: false,

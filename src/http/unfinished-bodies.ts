@@ -18,7 +18,7 @@ import {
 import { BodyMemoryTrouble, type BodyTrouble } from './body-memory-trouble.ts'
 import { ownTurns } from './own-turns.ts'
 
-/** Only operators are signed in. */
+/** Each pool has its own bound: bodies of devices, forms of signed-in operators, forms of other visitors. */
 export type BodyPool = 'devices' | 'operators' | 'visitors'
 
 /** `holder`: a key's id, an operator's e-mail or a network address. */
@@ -28,7 +28,7 @@ type Sum = { bytes: number }
 
 type Pool = Sum & {
   readonly bytesMax: number
-  /** Of bodies over `readingBodyBytesMax`. */
+  /** The part of `bytes` for bodies over `readingBodyBytesMax`. */
   largeBytes: number
   readonly largeBytesMax: number
   readonly holderBytesMax: number
@@ -43,25 +43,25 @@ export type UnfinishedBody = {
   readonly holderName: string
   readonly reservedBytes: number
   index: number
-  /** From the start the declared size, if the body is read in one piece. */
+  /** If the body is read in one piece, its declared size from the start: its progress cannot be seen. */
   receivedBytes: number
   beats: number
-  /** Called at most once, after the reservation has ended. */
+  /** Called at most once, when the body is given up and its memory is free again. */
   onTooSlow: () => void
 }
 
 export type ConnectionTimer = { timeout(request: Request, seconds: number): void }
 
 /**
- * Bounds the memory of unfinished bodies (docs/decisions/020-unfinished-bodies-reserve-memory.md). One heartbeat gives up slow
- * bodies. It renews Bun's idle timer for the others, because Bun would close their connections without an answer. A jump of
- * the clock ends no body: age is counted in heartbeats.
+ * Bounds the memory of unfinished bodies (docs/decisions/020-unfinished-bodies-reserve-memory.md). A heartbeat gives up slow
+ * bodies. For all others it restarts Bun's idle timer, which would close their connections without an answer. The age of a body
+ * is counted in heartbeats, so that a jump of the clock ends no body.
  */
 export class UnfinishedBodies {
   readonly #schedule: Schedule
   readonly #trouble: BodyMemoryTrouble
   readonly #pools: Readonly<Record<BodyPool, Pool>>
-  /** Each body is at its `index`: a set would cost twice as much. */
+  /** An array in which each body knows its `index`. A `Set` would cost twice as much. */
   readonly #bodies: UnfinishedBody[] = []
   readonly nextTurn = ownTurns()
   #timer: ConnectionTimer | null = null
@@ -95,7 +95,7 @@ export class UnfinishedBodies {
     return this.#pools[pool].bytes
   }
 
-  /** Of the devices' pool. A key's own share is no trouble of the node. */
+  /** Reports a full devices' pool only. A key that has used up its own share is not a problem of the node. */
   troubles(): readonly BodyTrouble[] {
     return this.#trouble.troubles()
   }
@@ -104,10 +104,10 @@ export class UnfinishedBodies {
     return this.#pools[pool].holders.size
   }
 
-  /** `null`: no room. */
+  /** Reserves memory for a body; `null` if there is not enough left. */
   begin(request: Request, { pool: poolName, holder: holderName }: BodyHolder, bytes: number): UnfinishedBody | null {
     const pool = this.#pools[poolName]
-    // Connection and request take memory, too.
+    // Even an empty body has a connection and a request, which take memory.
     const reservedBytes = Math.max(bytes, bodyReservedBytesMin)
     const isLarge = reservedBytes > readingBodyBytesMax
     const known = pool.holders.get(holderName)
@@ -153,7 +153,7 @@ export class UnfinishedBodies {
     pool.bytes -= reservedBytes
     if (reservedBytes > readingBodyBytesMax) pool.largeBytes -= reservedBytes
     holder.bytes -= reservedBytes
-    // Otherwise a heartbeat forgets it: adding a busy key for each reading is slow.
+    // The heartbeat removes idle holders. Removing and adding a busy key for each of its readings would be slow.
     if (holder.bytes === 0 && pool.holders.size > bodyHoldersKeptMax) pool.holders.delete(body.holderName)
   }
 
@@ -161,7 +161,7 @@ export class UnfinishedBodies {
     this.#isBeating = true
     this.#schedule.after(bodyHeartbeatMs, () => {
       this.#isBeating = false
-      // A copy: the loop removes bodies.
+      // A copy, because `#check` removes bodies from the list.
       for (const body of [...this.#bodies]) this.#check(body)
       for (const pool of Object.values(this.#pools)) forgetIdle(pool)
       if (this.#bodies.length > 0) this.#beatLater()
@@ -179,7 +179,7 @@ export class UnfinishedBodies {
   }
 }
 
-/** The first heartbeat counts as no time: it may come just after the body began. */
+/** The bytes that must have arrived. The first heartbeat counts as no time: it may come just after the body began. */
 const bytesDue = (beats: number): number => {
   const ms = (beats - 1) * bodyHeartbeatMs - bodyGraceMs
   return ms <= 0 ? 0 : (ms * bodyBytesPerSecondMin) / 1_000

@@ -14,12 +14,12 @@ export type ApiDeps = {
   readonly work: IngestWork
   readonly lines: RequestLines
   readonly refusalLines: RefusalLines
-  /** Costs a microsecond: only refusals without a valid key call it. */
+  /** Called only to log a refusal without a valid key, because it takes a microsecond. */
   readonly addressOf: (request: Request) => string
   readonly bodies: UnfinishedBodies
 }
 
-/** Work for requests with a valid key. Tests bound it without a clock. */
+/** Counts the work for requests with a valid key, so that tests can bound it without a clock. */
 export type IngestWork = {
   bodiesRead: number
   bodiesUnpacked: number
@@ -34,7 +34,7 @@ export type ApiCall = {
   readonly request: Request
   readonly requestId: string
   readonly key: KeyState
-  /** Read and unpacked so far. */
+  /** Bytes of the body after gunzip; 0 until the body is read. */
   bodyBytes: number
   isPacked: boolean
   isCharged: boolean
@@ -44,6 +44,6 @@ export type ApiCall = {
 export type AcceptedBatch = { readonly accepted: Accepted; readonly rejected: readonly RejectedItem[] }
 
 export type Judged = Outcome<Accepted | AcceptedBatch, ReadingRefusal>
-/** `client_gone`: nobody waits for the answer. */
+/** `client_gone` means that the client closed the connection. */
 export type ApiResult = Judged | 'client_gone'
 export type ApiRoute = (call: ApiCall) => ApiResult | Promise<ApiResult>

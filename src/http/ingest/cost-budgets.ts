@@ -10,21 +10,21 @@ import {
   costSavedMsMax,
 } from '../../limits.ts'
 
-/** `bytes`: of the unpacked body. */
+/** `bytes` counts the body after gunzip. */
 export type Cost = { readonly requests: number; readonly bytes: number }
 
 /**
- * What is left at `atMs`. Bytes may be negative, because a body's cost is known after it was judged. Requests may not: while
- * the window is full the budget is not checked, and a device that continues would stay in debt.
+ * What is left of a budget at `atMs`. Bytes may be negative, because the cost of a body is known only after it was read. Requests
+ * stop at 0: while the rate window is full, a device that continues would get deeper and deeper into debt.
  */
 type Budget = { requests: number; bytes: number; atMs: number }
 
 /**
  * What each key may still spend on requests that store nothing (docs/devices.md, "Requests that store nothing"). A key without
- * an entry has a full budget. Only in memory: a restart fills every budget.
+ * an entry has a full budget. Budgets exist only in memory, so a restart fills them.
  */
 export class CostBudgets {
-  /** The key that was charged longest ago gives way. */
+  /** A full map drops the key that was charged longest ago. */
   readonly #byKey: BoundedMap<string, Budget>
 
   constructor(keysMax: number = costBudgetsMax) {
@@ -35,7 +35,7 @@ export class CostBudgets {
     return this.#byKey.has(keyId)
   }
 
-  /** The 429 of an empty budget, or `null`. */
+  /** Returns the refusal for an empty budget (a 429), or `null` if the key may go on. */
   refusal(keyId: string, limit: Limit, now: number): ReadingRefusal | null {
     const budget = this.#byKey.get(keyId)
     if (budget === undefined) return null
@@ -70,7 +70,7 @@ const fullBudget = (rate: Cost, atMs: number): Budget => ({
   atMs,
 })
 
-/** A clock that was set back refills nothing at that moment. */
+/** If the clock was set back, the budget gets nothing this time, instead of losing something. */
 const refill = (budget: Budget, rate: Cost, now: number): void => {
   const seconds = Math.max(0, now - budget.atMs) / 1_000
   budget.requests = Math.min(rate.requests * savedSeconds, budget.requests + seconds * rate.requests)

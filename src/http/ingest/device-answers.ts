@@ -5,7 +5,7 @@ import type { KeyState } from '../../domain/key.ts'
 import { itemErrors, jsonHeaders, readingsWords } from '../problem.ts'
 import type { AcceptedBatch } from './api-call.ts'
 
-/** For a single reading (docs/contract.md, "One reading"). The text changes once a second. */
+/** The body of a 200 to a single reading (docs/contract.md, "One reading"). It is reused until the second changes. */
 export const successBody = (acceptedAtMs: number): string => {
   const second = Math.floor(acceptedAtMs / 1_000)
   if (second === bodySecond) return body
@@ -18,7 +18,7 @@ export const successBody = (acceptedAtMs: number): string => {
 let bodySecond = Number.NaN
 let body = ''
 
-/** For a 200 and a 207 (docs/contract.md, "Many readings"). */
+/** The body of a 200 or a 207 to a batch (docs/contract.md, "Many readings"). */
 export const batchBody = ({ accepted, rejected }: AcceptedBatch): string => {
   const count = accepted.last - accepted.first + 1
   const stored = `${readingsWords(count)} stored`
@@ -34,13 +34,13 @@ export const batchBody = ({ accepted, rejected }: AcceptedBatch): string => {
 
 export type AnswerHeaders = Record<string, string>
 
-/** The request id is always ours: a client could choose another's. */
+/** The service makes the request id, because a client could send the id of another request. */
 export const plainHeaders = (requestId: string): AnswerHeaders => ({
   ...jsonHeaders,
   'X-Request-Id': requestId,
 })
 
-/** For every answer to a valid key (IETF draft "RateLimit header fields"). The usage is not known while the store is away. */
+/** For every answer to a valid key (IETF draft "RateLimit header fields"). `used` is not known while the store is unavailable. */
 export const addKeyHeaders = (
   headers: AnswerHeaders,
   key: KeyState,
@@ -52,8 +52,8 @@ export const addKeyHeaders = (
 }
 
 /**
- * The headers of a 200 to a single reading. The next call overwrites the object, so the caller must copy it at once, as
- * `new Response` does. A new object would take three times as long. Readings of one append share one `usage`.
+ * The headers of a 200 to a single reading. All calls share one object, because a new one would take three times as long. So the
+ * caller must copy it at once, as `new Response` does. Readings of one append share one `usage`.
  */
 export const acceptedHeaders = (requestId: string, key: KeyState, reading: Accepted): Headers => {
   const { stream, first, usage, repeats } = reading
@@ -73,7 +73,7 @@ export const acceptedHeaders = (requestId: string, key: KeyState, reading: Accep
   return replayed
 }
 
-/** Marks the answer to a repeat. */
+/** Tells the client that this is the answer to an earlier request with the same idempotency key. */
 export const replayedHeader = 'Idempotent-Replayed'
 
 const accepted = new Headers(jsonHeaders)

@@ -15,7 +15,7 @@ import { batchBodyBytesMax, batchEncodedBytesMax } from '../../limits.ts'
 import type { AcceptedBatch, ApiCall, ApiDeps, ApiRoute, Judged } from './api-call.ts'
 import { ingestRoute, type JudgeAndStore, type PossibleRepeat, storeUnlessRepeat } from './order-of-checks.ts'
 
-/** `POST /api/v1/ingest/batch`. The valid readings are stored all or none (docs/contract.md, "Many readings"). */
+/** `POST /api/v1/ingest/batch`. Stores either all valid readings of the batch or none (docs/contract.md, "Many readings"). */
 export const ingestBatch = (deps: ApiDeps): ApiRoute =>
   ingestRoute({ ...deps, what: 'batch', bytesMax: batchBodyBytesMax, judgeAndStore: judgeReadings(deps) })
 
@@ -57,7 +57,7 @@ const judgePossibleRepeat = (
   const batch = { accepted: readings.length, refusals: refusalsOf(judged, place) }
   const idempotency = { keyHash, bodyHash, batch }
   const refusal = repeat.refusal ?? batchRefusal(readings, rejected, place.now)
-  // The closure below must not hold the items, which may take 1 MiB while the request waits.
+  // The callback below must not refer to `items`, which would keep up to 1 MiB in memory while the request waits.
   const asked = { items: timelessItems(items), cellar: place.cellar }
   return storeUnlessRepeat(deps, call, { readings, idempotency, refusal }).then((answer) =>
     answer.ok ? acceptedOrRepeated(answer.value, rejected, asked) : answer,

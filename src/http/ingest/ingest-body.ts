@@ -7,7 +7,7 @@ export type IngestBody = Uint8Array | BodyFault | 'not_gzip'
 
 const json = 'application/json'
 
-/** Ignores parameters: JSON is always UTF-8 (RFC 8259, section 8.1). */
+/** Ignores parameters such as `charset`, because JSON is always UTF-8 (RFC 8259, section 8.1). */
 export const contentTypeRefusal = (headers: Headers): ReadingRefusal | null => {
   const type = headers.get('content-type')
   if (type === json || isJson(type ?? '')) return null
@@ -36,7 +36,7 @@ export const contentEncoding = (headers: Headers): 'plain' | 'gzip' | 'unknown' 
   }
 }
 
-/** Stops at `bytesMax`. Several gzip members in a row are one body (RFC 1952, section 2.2). */
+/** Unpacks at most `bytesMax`. Several gzip members in a row are one body (RFC 1952, section 2.2). */
 export const gunzip = (packed: Uint8Array, bytesMax: number): Uint8Array | 'too_large' | 'not_gzip' => {
   try {
     return gunzipSync(packed, { maxOutputLength: bytesMax, chunkSize: Math.min(bytesMax, gunzipChunkBytes) })
@@ -48,11 +48,11 @@ export const gunzip = (packed: Uint8Array, bytesMax: number): Uint8Array | 'too_
   }
 }
 
-/** The most that can have been read or unpacked before the fault. The true number is not known. */
+/** An upper bound of the bytes that were read or unpacked before the fault. The exact number is not known. */
 export const failedBodyBytes = (sent: Uint8Array | BodyFault, headers: Headers, bytesMax: number): number => {
   if (typeof sent !== 'string') return Math.min(bytesMax, sent.byteLength * deflateRatioMax)
   return sent === 'too_large' && !headers.has('content-length') ? bytesMax : 0
 }
 
-/** Deflate packs at most 258 bytes into 2 bits. */
+/** The best ratio of gzip: deflate can pack 258 bytes into 2 bits. */
 const deflateRatioMax = 1_032

@@ -4,11 +4,11 @@ import { batchNamesMax, jsonNestingMax } from '../../limits.ts'
 export type StructureFault = 'too_deep' | 'too_many' | 'too_many_names'
 
 /**
- * Bounds the cost of `JSON.parse` in one pass (docs/contract.md, "Cost"). Returns the number of bytes looked at, or a fault.
+ * Bounds the cost of `JSON.parse` before it runs (docs/contract.md, "Cost"). Returns the number of bytes looked at, or a fault.
  *
- * - It counts nesting, and the characters `{}[]:,` outside strings: a megabyte of `[` takes up to 290 ms to parse.
- * - It overwrites texts that no reading uses. The engine keeps names and short texts in a table with a known hash, and 16,000
- *   texts with one hash took a second. Invalid JSON stays as it is, so that `JSON.parse` refuses it.
+ * - It counts nesting, and the characters `{}[]:,` outside strings, because a megabyte of `[` takes up to 290 ms to parse.
+ * - It overwrites texts that no reading uses. The JavaScript engine keeps short texts in a hash table, and an attacker can find
+ *   texts with equal hashes: 16,000 of them took a second. Invalid JSON stays as it is, so that `JSON.parse` refuses it.
  */
 export const limitStructure = (body: Uint8Array, structuralCharsMax: number): number | StructureFault => {
   const { length } = body
@@ -21,7 +21,7 @@ export const limitStructure = (body: Uint8Array, structuralCharsMax: number): nu
     const role = roles[body[at] ?? 0]
     if (role === none) continue
     if (role === quote) {
-      // Invalid JSON. A megabyte of quotes would have half a million strings.
+      // Invalid JSON, which `JSON.parse` will refuse. Going on would be slow: a megabyte of quotes has half a million strings.
       if (isBehindString) return at
       isBehindString = true
       const from = at + 1
@@ -70,7 +70,7 @@ const space = 0x20
 const letterU = 0x75
 const filler = 0x78
 
-/** Or the end of the body. No byte of a longer UTF-8 character is a quote. */
+/** Returns the index of the closing quote, or the end of the body. No byte within a UTF-8 character can be a quote. */
 const endOfString = (body: Uint8Array, from: number): number => {
   const { length } = body
   let at = from
@@ -82,7 +82,7 @@ const endOfString = (body: Uint8Array, from: number): number => {
   return at
 }
 
-/** True if a colon follows the string. */
+/** True if a colon follows the string, which is then the name of a field. */
 const isName = (body: Uint8Array, end: number): boolean => {
   let at = end + 1
   if (roles[body[at] ?? 0] === colon) return true
@@ -96,7 +96,7 @@ const name = 1
 const timestamp = 2
 const noText = 3
 
-/** `fieldNamed` finds each by its length. */
+/** No two of these names have the same length, because `fieldNamed` finds a field by its length. */
 const fields = new Map([
   ['cellar', name],
   ['rack', name],
@@ -121,7 +121,7 @@ const fieldNamed = (body: Uint8Array, from: number, end: number): number => {
   return fieldByLength[known.length] ?? unused
 }
 
-/** `"c\u0065llar"` also means `"cellar"`. */
+/** Finds a field whose name has escapes: `"c\u0065llar"` means `"cellar"`. */
 const fieldEscaped = (body: Uint8Array, from: number, end: number): number => {
   if (end - from > escapedNameBytesMax || !hasEscape(body, from, end)) return unused
   let text = ''
@@ -142,10 +142,10 @@ const hasEscape = (body: Uint8Array, from: number, end: number): boolean => {
   return false
 }
 
-/** Nine characters, each written like `\u0074`. */
+/** The longest field, `timestamp`, has nine characters, and each may be written like `\u0074`. */
 const escapedNameBytesMax = 9 * 6
 
-/** Four digits; negative if one is no hexadecimal digit. */
+/** The number in four hexadecimal digits; negative if one of them is not a digit. */
 const hexAt = (body: Uint8Array, from: number): number =>
   (digitAt(body, from) << 12) |
   (digitAt(body, from + 1) << 8) |
@@ -154,7 +154,7 @@ const hexAt = (body: Uint8Array, from: number): number =>
 
 const digitAt = (body: Uint8Array, at: number): number => hexDigits[body[at] ?? 0] ?? -1
 
-/** By the value of a byte; -1: no digit. */
+/** The value of each ASCII character as a hexadecimal digit; -1 if it is none. */
 const hexDigits = Int8Array.from({ length: 256 }, (_, byte) => {
   const digit = Number.parseInt(String.fromCharCode(byte), 16)
   return Number.isNaN(digit) ? -1 : digit
@@ -183,5 +183,5 @@ const isValidString = (body: Uint8Array, from: number, end: number): boolean => 
   return isAscii || isUtf8(body.subarray(from, end))
 }
 
-/** After a backslash, besides `u`. */
+/** The characters that may follow a backslash in JSON, besides `u`. */
 const escapable = Buffer.from('"\\/bfnrt')

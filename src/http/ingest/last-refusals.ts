@@ -4,14 +4,14 @@ import { lastRefusalsMax } from '../../limits.ts'
 export type LastRefusal = {
   readonly atMs: number
   readonly code: string
-  /** True if the cost budget was empty: a full window has the same code. */
+  /** True if the cost budget was empty. The code does not show that: a full rate window has the same code. */
   readonly isCost: boolean
 }
 
-/** `cause`: the code of the last refusal before the budget was empty. */
+/** `cause` is the code of the last refusal before the cost budget was empty: what used up the budget. */
 export type NotedRefusal = LastRefusal & { readonly cause: string | null }
 
-/** The last refusal of each key, for the key's page. Only in memory, and only of requests with the right secret. */
+/** The last refusal of each key, for the key's page. Kept only in memory, and only for requests with the right secret. */
 export class LastRefusals {
   readonly #byKey: BoundedMap<string, NotedRefusal>
 

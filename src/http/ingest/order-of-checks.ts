@@ -15,15 +15,15 @@ export type IngestEndpoint = ApiDeps & {
   readonly judgeAndStore: JudgeAndStore
 }
 
-/** Judges the fields and the cellar. Then the key's actor judges the key again, reserves slots and stores. */
+/** Judges the fields and the cellar. Then the key's actor checks the key again, reserves slots in its window, and stores. */
 export type JudgeAndStore = (call: ApiCall, json: unknown, repeat: PossibleRepeat | null) => Judged | Promise<Judged>
 
-/** `refusal`: the window or disk is full, and only a repeat gets its answer. */
+/** A request with an idempotency key. `refusal` is set if the window or the disk is full: then only a repeat gets another answer. */
 export type PossibleRepeat = Pick<Idempotency, 'keyHash' | 'bodyHash'> & { readonly refusal: ReadingRefusal | null }
 
 /**
- * The order of checks after key, path and method, from top to bottom (docs/contract.md, "One order of checks"). `judgeAndStore`
- * is in `ingest-reading.ts` and in `ingest-batch.ts`.
+ * Runs the checks that follow those of key, path and method, in the order of docs/contract.md, "One order of checks". The last
+ * step, `judgeAndStore`, is in `ingest-reading.ts` and in `ingest-batch.ts`.
  */
 export const ingestRoute =
   (endpoint: IngestEndpoint): ApiRoute =>
@@ -34,7 +34,7 @@ export const ingestRoute =
       : checkBeforeBody(endpoint, call, usage)
   }
 
-/** `usage`: `null` if the store is away. */
+/** `usage` is `null` if the store is unavailable. */
 const checkBeforeBody = (
   endpoint: IngestEndpoint,
   call: ApiCall,
@@ -56,7 +56,7 @@ const checkBeforeBody = (
     (idempotencyKey !== null && keyHash === null ? invalidIdempotencyKey : null) ??
     (encoding === 'unknown' ? unknownEncoding : null)
   if (full !== null) {
-    // A repeat gets its answer even then. The body of any other request is not read.
+    // A repeat gets its first answer even with a full window or disk. The body of any other request is not read.
     const isKnown = refusal === null && keyHash !== null && core.keys.knowsIdempotencyKey(key.keyId, keyHash)
     if (!isKnown) return refused(full)
   }
@@ -79,7 +79,7 @@ const readAndJudge = (endpoint: IngestEndpoint, call: ApiCall, header: RepeatHea
   const { request, key, isPacked } = call
   work.bodiesRead += 1
   return readBody(bodies, request, { pool: 'devices', holder: key.keyId, bytesMax, isPacked }).then((sent) => {
-    // Other requests may have emptied the budget meanwhile.
+    // Other requests may have emptied the budget while this body arrived.
     const emptyBudget = emptyBudgetRefusal(endpoint, key)
     if (emptyBudget !== null) return refused(emptyBudget)
 
@@ -89,7 +89,7 @@ const readAndJudge = (endpoint: IngestEndpoint, call: ApiCall, header: RepeatHea
     const full = header?.full ?? null
     if (!isWhole) return body === 'client_gone' ? body : refused(bodyRefusal(endpoint, body, full))
 
-    // Before `parseJson`, which overwrites parts of the body.
+    // The body is hashed before `parseJson`, which overwrites parts of it.
     const repeat = header === null ? null : { keyHash: header.keyHash, bodyHash: bodyHash(body), refusal: full }
     const json = parseJson(body, what, work)
     const result = json.ok ? endpoint.judgeAndStore(call, json.value, repeat) : json
@@ -103,7 +103,7 @@ const unpacked = ({ work, bytesMax }: IngestEndpoint, sent: IngestBody): IngestB
   return gunzip(sent, bytesMax)
 }
 
-/** A full window or disk comes first, except before a 408: that closes the connection. */
+/** A full window or disk comes before all other faults, except a slow body: its 408 must close the connection. */
 const bodyRefusal = (
   { what, bytesMax }: IngestEndpoint,
   fault: Exclude<IngestBody, Uint8Array | 'client_gone'>,
@@ -128,7 +128,7 @@ export const storeUnlessRepeat = (
   call: ApiCall,
   { readings, ...request }: Pick<IdempotentRequest, 'idempotency' | 'refusal'> & { readonly readings: Readings },
 ): Promise<Outcome<Accepted, ReadingRefusal>> => {
-  // Charged before the answer, or many such requests could run at once without cost.
+  // Charged before the answer. Otherwise many such requests could run at once without cost.
   if (request.refusal !== null) chargeOnce(deps, call, costOfRefusal(request.refusal, call))
   return deps.core.keys.acceptIdempotent(call.key.keyId, readings, { requestId: call.requestId, ...request })
 }

@@ -9,12 +9,12 @@ export type RefusedRequest = { readonly requestId: string; readonly status: numb
   | { readonly keyId: null; readonly address: string }
 )
 
-/** One log line a second sums up refused requests (docs/decisions/019-bounded-lines-for-refusals.md). Debug lines have each. */
+/** Sums up refused requests in one log line a second (docs/decisions/019-bounded-lines-for-refusals.md). At debug level, each has a line. */
 export class RefusalLines {
   readonly #lines: RequestLines
   readonly #schedule: Schedule
   #requests = 0
-  /** Bounded by the number of existing codes. */
+  /** Needs no bound: there are only as many codes as kinds of refusals. */
   readonly #codes = new Map<string, number>()
   readonly #keys = new FrequentNames(refusalLineCountersMax)
   readonly #addresses = new FrequentNames(refusalLineCountersMax)
@@ -38,7 +38,7 @@ export class RefusalLines {
     this.#cancel ??= this.#schedule.after(refusalLineMs, () => this.#write())
   }
 
-  /** Writes the last line. */
+  /** Writes the refusals that have no line yet. */
   close(): void {
     this.#cancel?.()
     if (this.#requests > 0) this.#write()

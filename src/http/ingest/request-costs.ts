@@ -4,17 +4,17 @@ import { costItemsPerRequest, storedReadingBytesMax } from '../../limits.ts'
 import type { AcceptedBatch, ApiCall, ApiDeps } from './api-call.ts'
 import type { Cost } from './cost-budgets.ts'
 
-/** What each answer costs the key's budget (docs/devices.md, "Requests that store nothing"). */
+/** Returns what a refused request costs the key's budget (docs/devices.md, "Requests that store nothing"). */
 export const costOfRefusal = (refusal: ReadingRefusal, { bodyBytes }: ApiCall): Cost => {
   switch (refusal.kind) {
-    // If devices paid for an outage, they would be refused after it.
+    // Free, because a device that paid for its retries during an outage would be refused after it.
     case 'internal_error':
     case 'store_unavailable':
     case 'storage_full':
     case 'overloaded':
       return nothing
     case 'rate_limited':
-      // If it cost something, a device that continues would never get out of an empty budget.
+      // An empty budget costs nothing more. Otherwise it would stay empty forever if the device continues.
       return refusal.window === 'cost' ? nothing : { requests: 1, bytes: bodyBytes }
     case 'batch_rejected':
       return { requests: requestsFor(refusal.rejected.length), bytes: bodyBytes }
@@ -44,7 +44,7 @@ export const chargeOnce = ({ core, costBudgets }: ApiDeps, call: ApiCall, cost: 
   costBudgets.charge(key.keyId, core.projections.keys.effectiveLimit(key), core.clock.now(), cost)
 }
 
-/** A 429, or `null` if the key has budget left. */
+/** Returns a refusal (a 429) if the key's cost budget is empty, and `null` otherwise. */
 export const emptyBudgetRefusal = ({ core, costBudgets }: ApiDeps, key: KeyState): ReadingRefusal | null =>
   costBudgets.has(key.keyId)
     ? costBudgets.refusal(key.keyId, core.projections.keys.effectiveLimit(key), core.clock.now())

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { jsonHeaders, problemOf, problemResponse } from '../problem.ts'
 
-/** Probes without a key. `/livez`: the process answers. `/readyz`: it takes readings, so a balancer may send some. */
+/** Health checks without a key. `/livez`: the process runs. `/readyz`: it accepts readings, so a load balancer may send some. */
 export const opsRoutes = (isReady: () => boolean) =>
   new Elysia({ name: 'ops' })
     .get('/livez', () => yesOrNo(true))

@@ -5,7 +5,7 @@ import { siteOf } from '../../client-address.ts'
 import type { DashboardDeps, Visit } from '../visit.ts'
 import { readCookie } from './cookies.ts'
 
-/** `isKnown`: its password is compared before those of strangers. */
+/** If `isKnown`, the password from this browser is compared before those of strangers. */
 export const signInFrom = (visit: Visit, { isKnown }: { readonly isKnown: boolean }): SignInFrom => {
   const { request, origin } = visit
   return {
@@ -23,13 +23,13 @@ export const passwordClient = ({ request, origin }: Visit, isKnown: boolean): Pa
   signal: request.signal,
 })
 
-/** The hash of the browser's device secret; `null`: this account does not know the browser. */
+/** Returns the hash of the browser's device secret, or `null` if this account has not been used with the browser before. */
 export const knownBrowser = ({ core }: DashboardDeps, { request, origin }: Visit, email: string): string | null => {
   const secret = readCookie(request.headers, 'device', origin.trust)
   return secret !== null && core.operators.isKnownDevice(email, secret) ? Bun.SHA256.hash(secret, 'hex') : null
 }
 
-/** Like `Firefox 128 on Windows`. */
+/** Returns a name like `Firefox 128 on Windows`. */
 const browserName = (userAgent: string | null): string => {
   const header = (userAgent ?? '').slice(0, userAgentCharsMax)
   if (header === '') return unknownBrowser
@@ -42,5 +42,5 @@ const browserName = (userAgent: string | null): string => {
 
 const unknownBrowser = 'an unknown browser'
 
-/** The client chooses the header. */
+/** A client can send any characters as `User-Agent`. */
 const printableAscii = (text: string): string => text.replaceAll(/[^\x20-\x7e]/g, '?')

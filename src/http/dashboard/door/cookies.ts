@@ -4,9 +4,9 @@ import type { Visit } from '../visit.ts'
 import type { Trust } from './origin.ts'
 
 /**
- * - `__Host-` binds a cookie to one host and needs `Secure`. Chromium accepts that on plain http from `localhost` and
- *   127.0.0.1. Safari drops the cookie; the answer to the next form says so.
- * - `SameSite=Lax`, not `Strict`: a link from a colleague must open. A GET changes nothing.
+ * - The prefix `__Host-` binds a cookie to one host and needs `Secure`. On plain http from `localhost` or 127.0.0.1, Chromium
+ *   accepts the cookie. Safari drops it; the answer to the next form says so.
+ * - `SameSite=Lax`, not `Strict`, so that a link from a colleague opens the page. That is safe, as a GET changes nothing.
  * - `device` marks a known browser. `visitor` protects forms before sign-in.
  */
 export type CookieKind = 'session' | 'visitor' | 'notice' | 'device'
@@ -18,7 +18,7 @@ const suffixes: Readonly<Record<CookieKind, string>> = {
   device: '-device',
 }
 
-/** A cookie set over plain http is never read over https. */
+/** The names differ, so that a cookie set over plain http is never read over https. */
 const nameOf = (kind: CookieKind, trust: Trust): string =>
   `${trust === 'secure' ? '__Host-cellarbook' : 'cellarbook-insecure'}${suffixes[kind]}`
 
@@ -31,7 +31,7 @@ export const readCookie = (headers: Headers, kind: CookieKind, trust: Trust): st
   return null
 }
 
-/** `value`: letters, digits, `-`, `_`. `ageMs`: 0 deletes the cookie; default: until the browser closes. */
+/** `value` has letters, digits, `-` and `_`. `ageMs` 0 deletes the cookie. Without `ageMs`, it lasts until the browser closes. */
 export const cookieText = (
   { kind, value, ageMs }: { readonly kind: CookieKind; readonly value: string; readonly ageMs?: number },
   trust: Trust,

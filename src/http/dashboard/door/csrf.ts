@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** Made from the secret in a cookie. So no node stores tokens, each node accepts them, and they end with the session. */
+/** Made from the secret in a cookie. So no node stores tokens, every node accepts them, and they end with the session. */
 export const csrfToken = (cookieSecret: string): string =>
   createHmac('sha256', cookieSecret).update('cellarbook form').digest('base64url')
 
@@ -10,7 +10,7 @@ export const csrfMatches = (token: string, cookieSecret: string): boolean => {
   return given.length === expected.length && timingSafeEqual(given, expected)
 }
 
-/** Refuses another site's form even if a token has leaked. Without both headers, the token alone decides. */
+/** True if the browser says that another site sent the form. It is refused even with a valid token, which may have leaked. */
 export const isCrossSite = (headers: Headers, ownOrigins: readonly string[]): boolean => {
   const site = headers.get('sec-fetch-site')
   if (site !== null && site !== 'same-origin') return true

@@ -29,7 +29,7 @@ import { secured } from './security-headers.ts'
 
 export type RoutedRequest = {
   readonly request: Request
-  /** Percent-decoded; `null` where decoding failed. */
+  /** Percent-decoded. A value is `null` if it could not be decoded. */
   readonly params: Readonly<Record<string, string | null>> | undefined
   readonly peerAddress: string | null
 }
@@ -37,13 +37,13 @@ export type RoutedRequest = {
 /**
  * Checks every request to the dashboard, in this order. No page repeats a check.
  *
- * 1. The host name is ours (`origin.ts`).
+ * 1. The host name belongs to this service (`origin.ts`).
  * 2. The path has a page.
  * 3. The connection is secure, or `ALLOW_INSECURE_HTTP` is set.
- * 4. The page has the method.
+ * 4. The page allows the method.
  * 5. A form comes from our own site (`csrf.ts`).
- * 6. The session has the role of the route.
- * 7. The form is readable. Then step 6 again.
+ * 6. The session has the role that the route needs.
+ * 7. The form is readable. Step 6 is repeated, since the session may have ended meanwhile.
  * 8. The form has the token of its session (`csrf.ts`).
  */
 export const answerDashboard = async (deps: DashboardDeps, route: Route, routed: RoutedRequest): Promise<Response> => {
@@ -68,7 +68,7 @@ const checkAndAnswer = async (deps: DashboardDeps, route: Route, visit: Visit): 
   const isPost = request.method === 'POST'
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   const hasNoPage = route.get === undefined && route.post === undefined
-  // A device with a wrong path: no person would read the page about https.
+  // Probably a device that uses a wrong path. It needs a 404, and not the page about https.
   if (hasNoPage && !isRead) return notFound(visit)
   if (origin.trust === 'insecure')
     return htmlPage(visit, <InsecurePage shell={visit.shell} port={portOf(visit)} />, 403)
@@ -86,7 +86,7 @@ const checkAndAnswer = async (deps: DashboardDeps, route: Route, visit: Visit): 
   return action.access === 'public' ? permission.answer(visit) : answerPageInTurn(deps, action, visit)
 }
 
-/** The session may end while the page waits for its turn. */
+/** Checks the session again, because it may end while the page waits for its turn of the event loop. */
 const answerPageInTurn = async (deps: DashboardDeps, action: Action, arrived: Visit): Promise<Response> => {
   await waitForTurn()
   const visit: Visit = { ...arrived, ...currentFacts(deps, arrived) }
@@ -94,7 +94,7 @@ const answerPageInTurn = async (deps: DashboardDeps, action: Action, arrived: Vi
   return permission.isGranted ? permission.answer(visit) : permission.refusal
 }
 
-/** The session may end, or lose its role, while the form is sent. */
+/** Checks the session again, because it may end, or lose its role, while the form arrives. */
 const answerForm = async (deps: DashboardDeps, action: Action, arrived: Visit): Promise<Response> => {
   const { request, origin } = arrived
   const form = await readForm(deps.bodies, request, holderOf(arrived))
@@ -151,7 +151,7 @@ const signInFirst = (deps: DashboardDeps, visit: Visit): Response => {
 
 const livePrefix = '/live/'
 
-/** Another node may have opened the session a moment ago. */
+/** True if another node may have opened the session a moment ago. */
 const mayBeOpenElsewhere = ({ core }: DashboardDeps, { request, origin }: Visit): boolean => {
   const secret = readCookie(request.headers, 'session', origin.trust)
   return secret !== null && !core.operators.isSessionOver(secret)
@@ -172,7 +172,7 @@ const visitOf = (deps: DashboardDeps, { request, params }: RoutedRequest, origin
   return { ...arrived, ...currentFacts(deps, arrived) }
 }
 
-/** Parts of a visit that may change while it waits. */
+/** Returns the parts of a visit that may change while the request waits. */
 const currentFacts = (
   deps: DashboardDeps,
   { request, origin, notice }: Pick<Visit, 'request' | 'origin' | 'notice'>,
@@ -241,7 +241,7 @@ const methodNotAllowed = async (visit: Visit, route: Route): Promise<Response> =
   return answer
 }
 
-/** No other check refuses it: over TLS every name is ours. */
+/** Checked separately, because over TLS any host name is accepted. */
 const unreadableHost = (): Response =>
   inWords('The Host header is not valid. Send a host name or an IP address, with a port of at most 65535.', 400)
 
@@ -251,6 +251,6 @@ const unknownHost = (): Response =>
     421,
   )
 
-/** No page: its links would need an address. */
+/** Not a page, because its links would need a valid address. */
 const inWords = (words: string, status: number): Response =>
   new Response(`${words}\n`, { status, headers: { 'Content-Type': 'text/plain; charset=utf-8' } })

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { cameFrom, plainAddress } from '../../client-address.ts'
 
 export type WebConfig = {
-  /** Like `https://cellar.example`; `null`: the address in the request. */
+  /** Like `https://cellar.example`. If it is `null`, the address in the request is used. */
   readonly publicUrl: string | null
   /** IP addresses. */
   readonly trustedProxies: readonly string[]
@@ -13,18 +13,18 @@ export type WebConfig = {
  * - `secure`: https, or plain http from this machine.
  * - `insecure_allowed`: other plain http, with `ALLOW_INSECURE_HTTP=1`.
  * - `insecure`: the same without the setting.
- * - `unknown_host`: the name in `Host` is not ours. It may be a hostile page's (DNS rebinding).
+ * - `unknown_host`: the name in `Host` is not one of this service. It may be the name of a hostile page (DNS rebinding).
  */
 export type Trust = 'secure' | 'insecure_allowed' | 'insecure' | 'unknown_host'
 
 export type Origin = {
-  /** As in the browser's address bar; `{base_url}` of docs/contract.md. */
+  /** The address that the browser shows; `{base_url}` in docs/contract.md. */
   readonly baseUrl: string
-  /** `Origin` headers that our own pages send. */
+  /** The values of the `Origin` header that forms of this dashboard may have. */
   readonly own: readonly string[]
   readonly clientAddress: string
   readonly trust: Trust
-  /** True if the answer may set HSTS. Not for a loopback name: other programs may use plain http there. */
+  /** True if the answer may force https (HSTS). False for a name like `localhost`, where other programs may use plain http. */
   readonly isStrict: boolean
 }
 
@@ -56,12 +56,12 @@ type Way = {
   readonly name: string
   readonly scheme: string
   readonly isTls: boolean
-  /** The client itself is on this machine, not only a proxy. */
+  /** True if the client itself is on this machine, and not only a proxy. */
   readonly isLocal: boolean
 }
 
 const trustOf = ({ host, name, scheme, isTls, isLocal }: Way, config: WebConfig): Trust => {
-  // A certificate proves a name. An IP address cannot be rebound.
+  // DNS rebinding fails with TLS, whose certificate proves the name, and with an IP address, which needs no DNS.
   const isOurs = isTls || isLoopback(name) || isIP(name) !== 0 || host === hostOf(config.publicUrl)
   if (!isOurs) return 'unknown_host'
   if (scheme === 'https') return 'secure'
@@ -69,7 +69,7 @@ const trustOf = ({ host, name, scheme, isTls, isLocal }: Way, config: WebConfig)
   return config.allowInsecureHttp ? 'insecure_allowed' : 'insecure'
 }
 
-/** Without the port and without the brackets of IPv6. */
+/** Returns the host without its port, and an IPv6 address without its brackets. */
 const hostName = (host: string): string => {
   const bracketed = /^\[([0-9A-Fa-f:.]+)\](:\d+)?$/.exec(host)
   if (bracketed !== null) return bracketed[1] ?? ''
@@ -79,7 +79,7 @@ const hostName = (host: string): string => {
 const isLoopback = (name: string): boolean =>
   name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'))
 
-/** Any client can send `Host: localhost`, but not choose its address. */
+/** The peer's address must be local, too, because any client can send `Host: localhost`. */
 const isLoopbackPeer = (address: string | null): boolean => address !== null && isLoopback(plainAddress(address))
 
 const isLocalName = (name: string): boolean => /(^|\.)localhost\.?$/.test(name)

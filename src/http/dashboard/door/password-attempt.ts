@@ -11,13 +11,13 @@ export type PasswordAttempt = {
   readonly visit: Visit
   readonly email: string
   readonly isAccount: boolean
-  /** From `knownBrowser`. */
+  /** The result of `knownBrowser`. */
   readonly device: string | null
-  /** The traced reason of a wrong password. */
+  /** The reason that the log gets if the password is wrong. */
   readonly wrong: SignInReason
 }
 
-/** Counts the attempt before the command compares the password, so that simultaneous attempts all count. */
+/** Counts the attempt before the password is compared. Otherwise many attempts at the same time could pass the limit. */
 export const withPasswordAttempt = async <T>(
   { throttle, traces }: DashboardDeps,
   { visit, email, isAccount, device, wrong }: PasswordAttempt,
@@ -38,7 +38,7 @@ export const withPasswordAttempt = async <T>(
   return answer
 }
 
-/** So that nobody guesses the operator's password with a stolen session. */
+/** Counts these attempts too, so that nobody guesses the operator's password with a stolen session. */
 export const withOwnPassword = <T>(
   deps: DashboardDeps,
   visit: SignedInVisit,

@@ -7,7 +7,7 @@ import { FrequentNames } from '../../ingest/frequent-names.ts'
 import type { RequestLines } from '../../request-lines.ts'
 import type { ThrottledAttempt } from './sign-in-throttle.ts'
 
-/** `busy`: the password was not compared. `wrong_own_password`: the visitor was signed in. */
+/** `busy`: the password was not compared, because too many were waiting. `wrong_own_password`: the visitor was signed in. */
 export type SignInReason =
   | 'wrong_password'
   | 'wrong_own_password'
@@ -28,7 +28,7 @@ export const throttledReasons: Readonly<Record<ThrottledAttempt['reason'], SignI
 }
 
 export type RefusedVisitor = {
-  /** Only of an existing account: any other typed text may be a password. */
+  /** Set only if the account exists. Any other typed text may be a password. */
   readonly email: string | null
   readonly address: string
   readonly requestId: string
@@ -42,11 +42,10 @@ export type TracedRefusal = RefusedVisitor &
   )
 
 /**
- * Log lines about refused sign-ins, forms and links. Anyone can cause them, so a second has at most `traceLinesMax`. One of
- * them sums up the refusals that got no line in the second before
- * (docs/decisions/019-bounded-lines-for-refusals.md).
+ * Writes log lines about refused sign-ins, forms and links. Anyone can cause them, so there are at most `traceLinesMax` a second.
+ * One of them sums up the refusals that got no line in the second before (docs/decisions/019-bounded-lines-for-refusals.md).
  *
- * A line has no path, because a link's path has its secret.
+ * A line never has the path of the request, because the path of a one-time link contains its secret.
  */
 export class Traces {
   readonly #lines: RequestLines
@@ -58,7 +57,7 @@ export class Traces {
   readonly #addresses = new FrequentNames(refusalLineCountersMax)
   #cancel: (() => void) | null = null
 
-  /** `record` gets every refused sign-in. */
+  /** `record` gets every refused sign-in, also those without a line. */
   constructor(lines: RequestLines, schedule: Schedule, record: (refused: RefusedSignIn) => void) {
     this.#lines = lines
     this.#schedule = schedule

@@ -1,8 +1,8 @@
 import type { Origin } from './origin.ts'
 
 /**
- * `Referrer-Policy` is not `no-referrer`: then browsers send `Origin: null` with our own forms. Plain http has no
- * `Sec-Fetch-Site`, so `isCrossSite` would refuse them.
+ * `Referrer-Policy` must not be `no-referrer`. With it, browsers send `Origin: null` with the dashboard's own forms, and
+ * `isCrossSite` would refuse them.
  */
 export const securityHeaders = {
   'Content-Security-Policy':
@@ -17,13 +17,13 @@ export const securityHeaders = {
     'camera=(), microphone=(), geolocation=(), payment=(), usb=(), clipboard-write=(self), clipboard-read=()',
 } as const
 
-/** A page may hold a key that is shown only once. */
+/** No cache may keep a page, because it may contain a key that is shown only once. */
 export const noStore = 'no-store'
 
-/** Subdomains and preload lists are left to the owner of the name. */
+/** Covers this host only. Subdomains and preload lists are for the owner of the domain to decide. */
 const strictTransport = 'max-age=31536000'
 
-/** Without `origin`, the host is not ours. */
+/** Adds the security headers. There is no `origin` if the host name is not one of this service. */
 export const secured = (response: Response, origin?: Origin): Response => {
   if (origin?.isStrict === true) response.headers.set('Strict-Transport-Security', strictTransport)
   for (const [name, value] of Object.entries(securityHeaders)) response.headers.set(name, value)

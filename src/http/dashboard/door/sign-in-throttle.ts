@@ -1,12 +1,12 @@
 /**
  * Counts password attempts of the last 15 minutes (docs/decisions/022-a-flood-of-sign-ins-keeps-nobody-out.md):
  *
- * - By account. Its counter is never dropped.
- * - By e-mail without an account, in another table: invented e-mails drop only each other's counters.
- * - By address. An IPv6 address counts for its /64 and its /48, so one /48 cannot fill a table.
- * - By known browser, instead of all others: strangers do not lock it out.
+ * - By account. A flood of attempts never removes this counter.
+ * - By e-mail without an account, in a table of its own, where invented e-mails only push out each other's counters.
+ * - By address. An IPv6 address counts for its /64 and its /48, so that one /48 cannot fill a table.
+ * - By known browser. Its attempts count only there, so that strangers cannot lock it out.
  *
- * Strangers can lock an account for unknown browsers. A one-time link still works.
+ * Strangers can lock an account for unknown browsers. A one-time link still works then.
  */
 import { signInAttemptsMax, signInSiteAttemptsMax, signInSubjectsMax, signInWindowMs } from '../../../limits.ts'
 import { networkOf, siteOf } from '../../client-address.ts'
@@ -15,17 +15,17 @@ export type Attempt = {
   readonly email: string
   readonly isAccount: boolean
   readonly address: string
-  /** From `knownBrowser`. */
+  /** The result of `knownBrowser`. */
   readonly device: string | null
 }
 
-/** Taken back by identity, so taking it back twice changes nothing. */
+/** An attempt is taken back as this very object, so taking it back twice changes nothing. */
 export type CountedAttempt = { readonly isCounted: true; readonly atMs: number; readonly counts: readonly Count[] }
 
 export type ThrottledAttempt = {
   readonly isCounted: false
   readonly waitMs: number
-  /** The full counter. `account` includes an e-mail without an account. */
+  /** Which counter is full. `account` also stands for an e-mail without an account. */
   readonly reason: 'account' | 'address' | 'device'
 }
 
@@ -64,7 +64,10 @@ export class SignInThrottle {
     return counted
   }
 
-  /** Earlier attempts were typing errors. The address gets back only this one: any account's owner could reset it. */
+  /**
+   * Earlier attempts for the account were typing errors. The address gets back only this one: otherwise an attacker could sign in
+   * to an account of their own to reset it.
+   */
   succeeded(counted: CountedAttempt): void {
     for (const { table, subject, reason } of counted.counts) {
       if (reason === 'address') table.takeBack(subject, counted)
@@ -72,7 +75,7 @@ export class SignInThrottle {
     }
   }
 
-  /** For an attempt whose password was never compared. */
+  /** Uncounts an attempt whose password was never compared. */
   takeBack(counted: CountedAttempt): void {
     for (const { table, subject } of counted.counts) table.takeBack(subject, counted)
   }
@@ -94,18 +97,18 @@ export class SignInThrottle {
   }
 }
 
-/** The typed text may be long. Texts with the same hash share a counter, which harms no account. */
+/** Hashes a typed e-mail, which may be long. Equal hashes share a counter, which harms nobody: none of these e-mails has an account. */
 const shortened = (text: string): string => Bun.hash(text).toString(36)
 
 type Bounds = {
   readonly attemptsMax: number
-  /** `null`: bounded by the number of accounts. */
+  /** `null` if only the number of accounts bounds the table. */
   readonly subjectsMax: number | null
 }
 
-/** A full table drops the subject whose last attempt is the oldest. */
+/** One table of counters. A full table drops the subject whose last attempt is the oldest. */
 class Attempts {
-  /** Subjects by their last attempt; attempts oldest first. */
+  /** The subject with the oldest last attempt comes first. The attempts of a subject are also oldest first. */
   readonly #attempts = new Map<string, readonly CountedAttempt[]>()
   readonly #bounds: Bounds
 

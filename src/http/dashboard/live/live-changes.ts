@@ -1,15 +1,15 @@
 import type { RecordedEvent } from '../../../domain/events.ts'
 import { readingsStream } from '../../../domain/stream-names.ts'
 
-/** The readings that change a page. Other events change every page. */
+/** Whose readings change a page. Events other than readings change every page. */
 export type Topic = { readonly cellar: string } | { readonly keyId: string } | 'all'
 
 type Count = { changes: number; pages: number }
 
-/** Changes by topic. An event costs the same for any number of pages: each tick compares counts. */
+/** Counts changes by topic. Each tick compares the counts, so an event costs the same for any number of pages. */
 export class LiveChanges {
   readonly #cellars = new Map<string, Count>()
-  /** By stream. */
+  /** By the name of the stream with the key's readings. */
   readonly #keys = new Map<string, Count>()
   #readings = 0
   #others = 0
@@ -31,7 +31,7 @@ export class LiveChanges {
     if (known.pages === 0) counts.delete(name)
   }
 
-  /** Counts only while the topic is watched. */
+  /** The number of changes so far. Readings of a cellar or key count only while a page watches it. */
   of(topic: Topic): number {
     if (topic === 'all') return this.#others + this.#readings
     const [counts, name] = this.#placeOf(topic)

@@ -1,9 +1,10 @@
 /**
- * Pushes fragments to all open live pages (docs/decisions/024-live-pages-have-a-budget.md).
+ * Pushes new HTML to all open live pages (docs/decisions/024-live-pages-have-a-budget.md). A stream connects one browser to one
+ * page.
  *
- * Every `livePushMs` a tick queues the pages that have changed or have outdated streams. They are rendered until the tick's
- * time is spent (`live-render-queue.ts`). The next tick continues there. Each message is a whole rendering, so a stream
- * without room skips some.
+ * Every `livePushMs`, a tick queues the pages that have changed or have outdated streams. They are rendered until the tick's time
+ * is spent (`live-render-queue.ts`), and the next tick continues there. Each message replaces the one before, so a slow browser
+ * may skip some.
  */
 import type { Core } from '../../../actors/core.ts'
 import type { Schedule } from '../../../actors/schedule.ts'
@@ -30,15 +31,15 @@ export type LivePage = {
   readonly name: string
   readonly topic: Topic
   readonly readsStore: boolean
-  /** `null`: nothing to show yet. Waits for `pause` between pieces of work, and after each wait for the store. */
+  /** Returns `null` if there is nothing to show yet. Must call `pause` between pieces of work, and after each wait for the store. */
   readonly render: (pause: Pause) => Promise<string | null>
 }
 
 export type Viewer = {
   readonly sessionSecret: string
-  /** Its events may end the session. */
+  /** The event stream of the signed-in operator. Its events may end the session. */
   readonly operatorStream: string
-  /** The session is still open, and has the same role. */
+  /** True if the session is still open and has the same role. */
   readonly isAllowed: () => boolean
 }
 
@@ -48,23 +49,23 @@ type Viewing = {
   readonly signal: AbortSignal
 }
 
-/** The oldest stream comes first. */
+/** The streams of one session, oldest first. */
 type ViewingSession = { readonly viewer: Viewer; readonly streams: Set<LiveStream> }
 
 type OpenPage = {
   readonly page: LivePage
   readonly streams: Set<LiveStream>
-  /** Streams without the newest rendering: they are new, or had no room. */
+  /** Streams that miss the newest rendering, because they are new, or because their browser reads slowly. */
   readonly outdated: Set<LiveStream>
-  /** Changes of the topic at the last rendering; `null`: render again. */
+  /** The topic's number of changes at the last rendering. `null` makes the next tick render the page again. */
   renderedAt: number | null
-  /** Of the last rendering, whose text may have 300 KB. */
+  /** The hash of the last rendering, whose text may have 300 KB. */
   lastHash: number | bigint | null
   isQueued: boolean
   restsUntilMs: number
 }
 
-/** `passedMs`: a steady clock, ms. */
+/** `passedMs` is a clock in ms that is never set back, unlike the time of day. */
 export type LiveTiming = { readonly schedule: Schedule; readonly passedMs: () => number }
 
 export class LivePages {
@@ -74,11 +75,11 @@ export class LivePages {
   readonly #passedMs: () => number
   readonly #renderings: LiveRenderQueue
   readonly #changes = new LiveChanges()
-  /** By name. The page rendered longest ago comes first. */
+  /** By name. The page that was rendered longest ago comes first. */
   readonly #pages = new Map<string, OpenPage>()
   readonly #sessions = new Map<string, ViewingSession>()
   readonly #queue: OpenPage[] = []
-  /** By name. No page is rendered twice at once. */
+  /** Names of pages that are being rendered. No page is rendered twice at once. */
   readonly #rendering = new Set<string>()
   #streams = 0
   #unfollow: (() => void) | null = null
@@ -102,7 +103,7 @@ export class LivePages {
     return this.#pages.size
   }
 
-  /** `full`: all sessions together have too many streams. A session with too many loses its oldest. */
+  /** Returns `full` if all sessions together have too many streams. A session with too many loses its oldest one. */
   open({ page, viewer, signal }: Viewing): ReadableStream<Uint8Array> | 'closed' | 'full' {
     if (this.#isClosed || signal.aborted) return 'closed'
     const session = this.#sessions.get(viewer.sessionSecret) ?? { viewer, streams: new Set() }
@@ -123,7 +124,7 @@ export class LivePages {
     return body
   }
 
-  /** Open streams would keep the server from stopping. */
+  /** Ends all streams, because the server cannot stop while a stream is open. */
   close(): void {
     this.#isClosed = true
     for (const { streams } of this.#sessions.values()) for (const stream of streams) stream.end()
@@ -166,7 +167,7 @@ export class LivePages {
   #noteChanges(events: readonly RecordedEvent[]): void {
     let previous = ''
     for (const event of events) {
-      // Readings come in long runs of one stream.
+      // Readings come in long runs of one stream, and one of them is enough to mark a change.
       if (event.type === 'ReadingAccepted' && event.stream === previous) continue
       previous = event.type === 'ReadingAccepted' ? event.stream : ''
       if (categoryOf(event.stream) === 'operator') this.#endRefused(event.stream)
@@ -174,7 +175,7 @@ export class LivePages {
     }
   }
 
-  /** At once: an ended session must not get the next push. */
+  /** Ends streams at once, because an ended session must not get the next push. */
   #endRefused(operatorStream: string): void {
     for (const { viewer, streams } of this.#sessions.values()) {
       if (viewer.operatorStream !== operatorStream || viewer.isAllowed()) continue
@@ -200,7 +201,7 @@ export class LivePages {
     this.#renderings.beginTick()
   }
 
-  /** Renders every page too: windows empty and keys expire without an event. */
+  /** Also has every page rendered again, because rate windows empty and keys expire without an event. */
   #beat(): void {
     this.#sendHeartbeats().catch((thrown) => {
       this.#lines.error('live heartbeats failed', { error: thrownError(thrown) })
@@ -209,7 +210,7 @@ export class LivePages {
   }
 
   async #sendHeartbeats(): Promise<void> {
-    // Nobody clicks on a page on a wall, but it counts as use.
+    // An open page counts as use of the session. Otherwise a page on a wall display would be signed out.
     for (const secret of this.#sessions.keys()) this.#core.operators.useSession(secret)
     const streams = [...this.#sessions.values()].flatMap((session) => [...session.streams])
     for (const [index, stream] of streams.entries()) {
@@ -232,7 +233,7 @@ export class LivePages {
     this.#queue.push(opened)
   }
 
-  /** Drops pages whose streams have no room. Pages that read the store wait while too many of them do. */
+  /** Skips pages whose streams have no room. While too many pages wait for the store, no other page that needs it starts. */
   readonly #next = (): ReturnType<NextRendering> => {
     for (;;) {
       const isStoreBusy = this.#renderings.waitingForStore >= liveStoreWaitsMax
@@ -246,7 +247,7 @@ export class LivePages {
     }
   }
 
-  /** Does nothing for a closed page: a new one may have its name. */
+  /** Does nothing for a page that has closed meanwhile, because a new page may have its name. */
   #moveToEnd(opened: OpenPage): void {
     const { name } = opened.page
     if (this.#pages.get(name) !== opened) return
@@ -274,7 +275,7 @@ export class LivePages {
     const html = await this.#render(page, turns.pause)
     opened.restsUntilMs = this.#passedMs() + Math.min(turns.tookMs() * liveRestFactor, liveHeartbeatMs)
     if (html === null) {
-      // The next rendering goes to all streams.
+      // Without a hash, the next rendering counts as new, and goes to all streams.
       outdated.clear()
       opened.lastHash = null
       return

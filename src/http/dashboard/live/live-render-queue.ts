@@ -1,9 +1,9 @@
 /**
- * Each turn of the event loop runs one piece of one rendering, so that readings do not wait for pages. When the pieces of a
+ * Runs one piece of one rendering in each turn of the event loop, so that readings do not wait for pages. When the pieces of a
  * tick have taken `liveRenderMsPerTick`, the queue waits for the next tick.
  *
- * A piece that has not ended with its turn waits for the store. Meanwhile other renderings run. The rendering then calls
- * `pause` to queue again. The time of the wait is not counted.
+ * A piece that has not ended with its turn waits for the store. Other renderings run meanwhile, and this time is not counted.
+ * Afterwards, the rendering calls `pause` to queue again.
  */
 import type { Schedule } from '../../../actors/schedule.ts'
 import { liveRenderMsPerTick } from '../../../limits.ts'
@@ -14,20 +14,20 @@ type Rendering = { state: 'running' | 'queued' | 'waitingForStore' | 'ended'; to
 type Piece = { readonly rendering: Rendering; readonly run: () => void }
 
 export type RenderingTurns = {
-  /** Ends a piece. */
+  /** Ends this piece of work. Resolves when the next piece may begin. */
   readonly pause: Pause
-  /** Of all its pieces so far. */
+  /** The time of all pieces of this rendering so far. */
   readonly tookMs: () => number
 }
 
-/** The next rendering to start. Its promise never rejects. */
+/** Returns the next rendering to start. Its promise must never reject. */
 export type NextRendering = () => ((turns: RenderingTurns) => Promise<void>) | null
 
 export class LiveRenderQueue {
   readonly #schedule: Schedule
   readonly #passedMs: () => number
   readonly #next: NextRendering
-  /** They come before new renderings, so that few are started at once. */
+  /** Next pieces of renderings that have begun. They run before new renderings start, so that few are unfinished at once. */
   readonly #queue: Piece[] = []
   #waitingForStore = 0
   #spentMs = 0

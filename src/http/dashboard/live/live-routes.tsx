@@ -17,7 +17,7 @@ import { cellarInPath, type DashboardDeps, keyInPath, type Route, type SignedInV
 import type { LivePage } from './live-pages.ts'
 import { askAgain, eventStreamType, tooManyStreams } from './live-stream.ts'
 
-/** Its name lacks the role (`watch` adds it) and parts of the query that change nothing. */
+/** The name lacks the visitor's role, which `watch` adds, and parts of the query that change nothing. */
 type PageWithoutRole = Omit<LivePage, 'name'> & { readonly name: readonly (string | number)[] }
 
 type PageOf = (visit: SignedInVisit) => PageWithoutRole | null | Promise<PageWithoutRole | null>
@@ -95,7 +95,7 @@ const keyPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<PageW
   const key = keyInPath(deps, visit)
   if (key === null) return null
   const asked = requestedPage(visit.query)
-  // The first page exists, so the log need not be read.
+  // The first page always exists. For others, the log tells how many pages there are.
   const page = asked === 1 ? 1 : historyPage(await readKeyEvents(core, key.keyId), asked).page
   const history = watchedHistory(core, key.keyId, page)
   return {
@@ -127,7 +127,7 @@ const firstReadingPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithou
   }
 }
 
-/** Many readings may come before the first push. If a fence is the first event, the last reading is shown. */
+/** Reads it from the log, as many readings may come before the first push. If a fence is the first event, returns the last reading. */
 const firstReading = async ({ core }: DashboardDeps, keyId: string): Promise<AcceptedReading | null> => {
   const last = core.projections.readings.usage(keyId)?.last
   if (last === undefined || last.revision === 0) return last ?? null
@@ -139,7 +139,7 @@ const firstReading = async ({ core }: DashboardDeps, keyId: string): Promise<Acc
 
 const isAdmin = (visit: SignedInVisit): boolean => visit.session.role === 'admin'
 
-/** `page` is `null` until this node has heard of another node's cellar or key. None is ever deleted. */
+/** `page` is `null` if another node has just created the cellar or key, and this node does not know it yet. */
 const watch = (deps: DashboardDeps, visit: SignedInVisit, page: PageWithoutRole | null): Response => {
   if (page === null) return askAgain()
   if (visit.request.method === 'HEAD') return new Response(null, { headers: eventStreamType })
@@ -149,7 +149,7 @@ const watch = (deps: DashboardDeps, visit: SignedInVisit, page: PageWithoutRole 
     viewer: {
       sessionSecret: secret,
       operatorStream: operatorStream(email),
-      // With another role, the page must be opened again.
+      // An admin's page differs, so after a change of the role the page must be opened again.
       isAllowed: () => deps.core.operators.session(secret)?.role === role,
     },
     signal: visit.request.signal,

@@ -4,12 +4,12 @@ import { retrySoon } from '../../problem.ts'
 export type LiveStream = {
   readonly isAllowed: () => boolean
   readonly hasRoom: () => boolean
-  /** False if it has no room, or has ended. */
+  /** Returns false, and sends nothing, if too much waits for a slow browser, or if the stream has ended. */
   readonly send: (message: Uint8Array) => boolean
   readonly end: () => void
 }
 
-/** `onEnd` is called once, whichever side ends the stream. */
+/** Calls `onEnd` once, whether the browser or this service ends the stream. */
 export const openLiveStream = (
   { signal, isAllowed }: { readonly signal: AbortSignal; readonly isAllowed: () => boolean },
   onEnd: (stream: LiveStream) => void,
@@ -51,16 +51,16 @@ export const openLiveStream = (
 
 const encoder = new TextEncoder()
 
-/** Otherwise proxies and this service close an idle connection. */
+/** Keeps an idle stream open: without traffic, a proxy or this service would close its connection. */
 export const heartbeat = encoder.encode(': still here\n\n')
 
 export const serverSentEvent = (html: string): Uint8Array => encoder.encode(`data: ${dataLines(html)}\n\n`)
 
-/** Splitting 250 KB takes 2 ms, and few pages have a line break. */
+/** In server-sent events, each line needs `data:`. Checks for line breaks first, because splitting 250 KB takes 2 ms. */
 const dataLines = (html: string): string =>
   html.includes('\n') || html.includes('\r') ? html.split(/\r\n|\r|\n/).join('\ndata: ') : html
 
-/** Then the page opens no stream again (`views/assets/app.js`). */
+/** After one of these messages, the page does not connect again (`views/assets/app.js`). */
 export const endMessages = {
   sessionOver: encoder.encode('event: end\ndata:\n\n'),
   tooManyPages: encoder.encode('event: end\ndata: crowded\n\n'),
@@ -68,13 +68,13 @@ export const endMessages = {
 
 export const eventStreamType = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' }
 
-/** With another status than 200, the page would not read the body, and would ask forever. */
+/** The status must be 200. With another one, the page would not read the message, and would connect again forever. */
 export const endOfStream = (): Response => new Response(endMessages.sessionOver, { headers: eventStreamType })
 
-/** The page asks again, less often each time. */
+/** The page connects again, less and less often. */
 export const askAgain = (): Response => emptyStream(503)
 
-/** The page tells the reader, and asks again. */
+/** The page shows that there are too many live pages, and connects again later. */
 export const tooManyStreams = (): Response => emptyStream(429)
 
 const emptyStream = (status: number): Response =>
