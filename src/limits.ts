@@ -272,7 +272,7 @@ export const internedNameBytesMax = 512
 /** `DISK_RESERVE`. With less free disk space, including SQLite's free pages, no readings are stored. */
 export const diskReserveBytesDefault = 256 * 1024 * 1024
 export const diskReserveBytesMin = 64 * 1024 * 1024
-/** With less free disk space, without SQLite's free pages, no readings are stored. All other writes need it. */
+/** With less free disk space, not counting SQLite's free pages, no readings are stored. Other writes still need this space. */
 export const diskFreeBytesMin = 64 * 1024 * 1024
 /** Readings are stored again when the free disk space is this far above its two bounds. */
 export const diskRecoveryBytes = 16 * 1024 * 1024
@@ -307,14 +307,14 @@ export const copyRetryPauseMs = 500
 export const eventStoreAppendsOutMax = 64
 /** Without an answer in this time, the outcome of an append is unknown. During an election, EventStoreDB may never answer. */
 export const eventStoreAppendMsMax = 1_000
-/** How often running appends are checked. It divides `eventStoreAppendMsMax`. */
+/** How often appends without an answer are checked. It divides `eventStoreAppendMsMax`. */
 export const eventStoreLookMs = 100
 /** EventStoreDB accepts about 1 MiB of data and metadata in one append. */
 export const eventStoreAppendBytesMax = 1_000_000
 export const eventStoreReadMsMax = 5_000
 /** A subscription that is not confirmed in this time is reported. */
 export const eventStoreUnheardMsMax = 5_000
-/** Reading the whole log may take this long: the server may skip millions of events in silence. Pings show that it is alive. */
+/** A read of all streams may take this long: the server may skip millions of events in silence. Pings show that it is alive. */
 export const eventStoreScanMsMax = 600_000
 /** Pause between reads, until they show the event that a conflict has named. */
 export const eventStoreShowMs = 5
@@ -373,7 +373,7 @@ export const liveHeartbeatMs = 10_000
 export const livePushMs = 500
 /** Updates that wait for a slow browser. With more, updates are skipped. */
 export const liveBytesWaitingMax = 256 * 1024
-/** Live pages that one session has open. One more closes the oldest. */
+/** Open live pages of one session. One more closes the oldest. */
 export const liveStreamsPerSessionMax = 8
 /** Time for rendering in each `livePushMs`. A piece of work that has begun is finished. */
 export const liveRenderMsPerTick = 100
@@ -415,7 +415,7 @@ export const sameSignalMsMax = 500
 export const launcherLookMs = 250
 
 // The command line and its socket
-/** Size of one command as JSON. No command line is that long. */
+/** One command as JSON. No command line is that long. */
 export const operationBytesMax = 8 * 1024 * 1024
 /** Events that `log read` reads at once. With more, readings of devices would wait. */
 export const logReadPageEvents = 200

@@ -1,4 +1,4 @@
-/** Bun joins two `Host` headers with a comma. They are refused: a proxy may use the other host (RFC 9112, section 3.2). */
+/** Bun joins two `Host` headers with a comma. Such a request is refused: a proxy may use the other host (RFC 9112, section 3.2). */
 export const hasTwoHosts = (headers: Headers): boolean => headers.get('host')?.includes(',') === true
 
 /**

@@ -43,7 +43,7 @@ export type UnfinishedBody = {
   readonly holderName: string
   readonly reservedBytes: number
   index: number
-  /** If the body is read in one piece, its declared size from the start: its progress cannot be seen. */
+  /** For a body that is read in one piece, its declared size from the start, because its progress cannot be seen. */
   receivedBytes: number
   beats: number
   /** Called at most once, when the body is given up and its memory is free again. */
@@ -107,7 +107,7 @@ export class UnfinishedBodies {
   /** Reserves memory for a body; `null` if there is not enough left. */
   begin(request: Request, { pool: poolName, holder: holderName }: BodyHolder, bytes: number): UnfinishedBody | null {
     const pool = this.#pools[poolName]
-    // Even an empty body has a connection and a request, which take memory.
+    // Even for an empty body, the connection and the request take memory.
     const reservedBytes = Math.max(bytes, bodyReservedBytesMin)
     const isLarge = reservedBytes > readingBodyBytesMax
     const known = pool.holders.get(holderName)

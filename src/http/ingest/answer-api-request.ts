@@ -59,7 +59,7 @@ const answerOrBug = (deps: ApiDeps, call: ApiCall, result: ApiResult): Response 
 const answer = (deps: ApiDeps, call: ApiCall, result: ApiResult): Response | Promise<Response> => {
   if (result === 'client_gone') {
     chargeOnce(deps, call, costOfBrokenConnection)
-    // The client has left. If it still reads the answer, a 500 must not confirm a reading.
+    // In case the client still reads the answer, a 500 confirms nothing.
     return problemResponse(problemOf(internalError), plainHeaders(call.requestId))
   }
   return result.ok ? accept(deps, call, result.value) : refuse(deps, call, result.refusal)

@@ -21,7 +21,7 @@ export const limitStructure = (body: Uint8Array, structuralCharsMax: number): nu
     const role = roles[body[at] ?? 0]
     if (role === none) continue
     if (role === quote) {
-      // Invalid JSON, which `JSON.parse` will refuse. Going on would be slow: a megabyte of quotes has half a million strings.
+      // Two strings in a row are invalid JSON, which `JSON.parse` refuses. A megabyte of quotes would have half a million strings.
       if (isBehindString) return at
       isBehindString = true
       const from = at + 1

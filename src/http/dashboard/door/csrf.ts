@@ -10,7 +10,7 @@ export const csrfMatches = (token: string, cookieSecret: string): boolean => {
   return given.length === expected.length && timingSafeEqual(given, expected)
 }
 
-/** True if the browser says that another site sent the form. It is refused even with a valid token, which may have leaked. */
+/** True if another site sent the form, which is refused even if its token has leaked. Without both headers, only the token decides. */
 export const isCrossSite = (headers: Headers, ownOrigins: readonly string[]): boolean => {
   const site = headers.get('sec-fetch-site')
   if (site !== null && site !== 'same-origin') return true

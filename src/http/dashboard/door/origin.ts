@@ -4,7 +4,6 @@ import { cameFrom, plainAddress } from '../../client-address.ts'
 export type WebConfig = {
   /** Like `https://cellar.example`. If it is `null`, the address in the request is used. */
   readonly publicUrl: string | null
-  /** IP addresses. */
   readonly trustedProxies: readonly string[]
   readonly allowInsecureHttp: boolean
 }

@@ -233,7 +233,7 @@ export class LivePages {
     this.#queue.push(opened)
   }
 
-  /** Skips pages whose streams have no room. While too many pages wait for the store, no other page that needs it starts. */
+  /** Skips pages whose browsers read too slowly. While too many pages wait for the store, no other page that needs it starts. */
   readonly #next = (): ReturnType<NextRendering> => {
     for (;;) {
       const isStoreBusy = this.#renderings.waitingForStore >= liveStoreWaitsMax
