@@ -24,18 +24,18 @@ export type AppDeps = {
   readonly isReady: () => boolean
   readonly reasons: DashboardParts['reasons']
   readonly web: WebConfig
-  /** Close it before the server stops: the server waits for watched pages. */
+  /** Close it before the server stops, because the server waits for live pages. */
   readonly live: LivePages
-  /** Close both after the last answer. */
+  /** Close `refusalLines` and `traces` after the last answer. */
   readonly refusalLines: RefusalLines
   readonly traces: Traces
-  /** Default: not counted. */
+  /** Default: work is not counted. */
   readonly work?: IngestWork
   /** Default: system timers. */
   readonly bodySchedule?: Schedule
 }
 
-/** The error hook must come before all routes. The dashboard must come last: it takes all other paths. */
+/** The error hook must come before all routes. The dashboard must come last, because it answers all other paths. */
 export const createApp = (deps: AppDeps): App => {
   const { core, lines, isReady, reasons, web, live, refusalLines, traces, work = noWork(), bodySchedule } = deps
   const lastRefusals = new LastRefusals()

@@ -1,7 +1,7 @@
-/** Time as a parameter. `now`: whole ms since 1970 (UTC). */
+/** A parameter, so that tests can set the time. `now` returns whole ms since 1970 (UTC). */
 export type Clock = { now(): number }
 
-/** `passedMs` never goes back. It may stop while the machine sleeps. */
+/** `passedMs` never goes back, but may stop while the machine sleeps. */
 export type MachineClock = Clock & { passedMs(): number }
 
 export const systemClock: MachineClock = { now: () => Date.now(), passedMs: () => performance.now() }

@@ -1,4 +1,4 @@
-/** Pure: opens no file and asks no resolver, so all faults are reported together. */
+/** Parses the environment. Opens no file and resolves no name, so that it can report all wrong values together. */
 import { isIP } from 'node:net'
 import { durationTyped, parseDurationMs } from './domain/amounts.ts'
 import { type EventStoreSettings, parseEventStore } from './eventstore-url.ts'
@@ -15,16 +15,16 @@ export type LogLevel = (typeof logLevels)[number]
 
 export type Config = {
   readonly host: string
-  /** 0: any free port. */
+  /** 0 means any free port. */
   readonly port: number
   readonly dataDir: string
   readonly diskReserveBytes: number
   readonly sessionIdleMs: number
-  /** `null`: the embedded log in the data folder. */
+  /** `null` if the log is embedded. */
   readonly eventStore: EventStoreSettings | null
-  /** Origin without a trailing slash; `null`: the address of the service. */
+  /** Has no trailing slash. `null` if browsers use the address of the service. */
   readonly publicUrl: string | null
-  /** IP addresses. */
+  /** IP addresses whose forwarded headers are trusted. */
   readonly trustedProxies: readonly string[]
   /** Paths of PEM files. */
   readonly tls: { readonly certPath: string; readonly keyPath: string } | null
@@ -42,7 +42,7 @@ export type Environment = { readonly [name: string]: string | undefined }
 type Fault = { readonly fault: string }
 type Parsed<T> = { readonly value: T } | Fault
 
-/** A fault names the variable, its value (unless secret) and the rule. Empty means not set. */
+/** Each fault names the variable, its value (unless secret) and the rule. An empty variable counts as not set. */
 export const parseConfig = (environment: Environment): ParsedConfig => {
   const faults: string[] = []
   const take = <T>(parsed: Parsed<T>, otherwise: T): T => {
@@ -128,7 +128,7 @@ const parsePublicUrl = (value: string | null): Parsed<string | null> => {
     !value.includes('#') &&
     !value.includes('@')
   if (isOrigin) return { value: url.origin }
-  // A password may be before the "@".
+  // There may be a password before the "@".
   const shown = value.includes('@') ? '(not shown)' : value
   return wrong(
     'PUBLIC_URL',
@@ -161,13 +161,13 @@ const parseSwitch = (name: string, value: string | null): Parsed<boolean> => {
   return value === '1' ? { value: true } : wrong(name, value, 'it must be 1 or 0')
 }
 
-/** For browsers: `PUBLIC_URL`, or else the local address. */
+/** Returns the address for browsers. */
 export const baseUrlOf = (config: Config, port: number = config.port): string => {
   if (config.publicUrl !== null) return config.publicUrl
   return localUrlOf(config, port)
 }
 
-/** For this machine. Browsers cannot open a wildcard address. */
+/** Returns the address on this machine. A wildcard becomes localhost, because browsers cannot open it. */
 export const localUrlOf = (config: Config, port: number): string => {
   const scheme = config.tls === null ? 'http' : 'https'
   const isWildcard = config.host === '0.0.0.0' || config.host === '::'

@@ -1,8 +1,8 @@
-/** Chance as a parameter: tests use a seed. */
+/** A parameter, so that tests can use a seed. */
 export type Entropy = {
-  /** 36 lower-case characters. */
+  /** Returns 36 lower-case characters. */
   uuid(): string
-  /** Secure enough for a secret. */
+  /** The bytes are random enough for a secret. */
   bytes(count: number): Uint8Array
 }
 

@@ -1,13 +1,13 @@
-/** Faults never repeat the URL: it may have a password. */
+/** A fault never shows the URL, because it may contain a password. */
 import { isIP } from 'node:net'
 
 export type EventStoreEndpoint = { readonly host: string; readonly port: number }
 
 export type EventStoreSettings = {
   readonly endpoints: readonly EventStoreEndpoint[]
-  /** True: ask any endpoint which node leads. False: use the only endpoint. */
+  /** If true, any endpoint is asked which node leads. If false, there is only one endpoint. */
   readonly discovers: boolean
-  /** Paths of PEM files; `null` without TLS. */
+  /** Paths of PEM files. `null` if TLS is not used. */
   readonly tls: {
     readonly caPath: string | null
     readonly certPath: string | null
@@ -92,7 +92,7 @@ const optionsOf = (query: string): Options => {
   return { tls: tls === 'true' ? { caPath, certPath, keyPath } : null }
 }
 
-/** So no stream begins like a stream of another prefix. */
+/** The rule prevents that a stream of one prefix begins like a stream of another prefix. */
 const faultOfPrefix = (prefix: string): string | null => {
   if (!/^[A-Za-z0-9_.]{0,63}-?$/.test(prefix) || prefix === '-') {
     return 'it must be up to 63 letters, digits, "_" or ".", and may end with one "-"'

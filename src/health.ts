@@ -1,4 +1,4 @@
-/** What is wrong with this node: for `/readyz`, log lines and pages. */
+/** Lists what is wrong with this node, for `/readyz`, log lines and pages. */
 import type { HealthReason } from '../views/types.ts'
 import type { IndexTrouble } from './actors/repeats/repeat-memory.ts'
 import type { Schedule } from './actors/schedule.ts'
@@ -11,7 +11,7 @@ export type ReasonKind = 'log_away' | LogTroubleKind | RefusedKind | `index_${In
 
 export type Reason = HealthReason & {
   readonly kind: ReasonKind
-  /** `nothing`: a warning; the node stays ready. */
+  /** `nothing` is only a warning: the node stays ready. */
   readonly refuses: 'readings' | 'readings with an idempotency key' | 'nothing'
 }
 
@@ -31,12 +31,12 @@ export const reasonsOf = ({ log, indexTrouble, bodyTroubles }: HealthParts): rea
   ]
 }
 
-/** True: the node takes all kinds of readings. */
+/** True if the node takes readings of every kind. */
 export const isReady = (reasons: readonly Reason[]): boolean => reasons.every(({ refuses }) => refuses === 'nothing')
 
 /**
- * Writes a line when a reason begins and when it ends: answers to devices give no reasons. Returns a function that
- * stops it.
+ * Writes a log line when a reason begins and when it ends, because answers to devices do not name the reason. Returns a
+ * function that stops this.
  */
 export const watchHealth = (reasons: () => readonly Reason[], lines: LogLines, schedule: Schedule): (() => void) => {
   let known = new Map<ReasonKind, Reason>()
@@ -100,7 +100,7 @@ const words: Readonly<Record<ReasonKind, Omit<Reason, 'kind' | 'why'>>> = {
     remedy: 'If the keys named in the cause are leaked, suspend or revoke them. Then readings continue automatically.',
   },
   batches: {
-    // A few leaked keys can cause this. The node must still get single readings.
+    // A few leaked keys can cause this. The node must stay ready, so that it still gets single readings.
     refuses: 'nothing',
     what: 'Unfinished request bodies use all the memory reserved for batches.',
     meanwhile: 'Batches over 16 KiB are refused with 503 OVERLOADED. Single readings are still stored.',

@@ -1,9 +1,9 @@
 /**
- * Hidden characters can make one name look like another, or steer a terminal. Pages mark them (`views/parts/name.tsx`);
- * the terminal and log lines show `\u200b`. An emoji keeps its joiners: without them it is another picture.
+ * Hidden characters can make one name look like another, or control a terminal. Pages mark them (`views/parts/name.tsx`).
+ * The terminal and log lines show `\u200b`. An emoji keeps its hidden joiners: without them it is another picture.
  */
 const emoji = String.raw`\p{RGI_Emoji}`
-/** Unicode's list, and characters that look empty. */
+/** Unicode's list, and other characters that look empty. */
 const hidden = String.raw`[\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb\u2800]`
 /** A combining mark without a letter is drawn over the text before the name. */
 const leadingMark = String.raw`(?<=^|\s|${hidden})\p{M}+`
@@ -12,13 +12,13 @@ const hiddenAnywhere = new RegExp(`${hidden}|(?:^|\\s)\\p{M}`, 'v')
 const emojiOrHidden = new RegExp(`(${emoji})|${hidden}|${leadingMark}`, 'gv')
 const emojiOrSteering = new RegExp(`(${emoji})|${hidden}|${leadingMark}|\\p{Cc}`, 'gv')
 
-/** `hidden`: the piece is one hidden character. */
+/** If `hidden` is true, the piece is one hidden character. */
 export type NamePiece = { readonly text: string; readonly hidden: boolean }
 
-/** A quick check. May be `true` for an emoji without a mark. */
+/** A quick check before `piecesOf`. Also returns true for some emoji, which need no mark. */
 export const mayHide = (name: string): boolean => hiddenAnywhere.test(name)
 
-/** Control characters stay: names have none, and notes have line breaks. */
+/** Control characters count as visible, because names have none, and notes have line breaks. */
 export const piecesOf = (name: string): readonly NamePiece[] => {
   const pieces: NamePiece[] = []
   let shownTo = 0
@@ -32,11 +32,11 @@ export const piecesOf = (name: string): readonly NamePiece[] => {
   return pieces
 }
 
-/** `U+200B`. */
+/** Returns `U+200B`. */
 export const codeOf = (character: string): string =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 
-/** For titles of documents: `cellar[U+200B]`. */
+/** Returns `cellar[U+200B]`, for titles of pages. */
 export const plainName = (name: string): string =>
   mayHide(name)
     ? piecesOf(name)
@@ -44,17 +44,17 @@ export const plainName = (name: string): string =>
         .join('')
     : name
 
-/** Inside JSON, the escapes mean the same characters. */
+/** Also escapes control characters. Inside JSON, the escapes mean the same characters. */
 export const escapeHidden = (text: string): string =>
   text.replace(emojiOrSteering, (found: string, emoji: string | undefined) => emoji ?? escapedUnits(found))
 
 const escapedUnits = (text: string): string =>
   Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')
 
-/** For one line that has text from people, devices or the store. */
+/** For one line with text from people, devices or the store. */
 export const visibleText = (text: string): string => escapeHidden(text.toWellFormed())
 
-/** Keeps line breaks: only for lines of this program. */
+/** Keeps line breaks, so it is only for text of this program. */
 export const visibleLines = (text: string): string => text.split('\n').map(visibleText).join('\n')
 
 export const visibleJson = (value: unknown): string => escapeHidden(JSON.stringify(value))

@@ -8,7 +8,7 @@ import { type App, serve } from './http/serve.ts'
 
 export type CertificateAndKey = { readonly cert: string; readonly key: string }
 
-/** `null`: no TLS. @throws CommandFailed */
+/** Returns `null` if TLS is not used. @throws CommandFailed */
 export const readCertificate = ({ tls }: Config): CertificateAndKey | null => {
   if (tls === null) return null
   const pair = readPair(tls)
@@ -28,7 +28,7 @@ const readPair = ({ certPath, keyPath }: NonNullable<Config['tls']>): Certificat
   }
 }
 
-/** For instance `error:0900006e:PEM routines:OPENSSL_internal:NO_START_LINE`. */
+/** A message is like `error:0900006e:PEM routines:OPENSSL_internal:NO_START_LINE`. */
 const certificateFault = ({ message }: Error): string => {
   if (/KEY_(VALUES|TYPE)_MISMATCH/.test(message)) return 'the key belongs to another certificate'
   if (/BAD_DECRYPT|PASSWORD/.test(message)) return 'the key has a passphrase. Use a key without one'
@@ -46,8 +46,8 @@ export const listen = (app: App, config: Config, tls: CertificateAndKey | null):
 }
 
 /**
- * For a name that does not resolve, Bun's code differs between machines: EINVAL, ENOTCONN, ENOENT, EAGAIN. So for
- * names, only codes of the port or the process are trusted.
+ * If a host name does not resolve, Bun's error code differs between machines: EINVAL,
+ * ENOTCONN, ENOENT, EAGAIN. So for names, only codes about the port or the process are trusted.
  */
 export const listenFault = (error: Error, host: string): string => {
   const code = codeOf(error)
@@ -60,7 +60,7 @@ export const listenFault = (error: Error, host: string): string => {
   return `HOST ${JSON.stringify(host)} is not a name of this machine`
 }
 
-/** EINVAL: a link-local IPv6 address without its interface. EAFNOSUPPORT: IPv6 is switched off. */
+/** EINVAL means a link-local IPv6 address without its interface. EAFNOSUPPORT means that IPv6 is switched off. */
 const addressCodes: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'EINVAL', 'EAFNOSUPPORT'])
 const processCodes: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS'])
 

@@ -1,4 +1,4 @@
-/** No line has a header, body, query, key or link, which its readers could use. */
+/** No line contains a header, body, query, key or link, because people who read it could use them. */
 import type { Writable } from 'node:stream'
 import pino from 'pino'
 import type { LogLevel } from './config.ts'
@@ -44,7 +44,7 @@ const boundedLines = (stream: Writable): pino.DestinationStream => {
   return {
     write: (line) => {
       if (isGone || stream.writableLength >= logLinesBytesMax) return
-      // JSON keeps characters that a terminal obeys.
+      // JSON does not escape all characters that a terminal obeys.
       stream.write(`${escapeHidden(line.trimEnd())}\n`)
     },
   }

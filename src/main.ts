@@ -24,14 +24,14 @@ import { startService } from './service.ts'
 
 const output = createOutput(process.stdout)
 
-/** Bun would print control characters unescaped. */
+/** Escapes control characters, which a terminal would obey. Bun would print them as they are. */
 const tellBug = (thrown: unknown): void => {
   const { message, stack = '' } = thrownError(thrown)
   const frames = stack.slice(stack.indexOf('\n    at '))
   process.stderr.write(`cellarbook: a bug ended the command: ${visibleText(message)}${visibleLines(frames)}\n`)
 }
 
-/** For bugs that nobody handles. `serve` replaces it. */
+/** Runs after a bug that nothing caught. `serve` replaces it. */
 let endAfterBug = async (thrown: unknown): Promise<never> => {
   tellBug(thrown)
   process.exit(exitCodes.refused)
@@ -53,7 +53,7 @@ const serve: ProgramDeps['serve'] = async (config, options) => {
   const stopped = untilStopped()
   const parts = { clock: systemClock, entropy: systemEntropy, lines, screen: process.stderr }
   const service = await Promise.race([startService(config, options, parts), stopped.then(() => null)])
-  // Stopped during the start, so there is nothing to drain.
+  // The service was stopped during its start, so there is nothing to drain.
   if (service === null) return exitCodes.done
   lines.info('draining', { because: await stopped })
   await service.drain()
@@ -66,7 +66,7 @@ const perform: ProgramDeps['perform'] = async (config, operation) => {
   return performAnywhere(operation, placeOf(config))
 }
 
-/** Call it before using the socket: another user may have created it. */
+/** Call this before using the socket in the folder, because another user may have created it. */
 const tellFolderWarnings = ({ dataDir, allowSharedDataDir: allowShared }: Config): void => {
   try {
     const warnings = checkDataFolder(dataDir, { allowShared })

@@ -33,13 +33,13 @@ import { openSqliteLog } from './log/sqlite/sqlite-log.ts'
 export type LogConfig = Pick<Config, 'dataDir' | 'eventStore' | 'diskReserveBytes' | 'allowSharedDataDir'>
 
 export type OpeningParts = Naming & {
-  /** Gets the differences of a changed schema, and accepts it. Default: refused. */
+  /** If given, a changed schema is accepted, and its differences are passed here. Default: refused. */
   readonly acceptSchema?: ((differences: readonly string[]) => void) | undefined
-  /** Others can read or write the folder, and it is used all the same. */
+  /** Called if other users can read or write the folder, and it is used nevertheless. */
   readonly onFolderWarning?: ((warning: string) => void) | undefined
 }
 
-/** Gives a new log its id. @throws the errors of `asCommandFailed`. */
+/** Gives a new log its id. @throws the errors that `asCommandFailed` knows. */
 export const openLog = async (
   config: LogConfig,
   { acceptSchema, onFolderWarning, ...naming }: OpeningParts,
@@ -61,7 +61,7 @@ export const openLog = async (
   }
 }
 
-/** Retries: a store with a new leader answers reads before it takes appends. */
+/** Retries, because a store with a new leader answers reads before it takes appends. */
 const nameLog = async (log: EventLog, { clock, entropy }: Naming, waitMsMax: number): Promise<void> => {
   const untilMs = performance.now() + waitMsMax
   for (;;) {
@@ -81,7 +81,7 @@ const openEngine = async (config: LogConfig, options: EngineOptions): Promise<Ev
   const { dataDir, eventStore, diskReserveBytes, allowSharedDataDir: allowShared } = config
   if (eventStore === null)
     return openSqliteLog({ dataDir, diskReserveBytes, allowSharedFolder: allowShared, ...options })
-  // The folder still has the node's socket.
+  // The folder has no log, but the node's socket, so only one process may use it.
   const folder = holdDataFolder(dataDir, { hasLog: false, allowShared, onWarning: options.onFolderWarning })
   try {
     return await openEventStore({ settings: eventStore, onClosed: () => folder.release() })
@@ -91,16 +91,16 @@ const openEngine = async (config: LogConfig, options: EngineOptions): Promise<Ev
   }
 }
 
-/** Loading the client costs 0.1 s and 5 MB. */
+/** Imported only if needed, because loading the client costs 0.1 s and 5 MB. */
 const openEventStore = async (options: EventStoreLogOptions): Promise<EventLog> => {
   const { openEventStoreLog } = await import('./log/eventstoredb/eventstoredb-log.ts')
   return openEventStoreLog(options)
 }
 
-/** `place`: a data folder, or `eventstore` for the store of EVENTSTORE_URL. */
+/** `place` is a data folder, or `eventstore` for the store of EVENTSTORE_URL. */
 export type LogPlace = OpenOptions & { readonly place: string; readonly role: 'from' | 'to' }
 
-/** Creates no log id. Refuses a URL: it may have a password. @throws CommandFailed */
+/** Opens a log for a copy, and creates no log id. Refuses a URL, which may contain a password. @throws CommandFailed */
 export const openLogPlace = async (
   { place, role, ...options }: LogPlace,
   { eventStore, diskReserveBytes, allowSharedDataDir }: LogConfig,
@@ -123,14 +123,14 @@ export const openLogPlace = async (
 
 const eventStorePlace = 'eventstore'
 
-/** Deletes an index that belongs to another log. */
+/** An index that belongs to another log is deleted. */
 export const openIdempotencyIndex = async (
   dataDir: string,
   log: EventLog,
   { clock, entropy }: Naming,
 ): Promise<RepeatsIndex> => openRepeatsFile({ dataDir, logId: await ensureLogCreated(log, clock, entropy) })
 
-/** Any other error is a bug and stays as it is. */
+/** An unknown error is a bug, and is returned unchanged. */
 export const asCommandFailed = (error: unknown): unknown => {
   if (!(error instanceof Error)) return error
   const exitCode = exitCodeOf(error)

@@ -60,7 +60,7 @@ export const startService = async (
   }
 }
 
-/** `started` ends in the opposite order, also if the start fails half-way. */
+/** The parts in `started` end in the opposite order, also if the start fails half-way. */
 const start = async (
   config: Config,
   { demo, acceptChangedSchema }: ServeOptions,
@@ -69,7 +69,7 @@ const start = async (
   await using started = new AsyncDisposableStack()
   const starting: Starting = { ...parts, config, started }
   const { lines } = parts
-  // First: reading the log may take minutes.
+  // A wrong certificate fails before the log is read, which may take minutes.
   const certificate = readCertificate(config)
 
   const log = await startLog(starting, acceptChangedSchema)
@@ -81,7 +81,7 @@ const start = async (
     const devices = await startDemo({ core, url: localUrlOf(config, port) })
     started.defer(() => devices.stop())
   }
-  // A drain does this first, so /readyz says 503.
+  // A drain does this first, so that /readyz answers 503.
   started.defer(() => {
     health.isDraining = true
   })
@@ -106,7 +106,7 @@ const startLog = async (
   return log
 }
 
-/** The core and the app set the first two when they exist. */
+/** `startCore` and `startApp` replace the first two functions. */
 type Health = {
   indexTrouble: () => IndexTrouble | null
   bodyTroubles: () => readonly BodyTrouble[]
@@ -183,9 +183,9 @@ const startSockets = ({ config, lines, started }: Starting, { log, core, app, ce
   const linkUrl = (secret: string): string => baseUrlOf(config, port) + paths.link(secret)
   const context = { log, core: async () => core, linkUrl }
   const control = startControlServer({ dataDir: config.dataDir, context, onBug: tellBug(lines) })
-  // Together: a long answer on one socket must not delay the other.
+  // Both at the same time, so that a long answer on one socket does not delay the other.
   started.defer(() => Promise.all([drainServer(server, app), control.stop()]).then(() => {}))
-  // A drain waits for open streams, so watched pages are closed before it.
+  // A drain of the server would wait for live pages, so they are closed before it.
   started.defer(() => app.live.close())
   return { port, linkUrl }
 }
@@ -228,8 +228,8 @@ const timesLines: Readonly<Record<TimesTold['kind'], readonly [level: 'info' | '
 }
 
 /**
- * First asks each client to close its connection, and still takes requests: a cut connection looks like a failure to a
- * device.
+ * First asks each client to close its connection, and still answers requests. A connection that is cut would look like a
+ * failure to a device.
  */
 const drainServer = async (server: Bun.Server<unknown>, app: App): Promise<void> => {
   askToCloseConnections(server, app)
@@ -246,7 +246,7 @@ type Welcome = {
   linkUrl(secret: string): string
 }
 
-/** The link makes anyone an admin, and stderr may be a file. */
+/** Prints the link only to a terminal: it makes anyone an admin, and stderr may be a file. */
 const welcome = async ({ core, screen, dataDir, baseUrl, linkUrl }: Welcome): Promise<void> => {
   screen.write(`Cellarbook listens on ${visibleText(baseUrl)}\n`)
   if (core.projections.operators.list().length > 0) return
@@ -262,7 +262,7 @@ const welcome = async ({ core, screen, dataDir, baseUrl, linkUrl }: Welcome): Pr
     screen.write(`Open this link once to become the first admin:\n\n  ${visibleText(linkUrl(link.value.secret))}\n\n`)
 }
 
-/** So that a command in another shell finds this service. */
+/** Returns `DATA_DIR=…`, so that the printed command finds this service from another shell. */
 const folderFor = (dataDir: string): string => {
   const path = resolve(dataDir)
   return path === resolve(dataDirDefault) ? '' : `DATA_DIR=${shellWord(path)} `

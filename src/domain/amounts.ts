@@ -13,7 +13,7 @@ import { invalidField, type Typed } from './text.ts'
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** `10s`, `5m`, `12h` or `30d` as ms. A refusal names `field`. */
+/** Parses `10s`, `5m`, `12h` or `30d`. The refusal names `field`. */
 export const parseDurationMs = (text: string, field: string): Typed<number> => {
   const [, count, unit] = /^(\d{1,12})([smhd])$/.exec(text.trim()) ?? []
   const ms = Number(count) * (unitMs[unit ?? ''] ?? Number.NaN)
@@ -24,7 +24,7 @@ export const parseDurationMs = (text: string, field: string): Typed<number> => {
   )
 }
 
-/** `1d` or `90m`: the largest unit without a rest. */
+/** Writes `1d` or `90m`: the largest unit that needs no fraction. */
 export const durationTyped = (ms: number): string => {
   const [unit = 's', lengthMs = 1_000] = Object.entries(unitMs).findLast(([, length]) => ms % length === 0) ?? []
   return `${ms / lengthMs}${unit}`
@@ -38,19 +38,19 @@ export const overlapWithin = (overlapMs: number): Typed<number> =>
     ? done(overlapMs)
     : invalidField('overlap', `The overlap must be one of ${rotationOverlapsMs.map(overlapTyped).join(', ')}.`)
 
-/** `24h`, not `1d`, as in docs/contract.md, "Keys". */
+/** Writes `24h`, not `1d`, as docs/contract.md, "Keys" does. */
 export const overlapTyped = (ms: number): string => {
   if (ms === 0) return '0'
   return ms === unitMs['d'] ? '24h' : durationTyped(ms)
 }
 
-/** `6000/60`: readings and seconds. */
+/** Parses a limit like `6000/60`: 6,000 readings in 60 seconds. */
 export const parseLimit = (text: string): Typed<Limit> => {
   const [, readings, seconds] = /^(\d{1,12})\/(\d{1,12})$/.exec(text.trim()) ?? []
   return limitWithin({ readings: Number(readings), windowMs: Number(seconds) * 1_000 })
 }
 
-/** `null`: no limit of its own. */
+/** `null` is valid, and means no own limit. */
 export const limitWithin = <L extends Limit | null>(limit: L): Typed<L> => {
   if (limit === null) return done(limit)
   const { readings, windowMs } = limit
@@ -63,7 +63,7 @@ export const limitWithin = <L extends Limit | null>(limit: L): Typed<L> => {
   )
 }
 
-/** Whole days, because purges happen daily. `null`: for ever. */
+/** Only whole days, because readings are purged daily. `null` keeps them for ever. */
 export const retentionWithin = <R extends number | null>(retentionMs: R): Typed<R> => {
   if (retentionMs === null) return done(retentionMs)
   const isWhole = retentionMs % retentionMsMin === 0

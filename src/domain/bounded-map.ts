@@ -1,4 +1,4 @@
-/** A map with at most `entriesMax` entries. A further one replaces the entry that was set longest ago. */
+/** A map with at most `entriesMax` entries. A further entry replaces the one that was set longest ago. */
 export class BoundedMap<Key, Value> {
   /** Oldest first. */
   readonly #entries = new Map<Key, Value>()

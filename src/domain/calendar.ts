@@ -1,8 +1,8 @@
 /**
- * Days, dates and instants of UTC, in the years 0000 to 9999. `new Date(text)` would turn 30 February into March.
+ * Days, dates and instants in UTC, in the years 0000 to 9999. `new Date(text)` would turn 30 February into March.
  *
- * Years begin in March, so the leap day is the last. 400 years have 146,097 days, 4 have 1,461. The months before month `m` have
- * floor((153 m + 2) / 5) days. 0000-03-01 is 719,468 days before 1970-01-01.
+ * The formulas let a year begin in March, so that the leap day is its last day. 400 years have 146,097 days, 4 have 1,461.
+ * The months before month `m` have floor((153 m + 2) / 5) days. 0000-03-01 is 719,468 days before 1970-01-01.
  */
 import { retentionMarginMs, retentionMsMin } from '../limits.ts'
 
@@ -11,20 +11,20 @@ export const dayMs = 86_400_000
 export const dayOf = (ms: number): number => Math.floor(ms / dayMs)
 
 /**
- * Retention purges what was accepted before this midnight (ms), so each key at most once a day. A reading stays at most a day and
- * the margin longer than `retentionMs`.
+ * Retention purges readings that were accepted before this midnight (in ms), so each key is purged at most once a day. A reading stays
+ * at most a day and `retentionMarginMs` longer than `retentionMs`.
  */
 export const purgeBefore = (now: number, retentionMs: number): number =>
   Math.max(0, Math.floor((now - retentionMs - retentionMarginMs) / retentionMsMin) * retentionMsMin)
 
-/** `2026-03-01T12:00:07.042Z` */
+/** Writes `2026-03-01T12:00:07.042Z`. */
 export const instantText = (ms: number): string => {
   const day = dayOf(ms)
   const rest = ms - day * dayMs
   return `${dateText(day)}T${padded(rest / 3_600_000, 2)}:${padded((rest / 60_000) % 60, 2)}:${padded((rest / 1_000) % 60, 2)}.${padded(rest % 1_000, 3)}Z`
 }
 
-/** `2026-03-01T12:00:07Z`, rounded down: the form of the contract. */
+/** Writes `2026-03-01T12:00:07Z`, rounded down, as answers to devices have it. */
 export const secondText = (ms: number): string => `${instantText(ms).slice(0, -5)}Z`
 
 const dateText = (daysSince: number): string => {

@@ -2,14 +2,13 @@ import type { By, CellarPolicy, Decided, EventData, RecordedEvent } from './even
 import { sameLimit } from './key.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
-/** One cellar, folded from `cellar-<digest>`. `cellar` is the identifier, which never changes. */
+/** Folded from the stream `cellar-<digest>`. `cellar` is the identifier, which never changes. */
 export type CellarState = {
   readonly cellar: string
   readonly title: string
   readonly policy: CellarPolicy
   readonly createdAt: number
   readonly createdBy: By
-  /** Revision of the last event folded. */
   readonly revision: number
 }
 
@@ -25,9 +24,9 @@ export type Purge = Omit<EventData<'ReadingsPurged'>, 'cellar' | 'acceptedBefore
 export type CellarCommand =
   | { readonly type: 'CreateCellar'; readonly cellar: string; readonly title: string }
   | { readonly type: 'RenameCellar'; readonly title: string }
-  /** An absent field stays as it is, so two admins may change two fields at once. */
+  /** A missing field is not changed, so two admins can change two fields at the same time. */
   | { readonly type: 'ChangeCellarPolicy'; readonly changes: Partial<CellarPolicy> }
-  /** Found under this retention. */
+  /** `retentionMs` is the retention for which `purges` was computed. */
   | {
       readonly type: 'PurgeReadings'
       readonly purges: readonly Purge[]
@@ -39,7 +38,7 @@ export type CellarEventType = 'CellarCreated' | 'CellarRenamed' | 'CellarPolicyC
 
 export type DecidedCellar = Decided<CellarEventType>
 
-/** No events if the cellar is already so. */
+/** Returns no events if the command changes nothing. */
 export const decideCellar = (
   cellar: CellarState | null,
   command: CellarCommand,
@@ -60,7 +59,7 @@ export const decideCellar = (
     }
     case 'PurgeReadings': {
       const { purges, acceptedBefore, retentionMs } = command
-      // A changed retention applies to the readings that still exist.
+      // The retention has changed since, and the new one decides about these readings.
       if (cellar.policy.retentionMs !== retentionMs) return done([])
       const common = { cellar: cellar.cellar, acceptedBefore }
       return done(purges.map((purge) => ({ type: 'ReadingsPurged', data: { ...common, ...purge } })))

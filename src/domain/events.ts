@@ -1,6 +1,6 @@
 /**
- * Every event that the log can have. Stored events are never rewritten. A changed shape is a new schema version, and
- * `src/log/codec/upcast.ts` converts old ones. Times are ms.
+ * Every event that the log can contain. Stored events are never rewritten. If the fields of an event change, it gets a new
+ * schema version, and `src/log/codec/upcast.ts` converts old events. Times are in ms.
  */
 import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { dayMs } from './calendar.ts'
@@ -10,7 +10,7 @@ const strict = { additionalProperties: false } as const
 const ms = Type.Integer({ minimum: 0, description: 'milliseconds since 1970' })
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
-/** At most `readings` in any window of `windowMs`. */
+/** At most `readings` in any time window of `windowMs`. */
 export const Limit = Type.Object(
   { readings: Type.Integer({ minimum: 1 }), windowMs: Type.Integer({ minimum: 1 }) },
   strict,
@@ -23,10 +23,10 @@ export type Role = Static<typeof Role>
 export const LinkPurpose = Type.Union([Type.Literal('set_up'), Type.Literal('invite'), Type.Literal('reset')])
 export type LinkPurpose = Static<typeof LinkPurpose>
 
-/** `failed`: wrong password. `throttled`: not compared. */
+/** `failed` counts wrong passwords. `throttled` counts passwords that were not compared. */
 const refusedCounts = { failed: Type.Integer({ minimum: 0 }), throttled: Type.Integer({ minimum: 0 }) }
 
-/** `null`: the cellar sets no bound of its own. `retentionMs` is whole days, `null` for ever. */
+/** `null` means no bound of its own. `retentionMs` is whole days, or `null` for ever. */
 export const CellarPolicy = Type.Object(
   { limit: orNull(Limit), readingAgeMsMax: orNull(ms), readingAheadMsMax: orNull(ms), retentionMs: orNull(ms) },
   strict,
@@ -35,14 +35,14 @@ export type CellarPolicy = Static<typeof CellarPolicy>
 
 export const eventData = {
   LogCreated: Type.Object({ logId: Type.String() }, strict),
-  /** No node may serve a copy before `LogCopyEnded`. */
+  /** This log is a copy. No node may use it before `LogCopyEnded`. */
   LogCopyBegun: Type.Object({ copyId: Type.String() }, strict),
-  /** `digest` is the SHA-256 of the events, equal in both logs. */
+  /** `digest` is the SHA-256 of the events, which was equal in both logs. */
   LogCopyEnded: Type.Object({ digest: Type.String(), events: Type.Integer({ minimum: 0 }) }, strict),
-  /** In a copy: keeps the revision of a purged reading, and is purged too. */
+  /** Replaces a purged reading in a copy, so that later readings keep their revisions. */
   RevisionVacant: Type.Object({}, strict),
 
-  /** A person accepted at a start that the SQLite file has another schema. */
+  /** The SQLite file had another schema than expected, and a person accepted that. */
   LogSchemaAccepted: Type.Object({ differences: Type.Array(Type.String()) }, strict),
 
   RecordsPurged: Type.Object(
@@ -54,13 +54,13 @@ export const eventData = {
     },
     strict,
   ),
-  /** Never stored. Replaces a newer or damaged record. `recordedAt` may be 0. */
+  /** Never stored. Replaces a record that is damaged or newer than this version. `recordedAt` may be 0. */
   RecordUnreadable: Type.Object({ type: Type.String(), why: Type.String() }, strict),
 
   CellarCreated: Type.Object({ cellar: Type.String(), title: Type.String() }, strict),
   CellarRenamed: Type.Object({ title: Type.String() }, strict),
   CellarPolicyChanged: Type.Object({ policy: CellarPolicy }, strict),
-  /** In the cellar's stream. `readings` counts the deleted revisions that were readings. */
+  /** In the cellar's stream. `readings` counts the deleted revisions that were readings, not fences. */
   ReadingsPurged: Type.Object(
     {
       cellar: Type.String(),
@@ -83,7 +83,7 @@ export const eventData = {
       note: Type.String(),
       /** SHA-256, 64 lower-case hex digits. */
       secretHash: Type.String(),
-      /** `null`: the cellar's limit. */
+      /** `null` if the key has the cellar's limit. */
       limit: orNull(Limit),
       expiresAt: orNull(ms),
       predecessorId: orNull(Type.String()),
@@ -93,14 +93,14 @@ export const eventData = {
   KeyRelabelled: Type.Object({ label: Type.String(), note: Type.String() }, strict),
   KeyLimitChanged: Type.Object({ limit: orNull(Limit) }, strict),
   KeyExpirySet: Type.Object({ expiresAt: orNull(ms) }, strict),
-  /** In the old key's stream, before `KeyCreated`. `overlapMs` counts from the new key's first use. */
+  /** In the old key's stream. The old key expires `overlapMs` after the first use of the new key. */
   KeyRotated: Type.Object({ successorId: Type.String(), overlapMs: Type.Integer({ minimum: 0 }) }, strict),
-  /** The successor was used. `expiresAt` is the old key's, and never later than before. */
+  /** The successor was used. `expiresAt` is the new expiry of the old key, never later than before. */
   KeySuperseded: Type.Object({ successorId: Type.String(), usedAt: ms, expiresAt: ms }, strict),
   KeySuspended: Type.Object({ reason: Type.String() }, strict),
   KeyResumed: Type.Object({ reason: Type.String() }, strict),
   KeyExpired: Type.Object({ expiresAt: ms }, strict),
-  /** `sealId` is the id of the `ReadingsSealed` that came first. */
+  /** `sealId` is the id of the `ReadingsSealed` that was appended before. */
   KeyRevoked: Type.Object({ reason: Type.String(), sealId: Type.String() }, strict),
 
   ReadingAccepted: Type.Object(
@@ -113,9 +113,9 @@ export const eventData = {
     },
     strict,
   ),
-  /** The last event of a readings stream (docs/protocol.md, "Taking a right away"). */
+  /** Always the last event of a readings stream (docs/protocol.md, "Taking a right away"). */
   ReadingsSealed: Type.Object({ reason: Type.String() }, strict),
-  /** A node reads the key's stream to this revision before its next append. */
+  /** A node must read the key's stream up to `keyRevision` before it appends more readings. */
   ReadingsFenced: Type.Object({ keyRevision: Type.Integer({ minimum: 0 }) }, strict),
 
   OperatorLinkIssued: Type.Object(
@@ -128,9 +128,9 @@ export const eventData = {
     },
     strict,
   ),
-  /** Only in `operator-setup`. */
+  /** Only in the stream `operator-setup`. */
   OperatorLinkUsed: Type.Object({ linkHash: Type.String(), email: Type.String() }, strict),
-  /** Both link fields are `null` in version 1. */
+  /** `linkHash` and `linkMadeBy` are `null` in events of version 1. */
   OperatorAdded: Type.Object(
     {
       email: Type.String(),
@@ -142,8 +142,8 @@ export const eventData = {
     strict,
   ),
   /**
-   * Ends every session, and forgets all known browsers. `linkHash` is `null` if the operator gave the old password. Then
-   * `linkMadeBy` is copied from it. `linkMadeBy` is an e-mail or `cli`.
+   * Ends every session, and forgets all known browsers. `linkMadeBy` is an e-mail or `cli`. If the operator entered the old password,
+   * `linkHash` is `null`, and `linkMadeBy` is that of the old password.
    */
   OperatorPasswordSet: Type.Object(
     { passwordHash: Type.String(), linkHash: orNull(Type.String()), linkMadeBy: orNull(Type.String()) },
@@ -152,7 +152,10 @@ export const eventData = {
   OperatorRoleChanged: Type.Object({ role: Role }, strict),
   /** Ends the account, its sessions and its links, or withdraws an invitation. */
   OperatorRemoved: Type.Object({}, strict),
-  /** An unused session ends at `idleAt`. `deviceHash` is of a secret in the browser, `seenRevision` of the `SignInSeen`. */
+  /**
+   * The session ends at `idleAt` if it is not used before. `deviceHash` is of a secret in the browser. `seenRevision` is the revision of
+   * the `SignInSeen`.
+   */
   OperatorSignedIn: Type.Object(
     {
       sessionHash: Type.String(),
@@ -166,7 +169,7 @@ export const eventData = {
   OperatorSessionRenewed: Type.Object({ sessionHash: Type.String(), idleAt: ms }, strict),
   OperatorSignedOut: Type.Object({ sessionHash: Type.String() }, strict),
 
-  /** Personal data, so in `signins-node`, which is purged. Comes before the `OperatorSignedIn`. */
+  /** Personal data, so it is in `signins-node`, which is purged. Appended before the `OperatorSignedIn`. */
   SignInSeen: Type.Object(
     { email: Type.String(), sessionId: Type.String(), address: Type.String(), browser: Type.String() },
     strict,
@@ -178,7 +181,7 @@ export const eventData = {
       accounts: Type.Array(
         Type.Object({ email: Type.String(), ...refusedCounts, addresses: Type.Array(Type.String()) }, strict),
       ),
-      /** E-mails without an account, and accounts beyond the bound. */
+      /** E-mails without an account, and accounts that did not fit into the list. */
       others: Type.Object(refusedCounts, strict),
     },
     strict,
@@ -199,12 +202,12 @@ export const schemaVersion = {
 }
 
 /**
- * `id` is the beginning of the session's hash. `linkMadeBy` made the link that set the password, and may be the person who acts.
+ * `id` is the beginning of the session's hash. `linkMadeBy` made the link that set the password, and may be the person in the session.
  */
 export const BySession = Type.Object({ id: Type.String(), linkMadeBy: orNull(Type.String()) }, strict)
 export type BySession = Static<typeof BySession>
 
-/** `cli` is a person with access to the data folder, `system` the service. Old events, and uses of a link, have no `session`. */
+/** `cli` is a person who can use the data folder. `system` is the service. `session` is missing in old events, and if a link was used. */
 export const By = Type.Union([
   Type.Object({ kind: Type.Literal('operator'), email: Type.String(), session: Type.Optional(BySession) }, strict),
   Type.Object({ kind: Type.Literal('key'), keyId: Type.String() }, strict),
@@ -221,8 +224,8 @@ const everyMetadata = {
 }
 
 /**
- * Only the first event of a request has `idempotency`. Two shapes, because checking an optional field takes 80 ns more for every
- * reading.
+ * Only the first event of a request has `idempotency`. The schema is a union, because an optional field takes 80 ns more to check for
+ * every reading.
  */
 export const Metadata = Type.Union([
   Type.Object(everyMetadata, strict),
@@ -245,7 +248,7 @@ export type NewEvent<T extends EventType = EventType> = {
   }
 }[T]
 
-/** `position` orders the whole log, and differs between engines. */
+/** `position` is the place in the whole log, and differs between engines. */
 export type RecordedEvent<T extends EventType = EventType> = {
   [K in T]: NewEvent<K> & { readonly stream: string; readonly revision: number; readonly position: number }
 }[T]

@@ -2,7 +2,7 @@ import { parseTimestamp } from './reading/timestamp.ts'
 import { done } from './refusal.ts'
 import { invalidField, type Typed } from './text.ts'
 
-/** For keys, links and sessions: the first expired millisecond is `expiresAt` itself. `null` never expires. */
+/** A key, link or session is expired from the millisecond `expiresAt` on. `null` never expires. */
 export const isExpired = ({ expiresAt }: { readonly expiresAt: number | null }, nowMs: number): boolean =>
   expiresAt !== null && nowMs >= expiresAt
 
@@ -12,7 +12,7 @@ const expiresAtMax = 253_402_300_799_000
 const expiryRule =
   'The expiry must be a date that exists, like 2026-03-31 (valid until the end of that day, UTC), or a time in UTC, like 2026-03-31T18:00:00Z.'
 
-/** A date expires at the midnight after it, UTC. The result (ms) may lie in the past. */
+/** A date expires at the end of that day, UTC. The result (ms) may be in the past. */
 export const parseExpiry = (text: string): Typed<number> => {
   const typed = text.trim()
   const isDate = /^\d{4}-\d{2}-\d{2}$/.test(typed)

@@ -1,6 +1,6 @@
 /**
- * The text of an API key: `clr_<id>_<secret><checksum>` (docs/contract.md, "Keys"). The CRC-32 refuses typing errors and guesses
- * before anything is hashed, and lets a scanner recognize a leaked key.
+ * The text of an API key: `clr_<id>_<secret><checksum>` (docs/contract.md, "Keys"). The checksum is a CRC-32. It refuses typing
+ * errors and guesses before anything is hashed, and lets a scanner recognize a leaked key.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { base62, base62Digits } from './base62.ts'
@@ -10,7 +10,7 @@ export const secretBytes = 32
 
 const prefix = 'clr_'
 const idChars = 8
-/** Enough: 62^43 is above 2^256, and 62^6 above 2^32. */
+/** 43 digits hold the 256 bits of a secret, because 62^43 > 2^256. Likewise, 62^6 > 2^32. */
 const secretChars = 43
 const checksumChars = 6
 
@@ -25,11 +25,11 @@ const underscore = 95
 export type MadeKey = {
   readonly key: string
   readonly keyId: string
-  /** SHA-256 of the secret's characters, 64 lower-case hex digits. */
+  /** SHA-256 of the secret's characters: 64 lower-case hex digits. */
   readonly secretHash: string
 }
 
-/** `chance` is `keyIdBytes` long, so that the last 8 digits are uniform to one part in 2^80. */
+/** `chance` has `keyIdBytes` random bytes, so that all ids are equally likely, to one part in 2^80. */
 export const makeKeyId = (chance: Uint8Array): string => {
   if (chance.length !== keyIdBytes) throw new Error(`Cannot make a key id from ${chance.length} bytes of chance`)
   return base62(chance, idChars).slice(-idChars)
@@ -37,7 +37,7 @@ export const makeKeyId = (chance: Uint8Array): string => {
 
 export const isKeyId = (text: string): boolean => /^[0-9A-Za-z]{8}$/.test(text)
 
-/** `chance` is `secretBytes` long. */
+/** `chance` has `secretBytes` random bytes. */
 export const makeKey = (keyId: string, chance: Uint8Array): MadeKey => {
   if (!isKeyId(keyId)) throw new Error('Cannot make a key: its id is not 8 base62 characters')
   if (chance.length !== secretBytes) throw new Error(`Cannot make a key from ${chance.length} bytes of chance`)
@@ -54,11 +54,11 @@ const checksumOf = (body: string): string => {
 
 export type ParsedKey = {
   readonly keyId: string
-  /** SHA-256 of the secret's characters, 32 bytes. */
+  /** SHA-256 of the secret's characters: 32 bytes. */
   readonly secretHash: Uint8Array
 }
 
-/** `null`: no key. Allocates nothing before the checksum is right, because it runs for every request. */
+/** Returns `null` if the text is not a key. Allocates nothing before the checksum is right, because it runs for every request. */
 export const parseKey = (text: string): ParsedKey | null => {
   if (text.length !== keyChars || !text.startsWith(prefix) || text.charCodeAt(idEnd) !== underscore) return null
   for (let at = idStart; at < secretEnd; at += 1) {
@@ -77,7 +77,7 @@ export const parseKey = (text: string): ParsedKey | null => {
   return { keyId: text.slice(idStart, idEnd), secretHash }
 }
 
-/** Compares in constant time. `storedHash` is 64 hex digits. */
+/** Compares in constant time, so that the time tells an attacker nothing. `storedHash` is 64 hex digits. */
 export const secretMatches = (parsed: ParsedKey, storedHash: string): boolean => {
   if (storedHash.length !== 64 || stored.write(storedHash, 'hex') !== 32) return false
   return timingSafeEqual(parsed.secretHash, stored)
@@ -85,7 +85,7 @@ export const secretMatches = (parsed: ParsedKey, storedHash: string): boolean =>
 
 const stored = Buffer.alloc(32)
 
-/** -1: no base62 digit. */
+/** -1 if the character is not a base62 digit. */
 const digitAt = (text: string, at: number): number => digits[text.charCodeAt(at)] ?? -1
 
 const digits = Int8Array.from({ length: 128 }, (_, code) => base62Digits.indexOf(String.fromCharCode(code)))

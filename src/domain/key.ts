@@ -6,14 +6,14 @@ import { assertNever, type CommandRefusal, done, type Outcome, refused } from '.
 export type Attribution = { readonly at: number; readonly by: By; readonly reason: string }
 
 export type Rotation = {
-  /** This key does not exist if the rotation stopped before `KeyCreated`. */
+  /** The new key. It does not exist if the rotation stopped before `KeyCreated`. */
   readonly successorId: string
   readonly overlapMs: number
-  /** The successor's first use, and the expiry that followed. `null`: not used yet. */
+  /** The first use of the successor, and the expiry that it caused. `null` if it was not used yet. */
   readonly superseded: { readonly usedAt: number; readonly expiresAt: number } | null
 }
 
-/** Folded from `key-<id>`. `keyStatus` says if the key is expired. */
+/** Folded from the stream `key-<id>`. `keyStatus` says whether the key is expired. */
 export type KeyState = {
   readonly keyId: string
   readonly cellar: string
@@ -22,15 +22,14 @@ export type KeyState = {
   readonly secretHash: string
   readonly limit: Limit | null
   readonly expiresAt: number | null
-  /** The old key's rotation must name this key too. */
+  /** The key that this key replaces. It counts only if the rotation of that key names this key too. */
   readonly predecessorId: string | null
   readonly rotation: Rotation | null
   readonly created: Attribution
   readonly suspended: Attribution | null
   readonly revoked: Attribution | null
-  /** `expiresAt` of the last `KeyExpired`. */
+  /** `expiresAt` of the last `KeyExpired`, so that an expiry is recorded only once. */
   readonly expiryRecorded: number | null
-  /** Revision of the last event folded. */
   readonly revision: number
 }
 
@@ -38,8 +37,8 @@ export const keyStatuses = ['active', 'expired', 'suspended', 'revoked'] as cons
 export type KeyStatus = (typeof keyStatuses)[number]
 
 /**
- * The only order in which a key is refused (docs/contract.md, "Keys"). A sealed stream counts as revoked, because a node may die
- * between the seal and `KeyRevoked`.
+ * The only place that orders the reasons to refuse a key (docs/contract.md, "Keys"). A key with sealed readings counts as revoked,
+ * because a node may die between the seal and `KeyRevoked`.
  */
 export const keyStatus = (key: KeyState, now: number, isSealed = false): KeyStatus => {
   if (isSealed || key.revoked !== null) return 'revoked'
@@ -49,12 +48,11 @@ export const keyStatus = (key: KeyState, now: number, isSealed = false): KeyStat
 
 export type KeyCommand =
   | ({ readonly type: 'CreateKey' } & EventData<'KeyCreated'>)
-  /** An absent field stays as it is. */
+  /** A missing field is not changed. */
   | { readonly type: 'RelabelKey'; readonly label?: string; readonly note?: string }
   | { readonly type: 'SetKeyLimit'; readonly limit: Limit | null }
   | { readonly type: 'SetKeyExpiry'; readonly expiresAt: number | null }
   | { readonly type: 'RotateKey'; readonly successorId: string; readonly overlapMs: number }
-  /** `readingId` is the successor's first reading, `usedAt` its time. */
   | {
       readonly type: 'SupersedeKey'
       readonly successorId: string
@@ -80,7 +78,7 @@ export type KeyEventType =
 
 export type DecidedKey = Decided<KeyEventType>
 
-/** No events if the key is already so. `now` is ms. */
+/** Returns no events if the command changes nothing. `now` is in ms. */
 export const decideKey = (
   key: KeyState | null,
   command: KeyCommand,
@@ -140,7 +138,7 @@ export const isExpiryToRecord = (key: KeyState, now: number): boolean =>
   key.revoked === null && isExpired(key, now) && key.expiryRecorded !== key.expiresAt
 
 /**
- * A second rotation replaces the first until the successor is used, because the successor's text may be lost
+ * Until the successor is used, a second rotation replaces the first, because the text of the successor may be lost
  * (docs/decisions/012-a-rotation-is-two-appends.md).
  */
 const decideRotation = (
@@ -150,7 +148,7 @@ const decideRotation = (
 ): Outcome<readonly DecidedKey[], CommandRefusal> => {
   const { rotation } = key
   if (rotation?.successorId === successorId) {
-    // Another overlap changes the same rotation, until the successor is used.
+    // Another overlap changes this rotation, but only until the successor is used.
     if (rotation.overlapMs === overlapMs || rotation.superseded !== null) return done([])
   }
   const refusal = rotationRefusal(key, now)
@@ -162,7 +160,7 @@ export type RotationRefusal = Extract<
   { readonly kind: 'key_is_revoked' | 'key_is_superseded' | 'key_is_expired' }
 >
 
-/** A suspended key can be rotated. An expired key cannot, because the successor gets its expiry. */
+/** A suspended key can be rotated. An expired key cannot, because the successor gets the same expiry. */
 export const rotationRefusal = (key: KeyState, now: number): RotationRefusal | null => {
   const { rotation, revoked } = key
   if (revoked !== null) return { kind: 'key_is_revoked' }
@@ -170,11 +168,11 @@ export const rotationRefusal = (key: KeyState, now: number): RotationRefusal | n
   return isExpired(key, now) ? { kind: 'key_is_expired' } : null
 }
 
-/** The successor was used, and no later expiry was set since. */
+/** True if the successor was used, and no later expiry was set since. */
 export const isEnding = ({ rotation, expiresAt }: KeyState): boolean =>
   rotation !== null && rotation.superseded !== null && expiresAt !== null && expiresAt <= rotation.superseded.expiresAt
 
-/** `null`: no rotation, or it stopped before `KeyCreated`. */
+/** `null` if the key was not rotated, or if the rotation stopped before `KeyCreated`. */
 export const followerOf = (key: KeyState, get: (keyId: string) => KeyState | null): KeyState | null => {
   const named = key.rotation === null ? null : get(key.rotation.successorId)
   return named?.predecessorId === key.keyId ? named : null

@@ -1,7 +1,7 @@
-/** How saved state refers to a log. */
+/** How saved state, such as a checkpoint, refers to its log. */
 import type { RecordedEvent } from './events.ts'
 
-/** `events`: all of the log's own stream. A copy has another id, because its positions differ. */
+/** `events` are all events of the stream `cellarbook-log`. A copy has its own id, because its positions differ. */
 export const logIdOf = (events: readonly RecordedEvent[]): string | null => {
   let id: string | null = null
   for (const event of events) {
@@ -11,10 +11,10 @@ export const logIdOf = (events: readonly RecordedEvent[]): string | null => {
   return id
 }
 
-/** The last event that was folded. */
+/** The last event in the saved state. */
 export type FoldedTo = Pick<RecordedEvent, 'position' | 'stream' | 'revision' | 'id'>
 
-/** A copy, so that the event itself is not kept in memory. */
+/** A copy, so that the event itself does not stay in memory. */
 export const foldedToOf = ({ position, stream, revision, id }: RecordedEvent): FoldedTo => ({
   position,
   stream,

@@ -5,13 +5,13 @@ import { makerOf, type OperatorLink } from './operator.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
 /**
- * Folded from `operator-setup`. The first use ends all other links, because each would make an admin and may stay in a
- * terminal's history.
+ * The links for the first admin, folded from the stream `operator-setup`. The first use of a link ends all others, because each could
+ * make another admin, and may stay in a terminal's history.
  */
 export type SetupState = {
-  /** Unused, oldest first. */
+  /** Unused links, oldest first. */
   readonly links: readonly OperatorLink[]
-  /** The last used link. A node may die between this append and `OperatorAdded`, so the link works again for the same e-mail. */
+  /** The last used link. It works again for the same e-mail, because a node may die before it appends `OperatorAdded`. */
   readonly spent: (OperatorLink & { readonly email: string }) | null
   /** `null` before the first event. */
   readonly revision: number | null
@@ -27,7 +27,7 @@ export type SetupEventType = 'OperatorLinkIssued' | 'OperatorLinkUsed'
 
 export type DecidedSetup = Decided<SetupEventType>
 
-/** No events if the link is used for this e-mail already. `now` is ms. */
+/** Returns no events if the link was already used for this e-mail. `now` is in ms. */
 export const decideSetup = (
   setup: SetupState,
   command: SetupCommand,
@@ -50,7 +50,7 @@ export const decideSetup = (
   }
 }
 
-/** A link that works at `now` (ms). A used one works for its `email` only. */
+/** Returns the link if it works at `now` (ms). A used link works for its `email` only. */
 export const setupLink = (
   { links, spent }: SetupState,
   linkHash: string,

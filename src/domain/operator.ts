@@ -3,7 +3,7 @@ import type { By, Decided, EventData, RecordedEvent, Role } from './events.ts'
 import { isExpired } from './expiry.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
-/** The first use of any link of the account ends all its links. */
+/** The first use of any link of an account ends all links of the account. */
 export type OperatorLink = {
   readonly linkHash: string
   readonly role: Role
@@ -15,11 +15,11 @@ export type OperatorSession = {
   readonly sessionHash: string
   readonly startedAt: number
   readonly expiresAt: number
-  /** An unused session ends here. */
+  /** The session ends then if it is not used before. */
   readonly idleAt: number
   readonly deviceHash: string | null
   readonly seenRevision: number | null
-  /** An e-mail or `cli`: who made the link that set the password. */
+  /** Who made the link that set the password: this person may be the one in the session. */
   readonly linkMadeBy: string | null
 }
 
@@ -33,7 +33,7 @@ export type LinkFromOther = {
   readonly usedAt: number | null
 }
 
-/** Folded from `operator-<digest>`. Without an account it is an invitation. */
+/** Folded from the stream `operator-<digest>`. `account` is `null` if the operator is only invited, or was removed. */
 export type OperatorState = {
   readonly email: string
   readonly account: OperatorAccountState | null
@@ -41,9 +41,8 @@ export type OperatorState = {
   readonly links: readonly OperatorLink[]
   /** Oldest first. Some may be expired. */
   readonly sessions: readonly OperatorSession[]
-  /** True also after `OperatorRemoved`. */
+  /** Stays true after `OperatorRemoved`. */
   readonly wasAdded: boolean
-  /** Revision of the last event folded. */
   readonly revision: number
 }
 
@@ -52,7 +51,7 @@ export type OperatorAccountState = {
   readonly passwordHash: string
   readonly addedAt: number
   readonly passwordSetAt: number
-  /** `null`: the operator set the password. */
+  /** An e-mail or `cli`. `null` if the operator set the password, also by an own link or the first invitation. */
   readonly passwordLinkMadeBy: string | null
   readonly lastSignedInAt: number | null
   readonly devices: readonly string[]
@@ -60,14 +59,14 @@ export type OperatorAccountState = {
   readonly linksFromOthers: readonly LinkFromOther[]
 }
 
-/** The last admin stays. */
+/** The last admin cannot be removed, and keeps the role. */
 type Remaining = { readonly otherAdmins: number }
 
 export type OperatorCommand =
-  /** An existing operator keeps the role. */
+  /** An operator who has an account keeps the role. */
   | {
       readonly type: 'IssueOperatorLink'
-      /** False: refused if the e-mail has or had an account. */
+      /** If false, the link is refused when the e-mail has or had an account. */
       readonly mayReset: boolean
       readonly email: string
       readonly role: Role
@@ -80,12 +79,12 @@ export type OperatorCommand =
       readonly linkHash: string
       readonly passwordHash: string
     }
-  /** After a set-up link was spent on this e-mail, in the stream of set-up links. */
+  /** Follows the use of a set-up link with this e-mail. */
   | ({ readonly type: 'AddOperator' } & EventData<'OperatorAdded'>)
   | ({ readonly type: 'SetOperatorRole'; readonly role: Role } & Remaining)
   /** Also withdraws an invitation. */
   | ({ readonly type: 'RemoveOperator' } & Remaining)
-  /** The password was checked against `passwordHash`. `endsSessionHash`: the browser's earlier session. */
+  /** The password was compared with `passwordHash`. `endsSessionHash` is the browser's earlier session, which ends. */
   | ({
       readonly type: 'SignIn'
       readonly passwordHash: string
@@ -94,7 +93,7 @@ export type OperatorCommand =
   | { readonly type: 'RenewSession'; readonly sessionHash: string; readonly idleAt: number }
   | { readonly type: 'SignOut'; readonly sessionHash: string }
   | { readonly type: 'EndSessions'; readonly which: EndedSessions }
-  /** The old password was checked against `oldPasswordHash`. A new session replaces all others. */
+  /** The old password was compared with `oldPasswordHash`. A new session replaces all others. */
   | ({
       readonly type: 'ChangePassword'
       readonly inSessionHash: string
@@ -120,7 +119,7 @@ export type DecidedOperator = Decided<OperatorEventType>
 
 type Decision = Outcome<readonly DecidedOperator[], CommandRefusal>
 
-/** No events if the operator is already so. `now` is ms. */
+/** Returns no events if the command changes nothing. `now` is in ms. */
 export const decideOperator = (operator: OperatorState | null, command: OperatorCommand, now: number): Decision => {
   const account = operator?.account ?? null
   switch (command.type) {
@@ -135,7 +134,7 @@ export const decideOperator = (operator: OperatorState | null, command: Operator
       return spendLink(operator, command, now)
     case 'AddOperator': {
       if (account !== null) return refused({ kind: 'operator_exists' })
-      // A removed operator could otherwise use the same set-up link again.
+      // Otherwise a removed operator could use the same set-up link again.
       if (operator?.wasAdded === true) return refused({ kind: 'operator_was_removed' })
       const { type: _, ...data } = command
       return done([{ type: 'OperatorAdded', data }])
@@ -196,7 +195,7 @@ const remove = (operator: OperatorState | null, remaining: Remaining, now: numbe
 const isLastAdmin = ({ role }: OperatorAccountState, { otherAdmins }: Remaining): boolean =>
   role === 'admin' && otherAdmins === 0
 
-/** No session opens if the password changed while it was checked. Beyond `sessionsPerOperatorMax` the oldest sessions end. */
+/** Refuses if the password changed while it was compared. The oldest sessions end if there are too many. */
 const signIn = (
   operator: OperatorState | null,
   command: Extract<OperatorCommand, { readonly type: 'SignIn' }>,
@@ -238,7 +237,7 @@ const renewSession = (
   return done([{ type: 'OperatorSessionRenewed', data: { sessionHash, idleAt } }])
 }
 
-/** Keeps `linkMadeBy`. The maker of the link may know the old password, and could otherwise hide that by changing it. */
+/** Keeps `linkMadeBy`. The maker of the link may have used it, and could otherwise hide that by changing the password. */
 const changePassword = (
   operator: OperatorState | null,
   command: Extract<OperatorCommand, { readonly type: 'ChangePassword' }>,
@@ -251,7 +250,7 @@ const changePassword = (
   return done([{ type: 'OperatorPasswordSet', data: { passwordHash, linkHash: null, linkMadeBy } }, signedIn(command)])
 }
 
-/** Forgets what expired before the event's own time, so the state stays small. */
+/** Forgets links and sessions that expired before the event, so that the state stays small. */
 export const evolveOperator = (
   operator: OperatorState | null,
   event: RecordedEvent<OperatorEventType>,
@@ -306,7 +305,10 @@ const withLink = (operator: OperatorState | null, event: Fold<'OperatorLinkIssue
   return { ...known, account: { ...account, linksFromOthers: [...account.linksFromOthers, made].slice(-linksToldMax) } }
 }
 
-/** An e-mail or `cli`. If another person's link set the password, that person may hold the session, and counts as the maker. */
+/**
+ * Returns who made a link for `account`: an e-mail, or `cli`. If another person's link set the password, that person may be the one in
+ * the session. So the new link counts as theirs.
+ */
 export const makerOf = (by: By, account: string | null): string => {
   if (by.kind !== 'operator') return 'cli'
   return by.email === account ? (by.session?.linkMadeBy ?? by.email) : by.email
@@ -317,9 +319,9 @@ const withNewAccount = (
   { data, revision, recordedAt }: Fold<'OperatorAdded'>,
 ): OperatorState => {
   const { email, role, passwordHash, linkHash } = data
-  // An admin who removes and invites a person can set their password.
+  // An admin can set a person's password by removing and inviting that person.
   const isReset = operator?.wasAdded === true
-  // Version 1 does not name the link.
+  // Version 1 of the event does not name the link.
   const linkMadeBy = isReset ? (data.linkMadeBy ?? operator.links.at(-1)?.madeBy ?? null) : null
   const made = { linkHash: linkHash ?? '', madeBy: linkMadeBy ?? '', madeAt: recordedAt, usedAt: recordedAt }
   const account: OperatorAccountState = {

@@ -1,13 +1,13 @@
 import type { Limit, Role } from './events.ts'
 
-/** `http/problem.ts` has the words and the status. A refusal never carries the caller's input. */
+/** `http/problem.ts` has the words and the status. A refusal never contains the caller's input. */
 export type ReadingRefusal =
   | { readonly kind: 'key_missing' }
-  /** The caller's answer is the same for each `why`. */
+  /** The answer to the device is the same for each `why`. */
   | { readonly kind: 'key_invalid'; readonly why: 'unknown' | 'revoked' | 'suspended' }
   | { readonly kind: 'key_expired' }
   | { readonly kind: 'rate_limited'; readonly limit: Limit; readonly retryAfterMs: number; readonly window: 'readings' }
-  /** The cost budget is empty. `allowed` is per second. */
+  /** The key's budget for requests that store nothing is empty. `allowed` is per second. */
   | {
       readonly kind: 'rate_limited'
       readonly retryAfterMs: number
@@ -23,9 +23,9 @@ export type ReadingRefusal =
   | { readonly kind: 'batch_rejected'; readonly rejected: readonly RejectedItem[]; readonly atMs: number }
   | ItemRefusal
   | { readonly kind: 'invalid_idempotency_key' }
-  /** The first request is under way, or its outcome is unknown. */
+  /** The first request with this idempotency key is still running, or its outcome is unknown. */
   | { readonly kind: 'idempotency_in_progress' }
-  /** With another payload. */
+  /** The idempotency key was used with another payload. */
   | { readonly kind: 'idempotency_key_reused' }
   | { readonly kind: 'ambiguous_host' }
   | { readonly kind: 'not_found' }
@@ -62,29 +62,29 @@ export type CommandRefusal =
   | { readonly kind: 'key_not_found' }
   | { readonly kind: 'key_is_revoked' }
   | { readonly kind: 'key_is_expired' }
-  /** Rotate the successor instead, which is in use. */
+  /** The successor is in use, and must be rotated instead. */
   | { readonly kind: 'key_is_superseded'; readonly successorId: string }
   | { readonly kind: 'too_many_keys'; readonly keysMax: number }
-  /** `isNew`: the key does not exist yet. */
+  /** `isNew` is true if the key does not exist yet. */
   | { readonly kind: 'expiry_in_past'; readonly isNew: boolean }
   /** `rule` is a sentence that names the bound. */
   | { readonly kind: 'invalid_field'; readonly field: string; readonly rule: string }
   | { readonly kind: 'operator_exists' }
   | { readonly kind: 'operator_not_found' }
   | { readonly kind: 'operator_is_invited'; readonly role: Role }
-  /** A set-up link for a removed operator, who needs an invitation. */
+  /** A removed operator used a set-up link, but needs an invitation. */
   | { readonly kind: 'operator_was_removed' }
   | { readonly kind: 'last_admin' }
-  /** A set-up link, although there is an operator. */
+  /** A set-up link was requested, but there is already an operator. */
   | { readonly kind: 'link_needs_email' }
   /** A link does not change the role of an account. */
   | { readonly kind: 'link_keeps_role'; readonly role: Role }
   | { readonly kind: 'link_invalid' }
   | { readonly kind: 'wrong_credentials' }
-  /** The signed-in operator must give the own password again. */
+  /** The signed-in operator must enter their own password again. */
   | { readonly kind: 'own_password_needed' }
   | { readonly kind: 'wrong_own_password' }
-  /** The session ended, or the operator lost the right, during the command. */
+  /** The session ended, or the operator lost the right, while the command ran. */
   | { readonly kind: 'session_has_ended' }
   | { readonly kind: 'busy' }
   | { readonly kind: 'not_confirmed' }

@@ -7,9 +7,9 @@ const digest = (text: string): string =>
   base62(new Uint8Array(new Bun.CryptoHasher('sha256').update(text).digest()), 43).slice(0, digestChars)
 
 export const logStream = 'cellarbook-log'
-/** Links for the first admin, without an e-mail. */
+/** Links for the first admin, whose e-mail is not known yet. */
 export const setupStream = 'operator-setup'
-/** Personal data, kept for `recordsKeptMs`. */
+/** Personal data, so it is purged after `recordsKeptMs`. */
 export const signInsStream = 'signins-node'
 
 export const readingsCategory = 'readings'
@@ -17,7 +17,7 @@ export const lifecycleCategories = ['cellarbook', 'cellar', 'key', 'operator'] a
 /** No state is folded from records, so an unreadable record stops nothing (docs/decisions/007-records-decide-nothing.md). */
 export const recordCategories = ['refusals', 'signins', 'exports', 'proofs'] as const
 export const foldedCategories: readonly string[] = [...lifecycleCategories, readingsCategory]
-/** Only these may be truncated. A test compares this list with the one in SQLite's triggers. */
+/** Only these streams may be truncated. A test compares this list with the one in SQLite's triggers. */
 export const purgeableCategories: readonly string[] = [readingsCategory, ...recordCategories]
 export const categories: readonly string[] = [...foldedCategories, ...recordCategories]
 
@@ -26,7 +26,7 @@ export const operatorStream = (email: string): string => `operator-${digest(emai
 export const keyStream = (keyId: string): string => `key-${keyId}`
 export const readingsStream = (keyId: string): string => `readings-${keyId}`
 
-/** Of both streams of a key. */
+/** Works for both streams of a key. */
 export const keyIdOf = (stream: string): string => stream.slice(categoryOf(stream).length + 1)
 
 /** The part before the first `-`. */

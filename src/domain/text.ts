@@ -12,8 +12,8 @@ import {
 import { assertNever, type CommandRefusal, done, type NameFault, type Outcome, refused } from './refusal.ts'
 
 /**
- * The rule for names of cellars, racks and kegs (docs/contract.md, "Names"). It runs three times for every reading, so printable
- * ASCII needs no allocation.
+ * Checks the name of a cellar, rack or keg (docs/contract.md, "Names"). It runs three times for every reading, so it allocates
+ * nothing for printable ASCII.
  */
 export const nameFault = (text: string): NameFault | null => {
   const { length } = text
@@ -34,13 +34,13 @@ export type Typed<T> = Outcome<T, FieldRefusal>
 export const invalidField = (field: string, rule: string): { readonly ok: false; readonly refusal: FieldRefusal } =>
   refused({ kind: 'invalid_field', field, rule })
 
-/** Not trimmed, because devices send this identifier, and a hidden change would refuse them all. */
+/** Does not trim the identifier, because devices send it as it was typed, and would be refused. */
 export const parseCellar = (text: string): Typed<string> => {
   const fault = nameFault(text)
   return fault === null ? done(text) : invalidField('cellar', `The identifier ${ruleOf(fault, nameCodePointsMax)}`)
 }
 
-/** This and the next three are trimmed, and may be blank. */
+/** Titles, labels, reasons and notes are trimmed, and may be blank. */
 export const parseTitle = (text: string): Typed<string> =>
   parseLine(text, { field: 'title', noun: 'title', codePointsMax: cellarTitleCodePointsMax })
 
@@ -50,7 +50,7 @@ export const parseLabel = (text: string): Typed<string> =>
 export const parseReason = (text: string): Typed<string> =>
   parseLine(text, { field: 'reason', noun: 'reason', codePointsMax: reasonCodePointsMax })
 
-/** Forms send CR LF, which becomes LF. */
+/** Browsers send line breaks as CR LF, which becomes LF. */
 export const parseNote = (text: string): Typed<string> => {
   const note = text.trim().replaceAll('\r\n', '\n')
   const fault = unicodeFault(note.replaceAll('\n', ' '), noteCodePointsMax)
@@ -69,7 +69,7 @@ export const parseEmail = (text: string): Typed<string> => {
   return done(email)
 }
 
-/** Any characters. Only length is required (NIST SP 800-63B, section 5.1.1.2). */
+/** A password may have any characters, but has a minimum length (NIST SP 800-63B, section 5.1.1.2). */
 export const parsePassword = (text: string): Typed<string> => {
   if (!text.isWellFormed()) return invalidField('password', 'The password must be valid Unicode text.')
   if (codePoints(text) < passwordCharsMin) {
@@ -107,7 +107,7 @@ const ruleOf = (fault: NameFault, codePointsMax: number): string => {
   }
 }
 
-/** By code units, because an iterator makes a string of each code point. */
+/** Loops over UTF-16 code units, because an iterator would allocate a string for each code point. */
 const unicodeFault = (text: string, codePointsMax: number): NameFault | null => {
   const trimmed = text.trim()
   if (trimmed === '') return 'blank'

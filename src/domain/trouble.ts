@@ -1,11 +1,11 @@
 export type TroubleBounds = {
-  /** In a row. 0: the trouble is shown immediately. */
+  /** Shown after so many looks in a row with a failure. 0 shows it immediately. */
   readonly beginsAfterLooks: number
-  /** In a row. */
+  /** Over after so many looks in a row without a failure. */
   readonly endsAfterLooks: number
 }
 
-/** A failure that is shown until a success, or until a number of regular looks found no new failure. */
+/** A failure that is shown until a success, or until a timer has called `look` several times without a new failure. */
 export class Trouble {
   #why: string | null = null
   readonly #bounds: TroubleBounds
@@ -21,7 +21,7 @@ export class Trouble {
     return this.#why
   }
 
-  /** Looks would change nothing. */
+  /** True if the timer for `look` can stop. */
   get isOver(): boolean {
     return this.#why === null && this.#noted === null && this.#looksWith === 0
   }
@@ -31,7 +31,7 @@ export class Trouble {
     if (this.#why !== null || this.#bounds.beginsAfterLooks === 0) this.#why = why
   }
 
-  /** After a success. */
+  /** Call it after a success. */
   end(): void {
     this.#why = null
     this.#noted = null

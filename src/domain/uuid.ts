@@ -4,24 +4,24 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-9a-f][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{
 
 export const isUuid = (id: string): boolean => uuid.test(id)
 
-/** The same for each node, so two nodes that write the same effect write one event. */
+/** Returns the same id on each node, so two nodes that write the same effect of a cause store one event. */
 export const derivedId = (cause: string, effect: string): string => uuidOf(`${effect}:${cause}`)
 
-/** RFC 9562, version 8. */
+/** Makes a UUID from the SHA-256 of `text` (RFC 9562, version 8). */
 export const uuidOf = (text: string): string => {
   const digest = new Bun.CryptoHasher('sha256').update(text).digest('hex')
   const parts = [digest.slice(0, 8), digest.slice(8, 12), `8${digest.slice(13, 16)}`, `8${digest.slice(17, 20)}`]
   return [...parts, digest.slice(20, 32)].join('-')
 }
 
-/** True if another writer may make the same id. */
+/** True if another node may write an event with the same id. */
 export const isDerivedId = (id: string): boolean => !isUuid(id) || id.charAt(versionAt) === '8'
 
 const versionAt = 'xxxxxxxx-xxxx-'.length
 
 /**
- * The first reading of a request has the request's id. Each further one adds 1 to the last 12 bits, which wrap around after four
- * times the largest batch. So the log need not store these ids.
+ * Computes the id of a reading, so that the log need not store it. The first reading of a request has the request's id. Each further
+ * one adds 1 to the last 12 bits, which are enough for four times the largest batch.
  * @throws Error if `index` > 0 and the request's id does not end in three hex digits.
  */
 export const readingId = (requestId: string, index: number): string => {
@@ -50,7 +50,7 @@ const numbered = (requestId: string): Numbered => {
   return { requestId, front, first, ids: [requestId] }
 }
 
-// The codec asks for the same ids again. The same string object compares fast.
+// The ids of the last request are kept, because the codec asks for them again.
 let last = numbered('000')
 
 const textOffsets = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const
@@ -63,7 +63,7 @@ for (const [digit, code] of digitCodes.entries()) digitOfCode[code] = digit
 
 const scratch = new Uint8Array(16)
 
-/** The next call overwrites these 16 bytes. `null`: no lower-case UUID. */
+/** Returns `null` if the text is not a lower-case UUID. The next call overwrites the 16 bytes. */
 export const uuidBytes = (text: string): Uint8Array | null => {
   if (text.length !== 36) return null
   if (text.charCodeAt(8) !== dash || text.charCodeAt(13) !== dash) return null
@@ -80,7 +80,7 @@ export const uuidBytes = (text: string): Uint8Array | null => {
 
 const highCode = Array.from({ length: 256 }, (_, byte) => digitCodes[byte >> 4] ?? 0)
 const lowCode = Array.from({ length: 256 }, (_, byte) => digitCodes[byte & 15] ?? 0)
-// One `fromCharCode` is a third faster than joined pieces, which must be flattened later.
+// One call of `fromCharCode` is a third faster than joining pieces of text.
 const codes = new Array<number>(36).fill(dash)
 
 export const uuidText = (bytes: Uint8Array, from: number): string => {

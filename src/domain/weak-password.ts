@@ -1,14 +1,14 @@
 import { guessedWordCharsMin, ownPartCharsMin } from '../limits.ts'
 import { type FieldRefusal, invalidField } from './text.ts'
 
-/** `names` are the cellars'. An attacker who knows the service tries these words first. */
+/** `names` are those of the cellars. An attacker who knows the service tries these words first. */
 export type PasswordContext = { readonly email: string; readonly names: readonly string[] }
 
 export type Weakness = 'common' | 'names'
 
 const product = 'Cellarbook'
 
-/** In lower case, the likeliest first. */
+/** Returns lower-case words. The likeliest come first. */
 export const guessedWords = ({ email, names }: PasswordContext): readonly string[] => {
   const words = [...email.split('@'), product, ...names].flatMap((name) => {
     const parts = partsOf(name)
@@ -17,7 +17,7 @@ export const guessedWords = ({ email, names }: PasswordContext): readonly string
   return [...new Set([email.toLowerCase(), ...words])].filter(({ length }) => length >= guessedWordCharsMin)
 }
 
-/** Finds passwords with little besides these words. Attackers also try signs between letters, so signs do not count. */
+/** Finds passwords with little besides these words. Only letters and digits count, because attackers add other signs too. */
 export const weaknessByNames = (password: string, context: PasswordContext): Weakness | null => {
   const whole = bare(password)
   const words = guessedWords(context).map(bare)

@@ -5,14 +5,14 @@ import { RateWindow } from './rate-window.ts'
 
 export type ReadingsEventType = 'ReadingAccepted' | 'ReadingsSealed' | 'ReadingsFenced'
 
-/** Folded from `readings-<id>`. Changes in place, because each reading folds it. The key's actor owns it. */
+/** Folded from the stream `readings-<id>`. Only the key's actor changes it, and in place, because every reading changes it. */
 export type ReadingsState = {
-  /** Of the last event. `null` before the first. */
+  /** `null` before the first event. */
   revision: number | null
-  /** Of the last event, ms. The next is never earlier. */
+  /** Time of the last event (ms). The next event is never earlier. */
   recordedAt: number
   sealed: RecordedEvent<'ReadingsSealed'> | null
-  /** The highest revision of the key's stream that a fence names. -1: no fence. */
+  /** The highest revision of the key's stream that a fence names. -1 if there is no fence. */
   fencedAt: number
   readonly window: RateWindow
 }
@@ -25,7 +25,7 @@ export const noReadings = (windowMs: number): ReadingsState => ({
   window: new RateWindow(windowMs),
 })
 
-/** The first event may have any revision, because loading begins where the window begins. */
+/** The first event may have any revision, because loading begins at the rate window, not at the beginning of the stream. */
 export const foldReadings = (readings: ReadingsState, event: RecordedEvent<ReadingsEventType>): void => {
   if (readings.revision !== null && event.revision !== readings.revision + 1) {
     throw new Error(
@@ -49,7 +49,7 @@ export const foldReadings = (readings: ReadingsState, event: RecordedEvent<Readi
   }
 }
 
-/** The readings of one append. `revision` is the first one's. */
+/** Folds all readings of one append. `revision` is that of the first reading. */
 export const foldRun = (
   state: ReadingsState,
   run: { readonly revision: number; readonly recordedAt: number; readonly readings: number },
@@ -69,14 +69,14 @@ const refusalOfStatus: Readonly<Record<Exclude<KeyStatus, 'active'>, ReadingRefu
   revoked: { kind: 'key_invalid', why: 'revoked' },
 }
 
-/** `keyStatus` has the order of the refusals. `now` is ms. */
+/** Returns `null` if the key may store readings at `now` (ms). */
 export const refusalOfKey = (key: KeyState | null, isSealed: boolean, now: number): ReadingRefusal | null => {
   if (key === null) return unknown
   const status = keyStatus(key, now, isSealed)
   return status === 'active' ? null : refusalOfStatus[status]
 }
 
-/** `null` admits all `readings`. Judges the key before the window. */
+/** Returns `null` if all `readings` may be stored. Checks the key before the rate window. */
 export const admit = (
   key: KeyState | null,
   state: ReadingsState,

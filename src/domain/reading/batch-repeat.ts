@@ -1,6 +1,6 @@
 /**
- * A repeat of a batch must name the refused items again. The log keeps no refusals, so the items are judged again
- * (docs/decisions/014-repeats-are-judged-where-readings-are-appended.md).
+ * The answer to a repeated batch must name the refused items again. The log does not store them, so the items are judged again, by
+ * the clock and the bounds of the first time (docs/decisions/014-repeats-are-judged-where-readings-are-appended.md).
  */
 import { done, type ItemRefusal, type Outcome, type ReadingRefusal, type RejectedItem, refused } from '../refusal.ts'
 import type { Judgement, KeptItem, Refusals } from './idempotency-key.ts'
@@ -8,8 +8,8 @@ import type { BatchContext, JudgedBatch, ParsedItem } from './judge-batch.ts'
 import { policyRefusal } from './reading.ts'
 
 /**
- * Raise this number when other items become valid, or get another refusal. Keep the old rules for `idempotencyMs`, or an update
- * changes the answer to a repeat.
+ * Raise this number when other items become valid, or are refused for another reason. Keep the old rules for `idempotencyMs`, or an
+ * update changes the answer to a repeat.
  */
 export const judgementRules = 1
 
@@ -20,19 +20,19 @@ export const refusalsOf = ({ rejected }: JudgedBatch, { policy, now }: BatchCont
   return { kind: 'judgement', rejected: rejected.length, rules: judgementRules, atMs: now, bounds }
 }
 
-/** An item judged without the clock: its refusal, or its timestamp (ms). */
+/** An item that was judged without the clock: its refusal, or its timestamp (ms). */
 export type TimelessItem = ItemRefusal | number
 
-/** Held while a request waits, because the items themselves may take 1 MiB. */
+/** A waiting request keeps only this in memory, because the items may take 1 MiB. */
 export const timelessItems = (items: readonly ParsedItem[]): readonly TimelessItem[] =>
   items.map((item) => (item.ok ? item.value.timestampMs : item.refusal))
 
-/** `cellar` is the key's. */
+/** `cellar` is the cellar of the key. */
 export type RepeatedBatch = { readonly items: readonly TimelessItem[]; readonly cellar: string }
 
 /**
- * The refused items of the first answer. `store_unavailable` if only a newer version knows the rules.
- * @throws Error if the same bytes are judged differently now. A wrong answer would look like the first one.
+ * Returns the refused items of the first answer. Refuses with `store_unavailable` if a newer version of the service judged them.
+ * @throws Error if the same bytes are judged differently now, because a wrong answer would look like the first one.
  */
 export const rejectedThen = (
   refusals: Refusals | null,

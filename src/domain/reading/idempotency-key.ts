@@ -1,6 +1,6 @@
 /**
- * What the first event of a request with an `Idempotency-Key` keeps of it (docs/protocol.md, "Idempotency"). The stored form has
- * its own version (`log/codec/stored-idempotency.ts`).
+ * What the first event of a request with an `Idempotency-Key` stores about the request (docs/protocol.md, "Idempotency"). The stored
+ * form has its own version (`log/codec/stored-idempotency.ts`).
  */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { idempotencyKeyCharsMax, idempotencyMs } from '../../limits.ts'
@@ -24,10 +24,10 @@ const Judgement = Type.Object(
   {
     kind: Type.Literal('judgement'),
     rejected: Type.Integer({ minimum: 1 }),
-    /** See `judgementRules`. */
+    /** Which rules judged the items: see `judgementRules`. */
     rules: Type.Integer({ minimum: 1 }),
     atMs: ms,
-    /** All `null` if the node did not know the cellar. */
+    /** All are `null` if the node did not know the cellar. */
     bounds: Type.Object(
       { readingAgeMsMax: orNull(ms), readingAheadMsMax: orNull(ms), retentionMs: orNull(ms) },
       strict,
@@ -37,7 +37,7 @@ const Judgement = Type.Object(
 )
 export type Judgement = Static<typeof Judgement>
 
-/** Only in version 1, without the cellar and the endpoint, which the repeat has. */
+/** A refusal of version 1. The cellar and the endpoint are not stored, because the repeat has the same ones. */
 const KeptRefusal = Type.Union([
   Type.Object({ kind: kind('invalid_body') }, strict),
   Type.Object({ kind: kind('missing_field'), fields: Type.Array(field) }, strict),
@@ -59,7 +59,7 @@ const KeptRefusal = Type.Union([
 const KeptItem = Type.Object({ index: Type.Integer({ minimum: 0 }), refusal: KeptRefusal }, strict)
 export type KeptItem = Static<typeof KeptItem>
 
-/** Version 1. Still read. */
+/** What version 1 stored instead of a `Judgement`. It is only read now. */
 const KeptVerdicts = Type.Object(
   { kind: Type.Literal('verdicts'), items: Type.Array(KeptItem, { minItems: 1 }) },
   strict,
@@ -70,11 +70,11 @@ export type Refusals = Static<typeof Refusals>
 
 export const Idempotency = Type.Object(
   {
-    /** The header's text is never stored, because a careless device puts its API key there. */
+    /** The text of the header is never stored, because a careless device may put its API key there. */
     keyHash: sha256,
-    /** Of the decompressed body, because a retry may be compressed differently. */
+    /** Hash of the decompressed body, because a retry may be compressed differently. */
     bodyHash: sha256,
-    /** `null`: a single reading. */
+    /** `null` if the request was a single reading. */
     batch: orNull(Type.Object({ accepted: Type.Integer({ minimum: 1 }), refusals: orNull(Refusals) }, strict)),
   },
   strict,
@@ -83,13 +83,13 @@ export type Idempotency = Static<typeof Idempotency>
 
 const printable = /^[\x20-\x7e]+$/
 
-/** `null` if the text breaks the rule of docs/contract.md, "Idempotency". */
+/** Returns `null` if the text breaks the rule of docs/contract.md, "Idempotency". */
 export const idempotencyKeyHash = (text: string): string | null =>
   text.length <= idempotencyKeyCharsMax && printable.test(text) ? Bun.SHA256.hash(text, 'hex') : null
 
 export const bodyHash = (body: Uint8Array): string => Bun.SHA256.hash(body, 'hex')
 
-/** `revision` is the first event's. `recordedAt` is ms. */
+/** `revision` is that of the first event. `recordedAt` is in ms. */
 export type IdempotentAppend = {
   readonly stream: string
   readonly revision: number
@@ -102,5 +102,5 @@ type Appended = Omit<IdempotentAppend, 'idempotency'> & { readonly metadata: { r
 export const idempotentAppendAt = ({ stream, revision, recordedAt, metadata }: Appended): IdempotentAppend | null =>
   metadata.idempotency === undefined ? null : { stream, revision, recordedAt, idempotency: metadata.idempotency }
 
-/** Then another request may use the idempotency key. `now` is ms. */
+/** True if another request may use the idempotency key at `now` (ms). */
 export const isForgotten = ({ recordedAt }: IdempotentAppend, now: number): boolean => now - recordedAt >= idempotencyMs

@@ -9,10 +9,10 @@ import {
   type TimestampPolicy,
 } from './reading.ts'
 
-/** Each item is judged alone. */
+/** Each item is judged alone: a refused item does not refuse the others. */
 export type JudgedBatch = { readonly readings: readonly Reading[]; readonly rejected: readonly RejectedItem[] }
 
-/** The items of `{"readings":[…]}`. Other fields are ignored. */
+/** Returns the items of `{"readings":[…]}`. Other fields are ignored. */
 export const parseBatch = (json: unknown): Outcome<readonly unknown[], ReadingRefusal> => {
   if (typeof json !== 'object' || json === null || !Object.hasOwn(json, 'readings')) return noBatch
   const items: unknown = Reflect.get(json, 'readings')
@@ -24,7 +24,7 @@ export const parseBatch = (json: unknown): Outcome<readonly unknown[], ReadingRe
 
 const noBatch = refused<ReadingRefusal>({ kind: 'invalid_body', what: 'batch' })
 
-/** `cellar` is the key's. `policy` is `null` if this node does not know the cellar. `now` is ms. */
+/** `cellar` is the key's. `policy` is `null` if this node does not know the cellar. `now` is in ms. */
 export type BatchContext = { readonly cellar: string; readonly policy: TimestampPolicy | null; readonly now: number }
 
 export const judgeBatch = (items: readonly unknown[], context: BatchContext): JudgedBatch =>
@@ -40,7 +40,7 @@ type Time = Omit<BatchContext, 'cellar'>
 export const judgeItems = (items: readonly ParsedItem[], time: Time): JudgedBatch =>
   judgeEach(items, (item) => item, time)
 
-/** One pass, because a list of parsed items would keep 2,000 objects alive. */
+/** Works in one pass, because a list of parsed items would keep 2,000 objects alive. */
 const judgeEach = <T>(items: readonly T[], parsedOf: (item: T) => ParsedItem, { policy, now }: Time): JudgedBatch => {
   const readings: Reading[] = []
   const rejected: RejectedItem[] = []

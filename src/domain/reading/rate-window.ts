@@ -1,20 +1,20 @@
 import { rateWindowSlots } from '../../limits.ts'
 
 /**
- * Counts the readings of one key in a sliding window of 64 slots (docs/protocol.md, "The window"). A reading at `t` counts at
- * `now` while `t > now - windowMs`. Slots are windowMs/63 long and begin at multiples since 1970, so all nodes cut alike. A window
- * touches at most 64.
+ * Counts the readings of one key in a sliding time window (docs/protocol.md, "The window"). A reading at time `t` counts at `now`
+ * while `t > now - windowMs`. Readings are counted in slots of `windowMs / 63`, and a window touches at most 64 slots. The slots
+ * are counted from 1970, so all nodes have the same slots.
  *
- * A slot leaves with its last reading. So no reading leaves early, which would admit more than the limit. A reading leaves up to
- * one slot late, which costs at most 1/64 of the limit.
+ * All readings of a slot leave the window when the slot's last reading leaves. So no reading leaves early, which would admit more
+ * than the limit. A reading may leave one slot late, which lowers the limit by at most 1/64.
  *
- * The window never moves back. Only `record`, `reserve` and `leaveUntil` move it, so a question while the clock is ahead does no
+ * The window never moves back in time. Only `record`, `reserve` and `leaveUntil` move it, so a look while the clock is ahead does no
  * harm.
  */
 export class RateWindow {
-  /** For each slot its number of readings, and the offset (ms) of the last one. */
+  /** For each slot, its number of readings and the offset (ms) of its last reading. */
   #slots: Uint32Array = noSlots
-  /** Slot numbers since 1970. */
+  /** Slots are numbered from 1970 on. */
   #oldest = 0
   #newest = 0
   #recorded = 0
@@ -24,17 +24,17 @@ export class RateWindow {
 
   constructor(readonly windowMs: number) {}
 
-  /** Readings that left the window by this time (ms) are forgotten. */
+  /** The time (ms) to which the window has moved. Readings that left it before are forgotten. */
   get latestMs(): number {
     return this.#latestMs
   }
 
-  /** Time of the last `reserve`, ms. 0: never. */
+  /** Time (ms) of the last `reserve`, or 0. */
   get reservedAtMs(): number {
     return this.#reservedAtMs
   }
 
-  /** A reload for `now` begins at this instant (ms). */
+  /** Loading a key counts its readings from this time (ms) on. */
   firstCountedMs(now: number): number {
     return this.#beginOf(this.#slotOf(now - this.windowMs))
   }
@@ -44,8 +44,8 @@ export class RateWindow {
   }
 
   /**
-   * `atMs` never decreases. It may be before `latestMs`, because an append gets its time a round trip before it is known to be
-   * stored.
+   * `atMs` never decreases, but it may be earlier than `latestMs`. An append gets its time when it is sent, and the window may move
+   * before the store confirms it.
    */
   record(atMs: number, readings: number): void {
     this.leaveUntil(atMs)
@@ -61,7 +61,7 @@ export class RateWindow {
     this.#recorded += readings
   }
 
-  /** Counts admitted readings until `giveBack`, which must follow whatever happens to them. */
+  /** Counts admitted readings until `giveBack`, which must follow, also if the append fails. */
   reserve(readings: number, now: number): void {
     this.leaveUntil(now)
     this.#reserved += readings
@@ -90,14 +90,14 @@ export class RateWindow {
     return this.#recorded - left + this.#reserved
   }
 
-  /** Ms until the oldest reading leaves. 0: no reading. */
+  /** Ms until the oldest reading leaves the window. 0 if the window is empty. */
   resetMs(now: number): number {
     const first = this.#firstAt(now)
     if (first <= this.#newest) return this.#leavesAt(first) - Math.max(now, this.#latestMs)
     return this.#reserved > 0 ? this.windowMs : 0
   }
 
-  /** Ms until `readings` more fit under `limit`. */
+  /** Ms until there is room for `readings` more under `limit`. */
   retryAfterMs(now: number, limit: number, readings = 1): number {
     let excess = this.used(now) + readings - limit
     if (excess <= 0) return 0
@@ -108,7 +108,7 @@ export class RateWindow {
     return this.windowMs
   }
 
-  /** The first slot that counts at `now`, or the one after the newest. */
+  /** Returns the first slot that counts at `now`, or the slot after the newest if none counts. */
   #firstAt(now: number): number {
     if (this.#recorded === 0 || this.#leavesAt(this.#newest) <= now) return this.#newest + 1
     let slot = this.#oldest
@@ -124,7 +124,7 @@ export class RateWindow {
     return this.#beginOf(slot) + (this.#slots[this.#indexOf(slot) + 1] ?? 0) + this.windowMs
   }
 
-  /** Slots are made on demand, because most of 10,000 keys post rarely. */
+  /** Slots are allocated on demand, because most of 10,000 keys post rarely. */
   #makeRoom(slots: number): void {
     const before = this.#slots
     this.#slots = new Uint32Array(2 * Math.min(rateWindowSlots, 2 ** Math.ceil(Math.log2(slots))))
@@ -142,7 +142,7 @@ export class RateWindow {
     return Math.ceil((slot * this.windowMs) / (rateWindowSlots - 1))
   }
 
-  /** Exact, because 63 times `atMs` is far below 2^53. */
+  /** The product is exact, because it is far below 2^53. */
   #slotOf(atMs: number): number {
     return Math.floor((atMs * (rateWindowSlots - 1)) / this.windowMs)
   }

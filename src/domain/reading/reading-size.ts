@@ -1,14 +1,14 @@
 import { encodedReadingBytesBesideData } from '../../limits.ts'
 import type { Reading } from './reading.ts'
 
-/** Size as JSON, the largest form of all engines. So each engine has the same bound. */
+/** Measures the size as JSON, the largest form of any engine, so that the bound is the same for all engines. */
 export const encodedBytesExceed = (readings: readonly Reading[], bytesMax: number): boolean => {
-  // A cheap estimate, which is enough for nearly every batch.
+  // This cheap estimate is enough for nearly every batch.
   if (sumOf(readings, encodedBytesAtMost) <= bytesMax) return false
   return sumOf(readings, encodedBytes) > bytesMax
 }
 
-/** At least `encodedBytes`: a code unit takes at most 3 bytes, an escaped one 2, a number 24. */
+/** At least `encodedBytes`: a code unit takes at most 3 bytes, an escaped one 2, and a number 24. */
 export const encodedBytesAtMost = ({ cellar, rack, keg, timestamp }: Reading): number =>
   3 * (cellar.length + rack.length + keg.length) +
   timestamp.length +
@@ -18,7 +18,7 @@ export const encodedBytesAtMost = ({ cellar, rack, keg, timestamp }: Reading): n
 
 const fieldNameBytes = '{"cellar":"","rack":"","keg":"","value":,"timestamp":""}'.length
 
-/** Counts only, because writing 1 MB of JSON blocks the event loop for 26 ms. */
+/** Counts without writing the JSON, because writing 1 MB of it blocks the event loop for 26 ms. */
 const encodedBytes = ({ cellar, rack, keg, value, timestamp }: Reading): number =>
   jsonBytes(cellar) +
   jsonBytes(rack) +
@@ -28,7 +28,7 @@ const encodedBytes = ({ cellar, rack, keg, value, timestamp }: Reading): number 
   fieldNameBytes +
   encodedReadingBytesBesideData
 
-/** In a valid name, JSON escapes only quotes and backslashes. */
+/** JSON escapes only quotes and backslashes in a valid name. */
 const jsonBytes = (name: string): number => {
   let escapes = 0
   for (let at = 0; at < name.length; at += 1) {

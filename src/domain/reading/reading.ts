@@ -11,17 +11,17 @@ import {
 import { nameFault } from '../text.ts'
 import { parseTimestamp } from './timestamp.ts'
 
-/** As the device sent it. The log keeps exactly this. */
+/** A reading as the device sent it. The log stores it unchanged. */
 export type Reading = EventData<'ReadingAccepted'>
 
-/** What one request stores: all or nothing, at least one. */
+/** The readings of one request, at least one. The log stores all of them, or none. */
 export type Readings = Reading | readonly Reading[]
 
 export const isBatch = (readings: Readings): readings is readonly Reading[] => Array.isArray(readings)
 
 export type ParsedReading = { readonly reading: Reading; readonly timestampMs: number }
 
-/** The order of faults is in docs/contract.md, "One reading". */
+/** docs/contract.md, "One reading", has the order of these checks. */
 export const parseReading = (json: unknown): Outcome<ParsedReading, ItemRefusal> => {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     return refused({ kind: 'invalid_body', what: 'reading' })
@@ -64,16 +64,16 @@ export const parseReading = (json: unknown): Outcome<ParsedReading, ItemRefusal>
   return done({ reading: { cellar, rack, keg, value, timestamp }, timestampMs })
 }
 
-/** A key stores readings of its own cellar only. */
+/** A key may store readings of its own cellar only. */
 export const cellarRefusal = (reading: Reading, cellar: string): ItemRefusal | null =>
   reading.cellar === cellar ? null : { kind: 'cellar_mismatch', cellar }
 
 export type TimestampPolicy = Pick<CellarPolicy, 'readingAgeMsMax' | 'readingAheadMsMax' | 'retentionMs'>
 
-/** The service itself sets no bounds for timestamps. `now` is ms. */
+/** Only the cellar sets bounds for timestamps, not the service. `now` is in ms. */
 export const policyRefusal = (timestampMs: number, policy: TimestampPolicy, now: number): ItemRefusal | null => {
   const { readingAgeMsMax, readingAheadMsMax, retentionMs } = policy
-  // A reading older than the retention is refused, not accepted and then dropped.
+  // A reading older than the retention is refused, so that none is accepted and then dropped.
   const ageMsMax = Math.min(readingAgeMsMax ?? Number.POSITIVE_INFINITY, retentionMs ?? Number.POSITIVE_INFINITY)
   if (now - timestampMs > ageMsMax) return { kind: 'timestamp_too_old', ageMsMax }
   if (readingAheadMsMax !== null && timestampMs - now > readingAheadMsMax) {
@@ -84,7 +84,7 @@ export const policyRefusal = (timestampMs: number, policy: TimestampPolicy, now:
 
 const fieldsInOrder: readonly ReadingField[] = ['cellar', 'rack', 'keg', 'value', 'timestamp']
 
-/** A field of a prototype was never sent. */
+/** Ignores fields of the prototype, because the device did not send them. */
 const own = (body: Partial<Record<ReadingField, unknown>>, field: ReadingField): unknown =>
   Object.hasOwn(body, field) ? body[field] : undefined
 

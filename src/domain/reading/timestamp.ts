@@ -1,13 +1,13 @@
 /**
- * The timestamp rule (docs/contract.md, "Timestamp"). Character codes are faster than a regular expression,
+ * Parses timestamps (docs/contract.md, "Timestamp"). It compares character codes, because a regular expression is slower
  * and each reading has a timestamp.
  */
 import { daysInMonth, daysSince1970 } from '../calendar.ts'
 
-/** `form`: wrong characters. `no_such_instant`: for example 30 February. */
+/** `form`: the text has wrong characters. `no_such_instant`: the date does not exist, like 30 February. */
 export type TimestampFault = 'form' | 'no_such_instant'
 
-/** Ms since 1970, rounded down. */
+/** Returns ms since 1970, rounded down. */
 export const parseTimestamp = (text: string): number | TimestampFault => {
   if (!separatorsStand(text)) return 'form'
   const year = twoDigits(text, 0) * 100 + twoDigits(text, 2)
@@ -17,7 +17,7 @@ export const parseTimestamp = (text: string): number | TimestampFault => {
   const minute = twoDigits(text, 14)
   const second = twoDigits(text, 17)
   const millisecond = zoneAndFraction(text)
-  // A part that is no number is NaN, and so is the sum.
+  // A part that is not a number is NaN, which makes the sum NaN.
   const sum = year + month + day + hour + minute + second + millisecond
   if (Number.isNaN(sum)) return 'form'
 
@@ -37,7 +37,7 @@ const separatorsStand = (text: string): boolean =>
   text.charCodeAt(13) === colon &&
   text.charCodeAt(16) === colon
 
-/** What follows the seconds. Answers whole milliseconds, or NaN if it breaks the rule. */
+/** Parses the text after the seconds. Returns whole ms, or NaN if the text is wrong. */
 const zoneAndFraction = (text: string): number => {
   if (text.length === 20) return text.charCodeAt(19) === 90 ? 0 : Number.NaN
   let at = 19
@@ -64,8 +64,8 @@ const twoDigits = (text: string, at: number): number => {
 }
 
 /**
- * The 4th to 9th fractional digit of a valid timestamp, as nanoseconds. A double with the ms is exact only to
- * about 200 ns.
+ * Returns the 4th to 9th fractional digit of a valid timestamp as nanoseconds. One number for
+ * these and the ms would be exact only to about 200 ns.
  */
 export const nanosecondsPastMs = (timestamp: string): number => {
   if (timestamp.length < '2026-03-01T12:00:00.0000Z'.length) return 0
