@@ -1,4 +1,4 @@
-/** A parameter, so that tests can set the time. `now` returns whole ms since 1970 (UTC). */
+/** Time is a parameter, so that tests can set it. `now` returns whole ms since 1970 (UTC). */
 export type Clock = { now(): number }
 
 /** `passedMs` never goes back, but may stop while the machine sleeps. */

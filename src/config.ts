@@ -20,7 +20,7 @@ export type Config = {
   readonly dataDir: string
   readonly diskReserveBytes: number
   readonly sessionIdleMs: number
-  /** `null` if the log is embedded. */
+  /** `null` if the log is the embedded one. */
   readonly eventStore: EventStoreSettings | null
   /** Has no trailing slash. `null` if browsers use the address of the service. */
   readonly publicUrl: string | null
@@ -128,7 +128,7 @@ const parsePublicUrl = (value: string | null): Parsed<string | null> => {
     !value.includes('#') &&
     !value.includes('@')
   if (isOrigin) return { value: url.origin }
-  // There may be a password before the "@".
+  // There may be a password before the "@", so the value is not shown.
   const shown = value.includes('@') ? '(not shown)' : value
   return wrong(
     'PUBLIC_URL',
@@ -161,7 +161,7 @@ const parseSwitch = (name: string, value: string | null): Parsed<boolean> => {
   return value === '1' ? { value: true } : wrong(name, value, 'it must be 1 or 0')
 }
 
-/** Returns the address for browsers. */
+/** Returns the address for browsers: `PUBLIC_URL`, or else the local address. */
 export const baseUrlOf = (config: Config, port: number = config.port): string => {
   if (config.publicUrl !== null) return config.publicUrl
   return localUrlOf(config, port)

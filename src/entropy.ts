@@ -1,6 +1,5 @@
-/** A parameter, so that tests can use a seed. */
+/** Randomness is a parameter, so that tests can use a seed. */
 export type Entropy = {
-  /** Returns 36 lower-case characters. */
   uuid(): string
   /** The bytes are random enough for a secret. */
   bytes(count: number): Uint8Array

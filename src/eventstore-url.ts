@@ -92,7 +92,7 @@ const optionsOf = (query: string): Options => {
   return { tls: tls === 'true' ? { caPath, certPath, keyPath } : null }
 }
 
-/** The rule prevents that a stream of one prefix begins like a stream of another prefix. */
+/** The rule ensures that no stream name of one prefix begins like a stream name of another prefix. */
 const faultOfPrefix = (prefix: string): string | null => {
   if (!/^[A-Za-z0-9_.]{0,63}-?$/.test(prefix) || prefix === '-') {
     return 'it must be up to 63 letters, digits, "_" or ".", and may end with one "-"'

@@ -3,7 +3,7 @@
  * The terminal and log lines show `\u200b`. An emoji keeps its hidden joiners: without them it is another picture.
  */
 const emoji = String.raw`\p{RGI_Emoji}`
-/** Unicode's list, and other characters that look empty. */
+/** Unicode's list of invisible characters, and others that look empty. */
 const hidden = String.raw`[\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb\u2800]`
 /** A combining mark without a letter is drawn over the text before the name. */
 const leadingMark = String.raw`(?<=^|\s|${hidden})\p{M}+`

@@ -28,7 +28,7 @@ const readPair = ({ certPath, keyPath }: NonNullable<Config['tls']>): Certificat
   }
 }
 
-/** A message is like `error:0900006e:PEM routines:OPENSSL_internal:NO_START_LINE`. */
+/** The message of the TLS library is like `error:0900006e:PEM routines:OPENSSL_internal:NO_START_LINE`. */
 const certificateFault = ({ message }: Error): string => {
   if (/KEY_(VALUES|TYPE)_MISMATCH/.test(message)) return 'the key belongs to another certificate'
   if (/BAD_DECRYPT|PASSWORD/.test(message)) return 'the key has a passphrase. Use a key without one'

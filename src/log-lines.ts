@@ -1,4 +1,4 @@
-/** No line contains a header, body, query, key or link, because people who read it could use them. */
+/** A log line never contains a header, body, query, key or link, because its readers could use them. */
 import type { Writable } from 'node:stream'
 import pino from 'pino'
 import type { LogLevel } from './config.ts'

@@ -66,7 +66,7 @@ const perform: ProgramDeps['perform'] = async (config, operation) => {
   return performAnywhere(operation, placeOf(config))
 }
 
-/** Call this before using the socket in the folder, because another user may have created it. */
+/** Call this before using the socket in the data folder, because another user may have created it. */
 const tellFolderWarnings = ({ dataDir, allowSharedDataDir: allowShared }: Config): void => {
   try {
     const warnings = checkDataFolder(dataDir, { allowShared })

@@ -35,7 +35,7 @@ export type LogConfig = Pick<Config, 'dataDir' | 'eventStore' | 'diskReserveByte
 export type OpeningParts = Naming & {
   /** If given, a changed schema is accepted, and its differences are passed here. Default: refused. */
   readonly acceptSchema?: ((differences: readonly string[]) => void) | undefined
-  /** Called if other users can read or write the folder, and it is used nevertheless. */
+  /** Called with a warning if other users can read or write the folder, and it is used nevertheless. */
   readonly onFolderWarning?: ((warning: string) => void) | undefined
 }
 
@@ -81,7 +81,7 @@ const openEngine = async (config: LogConfig, options: EngineOptions): Promise<Ev
   const { dataDir, eventStore, diskReserveBytes, allowSharedDataDir: allowShared } = config
   if (eventStore === null)
     return openSqliteLog({ dataDir, diskReserveBytes, allowSharedFolder: allowShared, ...options })
-  // The folder has no log, but the node's socket, so only one process may use it.
+  // The data folder has no log then, but it has the node's socket, so only one process may use it.
   const folder = holdDataFolder(dataDir, { hasLog: false, allowShared, onWarning: options.onFolderWarning })
   try {
     return await openEventStore({ settings: eventStore, onClosed: () => folder.release() })
@@ -91,7 +91,7 @@ const openEngine = async (config: LogConfig, options: EngineOptions): Promise<Ev
   }
 }
 
-/** Imported only if needed, because loading the client costs 0.1 s and 5 MB. */
+/** Imports the client only when it is needed, because loading it costs 0.1 s and 5 MB. */
 const openEventStore = async (options: EventStoreLogOptions): Promise<EventLog> => {
   const { openEventStoreLog } = await import('./log/eventstoredb/eventstoredb-log.ts')
   return openEventStoreLog(options)
@@ -130,7 +130,7 @@ export const openIdempotencyIndex = async (
   { clock, entropy }: Naming,
 ): Promise<RepeatsIndex> => openRepeatsFile({ dataDir, logId: await ensureLogCreated(log, clock, entropy) })
 
-/** An unknown error is a bug, and is returned unchanged. */
+/** Turns a known error into a `CommandFailed`. Any other error is a bug, and is returned unchanged. */
 export const asCommandFailed = (error: unknown): unknown => {
   if (!(error instanceof Error)) return error
   const exitCode = exitCodeOf(error)

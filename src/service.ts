@@ -106,7 +106,7 @@ const startLog = async (
   return log
 }
 
-/** `startCore` and `startApp` replace the first two functions. */
+/** `startCore` and `startApp` replace the first two functions when the index and the app exist. */
 type Health = {
   indexTrouble: () => IndexTrouble | null
   bodyTroubles: () => readonly BodyTrouble[]
@@ -183,7 +183,7 @@ const startSockets = ({ config, lines, started }: Starting, { log, core, app, ce
   const linkUrl = (secret: string): string => baseUrlOf(config, port) + paths.link(secret)
   const context = { log, core: async () => core, linkUrl }
   const control = startControlServer({ dataDir: config.dataDir, context, onBug: tellBug(lines) })
-  // Both at the same time, so that a long answer on one socket does not delay the other.
+  // Both sockets are drained at the same time, so that a long answer on one does not delay the other.
   started.defer(() => Promise.all([drainServer(server, app), control.stop()]).then(() => {}))
   // A drain of the server would wait for live pages, so they are closed before it.
   started.defer(() => app.live.close())

@@ -50,7 +50,7 @@ export const parseLimit = (text: string): Typed<Limit> => {
   return limitWithin({ readings: Number(readings), windowMs: Number(seconds) * 1_000 })
 }
 
-/** `null` is valid, and means no own limit. */
+/** `null` is valid: the key or cellar then sets no limit of its own. */
 export const limitWithin = <L extends Limit | null>(limit: L): Typed<L> => {
   if (limit === null) return done(limit)
   const { readings, windowMs } = limit

@@ -1,6 +1,6 @@
 export const base62Digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** The bytes are one big-endian number. It is padded with zeros to `chars` digits. */
+/** Reads the bytes as one big-endian number, and pads its text with zeros to `chars` digits. */
 export const base62 = (bytes: Uint8Array, chars: number): string => {
   let rest = 0n
   for (const byte of bytes) rest = rest * 256n + BigInt(byte)

@@ -13,7 +13,6 @@ export class BoundedMap<Key, Value> {
     return this.#entries.has(key)
   }
 
-  /** Also makes the entry the newest. */
   set(key: Key, value: Value): void {
     this.#entries.delete(key)
     this.#entries.set(key, value)

@@ -2,7 +2,7 @@ import type { By, CellarPolicy, Decided, EventData, RecordedEvent } from './even
 import { sameLimit } from './key.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
-/** Folded from the stream `cellar-<digest>`. `cellar` is the identifier, which never changes. */
+/** The state of a cellar, folded from the stream `cellar-<digest>`. `cellar` is the identifier, which never changes. */
 export type CellarState = {
   readonly cellar: string
   readonly title: string
@@ -59,7 +59,7 @@ export const decideCellar = (
     }
     case 'PurgeReadings': {
       const { purges, acceptedBefore, retentionMs } = command
-      // The retention has changed since, and the new one decides about these readings.
+      // The retention has changed since `purges` was computed, so nothing is deleted by the old one.
       if (cellar.policy.retentionMs !== retentionMs) return done([])
       const common = { cellar: cellar.cellar, acceptedBefore }
       return done(purges.map((purge) => ({ type: 'ReadingsPurged', data: { ...common, ...purge } })))

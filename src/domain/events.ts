@@ -39,7 +39,7 @@ export const eventData = {
   LogCopyBegun: Type.Object({ copyId: Type.String() }, strict),
   /** `digest` is the SHA-256 of the events, which was equal in both logs. */
   LogCopyEnded: Type.Object({ digest: Type.String(), events: Type.Integer({ minimum: 0 }) }, strict),
-  /** Replaces a purged reading in a copy, so that later readings keep their revisions. */
+  /** Replaces a purged reading in a copy of a log, so that later readings keep their revisions. */
   RevisionVacant: Type.Object({}, strict),
 
   /** The SQLite file had another schema than expected, and a person accepted that. */
@@ -60,7 +60,7 @@ export const eventData = {
   CellarCreated: Type.Object({ cellar: Type.String(), title: Type.String() }, strict),
   CellarRenamed: Type.Object({ title: Type.String() }, strict),
   CellarPolicyChanged: Type.Object({ policy: CellarPolicy }, strict),
-  /** In the cellar's stream. `readings` counts the deleted revisions that were readings, not fences. */
+  /** In the cellar's stream. A range of a key's readings stream was deleted. `readings` does not count the fences in it. */
   ReadingsPurged: Type.Object(
     {
       cellar: Type.String(),
@@ -153,7 +153,7 @@ export const eventData = {
   /** Ends the account, its sessions and its links, or withdraws an invitation. */
   OperatorRemoved: Type.Object({}, strict),
   /**
-   * The session ends at `idleAt` if it is not used before. `deviceHash` is of a secret in the browser. `seenRevision` is the revision of
+   * The session ends at `idleAt` if it is not used before. `deviceHash` is the hash of a secret in the browser. `seenRevision` is the revision of
    * the `SignInSeen`.
    */
   OperatorSignedIn: Type.Object(
@@ -169,7 +169,7 @@ export const eventData = {
   OperatorSessionRenewed: Type.Object({ sessionHash: Type.String(), idleAt: ms }, strict),
   OperatorSignedOut: Type.Object({ sessionHash: Type.String() }, strict),
 
-  /** Personal data, so it is in `signins-node`, which is purged. Appended before the `OperatorSignedIn`. */
+  /** This is personal data, so it is in `signins-node`, which is purged. It is appended before the `OperatorSignedIn`. */
   SignInSeen: Type.Object(
     { email: Type.String(), sessionId: Type.String(), address: Type.String(), browser: Type.String() },
     strict,
@@ -181,7 +181,7 @@ export const eventData = {
       accounts: Type.Array(
         Type.Object({ email: Type.String(), ...refusedCounts, addresses: Type.Array(Type.String()) }, strict),
       ),
-      /** E-mails without an account, and accounts that did not fit into the list. */
+      /** Counts for e-mails without an account, and for accounts that did not fit into the list. */
       others: Type.Object(refusedCounts, strict),
     },
     strict,

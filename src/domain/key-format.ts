@@ -37,7 +37,6 @@ export const makeKeyId = (chance: Uint8Array): string => {
 
 export const isKeyId = (text: string): boolean => /^[0-9A-Za-z]{8}$/.test(text)
 
-/** `chance` has `secretBytes` random bytes. */
 export const makeKey = (keyId: string, chance: Uint8Array): MadeKey => {
   if (!isKeyId(keyId)) throw new Error('Cannot make a key: its id is not 8 base62 characters')
   if (chance.length !== secretBytes) throw new Error(`Cannot make a key from ${chance.length} bytes of chance`)
@@ -85,7 +84,6 @@ export const secretMatches = (parsed: ParsedKey, storedHash: string): boolean =>
 
 const stored = Buffer.alloc(32)
 
-/** -1 if the character is not a base62 digit. */
 const digitAt = (text: string, at: number): number => digits[text.charCodeAt(at)] ?? -1
 
 const digits = Int8Array.from({ length: 128 }, (_, code) => base62Digits.indexOf(String.fromCharCode(code)))

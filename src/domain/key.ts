@@ -6,14 +6,14 @@ import { assertNever, type CommandRefusal, done, type Outcome, refused } from '.
 export type Attribution = { readonly at: number; readonly by: By; readonly reason: string }
 
 export type Rotation = {
-  /** The new key. It does not exist if the rotation stopped before `KeyCreated`. */
+  /** The id of the new key. The key does not exist if the rotation stopped before `KeyCreated`. */
   readonly successorId: string
   readonly overlapMs: number
-  /** The first use of the successor, and the expiry that it caused. `null` if it was not used yet. */
+  /** The first use of the successor, and the expiry that it gave to this key. `null` if it was not used yet. */
   readonly superseded: { readonly usedAt: number; readonly expiresAt: number } | null
 }
 
-/** Folded from the stream `key-<id>`. `keyStatus` says whether the key is expired. */
+/** The state of a key, folded from the stream `key-<id>`. `keyStatus` says whether the key is expired. */
 export type KeyState = {
   readonly keyId: string
   readonly cellar: string
@@ -37,7 +37,7 @@ export const keyStatuses = ['active', 'expired', 'suspended', 'revoked'] as cons
 export type KeyStatus = (typeof keyStatuses)[number]
 
 /**
- * The only place that orders the reasons to refuse a key (docs/contract.md, "Keys"). A key with sealed readings counts as revoked,
+ * Decides which reason counts if a key is refused for several (docs/contract.md, "Keys"). A key with sealed readings counts as revoked,
  * because a node may die between the seal and `KeyRevoked`.
  */
 export const keyStatus = (key: KeyState, now: number, isSealed = false): KeyStatus => {
@@ -148,7 +148,7 @@ const decideRotation = (
 ): Outcome<readonly DecidedKey[], CommandRefusal> => {
   const { rotation } = key
   if (rotation?.successorId === successorId) {
-    // Another overlap changes this rotation, but only until the successor is used.
+    // A command with another overlap changes this rotation, but only until the successor is used.
     if (rotation.overlapMs === overlapMs || rotation.superseded !== null) return done([])
   }
   const refusal = rotationRefusal(key, now)
@@ -172,7 +172,7 @@ export const rotationRefusal = (key: KeyState, now: number): RotationRefusal | n
 export const isEnding = ({ rotation, expiresAt }: KeyState): boolean =>
   rotation !== null && rotation.superseded !== null && expiresAt !== null && expiresAt <= rotation.superseded.expiresAt
 
-/** `null` if the key was not rotated, or if the rotation stopped before `KeyCreated`. */
+/** Returns the key that replaces this key. `null` if there is none, or the rotation stopped before `KeyCreated`. */
 export const followerOf = (key: KeyState, get: (keyId: string) => KeyState | null): KeyState | null => {
   const named = key.rotation === null ? null : get(key.rotation.successorId)
   return named?.predecessorId === key.keyId ? named : null

@@ -11,10 +11,10 @@ export const logIdOf = (events: readonly RecordedEvent[]): string | null => {
   return id
 }
 
-/** The last event in the saved state. */
+/** The last event that was folded into the saved state. */
 export type FoldedTo = Pick<RecordedEvent, 'position' | 'stream' | 'revision' | 'id'>
 
-/** A copy, so that the event itself does not stay in memory. */
+/** Copies the fields, so that the event itself does not stay in memory. */
 export const foldedToOf = ({ position, stream, revision, id }: RecordedEvent): FoldedTo => ({
   position,
   stream,

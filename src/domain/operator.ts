@@ -15,7 +15,7 @@ export type OperatorSession = {
   readonly sessionHash: string
   readonly startedAt: number
   readonly expiresAt: number
-  /** The session ends then if it is not used before. */
+  /** The session ends at this time if it is not used before. */
   readonly idleAt: number
   readonly deviceHash: string | null
   readonly seenRevision: number | null
@@ -33,7 +33,7 @@ export type LinkFromOther = {
   readonly usedAt: number | null
 }
 
-/** Folded from the stream `operator-<digest>`. `account` is `null` if the operator is only invited, or was removed. */
+/** The state of an operator, folded from the stream `operator-<digest>`. `account` is `null` if the operator is only invited, or was removed. */
 export type OperatorState = {
   readonly email: string
   readonly account: OperatorAccountState | null
@@ -41,7 +41,7 @@ export type OperatorState = {
   readonly links: readonly OperatorLink[]
   /** Oldest first. Some may be expired. */
   readonly sessions: readonly OperatorSession[]
-  /** Stays true after `OperatorRemoved`. */
+  /** True if there ever was an account, also after `OperatorRemoved`. */
   readonly wasAdded: boolean
   readonly revision: number
 }
@@ -51,7 +51,7 @@ export type OperatorAccountState = {
   readonly passwordHash: string
   readonly addedAt: number
   readonly passwordSetAt: number
-  /** An e-mail or `cli`. `null` if the operator set the password, also by an own link or the first invitation. */
+  /** Who made the link that set the password: an e-mail or `cli`. `null` for an own link and for the first invitation. */
   readonly passwordLinkMadeBy: string | null
   readonly lastSignedInAt: number | null
   readonly devices: readonly string[]
@@ -59,11 +59,11 @@ export type OperatorAccountState = {
   readonly linksFromOthers: readonly LinkFromOther[]
 }
 
-/** The last admin cannot be removed, and keeps the role. */
+/** Needed because the last admin can neither be removed nor lose the role. */
 type Remaining = { readonly otherAdmins: number }
 
 export type OperatorCommand =
-  /** An operator who has an account keeps the role. */
+  /** A link does not change the role of an operator who has an account. */
   | {
       readonly type: 'IssueOperatorLink'
       /** If false, the link is refused when the e-mail has or had an account. */
@@ -79,7 +79,7 @@ export type OperatorCommand =
       readonly linkHash: string
       readonly passwordHash: string
     }
-  /** Follows the use of a set-up link with this e-mail. */
+  /** Creates the account after a set-up link was used with this e-mail. */
   | ({ readonly type: 'AddOperator' } & EventData<'OperatorAdded'>)
   | ({ readonly type: 'SetOperatorRole'; readonly role: Role } & Remaining)
   /** Also withdraws an invitation. */

@@ -9,7 +9,7 @@ const digest = (text: string): string =>
 export const logStream = 'cellarbook-log'
 /** Links for the first admin, whose e-mail is not known yet. */
 export const setupStream = 'operator-setup'
-/** Personal data, so it is purged after `recordsKeptMs`. */
+/** Sign-ins are personal data, so they are purged after `recordsKeptMs`. */
 export const signInsStream = 'signins-node'
 
 export const readingsCategory = 'readings'

@@ -34,7 +34,7 @@ export type Typed<T> = Outcome<T, FieldRefusal>
 export const invalidField = (field: string, rule: string): { readonly ok: false; readonly refusal: FieldRefusal } =>
   refused({ kind: 'invalid_field', field, rule })
 
-/** Does not trim the identifier, because devices send it as it was typed, and would be refused. */
+/** Does not trim the identifier, because devices send it as it was typed, and would be refused otherwise. */
 export const parseCellar = (text: string): Typed<string> => {
   const fault = nameFault(text)
   return fault === null ? done(text) : invalidField('cellar', `The identifier ${ruleOf(fault, nameCodePointsMax)}`)

@@ -1,11 +1,11 @@
 export type TroubleBounds = {
-  /** Shown after so many looks in a row with a failure. 0 shows it immediately. */
+  /** The failure is shown after this number of looks in a row that found one. 0 shows it immediately. */
   readonly beginsAfterLooks: number
-  /** Over after so many looks in a row without a failure. */
+  /** The trouble is over after this number of looks in a row without a new failure. */
   readonly endsAfterLooks: number
 }
 
-/** A failure that is shown until a success, or until a timer has called `look` several times without a new failure. */
+/** A failure that is shown until a success, or until several looks found no new failure. A timer calls `look`. */
 export class Trouble {
   #why: string | null = null
   readonly #bounds: TroubleBounds

@@ -1,10 +1,8 @@
-/** UUIDs in lower-case text form. */
-
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-9a-f][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 export const isUuid = (id: string): boolean => uuid.test(id)
 
-/** Returns the same id on each node, so two nodes that write the same effect of a cause store one event. */
+/** Returns the same id on every node, so two nodes that append the same effect of the same cause write one event. */
 export const derivedId = (cause: string, effect: string): string => uuidOf(`${effect}:${cause}`)
 
 /** Makes a UUID from the SHA-256 of `text` (RFC 9562, version 8). */

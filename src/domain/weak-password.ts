@@ -8,7 +8,7 @@ export type Weakness = 'common' | 'names'
 
 const product = 'Cellarbook'
 
-/** Returns lower-case words. The likeliest come first. */
+/** Returns lower-case words. The words that an attacker tries first come first. */
 export const guessedWords = ({ email, names }: PasswordContext): readonly string[] => {
   const words = [...email.split('@'), product, ...names].flatMap((name) => {
     const parts = partsOf(name)

@@ -5,7 +5,7 @@ import { RateWindow } from './rate-window.ts'
 
 export type ReadingsEventType = 'ReadingAccepted' | 'ReadingsSealed' | 'ReadingsFenced'
 
-/** Folded from the stream `readings-<id>`. Only the key's actor changes it, and in place, because every reading changes it. */
+/** The state of a readings stream. Only the key's actor changes it, and it does so in place, because every reading changes it. */
 export type ReadingsState = {
   /** `null` before the first event. */
   revision: number | null

@@ -59,7 +59,7 @@ const KeptRefusal = Type.Union([
 const KeptItem = Type.Object({ index: Type.Integer({ minimum: 0 }), refusal: KeptRefusal }, strict)
 export type KeptItem = Static<typeof KeptItem>
 
-/** What version 1 stored instead of a `Judgement`. It is only read now. */
+/** Version 1 stored this instead of a `Judgement`. It is still read, but no longer written. */
 const KeptVerdicts = Type.Object(
   { kind: Type.Literal('verdicts'), items: Type.Array(KeptItem, { minItems: 1 }) },
   strict,
@@ -89,7 +89,7 @@ export const idempotencyKeyHash = (text: string): string | null =>
 
 export const bodyHash = (body: Uint8Array): string => Bun.SHA256.hash(body, 'hex')
 
-/** `revision` is that of the first event. `recordedAt` is in ms. */
+/** What such a request stored. `revision` is that of its first event. `recordedAt` is in ms. */
 export type IdempotentAppend = {
   readonly stream: string
   readonly revision: number

@@ -24,7 +24,7 @@ export const parseBatch = (json: unknown): Outcome<readonly unknown[], ReadingRe
 
 const noBatch = refused<ReadingRefusal>({ kind: 'invalid_body', what: 'batch' })
 
-/** `cellar` is the key's. `policy` is `null` if this node does not know the cellar. `now` is in ms. */
+/** `cellar` is the cellar of the key. `policy` is `null` if this node does not know the cellar. `now` is in ms. */
 export type BatchContext = { readonly cellar: string; readonly policy: TimestampPolicy | null; readonly now: number }
 
 export const judgeBatch = (items: readonly unknown[], context: BatchContext): JudgedBatch =>

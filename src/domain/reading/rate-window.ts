@@ -8,7 +8,7 @@ import { rateWindowSlots } from '../../limits.ts'
  * All readings of a slot leave the window when the slot's last reading leaves. So no reading leaves early, which would admit more
  * than the limit. A reading may leave one slot late, which lowers the limit by at most 1/64.
  *
- * The window never moves back in time. Only `record`, `reserve` and `leaveUntil` move it, so a look while the clock is ahead does no
+ * The window never moves back in time. Only `record`, `reserve` and `leaveUntil` move it, so asking it while the clock is ahead does no
  * harm.
  */
 export class RateWindow {
@@ -29,7 +29,7 @@ export class RateWindow {
     return this.#latestMs
   }
 
-  /** Time (ms) of the last `reserve`, or 0. */
+  /** Time (ms) of the last `reserve`. 0 if there was none. */
   get reservedAtMs(): number {
     return this.#reservedAtMs
   }
@@ -142,7 +142,7 @@ export class RateWindow {
     return Math.ceil((slot * this.windowMs) / (rateWindowSlots - 1))
   }
 
-  /** The product is exact, because it is far below 2^53. */
+  /** The product is an exact number, because it is far below 2^53. */
   #slotOf(atMs: number): number {
     return Math.floor((atMs * (rateWindowSlots - 1)) / this.windowMs)
   }

@@ -84,7 +84,7 @@ export const policyRefusal = (timestampMs: number, policy: TimestampPolicy, now:
 
 const fieldsInOrder: readonly ReadingField[] = ['cellar', 'rack', 'keg', 'value', 'timestamp']
 
-/** Ignores fields of the prototype, because the device did not send them. */
+/** Ignores fields of the object's prototype, because the device did not send them. */
 const own = (body: Partial<Record<ReadingField, unknown>>, field: ReadingField): unknown =>
   Object.hasOwn(body, field) ? body[field] : undefined
 
