@@ -26,7 +26,6 @@ export type Config = {
   readonly publicUrl: string | null
   /** IP addresses whose forwarded headers are trusted. */
   readonly trustedProxies: readonly string[]
-  /** Paths of PEM files. */
   readonly tls: { readonly certPath: string; readonly keyPath: string } | null
   readonly logLevel: LogLevel
   readonly allowInsecureHttp: boolean

@@ -7,7 +7,7 @@ export type EventStoreSettings = {
   readonly endpoints: readonly EventStoreEndpoint[]
   /** If true, any endpoint is asked which node leads. If false, there is only one endpoint. */
   readonly discovers: boolean
-  /** Paths of PEM files. `null` if TLS is not used. */
+  /** `null` if TLS is not used. */
   readonly tls: {
     readonly caPath: string | null
     readonly certPath: string | null

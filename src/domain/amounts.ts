@@ -13,7 +13,6 @@ import { invalidField, type Typed } from './text.ts'
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** Parses `10s`, `5m`, `12h` or `30d`. The refusal names `field`. */
 export const parseDurationMs = (text: string, field: string): Typed<number> => {
   const [, count, unit] = /^(\d{1,12})([smhd])$/.exec(text.trim()) ?? []
   const ms = Number(count) * (unitMs[unit ?? ''] ?? Number.NaN)
@@ -44,7 +43,6 @@ export const overlapTyped = (ms: number): string => {
   return ms === unitMs['d'] ? '24h' : durationTyped(ms)
 }
 
-/** Parses a limit like `6000/60`: 6,000 readings in 60 seconds. */
 export const parseLimit = (text: string): Typed<Limit> => {
   const [, readings, seconds] = /^(\d{1,12})\/(\d{1,12})$/.exec(text.trim()) ?? []
   return limitWithin({ readings: Number(readings), windowMs: Number(seconds) * 1_000 })

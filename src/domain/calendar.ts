@@ -11,8 +11,8 @@ export const dayMs = 86_400_000
 export const dayOf = (ms: number): number => Math.floor(ms / dayMs)
 
 /**
- * Retention purges readings that were accepted before this midnight (in ms), so each key is purged at most once a day. A reading stays
- * at most a day and `retentionMarginMs` longer than `retentionMs`.
+ * Retention purges readings that were accepted before this midnight (in ms), so each key is purged at most once a day. A reading
+ * stays at most a day and `retentionMarginMs` longer than `retentionMs`.
  */
 export const purgeBefore = (now: number, retentionMs: number): number =>
   Math.max(0, Math.floor((now - retentionMs - retentionMarginMs) / retentionMsMin) * retentionMsMin)

@@ -142,8 +142,8 @@ export const eventData = {
     strict,
   ),
   /**
-   * Ends every session, and forgets all known browsers. `linkMadeBy` is an e-mail or `cli`. If the operator entered the old password,
-   * `linkHash` is `null`, and `linkMadeBy` is that of the old password.
+   * Ends every session, and forgets all known browsers. `linkMadeBy` is an e-mail or `cli`. If the operator entered the old
+   * password, `linkHash` is `null`, and `linkMadeBy` is that of the old password.
    */
   OperatorPasswordSet: Type.Object(
     { passwordHash: Type.String(), linkHash: orNull(Type.String()), linkMadeBy: orNull(Type.String()) },
@@ -153,8 +153,8 @@ export const eventData = {
   /** Ends the account, its sessions and its links, or withdraws an invitation. */
   OperatorRemoved: Type.Object({}, strict),
   /**
-   * The session ends at `idleAt` if it is not used before. `deviceHash` is the hash of a secret in the browser. `seenRevision` is the revision of
-   * the `SignInSeen`.
+   * The session ends at `idleAt` if it is not used before. `deviceHash` is the hash of a secret in the browser. `seenRevision` is
+   * the revision of the `SignInSeen`.
    */
   OperatorSignedIn: Type.Object(
     {
@@ -202,12 +202,16 @@ export const schemaVersion = {
 }
 
 /**
- * `id` is the beginning of the session's hash. `linkMadeBy` made the link that set the password, and may be the person in the session.
+ * `id` is the beginning of the session's hash. `linkMadeBy` made the link that set the password, and may be the person in the
+ * session.
  */
 export const BySession = Type.Object({ id: Type.String(), linkMadeBy: orNull(Type.String()) }, strict)
 export type BySession = Static<typeof BySession>
 
-/** `cli` is a person who can use the data folder. `system` is the service. `session` is missing in old events, and if a link was used. */
+/**
+ * `cli` is a person who can use the data folder. `system` is the service. `session` is missing in old events, and if a link was
+ * used.
+ */
 export const By = Type.Union([
   Type.Object({ kind: Type.Literal('operator'), email: Type.String(), session: Type.Optional(BySession) }, strict),
   Type.Object({ kind: Type.Literal('key'), keyId: Type.String() }, strict),
@@ -224,8 +228,8 @@ const everyMetadata = {
 }
 
 /**
- * Only the first event of a request has `idempotency`. The schema is a union, because an optional field takes 80 ns more to check for
- * every reading.
+ * Only the first event of a request has `idempotency`. The schema is a union, because an optional field takes 80 ns more to check
+ * for every reading.
  */
 export const Metadata = Type.Union([
   Type.Object(everyMetadata, strict),

@@ -37,8 +37,8 @@ export const keyStatuses = ['active', 'expired', 'suspended', 'revoked'] as cons
 export type KeyStatus = (typeof keyStatuses)[number]
 
 /**
- * Decides which reason counts if a key is refused for several (docs/contract.md, "Keys"). A key with sealed readings counts as revoked,
- * because a node may die between the seal and `KeyRevoked`.
+ * Decides which reason counts if a key is refused for several (docs/contract.md, "Keys"). A key with sealed readings counts as
+ * revoked, because a node may die between the seal and `KeyRevoked`.
  */
 export const keyStatus = (key: KeyState, now: number, isSealed = false): KeyStatus => {
   if (isSealed || key.revoked !== null) return 'revoked'

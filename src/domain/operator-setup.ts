@@ -5,8 +5,8 @@ import { makerOf, type OperatorLink } from './operator.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
 /**
- * The links for the first admin, folded from the stream `operator-setup`. The first use of a link ends all others, because each could
- * make another admin, and may stay in a terminal's history.
+ * The links for the first admin, folded from the stream `operator-setup`. The first use of a link ends all others, because each
+ * could make another admin, and may stay in a terminal's history.
  */
 export type SetupState = {
   /** Unused links, oldest first. */

@@ -33,7 +33,10 @@ export type LinkFromOther = {
   readonly usedAt: number | null
 }
 
-/** The state of an operator, folded from the stream `operator-<digest>`. `account` is `null` if the operator is only invited, or was removed. */
+/**
+ * The state of an operator, folded from the stream `operator-<digest>`. `account` is `null` if the operator is only invited, or
+ * was removed.
+ */
 export type OperatorState = {
   readonly email: string
   readonly account: OperatorAccountState | null
@@ -306,8 +309,8 @@ const withLink = (operator: OperatorState | null, event: Fold<'OperatorLinkIssue
 }
 
 /**
- * Returns who made a link for `account`: an e-mail, or `cli`. If another person's link set the password, that person may be the one in
- * the session. So the new link counts as theirs.
+ * Returns who made a link for `account`: an e-mail, or `cli`. If another person's link set the password, that person may be the
+ * one in the session. So the new link counts as theirs.
  */
 export const makerOf = (by: By, account: string | null): string => {
   if (by.kind !== 'operator') return 'cli'

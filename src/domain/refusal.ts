@@ -77,7 +77,6 @@ export type CommandRefusal =
   | { readonly kind: 'last_admin' }
   /** A set-up link was requested, but there is already an operator. */
   | { readonly kind: 'link_needs_email' }
-  /** A link does not change the role of an account. */
   | { readonly kind: 'link_keeps_role'; readonly role: Role }
   | { readonly kind: 'link_invalid' }
   | { readonly kind: 'wrong_credentials' }

@@ -29,7 +29,6 @@ export const readingsStream = (keyId: string): string => `readings-${keyId}`
 /** Works for both streams of a key. */
 export const keyIdOf = (stream: string): string => stream.slice(categoryOf(stream).length + 1)
 
-/** The part before the first `-`. */
 export const categoryOf = (stream: string): string => stream.slice(0, stream.indexOf('-'))
 
 const records: ReadonlySet<string> = new Set(recordCategories)

@@ -18,8 +18,8 @@ export const isDerivedId = (id: string): boolean => !isUuid(id) || id.charAt(ver
 const versionAt = 'xxxxxxxx-xxxx-'.length
 
 /**
- * Computes the id of a reading, so that the log need not store it. The first reading of a request has the request's id. Each further
- * one adds 1 to the last 12 bits, which are enough for four times the largest batch.
+ * Computes the id of a reading, so that the log need not store it. The first reading of a request has the request's id. Each
+ * further one adds 1 to the last 12 bits, which are enough for four times the largest batch.
  * @throws Error if `index` > 0 and the request's id does not end in three hex digits.
  */
 export const readingId = (requestId: string, index: number): string => {

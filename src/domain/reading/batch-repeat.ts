@@ -1,6 +1,6 @@
 /**
- * The answer to a repeated batch must name the refused items again. The log does not store them, so the items are judged again, by
- * the clock and the bounds of the first time (docs/decisions/014-repeats-are-judged-where-readings-are-appended.md).
+ * The answer to a repeated batch must name the refused items again. The log does not store them, so the items are judged again,
+ * by the clock and the bounds of the first time (docs/decisions/014-repeats-are-judged-where-readings-are-appended.md).
  */
 import { done, type ItemRefusal, type Outcome, type ReadingRefusal, type RejectedItem, refused } from '../refusal.ts'
 import type { Judgement, KeptItem, Refusals } from './idempotency-key.ts'
@@ -8,8 +8,8 @@ import type { BatchContext, JudgedBatch, ParsedItem } from './judge-batch.ts'
 import { policyRefusal } from './reading.ts'
 
 /**
- * Raise this number when other items become valid, or are refused for another reason. Keep the old rules for `idempotencyMs`, or an
- * update changes the answer to a repeat.
+ * Raise this number when other items become valid, or are refused for another reason. Keep the old rules for `idempotencyMs`, or
+ * an update changes the answer to a repeat.
  */
 export const judgementRules = 1
 

@@ -1,6 +1,6 @@
 /**
- * What the first event of a request with an `Idempotency-Key` stores about the request (docs/protocol.md, "Idempotency"). The stored
- * form has its own version (`log/codec/stored-idempotency.ts`).
+ * What the first event of a request with an `Idempotency-Key` stores about the request (docs/protocol.md, "Idempotency"). The
+ * stored form has its own version (`log/codec/stored-idempotency.ts`).
  */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { idempotencyKeyCharsMax, idempotencyMs } from '../../limits.ts'

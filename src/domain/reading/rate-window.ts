@@ -8,8 +8,8 @@ import { rateWindowSlots } from '../../limits.ts'
  * All readings of a slot leave the window when the slot's last reading leaves. So no reading leaves early, which would admit more
  * than the limit. A reading may leave one slot late, which lowers the limit by at most 1/64.
  *
- * The window never moves back in time. Only `record`, `reserve` and `leaveUntil` move it, so asking it while the clock is ahead does no
- * harm.
+ * The window never moves back in time. Only `record`, `reserve` and `leaveUntil` move it, so asking it while the clock is ahead
+ * does no harm.
  */
 export class RateWindow {
   /** For each slot, its number of readings and the offset (ms) of its last reading. */
@@ -44,8 +44,8 @@ export class RateWindow {
   }
 
   /**
-   * `atMs` never decreases, but it may be earlier than `latestMs`. An append gets its time when it is sent, and the window may move
-   * before the store confirms it.
+   * `atMs` never decreases, but it may be earlier than `latestMs`. An append gets its time when it is sent, and the window may
+   * move before the store confirms it.
    */
   record(atMs: number, readings: number): void {
     this.leaveUntil(atMs)

@@ -1,6 +1,5 @@
 /**
- * Parses timestamps (docs/contract.md, "Timestamp"). It compares character codes, because a regular expression is slower
- * and each reading has a timestamp.
+ * Parses timestamps (docs/contract.md, "Timestamp"). It compares character codes, because a regular expression is slower.
  */
 import { daysInMonth, daysSince1970 } from '../calendar.ts'
 
