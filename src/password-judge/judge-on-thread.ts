@@ -37,10 +37,6 @@ export const judgeOnThread = (parts: JudgeParts): PasswordJudge => {
 const ask = (question: ToJudge, module: URL, schedule: Schedule): Promise<Exclude<Judged, 'failed'> | string> => {
   const ended = Promise.withResolvers<Exclude<Judged, 'failed'> | string>()
   let answer: Awaited<typeof ended.promise> = 'the thread ended without an answer'
-  const forget = schedule.after(passwordJudgementMsMax, () => {
-    thread.end()
-    ended.resolve(`the thread had not ended after ${passwordJudgementMsMax} ms`)
-  })
   const thread = new WorkerThread<ToJudge, Judged>({
     module,
     hasSmallHeap: true,
@@ -57,6 +53,11 @@ const ask = (question: ToJudge, module: URL, schedule: Schedule): Promise<Exclud
       forget()
       ended.resolve(answer)
     },
+  })
+  // After `new WorkerThread`, which throws if the system refuses a thread. The timer would have none to end.
+  const forget = schedule.after(passwordJudgementMsMax, () => {
+    thread.end()
+    ended.resolve(`the thread had not ended after ${passwordJudgementMsMax} ms`)
   })
   thread.post(question)
   return ended.promise

@@ -166,6 +166,24 @@ describe('a judgement', () => {
     }
   })
 
+  test('leaves no timer behind when no thread can be made', async () => {
+    const schedule = drivenSchedule()
+    const { Worker: Real } = globalThis
+    globalThis.Worker = class extends Real {
+      constructor() {
+        super('data:text/javascript,')
+        throw new TypeError('Failed to spawn worker thread')
+      }
+    }
+    try {
+      const judgement = judgeOnThread({ schedule, onFault: () => {} })('cellarbook tumble orbit', context)
+      await expect(judgement).rejects.toThrow('Failed to spawn worker thread')
+      await schedule.advance(passwordJudgementMsMax)
+    } finally {
+      globalThis.Worker = Real
+    }
+  })
+
   test('that throws hides the message, which could quote the password', async () => {
     const thread = new Worker(new URL('../../../../src/password-judge/judge-thread.ts', import.meta.url).href)
     const answer = Promise.withResolvers<unknown>()
