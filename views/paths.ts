@@ -1,8 +1,8 @@
 import type { KeyStatus } from '../src/domain/key.ts'
 
 /**
- * Every address of the dashboard, for links and routes. Browsers resolve `/cellars/../keys` (and `%2e%2e`). So a `~`
- * precedes a cellar name that is only dots or begins with `~`.
+ * Every address of the dashboard, for links and routes. Browsers resolve `..` in a path, even as `%2e%2e`. So the path
+ * of a cellar named `.` or `..` has a `~` before the name, and so has a name that begins with `~`.
  */
 export const cellarSegment = (cellar: string): string =>
   encodeURIComponent(/^(\.{1,2}$|~)/.test(cellar) ? `~${cellar}` : cellar)
@@ -23,7 +23,7 @@ const queryOf = (wanted: readonly string[]): string => (wanted.length === 0 ? ''
 export const paths = {
   signIn: '/sign-in',
   signOut: '/sign-out',
-  /** GET shows the form, POST spends the link. */
+  /** GET shows the form, POST uses up the link. */
   link: (secret: string) => `/link/${encodeURIComponent(secret)}`,
   cellars: '/cellars',
   cellarsPage: (page: number) => `/cellars${queryOf(pageQuery(page))}`,

@@ -11,7 +11,7 @@ export type Shell = {
   readonly operator: { readonly email: string; readonly role: Role } | null
   /** Value of the hidden field `_csrf`. */
   readonly csrf: string
-  /** With the hash of their content. */
+  /** Addresses that hold the hash of the content. */
   readonly assets: AssetUrls
   /** Shows a warning: ALLOW_INSECURE_HTTP is set, and this visitor uses plain http. */
   readonly insecureHttp: boolean
@@ -26,7 +26,7 @@ export type HealthReason = {
   readonly what: string
   readonly meanwhile: string
   readonly remedy: string
-  /** In the words of the disk or the store. */
+  /** The error text of the disk or the store. */
   readonly why: string
 }
 
@@ -46,12 +46,12 @@ export type AssetUrls = {
 /** A form with its typed values, and a sentence for each refused field. */
 export type Form<Field extends string> = {
   readonly values: Readonly<Record<Field, string>>
-  /** `form`: the fault belongs to no field. */
+  /** The field `form` means that the fault belongs to no single field. */
   readonly faults: Readonly<Partial<Record<Field | 'form', string>>>
 }
 
 export type EditForm<Field extends string> = Form<Field> & {
-  /** Values when the form was opened, for its hidden field. */
+  /** The values when the form was opened, for the hidden field `_shown`. */
   readonly shown: string
 }
 
@@ -61,7 +61,7 @@ export type CellarRow = {
   readonly activeKeys: number
   readonly keys: number
   readonly accepted: number
-  /** Counted in the windows of its keys now; `null`: unknown. */
+  /** Readings that count in the rate windows of its keys now; `null` if unknown. */
   readonly lately: number | null
   readonly lastReadingAt: number | null
 }
@@ -87,7 +87,7 @@ export type KegView = {
 /** Sorted by rack, then keg. */
 export type KegListView = {
   readonly kegs: readonly KegView[]
-  /** Search words; blank: all kegs. */
+  /** The search words; blank means all kegs. */
   readonly find: string
   readonly found: number
   readonly all: number
@@ -102,7 +102,7 @@ export type KeyView = {
   readonly label: string
   readonly note: string
   readonly status: KeyStatus
-  /** Its own, else the cellar's, else the default. */
+  /** The limit of the key, else of its cellar, else the default. */
   readonly limit: Limit
   readonly ownLimit: Limit | null
   readonly expiresAt: number | null
@@ -114,42 +114,45 @@ export type KeyView = {
   readonly predecessor: PredecessorView | null
   readonly lastUsedAt: number | null
   readonly accepted: number
-  /** Counted in its window now; `null`: unknown. */
+  /** Readings that count in its rate window now; `null` if unknown. */
   readonly used: number | null
   readonly lastRefusal: RefusalView | null
 }
 
-/** Of this process only. `code` is what the device got. */
+/** The last refusal by this process; other nodes do not share theirs. `code` is what the device got. */
 export type RefusalView = {
   readonly at: number
   readonly code: string
-  /** The cost budget was empty; `cause` is the code of the refusal before. */
+  /** True if the cost budget of the key was empty. `cause` is the code of the refusal before. */
   readonly isCost: boolean
   readonly cause: string | null
 }
 
-/** The newest key of a rotation. */
+/** The new key of a rotation, for the page of the old key. */
 export type SuccessorView = {
   readonly keyId: string
-  /** `null`: the key was never created. */
+  /** `null` if the rotation failed before the key was created. */
   readonly label: string | null
-  /** The key whose first reading stops the old key. If this key was revoked unused: its own successor, or `null`. */
+  /**
+   * The key whose first reading stops the old key. If the new key was revoked before its first use, this is its own
+   * successor, or `null`.
+   */
   readonly awaitedId: string | null
   /** How long the old key works after that reading. */
   readonly overlapMs: number
-  /** First use, from the old key's events; `null`: not yet. */
+  /** The time of the first use, from the events of the old key; `null` if not used yet. */
   readonly usedAt: number | null
-  /** False: an admin changed the old key's expiry afterwards. */
+  /** False if an admin changed the expiry of the old key after the first use. */
   readonly isEnding: boolean
 }
 
-/** The old key of a rotation. */
+/** The old key of a rotation, for the page of the new key. */
 export type PredecessorView = {
   readonly keyId: string
   readonly label: string
   readonly status: KeyStatus
   readonly expiresAt: number | null
-  /** `null`: the old key was rotated again. */
+  /** `null` if the old key was rotated again. */
   readonly rotation: SuccessorView | null
 }
 
@@ -164,7 +167,7 @@ export type HistoryView = {
 export type KeyCounts = Readonly<Record<KeyStatus, number>>
 
 export type StateAt = {
-  /** As typed. */
+  /** The instant as it was typed. */
   readonly typed: string
   readonly answer:
     | ({ readonly kind: 'known'; readonly at: number } & KeyAt)
@@ -182,7 +185,7 @@ export type OperatorRow = {
   readonly isLastAdmin: boolean
 }
 
-/** Has a one-time link, but no account. */
+/** A person who has a one-time link, but no account. */
 export type InvitationRow = {
   readonly email: string
   readonly role: Role
@@ -194,11 +197,11 @@ export type PlaceView = { readonly address: string; readonly browser: string }
 export type SessionRow = {
   readonly id: string
   readonly startedAt: number
-  /** `null`: not used on this node since it started. */
+  /** `null` if not used on this node since the node started. */
   readonly lastUsedAt: number | null
-  /** `null`: deleted. */
+  /** `null` if the record was deleted or never made. */
   readonly place: PlaceView | null
-  /** Creator of the link that set its password, if somebody else. */
+  /** Who created the link that set its password, if it was somebody else. */
   readonly linkMadeBy: string | null
   readonly isThis: boolean
 }
@@ -208,11 +211,11 @@ export type SignInHistoryRow =
       readonly kind: 'signed_in'
       readonly at: number
       readonly linkMadeBy: string | null
-      /** `not_recorded`: from before the records. */
+      /** `not_recorded` means that the service did not record places yet. */
       readonly place: PlaceView | 'purged' | 'not_recorded'
     }
   | { readonly kind: 'signed_out'; readonly at: number; readonly by: By }
-  /** `isInvitation`: no account existed. */
+  /** `isInvitation` is true if the e-mail had no account at that time. */
   | { readonly kind: 'link_made'; readonly at: number; readonly madeBy: string; readonly isInvitation: boolean }
   | {
       readonly kind: 'password_set'
@@ -232,10 +235,10 @@ export type SignInHistoryRow =
 export type NewKeyField = 'label' | 'note' | 'expires' | 'expires_on' | 'limit_readings' | 'limit_seconds'
 export type RotateField = 'overlap'
 export type EditKeyField = NewKeyField
-/** `keep` only when a key is edited. */
+/** `keep` is a choice only when an existing key is edited. */
 export type ExpiryChoice = 'keep' | 'never' | '7d' | '30d' | '90d' | '1y' | 'date'
 export type NewCellarField = 'cellar' | 'title'
-/** Whole days; blank: for ever. */
+/** Whole days; blank means for ever. */
 export type RetentionField = 'days'
 export type PolicyField = 'limit_readings' | 'limit_seconds' | 'age_max' | 'ahead_max'
 export type SignInField = 'email'

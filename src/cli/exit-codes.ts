@@ -28,5 +28,5 @@ export const exitCodesHelp = `Exit codes:
   0   done
   1   refused, or failed: a person must act
   64  wrong command line
-  69  cannot reach the service, its store or its address, or it did not confirm
+  69  cannot reach the service or its event store, or the change was not confirmed
   78  configuration: a wrong variable, or a data folder or port that cannot be used`

@@ -14,7 +14,7 @@ import type { Line } from './show/lines.ts'
 import { ReaderGone } from './show/output.ts'
 import { eventText, jsonText } from './show/text-for-people.ts'
 
-/** Throws only for a bug. */
+/** Returns the exit code. Throws only if the program has a bug. */
 export const runProgram = async (words: readonly string[], deps: ProgramDeps): Promise<ExitCode> => {
   let exitCode: ExitCode = exitCodes.done
   const finish = (end: End): void => {
@@ -69,7 +69,7 @@ const addServeCommand = (program: Command, runner: Runner): void => {
     })
 }
 
-/** For `help key create`: the library's own command explains one word. */
+/** Accepts several words, as in `help key create`. Commander's own help command accepts only one. */
 const addHelpCommand = (program: Command): void => {
   program
     .command('help')
@@ -127,7 +127,9 @@ const createRunner = (deps: ProgramDeps, finish: (end: End) => void): Runner => 
   }
 }
 
-/** Events and JSON are written at once, so a large log needs no memory. */
+/**
+ * Writes events and JSON lines at once, so that a large log is never held in memory. Other lines are kept for a table.
+ */
 const present = async (
   deps: ProgramDeps,
   config: Config,

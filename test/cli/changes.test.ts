@@ -106,7 +106,9 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     const asked = (...words: string[]) => refusal(1, 'cellar', 'policy', cellar, ...words)
     const retentionMs = async () => (await policy())['policy']
     const begins = await asked('--retention', '90d', '--limit', '7/10')
-    expect(begins).toContain('Readings are kept for ever now. With 90d, all readings of this cellar accepted before')
+    expect(begins).toContain(
+      'Readings are kept for ever now. With a retention of 90d, all readings of this cellar accepted before',
+    )
     const [, at = ''] = /readings of this cellar accepted before (\S+Z) are deleted/.exec(begins) ?? []
     const dayMs = 86_400_000
     expect(Date.parse(at)).toBeLessThan(Date.now() - 90 * dayMs)
@@ -115,7 +117,9 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     expect(await retentionMs()).toMatchObject({ retentionMs: null, limit: null })
 
     expect(await policy('--retention', '90d', '--yes')).toMatchObject({ policy: { retentionMs: 90 * dayMs } })
-    expect(await asked('--retention', '89d')).toContain('Readings are kept 90d now. With 89d, all readings')
+    expect(await asked('--retention', '89d')).toContain(
+      'Readings are kept for 90d now. With a retention of 89d, all readings',
+    )
     expect(await retentionMs()).toMatchObject({ retentionMs: 90 * dayMs })
     // These delete nothing.
     expect(await policy('--retention', '90d', '--max-age', '1d')).toMatchObject({ policy: { retentionMs: 90 * dayMs } })

@@ -144,7 +144,7 @@ describe('the command line', () => {
     symlinkSync(loop, loop)
     for (const [dataDir, why] of [
       [file, 'it is not a folder'],
-      [loop, 'its links form a circle'],
+      [loop, 'its symbolic links form a circle'],
       [join(folder.path, 'x'.repeat(300)), 'its name is too long'],
     ] as const) {
       for (const words of [

@@ -59,7 +59,7 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     expect(await policyOf('--max-age', 'none', '--max-ahead', '10m', '--retention', '365d', '--yes')).toEqual(changed)
     expect(await policyOf()).toEqual(changed)
     const { stdout } = await run('cellar', 'policy', 'wine-berlin')
-    for (const shown of ['7/10', 'of any age', '10m', '365d']) expect(stdout).toContain(shown)
+    for (const shown of ['7/10', 'no maximum', '10m', '365d']) expect(stdout).toContain(shown)
     const lifted = { limit: null, readingAgeMsMax: null, readingAheadMsMax: null, retentionMs: null }
     expect(await policyOf('--limit', 'none', '--max-ahead', 'none', '--retention', 'none')).toEqual(lifted)
   })
@@ -144,8 +144,8 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     const listed = (await json('key', 'list')).lines
     expect(listed.find((line) => line['id'] === old)).toMatchObject({ status: 'active', successor: id })
     const history = await run('key', 'history', old)
-    expect(history.stdout).toContain(`rotated: successor clr_${id}, stops 1h after its first use`)
-    expect((await run('key', 'history', id)).stdout).toContain(`follows clr_${old}`)
+    expect(history.stdout).toContain(`rotated to clr_${id}; this key stops 1h after the first reading with the new key`)
+    expect((await run('key', 'history', id)).stdout).toContain(`rotated from clr_${old}`)
     const shown = await run('key', 'rotate', old)
     expect(shown.stdout).toMatch(new RegExp(`follows +${old}`))
     expect(shown.stderr).toContain(
@@ -154,7 +154,7 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     expect((await run('key', 'rotate', old, '--overlap', '0')).stderr).toContain(
       'The first reading with the new key stops the old key at once. A test reading counts too.',
     )
-    const replaced = `clr_${id} is an earlier successor that was not used. The new key replaces it. If its text is lost, revoke it.`
+    const replaced = `An earlier rotation created clr_${id}, which has not been used. The new key takes its place. If nobody needs clr_${id}, revoke it.`
     expect(shown.stderr.split('\n').filter((line) => line.startsWith('clr_'))).toEqual([replaced])
     const second = (await json('key', 'list')).lines.find((line) => line['id'] === old)?.['successor']
     expect((await json('key', 'rotate', old)).lines).toMatchObject([{ replaced: second }])

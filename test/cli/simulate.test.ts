@@ -46,7 +46,7 @@ describe('cellarbook simulate', () => {
     writeFileSync(keyFile, `${key}x\n`)
     const ran = await simulate(['--duration', '1s', '--key-file', keyFile])
     expect(ran.exitCode).toBe(1)
-    expect(ran.stderr).toContain('The last fault: Invalid API key')
+    expect(ran.stderr).toContain('The last error: Invalid API key')
     expect(ran.stderr).not.toContain(key)
   })
 

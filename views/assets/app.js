@@ -1,12 +1,15 @@
-/** Optional extras of the pages: copy buttons, current times, confirmations in a dialog, a warning when updates stop. */
+/**
+ * Optional extras of the pages: copy buttons, current times, confirmations in a dialog, and a warning when live
+ * updates stop.
+ */
 ;(() => {
   const copiedMs = 2_500
   const tickMs = 1_000
-  /** A restart takes less time than this. */
+  /** The warning waits for this time, because a restart of the service takes less. */
   const toldAfterMs = 2_000
   const askAgainMs = 5_000
 
-  /** The browser's clock may be wrong. */
+  /** The browser's clock may be wrong, so times are computed with the server's clock. */
   const serverTimeMs = Number(document.querySelector('meta[name="server-time-ms"]')?.getAttribute('content'))
   const clockOffsetMs = Number.isFinite(serverTimeMs) ? serverTimeMs - Date.now() : 0
 
@@ -32,7 +35,7 @@
     }
   }
 
-  /** Over plain http, browsers offer no clipboard object. */
+  /** Over plain http, browsers offer no `navigator.clipboard`, so the text is selected and copied. */
   const copyText = async (element) => {
     if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(element.textContent)
     getSelection().selectAllChildren(element)
@@ -91,7 +94,7 @@
   let lostAtMs = null
   let shownState = 'live'
 
-  /** `live`, or a state of `live-state.tsx`. */
+  /** `state` is `live`, or a state of `live-state.tsx`. */
   const showLiveState = (state) => {
     clearTimeout(lostTimer)
     if (state === shownState) return
@@ -112,7 +115,7 @@
     for (const link of words.querySelectorAll('a')) link.search = `?next=${next}`
   }
 
-  /** 429: too many pages are open. No status: there was no answer. */
+  /** Status 429 means that too many pages are open. Without a status, there was no answer. */
   const lose = (status) => {
     const nowMs = Date.now() + clockOffsetMs
     lostAtMs ??= nowMs
@@ -124,13 +127,13 @@
     if (element.isConnected) htmx.ajax('GET', element.getAttribute('hx-sse:connect'), { source: element })
   }
 
-  /** The extension does not retry a stream that never began. */
+  /** The extension does not retry a stream that never began, so this function does. */
   const loseFirst = (element) => {
     lose()
     setTimeout(openStream, askAgainMs, element)
   }
 
-  /** Never reloads the page: a new key is shown only once. */
+  /** Opens the streams again without a reload, because a new key is shown only once. */
   const liveAgain = () => {
     if (shownState !== 'crowded') return
     for (const element of document.querySelectorAll('[hx-sse\\:connect]')) openStream(element)
@@ -149,7 +152,7 @@
     if (document.hidden) queueMicrotask(() => document.dispatchEvent(new Event('visibilitychange')))
   })
   document.addEventListener('htmx:sse:error', ({ detail }) => lose(detail.status))
-  /** Data of the event `end`. */
+  /** The data of the event `end`, which says why the stream ended. */
   let endedFor = ''
   document.addEventListener('htmx:sse:before:message', ({ detail }) => {
     endedFor = detail.message.data
@@ -160,7 +163,7 @@
   document.addEventListener('htmx:error', ({ target, detail }) => {
     if (isLive(target) && detail.ctx !== undefined) loseFirst(target)
   })
-  /** A proxy may answer with a page of its own, which is not a fragment. */
+  /** A proxy may answer with an HTML page of its own. It must not replace a part of this page. */
   document.addEventListener('htmx:before:response', (event) => {
     const type = event.detail.ctx.response.headers.get('Content-Type') ?? ''
     if (!isLive(event.target) || type.startsWith('text/event-stream')) return
@@ -192,7 +195,7 @@
     if (chosen !== undefined) document.querySelector(chosen).checked = true
   })
 
-  /** A double click sends a form once. The server checks this too. */
+  /** Makes a double click send a form only once. The server checks this too. */
   document.addEventListener('submit', (event) => {
     if (event.target.method !== 'post') return
     if (event.target.dataset.sent !== undefined) event.preventDefault()

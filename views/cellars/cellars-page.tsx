@@ -7,7 +7,7 @@ import { paths } from '../paths.ts'
 import type { CellarRow, Shell } from '../types.ts'
 
 type ListProps = {
-  /** Of this page, by title. */
+  /** The cellars of this page, sorted by title. */
   readonly cellars: readonly CellarRow[]
   /** From 1. */
   readonly page: number

@@ -11,7 +11,7 @@ export const ReadingsPage = (props: {
   readonly shell: Shell
   readonly cellar: CellarView
   readonly kegs: KegListView
-  /** As typed, and the words beyond the allowed number. */
+  /** The search as it was typed. `ignoredWords` are the words beyond the allowed number. */
   readonly typed: string
   readonly ignoredWords: readonly string[]
   readonly readings: readonly ReadingView[]
@@ -90,7 +90,9 @@ const NoReadings = (props: {
   </div>
 )
 
-/** A GET, so that results have an address. Outside the live part, so that no update disturbs typing. */
+/**
+ * The form uses GET, so that a search has an address. It is outside the live part, so that no update disturbs typing.
+ */
 const FindKegs = (props: {
   readonly cellar: string
   readonly typed: string
@@ -208,7 +210,9 @@ const ReadingTable = (props: { readonly readings: readonly ReadingView[]; readon
             <th scope="col">Timestamp</th>
             <th scope="col">Accepted</th>
             <th scope="col">Key</th>
-            <th scope="col">Receipt</th>
+            <th scope="col" title="The place of the reading in the event log. The device got the same receipt.">
+              Receipt
+            </th>
           </tr>
         </thead>
         <tbody>

@@ -8,7 +8,7 @@ import { paths } from '../paths.ts'
 import type { CellarView, Form, RetentionField, Shell } from '../types.ts'
 import { Breadcrumbs } from './cellar-frame.tsx'
 
-/** A GET: the next page asks for confirmation. */
+/** The form uses GET, because it changes nothing: the next page asks for confirmation. */
 export const RetentionForm = (props: {
   readonly cellar: CellarView
   readonly form: Form<RetentionField>
@@ -40,7 +40,7 @@ export const ConfirmRetentionPage = (props: {
   readonly cellar: CellarView
   /** The new retention. */
   readonly retentionMs: number | null
-  /** Readings accepted before then will be deleted; `null`: none. */
+  /** Readings accepted before this time will be deleted; `null` if none will be. */
   readonly purgeBefore: number | null
   readonly form: Form<RetentionField>
 }): JSX.Element => {

@@ -18,7 +18,7 @@ export const SettingsPage = (props: {
   readonly rename: EditForm<'title'>
   readonly policy: EditForm<PolicyField>
   readonly retention: Form<RetentionField>
-  /** For keys without a limit when the cellar has none either. */
+  /** The limit of a key if neither the key nor its cellar has one. */
   readonly defaultLimit: Limit
 }): JSX.Element => (
   <CellarFrame shell={props.shell} cellar={props.cellar} tab="settings" title="Settings">
@@ -60,7 +60,9 @@ const CellarFacts = (props: { readonly cellar: CellarView; readonly defaultLimit
         </Fact>
         <Fact term="Maximum time in the future">
           <span safe>
-            {readingAheadMsMax === null ? 'No maximum; over 10 min is marked' : durationText(readingAheadMsMax)}
+            {readingAheadMsMax === null
+              ? 'No maximum, but readings over 10 min are marked'
+              : durationText(readingAheadMsMax)}
           </span>
         </Fact>
         <Fact term="Readings are kept">
@@ -78,7 +80,7 @@ const CellarFacts = (props: { readonly cellar: CellarView; readonly defaultLimit
   )
 }
 
-/** A reading that would be deleted is refused. */
+/** A reading older than the retention is refused too, because it would be deleted at once. */
 const ageText = (ageMsMax: number | null, retentionMs: number | null): string => {
   const bounds = [ageMsMax, retentionMs].filter((bound) => bound !== null)
   return bounds.length === 0 ? 'No maximum' : durationText(Math.min(...bounds))

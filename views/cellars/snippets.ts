@@ -15,17 +15,17 @@ const hex = (code: number, digits: number): string => code.toString(16).padStart
 const quotedBy = (escaped: (character: string) => string, text: string): string =>
   `"${[...text].map((character) => (isPlain(character) ? character : escaped(character))).join('')}"`
 
-/** Also a JavaScript string. */
+/** Returns a JSON string. It is also a JavaScript string. */
 export const jsonString = (text: string): string => quotedBy(unitEscape, text)
 
-/** In Python, two `\u` escapes never make one character. */
+/** Python needs `\U` for characters above U+FFFF: two `\u` escapes never make one character. */
 export const pythonString = (text: string): string =>
   quotedBy((character) => {
     const code = character.codePointAt(0) ?? 0
     return code > 0xffff ? `\\U${hex(code, 8)}` : `\\u${hex(code, 4)}`
   }, text)
 
-/** One word of a POSIX shell. Between single quotes only the quote is special. */
+/** Returns one word for a POSIX shell. Between single quotes, only the quote itself is special. */
 export const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 export type Snippet = {
@@ -36,7 +36,7 @@ export type Snippet = {
 
 const ingestUrl = (baseUrl: string): string => `${baseUrl}/api/v1/ingest`
 
-/** All other lines name only the variable, so they can be shown and kept. */
+/** Only these lines hold the key. All other snippets name the variable, so they can be shown and kept. */
 export const shellKey = (key: string): string => `CELLARBOOK_KEY=${shellWord(key)}\nexport CELLARBOOK_KEY`
 
 export const shellReading = ({ baseUrl, cellar }: Snippet): string => {
@@ -71,7 +71,7 @@ except urllib.error.HTTPError as refusal:
     answer = refusal
 print(answer.status, answer.read().decode())`
 
-/** For Node, Bun and Deno. By default, `fetch` would send the key wherever a redirect leads. */
+/** For Node, Bun and Deno. With `redirect: 'manual'`, `fetch` does not send the key to another host. */
 export const javascriptReading = ({ baseUrl, cellar }: Snippet): string => `const reading = {
   cellar: ${jsonString(cellar)},
   rack: "rack-1",

@@ -1,7 +1,7 @@
 import type { Shell } from '../types.ts'
 import { Layout } from './layout.tsx'
 
-/** For plain http from another machine. The first way suits most people. */
+/** Shown for plain http from another machine. The first way suits most people. */
 export const InsecurePage = (props: { readonly shell: Shell; readonly port: number }): JSX.Element => (
   <Layout shell={props.shell} title="Sign-in needs https" narrow>
     <h1>Sign-in needs https</h1>

@@ -21,7 +21,7 @@ export type PageProblem =
 export const ProblemPage = (props: {
   readonly shell: Shell
   readonly problem: PageProblem
-  /** In the service's log lines, too. */
+  /** Also in the log lines of the service, so that a person can find the request there. */
   readonly requestId: string
   readonly back: { readonly href: string; readonly words: string }
 }): JSX.Element => {
@@ -110,7 +110,7 @@ const words: Readonly<
     title: 'The event log is unavailable',
     changed: 'Nothing was changed.',
     advice:
-      'The service cannot write to its event log. Try again in a moment. If this page comes again, look at the log lines of the service.',
+      'The service cannot write to its event log. Try again in a moment. If this page appears again, read the log lines of the service.',
   },
   storage_full: {
     title: 'The disk is full',

@@ -10,7 +10,7 @@ import type { CellarView, Form, KeyView, Shell } from '../types.ts'
 
 export type KeyAction = 'suspend' | 'resume' | 'revoke'
 
-/** A key that was used more recently counts as in use. */
+/** A key that was used within this time counts as in use. */
 const inUseMs = 5 * 60_000
 
 export const ConfirmPage = (props: {
@@ -18,7 +18,7 @@ export const ConfirmPage = (props: {
   readonly cellar: CellarView
   readonly apiKey: KeyView
   readonly action: KeyAction
-  /** Also true while the key is suspended. */
+  /** True even if the key is suspended. */
   readonly isExpired: boolean
   readonly form: Form<'reason'>
 }): JSX.Element => {

@@ -19,7 +19,7 @@ export const KeyCreatedPage = (props: {
   readonly cellar: CellarView
   readonly apiKey: KeyView
   readonly secretText: string
-  /** An unused earlier successor; another admin may have created it meanwhile. */
+  /** The unused key of an earlier rotation. Another admin may have created it in the meantime. */
   readonly replaced: Pick<KeyView, 'keyId' | 'label' | 'created'> | null
   readonly baseUrl: string
 }): JSX.Element => {
@@ -106,7 +106,7 @@ const Replaced = ({ keyId, label, created }: Pick<KeyView, 'keyId' | 'label' | '
   </section>
 )
 
-/** The arrived reading replaces the element that subscribes. */
+/** When the first reading arrives, it replaces the element that waits for it. */
 export const FirstReading = (props: { readonly keyId: string; readonly reading: ReadingView | null }): JSX.Element => {
   if (props.reading === null) {
     return (

@@ -12,9 +12,9 @@ export const NewKeyPage = (props: {
   readonly shell: Shell
   readonly cellar: CellarView
   readonly form: Form<NewKeyField>
-  /** The new key's id: a form sent twice makes one key. */
+  /** The id of the new key, so that a form that is sent twice creates only one key. */
   readonly keyId: string
-  /** For keys without their own limit. */
+  /** The limit of keys that have no limit of their own. */
   readonly cellarLimit: Limit
 }): JSX.Element => (
   <Layout shell={props.shell} title={`Create New Key · ${props.cellar.title}`} section="cellars" narrow>

@@ -185,7 +185,7 @@ const unknownChange = (change: never): never => {
   throw new Error(`Cannot show a change: ${JSON.stringify(change)}`)
 }
 
-/** A GET, so that the answer has an address to share. */
+/** The form uses GET, so that the answer has an address to share. */
 export const StateAtInstant = (props: {
   readonly keyId: string
   readonly stateAt: StateAt | null
@@ -240,6 +240,6 @@ const StateAnswer = (props: { readonly answer: StateAt['answer'] }): JSX.Element
   )
 }
 
-/** Reasons begin with the status, which the pill already shows. */
+/** Removes the status from the start of the reason, because the pill already shows it. */
 const besidePill = (status: KeyStatus, reason: string): string =>
   reason.startsWith(status) ? reason.slice(status.length).replace(/^:? /, '') : reason

@@ -18,7 +18,7 @@ export const KeyPage = (props: {
   readonly cellar: CellarView
   readonly apiKey: KeyView
   readonly history: HistoryView
-  /** Answer to `?at=`. */
+  /** The answer to `?at=`; `null` if nobody asked. */
   readonly stateAt: StateAt | null
 }): JSX.Element => {
   const { apiKey, shell } = props
@@ -39,7 +39,7 @@ export const KeyPage = (props: {
   )
 }
 
-/** Leaves out the question between the two parts: somebody may be typing there. */
+/** A live update of the page. It leaves out the form between the two parts, because somebody may be typing there. */
 export const KeyPush = (props: {
   readonly apiKey: KeyView
   readonly history: HistoryView

@@ -1,7 +1,7 @@
 import type { KeyStatus } from '../../src/domain/key.ts'
 import type { KeyView } from '../types.ts'
 
-/** Word, colour and shape: none carries the meaning alone. */
+/** A status has a word, a colour and a shape, so that nobody depends on the colour alone. */
 export const StatusPill = (props: { readonly status: KeyStatus }): JSX.Element => (
   <span class={`pill ${props.status}`}>
     <svg viewBox="0 0 10 10" width="10" height="10" aria-hidden="true" focusable="false">

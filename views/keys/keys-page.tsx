@@ -16,7 +16,7 @@ type ListProps = {
   readonly cellar: string
   readonly status: KeyStatus
   readonly counts: KeyCounts
-  /** Of this status and page, newest first. */
+  /** The keys of this status and page, newest first. */
   readonly keys: readonly KeyView[]
   /** From 1. */
   readonly page: number
@@ -69,7 +69,7 @@ export const KeysPage = (props: {
   )
 }
 
-/** For devices that are added months later. */
+/** Stays on the page for devices that are added months later. */
 const HowToSend = (props: { readonly snippet: Snippet }): JSX.Element => (
   <details class="card">
     <summary>How to send a reading</summary>
@@ -278,7 +278,7 @@ const Ending = (props: { readonly apiKey: KeyView; readonly nowMs: number }): JS
   )
 }
 
-/** A script shows the linked question in a dialog. */
+/** With JavaScript, each question opens in a dialog. */
 export const KeyActions = (props: { readonly apiKey: KeyView }): JSX.Element => {
   const { keyId, label, status } = props.apiKey
   return (

@@ -106,14 +106,14 @@ export const PendingEnd = (props: { readonly apiKey: KeyView }): JSX.Element => 
   return <span class="under" safe>{`rotated: ${end}`}</span>
 }
 
-/** On the page of the old key. */
+/** Text on the page of the old key. */
 const pendingText = ({ keyId, awaitedId, overlapMs }: SuccessorView, expiresAt: number | null): string => {
   if (awaitedId === keyId) return `not used yet; this key ${stopsText(overlapMs, 'the new key')}`
   if (awaitedId === null) return `revoked before its first use, so this key ${keepsWorkingText(expiresAt)}`
   return `revoked before its first use; this key ${stopsText(overlapMs, knownPart(awaitedId))}`
 }
 
-/** On the page of the new key. */
+/** Text on the page of the new key. */
 const oldKeyStopsText = ({ keyId, awaitedId, overlapMs }: SuccessorView): string => {
   if (awaitedId === keyId) return stopsText(overlapMs, 'this key')
   if (awaitedId === null) return 'keeps working: this key was revoked before its first use'

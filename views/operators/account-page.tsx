@@ -42,7 +42,7 @@ const PasswordForm = (props: {
       <p class="hint">This ends all your other sessions.</p>
       <Csrf token={props.shell.csrf} />
       <FormFault fault={faults.form} />
-      {/* A password manager looks for it, to know whose password this is. */}
+      {/* Password managers read this field to know whose password the form changes. */}
       <input type="email" value={attribute(props.email)} autocomplete="username" readonly hidden />
       <PasswordField
         name="own_password"

@@ -6,12 +6,12 @@ import { paths } from '../paths.ts'
 import type { Form, SetPasswordField, Shell } from '../types.ts'
 
 export type LinkPurpose =
-  /** For anyone who opens the link and chooses an e-mail. Another person may already be the first operator. */
+  /** The link names no e-mail: whoever opens it chooses one. `isFirst` is false if there is an operator already. */
   | { readonly kind: 'set_up'; readonly role: Role; readonly isFirst: boolean }
   | { readonly kind: 'join'; readonly email: string; readonly role: Role }
   | { readonly kind: 'reset'; readonly email: string }
 
-/** Choosing a password spends the link. */
+/** Opening the page does not use up the link. Choosing a password does. */
 export const LinkPage = (props: {
   readonly shell: Shell
   readonly secret: string
@@ -69,7 +69,7 @@ export const LinkPage = (props: {
   )
 }
 
-/** Fixed by the link. It is a field so that password managers know the account. */
+/** The link fixes the e-mail. The page shows it as a field, so that password managers know the account. */
 const GivenEmail = (props: { readonly email: string }): JSX.Element => (
   <div class="field">
     <label for="field-email">E-mail</label>

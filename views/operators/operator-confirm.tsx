@@ -5,7 +5,7 @@ import { attribute, Name } from '../parts/name.tsx'
 import { paths } from '../paths.ts'
 import type { OperatorRow, Shell } from '../types.ts'
 
-/** `end_other_sessions` is for admins who end their own sessions. */
+/** `end_other_sessions` is for admins who end their own sessions on other browsers. */
 export type AccessChange = Role | 'remove' | 'withdraw' | 'end_sessions' | 'end_other_sessions'
 
 export const ConfirmAccessPage = (props: {
@@ -67,7 +67,7 @@ const unknownChange = (change: never): never => {
 
 type Words = {
   readonly title: string
-  /** The question is verb, e-mail, object. */
+  /** The question on the page is the verb, the e-mail and the object. */
   readonly verb: string
   readonly object: string
   readonly button: string
@@ -81,7 +81,7 @@ const words: Readonly<Record<AccessChange, Words>> = {
     object: '?',
     button: 'Remove access',
     consequences:
-      'All their sessions and one-time links end, within a second on every node. Their past actions stay in the event log. You can invite them again.',
+      'All their sessions and one-time links stop working on every node within a second. Their past actions stay in the event log. You can invite them again.',
   },
   withdraw: {
     title: 'Withdraw invitation?',
@@ -89,7 +89,7 @@ const words: Readonly<Record<AccessChange, Words>> = {
     object: '?',
     button: 'Withdraw invitation',
     consequences:
-      'All their one-time links end, within a second on every node. If they have joined in the meantime, they lose access too. You can invite them again.',
+      'All their one-time links stop working on every node within a second. If they have joined in the meantime, they lose access too. You can invite them again.',
   },
   end_sessions: {
     title: 'End sessions?',
@@ -97,14 +97,14 @@ const words: Readonly<Record<AccessChange, Words>> = {
     object: '?',
     button: 'End sessions',
     consequences:
-      'They are signed out everywhere, within a second on every node. They can sign in again. If somebody else knows their password, also create a one-time link for them to set a new password.',
+      'They are signed out on every browser within a second. They can sign in again. If somebody else knows their password, also create a one-time link for them, so that they can set a new password.',
   },
   end_other_sessions: {
     title: 'End your other sessions?',
     verb: 'End all other sessions of',
     object: '?',
     button: 'End other sessions',
-    consequences: 'You are signed out everywhere else, within a second on every node. This session stays open.',
+    consequences: 'You are signed out on every other browser within a second. This session stays open.',
   },
   auditor: {
     title: 'Change role?',

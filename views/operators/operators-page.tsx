@@ -126,7 +126,7 @@ const LinkForm = (props: { readonly csrf: string; readonly form: Form<LinkField>
     <PasswordField
       name="own_password"
       label="Your own password"
-      hint="Only needed if this e-mail has or had an account. Reason: the link lets its holder act as that person."
+      hint="Needed only if this e-mail has or had an account, because whoever opens the link can then sign in as that person."
       autocomplete="current-password"
       fault={props.form.faults.own_password}
       mayBeBlank

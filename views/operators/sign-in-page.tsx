@@ -9,7 +9,7 @@ export const SignInPage = (props: {
   readonly form: Form<SignInField>
   /** A path of this site. It is checked again after the sign-in. */
   readonly next: string
-  /** There is no account yet. */
+  /** True if there is no account yet. */
   readonly isFresh: boolean
 }): JSX.Element => (
   <Layout shell={props.shell} title="Sign in" narrow>

@@ -21,7 +21,7 @@ export const ByWhom = (props: { readonly by: By }): JSX.Element => {
   }
 }
 
-/** Names the creator of the link, who may have used it. */
+/** If the password was set with somebody else's one-time link, names its creator, who may have used the link. */
 const Operator = (props: { readonly by: Extract<By, { readonly kind: 'operator' }> }): JSX.Element => {
   const { email, session } = props.by
   const linkMadeBy = session?.linkMadeBy ?? null
@@ -30,7 +30,7 @@ const Operator = (props: { readonly by: Extract<By, { readonly kind: 'operator' 
     <span>
       <Name text={email} />{' '}
       <span class="quiet">
-        (password set with a link by <LinkMaker madeBy={linkMadeBy} />)
+        (password set with a one-time link from <LinkMaker madeBy={linkMadeBy} />)
       </span>
     </span>
   )
@@ -39,7 +39,7 @@ const Operator = (props: { readonly by: Extract<By, { readonly kind: 'operator' 
 const LinkMaker = (props: { readonly madeBy: string }): JSX.Element =>
   props.madeBy === 'cli' ? <span>the command line</span> : <Name text={props.madeBy} />
 
-/** A link that somebody else created stands out. */
+/** Marks a link that somebody else created. */
 export const LinkMark = (props: { readonly madeBy: string; readonly isOwn: boolean }): JSX.Element =>
   props.isOwn ? (
     <span class="under">your own link</span>

@@ -1,7 +1,7 @@
 import type { Children } from '@kitajs/html'
 import { Csrf, FormFault } from './field.tsx'
 
-/** A script shows the card in a dialog. */
+/** With JavaScript, a script shows this card in a dialog. */
 export const ConfirmCard = (props: {
   readonly title: Children
   readonly children: Children

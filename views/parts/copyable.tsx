@@ -1,11 +1,11 @@
-/** The script shows the button. */
+/** The button is hidden until the script shows it, because copying needs JavaScript. */
 export const Copyable = (props: {
   readonly id: string
   readonly label: string
   readonly text: string
-  /** For the button: `Copy key`. */
+  /** The end of the button's text, as `key` in `Copy key`. */
   readonly what: string
-  /** A click selects all of it. */
+  /** True if a click selects the whole text. */
   readonly secret?: boolean
 }): JSX.Element => (
   <div class={props.secret ? 'copyable secret' : 'copyable'}>

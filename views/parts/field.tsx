@@ -7,7 +7,8 @@ export const Csrf = (props: { readonly token: string }): JSX.Element => (
 )
 
 /**
- * What the form showed when it was opened: saving leaves untouched fields alone. Autofill would make the two differ.
+ * Holds what the form showed when it was opened, so that saving changes only edited fields. If the browser filled in
+ * this field, untouched fields would look edited.
  */
 export const Shown = (props: { readonly text: string }): JSX.Element => (
   <input type="hidden" name="_shown" value={attribute(props.text)} autocomplete="off" />
@@ -18,7 +19,7 @@ type Wording = {
   readonly hint?: string
 }
 
-/** `alert`, because the text may be far from the button. */
+/** With the role `alert`, a screen reader reads the text at once, even if it is far from the button. */
 export const FormFault = (props: { readonly fault: string | undefined }): JSX.Element =>
   props.fault === undefined ? (
     ''
@@ -33,13 +34,15 @@ export const TextField = <Field extends string>(
     readonly form: Form<Field>
     readonly name: Field
     readonly type?: 'text' | 'email' | 'date'
-    /** A phone shows digits. Still text, so that any input is shown again. */
+    /**
+     * Phones show a keyboard of digits. The type stays `text`, so that a wrong input is shown again as it was typed.
+     */
     readonly numeric?: boolean
     readonly required?: boolean
     readonly autofocus?: boolean
     readonly autocomplete?: string
     readonly placeholder?: string
-    /** The group already says "optional". */
+    /** Leaves out the word "optional", because the group of fields already says it. */
     readonly quiet?: boolean
   },
 ): JSX.Element => {
@@ -95,7 +98,7 @@ export const PasswordField = (
   </FieldFrame>
 )
 
-/** The HTML parser drops the first newline. */
+/** The HTML parser drops the first newline of a textarea, so this adds one. */
 export const NoteField = <Field extends string>(
   props: Wording & { readonly form: Form<Field>; readonly name: Field; readonly rows: number },
 ): JSX.Element => {

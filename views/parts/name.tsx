@@ -3,7 +3,7 @@ import { codeOf, mayHide, piecesOf } from '../../src/hidden-characters.ts'
 
 /**
  * A text that a person or device chose. `<bdi>` keeps Hebrew or Arabic from reordering its neighbours. Hidden
- * characters are marked, because two names could look the same.
+ * characters are marked, because with them two different names could look the same.
  */
 export const Name = (props: { readonly text: string; readonly class?: string }): JSX.Element =>
   mayHide(props.text) ? (
@@ -28,6 +28,7 @@ const HiddenCharacter = (props: { readonly character: string }): JSX.Element => 
 }
 
 /**
- * A typed text for an attribute. kitajs escapes only quotes there: `&quot;` typed as a label would come back as `"`.
+ * Prepares a typed text for an attribute. kitajs escapes only quotes there, so a typed `&quot;` would come back as
+ * `"`.
  */
 export const attribute = (text: string): string => text.replaceAll('&', '&amp;')

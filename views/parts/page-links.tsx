@@ -5,7 +5,6 @@ export const PageLinks = (props: {
   readonly page: number
   readonly pages: number
   readonly hrefOf: (page: number) => string
-  /** Words of the two links. */
   readonly words: { readonly before: string; readonly behind: string }
 }): JSX.Element => {
   const { page, pages, hrefOf, words } = props

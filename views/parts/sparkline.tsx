@@ -2,11 +2,11 @@ const width = 120
 const height = 30
 const inset = 3
 
-/** A keg's last values, in the order of acceptance. */
+/** A small line chart of a keg's last values, in the order of acceptance. */
 export const Sparkline = (props: { readonly values: readonly number[] }): JSX.Element => {
   const { values } = props
   if (values.length === 0) return ''
-  // Halved, because the distance between two finite numbers can be infinite.
+  // The values are halved, because the distance between two finite numbers can be infinite.
   const low = Math.min(...values) / 2
   const span = Math.max(...values) / 2 - low
   const points = values.map((value, index) => ({

@@ -1,6 +1,6 @@
 /**
- * Instants in words, in UTC. Views may not use `Date`. `civil` counts years from March, so that the leap day is the
- * last day.
+ * Instants as text, in UTC. Views may not use `Date`, so `civil` computes the day. It counts years from March, so that
+ * the leap day is the last day of a year.
  */
 const dayMs = 86_400_000
 
@@ -51,7 +51,7 @@ export const isoText = (ms: number): string => `${dateText(ms)}T${clockText(ms)}
 
 const relative = new Intl.RelativeTimeFormat('en')
 
-/** `12 seconds ago`, `in 3 days`: the steps of `assets/app.js`. */
+/** Returns `12 seconds ago` or `in 3 days`. The script `assets/app.js` uses the same steps. */
 export const relativeText = (atMs: number, nowMs: number): string => {
   const seconds = Math.trunc((atMs - nowMs) / 1_000)
   const distance = Math.abs(seconds)
@@ -70,7 +70,7 @@ export const durationText = (ms: number): string => {
   return `${ms / 1_000} s`
 }
 
-/** `1 hour`, `24 hours`, `7 days`: whole hours only. */
+/** `1 hour`, `24 hours`, `7 days`. `ms` must be whole hours. */
 export const durationWords = (ms: number): string => {
   const isDays = ms % dayMs === 0 && ms > dayMs
   const many = isDays ? ms / dayMs : ms / 3_600_000

@@ -1,27 +1,26 @@
 import { clockText, dateText, exactClockText, exactText, isoText, relativeText } from './time-words.ts'
 
-/** To the second. */
+/** Shows the time to the second. */
 export const Instant = (props: { readonly at: number }): JSX.Element => (
   <time datetime={isoText(props.at)} title={exactText(props.at)}>
     <span safe>{dateText(props.at)}</span> <span safe>{`${clockText(props.at)} UTC`}</span>
   </time>
 )
 
-/** The day only. */
 export const Day = (props: { readonly at: number }): JSX.Element => (
   <time datetime={isoText(props.at)} title={exactText(props.at)}>
     <span safe>{dateText(props.at)}</span>
   </time>
 )
 
-/** To the millisecond. */
+/** Shows the time to the millisecond. */
 export const ExactInstant = (props: { readonly at: number }): JSX.Element => (
   <time datetime={isoText(props.at)} title={exactText(props.at)}>
     <span safe>{dateText(props.at)}</span> <span safe>{exactClockText(props.at)}</span>
   </time>
 )
 
-/** `assets/app.js` keeps it current. */
+/** The script `assets/app.js` keeps this text current. */
 export const Ago = (props: { readonly at: number; readonly nowMs: number }): JSX.Element => (
   <time datetime={isoText(props.at)} title={exactText(props.at)} data-relative safe>
     {relativeText(props.at, props.nowMs)}

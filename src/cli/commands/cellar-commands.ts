@@ -8,7 +8,9 @@ import { listing, type Runner } from './runner.ts'
 export const addCellarCommands = (program: Command, runner: Runner): void => {
   const cellar = program
     .command('cellar')
-    .description('Create, list and rename cellars, one for each use case, and set their policies')
+    .description(
+      'Create, list and rename cellars, and set their rules. A cellar holds the readings and keys of one use case',
+    )
   addCreate(cellar, runner)
   addList(cellar, runner)
   addRename(cellar, runner)
@@ -19,8 +21,8 @@ const addCreate = (cellar: Command, runner: Runner): void => {
   cellar
     .command('create')
     .description('Create a cellar. Devices send its identifier, which never changes')
-    .argument('<id>', 'identifier: 1 to 128 characters, any but control characters')
-    .addOption(textOption('--title <text>', 'the name that people see. It can be changed', 'the identifier'))
+    .argument('<id>', 'identifier: 1 to 128 characters, without control characters')
+    .addOption(textOption('--title <text>', 'the name that people see. You can change it later', 'the identifier'))
     .option(...jsonFlag)
     .action((id: string, options: JsonOption & { title: string }) =>
       runner.run(
@@ -70,21 +72,25 @@ type PolicyOptions = JsonOption & {
 const addPolicy = (cellar: Command, runner: Runner): void => {
   cellar
     .command('policy')
-    .description('Show what a cellar accepts and keeps, and change the settings that are given')
+    .description('Show the rules of a cellar: limit, age of readings and retention. Options change them')
     .argument('<id>', 'its identifier')
     .option(
       '--limit <readings/seconds>',
-      'limit of keys without their own, like 600/60, or "none" for the default',
+      'limit of each key that has no limit of its own: 600/60 is 600 readings per 60 seconds; "none" for the default',
       orNone(limitOption),
     )
-    .option('--max-age <duration>', 'maximum age of a reading, like 30d, or "none"', orNone(durationOption))
-    .option('--max-ahead <duration>', 'how far ahead a timestamp may be, like 10m, or "none"', orNone(durationOption))
+    .option('--max-age <duration>', 'refuse readings older than this, like 30d, or "none"', orNone(durationOption))
     .option(
-      '--retention <days>',
-      'how long readings are kept, like 365d, or "none" for ever. Older readings are deleted',
+      '--max-ahead <duration>',
+      'refuse timestamps further in the future than this, like 10m, or "none"',
       orNone(durationOption),
     )
-    .option('--yes', 'delete readings if the new retention requires it')
+    .option(
+      '--retention <days>',
+      'delete readings after this time, like 365d, or "none" to keep them for ever',
+      orNone(durationOption),
+    )
+    .option('--yes', 'confirm a retention that deletes readings')
     .option(...jsonFlag)
     .action((id: string, options: PolicyOptions) =>
       runner.run(

@@ -47,13 +47,13 @@ type CreateOptions = JsonOption & {
 const addCreate = (key: Command, runner: Runner): void => {
   key
     .command('create')
-    .description('Create a key. Its text is shown only once, and stored nowhere')
+    .description('Create a key. The key is shown only once: the service stores only a hash of it')
     .requiredOption('--cellar <id>', 'the cellar of the key')
     .addOption(textOption('--label <text>', 'a name for people', '"Key" and a number'))
     .addOption(textOption('--note <text>', 'a note for people'))
     .option(
       '--limit <readings/seconds>',
-      "maximum readings in a period, like 6000/60 (default: the cellar's)",
+      "maximum readings per period: 6000/60 is 6000 in 60 seconds (default: the cellar's limit)",
       limitOption,
     )
     .addOption(expiresIn())
@@ -105,14 +105,14 @@ const addChange = (key: Command, runner: Runner): void => {
   key
     .command('change')
     .description(
-      'Change the settings that are given. A lower limit or earlier expiry is in force when the command ends',
+      'Change settings of a key. A lower limit or an earlier expiry is in force on every node when the command ends',
     )
     .argument('<key-id>', keyIdWords, keyIdArgument)
     .option('--label <text>', 'a name for people')
     .option('--note <text>', 'a note for people')
     .option(
       '--limit <readings/seconds>',
-      'maximum readings in a period, like 6000/60, or "default" for the cellar\'s',
+      'maximum readings per period: 6000/60 is 6000 in 60 seconds; "default" for the cellar\'s limit',
       orNone(limitOption, 'default'),
     )
     .addOption(expiresIn())
@@ -150,7 +150,9 @@ const changesOf = (options: ChangeOptions, nowMs: number): KeyChanges => {
 const addRotate = (key: Command, runner: Runner): void => {
   key
     .command('rotate')
-    .description('Create a successor with the same label, note, limit and expiry. Its text is shown only once')
+    .description(
+      'Replace a key by a new one with the same label, note, limit and expiry. The new key is shown only once',
+    )
     .argument('<key-id>', keyIdWords, keyIdArgument)
     .addOption(
       new Option(
@@ -179,7 +181,7 @@ const replacedNotes = (lines: readonly Line[]): readonly string[] =>
   keysOf(lines).flatMap(({ replaced }) => (replaced === undefined ? [] : [replacedNote(replaced)]))
 
 const replacedNote = (keyId: string): string =>
-  `clr_${visibleText(keyId)} is an earlier successor that was not used. The new key replaces it. If its text is lost, revoke it.`
+  `An earlier rotation created clr_${visibleText(keyId)}, which has not been used. The new key takes its place. If nobody needs clr_${visibleText(keyId)}, revoke it.`
 
 const oldKeyEnds = (overlapMs: number): string =>
   overlapMs === 0
@@ -222,7 +224,7 @@ const addStatusChanges = (key: Command, runner: Runner): void => {
       .command(name)
       .description(description)
       .argument('<key-id>', keyIdWords, keyIdArgument)
-      .addOption(textOption('--reason <text>', 'why, for the history of the key'))
+      .addOption(textOption('--reason <text>', 'the reason, shown in the history of the key'))
       .option(...jsonFlag)
       .action((keyId: string, options: JsonOption & { readonly reason: string }) =>
         runner.run({ op, keyId, reason: options.reason }, { json: options.json === true, text: keysText }),

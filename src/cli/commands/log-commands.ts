@@ -39,11 +39,15 @@ const addCopy = (log: Command, runner: Runner): void => {
   log
     .command('copy')
     .description(
-      'Copy a log to another engine with the same ids, revisions and times, and compare the two logs. ' +
-        'Stop the service first. A repeated command continues an interrupted copy',
+      'Copy a log to another data folder or to EventStoreDB, then compare the two logs. ' +
+        'Ids, revisions and times stay the same. Stop the service first. ' +
+        'To continue an interrupted copy, repeat the command',
     )
-    .requiredOption('--from <place>', 'a data folder, or "eventstore" for the store of EVENTSTORE_URL')
-    .requiredOption('--to <place>', 'the same. It must be empty, or contain a part of this copy')
+    .requiredOption('--from <place>', 'a data folder, or "eventstore" for the store at EVENTSTORE_URL')
+    .requiredOption(
+      '--to <place>',
+      'a data folder or "eventstore". It must be empty, or hold an interrupted copy of the same log',
+    )
     .option(...acceptSchemaFlag)
     .option(...jsonFlag)
     .action((options: CopyOptions) => runCopy(runner, options))

@@ -22,9 +22,12 @@ const addLink = (operator: Command, runner: Runner): void => {
   operator
     .command('link')
     .description('Create a one-time link for the first admin, a new operator, or a lost password')
-    .option('--email <address>', 'who may use the link. Not needed for the first admin')
+    .option('--email <address>', 'e-mail of the person who gets the link. Not needed for the first admin')
     .addOption(
-      new Option('--role <role>', 'role of a new operator (default: admin for the first, then auditor)').choices(roles),
+      new Option(
+        '--role <role>',
+        'role of a new operator (default: admin for the first operator, auditor for others)',
+      ).choices(roles),
     )
     .option(...jsonFlag)
     .action((options: JsonOption & { readonly email?: string; readonly role?: Role }) =>
@@ -59,7 +62,7 @@ const addList = (operator: Command, runner: Runner): void => {
 const addRole = (operator: Command, runner: Runner): void => {
   operator
     .command('role')
-    .description('Change the role of an operator, also in open sessions')
+    .description('Change the role of an operator. Open sessions get the new role too')
     .argument('<email>', 'e-mail of the operator')
     .addArgument(new Argument('<role>', 'the new role').choices(roles))
     .option(...jsonFlag)
@@ -72,7 +75,7 @@ const addRemove = (operator: Command, runner: Runner): void => {
   operator
     .command('remove')
     .description(
-      'Remove the access, sessions and links of an operator, or withdraw an invitation. The last admin stays',
+      'Remove the access, sessions and links of an operator, or withdraw an invitation. The last admin cannot be removed',
     )
     .argument('<email>', 'e-mail of the operator')
     .option(...jsonFlag)

@@ -6,7 +6,7 @@ import { parseTimestamp } from '../../domain/reading/timestamp.ts'
 import type { Typed } from '../../domain/text.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
 
-/** The help shows `instead` as the default. */
+/** The default is an empty text. The help shows `instead` as the default. */
 export const textOption = (flags: string, description: string, instead = 'none'): Option =>
   new Option(flags, description).default('', instead)
 
@@ -15,11 +15,14 @@ export type JsonOption = { readonly json?: boolean }
 
 export const acceptSchemaFlag = [
   '--accept-changed-schema',
-  'use a log file whose tables, indexes or triggers were changed, and record that in the log',
+  'use the log file even if its tables, indexes or triggers were changed, and record this in the log',
 ] as const
 
 export const durationOption = (text: string): number => parsedValue(parseDurationMs(text, 'duration'))
-/** Commander reads `null` as no value, so `orNull` makes it later. */
+/**
+ * Parses the text, or returns 'none' for `word`. Commander takes `null` for a missing value, so `orNull` converts
+ * 'none' to `null` later.
+ */
 export const orNone =
   <T>(parse: (text: string) => T, word = 'none') =>
   (text: string): T | 'none' =>
@@ -34,7 +37,10 @@ const parsedValue = <T>(typed: Typed<T>): T => {
   throw new InvalidArgumentError(typed.refusal.rule)
 }
 
-/** Also takes `clr_7Qp2mZ4k_…`, as pages show it. The error must not repeat a whole key, as commander's error would. */
+/**
+ * Accepts the id, or `clr_7Qp2mZ4k_…` as pages show it. A whole key gets an error of its own, because commander's
+ * error would print the key.
+ */
 export const keyIdArgument = (text: string): string => {
   const [, keyId] = /^clr_([0-9A-Za-z]{8})(?:_…?)?$/.exec(text) ?? []
   if (keyId === undefined && /^(?:clr_)?[0-9A-Za-z]{8}_./.test(text)) {

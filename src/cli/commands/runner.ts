@@ -10,20 +10,20 @@ import type { JsonOption } from './options.ts'
 export type ProgramDeps = {
   readonly version: string
   readonly environment: Environment
-  /** stdout: the result and nothing else. */
+  /** Writes to stdout, where only the result goes. */
   readonly output: Output
-  /** stderr: progress, notes and errors. */
+  /** Writes progress, notes and errors to stderr. */
   readonly screen: Screen
   readonly now: () => number
   serve(config: Config, options: ServeOptions): Promise<ExitCode>
-  /** By the running service, or else on the log itself. */
+  /** Runs the operation in the running service. If no service runs, opens the log and runs it here. */
   perform(config: Config, operation: Operation): Promise<AsyncGenerator<Line, End>>
   copyLog(config: Config, copy: LogCopy): Promise<LogDigest>
 }
 
 export type ServeOptions = { readonly demo: boolean; readonly acceptChangedSchema: boolean }
 
-/** `from` and `to`: a data folder, or `eventstore`. */
+/** `from` and `to` are a data folder, or the word `eventstore`. */
 export type LogCopy = {
   readonly from: string
   readonly to: string
@@ -41,9 +41,9 @@ export type Runner = {
 
 export type Presentation = {
   readonly json: boolean
-  /** For stdout, without the last line break. '': nothing. */
+  /** Returns the text for stdout, without the last line break. '' prints nothing. */
   text(lines: readonly Line[]): string
-  /** For stderr. */
+  /** Returns a note for stderr, printed after the result. */
   note?(lines: readonly Line[]): string | null
 }
 

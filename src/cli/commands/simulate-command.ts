@@ -82,7 +82,7 @@ const runSimulation = async (runner: Runner, options: SimulateOptions): Promise<
   }
 }
 
-/** Never from an argument, which other users can see. */
+/** The key never comes from an argument, because other users of the machine can see arguments. */
 const keyOf = ({ keyFile }: SimulateOptions, fromEnvironment: string | undefined): string => {
   if (keyFile === undefined) {
     if (fromEnvironment) return fromEnvironment

@@ -5,8 +5,8 @@ import { decodeFrame, encodeOperation, socketPathOf } from './control-protocol.t
 import type { Operation } from './operations.ts'
 
 /**
- * `null`: no service listens. Sends nothing to a socket of another user, who would learn the command and could answer
- * anything. @throws CommandFailed also if the answer breaks off, with an unknown outcome.
+ * Returns `null` if no service listens. Sends nothing to a socket of another user, who would learn the command and
+ * could forge the answer. @throws CommandFailed, also if the answer breaks off: then the outcome is unknown.
  */
 export const askService = async (
   dataDir: string,
@@ -36,7 +36,7 @@ const assertOwnSocket = (path: string, look: Look): void => {
 
 const rootId = 0
 
-/** Follows no link. If this fails, opening the socket says why. */
+/** Does not follow a symbolic link. If this fails, opening the socket fails too and reports the reason. */
 const lookAt: Look = (path) => {
   try {
     return lstatSync(path)
@@ -48,7 +48,7 @@ const lookAt: Look = (path) => {
 const post = async (dataDir: string, body: string): Promise<Response | null> => {
   const unix = socketPathOf(dataDir)
   try {
-    // A search for a rare type is silent for long; Bun gives up after five minutes.
+    // A search for a rare event type may send nothing for a long time. By default, Bun gives up after five minutes.
     return await fetch('http://cellarbook/', { method: 'POST', unix, body, timeout: false })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
@@ -59,14 +59,14 @@ const post = async (dataDir: string, body: string): Promise<Response | null> => 
   }
 }
 
-/** ECONNREFUSED: the socket of a killed process. */
+/** With these codes, no service listens. ECONNREFUSED means that a killed process left its socket behind. */
 const nobodyThere: ReadonlySet<string> = new Set(['ENOENT', 'ECONNREFUSED'])
 
-/** With these codes nothing was sent. */
+/** Why the data folder cannot be used. With these codes, nothing was sent. */
 const unfitFolder: ReadonlyMap<string, string> = new Map([
   ['ENOTDIR', 'it is not a folder'],
-  ['EACCES', 'this user may not use it'],
-  ['ELOOP', 'its links form a circle'],
+  ['EACCES', 'this user has no permission to use it'],
+  ['ELOOP', 'its symbolic links form a circle'],
   ['ENAMETOOLONG', 'its name is too long'],
 ])
 

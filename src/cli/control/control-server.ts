@@ -13,19 +13,19 @@ export type ControlServer = {
 export type ControlServerOptions = {
   readonly dataDir: string
   readonly context: OperationContext
-  /** The client learns only that there was a bug. */
+  /** Gets the error of a bug. The client is told only that there was a bug. */
   onBug(error: unknown): void
 }
 
 /**
- * Every client is trusted, because Bun does not tell its user. The modes of the socket (0600) and of the folder keep
- * others out.
+ * Bun does not tell which user connects, so every client is trusted. The mode of the socket (0600) and the mode of the
+ * folder keep other users out.
  */
 export const startControlServer = ({ dataDir, context, onBug }: ControlServerOptions): ControlServer => {
   const path = socketPathOf(dataDir)
-  // This process holds the lock, so an old socket is of a killed process.
+  // This process holds the lock of the data folder, so an existing socket belongs to a killed process.
   removeIfThere(path)
-  // With a chmod after the creation, anyone could connect before it.
+  // The mask sets the mode at the creation of the socket. Before a later chmod, anyone could connect.
   const maskBefore = process.umask(0o177)
   try {
     const server = listen(path, context, onBug)
@@ -55,8 +55,8 @@ const listen = (path: string, context: OperationContext, onBug: (error: unknown)
   })
 
 /**
- * A pager may pause for any time. Bun ends a silent answer after 10 s, even with `server.timeout(request, 0)`. Bun's
- * types allow the option for ports only.
+ * A pager like `less` may stop reading for any time. Bun ends a silent answer after 10 s, even with
+ * `server.timeout(request, 0)`. Bun's types allow this option only for ports, so its type is `object`.
  */
 const neverIdle: object = { idleTimeout: 0 }
 
@@ -86,7 +86,7 @@ async function* framesOf(
 
 const pieceCharsMin = 32 * 1024
 
-/** Makes frames only as fast as they are read. */
+/** Produces frames only as fast as the client reads them, so a slow client costs little memory. */
 const bodyOf = (frames: AsyncGenerator<string, void>): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder()
   return new ReadableStream({

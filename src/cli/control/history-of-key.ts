@@ -8,7 +8,7 @@ import { type End, exitCodes } from '../exit-codes.ts'
 import type { Line } from '../show/lines.ts'
 import { isoOf } from '../show/lines.ts'
 
-/** `askedMs`: `null`: now. Refuses an instant in the future. */
+/** `askedMs` is the instant to report the status for; `null` means now. Refuses an instant in the future. */
 export async function* keyHistory(core: Core, keyId: string, askedMs: number | null): AsyncGenerator<Line, End> {
   const events = await readKeyEvents(core, keyId)
   const nowMs = core.clock.now()
@@ -47,19 +47,19 @@ const changeText = (change: Change): string => {
     case 'expiresAt':
       return fromTo('expiry', change.from === undefined ? undefined : expiryText(change.from), expiryText(change.to))
     case 'predecessor':
-      return `follows clr_${change.keyId}`
+      return `rotated from clr_${change.keyId}`
     case 'successor': {
       const { keyId, overlapMs } = change
-      return `rotated: successor clr_${keyId}, stops ${overlapMs === 0 ? 'at' : `${overlapTyped(overlapMs)} after`} its first use`
+      return `rotated to clr_${keyId}; this key stops ${overlapMs === 0 ? 'at' : `${overlapTyped(overlapMs)} after`} the first reading with the new key`
     }
     case 'superseded':
-      return `successor clr_${change.keyId} first used ${isoOf(change.usedAt)}`
+      return `new key clr_${change.keyId} first used ${isoOf(change.usedAt)}`
     case 'keyRevision':
-      return `in force on every node up to revision ${change.to}`
+      return `changes up to revision ${change.to} of the key are in force on every node`
     case 'purged': {
       const { readings, revisions, acceptedBefore, lastAcceptedAt } = change
       const range = `revisions ${revisions.first} to ${revisions.last}`
-      return `${readings} readings purged by retention (${range}), accepted before ${isoOf(acceptedBefore)}, the last at ${isoOf(lastAcceptedAt)}`
+      return `${readings} readings deleted by the retention (${range}), accepted before ${isoOf(acceptedBefore)}, the last at ${isoOf(lastAcceptedAt)}`
     }
     default:
       return assertNever(change)

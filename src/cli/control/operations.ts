@@ -29,7 +29,7 @@ export const Operation = Type.Union([
   Type.Object({ op: Type.Literal('create_cellar'), cellar: text, title: text }),
   Type.Object({ op: Type.Literal('list_cellars') }),
   Type.Object({ op: Type.Literal('rename_cellar'), cellar: text, title: text }),
-  /** `isConfirmed`: readings may be deleted for it. */
+  /** `isConfirmed` means that the admin accepts the deletion of readings. */
   Type.Object({
     op: Type.Literal('cellar_policy'),
     cellar: text,
@@ -66,12 +66,12 @@ export type Operation = Static<typeof Operation>
 
 export type OperationContext = {
   readonly log: EventLog
-  /** Expensive without a service: opening the core folds the whole log. */
+  /** Without a running service this is expensive: opening the core folds the whole log. */
   core(): Promise<Core>
   linkUrl(secret: string): string
 }
 
-/** Throws only for a bug. */
+/** Throws only if the program has a bug. */
 export async function* perform(operation: Operation, context: OperationContext): AsyncGenerator<Line, End> {
   try {
     return yield* answer(operation, context)
@@ -157,14 +157,14 @@ async function* cellarPolicy(
   return yield* oneCellar(core, await core.cellars.changePolicy(name, changes, asker))
 }
 
-/** `null`: deletes no more than before, or is invalid. */
+/** Returns `null` if the new retention deletes no more readings than the current one, or is invalid. */
 const retentionWarning = ({ policy }: CellarState, retentionMs: number | null, nowMs: number): string | null => {
   if (retentionMs === null || !retentionWithin(retentionMs).ok) return null
   const before = policy.retentionMs
   if (before !== null && retentionMs >= before) return null
-  const kept = before === null ? 'for ever' : durationTyped(before)
+  const kept = before === null ? 'for ever' : `for ${durationTyped(before)}`
   const first = isoOf(purgeBefore(nowMs, retentionMs))
-  return `Nothing was changed. Readings are kept ${kept} now. With ${durationTyped(retentionMs)}, all readings of this cellar accepted before ${first} are deleted for ever. Newer ones follow, one day at a time. To confirm, add --yes.`
+  return `Nothing was changed. Readings are kept ${kept} now. With a retention of ${durationTyped(retentionMs)}, all readings of this cellar accepted before ${first} are deleted at once, and one more day of readings every day after that. This cannot be undone. To confirm, add --yes.`
 }
 
 async function* listKeys(core: Core, cellar: string | null): AsyncGenerator<Line, End> {

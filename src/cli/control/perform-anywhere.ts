@@ -8,7 +8,7 @@ import { type Operation, perform } from './operations.ts'
 
 export type Place = {
   readonly dataDir: string
-  /** `held`: another process has the log. @throws CommandFailed if the folder cannot be used. */
+  /** Returns `held` if another process has the log open. @throws CommandFailed if the folder cannot be used. */
   openLog(): Promise<EventLog | 'held'>
   hasLog(): boolean
   openCore(log: EventLog): Promise<Core>
@@ -16,7 +16,10 @@ export type Place = {
   wait(ms: number): Promise<void>
 }
 
-/** If the folder is held and no service answers, another command runs or a service starts. This waits for either. */
+/**
+ * Asks the running service, or else opens the log here. If the log is held but no service answers, another command
+ * runs or a service starts. This function waits a limited time for either.
+ */
 export const performAnywhere = async (operation: Operation, place: Place): Promise<AsyncGenerator<Line, End>> => {
   for (let waitedMs = 0; waitedMs <= heldWaitMsMax; waitedMs += heldRetryMs) {
     const answer = await askService(place.dataDir, operation)
@@ -34,7 +37,7 @@ export const performAnywhere = async (operation: Operation, place: Place): Promi
 
 const createsLog = ({ op }: Operation): boolean => op === 'create_cellar'
 
-/** Otherwise, with a wrong DATA_DIR, a key would seem not to exist. */
+/** Without this error, a wrong DATA_DIR would look as if the key did not exist. */
 const noLogIn = (dataDir: string): CommandFailed =>
   new CommandFailed(
     `There is no log in the data folder "${dataDir}". Set DATA_DIR to another folder, or create a log with "cellarbook cellar create ID"`,

@@ -7,11 +7,11 @@ import { type EventView, isoOf } from '../show/lines.ts'
 export type LogFilter = {
   readonly stream: string | null
   readonly type: string | null
-  /** Exclusive. */
+  /** A position. Only events after it are read. */
   readonly from: number | null
 }
 
-/** Leaves out events that are appended meanwhile: a busy log would never end. */
+/** Stops at the event that is the last one at the start. Otherwise, reading a busy log would never end. */
 export async function* readLog(log: EventLog, filter: LogFilter): AsyncGenerator<RecordedEvent> {
   const [last] = await log.readAll({ direction: 'backwards', limit: 1 })
   if (last === undefined) return
@@ -24,7 +24,7 @@ export async function* readLog(log: EventLog, filter: LogFilter): AsyncGenerator
       if (event.position > last.position) return
       if (filter.type === null || event.type === filter.type) yield event
     }
-    // Between pages, waiting readings get the event loop.
+    // Lets the service answer waiting readings before the next page.
     await nextTurn()
   }
 }
@@ -60,7 +60,7 @@ const firstRevisionAfter = async (log: EventLog, stream: string, position: numbe
   return low
 }
 
-/** An attacker can try passwords against a hash offline. */
+/** These hashes are not printed, because an attacker could try passwords against them offline. */
 const secretFields: ReadonlySet<string> = new Set(['secretHash', 'passwordHash', 'linkHash', 'sessionHash'])
 
 const redacted = '[redacted]'

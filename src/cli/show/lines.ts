@@ -1,4 +1,4 @@
-/** The answers of commands. Times are ISO 8601 with milliseconds. */
+/** The lines that commands answer with. Times are ISO 8601 with milliseconds. */
 import { type Static, Type } from '@sinclair/typebox'
 import { By, CellarPolicy, Limit, Role } from '../../domain/events.ts'
 import { keyStatuses } from '../../domain/key.ts'
@@ -11,7 +11,7 @@ const CellarView = Type.Object({
   title: Type.String(),
   keys: Type.Integer(),
   createdAt: Type.String(),
-  /** Times in ms; `null`: not set. */
+  /** Durations in ms; `null` means not set. */
   policy: CellarPolicy,
 })
 export type CellarView = Static<typeof CellarView>
@@ -28,7 +28,7 @@ const KeyView = Type.Object({
   expiresAt: textOrNull,
   createdAt: Type.String(),
   lastUsedAt: textOrNull,
-  /** Key ids. `successor`: of the last rotation. */
+  /** The ids of the old key and of the new key, if the key was rotated. `successor` is from the last rotation. */
   predecessor: Type.Optional(Type.String()),
   successor: Type.Optional(Type.String()),
   /** Only in `key rotate`: the unused successor that the new key replaces. */
@@ -44,7 +44,7 @@ const OperatorView = Type.Object({
   email: Type.String(),
   role: Type.Union([Role, Type.Null()]),
   addedAt: textOrNull,
-  /** Only in `operator list`: an open link without an account. */
+  /** Only in `operator list`: a person who has an unused link and no account. */
   invitation: Type.Optional(Type.Object({ role: Role, expiresAt: Type.String() })),
 })
 export type OperatorView = Static<typeof OperatorView>
@@ -70,7 +70,7 @@ const HistoryView = Type.Object({
   recordedAt: Type.String(),
   by: By,
   changes: Type.Array(Type.String()),
-  /** Right after the event. */
+  /** The status of the key right after the event, and the reason. */
   status: KeyStatus,
   reason: Type.String(),
 })

@@ -8,7 +8,7 @@ export type Output = {
   flush(): Promise<void>
 }
 
-/** Not a failure: the reader has seen enough. */
+/** The reader has closed the pipe, because it has seen enough. This is not a failure. */
 export class ReaderGone extends Error {
   override readonly name = 'ReaderGone'
 }
@@ -43,7 +43,7 @@ export const createOutput = (stream: NodeJS.WriteStream): Output => {
   }
 }
 
-/** On stderr: stdout is only for the result. */
+/** Progress goes to stderr, because stdout is only for the result. */
 export type Progress = {
   /** Drops the line if the last one is too recent. */
   show(line: string): void

@@ -5,10 +5,9 @@ import { visibleJson, visibleText } from '../../hidden-characters.ts'
 import { keyLimitDefault } from '../../limits.ts'
 import type { CellarView, EventView, HistoryView, KeyView, Line, LinkView, OperatorView, StateView } from './lines.ts'
 
-/** The one line of `--json`. */
 export const jsonText = (line: Line): string => visibleJson(line.value)
 
-/** Not a table: the widest cell is unknown until the log ends. */
+/** Uses fixed column widths, because the widest cell is unknown until the log ends. */
 export const eventText = (event: EventView): string =>
   [
     visibleText(event.position).padStart(8),
@@ -24,10 +23,10 @@ export const cellarFields = ({ cellar, title, createdAt, policy }: CellarView): 
     ['cellar', cellar],
     ['title', title],
     ['created', createdAt],
-    ['limit of its keys', limit === null ? `${limitText(keyLimitDefault)} (the default)` : limitText(limit)],
-    ['oldest reading', readingAgeMsMax === null ? 'of any age' : durationTyped(readingAgeMsMax)],
-    ['furthest ahead', readingAheadMsMax === null ? 'any' : durationTyped(readingAheadMsMax)],
-    ['readings are kept', retentionMs === null ? 'for ever' : durationTyped(retentionMs)],
+    ['default limit per key', limit === null ? `${limitText(keyLimitDefault)} (the default)` : limitText(limit)],
+    ['maximum age of a reading', readingAgeMsMax === null ? 'no maximum' : durationTyped(readingAgeMsMax)],
+    ['maximum time in the future', readingAheadMsMax === null ? 'no maximum' : durationTyped(readingAheadMsMax)],
+    ['readings are kept', retentionMs === null ? 'for ever' : `for ${durationTyped(retentionMs)}`],
   ])
 }
 
@@ -49,8 +48,8 @@ export const keyFields = (key: KeyView): string =>
     ['expires', key.expiresAt ?? 'never'],
     ['created', key.createdAt],
     ['last used', key.lastUsedAt ?? 'never'],
-    ...(key.predecessor === undefined ? [] : [['follows', key.predecessor] as const]),
-    ...(key.successor === undefined ? [] : [['followed by', key.successor] as const]),
+    ...(key.predecessor === undefined ? [] : [['rotated from', key.predecessor] as const]),
+    ...(key.successor === undefined ? [] : [['rotated to', key.successor] as const]),
   ])
 
 export const keyTable = (keys: readonly KeyView[]): string =>
@@ -99,7 +98,7 @@ export const linkText = (link: LinkView): string => visibleText(link.url)
 const byText = (by: By): string => {
   switch (by.kind) {
     case 'operator':
-      return by.session?.linkMadeBy ? `${by.email} (password from a link by ${by.session.linkMadeBy})` : by.email
+      return by.session?.linkMadeBy ? `${by.email} (${linkMakerText(by.session.linkMadeBy)})` : by.email
     case 'key':
       return `key ${by.keyId}`
     case 'cli':
@@ -111,9 +110,12 @@ const byText = (by: By): string => {
   }
 }
 
+const linkMakerText = (madeBy: string): string =>
+  `password set with a one-time link from ${madeBy === 'cli' ? 'the command line' : madeBy}`
+
 const limitText = (limit: Limit): string => `${limit.readings}/${limit.windowMs / 1_000}`
 
-/** Aligns by the width on a terminal. */
+/** Pads each cell by its width on a terminal, where some characters take two columns. */
 export const formatTable = (head: readonly string[], rows: readonly (readonly string[])[]): string => {
   const cells = [head, ...rows].map((row) => row.map(visibleText))
   const widths = head.map((_, column) => Math.max(...cells.map((row) => Bun.stringWidth(row[column] ?? ''))))

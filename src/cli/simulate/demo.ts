@@ -7,7 +7,7 @@ export type DemoOptions = {
 }
 
 export type Demo = {
-  /** Resolves after the answer to the last request. */
+  /** Stops the devices, and resolves after the answer to their last request. */
   stop(): Promise<void>
 }
 
@@ -15,8 +15,8 @@ const cellar = 'demo-cellar'
 const label = 'Demo devices'
 
 /**
- * Each start creates a key and revokes the earlier one, whose text is stored nowhere. @throws Error if the key is
- * refused.
+ * Each start creates a new key and revokes the earlier one, because the text of the earlier key is stored nowhere.
+ * @throws Error if the key is refused.
  */
 export const startDemo = async ({ core, url }: DemoOptions): Promise<Demo> => {
   const asker: Asker = { by: { kind: 'system' }, requestId: core.entropy.uuid() }

@@ -10,7 +10,7 @@ export type SimulateOptions = {
   readonly devices: number
   readonly ratePerSecond: number
   readonly batch: number
-  /** `null`: until interrupted. */
+  /** `null` means until interrupted. */
   readonly durationMs: number | null
   readonly interrupted: AbortSignal
   readonly progress: Progress
@@ -56,7 +56,7 @@ const endOf = (tally: Tally, url: string): { readonly exitCode: ExitCode; readon
   if (tally.refused.size > 0 || tally.unanswered > 0) {
     return {
       exitCode: exitCodes.refused,
-      message: `Some readings were not accepted. The last fault: ${tally.lastFault}`,
+      message: `Some readings were not accepted. The last error: ${tally.lastFault}`,
     }
   }
   return { exitCode: exitCodes.done, message: null }

@@ -7,12 +7,12 @@ export type DevicesOptions = {
   readonly key: string
   readonly cellar: string
   readonly devices: number
-  /** Of all devices together. */
+  /** For all devices together. */
   readonly ratePerSecond: number
-  /** Readings in one request. 1: single readings. */
+  /** Readings in one request. With 1, each reading is sent alone, not as a batch. */
   readonly batch: number
   readonly stop: AbortSignal
-  /** For the demo: the certificate names another host. */
+  /** True for the demo, which connects to an address that the certificate does not name. */
   readonly trustAnyCertificate?: boolean
   /** From 0 to 1. */
   random(): number
@@ -21,7 +21,7 @@ export type DevicesOptions = {
 
 export type Tally = {
   accepted: number
-  /** Readings by the code of their refusal, or else its status. */
+  /** The number of refused readings by error code, or by HTTP status if the answer has no code. */
   readonly refused: Map<string, number>
   unanswered: number
   lastFault: string | null
@@ -29,7 +29,7 @@ export type Tally = {
 
 export const newTally = (): Tally => ({ accepted: 0, refused: new Map(), unanswered: 0, lastFault: null })
 
-/** Updates `tally` meanwhile. */
+/** Runs all devices until `stop`, and updates `tally` after each answer. */
 export const runDevices = async (options: DevicesOptions, tally: Tally): Promise<void> => {
   const pauseMs = (options.devices / options.ratePerSecond) * 1_000
   const devices = Array.from({ length: options.devices }, (_, index) => runDevice(options, tally, { index, pauseMs }))
@@ -48,7 +48,7 @@ const runDevice = async (
   { index, pauseMs }: { readonly index: number; readonly pauseMs: number },
 ): Promise<void> => {
   const rack = `rack-${String(index + 1).padStart(2, '0')}`
-  // Spread, so that devices do not post at the same time.
+  // The first readings are spread, so that devices do not post at the same time.
   let nextAtMs = options.now() + options.random() * pauseMs
   let collected: object[] = []
   for (let count = index; ; count++) {
@@ -66,10 +66,9 @@ const runDevice = async (
   }
 }
 
-/** Whole seconds, UTC. */
 const timestampOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
-/** False: stopped. */
+/** Returns false if the devices were stopped meanwhile. */
 const waitUntil = async (atMs: number, { stop, now }: DevicesOptions): Promise<boolean> => {
   try {
     await wait(Math.max(0, atMs - now()), undefined, { signal: stop })
@@ -80,7 +79,7 @@ const waitUntil = async (atMs: number, { stop, now }: DevicesOptions): Promise<b
   }
 }
 
-/** Returns the ms of `Retry-After`. */
+/** Sends one request. Returns how long the device must wait before the next one, in ms. */
 const post = async (readings: readonly object[], options: DevicesOptions, tally: Tally): Promise<number> => {
   const isBatch = options.batch > 1
   let response: Response
@@ -91,7 +90,7 @@ const post = async (readings: readonly object[], options: DevicesOptions, tally:
       body: JSON.stringify(isBatch ? { readings } : readings[0]),
       // A redirect would send the key to another host.
       redirect: 'error',
-      // Not `stop`: the reading of an open request may be stored already.
+      // `stop` does not abort an open request, because its readings may be stored already.
       signal: AbortSignal.timeout(simulatedPostMsMax),
       ...(options.trustAnyCertificate === true ? { tls: { rejectUnauthorized: false } } : {}),
     })

@@ -44,7 +44,9 @@ const assetOf = (name: string, type: string, path: string): Asset => {
 
 const urlOf = ({ name, hash }: Asset): string => `/assets/${name}?v=${hash}`
 
-/** With another hash, the content is not the requested one: no cache may keep it. */
+/**
+ * If the address has another hash, the browser asks for another version of the file. So no cache may keep this answer.
+ */
 const serveAsset = ({ type, bytes, hash }: Asset, { query }: Visit): Response => {
   const isThis = query.get('v') === hash
   const cache = isThis ? 'public, max-age=31536000, immutable' : 'no-cache'

@@ -21,7 +21,7 @@ export type DashboardParts = Pick<
   'core' | 'lastRefusals' | 'lines' | 'traces' | 'reasons' | 'web' | 'live' | 'bodies'
 >
 
-/** Every route but `anyOtherPath`. */
+/** Returns every route except `anyOtherPath`. */
 export const dashboardTable = (
   parts: DashboardParts,
 ): { readonly deps: DashboardDeps; readonly routes: readonly Route[] } => {
@@ -48,7 +48,7 @@ export const dashboardTable = (
   return { deps, routes }
 }
 
-/** Has no page: `door.tsx` answers 404. */
+/** Matches every path without a page. `door.tsx` answers it with 404. */
 const anyOtherPath: Route = { path: '/*' }
 
 export const dashboardRoutes = (parts: DashboardParts) => {

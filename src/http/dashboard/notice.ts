@@ -1,4 +1,7 @@
-/** The result of a form, shown once on the next page. Its cookie has only the name, so nobody else chooses a text. */
+/**
+ * The results of forms. The next page shows the result once. The cookie holds only its name, so that nobody else can
+ * choose the text.
+ */
 const notices = {
   cellar_created: 'Cellar created. Next: create an API key for your devices.',
   cellar_renamed: 'Title saved.',
@@ -24,7 +27,7 @@ const notices = {
   other_sessions_ended: 'All your other sessions have ended.',
   sessions_ended: 'Sessions ended. The operator must sign in again.',
   link_by_other:
-    'In the last 30 days, somebody else created or used a one-time link for your account. See below who and when.',
+    'In the last 30 days, somebody else created or used a one-time link for your account. The sign-in history below shows who and when.',
   signed_out: 'You are signed out.',
   session_ended: 'Your session has ended. Nothing was changed. Sign in again.',
 } as const
@@ -37,5 +40,5 @@ export const noticeText = (name: NoticeName | null): string | null => (name === 
 
 const isNotice = (name: string): name is NoticeName => Object.hasOwn(notices, name)
 
-/** Long enough for a redirect. */
+/** How long the cookie lives: long enough for a redirect. */
 export const noticeMs = 60_000

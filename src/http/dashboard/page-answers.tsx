@@ -17,7 +17,7 @@ export const htmlPage = async (visit: Visit, page: JSX.Element, status = 200): P
 
 type Redirect = { readonly notice?: NoticeName; readonly cookies?: readonly string[] }
 
-/** After a POST, so that a reload does not repeat it. */
+/** Answers a POST with a redirect, so that a reload does not send the form again. */
 export const seeOther = (visit: Visit, path: string, { notice, cookies = [] }: Redirect = {}): Response => {
   const headers = new Headers({ Location: path })
   for (const cookie of cookies) headers.append('Set-Cookie', cookie)
@@ -44,7 +44,7 @@ export const problemPage = (
 
 export const notFound = (visit: Visit): Promise<Response> => problemPage(visit, { problem: 'not_found', status: 404 })
 
-/** `null` if the form can show the refusal at a field. */
+/** Returns `null` if the form can show the refusal at a field. */
 export const wholePageProblem = (refusal: CommandRefusal): PageProblem | null => {
   switch (refusal.kind) {
     case 'busy':
@@ -64,7 +64,7 @@ export const wholePageProblem = (refusal: CommandRefusal): PageProblem | null =>
 type Refused = {
   readonly back: Back
   again(faults: Faults): JSX.Element
-  /** An earlier command of the same form has succeeded. */
+  /** True if an earlier command of the same form has succeeded. */
   readonly isPartDone?: boolean
 }
 
@@ -82,12 +82,12 @@ export const refusedPage = (
   return htmlPage(visit, again({ [field ?? 'form']: text }), status)
 }
 
-/** Sentences by field. `form`: about the whole form. */
+/** One sentence for each refused field. The field `form` means the whole form. */
 export type Faults = Readonly<Record<string, string>>
 
 export const noFaults: Faults = {}
 
-/** A fault of a field that the form does not have is shown for the whole form. */
+/** Moves a fault to the top of the form if the form does not have its field. */
 export const placedFaults = (values: Readonly<Record<string, string>>, faults: Faults): Faults => {
   const unplaced = Object.entries(faults).find(([field]) => field !== 'form' && !Object.hasOwn(values, field))
   return unplaced === undefined ? faults : { ...faults, form: unplaced[1] }

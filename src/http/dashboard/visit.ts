@@ -35,12 +35,12 @@ export type Visit = {
   readonly path: string
   readonly query: URLSearchParams
   readonly params: Readonly<Record<string, string>>
-  /** Without fields unless it is a POST. */
+  /** Has no fields unless the request is a POST. */
   readonly form: FormFields
   readonly session: OpenSession | null
   readonly shell: Shell
   readonly notice: NoticeName | null
-  /** For the answer. */
+  /** Cookies that the answer sets. */
   readonly cookies: readonly string[]
 }
 
@@ -49,7 +49,7 @@ export type SignedInVisit = Visit & { readonly session: OpenSession }
 
 export type Answer = Response | Promise<Response>
 
-/** `operator`: admins and auditors. `access` has no default. */
+/** `operator` means admins and auditors. `access` has no default, so that no route is public by mistake. */
 export type Action =
   | { readonly access: 'public'; readonly answer: (visit: Visit) => Answer }
   | { readonly access: 'operator' | 'admin'; readonly answer: (visit: SignedInVisit) => Answer }

@@ -7,7 +7,7 @@ import { invalidField, type Typed } from '../../../domain/text.ts'
 import { keyLimitReadingsMax, keyWindowMsMax, keyWindowMsMin } from '../../../limits.ts'
 import type { FormFields } from './read-form.ts'
 
-/** As typed. */
+/** Returns the values as the person typed them. */
 export const keyFormValues = (form: FormFields) => ({
   label: form('label'),
   note: form('note'),
@@ -19,7 +19,7 @@ export const keyFormValues = (form: FormFields) => ({
 
 export type KeyFormValues = ReturnType<typeof keyFormValues>
 
-/** As the key has them. */
+/** Returns the values of an existing key. */
 export const keyFormOf = ({ label, note, limit }: KeyState): KeyFormValues => ({
   label,
   note,
@@ -33,7 +33,7 @@ const presetDays = { '7d': 7, '30d': 30, '90d': 90, '1y': 365 } as const
 
 type ExpiryForm = { readonly nowMs: number; readonly isNew: boolean }
 
-/** In ms; `null`: never. */
+/** Returns the expiry in ms since 1970; `null` means never. */
 export const chosenExpiry = (form: FormFields, { nowMs, isNew }: ExpiryForm): Typed<number | null | 'keep'> => {
   const choice = expiryChoices.find((known) => known === form('expires'))
   switch (choice) {
@@ -57,7 +57,7 @@ export const chosenExpiry = (form: FormFields, { nowMs, isNew }: ExpiryForm): Ty
 
 const expiryChoices: readonly ExpiryChoice[] = ['keep', 'never', '7d', '30d', '90d', '1y', 'date']
 
-/** Browsers without a date field send any text. */
+/** Some browsers have no date field and send any text, so the text is checked here. */
 const typedDate = (text: string, { nowMs, isNew }: ExpiryForm): Typed<number> => {
   if (text.trim() === '') return invalidField('expires_on', 'Choose the last valid day of the key.')
   const parsed = parseExpiry(text)
@@ -69,7 +69,7 @@ const typedDate = (text: string, { nowMs, isNew }: ExpiryForm): Typed<number> =>
   )
 }
 
-/** `null`: both fields are blank. */
+/** Returns `null` if both fields are blank. */
 export const typedLimit = (form: FormFields): Typed<Limit | null> => {
   const readings = form('limit_readings').trim()
   const seconds = form('limit_seconds').trim()

@@ -2,12 +2,12 @@ import { formBodyBytesMax, visitorFormBodyBytesMax } from '../../../limits.ts'
 import { type BodyFault, readBody } from '../../read-body.ts'
 import type { BodyHolder, UnfinishedBodies } from '../../unfinished-bodies.ts'
 
-/** The first value of a field; `''` if it was not sent. */
+/** Returns the first value of a field, or `''` if the field was not sent. */
 export type FormFields = (name: string) => string
 
 export type FormFault = BodyFault | 'not_a_form'
 
-/** Reads only the type that our own forms send. */
+/** Accepts only the content type that our own forms send. */
 export const readForm = async (
   bodies: UnfinishedBodies,
   request: Request,

@@ -36,7 +36,7 @@ const changePassword = async (deps: DashboardDeps, visit: SignedInVisit): Promis
   return seeOther(visit, paths.account, { notice: 'password_changed', cookies })
 }
 
-/** The core accepts only sessions of this operator. */
+/** The form may hold any session id. The core ends only sessions of this operator. */
 const endSessions = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const { email, id, secret } = visit.session
   const ended = visit.form('session')

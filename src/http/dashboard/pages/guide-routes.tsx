@@ -21,6 +21,6 @@ export const guideRoutes = (): readonly Route[] => {
   ]
 }
 
-/** So that the keyboard can scroll them. */
+/** Wide blocks scroll. They get a focus, so that the keyboard can scroll them too. */
 const focusableBlocks = (html: string): string =>
   html.replaceAll('<pre>', '<pre tabindex="0">').replaceAll('<table>', '<table tabindex="0">')

@@ -187,7 +187,7 @@ const confirmPage = async (
   )
 }
 
-/** A key's cellar is earlier in the log. */
+/** Throws only if there is a bug, because the cellar of a key is always created before the key. */
 export const cellarOfKey = ({ core }: DashboardDeps, key: KeyState): CellarState => {
   const cellar = core.projections.cellars.get(key.cellar)
   if (cellar === null) throw new Error(`Cannot show key "${key.keyId}": its cellar is not known`)

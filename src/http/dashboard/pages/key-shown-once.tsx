@@ -9,8 +9,8 @@ import { keyViewOf } from '../show/key-views.ts'
 import type { DashboardDeps, Visit } from '../visit.ts'
 
 /**
- * The answer to the POST shows the key, so no address leads to it. A reload sends the form again but creates no second key:
- * the form has the key's id.
+ * The answer to the POST shows the key, so no address leads to it. A reload sends the form again but creates no second
+ * key, because the form holds the id of the key.
  */
 export const keyShownOnce = async (
   deps: DashboardDeps,
@@ -33,7 +33,7 @@ export const keyShownOnce = async (
 type ShownOnce = {
   readonly created: CreatedKey
   readonly cellar: CellarState
-  /** The unused key that the new one replaced. */
+  /** The unused key of an earlier rotation. The new key takes its place. */
   readonly replaced: KeyState | null
 }
 

@@ -7,8 +7,9 @@ import { type DashboardDeps, type Route, refusedVisitor, type Visit } from '../v
 import { intoDashboard } from './sign-in-routes.tsx'
 
 /**
- * One-time links. The secret is in the path, because the dashboard works without JavaScript. So no log line has a path, and
- * no other site gets it as referrer. A GET spends nothing: mail scanners and chats open links. The POST spends the link.
+ * One-time links. The secret is in the path, because the dashboard works without JavaScript. So log lines hold no
+ * path, and no other site gets the path as referrer. A GET does not use up the link, because mail scanners and chats
+ * open links. The POST uses it up.
  */
 export const linkRoutes = (deps: DashboardDeps): readonly Route[] => [
   {

@@ -37,7 +37,10 @@ export const operatorRoutes = (deps: DashboardDeps): readonly Route[] => [
 
 const emailOf = ({ params }: SignedInVisit): string => (params['email'] ?? '').toLowerCase()
 
-/** Asks for the other role. The form names it, so sending it twice changes nothing back. */
+/**
+ * Asks whether to give the operator the other role. The form names that role, so sending the form twice does not
+ * change the role back.
+ */
 const confirmRole = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const role = deps.core.projections.operators.get(emailOf(visit))?.role
   return confirmPage(deps, visit, role === 'admin' ? 'auditor' : 'admin')
@@ -51,7 +54,9 @@ const setRole = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respo
   return seeOther(visit, paths.operators, { notice: 'role_changed' })
 }
 
-/** The invited person may have joined since the question. Then the notice says that the operator is removed. */
+/**
+ * The invited person may have joined after the question was shown. Then the notice says that the operator is removed.
+ */
 const remove = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const wasInvited = isInvited(deps, visit)
   const removed = await deps.core.operators.remove(emailOf(visit), askerOf(visit))
@@ -60,7 +65,7 @@ const remove = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respon
   return seeOther(visit, paths.operators, { notice: wasInvited ? 'invitation_withdrawn' : 'operator_removed' })
 }
 
-/** Admins keep their present session. */
+/** Admins who end their own sessions keep the one that they use now. */
 const endSessions = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const allBut = emailOf(visit) === visit.session.email ? visit.session.secret : null
   const ended = await deps.core.operators.endSessions(emailOf(visit), { allBut }, askerOf(visit))
@@ -127,7 +132,10 @@ const issueLink = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Res
   )
 }
 
-/** First without the password: only the core knows whether it is needed. If not, no attempt is counted. */
+/**
+ * Tries without the admin's password first, because only the core knows whether it is needed. If it is not needed, no
+ * password attempt is counted.
+ */
 const issuedLink = async (
   deps: DashboardDeps,
   visit: SignedInVisit,

@@ -147,7 +147,7 @@ type SentForm = {
   readonly retention?: Form<RetentionField>
 }
 
-/** The sent form as typed, the others with the saved values. */
+/** Shows the sent form as it was typed, and the other forms with the saved values. */
 const settingsPage = (visit: SignedInVisit, cellar: CellarState, sent: SentForm = {}): JSX.Element => (
   <SettingsPage
     shell={visit.shell}

@@ -40,7 +40,7 @@ const signIn = async (deps: DashboardDeps, visit: Visit): Promise<Response> => {
   return refusedPage(visit, opened.refusal, { back: { href: paths.signIn, words: 'Back to sign-in' }, again })
 }
 
-/** Operators see first if somebody else made a link to their account. */
+/** If somebody else created a one-time link for the account, the operator sees the account page first. */
 export const intoDashboard = (visit: Visit, opened: SignedIn, next: string): Response => {
   const cookies = signedInCookies(visit, opened)
   if (opened.isToldOfLink) return seeOther(visit, paths.account, { notice: 'link_by_other', cookies })
@@ -59,12 +59,13 @@ export const signOut = async ({ core }: DashboardDeps, visit: SignedInVisit): Pr
   return answer
 }
 
-/** Not the cookies of the known browser and the notice. */
+/** Cookies are not cleared: the browser stays known, and the next page shows the notice. */
 const clearedAtSignOut = '"cache", "storage"'
 
 /**
- * A page of ours, for after sign-in. Browsers take `//host`, `/\host` and `/<tab>/host` for another site. The URL parser does
- * too, so it decides. It turns `/..//host` into `//host`, so its result is checked again.
+ * Returns the path to open after the sign-in, always on this site. Browsers take `//host`, `/\host` and `/<tab>/host`
+ * for another site. The URL parser does too, so it decides. It turns `/..//host` into `//host`, so its result is
+ * checked again.
  */
 export const safeNext = (text: string): string => {
   if (!text.startsWith('/')) return paths.cellars

@@ -17,7 +17,7 @@ export const cellarView = ({ cellar, title, policy, createdAt, createdBy }: Cell
 
 type Now = { readonly nowMs: number; readonly pause: Pause }
 
-/** One cellar after the other: all their keys are counted, which may be thousands. */
+/** Counts one cellar after the other, because they may have thousands of keys. */
 export const cellarListOf = async (deps: DashboardDeps, asked: number, now: Now) => {
   const { shown, page, pages } = pageOf(deps.core.projections.cellars.list(), asked, cellarsPerPageMax)
   const pause = pauseEvery(keysCountedPerPiece, now.pause)

@@ -8,13 +8,16 @@ import { invalidField, type Typed } from '../../../domain/text.ts'
 import { historyRowsPerPageMax } from '../../../limits.ts'
 import { pageOf } from './paging.ts'
 
-/** Newest first. */
+/** Returns one page of a key's history, newest event first. */
 export const historyPage = (events: readonly AuditEvent[], pageNumber: number): HistoryView => {
   const { shown, page, pages } = pageOf(historyOf(events).toReversed(), pageNumber, historyRowsPerPageMax)
   return { rows: shown, page, pages }
 }
 
-/** Readings render a live page twice a second. It reads the log only if the history has changed. */
+/**
+ * Returns a function that loads the history for a live page. Readings render such a page up to twice a second, so the
+ * function reads the log only if the history has changed.
+ */
 export const watchedHistory = (core: Core, keyId: string, pageNumber: number): (() => Promise<HistoryView>) => {
   let last: { readonly revisions: string; readonly history: HistoryView } | null = null
   return async () => {
@@ -26,7 +29,7 @@ export const watchedHistory = (core: Core, keyId: string, pageNumber: number): (
   }
 }
 
-/** Changes with each event that `readKeyEvents` reads. */
+/** Returns a text that changes with each event that `readKeyEvents` reads. */
 const historyRevisions = ({ projections: { keys, readings } }: Core, keyId: string): string =>
   [keys.get(keyId)?.revision, readings.barriers(keyId).at(-1)?.revision, readings.purged(keyId)?.keptFrom].join(' ')
 
@@ -38,7 +41,7 @@ export const stateAtTyped = (events: readonly AuditEvent[], typed: string, nowMs
   return { typed, answer: { kind: 'known', at: instant.value, ...state.value } }
 }
 
-/** Like `2026-03-01 10:14:07.042 UTC`. Only the date is required. */
+/** Accepts texts like `2026-03-01 10:14:07.042 UTC`. Only the date is required. */
 const typedInstant = (text: string): Typed<number> => {
   const [, date, time = '00:00', seconds = ':00', fraction = ''] =
     /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2})(:\d{2})?(\.\d{1,9})?)?(?: ?(?:UTC|Z))?$/i.exec(text.trim()) ?? []

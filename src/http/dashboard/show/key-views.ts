@@ -58,7 +58,10 @@ const successorOf = (deps: DashboardDeps, key: KeyState): SuccessorView | null =
 const followerIn = ({ core }: DashboardDeps, key: KeyState): KeyState | null =>
   followerOf(key, (keyId) => core.projections.keys.get(keyId))
 
-/** Skips successors that were revoked before their first use: the next one counts for them. */
+/**
+ * Returns the key whose first reading stops the old key. Skips a successor that was revoked before its first use,
+ * because its own successor takes its place.
+ */
 const awaitedIn = (deps: DashboardDeps, key: KeyState): string | null => {
   const isSpent = ({ revoked, keyId }: KeyState): boolean =>
     revoked !== null && deps.core.projections.readings.usage(keyId) === null
@@ -75,7 +78,7 @@ const predecessorOf = (deps: DashboardDeps, key: KeyState, nowMs: number): Prede
   return { keyId, label, status: keyStatus(old, nowMs), expiresAt, rotation: follows ? successorOf(deps, old) : null }
 }
 
-/** A key whose last reading has left the window is not loaded. */
+/** Returns `null` if unknown. If the last reading has left the window, returns 0 without loading the key's actor. */
 export const usedInWindow = async ({ core }: DashboardDeps, key: KeyState, nowMs: number): Promise<number | null> => {
   const { windowMs } = core.projections.keys.effectiveLimit(key)
   const usage = core.projections.readings.usage(key.keyId)
@@ -85,7 +88,7 @@ export const usedInWindow = async ({ core }: DashboardDeps, key: KeyState, nowMs
 
 export type KeyListQuery = { readonly status: KeyStatus; readonly page: number }
 
-/** Newest first. */
+/** Returns the keys of each status, newest first. */
 export const keysByStatus = ({ core }: DashboardDeps, cellar: string, nowMs: number) => {
   const keys: Record<KeyStatus, KeyState[]> = { active: [], expired: [], suspended: [], revoked: [] }
   for (const key of core.projections.keys.ofCellar(cellar)) keys[keyStatus(key, nowMs)].push(key)
@@ -109,7 +112,7 @@ export const keyListOf = async (
   return { cellar, status, counts: counts satisfies KeyCounts, keys, page, pages }
 }
 
-/** `?status=` and `?page=`. The default is the first tab and page. */
+/** Reads `?status=` and `?page=`. The defaults are the active keys and the first page. */
 export const keyListQuery = (query: URLSearchParams): KeyListQuery => {
   const status = query.get('status')
   return { status: keyStatuses.find((known) => known === status) ?? 'active', page: requestedPage(query) }

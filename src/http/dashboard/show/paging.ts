@@ -1,7 +1,7 @@
-/** Rendering a whole list at every push would delay readings. */
+/** One page of a list. Rendering a whole list at every live update would delay readings. */
 export type Paged<T> = { readonly shown: readonly T[]; readonly page: number; readonly pages: number }
 
-/** After the last page, shows the last page. */
+/** If `pageNumber` is too high, returns the last page. */
 export const pageOf = <T>(all: readonly T[], pageNumber: number, perPageMax: number): Paged<T> => {
   const pages = pagesOf(all.length, perPageMax)
   const page = Math.min(pageNumber, pages)
@@ -10,7 +10,7 @@ export const pageOf = <T>(all: readonly T[], pageNumber: number, perPageMax: num
 
 export const pagesOf = (count: number, perPageMax: number): number => Math.max(1, Math.ceil(count / perPageMax))
 
-/** `?page=`, from 1. The default is the first page. */
+/** Reads `?page=`, which counts from 1. The default is the first page. */
 export const requestedPage = (query: URLSearchParams): number => {
   const page = query.get('page') ?? ''
   return /^[1-9]\d{0,5}$/.test(page) ? Number(page) : 1

@@ -1,9 +1,9 @@
 import { ownTurns } from '../../own-turns.ts'
 
-/** Long work waits for this between pieces, so that readings are answered meanwhile. */
+/** Long work waits for a pause between its pieces, so that the service answers readings in between. */
 export type Pause = () => Promise<void>
 
-/** One queue for the pages of all visitors (`own-turns.ts`). */
+/** The pages of all visitors share this queue (`own-turns.ts`). */
 export const waitForTurn: Pause = ownTurns()
 
 export const runWithPauses = async <T>(work: Generator<void, T>, pause: Pause): Promise<T> => {
@@ -14,7 +14,7 @@ export const runWithPauses = async <T>(work: Generator<void, T>, pause: Pause): 
   }
 }
 
-/** `null`: no pause this time. */
+/** Returns a function that pauses at every `count`-th call. At the other calls it returns `null`. */
 export const pauseEvery = (count: number, pause: Pause): (() => Promise<void> | null) => {
   let calls = 0
   return () => {

@@ -6,7 +6,7 @@ import type { DashboardDeps } from '../visit.ts'
 import { pageOf, requestedPage } from './paging.ts'
 import { type Pause, runWithPauses } from './pauses.ts'
 
-/** With the present label of its key, or the key's id. */
+/** Adds the current label of the key, or the key's id if the key is unknown. */
 export const readingView = ({ core }: DashboardDeps, reading: AcceptedReading): ReadingView => ({
   ...reading,
   keyLabel: core.projections.keys.get(reading.keyId)?.label ?? reading.keyId,
@@ -14,7 +14,7 @@ export const readingView = ({ core }: DashboardDeps, reading: AcceptedReading): 
 
 export type ReadingsQuery = {
   readonly typed: string
-  /** Lower case, each once, at most `kegFilterWordsMax`. */
+  /** In lower case, without duplicates, at most `kegFilterWordsMax`. */
   readonly words: readonly string[]
   readonly ignoredWords: readonly string[]
   readonly page: number
@@ -54,7 +54,7 @@ export const foundKegs = (
   pause: Pause,
 ): Promise<FoundKegs> => runWithPauses(core.projections.readings.findKegs(cellar, words), pause)
 
-/** Makes only the kegs of the page: thousands may be found. */
+/** Builds only the kegs of the requested page, because a search may find thousands. */
 const kegListOf = (
   deps: DashboardDeps,
   { cellar, words, page: asked }: ReadingsWanted,
