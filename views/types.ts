@@ -142,7 +142,7 @@ export type SuccessorView = {
   readonly overlapMs: number
   /** The time of the first use, from the events of the old key; `null` if not used yet. */
   readonly usedAt: number | null
-  /** False if an admin changed the expiry of the old key after the first use. */
+  /** True if the new key was used, and no admin has set a later expiry of the old key since. */
   readonly isEnding: boolean
 }
 

@@ -147,7 +147,7 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     expect(history.stdout).toContain(`rotated to clr_${id}; this key stops 1h after the first reading with the new key`)
     expect((await run('key', 'history', id)).stdout).toContain(`rotated from clr_${old}`)
     const shown = await run('key', 'rotate', old)
-    expect(shown.stdout).toMatch(new RegExp(`follows +${old}`))
+    expect(shown.stdout).toMatch(new RegExp(`rotated from +${old}`))
     expect(shown.stderr).toContain(
       'The old key stops 24h after the first reading with the new key, or at its own expiry if that is earlier. A test reading counts too.',
     )
@@ -155,7 +155,7 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
       'The first reading with the new key stops the old key at once. A test reading counts too.',
     )
     const replaced = `An earlier rotation created clr_${id}, which has not been used. The new key takes its place. If nobody needs clr_${id}, revoke it.`
-    expect(shown.stderr.split('\n').filter((line) => line.startsWith('clr_'))).toEqual([replaced])
+    expect(shown.stderr.split('\n').filter((line) => line.startsWith('An earlier'))).toEqual([replaced])
     const second = (await json('key', 'list')).lines.find((line) => line['id'] === old)?.['successor']
     expect((await json('key', 'rotate', old)).lines).toMatchObject([{ replaced: second }])
     const third = (await json('key', 'list')).lines.find((line) => line['id'] === old)?.['successor']

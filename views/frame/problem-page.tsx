@@ -21,7 +21,7 @@ export type PageProblem =
 export const ProblemPage = (props: {
   readonly shell: Shell
   readonly problem: PageProblem
-  /** Also in the log lines of the service, so that a person can find the request there. */
+  /** The log lines of the service have this id too, so that a person can find the request there. */
   readonly requestId: string
   readonly back: { readonly href: string; readonly words: string }
 }): JSX.Element => {

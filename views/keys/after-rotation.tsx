@@ -5,7 +5,7 @@ import type { KeyView, PredecessorView } from '../types.ts'
 
 /**
  * This page shows no command to send a reading. The first reading with the new key sets the end of the old key. With
- * no overlap, it stops every device that uses the old key.
+ * no overlap, that reading stops every device that uses the old key.
  */
 export const AfterRotation = (props: {
   readonly apiKey: KeyView

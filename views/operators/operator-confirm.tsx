@@ -97,14 +97,14 @@ const words: Readonly<Record<AccessChange, Words>> = {
     object: '?',
     button: 'End sessions',
     consequences:
-      'They are signed out on every browser within a second. They can sign in again. If somebody else knows their password, also create a one-time link for them, so that they can set a new password.',
+      'They are signed out everywhere within a second. They can sign in again. If somebody else knows their password, also create a one-time link for them, so that they can set a new password.',
   },
   end_other_sessions: {
     title: 'End your other sessions?',
     verb: 'End all other sessions of',
     object: '?',
     button: 'End other sessions',
-    consequences: 'You are signed out on every other browser within a second. This session stays open.',
+    consequences: 'You are signed out everywhere else within a second. This session stays open.',
   },
   auditor: {
     title: 'Change role?',
