@@ -36,7 +36,9 @@ export const runProgram = async (words: readonly string[], deps: ProgramDeps): P
 const createProgram = (runner: Runner): Command => {
   const { screen, version } = runner.deps
   const program = new Command('cellarbook')
-    .description('Telemetry ingestion guarded by API keys, with every change and every reading in one append-only log.')
+    .description(
+      'Store readings of devices that send a valid API key, and record every reading and change in one append-only log.',
+    )
     .version(version, '--version', 'print the version')
     .exitOverride()
     .configureOutput({ writeErr: (text) => screen.write(visibleLines(text)) })
@@ -95,7 +97,7 @@ const commandNamed = (program: Command, words: readonly string[]): Command => {
 
 const environmentHelp = `The commands work on the data folder, whether or not the service runs.
 
-Environment:
+Environment variables, with their defaults in parentheses:
   DATA_DIR             the data folder (./data)
   DISK_RESERVE         the embedded log refuses readings when less disk space is free (256MiB)
   EVENTSTORE_URL       esdb://…: store the log in EventStoreDB, for several nodes, and not in DATA_DIR
