@@ -95,7 +95,7 @@ const KeyFacts = ({ apiKey, nowMs }: FactsProps): JSX.Element => (
     <p class="state">
       <StatusPill status={apiKey.status} /> <span safe>{statusMeaning(apiKey, nowMs)}</span>
     </p>
-    <StateCause mark={apiKey.revoked ?? apiKey.suspended} />
+    <StateCause attribution={apiKey.revoked ?? apiKey.suspended} />
     <dl class="facts">
       <UsageFacts apiKey={apiKey} nowMs={nowMs} />
       <LifetimeFacts apiKey={apiKey} nowMs={nowMs} />
@@ -111,18 +111,18 @@ const KeyFacts = ({ apiKey, nowMs }: FactsProps): JSX.Element => (
 
 type FactsProps = { readonly apiKey: KeyView; readonly nowMs: number }
 
-const StateCause = ({ mark }: { readonly mark: KeyView['revoked'] }): JSX.Element => {
-  if (mark === null) return ''
+const StateCause = ({ attribution }: { readonly attribution: KeyView['revoked'] }): JSX.Element => {
+  if (attribution === null) return ''
   return (
     <p class="state-cause">
-      Since <Instant at={mark.at} />, by <ByWhom by={mark.by} />
-      {mark.reason === '' ? (
+      Since <Instant at={attribution.at} />, by <ByWhom by={attribution.by} />
+      {attribution.reason === '' ? (
         '. No reason given.'
       ) : (
         <>
           :{' '}
           <q>
-            <Name text={mark.reason} />
+            <Name text={attribution.reason} />
           </q>
         </>
       )}

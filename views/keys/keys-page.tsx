@@ -245,17 +245,17 @@ const costWords = (cause: string | null): string =>
 
 const Ending = (props: { readonly apiKey: KeyView; readonly nowMs: number }): JSX.Element => {
   const { apiKey: key } = props
-  const mark = key.revoked ?? key.suspended
-  if (mark !== null) {
+  const attribution = key.revoked ?? key.suspended
+  if (attribution !== null) {
     return (
       <span class="ending">
-        <Instant at={mark.at} />
+        <Instant at={attribution.at} />
         <span class="under">
-          by <ByWhom by={mark.by} />
+          by <ByWhom by={attribution.by} />
         </span>
-        {mark.reason === '' ? null : (
+        {attribution.reason === '' ? null : (
           <q>
-            <Name text={mark.reason} />
+            <Name text={attribution.reason} />
           </q>
         )}
       </span>

@@ -57,7 +57,7 @@ export const beginFrom = async (log: EventLog, parts: CheckpointParts | null): P
     return throwAway(messageOf(cause))
   }
   if (saved === null) return nothing()
-  const { logId, foldedTo } = saved.mark
+  const { logId, foldedTo } = saved.header
   const isOfThisLog = (await readLogId(log)) === logId
   const last = isOfThisLog ? await foldedEvent(log, foldedTo) : null
   if (last === null || last === 'purged') {
@@ -76,19 +76,19 @@ export const beginFrom = async (log: EventLog, parts: CheckpointParts | null): P
   }
 }
 
-type SavedMark = { readonly logId: string; readonly foldedTo: FoldedTo }
+type SavedHeader = { readonly logId: string; readonly foldedTo: FoldedTo }
 
-type Saved = { readonly mark: SavedMark; readonly pieces: Generator<Uint8Array> }
+type Saved = { readonly header: SavedHeader; readonly pieces: Generator<Uint8Array> }
 
 const readSaved = (store: CheckpointStore): Saved | null => {
   const pieces = store.read()
   if (pieces === null) return null
   const first = pieces.next()
   if (first.done === true) throw new RangeError('it is empty')
-  return { mark: readMark(first.value), pieces }
+  return { header: readHeader(first.value), pieces }
 }
 
-const readMark = (piece: Uint8Array): SavedMark => {
+const readHeader = (piece: Uint8Array): SavedHeader => {
   const from = new PieceReader(piece)
   const format = from.whole()
   if (format !== savedFormat) throw new RangeError(`it has format ${format}, and this version reads ${savedFormat}`)
@@ -98,7 +98,7 @@ const readMark = (piece: Uint8Array): SavedMark => {
   }
 }
 
-const writeMark = ({ logId, foldedTo }: SavedMark): Uint8Array => {
+const writeHeader = ({ logId, foldedTo }: SavedHeader): Uint8Array => {
   const to = new PieceWriter()
   to.whole(savedFormat)
   to.text(logId)
@@ -189,7 +189,7 @@ export class Checkpoints {
     }
   }
 
-  /** The mark and the first piece are made in one turn, so no event is folded in between. */
+  /** The header and the first piece are made in one turn, so no event is folded in between. */
   *#pieces(logId: string | null): Generator<Uint8Array> {
     const last = this.#last
     if (logId === null || last === null) throw new Error('Cannot write a checkpoint: the log has no name, or no events')
@@ -200,7 +200,7 @@ export class Checkpoints {
     this.#eventsSince = 0
     this.#looksSince = 0
     try {
-      yield writeMark({ logId, foldedTo })
+      yield writeHeader({ logId, foldedTo })
       if (first.done !== true) yield first.value
       yield* pieces
     } finally {

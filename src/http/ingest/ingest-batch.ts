@@ -26,12 +26,12 @@ const judgeReadings = (deps: ApiDeps): JudgeAndStore => {
     const items = parseBatch(json)
     if (!items.ok) return items
     const policy = core.projections.cellars.get(key.cellar)?.policy ?? null
-    const place = { cellar: key.cellar, policy, now: core.clock.now() }
+    const context = { cellar: key.cellar, policy, now: core.clock.now() }
     if (repeat !== null) {
-      return judgePossibleRepeat(deps, call, { repeat, items: parseItems(items.value, key.cellar), place })
+      return judgePossibleRepeat(deps, call, { repeat, items: parseItems(items.value, key.cellar), context })
     }
-    const { readings, rejected } = judgeBatch(items.value, place)
-    const refusal = batchRefusal(readings, rejected, place.now)
+    const { readings, rejected } = judgeBatch(items.value, context)
+    const refusal = batchRefusal(readings, rejected, context.now)
     if (refusal !== null) return refused(refusal)
     return core.keys
       .accept(key.keyId, readings, requestId)
@@ -42,23 +42,23 @@ const judgeReadings = (deps: ApiDeps): JudgeAndStore => {
 type PossiblyRepeatedBatch = {
   readonly repeat: PossibleRepeat
   readonly items: readonly ParsedItem[]
-  readonly place: BatchContext
+  readonly context: BatchContext
 }
 
 /** A repeat gets the answer of the first request, even if the batch would be refused now. */
 const judgePossibleRepeat = (
   deps: ApiDeps,
   call: ApiCall,
-  { repeat, items, place }: PossiblyRepeatedBatch,
+  { repeat, items, context }: PossiblyRepeatedBatch,
 ): Promise<Judged> => {
-  const judged = judgeItems(items, place)
+  const judged = judgeItems(items, context)
   const { readings, rejected } = judged
   const { keyHash, bodyHash } = repeat
-  const batch = { accepted: readings.length, refusals: refusalsOf(judged, place) }
+  const batch = { accepted: readings.length, refusals: refusalsOf(judged, context) }
   const idempotency = { keyHash, bodyHash, batch }
-  const refusal = repeat.refusal ?? batchRefusal(readings, rejected, place.now)
+  const refusal = repeat.refusal ?? batchRefusal(readings, rejected, context.now)
   // The callback below must not refer to `items`, which would keep up to 1 MiB in memory while the request waits.
-  const asked = { items: timelessItems(items), cellar: place.cellar }
+  const asked = { items: timelessItems(items), cellar: context.cellar }
   return storeUnlessRepeat(deps, call, { readings, idempotency, refusal }).then((answer) =>
     answer.ok ? acceptedOrRepeated(answer.value, rejected, asked) : answer,
   )

@@ -11,7 +11,6 @@ export type StoreAppend = {
   readonly expected: ExpectedRevision
   readonly events: number
   readonly isReadings: boolean
-  readonly firstId: string
   readonly run: Buffer
 }
 

@@ -88,9 +88,8 @@ class EventStoreLog implements EventLog {
       throw new Error(`Cannot append ${run.length} bytes to "${stream}" at once: ${rule}`)
     }
     const streamName = this.#names.nameOf(stream)
-    const firstId = events[0]?.id ?? ''
     const isReadings = areReadings(events)
-    const queued = { streamName, expected, events: events.length, isReadings, firstId, run }
+    const queued = { streamName, expected, events: events.length, isReadings, run }
     const appended = await this.#appends.append(queued)
     if (appended.outcome === 'conflict') {
       this.#unread.add(stream, appended.currentRevision)

@@ -27,7 +27,6 @@ export const setTruncateBefore = async (
       expected: last === null ? 'none' : last.revision,
       events: 1,
       isReadings: false,
-      firstId: id,
       run,
     })
     if (appended.outcome === 'stored') return
