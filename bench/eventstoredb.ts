@@ -21,21 +21,21 @@ const loads: readonly Load[] = [
     connections: 64,
     keys: 64,
     readingsPerRequest: 1,
-    script: 'ingest-load.lua',
+    script: 'load/ingest-load.lua',
   },
   {
     title: 'Single readings, 512 connections, 16 keys',
     connections: 512,
     keys: 16,
     readingsPerRequest: 1,
-    script: 'ingest-load.lua',
+    script: 'load/ingest-load.lua',
   },
   {
     title: `Batches of ${batchReadings}, 16 connections, 16 keys`,
     connections: 16,
     keys: 16,
     readingsPerRequest: batchReadings,
-    script: 'batch-load.lua',
+    script: 'load/batch-load.lua',
   },
 ]
 

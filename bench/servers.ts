@@ -14,9 +14,9 @@ const root = join(import.meta.dir, '..')
 
 export const startBare = (): Promise<BenchServer> => startScript('bare-server.ts')
 
-/** The file prints its URL when it listens. */
+/** `file` is in `peers/`. It prints its URL when it listens. */
 export const startScript = async (file: string, env: Readonly<Record<string, string>> = {}): Promise<BenchServer> => {
-  const child = Bun.spawn([process.execPath, join(root, 'bench', file)], {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'peers', file)], {
     env: { ...process.env, NODE_ENV: 'production', ...env },
     stdout: 'pipe',
     stderr: 'inherit',
