@@ -81,7 +81,7 @@ const words: Readonly<
     title: 'Your browser blocks cookies',
     changed: 'Nothing was changed.',
     advice:
-      'Every form here needs a cookie. Allow cookies for this site, then open the page again. Over plain http, some browsers such as Safari always block them: use another browser or https.',
+      'Every form here needs a cookie. Allow cookies for this site, then open the page again. Over plain http on localhost, some browsers such as Safari block it: use another browser or https.',
   },
   not_found: {
     title: 'Page not found',

@@ -20,7 +20,7 @@ export const OperatorsPage = (props: {
       <div class="heading">
         <h1>Operators</h1>
         <p class="quiet">
-          People who can sign in. Admins can change everything. Auditors can see everything, but change nothing.
+          People who can sign in. Admins can make changes. Auditors can see everything, but change nothing.
         </p>
       </div>
       <section aria-label="Operators">

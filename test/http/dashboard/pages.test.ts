@@ -163,7 +163,9 @@ describe('a repeated reading', () => {
   })
 
   test('is explained in the devices’ guide with that bound', async () => {
-    expect((await admin.get(paths.devicesGuide)).body).toContain(`last ${pointsPerKegMax} readings`)
+    const { body } = await admin.get(paths.devicesGuide)
+    expect(body).toContain(`last ${pointsPerKegMax} readings`)
+    expect(body).toContain('marked then as a duplicate')
   })
 })
 
@@ -451,6 +453,7 @@ describe('a key’s page', () => {
     await service.untilFolded(keyId, 1)
     const asked = await admin.get(paths.revokeKey(keyId))
     expect(asked.body).toContain('This key is in use:')
+    expect(asked.body).toContain('From the moment the next page says so, every node refuses readings with this key.')
     for (const [path, after] of [
       [paths.suspendKey(keyId), 401],
       [paths.resumeKey(keyId), 200],
@@ -858,11 +861,13 @@ describe('PUBLIC_URL', () => {
 })
 
 describe('a key without cost budget', () => {
-  test('shows the cause on its page and in the list', async () => {
+  test('shows the cause on its page and in the list, as far as this node knows', async () => {
     await makeCellar()
     const { key, keyId } = await service.createKey()
+    const pages = [paths.key(keyId), paths.keys(testCellar)]
+    for (const path of pages) expect((await admin.get(path)).body).toContain('None since this node started')
     for (let sent = 0; sent < 5; sent += 1) await service.postBatch('x'.repeat(1_000_000), key)
-    for (const path of [paths.key(keyId), paths.keys(testCellar)]) {
+    for (const path of pages) {
       const { body } = await admin.get(path)
       expect(body).toContain('too many requests that stored nothing; last error: MALFORMED_JSON')
     }
