@@ -80,7 +80,7 @@ export const ConfirmRetentionPage = (props: {
 const WhatGoes = (props: { readonly retentionMs: number; readonly purgeBefore: number }): JSX.Element => (
   <>
     <p class="last-use in-use">
-      <strong>Older readings are deleted permanently.</strong> All readings accepted before{' '}
+      <strong>Older readings are deleted permanently.</strong> Readings accepted before{' '}
       <Instant at={props.purgeBefore} /> are deleted at once, and one more day of readings every day after that. This
       cannot be undone.
     </p>
@@ -89,7 +89,9 @@ const WhatGoes = (props: { readonly retentionMs: number; readonly purgeBefore: n
         safe
       >{`New readings are refused with TIMESTAMP_TOO_OLD if their timestamp is more than ${daysText(props.retentionMs)} old.`}</li>
       <li>The last reading of each key is kept, because it shows when the key was last used.</li>
-      <li>The event log records how many readings of which key were deleted, and when they were accepted.</li>
+      <li>
+        The event log records how many readings of which key were deleted, and when the newest of them was accepted.
+      </li>
     </ul>
   </>
 )

@@ -164,7 +164,7 @@ const retentionWarning = ({ policy }: CellarState, retentionMs: number | null, n
   if (before !== null && retentionMs >= before) return null
   const kept = before === null ? 'for ever' : `for ${durationTyped(before)}`
   const first = isoOf(purgeBefore(nowMs, retentionMs))
-  return `Nothing was changed. Readings are kept ${kept} now. With a retention of ${durationTyped(retentionMs)}, all readings of this cellar accepted before ${first} are deleted at once, and one more day of readings every day after that. This cannot be undone. To confirm, add --yes.`
+  return `Nothing was changed. Readings are kept ${kept} now. With a retention of ${durationTyped(retentionMs)}, readings of this cellar accepted before ${first} are deleted at once, and one more day of readings every day after that. The last reading of each key is kept. This cannot be undone. To confirm, add --yes.`
 }
 
 async function* listKeys(core: Core, cellar: string | null): AsyncGenerator<Line, End> {
