@@ -9,6 +9,7 @@ const pathsOf = (pattern: string): readonly string[] =>
 
 const allPaths = pathsOf('**/*')
 const documents = pathsOf('*.md').concat(pathsOf('docs/**/*.md'), pathsOf('test/*.md'))
+const settings = pathsOf('{Dockerfile,compose*.yaml}').concat(pathsOf('deploy/{Caddyfile,pin-images}'))
 const code = pathsOf('{src,test,views,projections,bench,deploy}/**/*.{ts,tsx}')
 
 const textOf = (path: string): Promise<string> => Bun.file(join(root, path)).text()
@@ -24,6 +25,7 @@ const commentsOf = (source: string): string =>
 /** Line breaks within a reference count as spaces. */
 const proseOf = async (path: string): Promise<string> => {
   const text = await textOf(path)
+  if (settings.includes(path)) return text.replace(/^ *#/gm, '').replace(/\s+/g, ' ')
   return (path.endsWith('.md') ? text.replace(/^```.*?^```/gms, '') : commentsOf(text)).replace(/\s+/g, ' ')
 }
 
@@ -60,7 +62,7 @@ const faultsOf = async (path: string): Promise<readonly string[]> => {
 
 describe('a reference', () => {
   test('in a comment or a document names a file and a heading that exist', async () => {
-    const checked = [...documents, ...code]
+    const checked = [...documents, ...settings, ...code]
     expect(checked.length).toBeGreaterThan(500)
     expect((await Promise.all(checked.map(faultsOf))).flat()).toEqual([])
   })
