@@ -78,11 +78,10 @@ const buttons: Readonly<Record<KeyAction, string>> = {
 }
 
 const consequences: Readonly<Record<KeyAction, string>> = {
-  suspend:
-    'From the moment the next page says so, every node refuses readings with this key. You can resume the key at any time.',
+  suspend: 'Every node refuses readings with this key as soon as you confirm. You can resume the key at any time.',
   resume: 'Every node accepts readings with this key again, within a second.',
   revoke:
-    'From the moment the next page says so, every node refuses readings with this key. This cannot be undone: to send again, a device needs a new key.',
+    'Every node refuses readings with this key as soon as you confirm. This cannot be undone: to send again, a device needs a new key.',
 }
 
 const resumedExpired =

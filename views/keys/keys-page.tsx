@@ -228,7 +228,7 @@ export const LastRefusal = (props: {
   readonly nowMs: number
 }): JSX.Element =>
   props.refusal === null ? (
-    <span class="quiet">None since this node started</span>
+    <span class="quiet">None</span>
   ) : (
     <span class="refusal">
       <code safe>{props.refusal.code}</code> <Ago at={props.refusal.at} nowMs={props.nowMs} />

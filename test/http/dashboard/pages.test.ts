@@ -453,7 +453,7 @@ describe('a key’s page', () => {
     await service.untilFolded(keyId, 1)
     const asked = await admin.get(paths.revokeKey(keyId))
     expect(asked.body).toContain('This key is in use:')
-    expect(asked.body).toContain('From the moment the next page says so, every node refuses readings with this key.')
+    expect(asked.body).toContain('Every node refuses readings with this key as soon as you confirm.')
     for (const [path, after] of [
       [paths.suspendKey(keyId), 401],
       [paths.resumeKey(keyId), 200],
@@ -865,7 +865,7 @@ describe('a key without cost budget', () => {
     await makeCellar()
     const { key, keyId } = await service.createKey()
     const pages = [paths.key(keyId), paths.keys(testCellar)]
-    for (const path of pages) expect((await admin.get(path)).body).toContain('None since this node started')
+    for (const path of pages) expect((await admin.get(path)).body).toContain('None')
     for (let sent = 0; sent < 5; sent += 1) await service.postBatch('x'.repeat(1_000_000), key)
     for (const path of pages) {
       const { body } = await admin.get(path)
