@@ -434,6 +434,8 @@ describe('the queue', () => {
       }
       const out = Array.from({ length: eventStoreAppendsOutMax }, () => append(1))
       const ofMany = Array.from({ length: Math.ceil(logQueueReadingsMax / 1_000) + 1 }, () => append(1_000))
+      // These fill what the large appends have left.
+      const small = Array.from({ length: 1_000 }, () => append(1))
       const change = settle(freshKeyStream(), [keySuspended()])
       stuck.resolve()
       const isOverloaded = (what: unknown): boolean => what instanceof Outage && what.reason === 'overloaded'
@@ -445,6 +447,7 @@ describe('the queue', () => {
       for (const outage of overloaded) expect(outage).toMatchObject({ outcome: 'not_written' })
       // Accepted appends settle before refused ones.
       expect(settled.slice(-overloaded.length)).toEqual(overloaded)
+      expect(isOverloaded((await Promise.all(small)).at(-1))).toBe(true)
       await Promise.all(out)
     },
     slowMs,
