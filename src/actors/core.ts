@@ -1,8 +1,8 @@
 /**
- * The interface of the actors: all that the rest of the program may ask of them. Imports no actor.
+ * The interface of the actors: every request that the rest of the program can make to them. Imports no actor.
  *
- * A command returns a refusal, or `done` once its events are durable. After the refusal `not_confirmed` its outcome is
- * unknown. Unless a docstring says otherwise, a promise rejects only for a bug.
+ * A command returns a refusal, or `done` when its events are durable. The refusal `not_confirmed` means that the events
+ * can still be stored. Unless a docstring says otherwise, a promise rejects only for a bug.
  */
 import type { Projections } from '../../projections/queries.ts'
 import type { Clock } from '../clock.ts'
@@ -20,7 +20,7 @@ export type Asker = { readonly by: By; readonly requestId: string }
 type Answer<T> = Promise<Outcome<T, CommandRefusal>>
 
 export type Cellars = {
-  /** A blank `title` is replaced by the identifier. */
+  /** If `title` is blank, the cellar's identifier becomes its title. */
   create(input: { readonly cellar: string; readonly title: string }, asker: Asker): Answer<CellarState>
   rename(cellar: string, title: string, asker: Asker): Answer<CellarState>
   changePolicy(cellar: string, changes: Partial<CellarPolicy>, asker: Asker): Answer<CellarState>
@@ -28,64 +28,66 @@ export type Cellars = {
 
 export type NewKey = {
   readonly cellar: string
-  /** If it is blank, the key gets a numbered label such as "Key 3". */
+  /** If the label is blank, the key gets a numbered label such as "Key 3". */
   readonly label: string
   readonly note: string
   readonly limit: Limit | null
   /** In ms. `null` if the key never expires. */
   readonly expiresAt: number | null
-  /** A form sets it, so that sending it twice makes one key. Default: random. */
+  /** A form sets this id, so that sending the form twice makes only one key. Default: random. */
   readonly keyId?: string
 }
 
 export type Rotating = {
-  /** One of `rotationOverlapsMs`. */
+  /** How long the old key works after the new key is first used. One of `rotationOverlapsMs`. */
   readonly overlapMs: number
-  /** Set by a form, like `keyId` of `NewKey`. */
+  /** The new key's id. A form sets this id, so that sending the form twice makes only one key. */
   readonly successorId?: string
 }
 
 export type CreatedKey = { readonly key: string; readonly state: KeyState }
 
 /**
- * `replaced` is the unused successor that the new key replaces. `null` if there is none, or if this node does not know it
- * yet.
+ * `replaced` is an unused earlier successor, which the new key replaces. `null` if there is none, or if this node does
+ * not know that key yet.
  */
 export type RotatedKey = CreatedKey & { readonly replaced: KeyState | null }
 
 export type Keys = {
-  /** Only this answer contains the text of the key. */
+  /** Only the answer contains the full text of the key. The log stores a hash, so the text cannot be shown again. */
   create(input: NewKey, asker: Asker): Answer<CreatedKey>
   /**
-   * Makes a key with the same label, note, limit and expiry. The old key ends `overlapMs` after the first use of the new
-   * one, and works as before until then.
+   * Makes a key with the same label, note, limit and expiry. The old key works until `overlapMs` after the first use of
+   * the new key.
    */
   rotate(keyId: string, rotating: Rotating, asker: Asker): Answer<RotatedKey>
-  /** A missing field does not change. */
+  /** A field that is missing in `text` keeps its value. */
   relabel(keyId: string, text: { readonly label?: string; readonly note?: string }, asker: Asker): Answer<KeyState>
   setLimit(keyId: string, limit: Limit | null, asker: Asker): Answer<KeyState>
   setExpiry(keyId: string, expiresAt: number | null, asker: Asker): Answer<KeyState>
   suspend(keyId: string, reason: string, asker: Asker): Answer<KeyState>
   resume(keyId: string, reason: string, asker: Asker): Answer<KeyState>
-  /** Answers once no node can accept a reading of the key any more. */
+  /** Answers when no node can accept a reading of the key any more. */
   revoke(keyId: string, reason: string, asker: Asker): Answer<KeyState>
 
-  /** Appends all readings of the request, or none. Event ids are derived from `requestId`. Never rejects. */
+  /**
+   * Appends all readings of the request, or none. Event ids are derived from `requestId`. The promise never rejects.
+   */
   accept(keyId: string, readings: Readings, requestId: string): Promise<Outcome<Accepted, ReadingRefusal>>
-  /** Like `accept`, with an idempotency key (docs/protocol.md, "Idempotency"). */
+  /** Like `accept`, for a request with an `Idempotency-Key` (docs/protocol.md, "Idempotency"). */
   acceptIdempotent(
     keyId: string,
     readings: Readings,
     request: IdempotentRequest,
   ): Promise<Outcome<Accepted, ReadingRefusal>>
   /**
-   * True if a request with this hash of an idempotency key has stored readings, or is under way on this node. False while
-   * the index is incomplete.
+   * True if a request with this hash of an idempotency key has stored readings, or is under way on this node. False
+   * while the index of idempotency keys is incomplete.
    */
   knowsIdempotencyKey(keyId: string, keyHash: string): boolean
   /**
-   * Returns the rate window, at once if the key is loaded. `null` if the key is unknown or the store is unavailable.
-   * Includes readings of other nodes up to the revision `heardTo`, at most `usageCatchUpMs` late.
+   * Returns the use of the rate window, at once if the key is loaded. `null` if the key is unknown or the store is
+   * unavailable. Counts other nodes' readings up to revision `heardTo`, at most `usageCatchUpMs` late.
    */
   usage(keyId: string, heardTo?: number): Usage | null | Promise<Usage | null>
 }
@@ -93,35 +95,35 @@ export type Keys = {
 export type IdempotentRequest = {
   readonly requestId: string
   readonly idempotency: Idempotency
-  /** The refusal by earlier checks. It is the answer unless the request is a repeat. */
+  /** The refusal by checks before the actor, or `null`. A repeat gets its first answer instead of this refusal. */
   readonly refusal: ReadingRefusal | null
 }
 
 export type Accepted = {
   readonly stream: string
-  /** Revisions of the first and last reading. */
+  /** `first` and `last` are the revisions of the first and the last reading. */
   readonly first: number
   readonly last: number
-  /** In ms. */
+  /** Time of acceptance in ms. */
   readonly recordedAt: number
   readonly usage: Usage
-  /** The first request with that idempotency key; `null` if this is the first. */
+  /** For a repeat: what the log stored with the first request. `null` if this request is no repeat. */
   readonly repeats: Idempotency | null
 }
 
 export type Usage = {
   readonly limit: Limit
-  /** Readings in the window, stored or under way. */
+  /** Readings in the window: stored, or admitted and not stored yet. */
   readonly used: number
-  /** Ms until the oldest reading leaves the window; 0 without readings. */
+  /** Ms until the oldest reading leaves the window. 0 if the window is empty. */
   readonly resetMs: number
-  /** Ms until the window has room; 0 if it has. */
+  /** Ms until the window has room for a reading. 0 if there is room now. */
   readonly retryAfterMs: number
 }
 
-/** Decides whose password is hashed next (`operator/passwords.ts`). */
+/** The client that sent a password. Decides which password is hashed next (`operator/passwords.ts`). */
 export type PasswordClient = {
-  /** An IPv4 address, or the /48 of an IPv6 address. */
+  /** An IPv4 address, or the /48 of an IPv6 address. Networks take turns. */
   readonly network: string
   /** True for a client with an open session, an unspent link or a known browser. */
   readonly isKnown: boolean
@@ -130,16 +132,16 @@ export type PasswordClient = {
 }
 
 export type Session = {
-  /** The id gives no access, unlike the session's secret. */
+  /** Pages can show this id: unlike the session's secret, it gives no access. */
   readonly id: string
   readonly email: string
   readonly role: Role
-  /** In ms, like `expiresAt`. */
+  /** `startedAt` and `expiresAt` are in ms. */
   readonly startedAt: number
   readonly expiresAt: number
-  /** Who made the link that set the password: an e-mail, or `cli`. */
+  /** Who made the link that set the password: an e-mail, or `cli`. `null` if no such person is known. */
   readonly linkMadeBy: string | null
-  /** Revision of the record with address and browser, for `signInPlaces`. */
+  /** Revision of the event `SignInSeen`, which holds the sign-in's address and browser (`signInPlaces`). */
   readonly seenRevision: number | null
 }
 
@@ -153,14 +155,14 @@ export type SignInFrom = {
 
 export type SignedIn = {
   readonly sessionSecret: string
-  /** Marks the browser as known until the password changes. */
+  /** The browser keeps this secret, and so counts as known until the password changes. */
   readonly deviceSecret: string
   readonly session: Session
-  /** True if somebody else made or used a link to the account within 30 days. */
+  /** True if another person made a link to the account, and the link was made or used within 30 days. */
   readonly isToldOfLink: boolean
 }
 
-/** `email` is `null` if there is no such account. */
+/** `email` is `null` if no account has the e-mail that was typed. */
 export type RefusedSignIn = {
   readonly email: string | null
   readonly reason: 'failed' | 'throttled'
@@ -169,14 +171,14 @@ export type RefusedSignIn = {
 
 export type SignInPlace = { readonly address: string; readonly browser: string }
 
-/** `at` and `from` are in ms. */
+/** `at` and `from` are in ms. A `refused` row sums up the time from `from` to `at`. */
 export type SignInRow =
   | {
       readonly kind: 'signed_in'
       readonly at: number
       readonly sessionId: string
       readonly linkMadeBy: string | null
-      /** `not_recorded` if the sign-in is older than these records. */
+      /** `purged`: the record of the address was deleted. `not_recorded`: the sign-in is older than such records. */
       readonly place: SignInPlace | 'purged' | 'not_recorded'
     }
   | { readonly kind: 'signed_out'; readonly at: number; readonly sessionId: string; readonly by: By }
@@ -196,53 +198,62 @@ export type SignInRow =
       readonly addresses: readonly string[]
     }
 
-/** One session by its id, or all except the one with that secret. */
+/** `id` names the session to end. `allBut` ends all sessions except the one with that secret; with `null`, all. */
 export type EndingSessions = { readonly id: string } | { readonly allBut: string | null }
 
 export type OwnPassword = { readonly password: string; readonly client?: PasswordClient }
 
 export type SignIns = {
-  /** Also ends the session that the browser had. The time of the answer does not show whether the e-mail is known. */
+  /**
+   * Also ends the browser's earlier session. An unknown e-mail takes as long as a known one, so the answer does not
+   * show which accounts exist.
+   */
   signIn(
     input: { readonly email: string; readonly password: string },
     from: SignInFrom,
     requestId: string,
   ): Answer<SignedIn>
-  /** Ends every session of the operator, and opens a new one. */
+  /** Ends every session of the operator, and opens a new session for this browser. */
   changePassword(
     input: { readonly sessionSecret: string; readonly ownPassword: string; readonly newPassword: string },
     from: SignInFrom,
     requestId: string,
   ): Answer<SignedIn>
   session(sessionSecret: string): Session | null
-  /** False for an unknown secret: another node may have opened that session just now. */
+  /** False for an unknown secret, because another node can have opened that session a moment ago. */
   isSessionOver(sessionSecret: string): boolean
   useSession(sessionSecret: string): void
   signOut(sessionSecret: string, requestId: string): Answer<null>
   isKnownDevice(email: string, deviceSecret: string): boolean
-  /** Returns the oldest first. `lastUsedAt` knows only the uses on this node. */
+  /** Returns the oldest session first. `lastUsedAt` (ms) is the last use on this node, or `null` without one. */
   openSessions(email: string): readonly (Session & { readonly lastUsedAt: number | null })[]
   endSessions(email: string, which: EndingSessions, asker: Asker): Answer<null>
-  /** Only counts, so that a flood of attempts writes few events. */
+  /** Only counts refusals, so that a flood of attempts writes few events. */
   signInRefused(refused: RefusedSignIn): void
-  /** Returns the newest first. @throws Outage */
+  /** Returns the newest row first. @throws Outage */
   signInHistory(email: string): Promise<readonly SignInRow[]>
-  /** Returns the places by revision, without purged ones. @throws Outage */
+  /**
+   * Returns the address and browser of sign-ins, by the revision of their record. Purged records are left out. @throws
+   * Outage
+   */
   signInPlaces(revisions: readonly number[]): Promise<ReadonlyMap<number, SignInPlace>>
 }
 
 export type Operators = SignIns & {
   /**
-   * Makes a one-time link: for the first admin (`email` null), a new operator, or a lost password. If the account exists or
-   * existed, an operator must give `own`.
+   * Makes a one-time link: for the first admin (`email` null), a new operator, or a lost password. If the account
+   * exists or existed, an operator must give their own password (`own`).
    */
   issueLink(
     input: { readonly email: string | null; readonly role: Role; readonly own?: OwnPassword },
     asker: Asker,
   ): Answer<{ readonly secret: string; readonly expiresAt: number }>
-  /** `null` if the link is spent, expired or unknown. `isNew` is true if there is no account yet. */
+  /**
+   * Returns what the link is for. `null` if the link is used, expired or unknown. `isNew` is true if there is no
+   * account yet.
+   */
   link(secret: string): { readonly email: string | null; readonly role: Role; readonly isNew: boolean } | null
-  /** Adds the operator, or sets the password and ends every session. */
+  /** Uses the link: adds the operator, or sets the operator's new password and ends all their sessions. */
   spendLink(
     input: {
       readonly secret: string
@@ -255,8 +266,8 @@ export type Operators = SignIns & {
   /** Refuses to make the last admin an auditor. */
   setRole(email: string, role: Role, asker: Asker): Answer<{ readonly email: string }>
   /**
-   * Deletes an account with its sessions and links, or an invitation. Refuses to delete the last admin. Other nodes accept
-   * a session until they receive the event.
+   * Deletes an account with its sessions and links, or an invitation. Refuses to delete the last admin. Another node
+   * accepts the operator's sessions until that node receives the event.
    */
   remove(email: string, asker: Asker): Answer<{ readonly email: string }>
 }
@@ -272,10 +283,10 @@ export type Core = {
   readonly keys: Keys
   readonly operators: Operators
   /**
-   * Calls `listener` with the events of all nodes once they are folded. Events of a stream come in order, some twice. The
-   * returned function ends this.
+   * Calls `listener` with the events of all nodes, after the projections have folded them. Events of one stream come in
+   * order, but some come twice. The returned function ends the calls.
    */
   onFolded(listener: FoldListener): () => void
-  /** Refuses new work, and waits up to `drainMsMax` for begun work. Leaves the log open. */
+  /** Refuses new requests, and waits up to `drainMsMax` for requests under way. Does not close the log. */
   drain(): Promise<void>
 }

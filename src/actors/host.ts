@@ -9,11 +9,11 @@ import { SteadyClock } from './time/steady-clock.ts'
 
 export type Flushable = { flush(): void }
 
-/** The part of the memory of idempotency keys that key actors use (`repeats/repeat-memory.ts`). */
+/** What key actors can ask the memory of idempotency keys (`repeats/repeat-memory.ts`). */
 export type KnownRepeats = {
-  /** The memory is complete up to this position; -1 while it is incomplete. */
+  /** The memory is complete up to this position in the log. -1 while some idempotency keys are missing. */
   readonly foldedTo: number
-  /** `unknown` while the memory is incomplete. */
+  /** `null` if no append has this idempotency key. `unknown` while the memory is incomplete. */
   find(stream: string, keyHash: string): IdempotentAppend | null | 'unknown'
   /** True if the event is so old that its idempotency key does not count any more. */
   isPast(event: Pick<RecordedEvent, 'recordedAt'>): boolean
@@ -27,16 +27,19 @@ export class Host {
   readonly entropy: Entropy
   readonly schedule: Schedule
   readonly projections: Projections
-  /** `null` on a node without an index, which refuses requests with an `Idempotency-Key`. */
+  /** `null` if this node has no index of idempotency keys. It then refuses requests with an `Idempotency-Key`. */
   repeats: KnownRepeats | null = null
-  /** Must not throw. */
+  /** Reports a bug. Must not throw. */
   readonly onBug: (bug: unknown) => void
-  /** Heartbeats so far: a cheap, coarse time that never goes back. */
+  /** Number of heartbeats so far: a time that is cheap to read and never goes back. */
   beat = 0
-  /** Grows with each change of a cellar. Key actors then look up their limit again. */
+  /**
+   * Grows with each change of a cellar, which can change the limit of its keys. Key actors then look up their limit
+   * again.
+   */
   limitsEpoch = 0
   isStopping = false
-  /** True once the actors have stopped. No append is retried then. */
+  /** True when the actors have stopped. A failed append is then not retried. */
   gaveUp = false
   #flushing: Flushable[] = []
 
@@ -51,7 +54,10 @@ export class Host {
     this.onBug = parts.onBug
   }
 
-  /** Flushes the actor at the end of this turn. One callback for all actors lets their appends share a commit. */
+  /**
+   * Calls `flush` at the end of this turn of the event loop. One callback for all actors lets their appends share a
+   * commit.
+   */
   flushSoon(actor: Flushable): void {
     if (this.#flushing.push(actor) === 1) this.schedule.soon(this.#flushAll)
   }
@@ -68,7 +74,7 @@ export class Host {
     })
   }
 
-  /** Random: at least 0, less than 1. */
+  /** A random number: at least 0, less than 1. */
   chance(): number {
     return (this.entropy.bytes(1)[0] ?? 0) / 256
   }

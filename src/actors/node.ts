@@ -26,21 +26,21 @@ export type CoreParts = {
   readonly log: EventLog
   readonly clock: MachineClock
   readonly entropy: Entropy
-  /** Default: none, so requests with an idempotency key are refused. */
+  /** Default: no index, so requests with an idempotency key are refused. */
   readonly idempotency?: RepeatsIndex
   readonly schedule?: Schedule
-  /** Must not throw. Default: stderr. */
+  /** Reports a bug. Must not throw. Default: writes to stderr. */
   readonly onBug?: (bug: unknown) => void
-  /** Called after folding an event threw and the actors were stopped. Default: ends the process. */
+  /** Called when folding an event has thrown, after the actors were stopped. Default: ends the process. */
   readonly onBroken?: (bug: unknown) => void
   readonly onTimes?: (told: TimesTold) => void
-  /** Default: `sessionIdleMsDefault`. */
+  /** How long an unused session stays open. Default: `sessionIdleMsDefault`. */
   readonly sessionIdleMs?: number
   /** Default: Argon2id. */
   readonly passwordHasher?: PasswordHasher
-  /** Default: knows only names, and has no dictionary. */
+  /** Decides whether a new password is easy to guess. Default: compares it with names only, without a dictionary. */
   readonly passwordJudge?: PasswordJudge
-  /** Default: none, so each start folds the whole log. */
+  /** Where the projections are saved. Default: nowhere, so each start reads the whole log. */
   readonly checkpoints?: CheckpointParts
 }
 
@@ -63,7 +63,7 @@ export class Node {
   readonly #onBroken: (bug: unknown) => void
   readonly #foldListeners = new Set<FoldListener>()
   readonly #subscriptions: Subscription[] = []
-  /** The newest event that the subscription delivered during the start. */
+  /** The newest event in the log at the end of the start. `null` if the log was empty. */
   #newest: RecordedEvent | null
   #isCaughtUp = false
   #forgetBeat = (): void => {}
@@ -85,7 +85,7 @@ export class Node {
     this.signInRecords = new SignInRecords(host)
     this.sweeps = new Sweeps(host, this.keys)
     this.rotations = new Rotations(host, this.keys)
-    // Searching for it would take long in a large EventStoreDB.
+    // A start already knows the newest event. Searching a large EventStoreDB for it would take long.
     const newestMs = (): number => this.#newest?.recordedAt ?? host.clock.now()
     this.retention = new Retention(host, this.cellars, { newestMs, onTimes })
     this.#checkpoints = new Checkpoints(host, parts.checkpoints ?? null, last)
@@ -95,10 +95,11 @@ export class Node {
     this.rotations.recall()
   }
 
-  /** Resolves when the whole log is folded. @throws what the log throws if it cannot be read. */
+  /** Resolves when the whole log is folded. @throws the error of the log if the log cannot be read. */
   async follow(): Promise<void> {
     const begin = this.#newest
-    // This comes first: it reads up to the present end of the log, and the subscription delivers the later events.
+    // Reads idempotency keys up to the present end of the log. The subscription, which begins afterwards, delivers the
+    // later events.
     await this.remembered?.begin(begin)
     const after = begin?.position ?? null
     await this.#subscribe({ after, categories: foldedCategories, onEvents: this.#receive })
@@ -106,8 +107,9 @@ export class Node {
     this.#clockWatch.caughtUp()
     this.remembered?.caughtUp()
     if (this.host.log.lags !== true) return
-    // Many readings can delay this subscription. So a second one without readings delivers changes of keys. Projections
-    // fold each event once. Checkpoints and idempotency keys need the first one, which is complete.
+    // Many readings can delay the first subscription. So a second one, without readings, delivers changes of keys.
+    // Projections fold each event only once. Checkpoints and idempotency keys need the first one, which delivers all
+    // events.
     const { position } = this.host.projections
     await this.#subscribe({ after: position, categories: lifecycleCategories, onEvents: this.#fold })
   }
@@ -119,11 +121,12 @@ export class Node {
     })
   }
 
-  /** Finishes work that any node has begun and not finished. */
+  /** Finishes revocations and rotations that a node has begun and not finished, for example because it died. */
   async finishBegunWork(): Promise<void> {
     await this.sweeps.finishRevocations()
     await this.rotations.run()
-    // Not awaited, since they are slow and not urgent: expired keys are refused anyway, and purged readings are hidden.
+    // The start does not wait for these slow tasks: expired keys are refused anyway, and purged readings are already
+    // hidden.
     void this.sweeps.recordExpiries()
     void this.retention.run()
   }
@@ -220,7 +223,7 @@ export class Node {
     void this.retention.run()
   }
 
-  /** Answers all requests. Appends under way are not retried, so their outcome is unknown. */
+  /** Answers all waiting requests. Appends under way are not retried, so their outcome stays unknown. */
   #stopActors(): void {
     this.host.isStopping = true
     this.host.gaveUp = true
@@ -231,7 +234,8 @@ export class Node {
 }
 
 const throwUncaught = (bug: unknown): void => {
-  // Thrown in a later turn, since a log catches what its subscribers throw.
+  // Throws in a later turn of the event loop, so that the error ends the process. In this turn the log would catch the
+  // error.
   setImmediate(() => {
     throw bug
   })

@@ -9,19 +9,20 @@ import type { IndexTrouble } from './repeats/repeat-memory.ts'
 import { beginFrom } from './saved-state/checkpoints.ts'
 
 export type OpenCore = Core & {
-  /** Runs immediately the work that the node otherwise does once a minute. */
+  /** Runs now what the node otherwise does every minute: finishes revocations, records expiries, and purges. */
   sweep(): Promise<void>
   indexTrouble(): IndexTrouble | null
 }
 
 /**
- * Folds the log from the last checkpoint, finishes work that any node left half done, and serves.
- * @throws what the log throws if it cannot be read.
+ * Starts a node: reads the log from the last checkpoint on, and finishes work that any node left half done.
+ * @throws the error of the log if the log cannot be read.
  */
 export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   const node = new Node(parts, await beginFrom(parts.log, parts.checkpoints ?? null))
   await node.follow()
-  // This comes first. Without a heartbeat, a store that never answers would delay the start for an hour.
+  // The heartbeat starts before `finishBegunWork`. Without a heartbeat no request times out, so a store that never
+  // answers would delay the start for an hour.
   node.startHeartbeat()
   await node.finishBegunWork()
   const { host } = node

@@ -18,13 +18,16 @@ export const readingRefusalOf = (outage: Outage): ReadingRefusal => {
 
 const storageFull: ReadingRefusal = { kind: 'storage_full' }
 
-/** Why the log would refuse a reading now. Asked before any work is done for it. */
+/**
+ * Returns the refusal if the disk is full, otherwise `null`. Callers ask this first, because other work for the reading
+ * would be wasted.
+ */
 export const storageRefusal = (log: Pick<EventLog, 'refusesReadings'>): ReadingRefusal | null =>
   log.refusesReadings === true ? storageFull : null
 
 /**
- * Runs the rest of a command after its first event. An outage makes the outcome unknown, because "nothing was changed"
- * would be false.
+ * Runs the rest of a command whose first event is stored. An outage then has the outcome `unknown`, because the answer
+ * "nothing was changed" would be false.
  */
 export const havingWritten = async <T>(finish: () => Promise<T>): Promise<T> => {
   try {

@@ -6,7 +6,7 @@ export type Actor = {
   usedBeat: number
   /** True if no request waits or is under way. */
   readonly isIdle: boolean
-  /** Refuses requests of that heartbeat or before. */
+  /** Refuses the requests that came in heartbeat `beat` or earlier, because they have waited too long. */
   answerOverdue(beat: number): void
   /** Answers all waiting requests, and refuses later ones. */
   stop(): void
@@ -15,7 +15,7 @@ export type Actor = {
 /** The answer to a command if the registry has no room for its actor. */
 export const busy = refused({ kind: 'busy' } as const)
 
-/** The actors of one kind: made when needed, dropped when idle. */
+/** The actors of one kind. An actor is made when needed, and dropped when idle for `actorIdleMs`. */
 export class Registry<A extends Actor> {
   readonly #actors = new Map<string, A>()
   readonly #make: (name: string) => A
@@ -37,7 +37,7 @@ export class Registry<A extends Actor> {
     return true
   }
 
-  /** `null` if there is no room, or if the node is stopping. */
+  /** Makes the actor if necessary. `null` if there is no room, or if the node is stopping. */
   get(name: string): A | null {
     if (this.#host.isStopping) return null
     const actor = this.#actors.get(name) ?? this.#add(name)
@@ -68,7 +68,7 @@ export class Registry<A extends Actor> {
     return actor
   }
 
-  /** Prefers an actor that was not used in this heartbeat. */
+  /** Makes room by dropping an idle actor. Prefers an actor that was not used in this heartbeat. */
   #dropIdle(): boolean {
     let idle: string | null = null
     for (const [name, actor] of this.#actors) {
