@@ -5,8 +5,8 @@ import { type CommandRefusal, done, type Outcome, refused } from '../../domain/r
 import type { Asker, Core } from '../core.ts'
 
 /**
- * A missing field does not change. A `null` limit means the cellar's limit, and a `null` expiry means none. `expiresAt` is
- * in ms.
+ * A missing field keeps its value. With the limit `null`, the key gets the cellar's limit. With `expiresAt: null` the
+ * key never expires; a number is a time in ms.
  */
 export type KeyChanges = {
   readonly label?: string
@@ -25,7 +25,9 @@ export type ChangeRefused = {
 /** The fields that one event changes. */
 export type KeyPart = readonly (keyof KeyChanges)[]
 
-/** Appends one event for each part. The store may fail between two, and a retry changes the rest. */
+/**
+ * Appends one event for each part of the change. If the store fails after some parts, a retry changes the other parts.
+ */
 export const changeKeyInParts = async (
   core: Core,
   { keyId, changes }: { readonly keyId: string; readonly changes: KeyChanges },
@@ -34,7 +36,7 @@ export const changeKeyInParts = async (
   let key = core.projections.keys.get(keyId)
   const refusedWhole = (refusal: CommandRefusal) => refused({ refusal, refused: [], done: [] })
   if (key === null) return refusedWhole({ kind: 'key_not_found' })
-  // Refuses an expiry in the past before any part is changed.
+  // Checks the expiry before any part is changed. Otherwise a refused expiry would leave the change half done.
   const { expiresAt = null } = changes
   if (isExpired({ expiresAt }, core.clock.now())) return refusedWhole({ kind: 'expiry_in_past', isNew: false })
   const isDone: (keyof KeyChanges)[] = []

@@ -12,7 +12,7 @@ import { retryPauseMs } from '../stream/append-until-known.ts'
 import { readFrom } from '../stream/read-stream.ts'
 import type { Draft, KeyStreams } from './key-streams.ts'
 
-/** `onDoubt` is called when the outcome of an append is unknown. */
+/** What the functions of this file need. `onDoubt` is called when it is unknown whether an append was stored. */
 export type KeyWork = { readonly host: Host; readonly streams: KeyStreams; readonly onDoubt: () => void }
 
 type Answer = Outcome<KeyState, CommandRefusal>
@@ -22,8 +22,8 @@ export type ChangeKey = Exclude<KeyCommand, { type: 'CreateKey' | 'RevokeKey' | 
 export type RotateKey = Extract<KeyCommand, { type: 'RotateKey' }>
 
 /**
- * The old key after it has named its successor. `replacedId` is the earlier successor, or `null` if there was none or it
- * was used.
+ * `key` is the old key, with the id of its new successor. `replacedId` is an earlier successor that nobody has used, or
+ * `null` if there is none.
  */
 export type NamedSuccessor = { readonly key: KeyState; readonly replacedId: string | null }
 
@@ -33,8 +33,8 @@ export const changeKey = async (work: KeyWork, command: ChangeKey, asker: Asker)
 }
 
 /**
- * Makes the old key name its successor. The append expects the revision of `before`, so the successor that `before` names
- * is the one that is replaced.
+ * Writes the successor's id to the old key. The append expects the revision of `before`, so `before` names the
+ * successor that is replaced.
  */
 export const rotateKey = async (
   work: KeyWork,
@@ -54,7 +54,10 @@ export const rotateKey = async (
 const waitingSuccessor = ({ rotation }: KeyState): string | null =>
   rotation === null || rotation.superseded !== null ? null : rotation.successorId
 
-/** Returns the unused successor before `successorId`, for a repeated command. The state holds only the latest successor. */
+/**
+ * For a repeated command: returns the unused successor that `successorId` has replaced, or `null`. Reads the stream,
+ * because the state holds only the latest successor.
+ */
 const successorBefore = async ({ host, streams }: KeyWork, successorId: string): Promise<string | null> => {
   let before: string | null = null
   await readFrom(host.log, { stream: streams.keyStream, revision: 0 }, (events) => {
@@ -69,8 +72,8 @@ const successorBefore = async ({ host, streams }: KeyWork, successorId: string):
 type Changed = { readonly before: KeyState; readonly after: KeyState }
 
 /**
- * Taking a right away needs a fence before the answer (docs/protocol.md, "Taking a right away"). Even if the event is in
- * the log already, the node that wrote it may have died before the fence.
+ * A command that takes a right away needs a fence event before the answer (docs/protocol.md, "Taking a right away").
+ * Even if the command's event is already in the log, the node that wrote it can have died before its fence.
  */
 const decideAndAppend = async (
   work: KeyWork,
@@ -78,7 +81,8 @@ const decideAndAppend = async (
   asker: Asker,
 ): Promise<Outcome<Changed, CommandRefusal>> => {
   const { host, streams, onDoubt } = work
-  // Reads first. A command that changes nothing appends nothing, so no conflict would reveal an outdated state.
+  // Reads other nodes' events first. A command that changes nothing appends nothing, so no conflict would show that
+  // this node's state is outdated.
   await streams.readKey()
   for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
     const { key, limit } = streams
@@ -104,8 +108,8 @@ const decideAndAppend = async (
 }
 
 /**
- * Several nodes may end one rotation. The event's id is derived from the successor's first reading, so they write one
- * event.
+ * Several nodes can end the same rotation. The event's id is derived from the successor's first reading, so all nodes
+ * together write only one event.
  */
 const causeOf = (
   { host, streams }: KeyWork,
@@ -114,7 +118,7 @@ const causeOf = (
 ): { readonly id: string; readonly metadata: Metadata } => {
   if (command.type !== 'SupersedeKey') return { id: host.entropy.uuid(), metadata: askedBy(asker) }
   const causationId = command.readingId
-  // One reading can end several keys, so the id depends on the stream, too.
+  // One reading can end several keys, so the id also depends on the key's stream.
   const id = derivedId(causationId, `${event.type} in ${streams.keyStream}`)
   return { id, metadata: { ...askedBy(asker), causationId } }
 }
@@ -125,7 +129,10 @@ const mayTakeAway = (command: ChangeKey | RotateKey): boolean =>
   command.type === 'SupersedeKey' ||
   (command.type === 'SetKeyExpiry' && command.expiresAt !== null)
 
-/** A fence must never follow a seal. So, unlike `seal`, this function reads the new events before each retry. */
+/**
+ * Appends a fence event (docs/protocol.md, "Taking a right away"). A fence must never follow a seal, which ends the
+ * stream. So this function reads new events before each retry, unlike `seal`.
+ */
 const fence = async ({ host, streams, onDoubt }: KeyWork, keyRevision: number, metadata: Metadata): Promise<void> => {
   const draft = { id: host.entropy.uuid(), type: 'ReadingsFenced' as const, data: { keyRevision }, metadata }
   for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
@@ -140,7 +147,10 @@ const fence = async ({ host, streams, onDoubt }: KeyWork, keyRevision: number, m
   throw lostEveryTry(`fence "${streams.readingsStream}"`)
 }
 
-/** The seal comes first. After it no node can append a reading, so none follows `KeyRevoked` in the log. */
+/**
+ * Writes the seal before `KeyRevoked`. After the seal no node can append a reading, so the log holds none after
+ * `KeyRevoked`.
+ */
 export const revokeKey = async (work: KeyWork, reason: string, asker: Asker): Promise<Answer> => {
   const { streams } = work
   if (streams.key === null) return refused({ kind: 'key_not_found' })
@@ -156,8 +166,8 @@ export const revokeKey = async (work: KeyWork, reason: string, asker: Asker): Pr
 type Seal = Draft<'ReadingsSealed'>
 
 /**
- * Returns false if other nodes wrote first each time. A retry expects the revision that the conflict names: reading first
- * would take longer and lose again. So the seal's time may be a little before the last reading's.
+ * Returns false if other nodes wrote first at each try. A retry expects the revision that the conflict names: reading
+ * first would take longer and lose again. So the seal's time can be a little before the last reading's.
  */
 const seal = async ({ streams, onDoubt }: KeyWork, draft: Seal): Promise<boolean> => {
   let expected: ExpectedRevision = streams.readings.revision ?? 'none'
@@ -174,13 +184,13 @@ const seal = async ({ streams, onDoubt }: KeyWork, draft: Seal): Promise<boolean
 }
 
 /**
- * Used if a busy node closer to the store wins every append. That node stops when it learns that the key is suspended, from
- * a stream with few writes. If this node dies before the seal, the key stays suspended and must be revoked again.
+ * Used if a busy node closer to the store wins every append. `KeySuspended` stops that node: its stream has few writes,
+ * so this append succeeds. If this node dies before the seal, the key stays suspended and must be revoked again.
  */
 const suspendAndSeal = async (work: KeyWork, draft: Seal): Promise<void> => {
   const { host, streams } = work
   for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
-    // Another admin may have resumed the key since the last try.
+    // Suspends the key before each try, because another admin can have resumed it.
     await trySuspending(work, draft)
     if (await seal(work, draft)) return
     await host.pause(retryPauseMs(tries, host))
@@ -196,14 +206,20 @@ const trySuspending = async ({ host, streams, onDoubt }: KeyWork, { data, metada
   await streams.appendToKey({ ...event, id: host.entropy.uuid(), metadata }, { mustFinish: false, onDoubt })
 }
 
-/** Appends `KeyRevoked` if the node that wrote the seal died before. */
+/**
+ * If the readings have a seal event and the key has no `KeyRevoked`, appends `KeyRevoked`: the node that wrote the seal
+ * died.
+ */
 export const finishHalfDoneRevocation = async (work: KeyWork): Promise<void> => {
   const { key, readings } = work.streams
   if (readings.sealed === null || key === null || key.revoked !== null) return
   await finishRevocation(work, { mustFinish: false })
 }
 
-/** The event's id is derived from the seal's id. So several nodes that finish one revocation write one event. */
+/**
+ * Appends `KeyRevoked`. Its id is derived from the seal's id, so several nodes that finish the same revocation write
+ * only one event.
+ */
 const finishRevocation = async (
   { host, streams, onDoubt }: KeyWork,
   { mustFinish }: { readonly mustFinish: boolean },

@@ -35,8 +35,8 @@ const nothing: RequestGroup = { requests: [], count: 0 }
  *
  * - Fast path: `accept` admits a reading at once, without an async function. At the end of the event loop's turn, one
  *   append takes all admitted readings.
- * - Slow path: loads the state and runs commands. Readings that arrive meanwhile wait, and are admitted or refused at its
- *   end.
+ * - Slow path: loads the state and runs commands. Readings that arrive meanwhile wait, and are admitted or refused when
+ *   the slow path ends.
  */
 export class KeyActor {
   usedBeat = 0
@@ -47,15 +47,15 @@ export class KeyActor {
   readonly #mailbox = new Mailbox()
   readonly #sharing: StreamSharing
   readonly #idempotent: IdempotentRequests
-  /** The append of readings under way, or before its next try. */
+  /** The current append of readings: under way, or waiting for its next try. `null` if there is none. */
   #run: Run | null = null
-  /** Waiting readings that have reserved a place in the rate window, without those of `#run`. */
+  /** Number of waiting readings with a reserved place in the rate window, without those of `#run`. */
   #reservedByWaiting = 0
-  /** Some waiting readings came while the state was outdated, and are not admitted yet. */
+  /** True if waiting readings came while the state was outdated. The slow path judges these readings. */
   #mustJudge = false
   #isOnSlowPath = false
   #isFlushDue = false
-  /** It is unknown whether a command's append was stored. Readings are refused until the store answers. */
+  /** True while it is unknown whether a command's append was stored. Readings are refused until the store answers. */
   #isInDoubt = false
   #conflictsInARow = 0
   #expiryNoticed: number | null = null
@@ -74,7 +74,7 @@ export class KeyActor {
     return this.#run === null && !this.#isOnSlowPath && !this.#isFlushDue && this.#mailbox.isEmpty
   }
 
-  /** Answers after the commit, or with a refusal after `requestWaitMsMax`. Never throws. */
+  /** Answers when the readings are committed, or with a refusal after `requestWaitMsMax`. Never throws. */
   accept(readings: Readings, requestId: string): Promise<ReadingAnswer> {
     try {
       const refusal = this.#refusal(readings)
@@ -88,7 +88,7 @@ export class KeyActor {
     return request.answer
   }
 
-  /** Like `accept`, with an idempotency key: a repeat gets the first answer again. */
+  /** Like `accept`, for a request with an idempotency key: a repeat gets the first answer again. */
   acceptIdempotent(readings: Readings, request: IdempotentRequest): Promise<ReadingAnswer> {
     try {
       const answer = this.#earlyAnswer(readings, request)
@@ -107,11 +107,11 @@ export class KeyActor {
   }
 
   /**
-   * Returns the rate window. First reads what another node has written up to revision `heardTo`. `null` if the key is
-   * unknown or the store is unavailable.
+   * Returns the use of the rate window. First reads other nodes' readings up to revision `heardTo`. `null` if the key
+   * is unknown or the store is unavailable.
    */
   usage(heardTo = -1): Usage | null | Promise<Usage | null> {
-    // `heardTo` may be the reading that this node is appending.
+    // During an append, `heardTo` can be this node's own reading, so nothing is read.
     const isEnough = this.#streams.checkLoaded() && (this.#run !== null || !this.#streams.orderNews(heardTo))
     if (isEnough) return this.#streams.usage
     this.#loading ??= { ...Promise.withResolvers<void>(), beat: this.#host.beat }
@@ -131,7 +131,7 @@ export class KeyActor {
     return this.#ask(() => revokeKey(this.#work, reason, asker))
   }
 
-  /** Reads what is missing, and finishes a revocation that a dead node left half done. */
+  /** Reads missing events, and finishes a revocation that a dead node left half done. */
   catchUp(): Promise<Outcome<null, CommandRefusal>> {
     return this.#ask(async () => done(null))
   }
@@ -145,7 +145,7 @@ export class KeyActor {
     this.#advance()
   }
 
-  /** Refuses requests of that heartbeat or before. Their appends go on. */
+  /** Refuses requests of heartbeat `beat` or before. Their appends go on, so readings can still be stored. */
   answerOverdue(beat: number): void {
     const overdue = Math.min(this.#mailbox.answerOverdue(beat), this.#reservedByWaiting)
     this.#reservedByWaiting -= overdue
@@ -160,7 +160,7 @@ export class KeyActor {
     this.#endLoading()
   }
 
-  /** `null` if the readings are admitted, or must be judged later (`#mustJudge`). */
+  /** Returns `null` if the readings are admitted, or if the slow path must judge them (`#mustJudge`). */
   #refusal(readings: Readings): ReadingRefusal | null {
     const full = this.#noRoomFor(readings)
     if (full !== null) return full
@@ -218,7 +218,7 @@ export class KeyActor {
     this.#host.flushSoon(this)
   }
 
-  /** Begins the next append or the slow path. Called again when either of them ends. */
+  /** Begins the next append or the slow path. Called again when the append or the slow path ends. */
   #advance(): void {
     if (this.#run !== null || this.#isOnSlowPath) return
     const mayAppend = this.#mailbox.hasReadings && !this.#sharing.isPausing
@@ -231,7 +231,7 @@ export class KeyActor {
     let taken: readonly ReadingsRequest[] = []
     try {
       const { key, readings, readingsStream, now } = this.#streams
-      // One check is enough: all waiting readings share the key and the time.
+      // One check is enough for all waiting readings, because they share the key and the time.
       const refusal = refusalOfKey(key, readings.sealed !== null, now)
       if (refusal !== null) {
         this.#releaseWaiting()
@@ -280,7 +280,7 @@ export class KeyActor {
     const usage = this.#streams.usage
     if (usage === null) throw new Error(`Cannot answer for "${readingsStream}": its key is not known`)
     this.#run = null
-    // Begins the next append first, so the log works while these answers are made.
+    // Begins the next append before answering, so the log works while the answers are made.
     this.#advance()
     acknowledge(run, { stream: readingsStream, first, usage }, this.#idempotent)
   }
@@ -369,7 +369,7 @@ export class KeyActor {
     return refused(internalError)
   }
 
-  /** The bug may have spoilt the state, so the next request loads it again. */
+  /** Refuses all requests. The bug can have damaged the state, so the next request loads the state again. */
   #break(bug: unknown): void {
     const requests = this.#run?.requests ?? []
     this.#run = null
@@ -387,7 +387,7 @@ export class KeyActor {
     this.#expiryNoticed = key.expiresAt
     const asker: Asker = { by: { kind: 'system' }, requestId: this.#host.entropy.uuid() }
     this.change({ type: 'RecordKeyExpiry' }, asker).catch(() => {
-      // The bug was reported already. A sweep records the expiry later.
+      // The actor has already reported the bug. A sweep records the expiry later.
     })
   }
 

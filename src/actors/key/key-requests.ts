@@ -77,7 +77,9 @@ const rotateKey =
     return done({ ...made, replaced: unusedFollower(host, keyId, replacedId) })
   }
 
-/** Returns the successor that was replaced. `null` if it was used or revoked, or if an unrelated key has taken its id. */
+/**
+ * Returns the successor that was replaced. `null` if that key was used or revoked, or if an unrelated key has its id.
+ */
 const unusedFollower = ({ projections }: Host, keyId: string, successorId: string | null): KeyState | null => {
   const key = successorId === null ? null : projections.keys.get(successorId)
   const isUnused =
@@ -85,7 +87,7 @@ const unusedFollower = ({ projections }: Host, keyId: string, successorId: strin
   return isUnused ? key : null
 }
 
-/** Records a past expiry before it is replaced, so that the history shows it. */
+/** Records that the key has expired, before a new expiry is set. Otherwise the key's history would not show it. */
 const recordPassedExpiry = async (
   host: Host,
   { keys }: Actors,

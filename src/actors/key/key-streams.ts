@@ -11,7 +11,7 @@ import { readFrom } from '../stream/read-stream.ts'
 import { keyEvent } from './key-events.ts'
 import { loadReadings, readingsEvent, readTail } from './load-readings.ts'
 
-/** An event before its append, which adds `recordedAt`. */
+/** An event that is not appended yet. The append adds `recordedAt`. */
 export type Draft<T extends KeyEventType | 'ReadingsSealed' | 'ReadingsFenced'> = {
   [K in T]: Omit<NewEvent<K>, 'recordedAt'>
 }[T]
@@ -28,18 +28,24 @@ export class KeyStreams {
   readings: ReadingsState = noReadings(keyLimitDefault.windowMs)
   limit: Limit = keyLimitDefault
   /**
-   * The highest revisions that an event or a conflict has named. Nothing is decided before the state is folded up to them.
+   * The highest revisions that an event or a conflict has named; -1 without any. No append is decided before the state
+   * contains these revisions.
    */
   #readingsSeen = -1
   #keySeen = -1
   #isLoaded = false
-  /** In ms. The window was counted for this time, and cannot be judged at an earlier one. */
+  /**
+   * The time (ms) for which the rate window was counted from the log. At an earlier time the count would be too low.
+   */
   #countedAtMs = 0
-  /** `host.repeats` knows the idempotency keys of all readings from here on. */
+  /** `host.repeats` knows the idempotency keys of this stream's readings, from this revision and position on. */
   #repeatsReadFrom: Place = beginning
   #keyRecordedAt = 0
   #limitsEpoch = -1
-  /** Makes `catchUp` read other nodes' readings, for a page. An outdated append meets a conflict instead. */
+  /**
+   * Makes `catchUp` read other nodes' readings, so that a page shows the current rate window. An append does not need
+   * this: an outdated append meets a conflict.
+   */
   #mustReadNews = false
   #readForUsageBeat = Number.NEGATIVE_INFINITY
   readonly #host: Host
@@ -50,17 +56,17 @@ export class KeyStreams {
     this.#host = host
   }
 
-  /** True if the state is loaded and usable: its limit is current, and no wrong clock has spoilt the window. */
+  /** True if the state is loaded, its limit is current, and no wrong clock has moved the rate window too far ahead. */
   checkLoaded(): boolean {
     if (this.#limitsEpoch !== this.#host.limitsEpoch) this.#refreshLimit()
-    // If the clock was ahead and went back, the window stays at the later time. New readings would get that time, and the
-    // key could seem expired.
+    // If the clock was ahead and went back, the window stays at the later time. New readings would get that time, and
+    // the key could seem expired. So the state is loaded again.
     const reachedMs = Math.max(this.#host.clock.now(), this.readings.recordedAt)
     if (reachedMs < this.#countedAtMs || reachedMs < this.readings.window.reservedAtMs) this.#isLoaded = false
     return this.#isLoaded
   }
 
-  /** True if the state holds every event that is known to be in the log. Only then may an append be decided. */
+  /** True if the state holds every event that this node knows to be in the log. Otherwise no append can be decided. */
   checkCurrent(): boolean {
     return this.checkLoaded() && !this.#areReadingsBehind && !this.#isKeyBehind
   }
@@ -69,7 +75,10 @@ export class KeyStreams {
     return (this.#host.repeats?.foldedTo ?? -1) >= this.#repeatsReadFrom.position
   }
 
-  /** In ms. Never before the last reading or the window's time, since times in a stream never decrease. */
+  /**
+   * The time (ms) of the next reading. Never before the last reading or the window's time, because times in a stream
+   * never decrease.
+   */
   get now(): number {
     return Math.max(this.#host.clock.now(), this.readings.recordedAt, this.readings.window.latestMs)
   }
@@ -92,8 +101,8 @@ export class KeyStreams {
   }
 
   /**
-   * Returns true if a page must wait for `catchUp`, because another node has written readings. Does so at most once in
-   * `usageCatchUpMs`.
+   * Returns true if a page must wait for `catchUp`, because another node has written readings. At most once in
+   * `usageCatchUpMs`, so that pages cause few reads.
    */
   orderNews(heardTo: number): boolean {
     if (heardTo <= (this.readings.revision ?? -1)) return false
@@ -116,7 +125,8 @@ export class KeyStreams {
   }
 
   /**
-   * Loading reads only the newest readings. This learns older idempotency keys that the subscription has not delivered yet.
+   * Learns the idempotency keys of older readings that the subscription has not delivered yet. `#load` reads only the
+   * newest readings.
    */
   async readOlderRepeats(): Promise<void> {
     const { repeats, log } = this.#host
@@ -133,8 +143,8 @@ export class KeyStreams {
   }
 
   /**
-   * `null` means that the stream no longer exists. A revision lower than ours means that the store was restored from an
-   * older backup. In both cases the state is loaded again.
+   * `null` means that the stream no longer exists. A revision lower than this node's means that the store was restored
+   * from an older backup. In both cases the state is loaded again.
    */
   noteConflict(currentRevision: number | null): void {
     if (currentRevision === null || currentRevision < (this.readings.revision ?? -1)) this.forget()
@@ -152,7 +162,10 @@ export class KeyStreams {
     return 'key_changed'
   }
 
-  /** Appends one event and folds it. After a conflict, reads and folds the events of other nodes instead. */
+  /**
+   * Appends one event to the key's own stream and folds it. After a conflict, reads and folds the events of other nodes
+   * instead.
+   */
   async appendToKey(draft: Draft<KeyEventType>, options: AppendOptions): Promise<AppendResult> {
     const recordedAt = Math.max(this.#host.clock.now(), this.#keyRecordedAt)
     const append = {
@@ -171,7 +184,10 @@ export class KeyStreams {
     for (const event of events) foldReadings(this.readings, readingsEvent(event))
   }
 
-  /** Remembers the seal without folding it, because this node may not have read the events before it. */
+  /**
+   * Remembers the seal event (docs/protocol.md) without folding it, because this node has perhaps not read the events
+   * before the seal.
+   */
   noteSeal(seal: RecordedEvent<'ReadingsSealed'>): void {
     this.readings.sealed = seal
   }
@@ -185,14 +201,14 @@ export class KeyStreams {
   }
 
   /**
-   * Reads the end of the readings first, then the key. A fence follows its key event. So if the first read finds a fence,
-   * the second finds its event. The next append meets a later fence as a conflict.
+   * Reads the readings stream before the key's stream. A fence event is written after its key event (docs/protocol.md).
+   * So if the first read finds a fence, the second read finds its key event. The next append finds a later fence by a
+   * conflict.
    */
   async #load(): Promise<void> {
-    // If a read fails, only half of the state is loaded.
+    // If one of the reads below fails, only half of the state is loaded.
     this.#isLoaded = false
-    // A server of the store that died may have named revisions that were lost. Waiting for them would block the key for
-    // ever.
+    // A store server that died can have named revisions that were then lost. Waiting for those would block the key.
     this.#readingsSeen = -1
     this.#keySeen = -1
     const tail = await readTail(this.#host.log, this.readingsStream)
@@ -211,7 +227,7 @@ export class KeyStreams {
 
   #noteRepeatsRead(oldest: RecordedEvent | undefined): void {
     const isAll = oldest === undefined || oldest.revision === 0 || this.#host.repeats?.isPast(oldest) === true
-    // A reference to the event would keep all of it in memory as long as the actor.
+    // Copies two numbers. A reference to the whole event would keep it in memory as long as the actor.
     this.#repeatsReadFrom = isAll ? beginning : { revision: oldest.revision, position: oldest.position }
   }
 
@@ -224,9 +240,9 @@ export class KeyStreams {
       isGone ||= (events[0]?.revision ?? 0) > (this.readings.revision ?? -1) + 1
       if (!isGone) this.foldReadings(events)
     })
-    // Loads again if the next events were purged, or are too many to fold one by one.
+    // Loads the state again if the next events were purged, or if there are too many to fold one by one.
     if (isGone || !isAll) return this.#load()
-    // A purged stream may read as empty. Then only the conflict tells its revision.
+    // A stream with purged events can read as empty. Then only the conflict tells the stream's revision.
     if (this.readings.revision === null && this.#readingsSeen >= 0) this.readings.revision = this.#readingsSeen
     if (this.#areReadingsBehind) throw this.#notShown(this.readingsStream, this.#readingsSeen)
   }
@@ -256,13 +272,13 @@ export class KeyStreams {
     if (this.#isLoaded) this.#refreshLimit()
   }
 
-  /** Shares the projection's equal state, to save memory. */
+  /** Uses the projection's copy of the same state, so that memory holds the state only once. */
   #shareKey(): void {
     const shared = this.key === null ? null : this.#host.projections.keys.get(this.key.keyId)
     if (shared !== null && shared.revision === this.key?.revision) this.key = shared
   }
 
-  /** A window of another length is counted again from the log. */
+  /** If the window's length has changed, the readings must be counted again from the log. */
   #refreshLimit(): void {
     this.limit = this.#effectiveLimit()
     if (this.limit.windowMs !== this.readings.window.windowMs) this.#isLoaded = false

@@ -7,12 +7,16 @@ import type { Host } from '../host.ts'
 import type { Registry } from '../registry.ts'
 import type { KeyActor } from './key-actor.ts'
 
-/** Finishes revocations whose node died after the seal. Records expiries that no request has noticed. */
+/**
+ * Finishes revocations whose node died after the seal event (docs/protocol.md, "Taking a right away"). Records expiries
+ * that no request has noticed.
+ */
 export class Sweeps {
   readonly #host: Host
   readonly #keys: Registry<KeyActor>
   /**
-   * Sealed keys without `KeyRevoked`, with the heartbeat of the seal or of the last try. Infinity while a try is under way.
+   * Keys with a seal event but without `KeyRevoked`. The value is the heartbeat of the seal or of the last try to
+   * finish. It is infinity during a try.
    */
   readonly #halfRevoked = new Map<string, number>()
   #recording: Promise<void> | null = null
@@ -22,7 +26,7 @@ export class Sweeps {
     this.#keys = keys
   }
 
-  /** Finds half-done revocations in the checkpoint. */
+  /** Finds half-done revocations in the projections that the checkpoint has restored. */
   recall(): void {
     const { keys, readings } = this.#host.projections
     for (const { keyId, revoked } of keys.list()) {
@@ -36,7 +40,7 @@ export class Sweeps {
     if (event.type === 'KeyRevoked') this.#halfRevoked.delete(keyIdOf(event.stream))
   }
 
-  /** Until `revocationFinishMs` have passed, the node that wrote the seal may finish the revocation itself. */
+  /** Waits for `revocationFinishMs`, because the node that wrote the seal probably finishes the revocation itself. */
   onBeat(): void {
     const before = this.#host.beat - revocationFinishMs / heartbeatMs
     for (const [keyId, beat] of this.#halfRevoked) if (beat <= before) void this.#finish(keyId)
@@ -51,7 +55,7 @@ export class Sweeps {
     for (const keyId of [...this.#halfRevoked.keys()]) await this.#finish(keyId)
   }
 
-  /** Records them one after the other, since there may be many after a long stop. */
+  /** Records one expiry after the other, because after a long stop there can be many. */
   recordExpiries(): Promise<void> {
     this.#recording ??= this.#recordExpiries().finally(() => {
       this.#recording = null
@@ -79,5 +83,5 @@ export class Sweeps {
   }
 }
 
-/** The bug was reported already, and the next sweep tries again. */
+/** Ignores a bug that the actor has already reported. The next sweep tries again. */
 const ignoreBug = (): void => {}

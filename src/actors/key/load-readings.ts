@@ -7,16 +7,16 @@ import { narrowTo } from '../stream/narrow-event.ts'
 type ReadingsEvent = RecordedEvent<ReadingsEventType>
 type EventAt = Pick<ReadingsEvent, 'stream' | 'revision' | 'recordedAt'>
 
-/** The newest events of `readings-<id>`, oldest first. */
+/** Returns the newest `tailEventsMax` events of a readings stream, oldest first. */
 export const readTail = async (log: EventLog, stream: string): Promise<readonly ReadingsEvent[]> => {
   const page = await log.read(stream, { direction: 'backwards', limit: tailEventsMax })
   return page.map((event) => readingsEvent(event)).reverse()
 }
 
 /**
- * Returns the state at the end of `tail`. If the window begins before `tail`, a binary search finds its beginning, and
- * readings are counted by revisions (docs/protocol.md, "The window"). That counts fences, too, so the window may admit
- * fewer readings, never more.
+ * Returns the state at the end of `tail`. If the rate window begins before `tail`, a binary search finds the window's
+ * beginning, and readings are counted by revisions (docs/protocol.md, "The window"). That count includes fence events.
+ * So the window can admit fewer readings than the limit, never more.
  */
 export const loadReadings = async (
   log: EventLog,
@@ -32,15 +32,20 @@ export const loadReadings = async (
     const first = await firstSince(log, oldest, fromMs)
     if (first.revision < oldest.revision) await countRun(log, state, first, oldest)
   }
-  // If no event is in the window, `slice(-1)` takes the last one: it gives the revision, and may be a seal.
+  // If no event is in the window, `start` is -1, and `slice(-1)` takes the last event. It gives the revision, and can
+  // be the seal.
   const start = tail.findIndex(({ recordedAt }) => recordedAt >= fromMs)
   for (const event of tail.slice(start)) foldReadings(state, event)
-  // Readings that had left by `now` were not counted. So if the clock goes back, no earlier time may be judged.
+  // Readings that left the window before `now` were not counted. So the window moves to `now`: at an earlier time it
+  // would admit too many.
   state.window.leaveUntil(now)
   return state
 }
 
-/** The first event that was recorded at `fromMs` or later. `last` must be such an event. */
+/**
+ * Finds the first event of a stream that was recorded at `fromMs` or later. `last` must also be recorded at `fromMs` or
+ * later.
+ */
 export const firstSince = async (log: EventLog, last: EventAt, fromMs: number): Promise<EventAt> => {
   let found = last
   let low = 0
@@ -53,7 +58,10 @@ export const firstSince = async (log: EventLog, last: EventAt, fromMs: number): 
   return found
 }
 
-/** Counts the events from `first` to before `end`. Halves the range until a part is within one slot or one page. */
+/**
+ * Counts the events from `first` on, without `end`. Halves the range until a part fits in one slot of the window or one
+ * page of the log.
+ */
 const countRun = async (log: EventLog, state: ReadingsState, first: EventAt, end: EventAt): Promise<void> => {
   const runs: [EventAt, EventAt][] = [[first, end]]
   for (let run = runs.pop(); run !== undefined; run = runs.pop()) {
@@ -72,7 +80,7 @@ const countRun = async (log: EventLog, state: ReadingsState, first: EventAt, end
   }
 }
 
-/** Returns the event at that revision, or the first one that is left if it was purged. */
+/** Returns the event at `revision`. If that event was purged, returns the next event that is left. */
 export const eventAt = async (log: EventLog, stream: string, revision: number): Promise<EventAt> => {
   const [event] = await log.read(stream, { from: revision, limit: 1 })
   if (event === undefined) throw new Error(`Cannot read revision ${revision} of "${stream}": later ones were read`)

@@ -8,16 +8,16 @@ import { commandRefusalOf } from '../outage-refusals.ts'
 
 export type ReadingAnswer = Outcome<Accepted, ReadingRefusal>
 
-/** `count` is the number of readings, here and in `ReadingsRequest`. */
+/** `count` is the number of readings in all requests together: a batch has several. */
 export type RequestGroup = { readonly requests: readonly ReadingsRequest[]; readonly count: number }
 
 let lastResolve: (answer: ReadingAnswer) => void = () => {}
-/** All promises share this executor. A closure for each would be the most expensive part of a request. */
+/** All promises share this executor. A new closure for each promise would be the slowest part of a request. */
 const keepResolve = (resolve: (answer: ReadingAnswer) => void): void => {
   lastResolve = resolve
 }
 
-/** Readings that wait for their answer. Only the first answer counts. */
+/** The readings of one request that waits for its answer. After the first `settle`, later calls change nothing. */
 export class ReadingsRequest {
   readonly answer: Promise<ReadingAnswer>
   settled = false
@@ -72,8 +72,8 @@ export class IdempotentReadingsRequest extends ReadingsRequest {
 }
 
 /**
- * A command that waits for its answer. Only the first answer counts. A command that was answered early still runs to its
- * end.
+ * A command that waits for its answer. A command that was refused after a timeout still runs to its end, but its result
+ * is ignored.
  */
 export class CommandRequest<T = unknown> {
   readonly answer: Promise<Outcome<T, CommandRefusal>>
@@ -91,7 +91,7 @@ export class CommandRequest<T = unknown> {
     this.#reject = reject
   }
 
-  /** An outage becomes an answer. @throws a bug, so that the actor forgets its state. */
+  /** Answers an outage with a refusal. @throws a bug, so that the actor drops its state, which can be wrong. */
   async perform(): Promise<void> {
     try {
       this.#settle(await this.work())
@@ -124,8 +124,8 @@ export class CommandRequest<T = unknown> {
 type WaitingCommand = Pick<CommandRequest, 'perform' | 'refuse' | 'fail' | 'beat'>
 
 /**
- * The commands and readings that wait for an actor. Commands have their own room and are taken first, so waiting readings
- * never delay or refuse a revocation.
+ * The commands and readings that wait for an actor. Commands have their own limit and are taken first, so waiting
+ * readings never delay or refuse a revocation.
  */
 export class Mailbox {
   #commands: WaitingCommand[] = []
@@ -153,7 +153,7 @@ export class Mailbox {
     return command.answer
   }
 
-  /** `null` if there is room beside the waiting readings and those of the current append. */
+  /** Returns `null` if there is room for `readings`. Readings in the current append still count. */
   refusalOf(readings: Readings, appending: RequestGroup): ReadingRefusal | null {
     if (this.#isStopped) return { kind: 'store_unavailable' }
     const count = this.#readingsCount + appending.count + (isBatch(readings) ? readings.length : 1)
@@ -173,7 +173,7 @@ export class Mailbox {
     this.#readingsCount = readingsOf(this.#requests)
   }
 
-  /** @throws a bug of the command. */
+  /** Performs the oldest waiting command. @throws a bug of the command. */
   async performNext(): Promise<void> {
     const command = this.#commands.shift()
     if (command === undefined) return
@@ -186,8 +186,8 @@ export class Mailbox {
   }
 
   /**
-   * Takes the oldest requests within both bounds, but at least one. So a single batch may exceed them, up to
-   * `batchEncodedBytesMax`.
+   * Takes the oldest requests within both bounds, but always at least one request. So a single batch can exceed the
+   * bounds, up to `batchEncodedBytesMax`.
    */
   takeReadings(bounds: { readonly readingsMax: number; readonly bytesMax: number }): RequestGroup {
     const waiting = this.#requests
@@ -211,7 +211,10 @@ export class Mailbox {
     return { requests: waiting.slice(0, taken), count }
   }
 
-  /** Settles each request that `judge` answers. The others stay, and so do those that a bug left unjudged. */
+  /**
+   * Settles each request for which `judge` returns an answer. The others stay, also those that are unjudged because
+   * `judge` threw.
+   */
   judgeReadings(judge: (request: ReadingsRequest) => ReadingAnswer | null): void {
     const waiting = this.#takeAll()
     let judged = 0
@@ -244,8 +247,8 @@ export class Mailbox {
   }
 
   /**
-   * Refuses requests and commands of that heartbeat or before. Returns the number of refused readings. A command that has
-   * begun runs to its end.
+   * Refuses requests and commands that came in heartbeat `beat` or earlier. Returns the number of refused readings. A
+   * command that has begun runs to its end.
    */
   answerOverdue(beat: number): number {
     if (this.#performing !== null && this.#performing.beat <= beat) this.#performing.refuse({ kind: 'not_confirmed' })

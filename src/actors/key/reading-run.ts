@@ -7,17 +7,20 @@ import type { Usage } from '../core.ts'
 import type { IdempotentRequests } from '../repeats/idempotent-requests.ts'
 import type { ReadingsRequest, RequestGroup } from './mailbox.ts'
 
-/** One append. It is sent unchanged until its outcome is known. */
+/**
+ * One append of readings. Each retry sends the same events until it is known whether they are stored. With other
+ * events, a reading could be stored twice.
+ */
 export type Run = RequestGroup & {
   readonly events: readonly NewEvent[]
   readonly expected: ExpectedRevision
   readonly recordedAt: number
-  /** True if one of the tries may have been stored. A later answer "not written" is about its own try only. */
+  /** True if an earlier try is perhaps stored. A later answer "not written" is about the later try only. */
   isDoubtful: boolean
   tries: number
 }
 
-/** The first event of each request carries the hash of its idempotency key. */
+/** Makes one event for each reading. The first event of each request also stores the hash of its idempotency key. */
 export const readingEvents = (
   by: By,
   requests: readonly ReadingsRequest[],

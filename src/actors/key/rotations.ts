@@ -9,8 +9,9 @@ import type { Registry } from '../registry.ts'
 import type { KeyActor } from './key-actor.ts'
 
 /**
- * Ends an old key after its successor is used (docs/decisions/012-a-rotation-is-two-appends.md). Each node tries it at the
- * successor's first reading and at its start. After an outage, it tries again with each heartbeat.
+ * Ends an old key after its successor is used (docs/decisions/012-a-rotation-is-two-appends.md). Each node tries this
+ * at the successor's first reading, and when the node starts. After an outage, the node tries again with each
+ * heartbeat.
  */
 export class Rotations {
   readonly #host: Host
@@ -18,7 +19,10 @@ export class Rotations {
   /** Ids of old keys whose successor is unused, by the successor's readings stream. */
   readonly #waitingForUse = new Map<string, string>()
   readonly #toEnd = new Map<string, 'waiting' | 'under_way'>()
-  /** False while a start reads the log. No key is ended then, since a later event may have ended it. */
+  /**
+   * False while the start reads the log. Until then no key is ended, because a later event in the log can have ended it
+   * already.
+   */
   #isLogFolded = false
 
   constructor(host: Host, keys: Registry<KeyActor>) {
@@ -26,7 +30,7 @@ export class Rotations {
     this.#keys = keys
   }
 
-  /** Finds unfinished rotations in the checkpoint. */
+  /** Finds unfinished rotations in the projections that the checkpoint has restored. */
   recall(): void {
     for (const { keyId, revoked, rotation } of this.#host.projections.keys.list()) {
       if (rotation === null || rotation.superseded !== null) continue
@@ -44,7 +48,7 @@ export class Rotations {
     this.#passOnUse(keyId)
   }
 
-  /** Called for every reading of every key, so it must be fast. */
+  /** Called for every reading of every key, so this method must be fast. */
   hearReading(stream: string): void {
     if (this.#waitingForUse.size > 0) this.#used(stream)
   }
@@ -66,7 +70,10 @@ export class Rotations {
     if (this.#isLogFolded) void this.#tryToEnd(keyId)
   }
 
-  /** An unused successor that was revoked or superseded counts as used when its own successor is used. */
+  /**
+   * A revoked or superseded successor that nobody used counts as used when its own successor is used. Otherwise the old
+   * key would never end.
+   */
   #passOnUse(keyId: string): void {
     if (this.#isUsed(keyId)) this.#used(readingsStream(keyId))
   }
@@ -89,8 +96,8 @@ export class Rotations {
   }
 
   /**
-   * `null` if the key has no successor, or an unused one. A superseded key is tried again, since a node may have died
-   * before its fence.
+   * `null` if nobody has used a successor of the key. A key that has already ended is tried again: the node that ended
+   * it can have died before the fence event (docs/protocol.md).
    */
   #usedSuccessor(keyId: string): string | null {
     const successorId = this.#follower(keyId)
@@ -118,7 +125,7 @@ export class Rotations {
     return null
   }
 
-  /** Skips fences that come before the first reading. */
+  /** Skips fence events (docs/protocol.md), which can come before the first reading. */
   async #firstReadingIn(stream: string): Promise<RecordedEvent | null> {
     let from = 0
     while (true) {
@@ -133,7 +140,8 @@ export class Rotations {
 
   #isUsed(keyId: string): boolean {
     for (let next: string | null = keyId; next !== null; next = this.#substituteOf(next)) {
-      // A superseded key counts as used, even if the reading that ended it has not reached this node yet.
+      // A key that ended in a rotation counts as used, even if this node has not received the reading that ended the
+      // key.
       if (this.#host.projections.readings.usage(next) !== null || this.#isSuperseded(next)) return true
     }
     return false
@@ -145,8 +153,8 @@ export class Rotations {
   }
 
   /**
-   * The successor of a revoked or superseded key: its use counts as the use of this key. The chain ends, since each
-   * successor is newer.
+   * The successor of a revoked or superseded key. A use of that successor counts as a use of this key. The chain of
+   * successors ends, because each successor is newer.
    */
   #substituteOf(keyId: string): string | null {
     const isRevoked = (this.#state(keyId)?.revoked ?? null) !== null

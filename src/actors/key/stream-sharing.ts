@@ -2,8 +2,9 @@ import { farTurnEveryMs, farTurnMs, givingWayMsMax, heartbeatMs, sharedStreamMs 
 import type { Host } from '../host.ts'
 
 /**
- * Pauses this node's appends to a stream, so that other nodes can write there. After a conflict the pause is random. A node
- * that always wins meets no conflict, so it also pauses regularly: a far turn (docs/protocol.md, "Appending a reading").
+ * Pauses this node's appends to a stream, so that other nodes can append to the same stream. After a conflict the pause
+ * is random. A node that always wins meets no conflict, so it also pauses regularly: a far turn (docs/protocol.md,
+ * "Appending a reading").
  */
 export class StreamSharing {
   readonly #host: Host
@@ -13,7 +14,7 @@ export class StreamSharing {
   #sharedUntilBeat = -1
   #appendedMs = Number.NEGATIVE_INFINITY
   #farTurnDueMs = 0
-  /** Number of pauses that have not ended. */
+  /** Number of pauses that have not ended. Pauses can overlap. */
   #pausesLeft = 0
 
   constructor(host: Host, keyId: string, onResume: () => void) {
@@ -22,7 +23,7 @@ export class StreamSharing {
     this.#onResume = onResume
   }
 
-  /** While this is true, no append may begin. `onResume` is called at its end. */
+  /** True during a pause: no append must begin. `onResume` is called when the last pause ends. */
   get isPausing(): boolean {
     return this.#pausesLeft > 0
   }
@@ -39,12 +40,18 @@ export class StreamSharing {
     this.#pause(this.#roundTripsMs(1))
   }
 
-  /** Leaves time for another node's fence: at worst a conflict, a read and an append, twice. */
+  /**
+   * Called when another node has changed the key. Leaves time for that node's fence event (docs/protocol.md): at worst
+   * a conflict, a read and an append, twice.
+   */
   pauseForFence(): void {
     this.#pause(this.#roundTripsMs(6))
   }
 
-  /** Far turns follow the clock, so that all busy nodes pause together. A stream that has pauses anyway needs none. */
+  /**
+   * True if a far turn is due: a pause for nodes far from the store. Far turns follow the clock, so that all busy nodes
+   * pause together. A stream with pauses of its own needs no far turn.
+   */
   #isFarTurnDue(): boolean {
     if (this.#host.log.lags !== true) return false
     const now = this.#host.clock.now()
@@ -70,7 +77,10 @@ export class StreamSharing {
   }
 }
 
-/** In ms. Computed from the key's id, so it is the same on every node. */
+/**
+ * When the far turns of a key begin, in ms after each multiple of `farTurnEveryMs`. The key's id decides, so that all
+ * nodes pause together.
+ */
 const offsetOf = (keyId: string): number => {
   let offset = 0
   for (const letter of keyId) offset = (offset * 31 + letter.charCodeAt(0)) % farTurnEveryMs

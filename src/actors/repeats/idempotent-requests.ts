@@ -11,14 +11,17 @@ import { IdempotentReadingsRequest, type ReadingAnswer, type ReadingsRequest } f
 export class IdempotentRequests {
   readonly #host: Host
   readonly #streams: KeyStreams
-  /** Requests without an answer, by the hash of their idempotency key. The mailbox bounds their number. */
+  /** Requests without an answer, by the hash of their idempotency key. The mailbox limits the number of requests. */
   readonly #waiting = new Map<string, IdempotentRequest>()
-  /** Requests that came before the last read of other nodes' events. Only these are answered as repeats. */
+  /**
+   * Requests that came before this node last read other nodes' events. Only these requests are answered as repeats:
+   * otherwise a revoked key could get an answer.
+   */
   readonly #confirmed = new Set<IdempotentRequest>()
   #mustConfirm = false
   /**
-   * Hashes of the idempotency keys in the current append. Until that append ends, a request that already got a 503 has no
-   * outcome.
+   * Hashes of the idempotency keys in the current append. A request that already got a 503 can still be stored, so its
+   * retry must wait for the end of the append.
    */
   readonly #sent = new Set<string>()
 
@@ -31,7 +34,7 @@ export class IdempotentRequests {
     return this.#waiting.has(keyHash) || (at.isAppending && this.#sent.has(keyHash))
   }
 
-  /** May return false for a request that another node stored a moment ago. */
+  /** Can wrongly return false for a request that another node stored a moment ago. */
   knows(keyHash: string, at: { readonly isAppending: boolean }): boolean {
     if (this.isUnderWay(keyHash, at)) return true
     const known = this.#host.repeats?.find(this.#streams.readingsStream, keyHash)
@@ -59,8 +62,8 @@ export class IdempotentRequests {
   }
 
   /**
-   * Reads other nodes' new events first. That read may reload the state and skip events, so older idempotency keys are read
-   * afterwards.
+   * Reads other nodes' new events before older idempotency keys. Reading new events can load the state again, and then
+   * skips some readings.
    */
   async catchUp(): Promise<void> {
     if (this.#mustConfirm) await this.#confirm()
@@ -71,15 +74,16 @@ export class IdempotentRequests {
     this.#mustConfirm = false
     const asked = [...this.#waiting]
     await this.#streams.readNews()
-    // During the read, another request with the same key may have taken its place.
+    // During the read, a newer request with the same idempotency key can have replaced this request.
     for (const [keyHash, request] of asked) {
       if (this.#waiting.get(keyHash) === request) this.#confirmed.add(request)
     }
   }
 
   /**
-   * `null` if the request is judged like a new one: it is no repeat, or its API key is not valid now. `unconfirmed` if
-   * other nodes' events must be read first: a repeat appends nothing, so no conflict would reveal a revocation.
+   * Returns `null` if the request is treated like a new one: it is no repeat, or its API key is not valid now.
+   * `unconfirmed` means that other nodes' events must be read first: a repeat appends nothing, so no conflict would
+   * show a revocation.
    */
   answer(request: IdempotentRequest): ReadingAnswer | null | 'unconfirmed' {
     const { idempotency, refusal } = request
@@ -100,7 +104,7 @@ export class IdempotentRequests {
 
 const unavailable: ReadingAnswer = refused({ kind: 'store_unavailable' })
 
-/** The same bytes mean something else at the other endpoint. */
+/** Also compares the endpoint (`batch`): the same bytes mean something else at the other endpoint. */
 const isSamePayload = (known: Idempotency, asked: Idempotency): boolean =>
   known.bodyHash === asked.bodyHash && (known.batch === null) === (asked.batch === null)
 

@@ -21,6 +21,8 @@ import type { Host } from '../host.ts'
 import { foldedEvent } from '../stream/folded-event.ts'
 
 /**
+ * What is wrong with the index of idempotency keys:
+ *
  * - `folding`: the index is being rebuilt.
  * - `unusable`: the index failed, and is not rebuilt yet.
  * - `unwritable`: the file cannot be written, so new entries wait in memory.
@@ -28,9 +30,9 @@ import { foldedEvent } from '../stream/folded-event.ts'
 export type IndexTrouble = { readonly kind: 'folding' | 'unusable' | 'unwritable'; readonly why: string }
 
 /**
- * Finds the append of an idempotency key: in an index on disk, or among new entries in memory. If the index is lost, or too
- * many entries wait, it is rebuilt from the log. Until then every answer is `unknown`, because a wrong "not found" would
- * store a reading twice.
+ * Finds the append of an idempotency key: in an index on disk, or among new entries in memory. If the index is lost, or
+ * too many entries wait, it is rebuilt from the log. Until then every answer is `unknown`, because a wrong "not found"
+ * would store a reading twice.
  */
 export class RepeatMemory {
   readonly #host: Host
@@ -40,24 +42,25 @@ export class RepeatMemory {
   #deliveredTo: FoldedTo | null = null
   #foldedTo: FoldedTo | null = null
   #isComplete = false
-  /** How often the index was lost. A rebuild during which this changes begins again. */
+  /** How often the index was lost. If the number changes during a rebuild, the rebuild begins again. */
   #losses = 0
   #mustStartAnew = false
   #isRebuilding = false
-  /** The subscription delivers all events after this position. */
+  /** The subscription delivers all events after this position. Infinity until `begin` is called. */
   #deliveredAfter = Number.POSITIVE_INFINITY
   #isCaughtUp = false
   readonly #caughtUp = Promise.withResolvers<void>()
   /**
-   * In ms. Entries are forgotten by this clock, which starts at the newest event and runs at most at twice the normal
-   * speed. A clock that is ahead for a moment would forget them too early, and requests would be stored twice.
+   * The time (ms) by which entries are forgotten. It starts at the newest event and runs at most at twice the normal
+   * speed. With a clock that is ahead for a moment, entries would be forgotten too early, and requests would be stored
+   * twice.
    */
   #clockMs = 0
   #writing: Promise<void> | null = null
   #writtenBeat = 0
   #isStopped = false
   #unusable: string | null = null
-  /** Number of writes in a row that found the index busy. */
+  /** Number of failed writes in a row because the index was busy, for example on a full disk. */
   #busyWrites = 0
   #busyWhy = ''
 
@@ -66,7 +69,7 @@ export class RepeatMemory {
     this.#index = index
   }
 
-  /** The position up to which all idempotency keys are known; -1 while the index is incomplete. */
+  /** The position up to which all idempotency keys are known. -1 means that the index is incomplete. */
   get foldedTo(): number {
     return this.#isComplete ? positionOf(this.#foldedTo) : -1
   }
@@ -82,7 +85,7 @@ export class RepeatMemory {
   find(stream: string, keyHash: string): IdempotentAppend | null | 'unknown' {
     if (!this.#isComplete) return 'unknown'
     try {
-      // A rebuild reads backwards, so the entry in memory may be the older one.
+      // A rebuild reads the log backwards, so the entry in memory can be older than the entry on disk.
       const found = laterOf(this.#unwritten.get(nameOf(stream, keyHash)) ?? null, this.#index.find(stream, keyHash))
       return found === null || isForgotten(found, this.#forgettingNowMs) ? null : found
     } catch (fault) {
@@ -124,8 +127,8 @@ export class RepeatMemory {
   }
 
   /**
-   * Begins to rebuild, since the subscription delivers only the events after `last`. Resolves at the end, or earlier if the
-   * rebuild is slow.
+   * Rebuilds the index from the log, because the subscription delivers only the events after `last`. Resolves at the
+   * end, or earlier if the rebuild is slow.
    */
   begin(last: RecordedEvent | null): Promise<void> {
     this.#deliveredAfter = last?.position ?? -1
@@ -140,7 +143,7 @@ export class RepeatMemory {
   }
 
   caughtUp(): void {
-    // The log was empty, so no event has set the clock.
+    // `#clockMs` is still 0 if the log was empty, because no event has set it.
     if (this.#clockMs === 0) this.#clockMs = this.#host.clock.now()
     this.#isCaughtUp = true
     this.#caughtUp.resolve()
@@ -167,7 +170,7 @@ export class RepeatMemory {
     return this.#forgettingNowMs - idempotencyMs - idempotencyMarginMs
   }
 
-  /** Sets the clock only during the start: later events may come from this node, whose clock may be ahead. */
+  /** Sets `#clockMs` only during the start: later events can come from this node itself, whose clock can be ahead. */
   #setClockAtStart({ recordedAt }: RecordedEvent): void {
     if (!this.#isCaughtUp) this.#clockMs = Math.max(this.#clockMs, recordedAt)
   }
@@ -197,7 +200,8 @@ export class RepeatMemory {
       }
       this.#busyWrites += 1
       this.#busyWhy = fault.message
-      // The entries wait for the next write. After a stop, the next start reads them from the log.
+      // The entries stay in memory for the next write. If the node stops before that, its next start reads them from
+      // the log.
       if (!this.#host.isStopping) await this.#host.pause(storeRetryPauseMsMax)
       return
     }
@@ -220,7 +224,7 @@ export class RepeatMemory {
     this.#rebuild(() => {})
   }
 
-  /** Calls `onSlow` when a start should not wait longer, and at the end. */
+  /** Rebuilds the index. Calls `onSlow` when a start should not wait longer, and at the end. */
   #rebuild(onSlow: () => void): void {
     if (this.#isRebuilding) return
     this.#isRebuilding = true
@@ -238,7 +242,8 @@ export class RepeatMemory {
         await this.#writing
         if (this.#mustStartAnew) await this.#index.startAnew()
         this.#mustStartAnew = false
-        // Beside a fast subscription, the rebuild would again add entries faster than the index writes them.
+        // After a loss, waits until the subscription has delivered old events. Both together could again add entries
+        // faster than the index writes them.
         if (this.#losses > 0) await this.#caughtUp.promise
         const losses = this.#losses
         const end = await this.#readBackwards(onSlow)
@@ -251,7 +256,7 @@ export class RepeatMemory {
       } catch (fault) {
         if (fault instanceof IndexUnusable || fault instanceof Outage) this.#unusable = fault.message
         if (fault instanceof IndexUnusable) this.#mustStartAnew = true
-        // `follow` reports an event that cannot be decoded.
+        // An event that cannot be decoded is ignored here, because `follow` reports it.
         else if (!(fault instanceof Outage || fault instanceof UndecodableEvent)) throw fault
       }
       onSlow()
@@ -260,8 +265,8 @@ export class RepeatMemory {
   }
 
   /**
-   * Returns the position up to which the index is complete, or -1. Empties an index whose last event is not in the log. If
-   * that event was purged, all entries are too old to count.
+   * Returns the position up to which the index is complete; -1 if it is incomplete. Empties an index whose last event
+   * is not in the log. If that event was purged, all entries are too old to count.
    */
   async #indexCompleteTo(): Promise<number> {
     const { foldedTo } = this.#index
@@ -273,8 +278,8 @@ export class RepeatMemory {
   }
 
   /**
-   * Reads from the end of the log back to where the index is complete, or where entries are too old to count. Returns the
-   * newest event. A start reads nothing if the subscription delivers all that is missing.
+   * Reads the log backwards from its end, until the index is complete or entries are too old to count. Returns the
+   * newest event. A start reads nothing if the subscription will deliver all missing events.
    */
   async #readBackwards(onSlow: () => void): Promise<FoldedTo | null> {
     const completeTo = await this.#indexCompleteTo()
@@ -284,7 +289,7 @@ export class RepeatMemory {
     for (let pages = 0; !this.#isStopped; pages += 1) {
       const options = { direction: 'backwards', limit: readPageEventsMax } as const
       const page = await this.#host.log.readAll(before === null ? options : { ...options, from: before })
-      // Skips records: their times may be wrong, and they are purged soon.
+      // Skips streams of records, such as sign-ins: their times can be wrong, and their events are purged soon.
       const folded = page.filter(({ stream }) => !isRecordStream(stream))
       if (end === null && folded[0] !== undefined) {
         end = foldedToOf(folded[0])
@@ -314,6 +319,9 @@ const laterOf = (a: IdempotentAppend | null, b: IdempotentAppend | null): Idempo
 
 const nameOf = (stream: string, keyHash: string): string => `${stream} ${keyHash}`
 
-/** How much memory the entry takes. The first version stored a verdict for each refused item. */
+/**
+ * How much memory the entry takes, compared with a usual entry. The first version stored a verdict for each refused
+ * reading of a batch.
+ */
 const weightOf = ({ idempotency: { batch } }: IdempotentAppend): number =>
   batch?.refusals?.kind === 'verdicts' ? 1 + batch.refusals.items.length : 1
