@@ -22,13 +22,16 @@ type KeyToMake = NewKey & { readonly predecessorId: string | null }
 
 type Naming = {
   readonly successorId: string
-  /** Makes the old key name its successor. Returns the old key's new state. */
+  /** Writes the successor's id to the old key. Returns the old key's new state. */
   readonly name: (successorId: string) => Answer<NamedSuccessor>
 }
 
 const cellarEvent = narrowTo('CellarCreated', 'CellarRenamed', 'CellarPolicyChanged', 'ReadingsPurged')
 
-/** Also creates the keys of its cellar, so that it can count and number them. */
+/**
+ * The actor of one cellar. It also creates the cellar's keys, one after the other, so that it can count and number
+ * them.
+ */
 export class CellarActor extends StreamActor<CellarState | null> {
   constructor(stream: string, host: Host) {
     const evolve = (state: CellarState | null, event: RecordedEvent) => evolveCellar(state, cellarEvent(event))
@@ -48,7 +51,10 @@ export class CellarActor extends StreamActor<CellarState | null> {
     })
   }
 
-  /** Skips a purge that another node has made meanwhile: its range no longer begins at the key's first kept reading. */
+  /**
+   * Leaves out a purge that another node has made meanwhile: its range no longer begins at the key's first kept
+   * reading.
+   */
   purge(command: PurgeReadings): Answer<null> {
     return this.ask(async () => {
       const { readings } = this.host.projections
@@ -67,8 +73,8 @@ export class CellarActor extends StreamActor<CellarState | null> {
   }
 
   /**
-   * The old key names its successor before that key is created. If the node dies in between, nobody can use the successor,
-   * so the old key does not end. A retry with the same id continues.
+   * Writes the successor's id to the old key before the successor is created. If the node dies in between, nobody can
+   * use the successor, so the old key does not end. A retry with the same id creates the successor.
    */
   rotateKey({ successorId, name }: Naming, asker: Asker): Answer<CreatedKey & Pick<NamedSuccessor, 'replacedId'>> {
     return this.ask(async () => {
@@ -76,7 +82,8 @@ export class CellarActor extends StreamActor<CellarState | null> {
       if (cellar === null) return refused({ kind: 'cellar_not_found' })
       const full = this.#noRoomIn(cellar.cellar)
       if (full !== null) return full
-      // If the successor exists, the form was sent again. Naming it again could replace a newer successor.
+      // If the successor exists, the same form was sent again. Writing its id to the old key again could replace a
+      // newer successor.
       const [known] = await this.host.log.read(keyStream(successorId), { limit: 1 })
       if (known !== undefined) return refused({ kind: 'key_exists' })
       const named = await name(successorId)

@@ -13,23 +13,24 @@ import type { CellarActor } from './cellar-actor.ts'
 import { RecordRetention } from './record-retention.ts'
 
 export type Purging = {
-  /** The time of the newest event. Only the first run calls it. */
+  /** The time of the newest event at the node's start. Only the first run calls this function. */
   newestMs(): number
   onTimes(told: TimesTold): void
 }
 
 /**
- * Appends `ReadingsPurged`, then truncates (docs/protocol.md, "Retention"). All nodes try, and the exact revision lets one
- * append. Each node truncates what any node has purged, also at its start, since a node may die between the two steps.
+ * Purges old readings: appends `ReadingsPurged`, then truncates the stream (docs/protocol.md, "Retention"). All nodes
+ * try, but only one append finds the expected revision. Each node truncates what any node has purged, also at its
+ * start, because a node can die between the two steps.
  */
 export class Retention {
   readonly #host: Host
   readonly #cellars: Registry<CellarActor>
-  /** Keys to truncate, with the first revision to keep. `null` before the first run. */
+  /** Keys whose readings must be truncated, with the first revision to keep. `null` before the first run. */
   #untruncated: Map<string, number> | null = null
-  /** By cellar, in ms. Older readings are purged already. */
+  /** For each cellar, a time in ms. Readings that were accepted earlier are purged already. */
   readonly #doneBefore = new Map<string, number>()
-  /** Keys whose readings are missing without a purge event. The value is true once that is reported. */
+  /** Keys whose readings are missing without a purge event. The value is true if that was reported. */
   #gaps: ReadonlyMap<string, boolean> = new Map()
   #running: Promise<void> | null = null
   readonly #purging: Purging
@@ -93,7 +94,7 @@ export class Retention {
     const record = async (): Promise<boolean> => {
       const actor = this.#cellars.get(cellarStream(cellar))
       const recorded = await actor?.purge({ type: 'PurgeReadings', purges, acceptedBefore, retentionMs })
-      // If the policy was changed meanwhile, nothing was recorded.
+      // If the retention was changed meanwhile, the cellar's actor has recorded nothing.
       const isRecorded = recorded?.ok === true && projections.cellars.get(cellar)?.policy.retentionMs === retentionMs
       for (const { keyId } of purges) this.#mustTruncate(keyId)
       purges = []
@@ -111,8 +112,8 @@ export class Retention {
   }
 
   /**
-   * Finds the end by a binary search, and counts readings by revisions. The key's last reading stays, because it tells the
-   * last use. So the last event of a stream and a seal stay, too.
+   * A binary search finds the end of the range, and revisions give the number of readings. The key's last reading
+   * stays, because it shows the last use. So the stream's last event and a seal stay, too.
    */
   async #purgeOf(keyId: string, acceptedBefore: number): Promise<Purge | null> {
     const { log, projections } = this.#host
@@ -152,7 +153,10 @@ export class Retention {
     if (purged !== null) this.#untruncated?.set(keyId, purged.keptFrom)
   }
 
-  /** Returns all purged streams at first, since an earlier process may not have truncated them. */
+  /**
+   * The first call returns all keys with purged readings, because an earlier process can have stopped before the
+   * truncation.
+   */
   #toTruncate(): readonly (readonly [string, number])[] {
     if (this.#untruncated !== null) return [...this.#untruncated]
     const { readings } = this.#host.projections
@@ -160,7 +164,10 @@ export class Retention {
     return [...this.#untruncated]
   }
 
-  /** Reports a gap only at the second run, when the purges of other nodes have arrived. */
+  /**
+   * Reports missing readings without a purge event, if they are still missing at the next run. By then the purge events
+   * of other nodes have arrived.
+   */
   #tellGaps(): void {
     const before = this.#gaps
     const gaps = this.#host.projections.readings.gaps()

@@ -11,23 +11,26 @@ type PurgedStream = { readonly stream: string; readonly keptMs: number }
 const purgedStreams: readonly PurgedStream[] = [{ stream: signInsStream, keptMs: recordsKeptMs.signins }]
 
 type DueDate = PurgedStream & { readonly now: number; readonly recordedBefore: number }
-/** Events before the revision `end` may be purged. */
+/** The records from `first` on, without the revision `end`, can be purged. */
 type Due = DueDate & { readonly first: RecordedEvent; readonly end: number }
 
 /**
- * Appends `RecordsPurged` to the same stream, then truncates. Each node tries once a day, and the exact revision lets one
- * append.
+ * Purges old records, such as sign-ins: appends `RecordsPurged` to their stream, then truncates the stream. Each node
+ * tries once a day, but only one append finds the expected revision.
  */
 export class RecordRetention {
   readonly #host: Host
-  /** By stream, in ms. Older records are purged already. */
+  /** For each stream, a time in ms. Records with an earlier time are purged already. */
   readonly #doneBefore = new Map<string, number>()
 
   constructor(host: Host) {
     this.#host = host
   }
 
-  /** Call it only while the clock is not in doubt. @throws Outage */
+  /**
+   * Call this method only while the clock is trusted (`time/purge-clock.ts`), because a wrong clock would purge too
+   * much. @throws Outage
+   */
   async run(now: number): Promise<void> {
     for (const purged of purgedStreams) {
       if (this.#host.isStopping) return
@@ -44,7 +47,7 @@ export class RecordRetention {
       this.#doneBefore.set(stream, recordedBefore)
       return
     }
-    // Truncates again, because a stopped process may have left events that are hidden but not deleted.
+    // Truncates again, because a stopped process can have left events that are hidden but not deleted.
     if (doneBefore === undefined && first.revision > 0) await this.#host.log.truncate(stream, first.revision)
     const date = { stream, keptMs, now, recordedBefore }
     const end = await this.#endOf(date, first.revision)
@@ -70,7 +73,7 @@ export class RecordRetention {
     return true
   }
 
-  /** Returns the revision after the last record that is due, or `from` if none is. */
+  /** Returns the revision after the last record that must be purged, or `from` if there is no such record. */
   async #endOf(date: DueDate, from: number): Promise<number> {
     const scan = { end: from, isBehindYounger: false }
     for (let next = from; ; ) {
@@ -84,7 +87,10 @@ export class RecordRetention {
     }
   }
 
-  /** Returns the stream's last event and the end of the last purge, truncated or not. */
+  /**
+   * Returns the stream's last event, and the revision after the newest purge (0 without one). That purge is perhaps not
+   * truncated yet.
+   */
   async #lastPurge(stream: string, sinceMs: number): Promise<{ last: RecordedEvent; purgedTo: number }> {
     let last: RecordedEvent | null = null
     for (let from: number | undefined; ; ) {
@@ -99,7 +105,7 @@ export class RecordRetention {
         if (event.type === 'RecordsPurged') {
           return { last, purgedTo: Math.min(event.data.lastRevision + 1, event.revision) }
         }
-        // Stops here, because older purges concern only events that are gone.
+        // Stops here, because older purge events concern only records that are already deleted.
         if (event.recordedAt > 0 && event.recordedAt < sinceMs) return { last, purgedTo: 0 }
       }
       const oldest = page.at(-1)
@@ -116,8 +122,8 @@ export class RecordRetention {
 }
 
 /**
- * The clock that wrote a record may have been wrong (docs/protocol.md, "Retention"). So a record is also due if a later
- * record is due. Two times are not trusted: a time in the future, and a very old time behind a younger record.
+ * The clock that wrote a record can have been wrong (docs/protocol.md, "Retention"). So a record is also due if a later
+ * record is due. Two times are not trusted: a time in the future, and a very old time after a younger record.
  */
 const scanned = (
   scan: { end: number; isBehindYounger: boolean },

@@ -22,7 +22,7 @@ const operatorEvent = narrowTo(
 )
 const setupEvent = narrowTo('OperatorLinkIssued', 'OperatorLinkUsed')
 
-/** The actor of one operator, or of an e-mail that is invited. */
+/** The actor of one operator. An invited e-mail also has an actor. */
 export class OperatorActor extends StreamActor<OperatorState | null> {
   constructor(stream: string, host: Host) {
     const evolve = (state: OperatorState | null, event: RecordedEvent) => evolveOperator(state, operatorEvent(event))
@@ -47,7 +47,10 @@ export class SetupActor extends StreamActor<SetupState> {
     return this.ask(() => this.record((state) => decideSetup(state, command, clock.now()), asker))
   }
 
-  /** Runs one such change at a time on this node, so that two changes cannot take away the last two admins. */
+  /**
+   * Runs `work` while no other such change runs on this node. Otherwise two changes at once could remove the last two
+   * admins.
+   */
   inTurn<T>(work: () => Answer<T>): Answer<T> {
     return this.ask(work)
   }

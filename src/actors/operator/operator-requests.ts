@@ -57,8 +57,8 @@ const issueLink = async (
 }
 
 /**
- * True if the link may also be for an account that exists or existed. Its maker could take over that account, so an operator
- * must give their own password.
+ * True if the link can also reset the password of an account that exists or existed. The maker of such a link could
+ * take over the account, so an operator must give their own password.
  */
 const mayReset = async (
   { host, passwords }: Parts,
@@ -73,7 +73,7 @@ const mayReset = async (
   const isRight = await passwords.matches(own.password, passwordHash, own.client)
   if (!isRight.ok) return isRight
   if (!isRight.value) return refused({ kind: 'wrong_own_password' })
-  // The session may have ended during the slow comparison.
+  // Checks the session again, because it can have ended during the slow comparison of passwords.
   return isOpenAdmin(host, by) ? done(true) : refused({ kind: 'session_has_ended' })
 }
 

@@ -13,7 +13,10 @@ import type { Host } from '../host.ts'
 import { CommandRequest } from '../key/mailbox.ts'
 import { FairQueue } from './fair-queue.ts'
 
-/** Compared with for an unknown e-mail, so that the time of an answer does not tell whether an account exists. */
+/**
+ * The hash that a password is compared with if the e-mail is unknown. So the answer takes the usual time, and does not
+ * show whether an account exists.
+ */
 export const nobodysPasswordHash =
   '$argon2id$v=19$m=65536,t=2,p=1$pnWTdX6Ng/KCOUtLMiEo1Jwfi4bAlbow5dK//K8CTSI$djsxyyKvWI+jz++BSkLjCANN0rmDQmR5RH1dSBvNrsc'
 
@@ -41,8 +44,8 @@ type Waiting = {
 }
 
 /**
- * Judges, hashes and compares passwords off the event loop, one at a time, as each hash takes 64 MiB. Known clients come before
- * strangers, and networks take turns (docs/decisions/022-a-flood-of-sign-ins-keeps-nobody-out.md).
+ * Judges, hashes and compares passwords off the event loop, one at a time, because each hash takes 64 MiB. Known
+ * clients come before strangers, and networks take turns (docs/decisions/022-a-flood-of-sign-ins-keeps-nobody-out.md).
  */
 export class Passwords {
   readonly #host: Host
@@ -59,7 +62,7 @@ export class Passwords {
     this.#judge = judge
   }
 
-  /** Refuses a password that is easy to guess. */
+  /** Hashes a new password. Refuses a password that is easy to guess. */
   hash({ email, password }: NewPassword, client: PasswordClient = unknownClient): Answer<string> {
     return this.#ask(async () => {
       const weakness = await this.#judge(password, { email, names: this.#namesOfCellars() })
@@ -67,7 +70,7 @@ export class Passwords {
     }, client)
   }
 
-  /** `hash` is `null` for an unknown e-mail. */
+  /** True if the password is right. `hash` is `null` for an unknown e-mail, and then the answer is false. */
   matches(password: string, hash: string | null, client: PasswordClient = unknownClient): Answer<boolean> {
     return this.#ask(async () => {
       const compared = Buffer.byteLength(password) > passwordBytesMax ? '' : password
@@ -80,7 +83,10 @@ export class Passwords {
     return this.#current === null
   }
 
-  /** Refuses requests of that heartbeat or before. A hash under way goes on, but nobody waits for it. */
+  /**
+   * Refuses requests that came in heartbeat `beat` or earlier. A hash that is being computed goes on, but its result is
+   * not used.
+   */
   answerOverdue(beat: number): void {
     this.#refuseAll(({ command }) => command.beat <= beat)
   }
@@ -101,7 +107,8 @@ export class Passwords {
     const { network, isKnown } = waiting.client
     const queue = isKnown ? this.#known : this.#strangers
     if (queue.put(network, waiting)) return true
-    // Drops aborted requests first: a browser that reloads the page must not be refused because of its own.
+    // The queue is full. Drops requests whose client has disconnected, and tries again. Otherwise a browser that
+    // reloads the page could block itself.
     refuse(queue.takeOut(isGone))
     return queue.put(network, waiting)
   }

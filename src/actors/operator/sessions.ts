@@ -12,8 +12,8 @@ import type { OperatorActor } from './operator-actor.ts'
 import { hashOf } from './operator-secrets.ts'
 
 /**
- * Knows all uses of sessions on this node. The log gets only some of them (`OperatorSessionRenewed`), for other nodes and
- * the next start.
+ * Knows when each session was last used on this node. Only some uses are written to the log (`OperatorSessionRenewed`),
+ * for other nodes and for this node's next start.
  */
 export class Sessions {
   readonly #host: Host
@@ -61,11 +61,11 @@ export class Sessions {
     const now = this.#host.clock.now()
     this.#lastUsedAt.set(session.sessionHash, now)
     const idleAt = this.idleAt(now, session.expiresAt)
-    // If the renewal fails, the next use tries again.
+    // If writing the renewal fails, the next use of the session tries again.
     if (idleAt - session.idleAt >= this.#idleMs / sessionRenewalDivisor) void this.#renew(session, idleAt)
   }
 
-  /** When a session ends if its last use is `now`. */
+  /** The time (ms) at which a session ends if nobody uses it after `now`. */
   idleAt(now: number, expiresAt: number): number {
     return Math.min(now + this.#idleMs, expiresAt)
   }

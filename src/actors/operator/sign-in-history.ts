@@ -6,8 +6,9 @@ import type { EventLog } from '../../log/event-log.ts'
 import type { SignInPlace, SignInRow } from '../core.ts'
 
 /**
- * Newest first: the operator's stream, joined with the records that remain. Strangers can cause any number of refusals, so
- * neighbouring refusals become one row and displace no others.
+ * Returns the newest row first: the operator's own events, joined with the records of sign-ins that are not purged.
+ * Strangers can cause any number of refusals. So neighbouring refusals become one row, and push no other rows out of
+ * the list.
  * @throws Outage
  */
 export const signInHistory = async (log: EventLog, email: string): Promise<readonly SignInRow[]> => {
@@ -22,7 +23,10 @@ export const signInHistory = async (log: EventLog, email: string): Promise<reado
   return Promise.all(shown.map((row) => withPlace(log, places, row)))
 }
 
-/** Returns the places by revision. Purged records have no entry. @throws Outage */
+/**
+ * Returns the address and browser of sign-ins, by the revision of their record. Purged records have no entry. @throws
+ * Outage
+ */
 export const signInPlaces = async (
   log: EventLog,
   revisions: readonly number[],
@@ -34,8 +38,8 @@ export const signInPlaces = async (
 type OwnRow = SignInRow & { readonly seenRevision?: number | null }
 
 /**
- * The revision that first added the account; -1 if it is older than these events. Earlier links are invitations. The link's
- * event may be wrong: version 1 has no purpose, and a link for a removed account has the wrong one.
+ * The revision that first added the account: earlier links are invitations. -1 if it is older than `own`. The link's
+ * event can be wrong: version 1 stores no purpose, and a link for a removed account the wrong one.
  */
 const addedAt = (own: readonly RecordedEvent[]): number => {
   if (own.at(-1)?.revision !== 0) return -1

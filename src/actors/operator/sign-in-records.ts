@@ -21,8 +21,8 @@ type AccountSums = Counts & { readonly addresses: Set<string> }
 type Sums = { from: number; readonly accounts: Map<string, AccountSums>; readonly others: Counts }
 
 /**
- * Writes the addresses and browsers of sign-ins. They are personal data, so they go only to `signins-node`, which is
- * purged.
+ * Writes the addresses and browsers of sign-ins. These are personal data, so only the stream `signins-node` holds them:
+ * its events are purged by age.
  */
 export class SignInRecords {
   readonly #host: Host
@@ -39,12 +39,15 @@ export class SignInRecords {
     return this.#queue.isIdle
   }
 
-  /** Returns the record's revision. */
+  /** Records the address and browser of a sign-in. Returns the record's revision. */
   seen(data: EventData<'SignInSeen'>, asker: Asker): Promise<Outcome<number, CommandRefusal>> {
     return this.#queue.ask(async () => done(await this.#append({ type: 'SignInSeen', data }, asker)))
   }
 
-  /** Only counts, so that a flood of attempts writes few events. */
+  /**
+   * Only counts the refusal. `writeRefused` writes many refusals as one event, so a flood of attempts writes few
+   * events.
+   */
   refused({ email, reason, address }: RefusedSignIn): void {
     this.#sums ??= { from: this.#host.clock.now(), accounts: new Map(), others: { failed: 0, throttled: 0 } }
     const { accounts, others } = this.#sums
@@ -63,7 +66,10 @@ export class SignInRecords {
     if (this.#host.beat % (refusedSignInsToldMs / heartbeatMs) === 0) void this.writeRefused()
   }
 
-  /** After an outage, the sums are added to the next ones. */
+  /**
+   * Writes the counted refusals as one event. If that event is certainly not stored, its counts are added to the next
+   * ones.
+   */
   async writeRefused(): Promise<void> {
     const sums = this.#sums
     if (sums === null || this.#isWriting) return
@@ -76,7 +82,7 @@ export class SignInRecords {
       )
       if (!told.ok && told.refusal.kind !== 'not_confirmed') this.#sums = merged(sums, this.#sums)
     } catch {
-      // The bug was reported. The sums may be its cause, so they are dropped.
+      // The bug is already reported. The counts can be its cause, so they are dropped.
     } finally {
       this.#isWriting = false
     }
@@ -90,8 +96,8 @@ export class SignInRecords {
     const { clock, entropy, log } = this.#host
     for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
       const [last] = await log.read(signInsStream, { direction: 'backwards', limit: 1 })
-      // Unlike in other streams, the time may be before the last event's. Otherwise a clock that was ahead would delay all
-      // later purges.
+      // Unlike in other streams, this time can be before the last event's time. Otherwise an event from a clock that
+      // was ahead would delay all later purges.
       const recordedAt = clock.now()
       const event: NewEvent = { ...record, id: entropy.uuid(), recordedAt, metadata: askedBy(asker) }
       const append = { stream: signInsStream, expected: last?.revision ?? ('none' as const), events: [event] }

@@ -75,7 +75,7 @@ const signIn = async (
   const command = { type: 'SignIn', passwordHash, endsSessionHash, ...begun.value.session } as const
   const answer = await (operators.get(operatorStream(account.email))?.perform(command, begun.value.asker) ?? busy)
   if (!answer.ok) return answer
-  // The browser had a session of another operator, which ends now.
+  // If the browser also had a session of another operator, that session ends now.
   if (sessionSecret !== null && endsSessionHash === null) await sessions.signOut(sessionSecret, visit.requestId)
   return answerOf(parts, begun.value)
 }

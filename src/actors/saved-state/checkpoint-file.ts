@@ -3,7 +3,7 @@
  *
  * - 8 bytes "CLRBCHK1".
  * - For each piece: 4 bytes length, 4 bytes CRC-32 of all pieces so far, and the piece. Numbers are little-endian.
- * - At the end, an empty piece with length 0. If it is missing, the file was cut off.
+ * - At the end, an empty piece with length 0. If this last piece is missing, the file was cut off.
  */
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
@@ -13,10 +13,10 @@ import type { CheckpointStore } from './checkpoints.ts'
 
 const begin = Buffer.from('CLRBCHK1')
 const headBytes = 8
-/** For the owner only, because the file contains password hashes. */
+/** Only the file's owner can read it, because the file contains password hashes. */
 const fileMode = 0o600
 
-/** This process must be the only writer of the folder. */
+/** This process must be the only writer of the folder: two processes would write the same temporary file. */
 export const checkpointFile = (dataDir: string): CheckpointStore => {
   const path = join(dataDir, 'checkpoint')
   return {
@@ -58,7 +58,9 @@ const readInto = (file: number, bytes: Buffer): Buffer => {
   return bytes
 }
 
-/** Atomic: writes a file beside the old one, then renames it. */
+/**
+ * Writes a new file beside the old one, then renames it. So a crash leaves the old or the new checkpoint, never a part.
+ */
 const replace = async (path: string, pieces: Iterable<Uint8Array>): Promise<void> => {
   const temporary = `${path}.new`
   try {
@@ -87,7 +89,7 @@ const writePieces = async (file: FileHandle, pieces: Iterable<Uint8Array>): Prom
     await write(file, piece)
     unsyncedBytes += piece.length
     if (unsyncedBytes < checkpointSyncBytes) continue
-    // Syncs in small steps, since the log's own fsync waits for these writes.
+    // Syncs in small steps, because the log's own fsync waits for these writes.
     await file.datasync()
     unsyncedBytes = 0
   }

@@ -17,14 +17,14 @@ import type { EventLog } from '../../log/event-log.ts'
 import type { Host } from '../host.ts'
 import { foldedEvent } from '../stream/folded-event.ts'
 
-/** Keeps the last checkpoint whole until the next one is complete. */
+/** Stores one checkpoint. The last checkpoint stays readable until the next checkpoint is complete. */
 export type CheckpointStore = {
   /**
-   * Returns the pieces in order, each valid until the next is read. `null` if there is no checkpoint. @throws RangeError if
-   * it is damaged.
+   * Returns the pieces in order. Each piece is valid only until the next piece is read. `null` if there is no
+   * checkpoint. @throws RangeError if the checkpoint is damaged.
    */
   read(): Generator<Uint8Array> | null
-  /** Takes each piece in its own turn of the event loop, so that requests are answered meanwhile. */
+  /** Takes each piece in its own turn of the event loop, so that the node answers requests in between. */
   write(pieces: Iterable<Uint8Array>): Promise<void>
   discard(): Promise<void>
 }
@@ -35,12 +35,13 @@ export type CheckpointParts = {
   readonly onFailed?: (cause: unknown) => void
 }
 
-/** `last` is the last folded event. */
+/** The state with which a node starts. `last` is the last event folded into it, or `null` for an empty state. */
 export type Beginning = { readonly projections: Projections; readonly last: RecordedEvent | null }
 
 /**
- * Loads the checkpoint. Discards it if its last event is not in the log: that is another log, or an older copy.
- * @throws what the log throws if it cannot be read.
+ * Loads the checkpoint. Discards the checkpoint if its last event is not in the log: the log is then another log, or an
+ * older copy.
+ * @throws the error of the log if the log cannot be read.
  */
 export const beginFrom = async (log: EventLog, parts: CheckpointParts | null): Promise<Beginning> => {
   const nothing = (): Beginning => ({ projections: createProjections(), last: null })
@@ -117,7 +118,7 @@ export class Checkpoints {
   readonly #parts: CheckpointParts | null
   #logId: string | null = null
   #last: RecordedEvent | null = null
-  /** Time of the last event in the checkpoint, in ms. */
+  /** Time (ms) of the last event in the checkpoint. `null` without a checkpoint. */
   #savedRecordedAt: number | null
   #eventsSince = 0
   #looksSince = 0
@@ -137,13 +138,13 @@ export class Checkpoints {
     this.#eventsSince += events.length
   }
 
-  /** Writes no more checkpoints. After a bug, the state may be wrong. */
+  /** Ends the writing of checkpoints. After a bug, a checkpoint could save a wrong state. */
   stop(): void {
     this.#isStopped = true
     this.#forgetLook()
   }
 
-  /** Call it after the last event. */
+  /** Writes a last checkpoint if enough has changed. Call this method after the last event. */
   async end(): Promise<void> {
     this.#forgetLook()
     await this.#writing
@@ -151,7 +152,7 @@ export class Checkpoints {
     this.stop()
   }
 
-  /** An old checkpoint is replaced after one event, because it is useless once its last event is purged. */
+  /** One new event is enough to replace an old checkpoint, which is useless when its last event is purged. */
   get #isWorthIt(): boolean {
     if (this.#eventsSince >= checkpointEventsMin) return true
     if (this.#savedRecordedAt === null || this.#eventsSince === 0) return false
@@ -189,7 +190,7 @@ export class Checkpoints {
     }
   }
 
-  /** The header and the first piece are made in one turn, so no event is folded in between. */
+  /** The header and the first piece are made in one turn of the event loop, so no event is folded between them. */
   *#pieces(logId: string | null): Generator<Uint8Array> {
     const last = this.#last
     if (logId === null || last === null) throw new Error('Cannot write a checkpoint: the log has no name, or no events')

@@ -10,21 +10,22 @@ export type Append = {
 }
 
 export type AppendOptions = {
-  /** Also retries if the store says that nothing was written. */
+  /** If true, retries even if the store says that nothing was written. */
   readonly mustFinish: boolean
-  /** Called once, before the second try. */
+  /** Called at most once: after the first try has failed, before the second try. */
   readonly onDoubt?: () => void
 }
 
-/** Random, so that several nodes do not retry together. */
+/** How long to wait before the next try. Random, so that several nodes do not retry together. */
 export const retryPauseMs = (tries: number, host: Host): number => {
   const fullMs = Math.min(storeRetryPauseMsMax, storeRetryPauseMsMin * 2 ** Math.min(tries, 16))
   return Math.ceil(fullMs * (0.5 + host.chance() / 2))
 }
 
 /**
- * Repeats the identical append until its outcome is known (docs/protocol.md, "Appending a reading"). After an unknown
- * outcome it retries even "not written", because an earlier try may be stored.
+ * Repeats the identical append until it is known whether its events are stored (docs/protocol.md, "Appending a
+ * reading"). After an unknown outcome, the answer "not written" also leads to a retry, because an earlier try can be
+ * stored.
  * @throws Outage `not_written` if no try wrote anything, `unknown` if the node gave up.
  */
 export const appendUntilKnown = async (host: Host, append: Append, options: AppendOptions): Promise<AppendResult> => {

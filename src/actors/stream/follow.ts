@@ -4,18 +4,19 @@ import type { Subscription } from '../../log/event-log.ts'
 import type { Host } from '../host.ts'
 
 export type Following = {
-  /** Delivers the events after this position. `null` delivers all. */
+  /** Delivers the events after this position. `null` delivers the whole log. */
   readonly after: number | null
   /** Default: all streams. */
   readonly categories?: readonly string[]
-  /** If it throws, nothing more is delivered. */
+  /** If this function throws, no more events are delivered. */
   readonly onEvents: (events: readonly RecordedEvent[]) => void
   readonly onBroken: (bug: unknown) => void
 }
 
 /**
- * Resolves when the whole log is delivered. Until then, a dropped subscription or a bug rejects. Later, a dropped
- * subscription begins again where it ended, and a bug goes to `onBroken`.
+ * Delivers the events of the log, old and new. Resolves when the old events are delivered. Until then, a dropped
+ * subscription or a bug rejects the promise. Later, a dropped subscription begins again where it ended, and a bug goes
+ * to `onBroken`.
  */
 export const follow = (host: Host, { onEvents, onBroken, ...from }: Following): Promise<Subscription> => {
   const { promise, resolve, reject } = Promise.withResolvers<Subscription>()

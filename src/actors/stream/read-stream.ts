@@ -2,7 +2,10 @@ import type { RecordedEvent } from '../../domain/events.ts'
 import { readPageEventsMax } from '../../limits.ts'
 import type { EventLog } from '../../log/event-log.ts'
 
-/** Reads the stream from that revision, page by page. Returns false after `pagesMax` pages, if there may be more. */
+/**
+ * Reads the stream from `revision` on, page by page. Returns false if it stops after `pagesMax` pages and more events
+ * can follow.
+ */
 export const readFrom = async (
   log: EventLog,
   from: { readonly stream: string; readonly revision: number; readonly pagesMax?: number },

@@ -2,7 +2,10 @@ import type { CommandRefusal, Outcome } from '../../domain/refusal.ts'
 import type { Host } from '../host.ts'
 import { Mailbox } from '../key/mailbox.ts'
 
-/** Performs commands one after the other. Calls `forget` after a bug, which may have spoilt the state. */
+/**
+ * Performs an actor's commands one after the other. Calls `forget` after a bug, because the bug can have damaged the
+ * actor's state.
+ */
 export class SerialCommands {
   readonly #mailbox = new Mailbox()
   readonly #host: Host

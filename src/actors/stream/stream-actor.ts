@@ -22,7 +22,7 @@ type Folding<State> = {
   readonly stream: string
   readonly initial: State
   readonly evolve: (state: State, event: RecordedEvent) => State
-  /** The state in this node's projections, and its revision. */
+  /** The state in this node's projections, and its revision. With it, the actor does not read the whole stream. */
   readonly projected?: () => { readonly state: State; readonly revision: number } | null
 }
 
@@ -63,7 +63,7 @@ export abstract class StreamActor<State> implements Actor {
     return this.#commands.ask(work)
   }
 
-  /** Returns the current state. Reads new events each time, because another node may have written them. */
+  /** Returns the current state. Reads new events each time, because another node can have written some. */
   protected async load(): Promise<State> {
     if (!this.#isLoaded) await this.#begin()
     const from = { stream: this.#folding.stream, revision: (this.#revision ?? -1) + 1 }
@@ -72,7 +72,10 @@ export abstract class StreamActor<State> implements Actor {
     return this.#state
   }
 
-  /** Appends the decided events. After a conflict, `decide` is called with the newer state. */
+  /**
+   * Appends the events that `decide` returns. After a conflict with another node, `decide` is called again with the
+   * newer state.
+   */
   protected async record(decide: Decide<State>, asker: Asker): Answer<State> {
     for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
       const decision = decide(await this.load())
@@ -91,7 +94,7 @@ export abstract class StreamActor<State> implements Actor {
     return refused({ kind: 'busy' })
   }
 
-  /** Begins with the state in the projections, since a cellar's stream may have a million purge events. */
+  /** Begins with the state in the projections, because a cellar's stream can have a million purge events. */
   async #begin(): Promise<void> {
     const { stream, initial, projected } = this.#folding
     const known = projected?.() ?? null

@@ -3,9 +3,11 @@ import { clockCalmMs, clockDifferenceMsMax, heartbeatMs, lagCalmMs, lagMsMax } f
 import type { Host } from '../host.ts'
 
 /**
+ * What the node tells about times. Each kind with `_no_more` ends a warning.
+ *
  * - `ahead`: an event has a time in the future. `late`: an event comes too late.
- * - `leapt`: this clock jumped ahead, so the node does not use it.
- * - `doubted`: this clock is far ahead, so the node purges nothing.
+ * - `leapt`: this node's clock jumped ahead, so the node does not use it yet.
+ * - `doubted`: this node's clock is far ahead, so the node purges nothing.
  */
 export type TimesTold =
   | { readonly kind: 'ahead' | 'late' | 'leapt' | 'doubted'; readonly byMs: number }
@@ -13,7 +15,7 @@ export type TimesTold =
 
 /**
  * Compares the times of events with this node's clock. An event from the future proves that two clocks differ
- * (docs/protocol.md, "Versions and clocks"). A late event is the only sign that this node learns of changes too late.
+ * (docs/protocol.md, "Versions and clocks"). A late event is the only sign that this node receives changes too late.
  */
 export class ClockWatch {
   readonly #host: Host
@@ -34,17 +36,18 @@ export class ClockWatch {
     this.#leapt = warning('leapt', heartbeatMs)
   }
 
-  /** Call it when the old events are read. Only new events can be late. */
+  /** Call this method when the old events are read. Only new events can be late. */
   caughtUp(): void {
     this.#isCaughtUp = true
   }
 
   hear(events: readonly RecordedEvent[]): void {
-    // Looks only at the newest event, so one node with a slow clock does not look like a delay.
+    // Looks only at the newest time. Otherwise a node with a slow clock would look like a delay of events.
     let newest = 0
     for (const { recordedAt } of events) if (recordedAt > newest) newest = recordedAt
     const lateMs = this.#host.clock.now() - newest
-    // Compares with the machine's own clock: after the machine slept, it has jumped and is right.
+    // Compares with the machine's own clock, by adding its jump. After the machine slept, that clock has jumped and is
+    // right.
     const aheadMs = -lateMs - this.#host.clock.leapMs()
     if (aheadMs > clockDifferenceMsMax) this.#ahead.see(aheadMs, this.#host.beat)
     if (lateMs > lagMsMax && this.#isCaughtUp) this.#late.see(lateMs, this.#host.beat)
@@ -59,7 +62,7 @@ export class ClockWatch {
   }
 }
 
-/** Calls `onBegin` when a fault is seen first, and `onEnd` when it was not seen for `calmBeats`. */
+/** Calls `onBegin` when a fault is seen first, and `onEnd` when the fault was not seen for `calmBeats` heartbeats. */
 class Warning {
   readonly #calmBeats: number
   readonly #told: { onBegin(byMs: number): void; onEnd(): void }

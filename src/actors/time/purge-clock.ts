@@ -1,19 +1,21 @@
 import { clockDoubtMs, clockLeapMsMax } from '../../limits.ts'
 
 /**
- * A purge cannot be undone, so it waits if the clock is in doubt: a day ahead of the log or of the last sweep. The doubt
- * ends when the clock is back, or a day later.
+ * Decides whether the clock is trusted for a purge, which cannot be undone. The clock is in doubt if it is more than a
+ * day ahead of the log or of the last sweep. The doubt ends when the clock goes back, or a day later.
  */
 export class PurgeClock {
   #believedMs: number
   #doubt: { readonly sinceMs: number; lastMs: number } | null = null
 
-  /** @param newestMs time of the newest event before this node wrote any */
+  /** @param newestMs time of the newest event before this node wrote any event */
   constructor(newestMs: number) {
     this.#believedMs = newestMs
   }
 
-  /** Returns the ms that the clock is ahead, or 0 without doubt. Call it once per sweep. */
+  /**
+   * Returns how many ms the clock in doubt is ahead, or 0 if the clock is trusted. Call this method once in each sweep.
+   */
   doubtedBy(now: number): number {
     const aheadMs = now - this.#believedMs
     if (aheadMs <= clockLeapMsMax) return this.#believe(now)

@@ -2,14 +2,14 @@ import type { Clock, MachineClock } from '../../clock.ts'
 import { clockStandMs, clockStepMsMax } from '../../limits.ts'
 
 /**
- * The time by which the node judges and records (docs/decisions/017-clocks.md): the machine's clock, but without short
- * jumps ahead. After a jump, time goes on from the last believed time until the machine's clock has stayed ahead for
- * `clockStandMs`.
+ * The clock with which the node judges readings and dates events (docs/decisions/017-clocks.md): the machine's clock,
+ * but without short jumps ahead. After a jump, this clock goes on from the last trusted time. It ends that when the
+ * machine's clock has stayed ahead for `clockStandMs`.
  */
 export class SteadyClock implements Clock {
   readonly #machine: MachineClock
   #believed: Moment
-  /** The first moment after the jump. */
+  /** The first moment after a jump ahead. `null` without a jump. */
   #leap: Moment | null = null
 
   constructor(machine: MachineClock) {
@@ -20,7 +20,7 @@ export class SteadyClock implements Clock {
   now(): number {
     const nowMs = this.#machine.now()
     const sinceMs = nowMs - this.#believed.nowMs
-    // The fast path, about five times per reading. Such a small step is no jump.
+    // The fast path: each reading calls `now` about five times. A step of at most `clockStepMsMax` is no jump.
     if (sinceMs >= 0 && sinceMs <= clockStepMsMax && this.#leap === null) return nowMs
     return this.#judge({ nowMs, passedMs: this.#machine.passedMs() })
   }
@@ -33,13 +33,13 @@ export class SteadyClock implements Clock {
     return moment.nowMs
   }
 
-  /** Ms that the machine's clock is ahead of the believed time; 0 without a jump. */
+  /** How many ms the machine's clock is ahead of the trusted time. 0 without a jump. */
   leapMs(): number {
     const believedMs = this.now()
     return this.#leap === null ? 0 : this.#machine.now() - believedMs
   }
 
-  /** Another jump starts the wait again. */
+  /** True if the machine's clock has stayed ahead for `clockStandMs`. Another jump starts the wait again. */
   #hasStayed(moment: Moment): boolean {
     const leap = this.#leap
     if (leap !== null && Math.abs(moment.nowMs - continued(leap, moment.passedMs)) <= clockStepMsMax) {
@@ -50,10 +50,10 @@ export class SteadyClock implements Clock {
   }
 }
 
-/** `passedMs` is the machine's monotonic time, which nobody can set. */
+/** `nowMs` is the machine's clock. `passedMs` is the machine's monotonic time, which nobody can set. */
 type Moment = { readonly nowMs: number; readonly passedMs: number }
 
 const momentOf = (machine: MachineClock): Moment => ({ nowMs: machine.now(), passedMs: machine.passedMs() })
 
-/** What the clock must show now if nobody has set it since `then`. */
+/** The time that the clock shows now if nobody has set it after `then`. */
 const continued = (then: Moment, passedMs: number): number => then.nowMs + Math.floor(passedMs - then.passedMs)
