@@ -34,14 +34,14 @@ export type NewKey = {
   readonly limit: Limit | null
   /** In ms. `null` if the key never expires. */
   readonly expiresAt: number | null
-  /** A form sets this id, so that sending the form twice makes only one key. Default: random. */
+  /** A form sets this id, so that sending the form twice makes one key. Default: random. */
   readonly keyId?: string
 }
 
 export type Rotating = {
-  /** How long the old key works after the new key is first used. One of `rotationOverlapsMs`. */
+  /** How long the old key works after the first use of the new key. */
   readonly overlapMs: number
-  /** The new key's id. A form sets this id, so that sending the form twice makes only one key. */
+  /** The new key's id. A form sets it, so that sending the form twice makes one key. */
   readonly successorId?: string
 }
 
@@ -101,7 +101,7 @@ export type IdempotentRequest = {
 
 export type Accepted = {
   readonly stream: string
-  /** `first` and `last` are the revisions of the first and the last reading. */
+  /** Revisions of the first and the last reading. */
   readonly first: number
   readonly last: number
   /** Time of acceptance in ms. */
@@ -171,7 +171,7 @@ export type RefusedSignIn = {
 
 export type SignInPlace = { readonly address: string; readonly browser: string }
 
-/** `at` and `from` are in ms. A `refused` row sums up the time from `from` to `at`. */
+/** `at` and `from` are in ms: `refused` sums up the time between. */
 export type SignInRow =
   | {
       readonly kind: 'signed_in'
@@ -233,8 +233,7 @@ export type SignIns = {
   /** Returns the newest row first. @throws Outage */
   signInHistory(email: string): Promise<readonly SignInRow[]>
   /**
-   * Returns the address and browser of sign-ins, by the revision of their record. Purged records are left out. @throws
-   * Outage
+   * Returns address and browser of sign-ins, by the revision of their record. Leaves out purged records. @throws Outage
    */
   signInPlaces(revisions: readonly number[]): Promise<ReadonlyMap<number, SignInPlace>>
 }
@@ -253,7 +252,7 @@ export type Operators = SignIns & {
    * account yet.
    */
   link(secret: string): { readonly email: string | null; readonly role: Role; readonly isNew: boolean } | null
-  /** Uses the link: adds the operator, or sets the operator's new password and ends all their sessions. */
+  /** Adds the operator, or sets the operator's new password and ends all their sessions. */
   spendLink(
     input: {
       readonly secret: string

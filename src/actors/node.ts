@@ -38,7 +38,7 @@ export type CoreParts = {
   readonly sessionIdleMs?: number
   /** Default: Argon2id. */
   readonly passwordHasher?: PasswordHasher
-  /** Decides whether a new password is easy to guess. Default: compares it with names only, without a dictionary. */
+  /** Refuses passwords that are easy to guess. Default: knows only names, and has no dictionary. */
   readonly passwordJudge?: PasswordJudge
   /** Where the projections are saved. Default: nowhere, so each start reads the whole log. */
   readonly checkpoints?: CheckpointParts
@@ -121,7 +121,7 @@ export class Node {
     })
   }
 
-  /** Finishes revocations and rotations that a node has begun and not finished, for example because it died. */
+  /** Finishes revocations and rotations that any node has left half done. */
   async finishBegunWork(): Promise<void> {
     await this.sweeps.finishRevocations()
     await this.rotations.run()
@@ -234,8 +234,7 @@ export class Node {
 }
 
 const throwUncaught = (bug: unknown): void => {
-  // Throws in a later turn of the event loop, so that the error ends the process. In this turn the log would catch the
-  // error.
+  // Throws in a later turn of the event loop, because in this turn the log would catch the error.
   setImmediate(() => {
     throw bug
   })

@@ -6,7 +6,7 @@ export type Actor = {
   usedBeat: number
   /** True if no request waits or is under way. */
   readonly isIdle: boolean
-  /** Refuses the requests that came in heartbeat `beat` or earlier, because they have waited too long. */
+  /** Refuses requests that came in heartbeat `beat` or earlier. */
   answerOverdue(beat: number): void
   /** Answers all waiting requests, and refuses later ones. */
   stop(): void

@@ -28,10 +28,7 @@ type Naming = {
 
 const cellarEvent = narrowTo('CellarCreated', 'CellarRenamed', 'CellarPolicyChanged', 'ReadingsPurged')
 
-/**
- * The actor of one cellar. It also creates the cellar's keys, one after the other, so that it can count and number
- * them.
- */
+/** The actor of a cellar. It also creates the cellar's keys, so that it can count and number them. */
 export class CellarActor extends StreamActor<CellarState | null> {
   constructor(stream: string, host: Host) {
     const evolve = (state: CellarState | null, event: RecordedEvent) => evolveCellar(state, cellarEvent(event))

@@ -164,10 +164,7 @@ export class Retention {
     return [...this.#untruncated]
   }
 
-  /**
-   * Reports missing readings without a purge event, if they are still missing at the next run. By then the purge events
-   * of other nodes have arrived.
-   */
+  /** Reports missing readings only at the second run, when the purge events of other nodes have arrived. */
   #tellGaps(): void {
     const before = this.#gaps
     const gaps = this.#host.projections.readings.gaps()

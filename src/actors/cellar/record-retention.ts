@@ -27,10 +27,7 @@ export class RecordRetention {
     this.#host = host
   }
 
-  /**
-   * Call this method only while the clock is trusted (`time/purge-clock.ts`), because a wrong clock would purge too
-   * much. @throws Outage
-   */
+  /** Call this method only while the clock is trusted (`time/purge-clock.ts`). @throws Outage */
   async run(now: number): Promise<void> {
     for (const purged of purgedStreams) {
       if (this.#host.isStopping) return
@@ -87,10 +84,7 @@ export class RecordRetention {
     }
   }
 
-  /**
-   * Returns the stream's last event, and the revision after the newest purge (0 without one). That purge is perhaps not
-   * truncated yet.
-   */
+  /** Returns the stream's last event, and the revision after the newest purge, which is perhaps not truncated yet. */
   async #lastPurge(stream: string, sinceMs: number): Promise<{ last: RecordedEvent; purgedTo: number }> {
     let last: RecordedEvent | null = null
     for (let from: number | undefined; ; ) {

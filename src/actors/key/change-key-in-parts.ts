@@ -5,8 +5,8 @@ import { type CommandRefusal, done, type Outcome, refused } from '../../domain/r
 import type { Asker, Core } from '../core.ts'
 
 /**
- * A missing field keeps its value. With the limit `null`, the key gets the cellar's limit. With `expiresAt: null` the
- * key never expires; a number is a time in ms.
+ * A missing field keeps its value. With `limit: null` the key gets the cellar's limit. With `expiresAt: null` the key
+ * never expires. `expiresAt` is in ms.
  */
 export type KeyChanges = {
   readonly label?: string

@@ -12,7 +12,7 @@ import { retryPauseMs } from '../stream/append-until-known.ts'
 import { readFrom } from '../stream/read-stream.ts'
 import type { Draft, KeyStreams } from './key-streams.ts'
 
-/** What the functions of this file need. `onDoubt` is called when it is unknown whether an append was stored. */
+/** `onDoubt` is called when it is unknown whether an append was stored. */
 export type KeyWork = { readonly host: Host; readonly streams: KeyStreams; readonly onDoubt: () => void }
 
 type Answer = Outcome<KeyState, CommandRefusal>
@@ -55,8 +55,8 @@ const waitingSuccessor = ({ rotation }: KeyState): string | null =>
   rotation === null || rotation.superseded !== null ? null : rotation.successorId
 
 /**
- * For a repeated command: returns the unused successor that `successorId` has replaced, or `null`. Reads the stream,
- * because the state holds only the latest successor.
+ * For a repeated command: returns the unused successor before `successorId`. The state holds only the latest successor,
+ * so this reads the stream.
  */
 const successorBefore = async ({ host, streams }: KeyWork, successorId: string): Promise<string | null> => {
   let before: string | null = null
@@ -130,8 +130,8 @@ const mayTakeAway = (command: ChangeKey | RotateKey): boolean =>
   (command.type === 'SetKeyExpiry' && command.expiresAt !== null)
 
 /**
- * Appends a fence event (docs/protocol.md, "Taking a right away"). A fence must never follow a seal, which ends the
- * stream. So this function reads new events before each retry, unlike `seal`.
+ * A fence event must never follow a seal (docs/protocol.md, "Taking a right away"). So, unlike `seal`, this function
+ * reads new events before each retry.
  */
 const fence = async ({ host, streams, onDoubt }: KeyWork, keyRevision: number, metadata: Metadata): Promise<void> => {
   const draft = { id: host.entropy.uuid(), type: 'ReadingsFenced' as const, data: { keyRevision }, metadata }
@@ -206,10 +206,7 @@ const trySuspending = async ({ host, streams, onDoubt }: KeyWork, { data, metada
   await streams.appendToKey({ ...event, id: host.entropy.uuid(), metadata }, { mustFinish: false, onDoubt })
 }
 
-/**
- * If the readings have a seal event and the key has no `KeyRevoked`, appends `KeyRevoked`: the node that wrote the seal
- * died.
- */
+/** Appends `KeyRevoked` if only the seal event is stored, because the node that wrote the seal died. */
 export const finishHalfDoneRevocation = async (work: KeyWork): Promise<void> => {
   const { key, readings } = work.streams
   if (readings.sealed === null || key === null || key.revoked !== null) return

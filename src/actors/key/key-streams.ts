@@ -43,8 +43,8 @@ export class KeyStreams {
   #keyRecordedAt = 0
   #limitsEpoch = -1
   /**
-   * Makes `catchUp` read other nodes' readings, so that a page shows the current rate window. An append does not need
-   * this: an outdated append meets a conflict.
+   * Makes `catchUp` read other nodes' readings, for a page. An append does not need this: an outdated append meets a
+   * conflict.
    */
   #mustReadNews = false
   #readForUsageBeat = Number.NEGATIVE_INFINITY
@@ -272,7 +272,7 @@ export class KeyStreams {
     if (this.#isLoaded) this.#refreshLimit()
   }
 
-  /** Uses the projection's copy of the same state, so that memory holds the state only once. */
+  /** Uses the projection's equal state, so that memory holds the state only once. */
   #shareKey(): void {
     const shared = this.key === null ? null : this.#host.projections.keys.get(this.key.keyId)
     if (shared !== null && shared.revision === this.key?.revision) this.key = shared

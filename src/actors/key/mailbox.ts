@@ -17,7 +17,7 @@ const keepResolve = (resolve: (answer: ReadingAnswer) => void): void => {
   lastResolve = resolve
 }
 
-/** The readings of one request that waits for its answer. After the first `settle`, later calls change nothing. */
+/** Readings that wait for their answer. After the first `settle`, later calls change nothing. */
 export class ReadingsRequest {
   readonly answer: Promise<ReadingAnswer>
   settled = false
@@ -173,7 +173,7 @@ export class Mailbox {
     this.#readingsCount = readingsOf(this.#requests)
   }
 
-  /** Performs the oldest waiting command. @throws a bug of the command. */
+  /** @throws a bug of the command. */
   async performNext(): Promise<void> {
     const command = this.#commands.shift()
     if (command === undefined) return

@@ -8,8 +8,8 @@ import type { IdempotentRequests } from '../repeats/idempotent-requests.ts'
 import type { ReadingsRequest, RequestGroup } from './mailbox.ts'
 
 /**
- * One append of readings. Each retry sends the same events until it is known whether they are stored. With other
- * events, a reading could be stored twice.
+ * One append of readings. Its events do not change until it is known whether they are stored. Otherwise a reading could
+ * be stored twice.
  */
 export type Run = RequestGroup & {
   readonly events: readonly NewEvent[]
@@ -20,7 +20,7 @@ export type Run = RequestGroup & {
   tries: number
 }
 
-/** Makes one event for each reading. The first event of each request also stores the hash of its idempotency key. */
+/** The first event of each request also stores the hash of its idempotency key. */
 export const readingEvents = (
   by: By,
   requests: readonly ReadingsRequest[],

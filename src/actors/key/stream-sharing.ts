@@ -41,16 +41,16 @@ export class StreamSharing {
   }
 
   /**
-   * Called when another node has changed the key. Leaves time for that node's fence event (docs/protocol.md): at worst
-   * a conflict, a read and an append, twice.
+   * Leaves time for the fence event of another node (docs/protocol.md): at worst a conflict, a read and an append,
+   * twice.
    */
   pauseForFence(): void {
     this.#pause(this.#roundTripsMs(6))
   }
 
   /**
-   * True if a far turn is due: a pause for nodes far from the store. Far turns follow the clock, so that all busy nodes
-   * pause together. A stream with pauses of its own needs no far turn.
+   * True if a far turn is due (docs/protocol.md). Far turns follow the clock, so that all busy nodes pause together. A
+   * stream with pauses of its own needs none.
    */
   #isFarTurnDue(): boolean {
     if (this.#host.log.lags !== true) return false
@@ -78,8 +78,8 @@ export class StreamSharing {
 }
 
 /**
- * When the far turns of a key begin, in ms after each multiple of `farTurnEveryMs`. The key's id decides, so that all
- * nodes pause together.
+ * When far turns begin, in ms after each multiple of `farTurnEveryMs`. Computed from the key's id, so that it is the
+ * same on every node.
  */
 const offsetOf = (keyId: string): number => {
   let offset = 0

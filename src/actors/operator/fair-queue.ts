@@ -2,7 +2,7 @@ type Bounds = { readonly waitingMax: number; readonly perNetworkMax: number }
 
 /** A queue in which networks take turns. So a network with many items delays another network by one item only. */
 export class FairQueue<T> {
-  /** The waiting items of each network. The first network in this map has the next turn. No list is empty. */
+  /** The first entry is the network whose turn is next. No network has an empty list. */
   readonly #byNetwork = new Map<string, readonly T[]>()
   readonly #bounds: Bounds
   #size = 0
@@ -15,7 +15,7 @@ export class FairQueue<T> {
     return this.#size
   }
 
-  /** Returns false if the queue is full, or if this network has too many items in it. */
+  /** Returns false if the queue or the network's part of it is full. */
   put(network: string, item: T): boolean {
     const waiting = this.#byNetwork.get(network) ?? []
     if (this.#size >= this.#bounds.waitingMax || waiting.length >= this.#bounds.perNetworkMax) return false

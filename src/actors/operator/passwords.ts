@@ -14,8 +14,8 @@ import { CommandRequest } from '../key/mailbox.ts'
 import { FairQueue } from './fair-queue.ts'
 
 /**
- * The hash that a password is compared with if the e-mail is unknown. So the answer takes the usual time, and does not
- * show whether an account exists.
+ * A password for an unknown e-mail is compared with this hash. So the time of the answer does not show whether an
+ * account exists.
  */
 export const nobodysPasswordHash =
   '$argon2id$v=19$m=65536,t=2,p=1$pnWTdX6Ng/KCOUtLMiEo1Jwfi4bAlbow5dK//K8CTSI$djsxyyKvWI+jz++BSkLjCANN0rmDQmR5RH1dSBvNrsc'
@@ -62,7 +62,7 @@ export class Passwords {
     this.#judge = judge
   }
 
-  /** Hashes a new password. Refuses a password that is easy to guess. */
+  /** Refuses a new password that is easy to guess. */
   hash({ email, password }: NewPassword, client: PasswordClient = unknownClient): Answer<string> {
     return this.#ask(async () => {
       const weakness = await this.#judge(password, { email, names: this.#namesOfCellars() })
@@ -70,7 +70,7 @@ export class Passwords {
     }, client)
   }
 
-  /** True if the password is right. `hash` is `null` for an unknown e-mail, and then the answer is false. */
+  /** `hash` is `null` for an unknown e-mail. Then the answer is false. */
   matches(password: string, hash: string | null, client: PasswordClient = unknownClient): Answer<boolean> {
     return this.#ask(async () => {
       const compared = Buffer.byteLength(password) > passwordBytesMax ? '' : password

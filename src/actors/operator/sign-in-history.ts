@@ -6,9 +6,8 @@ import type { EventLog } from '../../log/event-log.ts'
 import type { SignInPlace, SignInRow } from '../core.ts'
 
 /**
- * Returns the newest row first: the operator's own events, joined with the records of sign-ins that are not purged.
- * Strangers can cause any number of refusals. So neighbouring refusals become one row, and push no other rows out of
- * the list.
+ * Newest first: the operator's own events, joined with the records that are not purged. Strangers can cause any number
+ * of refusals. So neighbouring refusals become one row, and push no other rows out of the list.
  * @throws Outage
  */
 export const signInHistory = async (log: EventLog, email: string): Promise<readonly SignInRow[]> => {
@@ -24,8 +23,7 @@ export const signInHistory = async (log: EventLog, email: string): Promise<reado
 }
 
 /**
- * Returns the address and browser of sign-ins, by the revision of their record. Purged records have no entry. @throws
- * Outage
+ * Returns address and browser of sign-ins, by the revision of their record. Leaves out purged records. @throws Outage
  */
 export const signInPlaces = async (
   log: EventLog,

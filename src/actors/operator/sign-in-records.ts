@@ -39,15 +39,12 @@ export class SignInRecords {
     return this.#queue.isIdle
   }
 
-  /** Records the address and browser of a sign-in. Returns the record's revision. */
+  /** Returns the revision of the sign-in's record. */
   seen(data: EventData<'SignInSeen'>, asker: Asker): Promise<Outcome<number, CommandRefusal>> {
     return this.#queue.ask(async () => done(await this.#append({ type: 'SignInSeen', data }, asker)))
   }
 
-  /**
-   * Only counts the refusal. `writeRefused` writes many refusals as one event, so a flood of attempts writes few
-   * events.
-   */
+  /** Only counts the refusal, so that a flood of attempts writes few events. */
   refused({ email, reason, address }: RefusedSignIn): void {
     this.#sums ??= { from: this.#host.clock.now(), accounts: new Map(), others: { failed: 0, throttled: 0 } }
     const { accounts, others } = this.#sums
@@ -66,10 +63,7 @@ export class SignInRecords {
     if (this.#host.beat % (refusedSignInsToldMs / heartbeatMs) === 0) void this.writeRefused()
   }
 
-  /**
-   * Writes the counted refusals as one event. If that event is certainly not stored, its counts are added to the next
-   * ones.
-   */
+  /** Writes the counted refusals as one event. After an outage, these counts are added to the next ones. */
   async writeRefused(): Promise<void> {
     const sums = this.#sums
     if (sums === null || this.#isWriting) return

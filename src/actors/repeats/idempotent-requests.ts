@@ -14,14 +14,14 @@ export class IdempotentRequests {
   /** Requests without an answer, by the hash of their idempotency key. The mailbox limits the number of requests. */
   readonly #waiting = new Map<string, IdempotentRequest>()
   /**
-   * Requests that came before this node last read other nodes' events. Only these requests are answered as repeats:
-   * otherwise a revoked key could get an answer.
+   * Requests that came before the last read of other nodes' events. Only these are answered as repeats: otherwise a
+   * revoked key could get an answer.
    */
   readonly #confirmed = new Set<IdempotentRequest>()
   #mustConfirm = false
   /**
-   * Hashes of the idempotency keys in the current append. A request that already got a 503 can still be stored, so its
-   * retry must wait for the end of the append.
+   * Hashes of the idempotency keys in the current append. A request that already got a 503 can still be stored, so a
+   * retry must wait.
    */
   readonly #sent = new Set<string>()
 

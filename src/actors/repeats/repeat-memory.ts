@@ -21,9 +21,7 @@ import type { Host } from '../host.ts'
 import { foldedEvent } from '../stream/folded-event.ts'
 
 /**
- * What is wrong with the index of idempotency keys:
- *
- * - `folding`: the index is being rebuilt.
+ * - `folding`: the index of idempotency keys is being rebuilt.
  * - `unusable`: the index failed, and is not rebuilt yet.
  * - `unwritable`: the file cannot be written, so new entries wait in memory.
  */

@@ -16,7 +16,7 @@ const headBytes = 8
 /** Only the file's owner can read it, because the file contains password hashes. */
 const fileMode = 0o600
 
-/** This process must be the only writer of the folder: two processes would write the same temporary file. */
+/** This process must be the only writer of the folder, because the name of the temporary file is fixed. */
 export const checkpointFile = (dataDir: string): CheckpointStore => {
   const path = join(dataDir, 'checkpoint')
   return {
@@ -58,9 +58,7 @@ const readInto = (file: number, bytes: Buffer): Buffer => {
   return bytes
 }
 
-/**
- * Writes a new file beside the old one, then renames it. So a crash leaves the old or the new checkpoint, never a part.
- */
+/** Writes a file beside the old one, then renames it: a crash leaves the old or the new checkpoint. */
 const replace = async (path: string, pieces: Iterable<Uint8Array>): Promise<void> => {
   const temporary = `${path}.new`
   try {

@@ -35,7 +35,7 @@ export type CheckpointParts = {
   readonly onFailed?: (cause: unknown) => void
 }
 
-/** The state with which a node starts. `last` is the last event folded into it, or `null` for an empty state. */
+/** `last` is the last event folded into `projections`. `null` if they are empty. */
 export type Beginning = { readonly projections: Projections; readonly last: RecordedEvent | null }
 
 /**
@@ -144,7 +144,7 @@ export class Checkpoints {
     this.#forgetLook()
   }
 
-  /** Writes a last checkpoint if enough has changed. Call this method after the last event. */
+  /** Writes a last checkpoint. Call this method after the last event. */
   async end(): Promise<void> {
     this.#forgetLook()
     await this.#writing

@@ -12,7 +12,7 @@ export type Append = {
 export type AppendOptions = {
   /** If true, retries even if the store says that nothing was written. */
   readonly mustFinish: boolean
-  /** Called at most once: after the first try has failed, before the second try. */
+  /** Called at most once, before the second try. */
   readonly onDoubt?: () => void
 }
 

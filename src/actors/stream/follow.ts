@@ -14,9 +14,8 @@ export type Following = {
 }
 
 /**
- * Delivers the events of the log, old and new. Resolves when the old events are delivered. Until then, a dropped
- * subscription or a bug rejects the promise. Later, a dropped subscription begins again where it ended, and a bug goes
- * to `onBroken`.
+ * Resolves when the old events are delivered. Until then, a dropped subscription or a bug rejects the promise. Later, a
+ * dropped subscription begins again where it ended, and a bug goes to `onBroken`.
  */
 export const follow = (host: Host, { onEvents, onBroken, ...from }: Following): Promise<Subscription> => {
   const { promise, resolve, reject } = Promise.withResolvers<Subscription>()

@@ -22,7 +22,7 @@ type Folding<State> = {
   readonly stream: string
   readonly initial: State
   readonly evolve: (state: State, event: RecordedEvent) => State
-  /** The state in this node's projections, and its revision. With it, the actor does not read the whole stream. */
+  /** The state in this node's projections, and the revision of that state. */
   readonly projected?: () => { readonly state: State; readonly revision: number } | null
 }
 

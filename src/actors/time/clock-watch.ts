@@ -3,10 +3,8 @@ import { clockCalmMs, clockDifferenceMsMax, heartbeatMs, lagCalmMs, lagMsMax } f
 import type { Host } from '../host.ts'
 
 /**
- * What the node tells about times. Each kind with `_no_more` ends a warning.
- *
  * - `ahead`: an event has a time in the future. `late`: an event comes too late.
- * - `leapt`: this node's clock jumped ahead, so the node does not use it yet.
+ * - `leapt`: this node's clock jumped ahead, so the node does not use it.
  * - `doubted`: this node's clock is far ahead, so the node purges nothing.
  */
 export type TimesTold =

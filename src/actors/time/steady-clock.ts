@@ -39,7 +39,7 @@ export class SteadyClock implements Clock {
     return this.#leap === null ? 0 : this.#machine.now() - believedMs
   }
 
-  /** True if the machine's clock has stayed ahead for `clockStandMs`. Another jump starts the wait again. */
+  /** True if the machine's clock has stayed ahead long enough. Another jump starts the wait again. */
   #hasStayed(moment: Moment): boolean {
     const leap = this.#leap
     if (leap !== null && Math.abs(moment.nowMs - continued(leap, moment.passedMs)) <= clockStepMsMax) {
