@@ -39,9 +39,9 @@ export type NewKey = {
 }
 
 export type Rotating = {
-  /** How long the old key works after the first use of the new key. */
+  /** How long the old key works after the first use of the new key: one of `rotationOverlapsMs`. */
   readonly overlapMs: number
-  /** The new key's id. A form sets it, so that sending the form twice makes one key. */
+  /** The new key's id. A form sets this id, so that sending the form twice makes one key. */
   readonly successorId?: string
 }
 
@@ -86,8 +86,8 @@ export type Keys = {
    */
   knowsIdempotencyKey(keyId: string, keyHash: string): boolean
   /**
-   * Returns the use of the rate window, at once if the key is loaded. `null` if the key is unknown or the store is
-   * unavailable. Counts other nodes' readings up to revision `heardTo`, at most `usageCatchUpMs` late.
+   * Returns how much of the rate window is used, at once if the key is loaded. `null` if the key is unknown or the
+   * store is unavailable. Counts other nodes' readings up to revision `heardTo`, at most `usageCatchUpMs` late.
    */
   usage(keyId: string, heardTo?: number): Usage | null | Promise<Usage | null>
 }
@@ -123,7 +123,7 @@ export type Usage = {
 
 /** The client that sent a password. Decides which password is hashed next (`operator/passwords.ts`). */
 export type PasswordClient = {
-  /** An IPv4 address, or the /48 of an IPv6 address. Networks take turns. */
+  /** An IPv4 address, or the /48 of an IPv6 address. Networks take turns in the queue of passwords. */
   readonly network: string
   /** True for a client with an open session, an unspent link or a known browser. */
   readonly isKnown: boolean
@@ -171,7 +171,7 @@ export type RefusedSignIn = {
 
 export type SignInPlace = { readonly address: string; readonly browser: string }
 
-/** `at` and `from` are in ms: `refused` sums up the time between. */
+/** `at` and `from` are in ms. A row `refused` sums up the refusals in that time. */
 export type SignInRow =
   | {
       readonly kind: 'signed_in'

@@ -13,7 +13,7 @@ export type Flushable = { flush(): void }
 export type KnownRepeats = {
   /** The memory is complete up to this position in the log. -1 while some idempotency keys are missing. */
   readonly foldedTo: number
-  /** `null` if no append has this idempotency key. `unknown` while the memory is incomplete. */
+  /** Returns `null` if no append has this idempotency key, and `unknown` while the memory is incomplete. */
   find(stream: string, keyHash: string): IdempotentAppend | null | 'unknown'
   /** True if the event is so old that its idempotency key does not count any more. */
   isPast(event: Pick<RecordedEvent, 'recordedAt'>): boolean
@@ -27,7 +27,7 @@ export class Host {
   readonly entropy: Entropy
   readonly schedule: Schedule
   readonly projections: Projections
-  /** `null` if this node has no index of idempotency keys. It then refuses requests with an `Idempotency-Key`. */
+  /** `null` if this node has no index of idempotency keys. The node then refuses requests with an `Idempotency-Key`. */
   repeats: KnownRepeats | null = null
   /** Reports a bug. Must not throw. */
   readonly onBug: (bug: unknown) => void

@@ -85,7 +85,7 @@ export class Node {
     this.signInRecords = new SignInRecords(host)
     this.sweeps = new Sweeps(host, this.keys)
     this.rotations = new Rotations(host, this.keys)
-    // A start already knows the newest event. Searching a large EventStoreDB for it would take long.
+    // The start has found the newest event. To search a large EventStoreDB for that event would take long.
     const newestMs = (): number => this.#newest?.recordedAt ?? host.clock.now()
     this.retention = new Retention(host, this.cellars, { newestMs, onTimes })
     this.#checkpoints = new Checkpoints(host, parts.checkpoints ?? null, last)
@@ -107,9 +107,9 @@ export class Node {
     this.#clockWatch.caughtUp()
     this.remembered?.caughtUp()
     if (this.host.log.lags !== true) return
-    // Many readings can delay the first subscription. So a second one, without readings, delivers changes of keys.
-    // Projections fold each event only once. Checkpoints and idempotency keys need the first one, which delivers all
-    // events.
+    // Many readings can delay the first subscription. So a second subscription, without readings, delivers changes of
+    // keys. Projections fold each event only once. Checkpoints and idempotency keys need the first subscription, which
+    // delivers all events.
     const { position } = this.host.projections
     await this.#subscribe({ after: position, categories: lifecycleCategories, onEvents: this.#fold })
   }

@@ -49,7 +49,7 @@ export class CellarActor extends StreamActor<CellarState | null> {
   }
 
   /**
-   * Leaves out a purge that another node has made meanwhile: its range no longer begins at the key's first kept
+   * Leaves out a purge that another node has made meanwhile: the purge's range no longer begins at the key's first kept
    * reading.
    */
   purge(command: PurgeReadings): Answer<null> {

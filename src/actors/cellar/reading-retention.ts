@@ -30,7 +30,7 @@ export class Retention {
   #untruncated: Map<string, number> | null = null
   /** For each cellar, a time in ms. Readings that were accepted earlier are purged already. */
   readonly #doneBefore = new Map<string, number>()
-  /** Keys whose readings are missing without a purge event. The value is true if that was reported. */
+  /** Keys whose readings are missing without a purge event. The value is true after the gap was reported. */
   #gaps: ReadonlyMap<string, boolean> = new Map()
   #running: Promise<void> | null = null
   readonly #purging: Purging
@@ -164,7 +164,10 @@ export class Retention {
     return [...this.#untruncated]
   }
 
-  /** Reports missing readings only at the second run, when the purge events of other nodes have arrived. */
+  /**
+   * Reports missing readings only when a second run finds them missing. By then the purge events of other nodes have
+   * arrived.
+   */
   #tellGaps(): void {
     const before = this.#gaps
     const gaps = this.#host.projections.readings.gaps()

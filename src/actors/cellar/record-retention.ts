@@ -116,8 +116,9 @@ export class RecordRetention {
 }
 
 /**
- * The clock that wrote a record can have been wrong (docs/protocol.md, "Retention"). So a record is also due if a later
- * record is due. Two times are not trusted: a time in the future, and a very old time after a younger record.
+ * The clock that wrote a record can have been wrong (docs/protocol.md, "Retention"). So a record is also purged if a
+ * later record is old enough. Two times are not trusted: a time in the future, and a very old time after a younger
+ * record.
  */
 const scanned = (
   scan: { end: number; isBehindYounger: boolean },

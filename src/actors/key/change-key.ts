@@ -55,8 +55,8 @@ const waitingSuccessor = ({ rotation }: KeyState): string | null =>
   rotation === null || rotation.superseded !== null ? null : rotation.successorId
 
 /**
- * For a repeated command: returns the unused successor before `successorId`. The state holds only the latest successor,
- * so this reads the stream.
+ * For a repeated command: returns the unused successor before `successorId`. The function reads the stream, because the
+ * state holds only the latest successor.
  */
 const successorBefore = async ({ host, streams }: KeyWork, successorId: string): Promise<string | null> => {
   let before: string | null = null
@@ -148,8 +148,8 @@ const fence = async ({ host, streams, onDoubt }: KeyWork, keyRevision: number, m
 }
 
 /**
- * Writes the seal before `KeyRevoked`. After the seal no node can append a reading, so the log holds none after
- * `KeyRevoked`.
+ * Writes the seal event before `KeyRevoked` (docs/protocol.md). After the seal no node can append a reading, so no
+ * reading follows `KeyRevoked` in the log.
  */
 export const revokeKey = async (work: KeyWork, reason: string, asker: Asker): Promise<Answer> => {
   const { streams } = work
@@ -166,8 +166,9 @@ export const revokeKey = async (work: KeyWork, reason: string, asker: Asker): Pr
 type Seal = Draft<'ReadingsSealed'>
 
 /**
- * Returns false if other nodes wrote first at each try. A retry expects the revision that the conflict names: reading
- * first would take longer and lose again. So the seal's time can be a little before the last reading's.
+ * Appends the seal event (docs/protocol.md). Returns false if other nodes wrote first at each try. A retry expects the
+ * revision that the conflict names: reading first would take longer and lose again. So the seal's time can be a little
+ * before the last reading's.
  */
 const seal = async ({ streams, onDoubt }: KeyWork, draft: Seal): Promise<boolean> => {
   let expected: ExpectedRevision = streams.readings.revision ?? 'none'
@@ -184,13 +185,14 @@ const seal = async ({ streams, onDoubt }: KeyWork, draft: Seal): Promise<boolean
 }
 
 /**
- * Used if a busy node closer to the store wins every append. `KeySuspended` stops that node: its stream has few writes,
- * so this append succeeds. If this node dies before the seal, the key stays suspended and must be revoked again.
+ * Used if a busy node closer to the store wins every append. `KeySuspended` stops that node: few events go to the key's
+ * own stream, so this append succeeds. If this node dies before the seal, the key stays suspended and must be revoked
+ * again.
  */
 const suspendAndSeal = async (work: KeyWork, draft: Seal): Promise<void> => {
   const { host, streams } = work
   for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
-    // Suspends the key before each try, because another admin can have resumed it.
+    // Suspends the key before each try, because another admin can have resumed the key.
     await trySuspending(work, draft)
     if (await seal(work, draft)) return
     await host.pause(retryPauseMs(tries, host))

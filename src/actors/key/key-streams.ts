@@ -28,7 +28,7 @@ export class KeyStreams {
   readings: ReadingsState = noReadings(keyLimitDefault.windowMs)
   limit: Limit = keyLimitDefault
   /**
-   * The highest revisions that an event or a conflict has named; -1 without any. No append is decided before the state
+   * The highest revisions that an event or a conflict has named; -1 if none. No append is decided before the state
    * contains these revisions.
    */
   #readingsSeen = -1
@@ -101,8 +101,8 @@ export class KeyStreams {
   }
 
   /**
-   * Returns true if a page must wait for `catchUp`, because another node has written readings. At most once in
-   * `usageCatchUpMs`, so that pages cause few reads.
+   * Returns true if a page must wait for `catchUp`, because another node has written readings. Returns true at most
+   * once in `usageCatchUpMs`, so that pages cause few reads.
    */
   orderNews(heardTo: number): boolean {
     if (heardTo <= (this.readings.revision ?? -1)) return false
@@ -143,8 +143,8 @@ export class KeyStreams {
   }
 
   /**
-   * `null` means that the stream no longer exists. A revision lower than this node's means that the store was restored
-   * from an older backup. In both cases the state is loaded again.
+   * A conflict named `currentRevision`. `null` means that the stream no longer exists. A revision lower than this
+   * node's means that the store was restored from an older backup. In both cases the state is loaded again.
    */
   noteConflict(currentRevision: number | null): void {
     if (currentRevision === null || currentRevision < (this.readings.revision ?? -1)) this.forget()
@@ -208,7 +208,8 @@ export class KeyStreams {
   async #load(): Promise<void> {
     // If one of the reads below fails, only half of the state is loaded.
     this.#isLoaded = false
-    // A store server that died can have named revisions that were then lost. Waiting for those would block the key.
+    // A store server that died can have named revisions that were then lost. Waiting for those revisions would block
+    // the key.
     this.#readingsSeen = -1
     this.#keySeen = -1
     const tail = await readTail(this.#host.log, this.readingsStream)
@@ -227,7 +228,7 @@ export class KeyStreams {
 
   #noteRepeatsRead(oldest: RecordedEvent | undefined): void {
     const isAll = oldest === undefined || oldest.revision === 0 || this.#host.repeats?.isPast(oldest) === true
-    // Copies two numbers. A reference to the whole event would keep it in memory as long as the actor.
+    // Copies two numbers. A reference to the event would keep the whole event in memory as long as the actor.
     this.#repeatsReadFrom = isAll ? beginning : { revision: oldest.revision, position: oldest.position }
   }
 

@@ -16,7 +16,7 @@ export class Sweeps {
   readonly #keys: Registry<KeyActor>
   /**
    * Keys with a seal event but without `KeyRevoked`. The value is the heartbeat of the seal or of the last try to
-   * finish. It is infinity during a try.
+   * finish; infinity during a try.
    */
   readonly #halfRevoked = new Map<string, number>()
   #recording: Promise<void> | null = null
@@ -55,7 +55,7 @@ export class Sweeps {
     for (const keyId of [...this.#halfRevoked.keys()]) await this.#finish(keyId)
   }
 
-  /** Records one expiry after the other, because after a long stop there can be many. */
+  /** Records one expiry after the other, because after a long stop many keys can have expired. */
   recordExpiries(): Promise<void> {
     this.#recording ??= this.#recordExpiries().finally(() => {
       this.#recording = null

@@ -32,12 +32,12 @@ export const loadReadings = async (
     const first = await firstSince(log, oldest, fromMs)
     if (first.revision < oldest.revision) await countRun(log, state, first, oldest)
   }
-  // If no event is in the window, `start` is -1, and `slice(-1)` takes the last event. It gives the revision, and can
-  // be the seal.
+  // If no event is in the window, `start` is -1, and `slice(-1)` takes the last event. That event gives the revision,
+  // and can be the seal.
   const start = tail.findIndex(({ recordedAt }) => recordedAt >= fromMs)
   for (const event of tail.slice(start)) foldReadings(state, event)
   // Readings that left the window before `now` were not counted. So the window moves to `now`: at an earlier time it
-  // would admit too many.
+  // would admit too many readings.
   state.window.leaveUntil(now)
   return state
 }

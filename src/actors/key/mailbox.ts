@@ -212,8 +212,8 @@ export class Mailbox {
   }
 
   /**
-   * Settles each request for which `judge` returns an answer. The others stay, also those that are unjudged because
-   * `judge` threw.
+   * Settles each request for which `judge` returns an answer. The other requests stay. If `judge` throws, the requests
+   * that are not judged yet stay, too.
    */
   judgeReadings(judge: (request: ReadingsRequest) => ReadingAnswer | null): void {
     const waiting = this.#takeAll()

@@ -8,8 +8,8 @@ import type { IdempotentRequests } from '../repeats/idempotent-requests.ts'
 import type { ReadingsRequest, RequestGroup } from './mailbox.ts'
 
 /**
- * One append of readings. Its events do not change until it is known whether they are stored. Otherwise a reading could
- * be stored twice.
+ * One append of readings. The node sends the same events until it is known whether they are stored. Otherwise a reading
+ * could be stored twice.
  */
 export type Run = RequestGroup & {
   readonly events: readonly NewEvent[]

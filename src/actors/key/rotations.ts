@@ -20,8 +20,8 @@ export class Rotations {
   readonly #waitingForUse = new Map<string, string>()
   readonly #toEnd = new Map<string, 'waiting' | 'under_way'>()
   /**
-   * False while the start reads the log. Until then no key is ended, because a later event in the log can have ended it
-   * already.
+   * False while the start reads the log. Until then no key is ended, because a later event in the log can already end
+   * the key.
    */
   #isLogFolded = false
 
@@ -96,8 +96,8 @@ export class Rotations {
   }
 
   /**
-   * `null` if nobody has used a successor of the key. A key that has already ended is tried again: the node that ended
-   * it can have died before the fence event (docs/protocol.md).
+   * Returns the successor; `null` if nobody has used it. A key that has already ended is tried again: the node that
+   * ended the key can have died before the fence event (docs/protocol.md).
    */
   #usedSuccessor(keyId: string): string | null {
     const successorId = this.#follower(keyId)
@@ -153,8 +153,8 @@ export class Rotations {
   }
 
   /**
-   * The successor of a revoked or superseded key. A use of that successor counts as a use of this key. The chain of
-   * successors ends, because each successor is newer.
+   * Returns the successor of a revoked or superseded key. A use of that successor counts as a use of this key. The
+   * chain of successors ends, because each successor is newer.
    */
   #substituteOf(keyId: string): string | null {
     const isRevoked = (this.#state(keyId)?.revoked ?? null) !== null

@@ -23,7 +23,7 @@ export class StreamSharing {
     this.#onResume = onResume
   }
 
-  /** True during a pause: no append must begin. `onResume` is called when the last pause ends. */
+  /** True during a pause: no append begins. `onResume` is called when the last pause ends. */
   get isPausing(): boolean {
     return this.#pausesLeft > 0
   }
@@ -50,7 +50,7 @@ export class StreamSharing {
 
   /**
    * True if a far turn is due (docs/protocol.md). Far turns follow the clock, so that all busy nodes pause together. A
-   * stream with pauses of its own needs none.
+   * stream with pauses of its own needs no far turn.
    */
   #isFarTurnDue(): boolean {
     if (this.#host.log.lags !== true) return false
@@ -78,8 +78,8 @@ export class StreamSharing {
 }
 
 /**
- * When far turns begin, in ms after each multiple of `farTurnEveryMs`. Computed from the key's id, so that it is the
- * same on every node.
+ * When far turns begin, in ms after each multiple of `farTurnEveryMs`. Computed from the key's id, so that all nodes
+ * pause together.
  */
 const offsetOf = (keyId: string): number => {
   let offset = 0

@@ -108,7 +108,7 @@ export class Passwords {
     const queue = isKnown ? this.#known : this.#strangers
     if (queue.put(network, waiting)) return true
     // The queue is full. Drops requests whose client has disconnected, and tries again. Otherwise a browser that
-    // reloads the page could block itself.
+    // reloads the page could be refused because of its own requests.
     refuse(queue.takeOut(isGone))
     return queue.put(network, waiting)
   }

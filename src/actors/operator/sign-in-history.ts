@@ -36,8 +36,9 @@ export const signInPlaces = async (
 type OwnRow = SignInRow & { readonly seenRevision?: number | null }
 
 /**
- * The revision that first added the account: earlier links are invitations. -1 if it is older than `own`. The link's
- * event can be wrong: version 1 stores no purpose, and a link for a removed account the wrong one.
+ * The revision that first added the account: earlier links are invitations. -1 if `own` lacks the stream's first event;
+ * infinity if no account was added. The link's event can be wrong: version 1 stores no purpose, and a link for a
+ * removed account the wrong one.
  */
 const addedAt = (own: readonly RecordedEvent[]): number => {
   if (own.at(-1)?.revision !== 0) return -1

@@ -39,7 +39,7 @@ export class SignInRecords {
     return this.#queue.isIdle
   }
 
-  /** Returns the revision of the sign-in's record. */
+  /** Records the sign-in's address and browser. Returns the record's revision. */
   seen(data: EventData<'SignInSeen'>, asker: Asker): Promise<Outcome<number, CommandRefusal>> {
     return this.#queue.ask(async () => done(await this.#append({ type: 'SignInSeen', data }, asker)))
   }

@@ -29,8 +29,8 @@ export type IndexTrouble = { readonly kind: 'folding' | 'unusable' | 'unwritable
 
 /**
  * Finds the append of an idempotency key: in an index on disk, or among new entries in memory. If the index is lost, or
- * too many entries wait, it is rebuilt from the log. Until then every answer is `unknown`, because a wrong "not found"
- * would store a reading twice.
+ * too many entries wait, the index is rebuilt from the log. Until then every answer is `unknown`, because a wrong "not
+ * found" would store a reading twice.
  */
 export class RepeatMemory {
   readonly #host: Host
@@ -49,8 +49,8 @@ export class RepeatMemory {
   #isCaughtUp = false
   readonly #caughtUp = Promise.withResolvers<void>()
   /**
-   * The time (ms) by which entries are forgotten. It starts at the newest event and runs at most at twice the normal
-   * speed. With a clock that is ahead for a moment, entries would be forgotten too early, and requests would be stored
+   * The time (ms) by which entries are forgotten. This time starts at the newest event and runs at most at twice the
+   * normal speed. A clock that is ahead for a moment would forget entries too early, and requests would be stored
    * twice.
    */
   #clockMs = 0

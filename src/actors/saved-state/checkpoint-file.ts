@@ -13,7 +13,7 @@ import type { CheckpointStore } from './checkpoints.ts'
 
 const begin = Buffer.from('CLRBCHK1')
 const headBytes = 8
-/** Only the file's owner can read it, because the file contains password hashes. */
+/** Only the owner can read the file, because the file contains password hashes. */
 const fileMode = 0o600
 
 /** This process must be the only writer of the folder, because the name of the temporary file is fixed. */

@@ -35,7 +35,7 @@ export type CheckpointParts = {
   readonly onFailed?: (cause: unknown) => void
 }
 
-/** `last` is the last event folded into `projections`. `null` if they are empty. */
+/** `last` is the last event folded into `projections`; `null` if there is none. */
 export type Beginning = { readonly projections: Projections; readonly last: RecordedEvent | null }
 
 /**
@@ -138,7 +138,7 @@ export class Checkpoints {
     this.#eventsSince += events.length
   }
 
-  /** Ends the writing of checkpoints. After a bug, a checkpoint could save a wrong state. */
+  /** Ends the writing of checkpoints. After a bug, a new checkpoint could save a wrong state. */
   stop(): void {
     this.#isStopped = true
     this.#forgetLook()
@@ -152,7 +152,7 @@ export class Checkpoints {
     this.stop()
   }
 
-  /** One new event is enough to replace an old checkpoint, which is useless when its last event is purged. */
+  /** One new event is enough to replace an old checkpoint: a checkpoint is useless when its last event is purged. */
   get #isWorthIt(): boolean {
     if (this.#eventsSince >= checkpointEventsMin) return true
     if (this.#savedRecordedAt === null || this.#eventsSince === 0) return false

@@ -3,8 +3,8 @@ import type { FoldedTo } from '../../domain/log-reference.ts'
 import type { EventLog } from '../../log/event-log.ts'
 
 /**
- * Finds the last event that a checkpoint or an index contains. `null` if the log does not have that event: it is
- * another log, or an older copy. `purged` if the event was purged, so nobody can tell.
+ * Finds the last event that a checkpoint or an index contains. `null` if the event is not in the log: this is another
+ * log, or an older copy. `purged` if the event was purged, so nobody can tell.
  * @throws the error of the log if the log cannot be read.
  */
 export const foldedEvent = async (

@@ -14,8 +14,8 @@ export type Following = {
 }
 
 /**
- * Resolves when the old events are delivered. Until then, a dropped subscription or a bug rejects the promise. Later, a
- * dropped subscription begins again where it ended, and a bug goes to `onBroken`.
+ * Resolves when all events that are already in the log are delivered. Until then, a dropped subscription or a bug
+ * rejects the promise. Later, a dropped subscription begins again where it ended, and a bug goes to `onBroken`.
  */
 export const follow = (host: Host, { onEvents, onBroken, ...from }: Following): Promise<Subscription> => {
   const { promise, resolve, reject } = Promise.withResolvers<Subscription>()

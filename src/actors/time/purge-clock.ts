@@ -1,8 +1,8 @@
 import { clockDoubtMs, clockLeapMsMax } from '../../limits.ts'
 
 /**
- * A purge cannot be undone, so it waits while the clock is in doubt. That means more than a day ahead of the log or of
- * the last sweep. The doubt ends when the clock goes back, or a day later.
+ * A purge cannot be undone, so it waits while the clock is in doubt. The clock is in doubt if it is a day ahead of the
+ * log or of the last sweep. The doubt ends when the clock goes back, or a day later.
  */
 export class PurgeClock {
   #believedMs: number
@@ -13,7 +13,7 @@ export class PurgeClock {
     this.#believedMs = newestMs
   }
 
-  /** Returns how many ms the clock is ahead, or 0 if it is trusted. Call this method once in each sweep. */
+  /** Returns how many ms the clock is ahead, or 0 if the clock is trusted. Call this method once in each sweep. */
   doubtedBy(now: number): number {
     const aheadMs = now - this.#believedMs
     if (aheadMs <= clockLeapMsMax) return this.#believe(now)

@@ -3,8 +3,8 @@ import { clockStandMs, clockStepMsMax } from '../../limits.ts'
 
 /**
  * The clock with which the node judges readings and dates events (docs/decisions/017-clocks.md): the machine's clock,
- * but without short jumps ahead. After a jump, this clock goes on from the last trusted time. It ends that when the
- * machine's clock has stayed ahead for `clockStandMs`.
+ * but without short jumps ahead. After a jump, time goes on from the last trusted time until the machine's clock has
+ * stayed ahead for `clockStandMs`.
  */
 export class SteadyClock implements Clock {
   readonly #machine: MachineClock
