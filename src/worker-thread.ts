@@ -3,13 +3,16 @@ export type ThreadParts<FromThread> = {
   /** True makes the thread collect its garbage sooner, to save memory. Default: false. */
   readonly hasSmallHeap?: boolean
   readonly onMessage: (message: FromThread) => void
-  /** Called when an uncaught error has ended the thread. Unanswered messages get no answer. */
+  /** Called when an uncaught error has ended the thread. Messages that wait for an answer never get one. */
   readonly onFault: (why: string) => void
   /** Called when the thread has ended for any reason. */
   readonly onEnd?: () => void
 }
 
-/** Runs a module on a thread of its own. When told to close, the module must post `closed` as its last message. */
+/**
+ * Runs a module on its own thread. When told to close, the module must post `closed` as its last message. `close` waits
+ * for that.
+ */
 export class WorkerThread<ToThread, FromThread> {
   readonly #worker: Worker
   readonly #closed = Promise.withResolvers<void>()
@@ -33,7 +36,10 @@ export class WorkerThread<ToThread, FromThread> {
     this.#worker.postMessage(message)
   }
 
-  /** Posts the last message, waits until the thread says `closed` or fails, and ends it. */
+  /**
+   * Posts `last`, which tells the module to finish. Waits until the module posts `closed` or fails, and then ends the
+   * thread.
+   */
   async close(last: ToThread): Promise<void> {
     if (!this.#hasFailed) {
       this.post(last)

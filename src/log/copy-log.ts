@@ -14,23 +14,23 @@ import { digestLog, type LogDigest } from './log-digest.ts'
 import { beginCopy, endCopy } from './log-identity.ts'
 import { pagesOfLog } from './pages-of-log.ts'
 
-/** The message is for a person. */
+/** `cellarbook log copy` shows the message to a person. */
 export class CopyRefused extends Error {
   override readonly name = 'CopyRefused'
 }
 
 export type CopyProgress = {
   readonly phase: 'copying' | 'verifying the source' | 'verifying the copy'
-  /** Events that this phase has read, including those that the target already had. */
+  /** Events that this phase has read, including events that an earlier, interrupted copy has copied. */
   readonly events: number
-  /** Approximate, 0 to 1. */
+  /** How much of this phase is done, from 0 to 1. Estimated from positions. */
   readonly share: number
 }
 
 export type CopyParts = {
   readonly from: EventLog
   readonly to: EventLog
-  /** Differences of the source's schema that a person accepted. */
+  /** Changes of the source's SQL schema that a person accepted. */
   readonly accepted?: readonly string[]
   readonly clock: Clock
   readonly entropy: Entropy
@@ -39,10 +39,10 @@ export type CopyParts = {
 }
 
 /**
- * Copies a log and compares the copy with its source (docs/protocol.md, "Copying a log"). Continues an interrupted
- * copy. Nobody may write to either log meanwhile.
- * @throws CopyRefused if the target holds something else, a record is unreadable, or the logs differ. Outage if a store
- * is away too long: run it again.
+ * Copies all events to another log, and then compares both logs (docs/protocol.md, "Copying a log"). Continues an
+ * interrupted copy. Nobody is allowed to write to either log meanwhile.
+ * @throws NotACopy or UnfinishedCopy if these logs cannot be copied. CopyRefused if a record is unreadable, or the logs
+ * differ. Outage if a store does not answer for too long: copy again.
  */
 export const copyLog = async (parts: CopyParts): Promise<LogDigest> => {
   const { from, to, onProgress } = parts
@@ -80,7 +80,7 @@ const lastPosition = async (log: EventLog): Promise<number | null> => {
 const shareOf = (page: readonly RecordedEvent[], last: number): number =>
   last === 0 ? 1 : (page.at(-1)?.position ?? last) / last
 
-/** Leaves out the log's own stream, which `beginCopy` has copied. */
+/** Leaves out the stream `cellarbook-log`, because `beginCopy` has already copied it. */
 async function* pagesUpTo(log: EventLog, last: number): AsyncGenerator<readonly RecordedEvent[]> {
   for await (const page of pagesOfLog(log, { after: null, limit: readPageEventsMax })) {
     yield page.filter(({ stream, position }) => stream !== logStream && position <= last)
@@ -89,8 +89,8 @@ async function* pagesUpTo(log: EventLog, last: number): AsyncGenerator<readonly 
 }
 
 /**
- * Events other than readings are copied in the order of the log. Readings between two of them are copied in parallel,
- * stream by stream.
+ * Copies events other than readings in the order of the log. Readings between two such events are copied in parallel,
+ * stream by stream, to save time.
  */
 const copyPage = async (streams: TargetStreams, page: readonly RecordedEvent[]): Promise<void> => {
   let waiting = new Map<string, RecordedEvent[]>()
@@ -122,9 +122,9 @@ type Retry = <T>(work: () => Promise<T>) => Promise<T>
 type Logs = { readonly from: EventLog; readonly to: EventLog; readonly retry: Retry }
 
 type TargetStream = {
-  /** -1 if the stream is empty. */
+  /** The last revision that the target has. -1 means that the stream is still empty there. */
   revision: number
-  /** The first revision that the source still has. */
+  /** The first revision that the source still has. Earlier events were purged. */
   readonly keptFrom: number
 }
 
@@ -136,11 +136,11 @@ class TargetStreams {
     this.#logs = logs
   }
 
-  /** Appends the events that the target lacks. `run` holds consecutive events. */
+  /** Appends the events of `run` that the target lacks. Their revisions are consecutive. */
   async copy(stream: string, run: readonly RecordedEvent[]): Promise<void> {
     const target = await this.#get(stream)
     const fresh = run.filter(({ revision }) => revision > target.revision && revision >= target.keptFrom)
-    // Some engines still show purged records, which need not be readable. So only missing events are checked.
+    // EventStoreDB can still show purged records that are unreadable. So only events that will be copied are checked.
     const unread = fresh.find(isUnreadable)
     if (unread !== undefined) throw unreadable(unread)
     for (const chunk of chunksOf(fresh.map(asNewEvent))) await this.#append(stream, target, chunk)
@@ -168,8 +168,8 @@ class TargetStreams {
   }
 
   /**
-   * A stream always begins at revision 0. So purged revisions are filled with placeholders, which are truncated at the
-   * end.
+   * A new stream begins at revision 0. Placeholders fill revisions that were purged in the source, so that the other
+   * events keep their revisions. `truncateAgain` hides the placeholders.
    */
   async #fillPurgedRevisions(stream: string, target: TargetStream, kept: RecordedEvent): Promise<void> {
     const revisions = { from: target.revision + 1, before: target.keptFrom }
@@ -189,8 +189,8 @@ class TargetStreams {
 }
 
 /**
- * Derived ids make a retry safe. `idempotency` is left out, because it can be large and every placeholder would repeat
- * it.
+ * Ids are derived from the revision, so a retry writes the same events. `idempotency` is left out, because it can be
+ * large and every placeholder would repeat it.
  */
 function* vacantRevisions(
   stream: string,
@@ -223,11 +223,11 @@ function* chunksOf(events: Iterable<NewEvent>): Generator<readonly NewEvent[]> {
   if (chunk.length > 0) yield chunk
 }
 
-/** An upper bound, since UTF-8 has at most 3 bytes per code unit. */
+/** Returns an upper bound: UTF-8 has at most 3 bytes for each unit of `length`. */
 const bytesAtMost = ({ data, metadata }: NewEvent): number =>
   3 * (JSON.stringify(data).length + JSON.stringify(metadata).length) + 200
 
-/** Retries are safe: the same ids are written once. */
+/** Repeating `work` is safe: a log writes events with the same ids only once. */
 const retrying =
   (wait: CopyParts['wait']): Retry =>
   async (work) => {

@@ -6,7 +6,7 @@ import { inspectDataFolder, type Surroundings, systemSurroundings } from './fold
 
 const logFileName = 'log.db'
 const lockFileName = 'log.lock'
-/** Only the owner may read the files: they hold e-mail addresses and password hashes. */
+/** Only the owner can read the files, because they hold e-mail addresses and password hashes. */
 const fileMode = 0o600
 const folderMode = 0o700
 
@@ -18,12 +18,12 @@ export class DataFolderShared extends Error {
   override readonly name = 'DataFolderShared'
 }
 
-/** Another process, or another log in this process, uses the data folder. */
+/** Another process, or another log in this process, already uses the data folder. */
 export class DataFolderHeld extends Error {
   override readonly name = 'DataFolderHeld'
 }
 
-/** The file that should be the log is something else. */
+/** The file `log.db` is not an SQLite file, or it is a database of another program. */
 export class NotACellarbookLog extends Error {
   override readonly name = 'NotACellarbookLog'
 }
@@ -41,8 +41,8 @@ export const logPathIn = (path: string): string => join(path, logFileName)
 export type DataFolder = { readonly logPath: string; release(): void }
 
 /**
- * Returns warnings about the access of other users.
- * @throws DataFolderShared if they can change the folder, unless `allowShared` is true.
+ * Returns warnings about other users of the machine who can read or write the folder's files.
+ * @throws DataFolderShared if other users can change the folder or a file, unless `allowShared` is true.
  */
 export const checkDataFolder = (
   path: string,
@@ -56,15 +56,15 @@ export const checkDataFolder = (
 }
 
 export type HoldOptions = {
-  /** False if the engine stores the log elsewhere. Default: true. */
+  /** False if the log is in EventStoreDB, so this folder has no `log.db`. Default: true. */
   readonly hasLog?: boolean
   readonly allowShared?: boolean
   readonly onWarning?: ((warning: string) => void) | undefined
 }
 
 /**
- * Creates the folder and locks it until `release` or the end of the process, even by a crash. A lock on the log itself
- * would stop other programs from reading it.
+ * Creates the folder and locks it, so that no second process writes the same log. The lock ends with `release` or with
+ * the process, even after a crash. A lock on the log itself would stop other programs from reading the log.
  * @throws DataFolderUnwritable, DataFolderShared, DataFolderHeld
  */
 export const holdDataFolder = (
@@ -78,7 +78,7 @@ export const holdDataFolder = (
   } catch (cause) {
     throw unwritable(path, cause)
   }
-  // Checked before any file is opened, because another user may have put a file there.
+  // The check comes before any file is opened, because another user may have put a file there.
   for (const warning of checkDataFolder(path, { allowShared })) onWarning?.(warning)
   try {
     makeFile(lockPath)
@@ -95,7 +95,7 @@ export const holdDataFolder = (
   } catch (cause) {
     lock.close(true)
     if (!(cause instanceof SQLiteError)) throw cause
-    // The lock could not be written, for example on a full disk.
+    // Writing the lock failed, for example on a full disk. Nobody else holds the lock.
     if (!cause.code?.startsWith('SQLITE_BUSY')) throw unwritable(path, cause)
     throw new DataFolderHeld(`Cannot use the data folder "${path}": another process holds it`, { cause })
   }
@@ -103,8 +103,8 @@ export const holdDataFolder = (
 }
 
 /**
- * Never opens an existing file. On POSIX, closing it removes all locks of this process on it, and this process may
- * already hold the folder.
+ * Never opens an existing file. On POSIX, closing a file removes all locks that this process has on the file. Another
+ * log of this process could lose its lock on the folder.
  */
 const makeFile = (path: string): void => {
   if (!existsSync(path)) {

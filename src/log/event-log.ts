@@ -1,48 +1,56 @@
-/** The port of the log, which each engine implements. It knows nothing of keys or cellars. */
+/** The interface of the log. The embedded log (SQLite) and EventStoreDB implement it. */
 import type { NewEvent, RecordedEvent } from '../domain/events.ts'
 
-/** `none` means that the stream must not exist. A number is the revision that its last event must have. */
+/**
+ * An append conflicts unless the stream is as expected. `none`: it does not exist. A number: its last event has this
+ * revision.
+ */
 export type ExpectedRevision = 'none' | number
 
 export type AppendResult =
   /**
-   * The events are durable. `events` may be empty for several readings, because some engines do not tell their
+   * The events are durable. `events` can be empty for several readings, because EventStoreDB does not tell their
    * positions.
    */
   | { readonly outcome: 'written'; readonly events: readonly RecordedEvent[] }
-  /** An earlier try has written events with the same ids at this revision. */
+  /** Nothing was written now: an earlier try has written events with the same ids at this revision. */
   | { readonly outcome: 'already_written'; readonly events: readonly RecordedEvent[] }
-  /** `currentRevision` is `null` if the stream does not exist. */
+  /**
+   * Nothing was written: the stream is not at the expected revision. `currentRevision` is `null` if it does not exist.
+   */
   | { readonly outcome: 'conflict'; readonly currentRevision: number | null }
 
 export type ReadOptions = {
-  /** Inclusive. Default: the first revision of the stream, or the last when reading backwards. */
+  /** Reading begins at this revision. Default: the first revision of the stream, or the last when reading backwards. */
   readonly from?: number
   readonly direction?: 'forwards' | 'backwards'
-  /** Events, 1 to `readPageEventsMax`. */
+  /** Events to return at most, 1 to `readPageEventsMax`. */
   readonly limit: number
 }
 
 export type ReadAllOptions = {
-  /** Position, exclusive. Default: the beginning of the log, or its end when reading backwards. */
+  /**
+   * Reading begins after this position, or before it when reading backwards. Default: at the beginning of the log, or
+   * at its end.
+   */
   readonly from?: number
   readonly direction?: 'forwards' | 'backwards'
   readonly limit: number
 }
 
 export type Subscriber = {
-  /** Receives events in log order, each event once. Must not throw. */
+  /** Receives events in the order of the log, each event once. If `onEvents` throws, the subscription ends. */
   onEvents(events: readonly RecordedEvent[]): void
-  /** Called once, after all events that were in the log when the subscription began. */
+  /** Called one time, after all events that were in the log when the subscription began. */
   onCaughtUp?(): void
-  /** The subscription failed. A new one can resume after the last delivered position. */
+  /** The subscription failed. To continue, subscribe again after the position of the last delivered event. */
   onDropped?(cause: unknown): void
 }
 
 export type SubscribeOptions = {
-  /** Position, exclusive. `null` starts at the beginning of the log. */
+  /** Only events after this position are delivered. `null` means from the beginning of the log. */
   readonly after: number | null
-  /** A category is the part of a stream's name before the first `-`. Default: all. */
+  /** A category is the part of a stream's name before the first `-`. Default: events of all categories. */
   readonly categories?: readonly string[]
 }
 
@@ -52,57 +60,58 @@ export type LogHealth = { readonly ok: true } | { readonly ok: false; readonly w
 
 export type LogTrouble = {
   readonly kind: LogTroubleKind
-  /** In the engine's words. */
+  /** The reason, in the words of SQLite or EventStoreDB. */
   readonly why: string
 }
 
 export type LogTroubleKind =
-  /** The disk is full: only readings are refused. */
+  /** The disk is full or nearly full. Only readings are refused. */
   | 'full'
   | 'unreadable'
   | 'unwritable'
   | 'overloaded'
-  /** The free disk space is unknown. Nothing is refused. */
+  /** The last check of the free disk space failed. Nothing is refused because of this. */
   | 'space_unknown'
-  /** A failed write was repeated successfully. Nothing is refused. */
+  /** An fsync failed, and writing the events again succeeded. Nothing is refused, but the disk may be damaged. */
   | 'survived_fsync'
 
 /**
- * Reading an event that cannot be decoded throws `UndecodableEvent`. In a stream of records it returns a
- * `RecordUnreadable` instead.
+ * A read throws `UndecodableEvent` if this version cannot decode an event. In a stream of records, such as sign-ins, it
+ * returns a `RecordUnreadable` instead.
  */
 export interface EventLog {
   /**
-   * True if several nodes may write. A flood of readings may then delay a subscription, so nodes follow changes of keys
-   * by a second one.
+   * True if several nodes can write (EventStoreDB). Many readings can then delay a subscription, so nodes follow
+   * changes of keys by a second one.
    */
   readonly lags?: boolean
-  /** Appends all events or none, at consecutive revisions. Resolves when they are durable. @throws Outage */
+  /** Appends all events or none, at consecutive revisions. Resolves when the events are durable. @throws Outage */
   append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult>
   /**
-   * Returns no events for an unknown stream. Shows every event that an append has reported, and every revision that a
-   * conflict has named.
+   * Returns no events if the stream does not exist. Shows every event that an append has reported, and every revision
+   * that a conflict has named.
    */
   read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]>
   readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]>
   subscribe(options: SubscribeOptions, subscriber: Subscriber): Subscription
   /**
-   * Deletes readings or records before revision `before`, but never the last event of a stream. Other events keep their
-   * revisions and positions. `readAll` and subscriptions may show deleted events until the engine frees their space. A
-   * second call finishes an interrupted truncation. An append at a deleted revision is not written.
-   * @throws Outage: truncate again. Error: the range may not be deleted.
+   * Deletes the events before revision `before` in a stream of readings or records, but never its last event. Other
+   * events keep their revisions and positions. `readAll` and subscriptions can show deleted events until the store
+   * frees their space. A second call finishes an interrupted truncation. An append at a deleted revision is not
+   * written.
+   * @throws Outage: call `truncate` again. Error: these events must not be deleted.
    */
   truncate(stream: string, before: number): Promise<void>
   health(): LogHealth
-  /** Default: none. */
+  /** `/readyz`, the log lines and the dashboard show these troubles. Default: none. */
   troubles?(): readonly LogTrouble[]
-  /** True while all readings are refused as `full`. Checking it first saves the work of an append. */
+  /** True while all readings are refused as `full`. Checking this first saves the work of an append. */
   readonly refusesReadings?: boolean
-  /** Waits for appends under way, and refuses later ones. */
+  /** Waits until started appends are answered. Refuses later appends. */
   close(): Promise<void>
 }
 
-/** `outcome` is `unknown` if the append may be written all the same. */
+/** The store cannot do the work. If `outcome` is `unknown`, the append may be stored nevertheless, now or later. */
 export class Outage extends Error {
   override readonly name = 'Outage'
   constructor(
@@ -115,7 +124,7 @@ export class Outage extends Error {
   }
 }
 
-/** This version cannot read a stored event. Such an event is never skipped. */
+/** This version cannot read a stored event. The event is never skipped, because decisions without it could be wrong. */
 export class UndecodableEvent extends Error {
   override readonly name = 'UndecodableEvent'
   constructor(

@@ -1,24 +1,24 @@
 /**
- * Another user who can write the data folder can change the log, or answer commands in place of the service. Parent
- * folders are not checked: a data folder that somebody has replaced has another owner.
+ * Another user of the machine who can write the data folder can change the log, or answer commands in place of the
+ * service. Parent folders are not checked: if somebody replaces the data folder, the new folder has another owner.
  */
 import { type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 export type FolderAccess = {
-  /** How another user can change the folder or a file. */
+  /** How another user can change the folder or a file. By default, the service then does not start. */
   readonly faults: readonly string[]
-  /** How others can read a file, or members of a group can write it. */
+  /** How other users can read a file, or members of a group of this process can write it. */
   readonly warnings: readonly string[]
 }
 
 export type OwnerAndMode = Pick<Stats, 'uid' | 'gid' | 'mode'>
 
 export type Surroundings = {
-  /** `null` if the system has no user ids. */
+  /** The user of this process. `null` if the system has no user ids: then nothing is checked. */
   readonly userId: number | null
   readonly groupIds: readonly number[]
-  /** Returns `null` if the file is missing or cannot be read. */
+  /** Returns the owner and mode of a file or folder. `null` if it is missing or cannot be read. */
   look(path: string): OwnerAndMode | null
 }
 
@@ -37,7 +37,7 @@ const lookAt = (path: string): OwnerAndMode | null => {
 }
 
 const databases = ['log.db', 'log.lock', 'idempotency.db']
-/** SQLite itself creates the files with a suffix. */
+/** SQLite itself creates the files that end with `-wal`, `-shm` and `-journal`. */
 const fileNames: readonly string[] = [
   'control.sock',
   'checkpoint',
@@ -59,8 +59,8 @@ export const inspectDataFolder = (folder: string, surroundings: Surroundings): F
   const all = [theFolder, ...files]
 
   const ofOthers = all.filter(({ uid }) => uid !== userId && uid !== rootId)
-  // A group may have no other member, for example on a Kubernetes volume. So its write access is a warning, not a
-  // fault.
+  // A group may have no other member, for example on a Kubernetes volume. So write access for a group of this process
+  // is only a warning.
   const isOwnGroup = ({ gid }: Found): boolean => groupIds.includes(gid)
   const writable = all.filter((one) => writes(one, 'others') || (writes(one, 'group') && !isOwnGroup(one)))
   const shared = all.filter((one) => writes(one, 'group') && !writable.includes(one))
@@ -92,7 +92,7 @@ export const inspectDataFolder = (folder: string, surroundings: Surroundings): F
   }
 }
 
-/** Root can change everything anyway, so its files are no fault. */
+/** The user id of root. Root can change every file anyway, so its files are no fault. */
 const rootId = 0
 
 type Class = 'group' | 'others'
@@ -102,7 +102,7 @@ const writes = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o2) !
 const reads = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o4) !== 0
 const enters = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o1) !== 0
 
-/** Describes the first file only. */
+/** Describes only the first file. `paths` lists all files, for the command that repairs them. */
 const sentenceOn = (found: readonly Found[], sentence: (first: Found, paths: string) => string): readonly string[] => {
   const [first] = found
   return first === undefined ? [] : [sentence(first, shellWords(found))]
@@ -110,6 +110,6 @@ const sentenceOn = (found: readonly Found[], sentence: (first: Found, paths: str
 
 const modeText = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0')
 
-/** Quotes the paths for a POSIX shell. */
+/** Quotes the paths for a POSIX shell, so that a person can paste the command. */
 const shellWords = (found: readonly Found[]): string =>
   found.map(({ path }) => `'${path.replaceAll("'", "'\\''")}'`).join(' ')

@@ -5,16 +5,17 @@ import type { EventLog } from './event-log.ts'
 import { pagesOfLog } from './pages-of-log.ts'
 
 export type LogDigest = {
-  /** SHA-256 as 64 hex digits. It does not depend on the engine. */
+  /** SHA-256 as 64 hex digits. Equal events have equal digests in SQLite and in EventStoreDB. */
   readonly digest: string
   readonly events: number
-  /** The digest of each stream, by its name. */
+  /** The digest of each stream, by the stream's name. */
   readonly streams: ReadonlyMap<string, string>
 }
 
 /**
  * The digest covers id, revision, type, time, data and metadata of each event, and the order of all events except
- * readings. A copy may reorder readings, and has other positions.
+ * readings. It leaves out positions and the order of readings of different streams, because a correct copy can differ
+ * there.
  */
 export const digestLog = async (
   log: EventLog,
@@ -29,7 +30,7 @@ export const digestLog = async (
       if (event.stream === logStream) continue
       const stream = streams.get(event.stream) ?? { keptFrom: await firstRevision(log, event.stream), digest: '' }
       streams.set(event.stream, stream)
-      // `readAll` of some engines still shows truncated events.
+      // EventStoreDB can still show truncated events in `readAll`. A copy does not have these events.
       if (event.revision < stream.keptFrom) continue
       const text = canonicalText(event)
       stream.digest = chained(stream.digest, text)
@@ -55,7 +56,10 @@ const chained = (before: string, text: string): string =>
 const canonicalText = ({ stream, revision, id, type, recordedAt, data, metadata }: RecordedEvent): string =>
   JSON.stringify([stream, revision, id, type, recordedAt, data, metadata], canonical)
 
-/** Makes the text equal for all engines, which order properties differently. JSON alone would write -0 as 0. */
+/**
+ * Sorts properties, because SQLite and EventStoreDB order them differently. Writes -0 as a text, because JSON would
+ * write 0.
+ */
 const canonical = (_: string, value: unknown): unknown => {
   if (Object.is(value, -0)) return '-0'
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value

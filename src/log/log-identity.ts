@@ -7,7 +7,7 @@ import { readPageEventsMax } from '../limits.ts'
 import { type EventLog, UndecodableEvent } from './event-log.ts'
 import type { LogDigest } from './log-digest.ts'
 
-/** The log is an unfinished copy, so it lacks events. */
+/** The log is the target of an unfinished copy. Events are missing, so no service may use it. */
 export class UnfinishedCopy extends Error {
   override readonly name = 'UnfinishedCopy'
   constructor() {
@@ -15,12 +15,12 @@ export class UnfinishedCopy extends Error {
   }
 }
 
-/** The log's own stream belongs to another program, for example to one with the same `EVENTSTORE_PREFIX`. */
+/** The stream `cellarbook-log` belongs to another program, for example to one with the same `EVENTSTORE_PREFIX`. */
 export class NotOurLog extends Error {
   override readonly name = 'NotOurLog'
 }
 
-/** The target of a copy holds other events, or the source is no log. */
+/** The target of a copy holds other events, the source is no log, or somebody else writes to the log. */
 export class NotACopy extends Error {
   override readonly name = 'NotACopy'
 }
@@ -28,8 +28,7 @@ export class NotACopy extends Error {
 export type Naming = { readonly clock: Clock; readonly entropy: Entropy }
 
 /**
- * Returns the log's id, and creates it in a new log. If two nodes try at once, both return the id that was written
- * first.
+ * Returns the log's id. A new log gets a new id. If two nodes write one at the same time, both return the first.
  * @throws UnfinishedCopy, NotOurLog
  */
 export const ensureLogCreated = async (log: EventLog, clock: Clock, entropy: Entropy): Promise<string> => {
@@ -46,8 +45,8 @@ export const ensureLogCreated = async (log: EventLog, clock: Clock, entropy: Ent
 }
 
 /**
- * Marks the target as an unfinished copy, so that no service uses it.
- * @throws NotACopy, or UnfinishedCopy if the source is one
+ * Copies the stream `cellarbook-log`, and marks the target as an unfinished copy, so that no service uses it.
+ * @throws NotACopy, or UnfinishedCopy if the source is itself an unfinished copy
  */
 export const beginCopy = async (from: EventLog, to: EventLog, naming: Naming): Promise<void> => {
   const source = await readLogStream(from)
@@ -66,7 +65,7 @@ export const beginCopy = async (from: EventLog, to: EventLog, naming: Naming): P
   await append(to, -1, [...beginning, mark])
 }
 
-/** Marks the copy as finished. `accepted` lists accepted differences of the source's schema. */
+/** Marks the copy as finished. `accepted` lists the changes of the source's SQL schema that a person accepted. */
 export const endCopy = async (
   to: EventLog,
   { digest, events, accepted }: LogDigest & { readonly accepted: readonly string[] },
@@ -77,7 +76,10 @@ export const endCopy = async (
   await append(to, target.length - 1, accepted.length === 0 ? [ended] : [ended, schemaAccepted(accepted, naming)])
 }
 
-/** Records the same differences only once. Otherwise every start that accepts them would add an event. */
+/**
+ * Writes to the log which changes of the SQL schema a person accepted. The same changes are written once. Otherwise
+ * every start that accepts them would add an event.
+ */
 export const recordAcceptedSchema = async (
   log: EventLog,
   differences: readonly string[],

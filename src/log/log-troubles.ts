@@ -10,15 +10,12 @@ export class LogTroubles {
   readonly #overloaded = new Trouble({ beginsAfterLooks: overloadedLooksMin, endsAfterLooks: overloadedLooksMin })
   readonly #survivedFsync = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: survivedFsyncLooks })
 
-  /**
-   * Failing writes are reported after this many looks in a row (`domain/trouble.ts`). With 0 they are reported
-   * immediately.
-   */
+  /** Failing writes are reported after this many calls of `look` in a row that found a failure. 0 means immediately. */
   constructor({ writesFailForLooks }: { readonly writesFailForLooks: number }) {
     this.#unwritable = new Trouble({ beginsAfterLooks: writesFailForLooks, endsAfterLooks: troubleCalmLooks })
   }
 
-  /** `more` holds troubles that the engine detects itself, such as a full disk. */
+  /** `more` holds troubles that the caller has found, such as little disk space. `null` means no trouble. */
   list(more: Readonly<Partial<Record<LogTroubleKind, string | null>>> = {}): readonly LogTrouble[] {
     const reasons: readonly (readonly [LogTroubleKind, string | null])[] = [
       ['full', more.full ?? this.#full.why],
@@ -41,7 +38,7 @@ export class LogTroubles {
     if (reason === 'overloaded') this.#overloaded.note(why)
   }
 
-  /** Notes the trouble if there is no room. @throws Outage */
+  /** Takes room in the queue. If the queue is full, notes this trouble. @throws Outage */
   takeRoom(room: QueueRoom, stream: string, share: Share): void {
     try {
       room.take(stream, share)
@@ -69,7 +66,7 @@ export class LogTroubles {
     this.#unreadable.end()
   }
 
-  /** Called every `troubleLookMs`. */
+  /** Call this every `troubleLookMs`: troubles begin and end after a number of looks. */
   look(): void {
     this.#full.look()
     this.#unreadable.look()

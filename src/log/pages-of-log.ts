@@ -2,13 +2,13 @@ import type { RecordedEvent } from '../domain/events.ts'
 import type { EventLog } from './event-log.ts'
 
 export type Paging = {
-  /** Position, exclusive. `null` starts at the beginning of the log. */
+  /** The first page begins after this position. `null` means at the beginning of the log. */
   readonly after: number | null
-  /** Events per page, 1 to `readPageEventsMax`. */
+  /** Events per page at most, 1 to `readPageEventsMax`. */
   readonly limit: number
 }
 
-/** Yields pages in the order of positions. No page is empty. */
+/** Reads pages in the order of positions, up to the end of the log. No page is empty. */
 export async function* pagesOfLog(log: EventLog, { after, limit }: Paging): AsyncGenerator<readonly RecordedEvent[]> {
   let from = after
   while (true) {
@@ -20,5 +20,8 @@ export async function* pagesOfLog(log: EventLog, { after, limit }: Paging): Asyn
   }
 }
 
-/** Lets sockets and timers run. A long loop must call this, because `await` on settled promises keeps them waiting. */
+/**
+ * Lets sockets and timers run. A long loop must call this: an `await` on a settled promise does not let them run, so
+ * requests would wait.
+ */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

@@ -12,7 +12,7 @@ export const areReadings = (events: readonly NewEvent[]): boolean =>
   events.every(({ type }) => type === 'ReadingAccepted')
 
 /**
- * Limits the appends that wait for a commit, in events and bytes. Events other than readings have extra room, so that
+ * Limits the appends that wait for a commit, in events and bytes. Events other than readings have extra room. So
  * waiting readings never block a revocation (docs/protocol.md, "Taking a right away").
  */
 export class QueueRoom {

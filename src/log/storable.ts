@@ -1,6 +1,6 @@
 /**
- * Checks events before they are stored. An unreadable event would stop every later start, since stored events are never
- * rewritten.
+ * Checks events before they are stored. Stored events are never rewritten, so an unreadable event would stop every
+ * later start.
  */
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type EventType, eventData, Metadata, type NewEvent, type RecordedEvent } from '../domain/events.ts'
@@ -12,11 +12,11 @@ const metadataCheck = TypeCompiler.Compile(Metadata)
 const storedTypes = Object.entries(eventData).filter(([type]) => type !== 'RecordUnreadable')
 const dataChecks = new Map(storedTypes.map(([type, schema]) => [type, TypeCompiler.Compile(schema)]))
 
-/** @throws Error if there are no events, or one does not match its schema. Both are bugs. */
+/** @throws Error if there are no events, or an event does not match its schema. Both are bugs of this program. */
 export const assertStorable = (stream: string, events: readonly NewEvent[]): void => {
   if (stream.indexOf('-') < 1) throw new Error(`Cannot append to "${stream}": its name has no category before a "-"`)
   if (events.length === 0) throw new Error(`Cannot append to "${stream}": no events were given`)
-  // Readings of a batch share one metadata object, which is checked once.
+  // All readings of a batch have the same metadata object, so it is checked only once.
   let checked: Metadata | null = null
   for (const event of events) {
     const fault = faultOf(event) ?? (event.metadata === checked ? null : metadataFault(event))
@@ -40,8 +40,8 @@ const metadataFault = ({ metadata }: NewEvent): string | null =>
   metadataCheck.Check(metadata) ? null : 'metadata does not match its schema'
 
 /**
- * Key, cellar and operator events are never deleted (docs/contract.md, "Retention and versioning").
- * @throws Error if the range may not be deleted.
+ * Events of keys, cellars and operators are never deleted (docs/contract.md, "Retention and versioning").
+ * @throws Error if the events before revision `before` must not be deleted.
  */
 export const assertTruncatable = (stream: string, before: number, nextRevision: number): void => {
   const cannot = `Cannot truncate "${stream}" before revision ${before}`
@@ -60,7 +60,7 @@ export const recordRun = (
     const revision = first.revision + index
     const position = first.position + index
     if (event.type !== 'ReadingAccepted') return { ...event, stream, revision, position }
-    // Copying each reading with `...` would take as long as checking it.
+    // Each property is named, because copying a reading with `...` would take as long as checking it.
     const { id, type, recordedAt, data, metadata } = event
     return { id, type, recordedAt, data, metadata, stream, revision, position }
   })

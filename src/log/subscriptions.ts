@@ -1,7 +1,7 @@
 /**
- * A follower reads pages until the end of the log, and then receives each commit. Both happen in one turn of the event
- * loop, so no event is lost between them. The log must not publish from inside a subscriber: a later delivery could
- * overtake an earlier one.
+ * A follower is one subscription of the embedded log. It reads pages up to the end of the log, and then receives each
+ * commit. No other code runs between these two steps, so no event is lost. Do not call `publish` from a subscriber: new
+ * events would overtake older ones.
  */
 
 import type { RecordedEvent } from '../domain/events.ts'
@@ -10,14 +10,14 @@ import type { SubscribeOptions, Subscriber, Subscription } from './event-log.ts'
 
 export type Scan = {
   readonly events: readonly RecordedEvent[]
-  /** Position of the last scanned event, or the start of the scan. */
+  /** Position of the last event that was read, wanted or not. If there was none, the position where the scan began. */
   readonly scannedTo: number | null
   readonly atEnd: boolean
 }
 
 export type Wants = (category: string) => boolean
 
-/** Scans a limited number of events per call, so that one follower cannot block the others. */
+/** Reads a limited number of events per call, so that one follower cannot block the others. */
 export type Scanner = (after: number | null, wants: Wants) => Scan
 
 type Follower = {
@@ -31,7 +31,7 @@ type Follower = {
 export class Subscriptions {
   readonly #scan: Scanner
   readonly #followers = new Set<Follower>()
-  /** Followers that have reached the end of the log. */
+  /** Followers that have read up to the end of the log. They receive each commit. */
   readonly #live = new Set<Follower>()
 
   constructor(scan: Scanner) {
@@ -48,20 +48,20 @@ export class Subscriptions {
       ended: false,
     }
     this.#followers.add(follower)
-    // Not now: the caller must be able to unsubscribe when it receives the first event.
+    // The first events come later, so that the caller has `unsubscribe` before it receives them.
     queueMicrotask(() => this.#catchUp(follower))
     return { unsubscribe: () => this.#end(follower) }
   }
 
   /**
-   * `events` are in log order. Without records, most followers want all events. Then no category is looked up, which
-   * saves time for each reading.
+   * `events` are in the order of the log. Most followers want all events except records, such as sign-ins. If there are
+   * no records, no category is checked, which saves time for each reading.
    */
   publish(events: readonly RecordedEvent[], { hasRecords }: { readonly hasRecords: boolean }): void {
     const first = events[0]
     if (first === undefined) return
     for (const follower of this.#live) {
-      // A catch-up may deliver committed events before they are published. They must not be delivered twice.
+      // A follower that reads pages can receive committed events before this call. They must not be delivered twice.
       const wantsAll = follower.wantsAllButRecords && !hasRecords && (follower.after ?? 0) < first.position
       this.#deliver(follower, wantsAll ? events : events.filter((event) => isNewAndWanted(follower, event)))
     }
@@ -83,7 +83,7 @@ export class Subscriptions {
     follower.after = scan.scannedTo
     this.#deliver(follower, scan.events)
     if (!scan.atEnd) {
-      // A long catch-up must not delay incoming readings.
+      // The next page is read in a later turn of the event loop, so that requests do not wait for a long log.
       setImmediate(() => this.#catchUp(follower))
       return
     }
@@ -97,7 +97,7 @@ export class Subscriptions {
     this.#tell(follower, () => follower.subscriber.onEvents(events))
   }
 
-  /** A subscriber that throws may have missed events, so it is dropped. */
+  /** A subscriber that throws may have missed events, so its subscription ends. */
   #tell(follower: Follower, call: () => void): void {
     try {
       call()
@@ -112,7 +112,7 @@ export class Subscriptions {
     try {
       follower.subscriber.onDropped?.(cause)
     } catch {
-      // The subscription has ended, so nobody needs this error.
+      // The subscription has already ended, so an error of `onDropped` changes nothing.
     }
   }
 
