@@ -1,19 +1,23 @@
 import type { NewRow } from '../codec/codec.ts'
 
 /**
- * A commit group for the commit thread. Bun posts a flat object of texts and numbers without its serializer, at half
- * the cost.
+ * Several appends for one commit, as they are posted to the commit thread. Bun posts a flat object of texts and numbers
+ * without its serializer, at half the cost.
  */
 export type PackedGroup = {
-  /** Grows after each failed group. A group depends on the earlier groups of its epoch. */
+  /**
+   * Grows after each failed group. A group depends on the earlier groups of its epoch: if one fails, the later groups
+   * are not written.
+   */
   readonly epoch: number
   readonly firstPosition: number
-  /** New streams as JSON. Empty if there are none. */
+  /** The streams that this group creates, as JSON. An empty text means none. */
   readonly streams: string
   readonly rows: number
   /**
-   * One character per byte. First, each row has six float64: position, stream, revision, count, time of recording,
-   * bytes of the body. A negative number of bytes marks a text. All bodies follow.
+   * Bytes as a text, one character per byte. First come six float64 for each row: position, stream, revision, count,
+   * time of recording, length of the body. A negative length means that the body is a text. The bodies of all rows
+   * follow.
    */
   readonly bytes: string
 }

@@ -1,5 +1,5 @@
 /**
- * This thread writes the log's file, so that fsyncs and WAL copying never stop the event loop. The thread starts by
+ * This thread writes the log's file. On the event loop, its fsyncs would delay every request. The thread starts by
  * importing this file.
  */
 
@@ -35,8 +35,8 @@ let toldFault: string | null = null
 let retrying: Timer | undefined
 
 /**
- * Reports when WAL copying begins to fail and when it works again. A timer retries it: while it fails, the node is not
- * ready, so no new readings would start the next copying.
+ * Reports when copying the write-ahead log begins to fail, and when it works again. A timer retries after a failure:
+ * the node is not ready then, so perhaps no write comes that would start the next copying.
  */
 const watchWalCopying = (commits: SqliteCommits): void => {
   const fault = commits.walCopyFault

@@ -11,11 +11,11 @@ import {
   troubleCalmLooks,
 } from '../../limits.ts'
 
-/** Runs `run` after `ms`. Returns a function that cancels it. */
+/** Calls `run` after `ms` milliseconds. Returns a function that cancels the call. */
 export type Later = (ms: number, run: () => void) => () => void
 
 export type FileRoom = {
-  /** Empty pages of the log's file. */
+  /** Empty pages of the log's file. They count as free space, because SQLite uses them again. */
   readonly freeBytes: number
   /** The file grows by this much when the write-ahead log is copied into it. */
   readonly owedBytes: number
@@ -23,9 +23,9 @@ export type FileRoom = {
 
 export type DiskSpaceParts = {
   readonly reserveBytes: number
-  /** Asks the disk. May reject, or never settle if the disk hangs. */
+  /** Asks for the free bytes of the disk. Rejects if this fails, and never settles if the disk hangs. */
   readonly freeBytes: () => Promise<number>
-  /** May throw. */
+  /** Throws if the file cannot be read. */
   readonly fileRoom: () => FileRoom
   readonly later: Later
 }
@@ -46,17 +46,19 @@ export class DiskSpace {
     void this.#look()
   }
 
-  /** Why the disk has no room for readings, or `null`. */
+  /** Why the disk has no room for readings. `null` means that it has room. */
   get shortage(): string | null {
     return this.#short.why ?? this.#ranOut
   }
 
-  /** Why the last look at the disk failed, or `null`. The result of the look before stays valid. */
+  /** Why the last check of the disk failed, or `null`. After a failure, the result of the check before still counts. */
   get fault(): string | null {
     return this.#fault
   }
 
-  /** A commit found no free space. Readings are refused until the next look at the disk. */
+  /**
+   * Call this when a commit failed because the disk was full. Readings are refused until the next check of the disk.
+   */
   ranOut(why: string): void {
     this.#ranOut = why
     if (this.#isLooking) return
@@ -86,7 +88,7 @@ export class DiskSpace {
   }
 
   /**
-   * A disk that hangs may never answer, and each open question blocks a thread of Bun's pool. So only one question is
+   * If the disk hangs, `statfs` may never answer, and each open call blocks one of Bun's threads. So only one call is
    * open at a time.
    */
   #freeBytes(): Promise<number> {
@@ -102,7 +104,10 @@ export class DiskSpace {
     })
   }
 
-  /** Returns the ms until the next look, which is sooner on a nearly full disk. */
+  /**
+   * Returns the ms until the next check of the disk. On a nearly full disk the next check comes sooner, because fast
+   * writes could use up the rest.
+   */
   #judge(onDisk: number, file: FileRoom): number {
     const { reserveBytes } = this.#parts
     const free = onDisk - file.owedBytes

@@ -3,8 +3,8 @@ import { storeReadEvents, storeReadEventsPerTurnMax } from '../../limits.ts'
 import { nextTurn } from '../pages-of-log.ts'
 
 /**
- * Reads are synchronous, so reading many pages would block requests. This class limits the events per turn of the event
- * loop. Further reads wait for the next turn (docs/decisions/004-reads-share-the-event-loop.md).
+ * SQLite reads synchronously, so reading many pages would block requests. This class limits the events per turn of the
+ * event loop. Further reads wait for the next turn (docs/decisions/004-reads-share-the-event-loop.md).
  */
 export class FairReads {
   #readInTurn = 0

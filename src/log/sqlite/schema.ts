@@ -1,4 +1,7 @@
-/** A row holds one append: consecutive events of one stream. `position` and `revision` are those of its first event. */
+/**
+ * The SQL schema of the log's file. A row of `events` holds one append: consecutive events of one stream. `position`
+ * and `revision` are those of the first event.
+ */
 import { Database } from 'bun:sqlite'
 import { schemaDifferencesMax, schemaNameCharsMax } from '../../limits.ts'
 
@@ -18,7 +21,8 @@ const tables = `
   ) STRICT;
 `
 
-// A REPLACE deletes rows without firing the DELETE triggers. So an INSERT that overlaps an existing row is refused.
+// An INSERT that overlaps an existing row is refused: a REPLACE would delete that row without firing the DELETE
+// triggers.
 const triggers = `
   CREATE TRIGGER streams_are_appended BEFORE INSERT ON streams BEGIN
     SELECT RAISE(ABORT, 'append-only: this stream is there already')
@@ -46,8 +50,8 @@ const triggers = `
   END;
 `
 
-// Events of a stream before `kept_from` are truncated. A row can be deleted only if all its events are, and `kept_from`
-// only grows.
+// Events of a stream before revision `kept_from` are truncated. A row can be deleted only if all its events are
+// truncated. `kept_from` can only grow, so a truncated event stays hidden.
 const truncations = `
   CREATE TABLE truncations (
     stream INTEGER PRIMARY KEY,
@@ -79,7 +83,7 @@ const truncations = `
   END;
 `
 
-// Records may be purged too (docs/decisions/007-records-decide-nothing.md).
+// This step lets records, such as sign-ins, be purged too (docs/decisions/007-records-decide-nothing.md).
 const purgeableRecords = `
   DROP TRIGGER IF EXISTS truncations_are_of_readings;
   CREATE TRIGGER truncations_are_of_purgeable_streams BEFORE INSERT ON truncations BEGIN
@@ -97,8 +101,8 @@ const purgeableRecords = `
 `
 
 /**
- * Each step upgrades the file to the next format. Never change a step, not even by a space: the schema of each file is
- * compared with the result.
+ * Each step upgrades the file to the next format. Never change a step, not even by a space: files are compared with the
+ * steps, and would count as changed.
  */
 const steps: readonly string[] = [`${tables}${triggers}`, truncations, purgeableRecords]
 export const formatVersion = steps.length
@@ -123,7 +127,8 @@ export const schemaDifferences = (database: Database, version: number): readonly
 type SchemaObject = { readonly type: string; readonly name: string; readonly sql: string | null }
 
 /**
- * Returns SQL by type and name, since a trigger and a table may share a name. It is `null` for SQLite's own indexes.
+ * Returns SQL by type and name, because a trigger and a table can have the same name. The SQL is `null` for SQLite's
+ * own indexes.
  */
 const schemaOf = (database: Database): ReadonlyMap<string, string | null> => {
   const objects = database
@@ -132,7 +137,7 @@ const schemaOf = (database: Database): ReadonlyMap<string, string | null> => {
   return new Map(objects.map(({ type, name, sql }) => [`${type} ${name}`, sql]))
 }
 
-/** Another person chose the name. Control characters could change what a terminal shows. */
+/** The person who changed the file chose this name. Control characters in it could change what a terminal shows. */
 const printable = (name: string): string => name.slice(0, schemaNameCharsMax).replaceAll(/[^A-Za-z0-9_. -]/g, '?')
 
 const bounded = (differences: readonly string[]): readonly string[] => {

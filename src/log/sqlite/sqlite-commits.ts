@@ -6,37 +6,43 @@ import { copyWal } from './sqlite-file.ts'
 import { WalCopying } from './wal-copying.ts'
 
 export type CommitVerdict =
-  /** `survived` says why the first fsync failed, if the second one succeeded. */
+  /** If only the second COMMIT succeeded, `survived` says why the first one failed. */
   | { readonly kind: 'written'; readonly survived?: string }
   | { readonly kind: 'not_written'; readonly reason: 'full' | 'unavailable'; readonly why: string }
-  /** Not written: another program has written rows at these positions. */
+  /** Not written: another program has written to the file, so these positions are taken. */
   | { readonly kind: 'overlaps'; readonly why: string }
-  /** The outcome is unknown, and this process writes nothing more. */
+  /** The COMMIT failed, but its rows may be on the disk. This process writes nothing more. */
   | { readonly kind: 'unknown'; readonly why: string }
-  /** Not tried: this group depends on a group that was not written. */
+  /** Not tried: an earlier group was not written, so the positions of this group are wrong. */
   | { readonly kind: 'superseded' }
   /** Not tried, because an earlier write ended as `unknown`. */
   | { readonly kind: 'stopped'; readonly why: string }
 
-/** Writes happen in the order of the calls. No method rejects: a failure is a verdict. */
+/** Writes happen in the order of the calls. No method rejects: a failure is returned as a verdict. */
 export type Commits = {
   commit(group: PackedGroup): Promise<CommitVerdict>
   truncate(truncation: Truncation): Promise<CommitVerdict>
-  /** Deletes a limited number of truncated rows, so that no commit waits long. */
+  /** Deletes a limited number of truncated rows, so that no commit waits long behind this call. */
   trim(trimming: Trimming): Promise<CommitVerdict>
-  /** Removes deleted rows from the write-ahead log too. Answers `not_written` while another program reads the file. */
+  /**
+   * Empties the write-ahead log, which can still hold deleted personal data. Answers `not_written` while another
+   * program reads the file.
+   */
   emptyWriteAheadLog(): Promise<CommitVerdict>
-  /** Why nothing can be written, or why WAL copying failed. `null` if both work. */
+  /** Why nothing can be written, or why copying the write-ahead log into the file failed. `null` if both work. */
   readonly fault: string | null
   close(): Promise<void>
 }
 
 export type Truncation = { readonly stream: number; readonly keptFrom: number }
 
-/** If `isErased`, deleted rows are overwritten with zeros, which takes up to twice the time. */
+/**
+ * If `isErased`, deleted rows are overwritten with zeros, because they hold personal data. This takes up to twice the
+ * time.
+ */
 export type Trimming = { readonly stream: number; readonly isErased: boolean }
 
-/** After a failed COMMIT, `isVisible` returns true if the change took effect all the same. */
+/** `run` makes the change. After a failed COMMIT, `isVisible` tells whether reads show the change nevertheless. */
 type Transaction = { run(): void; isVisible(): boolean }
 
 type Failure = { readonly cause: unknown; readonly isInDoubt: boolean }
@@ -47,10 +53,13 @@ export class SqliteCommits {
   readonly #walCopying: WalCopying
   readonly #statements: ReturnType<typeof prepare>
   #stoppedBy: string | null = null
-  /** Groups of this epoch depend on a failed group, so they are not written. */
+  /**
+   * The epoch of the last failed group, or -1 if none failed. Later groups of this epoch depend on it, so they are not
+   * written.
+   */
   #failedEpoch = -1
 
-  /** A test throws in `beforeCommit`, to act as a failing disk. */
+  /** `beforeCommit` is for tests: a test throws an error there, to act as a failing disk. */
   constructor(database: Database, beforeCommit: (database: Database) => void = () => {}) {
     this.#database = database
     this.#beforeCommit = beforeCommit
@@ -63,8 +72,8 @@ export class SqliteCommits {
   }
 
   /**
-   * A failed COMMIT may have reached the disk. So the group is written again, and the second fsync decides
-   * (docs/protocol.md, "A failed fsync").
+   * After a failed COMMIT, the rows may be on the disk or not. So the group is written again, and the second fsync
+   * decides (docs/protocol.md, "A failed fsync").
    */
   commit(group: PackedGroup): CommitVerdict {
     if (this.#stoppedBy !== null) return { kind: 'stopped', why: this.#stoppedBy }
@@ -127,7 +136,8 @@ export class SqliteCommits {
     if (first === null) return { kind: 'written' }
     if (this.#stoppedBy === null && !first.isInDoubt) return verdictOf(first.cause)
     if (this.#stoppedBy === null) {
-      // Visible rows cannot be written a second time, so no fsync could prove that they are durable.
+      // The rows are visible although COMMIT failed. They cannot be written again, so no second fsync can prove that
+      // they are durable.
       if (this.#isVisible(transaction)) this.#stop('a commit that had failed took effect')
       else {
         const second = this.#try(transaction)
@@ -149,7 +159,8 @@ export class SqliteCommits {
       return null
     } catch (cause) {
       this.#undo()
-      // After a full disk the outcome is certain: SQLite writes the page that makes a commit valid last.
+      // After a full disk it is certain that nothing was committed: SQLite writes the page that makes a commit valid
+      // last.
       return { cause, isInDoubt: isCommitting && !isFull(cause) }
     }
   }

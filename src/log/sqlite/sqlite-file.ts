@@ -4,24 +4,29 @@ import { ChangedSchema, NewerLogFormat, NotACellarbookLog } from '../data-folder
 import { Outage } from '../event-log.ts'
 import { formatVersion, schemaDifferences, stepsFrom } from './schema.ts'
 
-/** "Clrb": the Unix command `file` shows this id for a log. */
+/** "Clrb" in ASCII. This id in the file marks a Cellarbook log, and the Unix command `file` shows it. */
 const applicationId = 0x436c7262
 /**
- * A commit writes whole index pages. With half of SQLite's default of 4,096 bytes, a group of 64 keys commits a fifth
- * faster.
+ * A commit writes whole index pages. With half of SQLite's default of 4,096 bytes, 64 keys that append together commit
+ * a fifth faster.
  */
 export const pageBytes = 2_048
 
 export type OpenOptions = {
-  /** Accepts a changed schema. Default: throws `ChangedSchema`. */
+  /**
+   * Called if somebody has changed the SQL schema of the file, which is then opened. Default: throws `ChangedSchema`.
+   */
   readonly acceptSchema?: (differences: readonly string[]) => void
 }
 
-/** Creates the file if it is missing. @throws NotACellarbookLog, NewerLogFormat, ChangedSchema, Outage */
+/**
+ * Creates the file if it is missing, and upgrades an older format.
+ * @throws NotACellarbookLog, NewerLogFormat, ChangedSchema, Outage
+ */
 export const openForReading = (path: string, { acceptSchema }: OpenOptions = {}): Database =>
   open(path, (database) => {
     assertOurs(database, path)
-    // Compared before the upgrade, because a step to a newer format could hide a change.
+    // The schema is compared before the upgrade, because an upgrade replaces triggers and could hide a change.
     const differences = schemaDifferences(database, formOf(database).version)
     if (differences.length > 0) (acceptSchema ?? refuseSchema(path))(differences)
     configure(database, storeReadCacheBytes)
@@ -30,7 +35,7 @@ export const openForReading = (path: string, { acceptSchema }: OpenOptions = {})
     database.run('PRAGMA query_only = ON')
   })
 
-/** Call `openForReading` first. @throws Outage */
+/** Call `openForReading` first, because it checks and upgrades the file. @throws Outage */
 export const openForWriting = (path: string): Database =>
   open(path, (database) => configure(database, storeWriteCacheBytes))
 
@@ -91,7 +96,7 @@ const refuseSchema =
 
 const configure = (database: Database, cacheBytes: number): void => {
   database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
-  // SQLite ignores this in a file that has pages already.
+  // SQLite ignores this setting in a file that already has pages.
   database.run(`PRAGMA page_size = ${pageBytes}`)
   const mode = database.query<{ journal_mode: string }, []>('PRAGMA journal_mode = WAL').get()
   if (mode?.journal_mode !== 'wal') {
@@ -103,10 +108,10 @@ const configure = (database: Database, cacheBytes: number): void => {
   assertSettings(database)
 }
 
-/** Durability depends on the first two, and the CHECKs in the file on the third. */
+/** The first two settings make commits durable. The third keeps the CHECKs of the tables working. */
 const settings = { journal_mode: 'wal', synchronous: 2, ignore_check_constraints: 0 }
 
-/** SQLite silently ignores a setting that it cannot apply. @throws Outage */
+/** Reads the settings back, because SQLite silently ignores a setting that it cannot apply. @throws Outage */
 export const assertSettings = (database: Database): void => {
   for (const [name, wanted] of Object.entries(settings)) {
     const [[found] = []] = database.query(`PRAGMA ${name}`).values()
@@ -125,8 +130,8 @@ const bringUpToDate = (database: Database, version: number): void => {
 }
 
 /**
- * A killed process may have left events without a successful fsync. Copying them makes them durable (docs/protocol.md,
- * "A failed fsync").
+ * A killed process can leave events in the write-ahead log without a successful fsync. Copying them into the file makes
+ * them durable (docs/protocol.md, "A failed fsync").
  */
 const settleWriteAheadLog = (database: Database, path: string): void => {
   if (!copyWal(database, 'FULL').isBlocked) return
@@ -142,7 +147,7 @@ export type WalCopy = {
   readonly copied: number
 }
 
-/** `NOOP` only counts pages. `TRUNCATE` also empties the write-ahead log. */
+/** Copies the write-ahead log into the file. `NOOP` only counts pages. `TRUNCATE` also empties the write-ahead log. */
 export const copyWal = (database: Database, mode: 'NOOP' | 'PASSIVE' | 'FULL' | 'TRUNCATE'): WalCopy => {
   const row = database.query<WalCopyRow, []>(`PRAGMA wal_checkpoint(${mode})`).get()
   if (row === null) throw new Error('Cannot happen: SQLite does not answer wal_checkpoint')

@@ -33,21 +33,24 @@ import { commitOnThread } from './threaded-commits.ts'
 
 export type SqliteLogOptions = {
   readonly dataDir: string
-  /** True accepts a folder that other users can write. Default: false. */
+  /** True accepts a data folder that other users of the machine can write. Default: false. */
   readonly allowSharedFolder?: boolean
   readonly onFolderWarning?: ((warning: string) => void) | undefined
   readonly codec?: Codec
   readonly commits?: (path: string) => Commits
-  /** Readings are refused while less disk space is free. Default: free space is not watched. */
+  /** Readings are refused while the disk has fewer free bytes. Default: the free space is not checked. */
   readonly diskReserveBytes?: number
   readonly freeBytes?: (folder: string) => Promise<number>
-  /** Accepts a changed schema. Default: throws `ChangedSchema`. */
+  /**
+   * Called if somebody has changed the SQL schema of the file, which is then opened. Default: throws `ChangedSchema`.
+   */
   readonly acceptSchema?: (differences: readonly string[]) => void
   readonly later?: Later
 }
 
 /**
- * Opens the embedded log, which commits in groups (docs/decisions/008-commits-in-groups-on-a-thread.md).
+ * Opens the embedded log, which writes several appends in one commit
+ * (docs/decisions/008-commits-in-groups-on-a-thread.md).
  * @throws DataFolderUnwritable, DataFolderShared, DataFolderHeld, NotACellarbookLog, NewerLogFormat, ChangedSchema,
  * Outage
  */
@@ -58,7 +61,7 @@ export const openSqliteLog = (options: SqliteLogOptions): EventLog => {
     return new SqliteLog(folder, options)
   } catch (cause) {
     folder.release()
-    // A changed schema that was accepted may lack a table, so a statement may fail.
+    // If a person accepted a changed SQL schema, a table can be missing. Then preparing a statement fails.
     if (!(cause instanceof SQLiteError)) throw cause
     throw new Outage(`Cannot open "${folder.logPath}": ${cause.message}`, 'not_written', 'unavailable', { cause })
   }
@@ -89,7 +92,7 @@ class SqliteLog implements EventLog {
   #room = new QueueRoom()
   #underWay = 0
   #stagedEpoch = 0
-  /** Settles when the newest group is answered. */
+  /** Resolves when the appends of the newest commit group are answered. */
   #lastGroup: Promise<void> = Promise.resolve()
   #truncations: Promise<void> = Promise.resolve()
   #publishedTo: number
@@ -178,7 +181,7 @@ class SqliteLog implements EventLog {
     await this.#truncations
     this.#subscriptions.dropAll(new Outage('The log was closed', 'not_written', 'closed'))
     await this.#commits.close()
-    // Closing copies the write-ahead log into the file and removes it.
+    // SQLite copies the write-ahead log into the file when the last connection closes.
     this.#database.close(true)
     this.#folder.release()
   }
@@ -212,7 +215,9 @@ class SqliteLog implements EventLog {
     })
   }
 
-  /** Without this read, a broken disk would seem healthy as soon as nobody reads. */
+  /**
+   * Called while the log is unreadable. Without this read, a broken disk would seem healthy as soon as nobody reads.
+   */
   #testRead(): void {
     try {
       this.#reads.ends()
@@ -229,14 +234,17 @@ class SqliteLog implements EventLog {
 
   #enqueue(append: Waiting): void {
     this.#queue.push(append)
-    // The group starts in a microtask, so that it includes all appends of one callback.
+    // The commit group starts in a microtask, so that it includes all appends that the current callback makes.
     if (this.#queue.length === 1) queueMicrotask(() => this.#startNextGroup())
   }
 
-  /** Two groups may be under way, so that the commit thread never waits for a busy event loop. */
+  /**
+   * Two commit groups can be under way: one is written, and one waits. So the commit thread never waits for a busy
+   * event loop.
+   */
   #startNextGroup(): void {
     if (this.#queue.length === 0 || this.#underWay >= groupsUnderWayMax) return
-    // After a failure, groups under way are staged again before a new group gets its positions.
+    // After a failed commit, the groups under way are staged again first. A new group must get later positions.
     if (this.#underWay > 0 && this.#stagedEpoch !== this.#staging.epoch) return
     const group = this.#queue
     this.#queue = []
@@ -248,25 +256,25 @@ class SqliteLog implements EventLog {
     })
   }
 
-  /** Answers the appends in the order of the groups. Never rejects. */
+  /** Commits a group and answers its appends, in the order of the groups. Never rejects. */
   async #writeGroup(group: WaitingGroup, before: Promise<void>): Promise<void> {
     try {
       for (const [index, staged] of (await this.#commitGroup(group, before)).entries())
         answer(group.appends[index], staged)
     } catch (cause) {
-      // This group may fail before the previous group is answered, which must come first.
+      // This group can fail before the previous group is answered. The previous group must be answered first.
       await before
       for (const append of group.appends) append.reject(cause)
     }
   }
 
-  /** @throws Outage */
+  /** Commits a group. If an earlier group was not written, commits it again with new positions. @throws Outage */
   async #commitGroup(group: WaitingGroup, before: Promise<void>): Promise<readonly StagedAppend[]> {
     if (this.#stoppedBy !== null) throw stopped(this.#stoppedBy)
     for (let tries = 1; ; tries += 1) {
       const staged = this.#readOrOutage('where streams end', () => this.#staging.stage(group.appends))
-      // If this group is staged again, the group behind it has outdated positions. `#stagedEpoch` stays old until that
-      // one is staged too, so no new group starts.
+      // If this group is staged again, the next group has outdated positions. `#stagedEpoch` stays old until the next
+      // group is staged too, so no new group starts.
       if (tries === 1 || this.#underWay === 1) this.#stagedEpoch = staged.epoch
       const verdict = await this.#verdictOf(staged, before)
       if (verdict.kind === 'written') {
@@ -281,7 +289,10 @@ class SqliteLog implements EventLog {
     }
   }
 
-  /** A group without rows depends on the groups before it, too. If one fails, it is staged again. */
+  /**
+   * A group that writes no row is not sent to the thread. But it depends on the groups before it: if one fails, this
+   * group is staged again.
+   */
   async #verdictOf({ packed, epoch }: Staged, before: Promise<void>): Promise<CommitVerdict> {
     const verdict = packed === null ? null : this.#commits.commit(packed)
     await before
@@ -301,8 +312,8 @@ class SqliteLog implements EventLog {
 
   /**
    * Hides the events before `keptFrom`, and then deletes their rows in small steps. If the log is closed meanwhile, the
-   * next truncation deletes the rest. Records hold personal data, so they are overwritten with zeros. Overwriting so
-   * many readings would take long.
+   * next truncation deletes the rest. Records, such as sign-ins, hold personal data, so they are overwritten with
+   * zeros. For the many readings, that would take long.
    */
   async #truncate(trimming: Trimming, keptFrom: number): Promise<void> {
     const { stream: id, isErased } = trimming
@@ -314,7 +325,8 @@ class SqliteLog implements EventLog {
     while (!this.#isClosed && this.#readOrOutage('the log', () => this.#reads.hasRowsToTrim(id))) {
       this.#assertWritten(await this.#commits.trim(trimming))
     }
-    // This fails while another program reads the file. No retry: closing the log and the next purge do the same.
+    // The write-ahead log also holds the deleted records. Emptying the write-ahead log fails while another program
+    // reads the file. No retry is needed: closing the log and the next purge do the same.
     if (isErased && !this.#isClosed) await this.#commits.emptyWriteAheadLog()
   }
 
@@ -342,7 +354,7 @@ class SqliteLog implements EventLog {
     return new Outage(`Cannot say whether it was written: ${why}`, 'unknown', 'unavailable')
   }
 
-  /** @throws Outage */
+  /** @throws Outage for an error of SQLite */
   #readOrOutage<T>(what: string, read: () => T): T {
     try {
       return read()
@@ -359,8 +371,8 @@ class SqliteLog implements EventLog {
 }
 
 /**
- * On a full disk, a revocation may fit without the readings of its group. Returns false if the group has only readings,
- * or none.
+ * On a full disk, a revocation can fit without the readings of its group. So the readings are rejected. Returns false
+ * if the group has only readings, or none.
  */
 const refuseReadings = (group: WaitingGroup, full: Outage): boolean => {
   const changes = group.appends.filter(({ isReadings }) => !isReadings)

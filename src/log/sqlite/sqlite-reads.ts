@@ -20,7 +20,7 @@ type Row = {
 type Known = {
   readonly name: string
   readonly category: string
-  /** Events before this revision are truncated, although their rows may still exist. */
+  /** Events before this revision are truncated. Reads hide them, although their rows can still be in the file. */
   readonly keptFrom: number
 }
 
@@ -48,7 +48,7 @@ export class SqliteReads {
     return { nextPosition: ends?.next_position ?? 1, nextStreamId: ends?.next_stream ?? 1 }
   }
 
-  /** Includes pages that are still in the write-ahead log. */
+  /** The bytes of the log's file, including pages that are only in the write-ahead log. */
   fileBytes(): { readonly all: number; readonly free: number } {
     const { pages, freePages, pageSize } = this.#statements
     const size = pageSize.get()?.page_size ?? 0
@@ -73,7 +73,7 @@ export class SqliteReads {
     return this.#stream(id).keptFrom
   }
 
-  /** Call this after a truncation: `keptFrom` is remembered here. */
+  /** Call this after a truncation. Otherwise reads would still use the old `keptFrom`, which is remembered here. */
   truncated(id: number): void {
     this.#known.delete(id)
   }
@@ -95,8 +95,8 @@ export class SqliteReads {
   }
 
   /**
-   * Scans `limit` events and the rest of the last row. A follower that has reached `publishedTo`, the last published
-   * position, is at the end.
+   * Reads `limit` events and the rest of the last row. `publishedTo` is the position of the last event that subscribers
+   * received. When the scan has reached it, `atEnd` is true.
    */
   scan(
     after: number | null,
@@ -107,8 +107,8 @@ export class SqliteReads {
     let scannedTo = after ?? 0
     let looked = 0
     for (const row of this.#statements.allForwards.iterate(scannedTo)) {
-      // All events of the first row may lie before the scan. Counting that row could end the scan at once: no follower
-      // would get past a large row.
+      // All events of the first row may lie before the scan. If these events counted, a large row would end every scan,
+      // and a subscription would never get past that row.
       if (row.position + row.count - 1 <= scannedTo) continue
       if (wants(this.#stream(row.stream).category)) {
         const kept = this.#kept(row, { first: scannedTo - row.position + 1 })
@@ -137,7 +137,7 @@ export class SqliteReads {
     return taken
   }
 
-  /** A row with events on both sides of `keptFrom` stays whole in the file. */
+  /** Leaves out truncated events. A row with events on both sides of `keptFrom` stays whole in the file. */
   #kept({ stream, revision, count }: Row, { first = 0, end = count }: Partial<Part>): Part {
     return { first: Math.max(0, first, this.#stream(stream).keptFrom - revision), end: Math.min(count, end) }
   }
@@ -175,7 +175,7 @@ const prepare = (database: Database) => ({
     SELECT streams.id, revision + count AS next_revision FROM streams JOIN events ON stream = streams.id
       WHERE name = ? ORDER BY revision DESC LIMIT 1
   `),
-  // The revision may lie inside a row, so reading begins with that row.
+  // Revision ?2 may be inside a row, because a row holds several events. So reading begins with that row.
   streamForwards: database.prepare<Row, [number, number]>(`
     SELECT ${columns} FROM events WHERE stream = ?1
       AND revision >= coalesce((SELECT max(revision) FROM events WHERE stream = ?1 AND revision <= ?2), 0)

@@ -14,30 +14,30 @@ export type EncodedAppend = {
   readonly rows: readonly NewRow[]
 }
 
-/** The outcome of an append, valid only once its group is committed. */
+/** The outcome of an append. Do not tell the caller before the commit group of this append is committed. */
 export type StagedAppend = { readonly result: AppendResult } | { readonly fault: UndecodableEvent }
 
 export type Staged = {
   readonly appends: readonly StagedAppend[]
-  /** `null` if the group writes no row. */
+  /** Rows for the commit thread. `null` if the group writes no row, for example because each append is a conflict. */
   readonly packed: PackedGroup | null
   readonly epoch: number
 }
 
 /**
- * Decides the outcome of appends, and numbers new events, as if all staged groups were committed. So a group can be
- * sent to the thread before the previous group is committed.
+ * Decides the outcome of appends and numbers new events, as if all earlier groups were committed. So a group can be
+ * sent to the commit thread before the previous group is committed.
  */
 export class SqliteStaging {
   readonly #reads: SqliteReads
-  /** The ends of the streams that were used last. Other ends are read from the file. */
+  /** The next revisions of the streams that were used last. For other streams, they are read from the file. */
   readonly #heads = new BoundedMap<string, Head>(storeStreamsRememberedMax)
-  /** Staged events, by group and then by append. */
+  /** Staged events that are not committed yet. The outer array has the groups, the inner arrays have their appends. */
   #uncommitted: (readonly RecordedEvent[])[][] = []
   #epoch = 0
   #nextPosition = 0
   #nextStreamId = 0
-  /** True if the log's end must be read before an event gets a position. */
+  /** True if the log's last position must be read from the file before an event gets a position. */
   #mustReadEnds = false
 
   constructor(reads: SqliteReads) {
@@ -49,12 +49,15 @@ export class SqliteStaging {
     return this.#nextPosition
   }
 
-  /** Grows each time the staged groups are discarded. */
+  /** Grows each time the staged groups are discarded, which makes them outdated. */
   get epoch(): number {
     return this.#epoch
   }
 
-  /** @throws SQLiteError if the disk cannot be read. Then all staged groups are discarded. */
+  /**
+   * Stages a commit group.
+   * @throws SQLiteError if the disk cannot be read. Then all staged groups are discarded.
+   */
   stage(group: readonly EncodedAppend[]): Staged {
     const packer = new GroupPacker()
     try {
@@ -74,7 +77,8 @@ export class SqliteStaging {
   }
 
   /**
-   * Discards all staged groups. The log's end is read later, because a failing read here would hide the first failure.
+   * Discards all staged groups after a failure. The log's end is read later, because an error of that read would hide
+   * the first failure.
    */
   reset(): void {
     this.#epoch += 1
@@ -90,7 +94,7 @@ export class SqliteStaging {
     this.#mustReadEnds = false
   }
 
-  /** An append that cannot be compared with a stored event fails alone, without its group. */
+  /** If a stored event cannot be decoded, an append cannot be compared with it. Only that append of the group fails. */
   #stageAppend(append: EncodedAppend, packer: GroupPacker): StagedAppend {
     try {
       return { result: this.#append(append, packer) }
@@ -132,10 +136,13 @@ export class SqliteStaging {
     return { outcome: 'conflict', currentRevision: nextRevision === 0 ? null : nextRevision - 1 }
   }
 
-  /** Staged events may be committed by now, and must not be returned twice. */
+  /**
+   * Returns committed events, and then staged ones. Staged events may be in the file by now, and must not be returned
+   * twice.
+   */
   #eventsAt(stream: string, revision: number, count: number): readonly RecordedEvent[] {
     const committed = this.#reads.read(stream, { from: revision, limit: count })
-    // The read begins later, because the event at `revision` is truncated.
+    // The first event has a later revision, because the event at `revision` is truncated.
     if ((committed[0]?.revision ?? revision) !== revision) return []
     const next = revision + committed.length
     const onTheirWay = this.#uncommitted.flat(2).filter((event) => event.stream === stream && event.revision >= next)

@@ -2,7 +2,7 @@ import { WorkerThread } from '../../worker-thread.ts'
 import type { PackedGroup } from './commit-group.ts'
 import type { Commits, CommitVerdict, Trimming, Truncation } from './sqlite-commits.ts'
 
-/** `commit` is flat, because Bun posts flat objects at half the cost. */
+/** Requests to the commit thread. A `commit` message holds only texts and numbers, which Bun posts at half the cost. */
 export type CommitThreadWork =
   | ({ readonly kind: 'commit' } & PackedGroup)
   | { readonly kind: 'truncate'; readonly truncation: Truncation }
@@ -16,19 +16,24 @@ export type ToCommitThread =
 
 export type FromCommitThread =
   | CommitVerdict
-  /** Sent whenever `fault` changes, because WAL copying may work again while nobody writes. */
+  /**
+   * Sent without a request when copying the write-ahead log begins to fail, and when it works again (`fault` is
+   * `null`).
+   */
   | { readonly kind: 'wal_copied'; readonly fault: string | null }
 
 /**
- * If the thread dies, the outcome of its groups is unknown, and the log writes nothing more.
- * @param thread A test gives one with a failing disk.
+ * If the thread dies, nobody knows whether unanswered groups were written, so the log writes nothing more.
+ * @param thread The thread's module. A test gives a module with a failing disk.
  */
 export const commitOnThread = (path: string, thread = new URL('./commit-thread.ts', import.meta.url)): Commits =>
   new ThreadedCommits(path, thread)
 
 class ThreadedCommits implements Commits {
   readonly #thread: WorkerThread<ToCommitThread, FromCommitThread>
-  /** Callbacks in the order of the messages. The thread answers in the same order. */
+  /**
+   * One callback for each unanswered message. The thread answers in order, so an answer belongs to the first callback.
+   */
   readonly #waiting: ((verdict: CommitVerdict) => void)[] = []
   #diedOf: string | null = null
   #walCopyFault: string | null = null

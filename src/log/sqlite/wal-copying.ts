@@ -5,12 +5,12 @@ import { copyWal, pageBytes } from './sqlite-file.ts'
 const walPagesMax = storeWalBytesMax / pageBytes
 
 /**
- * Copies a long write-ahead log into the file, after appends are answered. SQLite itself would copy it inside COMMIT,
- * delay the answers and hide failures.
+ * Copies a long write-ahead log into the log's file, after appends are answered. SQLite itself would copy it inside
+ * COMMIT, delay the answers and hide failures.
  */
 export class WalCopying {
   readonly #database: Database
-  /** Copying starts when this many pages wait to be copied. */
+  /** Copying starts when the write-ahead log has this many pages that are not copied yet. */
   #dueAtPages = walPagesMax
   #fault: string | null = null
 
@@ -18,19 +18,19 @@ export class WalCopying {
     this.#database = database
   }
 
-  /** Why copying failed, or `null`. No event is lost, but the write-ahead log grows. */
+  /** Why the last copying failed, or `null`. No event is lost, but the write-ahead log grows. */
   get fault(): string | null {
     return this.#fault
   }
 
   runIfDue(): void {
-    // After a failure, the commit thread calls `retry` after a pause.
+    // After a failure, copying waits for a timer of the commit thread, which calls `retry`.
     if (this.#fault === null) this.#run(this.#dueAtPages)
   }
 
   /**
-   * Copies even if few pages wait. While copying fails the node is not ready, so perhaps no write comes that would
-   * start it.
+   * Copies after a failure, even if few pages wait. The node is not ready then, so perhaps no write comes that would
+   * start the copying.
    */
   retry(): void {
     if (this.#fault !== null) this.#run(0)
@@ -40,7 +40,7 @@ export class WalCopying {
     try {
       const waiting = this.#pagesWaiting('NOOP')
       if (waiting < fromPages) return
-      // A program that reads an old state blocks copying. A new try is slow, so it is not made after each commit group.
+      // Another program that reads the file can block copying. A new try is slow, so the next one waits for more pages.
       this.#dueAtPages = waiting + walPagesMax / 4
       if (this.#pagesWaiting('PASSIVE') === 0) this.#dueAtPages = walPagesMax
       this.#fault = null
