@@ -9,16 +9,16 @@ export type Judged = { readonly weakness: Weakness | null } | 'failed'
 
 export type JudgeParts = {
   readonly schedule: Schedule
-  /** Called if the dictionary could not judge. The text never contains the password. */
+  /** Called if the thread gave no judgement. `why` never contains the password, so it can be logged. */
   readonly onFault: (why: string) => void
-  /** The thread's module. A test gives one that fails. */
+  /** The module that the thread runs. A test gives a module that fails. */
   readonly thread?: URL
 }
 
 /**
  * First looks for the e-mail and names of cellars in the password, because the dictionary would miss some of them. Then
- * a thread asks the dictionary. The thread has ended when the answer arrives, so its memory and the memory of a
- * password hash are never used together. If the thread fails, the names decide alone: people must be able to choose a
+ * a thread asks the dictionary. The answer comes after the thread has ended. So its memory and the memory for hashing a
+ * password are never used together. If the thread fails, only the names are checked: people must be able to choose a
  * password.
  */
 export const judgeOnThread = (parts: JudgeParts): PasswordJudge => {
@@ -33,7 +33,7 @@ export const judgeOnThread = (parts: JudgeParts): PasswordJudge => {
   }
 }
 
-/** Returns a text with the reason if there is no judgement. */
+/** Returns a text with the reason if the thread gave no judgement. */
 const ask = (question: ToJudge, module: URL, schedule: Schedule): Promise<Exclude<Judged, 'failed'> | string> => {
   const ended = Promise.withResolvers<Exclude<Judged, 'failed'> | string>()
   let answer: Awaited<typeof ended.promise> = 'the thread ended without an answer'
@@ -44,7 +44,7 @@ const ask = (question: ToJudge, module: URL, schedule: Schedule): Promise<Exclud
       answer = judged === 'failed' ? 'the judgement threw an error' : judged
       thread.end()
     },
-    // The module failed to load, so the thread never saw the password.
+    // `why` cannot contain the password: `judge-thread.ts` catches its own errors, so only loading the module can fail.
     onFault: (why) => {
       answer = `the thread failed: ${why}`
       thread.end()
@@ -54,7 +54,8 @@ const ask = (question: ToJudge, module: URL, schedule: Schedule): Promise<Exclud
       ended.resolve(answer)
     },
   })
-  // After `new WorkerThread`, which throws if the system refuses a thread. The timer would have none to end.
+  // The timer starts after `new WorkerThread`, which throws if the system refuses a thread. An earlier timer would have
+  // no thread to end.
   const forget = schedule.after(passwordJudgementMsMax, () => {
     thread.end()
     ended.resolve(`the thread had not ended after ${passwordJudgementMsMax} ms`)

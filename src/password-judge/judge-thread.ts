@@ -1,6 +1,6 @@
 /**
- * This thread judges one password and then ends, because the dictionary takes too much memory to keep. The thread
- * starts by importing this file.
+ * This thread judges one password by a dictionary and then ends, because the dictionary takes too much memory to keep.
+ * The thread starts by importing this file.
  */
 import { ZxcvbnFactory, type ZxcvbnResult } from '@zxcvbn-ts/core'
 import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common'
@@ -14,7 +14,7 @@ self.onmessage = ({ data }: MessageEvent<ToJudge>): void => {
   self.postMessage(judged(data))
 }
 
-/** Returns `failed` instead of the error, whose message could contain the password. */
+/** Returns `failed` instead of the error, because the error's message could contain the password. */
 const judged = ({ password, context }: ToJudge): Judged => {
   try {
     const judge = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs })

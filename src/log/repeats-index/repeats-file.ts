@@ -10,9 +10,12 @@ import { IndexUnusable, type RepeatsChange, type RepeatsIndex } from '../repeats
 import { type RepeatsWriter, writeOnThread } from './repeats-writer.ts'
 
 const fileName = 'idempotency.db'
-/** A file of another format is deleted, and its content is folded again. Only `formatWithoutVersions` is upgraded. */
+/**
+ * A file of another format is deleted, and the index is built again from the log. Only a file of
+ * `formatWithoutVersions` is upgraded.
+ */
 const formatVersion = 3
-/** All rows of this format have version 1. */
+/** In this format, rows have no `version`. All rows count as version 1. */
 const formatWithoutVersions = 2
 const fileMode = 0o600
 
@@ -33,13 +36,16 @@ const tables = `
 
 export type RepeatsFileOptions = {
   readonly dataDir: string
-  /** Id of the folded log. A file of another log is useless, because its positions mean nothing here. */
+  /**
+   * Id of the log from which the index is built. A file of another log is useless, because its positions mean other
+   * events.
+   */
   readonly logId: string
 }
 
 /**
- * Opens the index as an SQLite file. A damaged file, or one of another log or format, is replaced. A thread writes it,
- * so that no fsync stops the event loop.
+ * Opens the index as an SQLite file. A damaged file, or a file of another log or format, is replaced. A thread writes
+ * the file, so that no fsync stops the event loop.
  * @throws IndexUnusable
  */
 export const openRepeatsFile = (options: RepeatsFileOptions): RepeatsIndex => new RepeatsFile(options)
@@ -124,7 +130,7 @@ class Reads {
   }
 }
 
-/** `version` is explained in `codec/stored-idempotency.ts`. `batch` is JSON. */
+/** `version` is the version of the idempotency data (`codec/stored-idempotency.ts`). `batch` is JSON. */
 type Row = { revision: number; recorded_at: number; body_hash: Uint8Array; batch: string | null; version: number }
 
 const idempotencyOf = (keyHash: string, { body_hash, batch, version }: Row): Idempotency =>
@@ -142,7 +148,10 @@ const prepareFind = (database: Database) =>
 type Folded = { log_id: string } & (Record<'position' | 'stream' | 'revision' | 'event_id', null> | FoldedRow)
 type FoldedRow = { position: number; stream: string; revision: number; event_id: string }
 
-/** Creates or upgrades the tables, and returns the last folded event. @throws IndexUnusable */
+/**
+ * Creates or upgrades the tables. Returns the last event that the index includes, or `null` for an empty index.
+ * @throws IndexUnusable if the file has another format or belongs to another log
+ */
 const prepareTables = (database: Database, logId: string): FoldedTo | null => {
   database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
   database.run('PRAGMA journal_mode = WAL')
@@ -180,7 +189,10 @@ const orNull = <T>(open: () => T): T | null => {
   }
 }
 
-/** SQLite, the file system, JSON and the codec report a damaged file by different errors. */
+/**
+ * Throws IndexUnusable if the file is damaged. SQLite, the file system, JSON and the codec each report that by a
+ * different error.
+ */
 const orUnusable = <T>(use: () => T): T => {
   try {
     return use()

@@ -1,6 +1,6 @@
 /**
- * This thread writes the repeats index, so that inserts and fsyncs never stop the event loop. The thread starts by
- * importing this file.
+ * This thread writes the index of idempotency keys. On the event loop, its inserts and fsyncs would delay every
+ * request. The thread starts by importing this file.
  */
 import { Database, SQLiteError } from 'bun:sqlite'
 import { idempotencyForgottenAtOnceMax, storeBusyMsMax } from '../../limits.ts'
@@ -29,8 +29,8 @@ self.onmessage = ({ data }: MessageEvent<ToRepeatsThread>): void => {
 const answer = (message: FromRepeatsThread | 'closed'): void => self.postMessage(message)
 
 /**
- * With `synchronous = NORMAL`, a power failure may lose the last changes. Their `foldedTo` is lost with them, so the
- * node folds them again.
+ * With `synchronous = NORMAL`, a power failure can lose the last changes. Their `foldedTo` is lost with them, so the
+ * node reads those events from the log again.
  */
 const open = (path: string) => {
   const database = new Database(path)
@@ -55,7 +55,7 @@ const open = (path: string) => {
       const batchJson = batch === null ? null : JSON.stringify(batch)
       insert.run(hashBytesOf(keyHash), stream, revision, recordedAt, hashBytesOf(bodyHash), batchJson)
     }
-    // Deletes more appends than were added, so that a long index gets shorter.
+    // Can delete more appends than were added, so that a long index gets shorter.
     forget.run(forgetBeforeMs, appends.length + idempotencyForgottenAtOnceMax)
     if (foldedTo !== null) foldTo.run(foldedTo.position, foldedTo.stream, foldedTo.revision, foldedTo.id)
   })

@@ -3,7 +3,7 @@ import { WorkerThread } from '../../worker-thread.ts'
 import { IndexBusy, IndexUnusable, type RepeatsChange } from '../repeats-index.ts'
 
 export type RepeatsWriter = {
-  /** Writes changes in order, each as a whole or not at all. Rejects with IndexBusy or IndexUnusable. */
+  /** Writes the whole change or nothing, in the order of the calls. Rejects with IndexBusy or IndexUnusable. */
   write(change: RepeatsChange): Promise<void>
   close(): Promise<void>
 }
@@ -15,7 +15,7 @@ export type ToRepeatsThread =
 
 export type WriteFault = { readonly why: string; readonly isPassing: boolean }
 
-/** True if the same change may succeed later: the disk is full, or another program has locked the file. */
+/** True if a later try can succeed: the disk is full, or another program has locked the file. */
 export const isPassing = ({ code }: SQLiteError): boolean =>
   code === 'SQLITE_FULL' || code?.startsWith('SQLITE_BUSY') === true
 
@@ -25,9 +25,11 @@ export const writeOnThread = (path: string): RepeatsWriter => new ThreadedWriter
 
 class ThreadedWriter implements RepeatsWriter {
   readonly #thread: WorkerThread<ToRepeatsThread, FromRepeatsThread>
-  /** Callbacks in the order of the changes. The thread answers in the same order. */
+  /**
+   * One callback for each unanswered change. The thread answers in order, so an answer belongs to the first callback.
+   */
   readonly #waiting: ((fault: WriteFault | null) => void)[] = []
-  /** Set once the thread is closed or has failed. */
+  /** Why nothing can be written: the thread was closed or has failed. `null` while the thread works. */
   #ended: WriteFault | null = null
 
   constructor(path: string) {
