@@ -1,6 +1,7 @@
 /**
- * Readings are packed into bytes. All other events are JSON, which any SQLite tool shows. Stored events keep their
- * schema version, and reading converts them to the newest. Only this file asserts types, after the schema check.
+ * Encodes events for storage. The embedded log stores readings as packed bytes, and all other events as JSON, which any
+ * SQLite tool shows. Stored events keep their schema version; they are converted to the newest version when they are
+ * read. Only this file asserts types, after the schema check.
  */
 import { type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
@@ -18,7 +19,10 @@ import { newestMetadata, storedMetadata } from './stored-idempotency.ts'
 import { storedIdOf, storedTimeOf, unreadableRecord } from './unreadable.ts'
 import { type Upcast, upcasts } from './upcast.ts'
 
-/** `createCodec` takes it as a parameter, so that a test can add versions. */
+/**
+ * The event types that this version knows. `createCodec` takes an `EventRegistry` as a parameter, so that a test can
+ * add schema versions.
+ */
 export type EventRegistry = ReadonlyMap<
   string,
   { readonly version: number; readonly data: TSchema; readonly upcasts: { readonly [fromVersion: number]: Upcast } }
@@ -31,7 +35,7 @@ export const currentRegistry: EventRegistry = new Map(
   ]),
 )
 
-/** The log adds the stream, the revision and the position. */
+/** A row for the embedded log, which adds the stream, the revision and the position. */
 export type NewRow = {
   readonly count: number
   readonly recordedAt: number
@@ -49,14 +53,15 @@ export type StoredRow = {
 }
 
 export type Codec = {
-  /** Returns one row, or several if readings and other events are mixed. */
+  /** Returns one row, or several rows if the events are readings and others mixed: only readings are packed. */
   encode(stream: string, events: readonly NewEvent[]): readonly NewRow[]
   /**
-   * Decodes only the events of `part`. An unreadable record becomes `RecordUnreadable`.
-   * @throws UndecodableEvent if any other event is unreadable
+   * Decodes only the events of `part`. In a stream of records, such as sign-ins, an unreadable event becomes
+   * `RecordUnreadable`.
+   * @throws UndecodableEvent if an event of another stream is unreadable
    */
   decode(row: StoredRow, part?: Part): readonly RecordedEvent[]
-  /** For an engine without rows. Treats unreadable events as `decode` does. */
+  /** Decodes one event of EventStoreDB, which stores no rows. Treats unreadable events as `decode` does. */
   decodeEvent(at: EventPlace, event: unknown): RecordedEvent
   versionOf(type: EventType): number
 }
@@ -74,14 +79,14 @@ const StoredEvent = Type.Object({
 
 const storedEventCheck = TypeCompiler.Compile(StoredEvent)
 const metadataCheck = TypeCompiler.Compile(Metadata)
-/** Packed format 1 stores no schema version: all its readings have this one. */
+/** Packed rows of format 1 do not store a schema version: all their readings have this schema version. */
 const packedSchemaVersion = 1
 
 export const createCodec = (registry: EventRegistry = currentRegistry): Codec => {
   const checks = new Map(Array.from(registry, ([type, known]) => [type, TypeCompiler.Compile(known.data)]))
   return {
     encode: (stream, events) =>
-      // Nearly every append holds only readings, so this case comes first.
+      // Nearly every append holds only readings. This case skips the search for runs of equal kind.
       events.every(isReading)
         ? [encodeReadings(stream, events)]
         : runsOf(events).map((run) => encodeRun(registry, stream, run)),
@@ -178,7 +183,7 @@ const decodeStored = (known: Known, at: EventPlace, stored: unknown): RecordedEv
   const { id, type, recordedAt, metadata } = event
   const data = newestData(known, at, event)
   const { stream, revision, position } = at
-  // Spreading with `...` would double the cost of a replay.
+  // The fields are listed one by one, because `...` would double the cost of a replay of the log.
   return { id, type, recordedAt, data, metadata, stream, revision, position } as RecordedEvent
 }
 

@@ -1,20 +1,20 @@
 /**
  * The `Idempotency-Key` of a request, packed behind the first reading that the request stored:
  *
- *   varint    version: 2 (version 1 has no such field).
- *   32 bytes  hash of the key.
- *   32 bytes  hash of the body.
- *   varint    accepted readings of a batch; 0: a single reading.
+ *   varint    version of this data: 2. Version 1 does not have this field.
+ *   32 bytes  hash of the idempotency key.
+ *   32 bytes  hash of the request's body.
+ *   varint    number of accepted readings in a batch; 0: the request was a single reading.
  *   then, for a batch:
- *     varint    refused items; 0: nothing follows.
- *     varint    number of the rules that judged them; 0: only a text follows, with their verdicts as JSON.
- *     varint    when they were judged, ms.
- *     3 varints the cellar's bounds at that time, ms plus 1: age, time ahead, retention; 0: no bound.
+ *     varint    number of refused items; 0: nothing follows.
+ *     varint    number of the rules that refused the items; 0: only a text follows, with all verdicts as JSON.
+ *     varint    time of the refusals, in ms.
+ *     3 varints the cellar's bounds at that time, in ms plus 1: age, time ahead, retention; 0: no bound.
  *
  * Version 1:
  *
  *   32 bytes, 32 bytes, varint   as above.
- *   text      for a batch: verdicts of its refused items as JSON; empty if there are none.
+ *   text      for a batch: verdicts on its refused items as JSON; empty if there are none.
  */
 import type { ByteReader, ByteWriter } from '../../bytes/bytes.ts'
 import { readText, writeText } from '../../bytes/packed-text.ts'
@@ -49,7 +49,7 @@ const writeRefusals = (writer: ByteWriter, refusals: Refusals): void => {
   }
 }
 
-/** @throws RangeError for an unknown version, or for bytes of another form */
+/** @throws RangeError for an unknown version, or for bytes that are not idempotency data */
 export const readIdempotency = (reader: ByteReader): Idempotency => {
   const version = reader.varint()
   if (version !== idempotencyVersion) {
@@ -80,7 +80,10 @@ const readBound = (reader: ByteReader): number | null => {
   return number === 0 ? null : number - 1
 }
 
-/** Reads version 1. @throws RangeError for bytes of another form */
+/**
+ * Reads idempotency data of version 1, which old rows still contain.
+ * @throws RangeError for bytes that are not such data
+ */
 export const readFirstIdempotency = (reader: ByteReader): Idempotency => {
   const hashes = readHashes(reader)
   const accepted = reader.varint()

@@ -1,19 +1,20 @@
 /**
- * Packs consecutive readings into one row. A reading with names of 32 characters takes 63 bytes; JSON takes about 450.
+ * Packs consecutive readings into one row of the embedded log. A reading with names of 32 characters takes 63 bytes;
+ * JSON takes about 450.
  *
  *   byte      format: 1.
- *   byte      flags of the row, all reserved: a row with a flag is refused.
+ *   byte      flags of the row, none of which is used yet: a row with a flag is refused.
  *   then, for each reading:
  *     byte      flags.
  *     varint    if `movedOn`: ms since `recordedAt` of the previous reading.
- *     16 bytes  id; text if `idIsText`; nothing if `isOfBatch`: the request is that of the previous reading, and the id
- *               follows from it (`domain/uuid.ts`).
- *     3 names   cellar, rack, keg; a name that the row has had already is stored as its number.
+ *     16 bytes  id; text if `idIsText`. No bytes if `isOfBatch`: the reading belongs to the request of the previous
+ *               reading, and its id is computed from the id of that request (`domain/uuid.ts`).
+ *     3 names   cellar, rack, keg; a name that occurs earlier in the row is stored as its number.
  *     8 bytes   value, IEEE 754, lowest byte first.
  *     varint    timestamp, seconds after `recordedAt`; text if `timestampIsText`, in any form but `YYYY-MM-DDThh:mm:ssZ`.
- *     text      if `hasMetadata`: metadata as JSON; otherwise see `usualMetadata`.
- *     bytes     if `hasFirstIdempotency`: the idempotency key in version 1 (`packed-idempotency.ts`); if `hasIdempotency`:
- *               with its version.
+ *     text      if `hasMetadata`: metadata as JSON; otherwise the metadata is computed (`usualMetadata`).
+ *     bytes     if `hasIdempotency`: the idempotency key with its version (`packed-idempotency.ts`); if
+ *               `hasFirstIdempotency`: the idempotency key in version 1.
  *
  * Stream, revision, position and the first `recordedAt` are columns of the row.
  */
@@ -66,11 +67,11 @@ export const packReadings = (stream: string, readings: readonly ReadingToPack[])
 type Row = {
   readonly keyId: string | null
   readonly names: WrittenTexts
-  /** Time of the previous reading. */
+  /** `recordedAt` of the previous reading in the row. */
   recordedAt: number
   /**
-   * The request of the previous reading. `null` if there is none, or if its id is not a UUID. `ofRequest` counts the
-   * request's readings in the row.
+   * The request id of the previous reading. `null` before the first reading, or if that reading's id is not a UUID.
+   * `ofRequest` counts the readings of the same request in the row.
    */
   requestId: string | null
   ofRequest: number
@@ -113,8 +114,8 @@ const pack = (reading: ReadingToPack, row: Row): void => {
 }
 
 /**
- * True if the id and metadata follow from the previous reading of the batch, and need not be stored. The first reading
- * of a batch may have any metadata.
+ * True if the id and metadata can be computed from the previous reading of the same batch, so that they need not be
+ * stored.
  */
 const isNextOfBatch = ({ id, metadata }: ReadingToPack, { keyId, requestId, ofRequest }: Row): boolean =>
   requestId !== null &&
@@ -134,7 +135,10 @@ const usualMetadata = (by: Metadata['by'], requestId: string): Metadata => ({
   causationId: requestId,
 })
 
-/** True if the metadata follows from the key and the request. Ignores `idempotency`, which is packed separately. */
+/**
+ * True if the metadata can be computed from the key and the request id. Ignores `idempotency`, which has its own field
+ * in the row.
+ */
 const isUsualMetadata = (metadata: Metadata, keyId: string | null, requestId: string): boolean =>
   metadata.requestId === requestId &&
   metadata.correlationId === requestId &&
@@ -150,13 +154,14 @@ export type PackedRow = {
   readonly recordedAt: number
 }
 
-/** `first` is inclusive, `end` exclusive. */
+/** Indexes of events in a row: `first` is included, `end` is not. */
 export type Part = { readonly first: number; readonly end: number }
 
 /**
- * Skips the readings before `part` and never looks at later ones, so one reading of a long row is cheap.
+ * Returns the readings of `part`. Skips earlier readings and never looks at later ones, so reading one event of a long
+ * row is cheap.
  * @param metadataOf decodes stored JSON.
- * @throws RangeError for bytes of another form
+ * @throws RangeError for bytes that are not a packed row
  */
 export const unpackReadings = (
   { row, body, part }: { readonly row: PackedRow; readonly body: Uint8Array; readonly part: Part },
@@ -202,9 +207,12 @@ export const unpackReadings = (
 class UnpackedIds {
   readonly #reader: ByteReader
   readonly #by: Metadata['by']
-  /** The last stored id: its text, or the offset of its bytes until the text is needed. */
+  /**
+   * The last id that the row stores: its text, or the offset of its 16 bytes until the text is needed. `null` before
+   * the first.
+   */
   #ownId: string | number | null = null
-  /** The readings of a batch share this object. */
+  /** Usual metadata of the request. All readings of the request share this object, so it is created once. */
   #metadata: Metadata | null = null
   #ofRequest = 0
 
@@ -239,7 +247,7 @@ class UnpackedIds {
   }
 }
 
-/** Adds the reading's names to `names`, because later readings may refer to them by number. */
+/** Skips a reading, but adds its names to `names`, because later readings can refer to these names by number. */
 const skipReading = (reader: ByteReader, names: string[], flagBits: number): void => {
   for (let name = 0; name < 3; name++) readName(reader, names)
   reader.skip(8)

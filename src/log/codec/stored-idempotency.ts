@@ -1,6 +1,6 @@
 /**
- * Stores `metadata.idempotency` as JSON with a version of its own. Data without a version has version 1. Reading
- * converts old versions to the newest.
+ * Stores the `Idempotency-Key` data of an event as JSON with its own version number. Data without a version number has
+ * version 1. When an event is read, its old data is converted to the newest version.
  */
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Metadata } from '../../domain/events.ts'
@@ -15,7 +15,8 @@ export const storedMetadata = (metadata: Metadata): object =>
     : { ...metadata, idempotency: { version: idempotencyVersion, ...metadata.idempotency } }
 
 /**
- * Converts idempotency data to its newest version. Does not check the schema.
+ * Converts the idempotency data in an event's metadata to the newest version. Does not check the schema, because the
+ * codec then checks all the metadata.
  * @throws RangeError for a version that this program does not know
  */
 export const newestMetadata = (stored: unknown): unknown => {
@@ -27,7 +28,7 @@ export const newestMetadata = (stored: unknown): unknown => {
   return { ...stored, idempotency: upcast(version, form) }
 }
 
-/** @throws RangeError for an unknown version or a wrong form */
+/** @throws RangeError for an unknown version, or if the converted data does not match the schema */
 export const newestIdempotency = (version: unknown, form: unknown): Idempotency => {
   const newest = upcast(version, form)
   if (idempotencyCheck.Check(newest)) return newest

@@ -4,11 +4,14 @@ const secondsMax = Date.parse('9999-12-31T23:59:59Z') / 1_000
 
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
 
-// Making the text of a day is most of the cost, and neighbouring readings usually share the day.
+// The text of the last day is kept: making it is most of the cost, and neighbouring readings usually share the day.
 let lastDay = Number.NaN
 let lastDayText = ''
 
-/** Returns `YYYY-MM-DDThh:mm:ssZ`. @throws RangeError outside the years 0000 to 9999 */
+/**
+ * Returns `YYYY-MM-DDThh:mm:ssZ` for a number of seconds after 1970 began.
+ * @throws RangeError outside the years 0000 to 9999
+ */
 export const timestampText = (seconds: number): string => {
   if (!(seconds >= secondsMin && seconds <= secondsMax))
     throw new RangeError('a timestamp in it is outside the years 0000 to 9999')

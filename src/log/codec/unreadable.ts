@@ -7,14 +7,15 @@ export type Unread = {
   readonly stream: string
   readonly revision: number
   readonly position: number
-  /** Empty if the id cannot be read. */
+  /** An empty text if the id cannot be read. */
   readonly id: string
   /** 0 if the time cannot be read. */
   readonly recordedAt: number
 }
 
 /**
- * Replaces an unreadable record. A record decides nothing, so the service can go on without it.
+ * Returns `RecordUnreadable` for an event that cannot be decoded, if its stream holds records, such as sign-ins. No
+ * decision uses a record, so the service can go on.
  * @throws `cause` if the stream holds no records, or if `cause` is not an `UndecodableEvent`
  */
 export const unreadableRecord = (
@@ -30,7 +31,7 @@ export const unreadableRecord = (
   return { stream, revision, position, id, recordedAt, type: 'RecordUnreadable', data, metadata }
 }
 
-/** Returns '' if the stored event has no id. */
+/** Returns an empty text if the stored event has no id. */
 export const storedIdOf = (stored: unknown): string => {
   const value = fieldOf(stored, 'id')
   return typeof value === 'string' ? value : ''

@@ -1,31 +1,34 @@
 import type { EventType } from '../../domain/events.ts'
 
-/** Converts data to the next schema version. */
+/** Converts the data of an event to the next schema version. */
 export type Upcast = (data: unknown) => unknown
 
-/** Upcasts by event type and by the version that they start from. Stored data is never rewritten. */
+/**
+ * Conversions by event type and by the version to convert from. Stored data is never rewritten, so old versions are
+ * converted at each read.
+ */
 export const upcasts: { readonly [T in EventType]?: { readonly [fromVersion: number]: Upcast } } = {
   CellarPolicyChanged: {
-    // Version 1 is from before retention existed.
+    // Version 1 was written before retention existed: `null` keeps readings for ever.
     1: (data) => (hasPolicy(data) ? { policy: { ...data.policy, retentionMs: null } } : data),
   },
   KeyCreated: {
-    // Version 1 is from before key rotations existed.
+    // Version 1 was written before keys could be rotated: `null` means that the key replaced no other key.
     1: (data) => (isObject(data) ? { ...data, predecessorId: null } : data),
   },
   OperatorAdded: {
-    // Version 1 did not name the link that the operator used.
+    // Version 1 did not store the link that the operator used, so both fields are `null`.
     1: (data) => (isObject(data) ? { ...data, linkHash: null, linkMadeBy: null } : data),
   },
   OperatorLinkIssued: {
     1: (data) => (isObject(data) ? { ...data, purpose: null } : data),
   },
   OperatorPasswordSet: {
-    // In version 1 every password came from a link, whose own event names its maker.
+    // In version 1 every password was set with a link. The link's own event names its maker, so this event does not.
     1: (data) => (isObject(data) ? { ...data, linkMadeBy: null } : data),
   },
   OperatorSignedIn: {
-    // In version 1 a session did not expire earlier if it was unused.
+    // In version 1 an unused session did not end early, so it becomes idle only when it expires.
     1: (data) =>
       isObject(data) && 'expiresAt' in data
         ? { ...data, idleAt: data.expiresAt, deviceHash: null, seenRevision: null }
@@ -33,11 +36,11 @@ export const upcasts: { readonly [T in EventType]?: { readonly [fromVersion: num
   },
 }
 
-/** The newest version of stored idempotency data. Data without a version has version 1. */
+/** The newest version of the stored `Idempotency-Key` data. Data without a version number has version 1. */
 export const idempotencyVersion = 2
 
 export const idempotencyUpcasts: { readonly [fromVersion: number]: Upcast } = {
-  // Version 1 stored a verdict for each refused item of a batch, in `rejected`.
+  // Version 1 stored the verdicts on the refused items of a batch in `rejected`. Version 2 stores them in `refusals`.
   1: (form) => {
     if (!hasVerdicts(form)) return form
     const { rejected: items, ...batch } = form.batch
@@ -57,7 +60,7 @@ const hasVerdicts = (form: unknown): form is { readonly batch: { readonly reject
   'rejected' in form.batch &&
   Array.isArray(form.batch.rejected)
 
-/** The schema check refuses data without a policy. */
+/** False for data without a policy. Such data is not converted, and the schema check refuses it later. */
 const hasPolicy = (data: unknown): data is { readonly policy: object } =>
   typeof data === 'object' &&
   data !== null &&

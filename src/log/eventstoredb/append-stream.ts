@@ -11,14 +11,14 @@ import { encodeAppend } from './wire.ts'
 
 export type AppendAnswer =
   /**
-   * `position` is that of the last event, or `null` if the server did not name it. A repeated append gets the same
-   * answer.
+   * `position` is that of the append's last event; `null` means that the server did not name a position. An append that
+   * an earlier try stored gets this answer again.
    */
   | { readonly kind: 'stored'; readonly position: number | null }
   | { readonly kind: 'conflict'; readonly currentRevision: number | null }
   | { readonly kind: 'failed'; readonly outcome: 'not_written' | 'unknown'; readonly why: string }
   | { readonly kind: 'full'; readonly why: string }
-  /** The node does not lead now, so it would refuse every append. */
+  /** This server is not the leader of EventStoreDB now, so this server would refuse every append. */
   | { readonly kind: 'turned_away'; readonly why: string }
   | { readonly kind: 'denied'; readonly why: string }
 
@@ -26,20 +26,23 @@ export type SentAppend = {
   readonly streamName: string
   readonly expected: ExpectedRevision
   readonly run: Buffer
-  /** Called exactly once. */
+  /** Called exactly once for each append, even if no answer ever arrives. */
   settle(answer: AppendAnswer): void
 }
 
 export type AppendStreamEnd = { readonly why: string; readonly leader: EventStoreEndpoint | null }
 
 /**
- * The gRPC stream of all appends to one node. When it ends, the outcome of unanswered appends is unknown. It then
- * refuses appends, because gRPC would lose them silently.
+ * The gRPC stream that carries all appends to one EventStoreDB server. When this gRPC stream ends, unanswered appends
+ * are unknown: each can be stored or not. Later appends are refused here, because gRPC would silently lose a later
+ * append.
  */
 export class AppendStream {
   readonly #call: ClientDuplexStream<Buffer, BatchAppendResp>
   readonly #onEnd: (end: AppendStreamEnd) => void
-  /** Unanswered appends by correlation id, the oldest first. */
+  /**
+   * Appends that the server has not answered yet, by correlation id. The oldest is first, so `expire` can stop early.
+   */
   readonly #out = new Map<string, { readonly sent: SentAppend; readonly sentMs: number }>()
   #lastAnswerMs = 0
   #isEnded = false
@@ -72,8 +75,8 @@ export class AppendStream {
   }
 
   /**
-   * Settles appends that are older than `eventStoreAppendMsMax` as unknown. Returns true if the server answered nothing
-   * in that time.
+   * Settles an append as unknown if the server has not answered that append in `eventStoreAppendMsMax`. Returns true if
+   * the server has answered nothing at all in that time. Then the connection must be replaced.
    */
   expire(): boolean {
     const now = performance.now()
@@ -96,7 +99,7 @@ export class AppendStream {
     this.#lastAnswerMs = performance.now()
     const correlationId = uuidText(response.getCorrelationId())
     const out = this.#out.get(correlationId)
-    // The append has expired, and is settled already.
+    // `expire` has already settled this append as unknown, so a late answer changes nothing.
     if (out === undefined) return
     this.#out.delete(correlationId)
     out.sent.settle(answerIn(response))
@@ -107,7 +110,8 @@ export class AppendStream {
     this.#isEnded = true
     const out = [...this.#out.values()]
     this.#out.clear()
-    // First, so that nobody sends the next append to this ended stream.
+    // `onEnd` runs before `settle`: a settled append makes room for the next append, which would go to this ended
+    // stream.
     this.#onEnd(end)
     for (const { sent } of out) sent.settle({ kind: 'failed', outcome: 'unknown', why: end.why })
   }
@@ -135,7 +139,10 @@ const answerIn = (response: BatchAppendResp): AppendAnswer => {
   }
 }
 
-/** The library may throw here, inside an event handler. That would end the process. */
+/**
+ * The gRPC library can throw while it decodes bytes of the server. In an event handler, such an error would end the
+ * process.
+ */
 const unpacked = <T>(unpack: () => T | null | undefined): T | null => {
   try {
     return unpack() ?? null
@@ -144,7 +151,10 @@ const unpacked = <T>(unpack: () => T | null | undefined): T | null => {
   }
 }
 
-/** After any other failure, such as a timeout, the events may be written all the same. */
+/**
+ * Tells from the server's message what happened to the append. After an unexpected message, such as a timeout, the
+ * outcome is unknown: the events can be stored all the same.
+ */
 const failureOf = (why: string): AppendAnswer => {
   if (/no space left|not enough space|disk (is )?full/i.test(why)) return { kind: 'full', why }
   if (why.includes('Server Is Busy')) return { kind: 'failed', outcome: 'not_written', why }
@@ -152,13 +162,18 @@ const failureOf = (why: string): AppendAnswer => {
   return isTurnedAway ? { kind: 'turned_away', why } : { kind: 'failed', outcome: 'unknown', why }
 }
 
-/** The server answers -1 for a repeated append that it has not indexed yet. */
+/**
+ * Returns `null` if the server named no position. EventStoreDB sends -1 for a repeated append that is not indexed yet.
+ */
 const positionOf = (text: string | undefined): number | null => {
   const position = text === undefined ? Number.NaN : Number(text)
   return Number.isSafeInteger(position) && position >= 0 ? position : null
 }
 
-/** The server may send a UUID as text or as two numbers. */
+/**
+ * EventStoreDB can send a UUID as text or as two 64-bit numbers. Returns the text, because appends are found by that
+ * text.
+ */
 const uuidText = (id: UUID | undefined): string => {
   const structured = id?.getStructured()
   if (structured === undefined) return id?.getString() ?? ''

@@ -15,7 +15,10 @@ export type StoreAppend = {
 }
 
 export type Appended =
-  /** `isNew` is true if this try surely wrote the events, not an earlier one. `position` is that of the last event. */
+  /**
+   * `isNew` is true if this append certainly wrote the events, and false if an earlier try could have written them.
+   * `position` is that of the last event; `null` means that the server did not name a position.
+   */
   | { readonly outcome: 'stored'; readonly isNew: boolean; readonly position: number | null }
   | { readonly outcome: 'conflict'; readonly currentRevision: number | null }
 
@@ -26,19 +29,25 @@ type Waiting = StoreAppend & {
 }
 
 /**
- * Sends at most one append of each stream at a time. The others wait in a bounded queue. While the store is away,
- * appends are refused at once.
+ * Sends appends to EventStoreDB. Each event stream has at most one unanswered append; the next ones wait in a bounded
+ * queue. While EventStoreDB is away, appends are refused at once.
  */
 export class Appends {
   readonly #connection: Connection
   #stream: AppendStream | null = null
-  /** Waiting appends of each stream that has an append unanswered or in `#ready`. */
+  /**
+   * By stream name: appends that wait for an earlier append of their stream. The list is empty if none waits behind the
+   * earlier append.
+   */
   readonly #behind = new Map<string, Waiting[]>()
-  /** Appends whose streams have no unanswered append, in order of arrival. */
+  /** Appends that can be sent now, because their streams have no unanswered append. In order of arrival. */
   #ready: Waiting[] = []
   #out = 0
   readonly #room = new QueueRoom()
-  /** The highest known position. An append that gets no higher one was written by an earlier try. */
+  /**
+   * The highest position in the log that this node has seen; -1 before the first. EventStoreDB gives a new append a
+   * higher position, so an answer with a lower position shows that an earlier try wrote the events.
+   */
   #seen = -1
   #drained: (() => void) | null = null
   readonly #timer: ReturnType<typeof setInterval>
@@ -91,7 +100,10 @@ export class Appends {
     this.#stream = new AppendStream(link, ({ why, leader }) => this.#connection.lose(link, why, leader))
   }
 
-  /** Appends that were sent may have been written. Waiting appends were not sent, so they are refused. */
+  /**
+   * Called when EventStoreDB goes away. Appends that were not sent are refused as not written. Appends that were sent
+   * end as unknown, because EventStoreDB can have stored these.
+   */
   #stop(why: string): void {
     const stream = this.#stream
     this.#stream = null
@@ -103,7 +115,8 @@ export class Appends {
       append.reject(new Outage(`Cannot append: the store went away: ${why}`, 'not_written', 'unavailable'))
     }
     stream?.end(why)
-    // No answer will come to remove these streams from `#behind`.
+    // A refused append gets no answer that would start the stream's next append. So the stream is removed from
+    // `#behind` here.
     for (const { streamName } of waiting) this.#next(streamName)
   }
 

@@ -30,10 +30,13 @@ const leaderIn = (metadata: Metadata): EventStoreEndpoint | null => {
 
 const certificateWords = /certificate|self[- ]signed|issuer|UNABLE_TO|ERR_TLS|altname|CERT_/i
 
-/** Removes what the library says about its own attempts to connect. */
+/**
+ * Returns the reason in words for an operator. The gRPC library's message also lists the library's attempts to connect.
+ */
 const plainWords = (why: string): string => {
   if (/ECONNREFUSED/.test(why)) return 'the connection was refused'
-  // The server gives the same message in both cases.
+  // EventStoreDB sends this message both while a server starts and while a server knows no leader, so the text names
+  // both.
   if (/Server Is Not Ready/.test(why)) return 'it is not ready: it is starting, or knows no leader'
   if (/ENOTFOUND|EAI_AGAIN|Name resolution failed/.test(why)) return 'its name cannot be resolved'
   return why.replace(/^No connection established\. Last error: /, '').replace(/\.?\s*Resolution note:.*$/s, '')

@@ -9,8 +9,8 @@ export type ConnectionListener = {
 }
 
 /**
- * Keeps one link to the leading node. While there is none, it searches for the leader in the background. Users of a
- * link report its failure with `lose`.
+ * Keeps one connection (`Link`) to the leader of the EventStoreDB servers. While no leader is connected, a search runs
+ * in the background. Code that uses a link reports a failure of that link with `lose`.
  */
 export class Connection {
   readonly settings: EventStoreSettings
@@ -24,7 +24,7 @@ export class Connection {
   #isChecking = false
   #isClosed = false
 
-  /** @throws StoreMisfit if a file of the settings cannot be read */
+  /** @throws StoreMisfit if a certificate or key file that the settings name cannot be read */
   constructor(settings: EventStoreSettings, probeStream: string) {
     this.settings = settings
     this.access = accessOf(settings)
@@ -45,7 +45,10 @@ export class Connection {
     return () => this.#listeners.delete(listener)
   }
 
-  /** @throws StoreUnreachable, StoreMisfit */
+  /**
+   * Searches until a leader answers.
+   * @throws StoreUnreachable after `eventStoreStartMsMax`, StoreMisfit if waiting cannot help, as with a wrong password
+   */
   async open(): Promise<void> {
     const untilMs = performance.now() + eventStoreStartMsMax
     while (!(await this.#seek())) {
@@ -56,7 +59,10 @@ export class Connection {
     }
   }
 
-  /** Closes the link and searches for the leader again, once for each link. `leader` is the node to try first. */
+  /**
+   * Closes a failed link and searches for the leader again. A second report about the same link does nothing. `leader`
+   * is the server to try first; `null` means that no leader is known.
+   */
   lose(link: Link, why: string, leader: EventStoreEndpoint | null = null): void {
     if (link !== this.#link) return
     this.#link = null
@@ -68,8 +74,8 @@ export class Connection {
   }
 
   /**
-   * Call it after a denied append. If the node denies reads too, for example after a password change, the store is
-   * away.
+   * Call this after EventStoreDB has denied an append. If reads are denied too, for example after a password change,
+   * the link counts as failed.
    */
   async check(link: Link): Promise<void> {
     if (this.#isChecking) return
@@ -109,7 +115,7 @@ export class Connection {
     return true
   }
 
-  /** Returns an error if waiting cannot repair the last fault. */
+  /** Returns an error if waiting cannot repair the last fault, such as a wrong password. `null` means: try again. */
   #misfit(): StoreMisfit | null {
     const { at, fault } = this.#lastFault ?? {}
     switch (fault?.kind) {

@@ -43,7 +43,10 @@ export type EventStoreLogOptions = {
   readonly onClosed?: () => void
 }
 
-/** Opens the log on EventStoreDB, for several nodes. @throws StoreUnreachable, StoreMisfit */
+/**
+ * Opens the log on EventStoreDB, which several service processes can use together.
+ * @throws StoreUnreachable if no leader answers in time, StoreMisfit if waiting cannot help, as with a wrong password
+ */
 export const openEventStoreLog = async (options: EventStoreLogOptions): Promise<EventLog> => {
   const connection = new Connection(options.settings, options.settings.prefix + logStream)
   try {
@@ -100,7 +103,8 @@ class EventStoreLog implements EventLog {
     const last = revision + events.length - 1
     this.#unread.markRead(stream, last)
     const { isNew, position } = appended
-    // Another node may derive the same id and write first, so events with derived ids are read back.
+    // Two nodes that finish the same change derive the same event id, and the other node can write first. So events
+    // with derived ids are read back, to see which node wrote them.
     const isOwn = isNew && events.every(({ type, id }) => type === 'ReadingAccepted' || !isDerivedId(id))
     if (isOwn && position !== null && events.length === 1) {
       return { outcome: 'written', events: recordRun(stream, events, { revision, position }) }
@@ -108,7 +112,8 @@ class EventStoreLog implements EventLog {
     if (isOwn && isReadings) return { outcome: 'written', events: [] }
     this.#unread.add(stream, last)
     const recorded = await this.#readBack(stream, revision, events.length)
-    // The server knows the append, but its events are truncated and cannot be compared.
+    // EventStoreDB knows the append, but its events are truncated. Nobody can see which node wrote them, so the answer
+    // is a conflict.
     if (recorded === null) return { outcome: 'conflict', currentRevision: await this.#lastRevision(stream) }
     const isWritten = isNew && recorded.every((event, index) => isSameWrite(event, events[index]))
     return { outcome: isWritten ? 'written' : 'already_written', events: recorded }
@@ -204,7 +209,10 @@ class EventStoreLog implements EventLog {
     return recordedEventOf(this.#codec, this.#names.streamOf(stored.streamName), stored)
   }
 
-  /** The server names only the last position of an append. Returns `null` if its events are truncated. */
+  /**
+   * Reads an append's events back, because the server's answer names only the position of the last event. Returns
+   * `null` if the events are truncated.
+   */
   async #readBack(stream: string, first: number, count: number): Promise<readonly RecordedEvent[] | null> {
     const events: RecordedEvent[] = []
     while (events.length < count) {
@@ -219,7 +227,10 @@ class EventStoreLog implements EventLog {
     return events
   }
 
-  /** The append was stored, so a failed read must not say `not_written`. */
+  /**
+   * Reads events of an append that is stored. If this read fails, the error must not say `not_written`: the caller
+   * would believe that nothing was stored.
+   */
   async #readStored(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]> {
     try {
       return await this.read(stream, options)
@@ -238,6 +249,8 @@ class EventStoreLog implements EventLog {
   }
 }
 
-/** True if this node wrote the event. Another node may use the same id, but not the same time and request. */
+/**
+ * True if this node wrote the event. Another node can write the same event id, but with another time and request id.
+ */
 const isSameWrite = (stored: RecordedEvent, event: NewEvent | undefined): boolean =>
   stored.recordedAt === event?.recordedAt && stored.metadata.requestId === event.metadata.requestId

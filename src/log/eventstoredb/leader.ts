@@ -6,13 +6,19 @@ import { type CallFault, callFaultOf, noLeaderKnown } from './call-faults.ts'
 import { readAll, readBackwards, readEvents } from './requests.ts'
 import { type Access, deadlineIn, Link } from './store-link.ts'
 
-/** The oldest server version that reports when a filtered subscription has caught up. */
+/**
+ * The oldest supported version of EventStoreDB, 23.10. Earlier versions do not report when a filtered subscription has
+ * delivered all existing events.
+ */
 const versionMin = [23, 10] as const
 
 export type Found = { readonly link: Link } | { readonly at: string; readonly fault: StartFault }
 export type StartFault = CallFault | { readonly kind: 'too_old' | 'may_not_follow'; readonly why: string }
 
-/** Tries once to find the leader. `hint` is the leader that another node has named. */
+/**
+ * Tries once to connect to the leader of the EventStoreDB servers. `hint` is the leader that another server has named;
+ * `null` means that no server has named a leader.
+ */
 export const findLeader = async (
   settings: EventStoreSettings,
   access: Access,
@@ -73,7 +79,10 @@ const isTooOld = (version: string): boolean => {
 
 type LeaderAnswer = { readonly endpoint: EventStoreEndpoint } | { readonly at: string; readonly fault: CallFault }
 
-/** Asks all nodes at once, so that a silent node does not delay the others. */
+/**
+ * Finds the address of the leader. Asks all EventStoreDB servers at once, so that a silent server does not delay the
+ * search.
+ */
 const leaderOf = async ({ endpoints, discovers }: EventStoreSettings, access: Access): Promise<LeaderAnswer> => {
   const [first] = endpoints
   if (first !== undefined && !discovers) return { endpoint: first }

@@ -8,9 +8,9 @@ import type { StoredEvent } from './stored-events.ts'
 
 type Page = { readonly from: number | null; readonly limit: number }
 
-/** `from` is inclusive; `null` reads from the first event. */
+/** Reads a stream with the oldest event first. The event at `from` is included; `null` begins with the first event. */
 export const readForwards = (streamName: string, page: Page): ReadReq => readStream(streamName, page, 0)
-/** `from` is inclusive; `null` reads from the last event. */
+/** Reads a stream with the newest event first. The event at `from` is included; `null` begins with the last event. */
 export const readBackwards = (streamName: string, page: Page): ReadReq => readStream(streamName, page, 1)
 
 const readStream = (streamName: string, { from, limit }: Page, direction: 0 | 1): ReadReq => {
@@ -24,8 +24,8 @@ const readStream = (streamName: string, { from, limit }: Page, direction: 0 | 1)
 }
 
 /**
- * `from` is inclusive forwards and exclusive backwards. Reads streams whose names have one of the `prefixes`; `null`
- * reads all.
+ * Reads all streams whose names begin with one of the `prefixes`; `null` means all streams. EventStoreDB includes the
+ * event at `from` when reading forwards, and leaves that event out when reading backwards.
  */
 export const readAll = (
   { from, limit }: Page,
@@ -36,7 +36,9 @@ export const readAll = (
   return requestOf(filtered(options.setReadDirection(direction === 'forwards' ? 0 : 1), prefixes))
 }
 
-/** `after` is exclusive; `null` starts at the first event. */
+/**
+ * Asks for all events after the position `after`, and for new events as they come. `null` begins with the first event.
+ */
 export const subscribeToAll = (after: number | null, prefixes: readonly string[]): ReadReq => {
   const options = new ReadReq.Options().setAll(allFrom(after, 'forwards'))
   return requestOf(filtered(options.setSubscription(new ReadReq.Options.SubscriptionOptions()), prefixes))
@@ -62,7 +64,7 @@ const requestOf = (options: ReadReq.Options): ReadReq => {
   return new ReadReq().setOptions(options.setUuidOption(ids))
 }
 
-/** @throws the library's errors, or MalformedAnswer */
+/** @throws the gRPC library's errors, or MalformedAnswer if the server's bytes cannot be decoded */
 export const readEvents = (
   link: Link,
   request: ReadReq,
@@ -84,7 +86,7 @@ export const readEvents = (
         const response = decodeResponse(bytes)
         if (response.kind === 'event') events.push(response.event)
       } catch (cause) {
-        // Thrown inside an event handler, the error would end the process.
+        // The error is not thrown, because an error thrown in this event handler would end the process.
         reject(cause)
         answers.cancel()
       }

@@ -1,21 +1,21 @@
 /**
- * Decodes `ReadResp` by hand, because every node receives every reading. An event takes 10 µs; with the generated
- * decoder it takes 26 µs.
+ * Decodes EventStoreDB's `ReadResp` messages by hand, because every node receives every reading. An event takes 10 µs
+ * here; with the generated decoder an event takes 26 µs.
  */
 import type { StoredEvent } from './stored-events.ts'
 
 export type Response =
   | { readonly kind: 'event'; readonly event: StoredEvent }
   | { readonly kind: 'caught_up' }
-  /** For example a confirmation of a subscription, or a missing stream. */
+  /** A message without an event, such as the confirmation of a subscription, or "stream not found". */
   | { readonly kind: 'other' }
 
-/** The server sent bytes that are not an answer. */
+/** EventStoreDB sent bytes that cannot be decoded as an answer. */
 export class MalformedAnswer extends Error {
   override readonly name = 'MalformedAnswer'
 }
 
-/** @throws MalformedAnswer */
+/** @throws MalformedAnswer if a field goes past the end of its message */
 export const decodeResponse = (bytes: Buffer): Response => {
   const reader = new Reader(bytes, 0, bytes.length)
   const field = reader.next()
@@ -24,7 +24,7 @@ export const decodeResponse = (bytes: Buffer): Response => {
   return event === null ? { kind: 'other' } : { kind: 'event', event }
 }
 
-// Field numbers in streams.proto and shared.proto.
+// Protobuf field numbers from EventStoreDB's streams.proto and shared.proto.
 const content = { event: 1, caughtUp: 8 } as const
 const readEvent = { event: 1 } as const
 const recorded = {
@@ -83,7 +83,7 @@ const typeIn = (reader: Reader): string | null => {
   return key === 'type' ? value : null
 }
 
-/** The server may send a UUID as text or as two numbers. */
+/** EventStoreDB can send a UUID as text or as two 64-bit numbers. Returns the text form of both. */
 const uuidIn = (reader: Reader): string => {
   for (let field = reader.next(); field !== 0; field = reader.next()) {
     if (field === uuid.text) return reader.text()
@@ -104,7 +104,10 @@ const uuidOfHalves = (reader: Reader): string => {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** After each `next`, call exactly one other method to read or skip the field's value. */
+/**
+ * Reads a protobuf message field by field. After each `next`, call exactly one other method to read or skip the field's
+ * value. Otherwise the following `next` reads a part of the value as a field number.
+ */
 class Reader {
   readonly #bytes: Buffer
   readonly #end: number
@@ -117,7 +120,7 @@ class Reader {
     this.#end = end
   }
 
-  /** Returns the number of the next field, or 0 at the end. */
+  /** Returns the number of the next field, or 0 at the end of the message. */
   next(): number {
     if (this.#at >= this.#end) return 0
     const tag = this.number()
@@ -125,7 +128,7 @@ class Reader {
     return tag >>> 3
   }
 
-  /** The number is exact up to 2^53. */
+  /** Reads a variable-length number, exact up to 2^53. Use `bits` for a number that uses all 64 bits. */
   number(): number {
     let value = 0
     for (let unit = 1; ; unit *= 128) {

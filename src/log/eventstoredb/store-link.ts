@@ -8,12 +8,12 @@ import { messageOf } from '../../domain/error-message.ts'
 import type { EventStoreEndpoint, EventStoreSettings } from '../../eventstore-url.ts'
 import { eventStoreKeepAliveMs, eventStoreKeepAliveTimeoutMs, eventStoreMessageBytesMax } from '../../limits.ts'
 
-/** No leader could be reached. A later start may succeed. */
+/** No leader of EventStoreDB answered in time. A later start of the service can succeed. */
 export class StoreUnreachable extends Error {
   override readonly name = 'StoreUnreachable'
 }
 
-/** Waiting does not help, for example with wrong credentials or an old server. */
+/** The settings or EventStoreDB must be changed: waiting does not help. Examples: wrong credentials, an old server. */
 export class StoreMisfit extends Error {
   override readonly name = 'StoreMisfit'
 }
@@ -21,11 +21,14 @@ export class StoreMisfit extends Error {
 export type Access = {
   readonly channel: ChannelCredentials
   readonly metadata: Metadata
-  /** For connections without the gRPC library. `null` without TLS. */
+  /**
+   * Certificates for `SubscriptionStream`, which connects without the gRPC library. `null` means a connection without
+   * TLS.
+   */
   readonly tls: Pick<SecureContextOptions, 'ca' | 'key' | 'cert'> | null
 }
 
-/** @throws StoreMisfit if a file of the settings cannot be read. */
+/** @throws StoreMisfit if a certificate or key file that the settings name cannot be read */
 export const accessOf = ({ tls, credentials: user }: EventStoreSettings): Access => {
   const metadata = new Metadata()
   metadata.set('connection-name', 'cellarbook')
@@ -46,8 +49,8 @@ export const accessOf = ({ tls, credentials: user }: EventStoreSettings): Access
 type Call = { cancel(): void }
 
 /**
- * One connection to one node. `close` does not wait for the node, because it may hang. Uses the generated stubs, not
- * the client object (docs/decisions/002-eventstoredb-without-its-client-object.md).
+ * One gRPC connection to one EventStoreDB server. `close` does not wait for the server, because the server can hang.
+ * Uses the generated stubs, not the client object (docs/decisions/002-eventstoredb-without-its-client-object.md).
  */
 export class Link {
   readonly endpoint: EventStoreEndpoint
@@ -77,14 +80,17 @@ export class Link {
     this.gossip = new GossipClient(address, access.channel, options)
   }
 
-  /** With `leader`, a node that is not the leader must refuse the call. */
+  /**
+   * The request headers of a call. With `leader`, a server that is not the leader refuses the call, because that server
+   * can lack the newest events.
+   */
   metadata(of: 'leader' | 'any'): Metadata {
     const metadata = this.#access.metadata.clone()
     if (of === 'leader') metadata.set('requires-leader', 'true')
     return metadata
   }
 
-  /** Registers a call that `close` must cancel. Call the returned function when the call ends. */
+  /** Registers a gRPC call, so that `close` can cancel that call. Run the returned function when the gRPC call ends. */
   hold(call: Call): () => void {
     this.#calls.add(call)
     return () => this.#calls.delete(call)

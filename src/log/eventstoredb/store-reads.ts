@@ -10,11 +10,17 @@ import type { StoredEvent } from './stored-events.ts'
 export type Reads = {
   read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]>
   readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]>
-  /** `streamName` includes the prefix from the settings. */
+  /**
+   * Returns the stream's last event, or `null` if the stream has none. `streamName` includes the prefix from the
+   * settings.
+   */
   readLast(streamName: string): Promise<StoredEvent | null>
 }
 
-/** Reads from the leader, because other nodes may lack the newest events. @throws Outage, UndecodableEvent */
+/**
+ * Reads from the leader of EventStoreDB, because its other servers can lack the newest events.
+ * @throws Outage, UndecodableEvent
+ */
 export const createReads = (
   connection: Connection,
   names: StreamNames,
@@ -44,7 +50,8 @@ export const createReads = (
       return (await page(`"${stream}"`, request(names.nameOf(stream), { from, limit }))).map(decode)
     },
     readAll: async ({ from = null, direction = 'forwards', limit }) => {
-      // Forwards, the server includes the event at `from`, so one more is read.
+      // The caller wants the events after `from`. Reading forwards, EventStoreDB includes the event at `from`, so one
+      // more event is read, and the event at `from` is removed.
       const isInclusive = direction === 'forwards' && from !== null
       const request = requests.readAll(
         { from, limit: isInclusive ? limit + 1 : limit },

@@ -1,6 +1,9 @@
 import { categories } from '../../domain/stream-names.ts'
 
-/** Adds the prefix from the settings to stream names, and removes it. */
+/**
+ * In EventStoreDB, stream names begin with the prefix from the settings. In the program, stream names have no prefix.
+ * Converts between both.
+ */
 export class StreamNames {
   readonly #prefix: string
 
@@ -12,7 +15,7 @@ export class StreamNames {
     return this.#prefix + stream
   }
 
-  /** The stream that holds the server's settings of `stream`, such as `$tb` (truncate before). */
+  /** EventStoreDB keeps its own settings of a stream in this second stream, such as `$tb` (truncate before). */
   metadataNameOf(stream: string): string {
     return `$$${this.nameOf(stream)}`
   }
@@ -21,7 +24,9 @@ export class StreamNames {
     return name.slice(this.#prefix.length)
   }
 
-  /** `null` means all categories. */
+  /**
+   * Returns how the stream names of these categories begin, for a filter on EventStoreDB. `null` means all categories.
+   */
   prefixes(of: readonly string[] | null): readonly string[] {
     return (of ?? categories).map((category) => `${this.#prefix}${category}-`)
   }

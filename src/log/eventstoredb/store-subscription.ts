@@ -19,9 +19,9 @@ export type StoreSubscriptionParts = {
 }
 
 /**
- * After any failure, the subscription continues after the last delivered event. It has a connection of its own, so that
- * a slow subscriber delays no append. It moves with the leader: a former leader may answer pings, but send no more
- * events.
+ * Delivers events of EventStoreDB to one subscriber. After any failure, continues after the last delivered event. Has a
+ * connection of its own, so that a slow subscriber delays no append. Moves with the leader, because a former leader can
+ * answer pings but send no more events.
  */
 export class StoreSubscription {
   readonly #parts: StoreSubscriptionParts
@@ -32,22 +32,29 @@ export class StoreSubscription {
   #delivery: RecordedEvent[] = []
   #isDelivering = false
   #isCaughtUp = false
-  /** True until the subscriber is told, which happens after the waiting events are delivered. */
+  /**
+   * True if the server has reported the end of the existing events, but the subscriber was not told yet. The waiting
+   * events are delivered first.
+   */
   #mustTellCaughtUp = false
   #isEnded = false
   #fault: string | null = null
-  /** Since when the server sends nothing, by the monotonic clock. */
+  /**
+   * When the subscription began to wait for a message, by `performance.now()`. `null` means that a message has arrived,
+   * or that EventStoreDB is away.
+   */
   #silentSinceMs: number | null = null
 
   constructor(parts: StoreSubscriptionParts) {
     this.#parts = parts
     this.#after = parts.after
     this.#stopListening = parts.connection.listen({ onUp: ({ endpoint }) => this.#moveTo(endpoint), onAway: () => {} })
-    // Connects later, because the caller needs the subscription first, to unsubscribe during its first event.
+    // Connects only after the constructor returns. The caller needs the subscription before the first event, so that
+    // the caller can unsubscribe during that event.
     setImmediate(() => this.#connect())
   }
 
-  /** Why the subscription receives nothing usable. `null` if it does. */
+  /** Why no usable events arrive, for `health()`. `null` means that nothing is wrong. */
   get fault(): string | null {
     const silentMs = this.#silentSinceMs === null ? 0 : performance.now() - this.#silentSinceMs
     return this.#fault ?? (silentMs > eventStoreUnheardMsMax ? 'it sends nothing to the subscription' : null)
@@ -66,7 +73,7 @@ export class StoreSubscription {
     try {
       this.#parts.subscriber.onDropped?.(cause)
     } catch {
-      // The subscription has ended already, so this error changes nothing.
+      // The subscription has ended already, so an error from `onDropped` changes nothing.
     }
   }
 
@@ -126,8 +133,9 @@ export class StoreSubscription {
   }
 
   /**
-   * The server skips the first event at or after the position. If the event at the position was deleted, it would skip
-   * the next one. That event is read here.
+   * EventStoreDB begins a subscription by skipping the first event at or after the given position, which is usually the
+   * last delivered event. If that event was deleted, EventStoreDB would skip a new event instead. So that new event is
+   * read here.
    */
   async #passGap(link: Link): Promise<void> {
     if (this.#after === null) return
@@ -149,7 +157,10 @@ export class StoreSubscription {
     }
   }
 
-  /** A message that cannot be read ends the connection, but not the subscription. */
+  /**
+   * Returns `null` for a message that cannot be decoded. Then the connection ends, but the subscription continues on a
+   * new connection.
+   */
   #decoded(bytes: Buffer): Response | null {
     try {
       const response = decodeResponse(bytes)
@@ -176,7 +187,7 @@ export class StoreSubscription {
     this.#deliverSoon()
   }
 
-  /** Delivers the events of one turn of the event loop together. */
+  /** Delivers the events that arrive in one turn of the event loop in one call, not one by one. */
   #deliverSoon(): void {
     if (this.#isDelivering) return
     this.#isDelivering = true
@@ -197,7 +208,7 @@ export class StoreSubscription {
       this.#isCaughtUp = true
       this.#parts.subscriber.onCaughtUp?.()
     } catch (cause) {
-      // A subscriber that throws may have missed events, so its subscription ends.
+      // A subscriber that throws could have missed events, so its subscription ends.
       this.drop(cause)
     }
   }

@@ -1,4 +1,7 @@
-/** Stores an event as JSON. A reading's metadata is left out where it follows from the reading's stream or id. */
+/**
+ * Converts events to the JSON that EventStoreDB stores, and back. A reading's metadata is not stored if it can be
+ * computed from the reading's stream and id.
+ */
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import { readingsStream } from '../../domain/stream-names.ts'
 import { isUuid, uuidOf } from '../../domain/uuid.ts'
@@ -10,7 +13,7 @@ import { UndecodableEvent } from '../event-log.ts'
 export type StoredEvent = {
   readonly id: string
   readonly type: string
-  /** With the prefix from the settings. */
+  /** The stream's name in EventStoreDB, with the prefix from the settings. */
   readonly streamName: string
   readonly revision: number
   readonly position: number
@@ -19,12 +22,12 @@ export type StoredEvent = {
 }
 
 /**
- * The server accepts only UUIDs, and returns them in lower case. Any other id is hashed to a UUID, and stored in the
- * metadata.
+ * EventStoreDB accepts only UUIDs as event ids, and returns a UUID in lower case. Any other id is hashed to a UUID, and
+ * the id itself is stored in the metadata.
  */
 const storedIdOf = (id: string): string => (isUuid(id) ? id : uuidOf(id))
 
-/** `metadata` and `data` are JSON or empty. */
+/** An event to append. `metadata` and `data` are JSON texts, or empty. */
 export type ProposedEvent = {
   readonly id: string
   readonly type: string
@@ -51,13 +54,14 @@ const metadataText = (stream: string, event: NewEvent, schemaVersion: number): s
 const dataText = (event: NewEvent): string => {
   const isMinusZero = event.type === 'ReadingAccepted' && Object.is(event.data.value, -0)
   if (!isMinusZero) return JSON.stringify(event.data)
-  // `JSON.stringify` loses the sign of -0.
+  // `JSON.stringify` writes -0 as 0, and the stored reading would differ from the value that was sent.
   return `${JSON.stringify({ ...event.data, value: undefined }).slice(0, -1)},"value":-0}`
 }
 
 /**
- * `stream` has no prefix. An unreadable record becomes `RecordUnreadable`.
- * @throws UndecodableEvent if any other event is unreadable
+ * `stream` is the name without the prefix. In a stream of records, such as sign-ins, an unreadable event becomes
+ * `RecordUnreadable`.
+ * @throws UndecodableEvent if an event of another stream is unreadable
  */
 export const recordedEventOf = (codec: Codec, stream: string, stored: StoredEvent): RecordedEvent => {
   try {

@@ -9,21 +9,21 @@ import {
 import type { Access } from './store-link.ts'
 
 export type StreamReceiver = {
-  /** `bytes` is valid only during the call. */
+  /** Use `bytes` only during this call, and copy what must be kept. */
   onMessage(bytes: Buffer): void
   onEnd(): void
 }
 
 /**
- * Receives a subscription without the gRPC library, which would be most of the cost of a received reading. On any
- * failure the stream ends, and its owner opens another.
+ * Receives a subscription over plain HTTP/2, because the gRPC library would be most of the cost of a received reading.
+ * On any failure this stream ends, and `StoreSubscription` opens a new one.
  */
 export class SubscriptionStream {
   readonly #session: ClientHttp2Session
   readonly #stream: ClientHttp2Stream
   readonly #receiver: StreamReceiver
   readonly #keepAlive: ReturnType<typeof setInterval>
-  /** Chunks of an incomplete message, until `#wantedBytes` have arrived. */
+  /** The parts of a message that has not arrived completely: `#wantedBytes` are needed. */
   #waiting: Buffer[] = []
   #waitingBytes = 0
   #wantedBytes = headBytes
@@ -80,7 +80,7 @@ export class SubscriptionStream {
   }
 
   #ping(): void {
-    // Bun throws at a ping on a destroyed session.
+    // Bun throws an error at a ping on a destroyed session, so this stream ends first.
     if (this.#session.destroyed) {
       this.end()
       return
@@ -95,7 +95,7 @@ export class SubscriptionStream {
   }
 }
 
-/** Each message starts with a compression flag, which is never set, and its length. */
+/** A gRPC message starts with one byte for compression, always 0 here, and four bytes for the length of the rest. */
 const headBytes = 5
 
 const framed = (message: Uint8Array): Buffer => {

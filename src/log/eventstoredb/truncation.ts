@@ -6,8 +6,8 @@ import type { StoredEvent } from './stored-events.ts'
 import { encodeRun } from './wire.ts'
 
 /**
- * Sets `$tb` (truncate before), which hides earlier events at once. The server's next scavenge (clean-up) frees their
- * space.
+ * Truncates a stream by setting `$tb` (truncate before): EventStoreDB hides the events before that revision at once.
+ * EventStoreDB's next scavenge (clean-up) frees their space.
  * @throws Outage
  */
 export const setTruncateBefore = async (

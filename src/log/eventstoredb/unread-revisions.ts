@@ -3,19 +3,25 @@ import { storeStreamsRememberedMax } from '../../limits.ts'
 import type { ReadOptions } from '../event-log.ts'
 
 /**
- * Revisions that the server has named, but no read has shown yet. Reads show an event some milliseconds after its
- * append. A caller that reads too early would decide again on old state.
+ * Revisions that EventStoreDB has named, but no read has shown yet. Reads show an event only some milliseconds after
+ * its append. A caller that reads too early would see old state, and decide wrongly again.
  */
 export class UnreadRevisions {
   readonly #unread = new BoundedMap<string, number>(storeStreamsRememberedMax)
 
-  /** Keeps the higher revision, because a stream only grows while the connection lasts. */
+  /**
+   * Notes a revision that EventStoreDB has named; `null` notes nothing. Keeps the higher revision, because a stream
+   * only grows while the connection lasts.
+   */
   add(stream: string, revision: number | null): void {
     if (revision === null || revision <= (this.of(stream) ?? -1)) return
     this.#unread.set(stream, revision)
   }
 
-  /** Needed because a dead leader may have named a revision that no other node has. */
+  /**
+   * A dead leader of EventStoreDB can have named a revision that no other server has. Reads must not wait for that
+   * revision.
+   */
   forget(stream: string): void {
     this.#unread.delete(stream)
   }
@@ -33,7 +39,10 @@ export class UnreadRevisions {
     if (unread !== undefined && unread <= revision) this.#unread.delete(stream)
   }
 
-  /** True if a read with these options should have shown the unread revision, but did not. */
+  /**
+   * True if a read with these options should have shown the unread revision, but returned only `revisions`. Then the
+   * read must be repeated.
+   */
   isMissing(stream: string, { from, direction, limit }: ReadOptions, revisions: readonly number[]): boolean {
     const unread = this.#unread.get(stream)
     if (unread === undefined) return false

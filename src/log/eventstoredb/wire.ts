@@ -1,4 +1,7 @@
-/** Encodes a `BatchAppendReq` by hand. The generated encoder creates about twenty objects for each event. */
+/**
+ * Encodes EventStoreDB's append request (`BatchAppendReq`) by hand, because the generated encoder creates about twenty
+ * objects for each event.
+ */
 import type { ExpectedRevision } from '../event-log.ts'
 import type { ProposedEvent } from './stored-events.ts'
 
@@ -31,7 +34,7 @@ export const encodeAppend = (
   return writer.buffer
 }
 
-// Field numbers in streams.proto and shared.proto.
+// Protobuf field numbers from EventStoreDB's streams.proto and shared.proto.
 const request = { correlationId: 1, options: 2, proposedMessages: 3, isFinal: 4 } as const
 const options = { streamIdentifier: 1, streamPosition: 2, noStream: 3 } as const
 const streamIdentifier = { name: 3 } as const
@@ -40,7 +43,7 @@ const proposed = { id: 1, metadata: 2, customMetadata: 3, data: 4 } as const
 const mapEntry = { key: 1, value: 2 } as const
 
 const uuidChars = 36
-/** A UUID as text, with tag and length. */
+/** Bytes of a UUID as a protobuf text field: tag, length and 36 characters. */
 const uuidBytes = 2 + uuidChars
 
 type Piece = {
@@ -48,7 +51,7 @@ type Piece = {
   readonly head: Buffer
   readonly metadataBytes: number
   readonly dataBytes: number
-  /** Size of the message, without its tag and length. */
+  /** Size of the encoded event, without the protobuf tag and length in front. */
   readonly bytes: number
 }
 
@@ -71,7 +74,7 @@ const writePiece = (writer: Writer, { message, head, metadataBytes, dataBytes, b
 
 const heads = new Map<string, Buffer>()
 
-/** Encodes the type and the content type once for each event type. */
+/** Returns the encoded event type and content type. They are encoded only once for each event type. */
 const headOf = (type: string): Buffer => {
   const known = heads.get(type)
   if (known !== undefined) return known
@@ -90,7 +93,7 @@ const encodeEntry = (key: string, value: string): Buffer => {
   return writer.buffer
 }
 
-/** Includes tag and length. A tag takes one byte, because all field numbers here are below 16. */
+/** Size of a protobuf field with tag and length. A tag takes one byte, because all field numbers here are below 16. */
 const fieldBytes = (bytes: number): number => 1 + varintBytes(bytes) + bytes
 
 const varintBytes = (value: number): number => {
@@ -99,7 +102,7 @@ const varintBytes = (value: number): number => {
   return count
 }
 
-/** The caller has computed the size of the buffer. */
+/** Writes protobuf fields into a buffer. The caller computes its exact size beforehand. */
 class Writer {
   readonly buffer: Buffer
   #at = 0
@@ -108,7 +111,7 @@ class Writer {
     this.buffer = Buffer.allocUnsafe(bytes)
   }
 
-  /** The caller must write `bytes` bytes next. */
+  /** Begins a field of `bytes` bytes. The caller must write exactly these bytes next. */
   begin(field: number, bytes: number): void {
     this.buffer[this.#at++] = field * 8 + 2
     this.#varint(bytes)
