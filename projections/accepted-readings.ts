@@ -17,7 +17,10 @@ type Stream = Source & {
   last: AcceptedReading | null
   barriers: readonly Barrier[]
   purged: Purged | null
-  /** The revision after the last gap, or 0. The readings in the gap must have been purged (`gaps`). */
+  /**
+   * The first revision after the last missing readings; 0 means that none are missing. Missing readings must have been
+   * purged (`gaps`).
+   */
   missingBefore: number
 }
 
@@ -27,15 +30,15 @@ type Cellar = {
   readonly latest: LatestReadings
   readonly kegs: Kegs
   /**
-   * In ms. Readings that were accepted earlier are not shown, whether or not this node folded them. Only `usage` still
-   * shows a key's last reading.
+   * In ms. Readings that were accepted before this time are purged and not shown, even if this node has folded them.
+   * Only `usage` still shows a key's last reading.
    */
   keptFromMs: number
 }
 
 /**
- * The latest readings of each cellar, its kegs, and the usage of each key. `foldAccepted` runs before each answer to a
- * device, so it must be fast.
+ * The latest readings of each cellar, the kegs of each cellar, and the usage of each key. `foldAccepted` runs before
+ * each answer to a device, so this function must be fast.
  */
 export class AcceptedReadings implements ReadingQueries {
   readonly #streams: Stream[] = []
@@ -84,8 +87,8 @@ export class AcceptedReadings implements ReadingQueries {
   }
 
   /**
-   * Leaves the same state whether or not this node folded the purged readings. Barriers beyond `barriersPerKeyMax` are
-   * forgotten, so they count as readings here.
+   * The state afterwards is the same whether or not this node folded the purged readings. Only the last
+   * `barriersPerKeyMax` seals and fences (docs/protocol.md) are known here, so older barriers are counted as readings.
    */
   foldPurged(event: RecordedEvent<'ReadingsPurged'>): void {
     const { cellar: name, keyId, lastRevision, readings, acceptedBefore } = event.data
@@ -158,7 +161,7 @@ export class AcceptedReadings implements ReadingQueries {
     return this.#pieces(to, streams, cellars)
   }
 
-  /** Must be called after every save, even after an unfinished one. */
+  /** Must be called after every save, even after an unfinished one. Otherwise the next save throws an error. */
   endSave(): void {
     this.#saving.end()
   }
@@ -291,8 +294,8 @@ export class AcceptedReadings implements ReadingQueries {
 }
 
 /**
- * Returns false if the event was folded before, or if its stream was purged past it. Purged revisions may be missing
- * (`gaps`).
+ * Returns false if the event was folded before, or if a purge has passed its revision. Missing revisions are noted, and
+ * not an error here, because they can have been purged (`gaps`).
  */
 const isNew = (stream: Stream, event: RecordedEvent): boolean => {
   if (event.revision <= stream.revision) return false
@@ -303,7 +306,7 @@ const isNew = (stream: Stream, event: RecordedEvent): boolean => {
 const shownSince = (keptFromMs: number, reading: AcceptedReading): AcceptedReading =>
   reading.repeatOf === null || reading.repeatOf >= keptFromMs ? reading : { ...reading, repeatOf: null }
 
-/** @throws Error for an invalid timestamp, which admission should have refused. */
+/** @throws Error for an invalid timestamp, which should have been refused before the reading was stored */
 const instantOf = (event: RecordedEvent<'ReadingAccepted'>): number => {
   const timestampMs = parseTimestamp(event.data.timestamp)
   if (typeof timestampMs === 'number') return timestampMs

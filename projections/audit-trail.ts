@@ -12,7 +12,10 @@ import {
 import { assertNever, done } from '../src/domain/refusal.ts'
 import { invalidField, type Typed } from '../src/domain/text.ts'
 
-/** The events of the stream `key-<id>`, the seals and fences of `readings-<id>`, and the purges of its readings. */
+/**
+ * The events in the history of a key: the stream `key-<id>`, the seals and fences of `readings-<id>`, and the purges of
+ * the key's readings.
+ */
 export type AuditEventType = KeyEventType | 'ReadingsSealed' | 'ReadingsFenced' | 'ReadingsPurged'
 export type AuditEvent = RecordedEvent<AuditEventType>
 
@@ -46,10 +49,13 @@ export type Change =
       readonly lastAcceptedAt: number
     }
 
-/** `status` is `null` before the key was created. */
+/** `status` is `null` at a time before the key was created. */
 export type KeyAt = { readonly status: KeyStatus | null; readonly reason: string }
 
-/** Returns the oldest row first. `events` may be in any order, but must include all events of the key's stream. */
+/**
+ * Returns one row for each event, with the oldest first. `events` can be in any order, but must include all events of
+ * the key's stream.
+ */
 export const historyOf = (events: readonly AuditEvent[]): readonly HistoryRow[] => {
   const rows: HistoryRow[] = []
   let trail = noTrail
@@ -76,8 +82,8 @@ export const historyOf = (events: readonly AuditEvent[]): readonly HistoryRow[] 
 }
 
 /**
- * An event counts from its own millisecond on, and a key expires without an event. A time after `nowMs` is refused,
- * because the key may still be revoked before it.
+ * Returns the key's state at `atMs`. An event counts from its own millisecond on, and a key expires without an event. A
+ * time after `nowMs` is refused, because the key can still be revoked before that time.
  */
 export const stateAt = (events: readonly AuditEvent[], atMs: number, nowMs: number): Typed<KeyAt> => {
   if (atMs <= nowMs) return done(stateThen(events, atMs))
@@ -184,7 +190,10 @@ export const byText = (by: By): string => {
   }
 }
 
-/** Names the maker of the password link, because the maker may have signed in with it. */
+/**
+ * Names the operator, and who made the link that set the password, because that person can have signed in with that
+ * password.
+ */
 const operatorText = ({ email, session }: Extract<By, { readonly kind: 'operator' }>): string =>
   session === undefined || session.linkMadeBy === null
     ? email

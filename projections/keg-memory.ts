@@ -3,12 +3,12 @@ const kegsPerBlock = 256
 /** Returns the index of the row's first number in its block. */
 export const firstOf = (row: number, numbersPerKeg: number): number => (row % kegsPerBlock) * numbersPerKeg
 
-/** Two views of the same bytes. */
+/** The same bytes, as numbers of 8 bytes and as numbers of 2 bytes. */
 export type KegBlock = { readonly numbers: Float64Array; readonly halfwords: Uint16Array }
 
 /**
- * One row of numbers for each keg, in blocks outside the heap. 100,000 small arrays would take 50 % more memory, and
- * the garbage collector would visit each of them.
+ * Holds one row of numbers for each keg, in blocks outside the JavaScript heap. 100,000 small arrays would take 50 %
+ * more memory, and the garbage collector would visit each array.
  */
 export class KegMemory {
   readonly #numbersPerKeg: number

@@ -2,12 +2,12 @@ import { kegsFoundRememberedMax, kegsSearchedPerPiece } from '../src/limits.ts'
 import type { Keg } from './keg.ts'
 
 /**
- * A search of 10,000 names takes 20 ms, and a page searches twice a second. So results are cached until a keg is added
- * or forgotten. A result is a list of indexes, at most 20 KB.
+ * Caches the results of searches for kegs. A search of 10,000 names takes 20 ms, and a page repeats its search twice a
+ * second. A result is a list of indexes, at most 20 KB. All results are dropped when a keg is added or forgotten.
  */
 export class KegSearches {
   #kegs: readonly Keg[] = []
-  /** Results by their words, the least recently used first. */
+  /** Results by the words of the search, the least recently used result first. */
   readonly #results = new Map<string, Uint16Array>()
   #remembered = 0
 
@@ -53,7 +53,9 @@ export class KegSearches {
   }
 }
 
-/** An empty result takes as much memory as 128 indexes. */
+/**
+ * Even an empty result takes memory: as much as 128 indexes. Without this number, empty results would have no bound.
+ */
 const emptyResultKegs = 128
 
 const sizeOf = (found: Uint16Array | undefined): number => (found === undefined ? 0 : found.length + emptyResultKegs)

@@ -7,22 +7,22 @@ import type { PieceReader, PieceWriter } from './saved-pieces.ts'
 
 export type Source = { readonly number: number; readonly stream: string; readonly keyId: string }
 
-// Indexes of the numbers in a keg's row. Times are in ms.
+// The places of the numbers in a keg's row (`KegMemory`). Times are in ms.
 const latestMs = 0
 const latestRevision = 1
 const latestPosition = 2
 const latestRecordedAt = 3
 const latestValue = 4
 const latestRepeatOf = 5
-/** The highest timestamp of all points, including forgotten ones. */
+/** The highest timestamp of all points, including points that were dropped. */
 const newestMs = 6
 const pointCount = 7
 const nextPoint = 8
 const lastAccepted = 9
-/** From here on, the value and timestamp of each point. */
+/** From this index on: the value and the timestamp of each point. */
 const points = 10
 const numbersPerPoint = 2
-/** From here on, the day of acceptance of each point. Two bytes for a day are enough until 2149. */
+/** From this index on: the day of acceptance of each point. Two bytes for a day are enough until 2149. */
 const days = points + pointsPerKegMax * numbersPerPoint
 const daysPerNumber = 4
 
@@ -42,9 +42,9 @@ type Latest = {
 }
 
 /**
- * The latest reading and the last points of a keg (docs/decisions/016-memory-of-kegs-and-heap.md). The points form a
- * ring, ordered by the day of acceptance. So a purge leaves the same points whether or not the purged readings were
- * folded.
+ * The latest reading of a keg, and its last points: values with timestamps
+ * (docs/decisions/016-memory-of-kegs-and-heap.md). The points form a ring, ordered by the day of acceptance. A purge
+ * removes whole days, so it leaves the same points whether or not the purged readings were folded.
  */
 export class Keg {
   readonly rack: string
@@ -52,20 +52,21 @@ export class Keg {
   older: Keg | null
   newer: Keg | null
   usedPosition: number
-  /** The last checkpoint that has this keg, or that began before the keg existed. */
+  /** The number of the last checkpoint that contains this keg, or that began before the keg existed (`KegSaving`). */
   savedIn: number
   readonly row: number
   readonly #block: KegBlock
-  /** The nanoseconds of each point's timestamp beyond its ms. `null` if all are zero. */
+  /** For each point, the nanoseconds that its timestamp has beyond its ms. `null` if all are zero. */
   #nanoseconds: Uint32Array | null
   #source: Source | null
   /**
-   * The latest timestamp as it was sent. `null` if `secondText` can make it again, which saves 100,000 texts in memory.
+   * The latest timestamp as the device sent it. `null` if `secondText` can make the same text again, which saves
+   * 100,000 texts in memory.
    */
   #unusualTimestamp: string | null
   /**
-   * Readings that become the latest when a purge removes those before them: accepted on later days, with earlier
-   * timestamps.
+   * Readings that were accepted on later days than the latest reading, but have earlier timestamps. When a purge
+   * removes the latest reading, one of these takes its place.
    */
   #successors: readonly Latest[]
 
@@ -88,7 +89,10 @@ export class Keg {
     return this.#get(lastAccepted)
   }
 
-  /** Adds a point. Returns the first ms of the last day with the same timestamp and value, or `null`. */
+  /**
+   * Adds a point. If an earlier point has the same timestamp and value, returns the first ms of the last day with such
+   * a point. Otherwise returns `null`.
+   */
   remember(point: {
     readonly recordedAt: number
     readonly value: number
@@ -97,7 +101,8 @@ export class Keg {
   }): number | null {
     const { recordedAt, value, timestampMs } = point
     const nanoseconds = nanosecondsPastMs(point.timestamp)
-    // Nearly every reading has the highest timestamp, so no earlier point can be equal.
+    // Nearly every reading has the highest timestamp of its keg. Then no earlier point can be equal, and no search is
+    // needed.
     const isNewest = this.#get(pointCount) === 0 || timestampMs > this.#get(newestMs)
     const repeatOf = isNewest ? null : this.#find(value, timestampMs, nanoseconds)
     if (isNewest) this.#set(newestMs, timestampMs)
@@ -107,8 +112,8 @@ export class Keg {
   }
 
   /**
-   * Keeps the reading if it is the latest, or may become so after a purge. The position decides between equal
-   * timestamps.
+   * Keeps the reading if it is the latest, or can become the latest after a purge. Between equal timestamps, the
+   * reading with the higher position is later.
    */
   offerLatest(reading: AcceptedReading, timestampMs: number, source: Source): void {
     const isLatest = this.#source === null || this.#isBefore(reading, timestampMs)
@@ -129,7 +134,7 @@ export class Keg {
     this.#set(latestRepeatOf, repeatOf ?? none)
   }
 
-  /** True if `show` returns something. Must cost little, because a search asks 10,000 kegs. */
+  /** True if `show` would return a reading. This must be fast, because one search checks up to 10,000 kegs. */
   hasLatest(keptFromMs: number): boolean {
     if (this.#source === null) return false
     return (
@@ -137,7 +142,7 @@ export class Keg {
     )
   }
 
-  /** Returns `null` if nothing was accepted since `keptFromMs`, or if every timestamp was too far in the future. */
+  /** Returns `null` if no reading was accepted since `keptFromMs`, or if every timestamp was too far in the future. */
   show(cellar: string, keptFromMs: number): KegLatest | null {
     const kept = this.#candidates().find(({ recordedAt }) => recordedAt >= keptFromMs)
     if (kept === undefined) return null
@@ -214,7 +219,10 @@ export class Keg {
     this.#block.numbers[this.#from + number] = value
   }
 
-  /** Computed each time, because a 13th field would make the object 50 % larger. */
+  /**
+   * The index of this keg's first number in its block. Computed each time, because a 13th field would make each `Keg`
+   * object 50 % larger.
+   */
   get #from(): number {
     return firstOf(this.row, numbersPerKeg)
   }
@@ -227,7 +235,7 @@ export class Keg {
     return this.#block.halfwords[this.#firstDay + ringIndex] ?? 0
   }
 
-  /** Adds a point after those of the same day. A full ring loses its oldest point. */
+  /** Adds a point after the points of the same day or earlier days. A full ring drops its oldest point. */
   #add(
     day: number,
     point: { readonly value: number; readonly timestampMs: number; readonly nanoseconds: number },
@@ -272,7 +280,7 @@ export class Keg {
     const firstPoint = this.#from + points
     const next = this.#get(nextPoint)
     const count = this.#get(pointCount)
-    // Searches from the newest point to the oldest, so the first match is on the last day.
+    // Searches from the newest point to the oldest, so the first equal point is the one of the last day.
     for (let back = 1; back <= count; back += 1) {
       const ringIndex = back <= next ? next - back : next - back + pointsPerKegMax
       const at = firstPoint + ringIndex * numbersPerPoint
@@ -293,7 +301,8 @@ export class Keg {
     const before = this.#candidates()
     if (before.some((other) => outlasts(other, latest))) return
     const kept = [...before.filter((other) => !outlasts(latest, other)), latest].sort(byAcceptance)
-    // Keeps the reading that was accepted last, because a purge removes it last.
+    // Too many readings: drops the last but one. The reading that was accepted last stays, because a purge removes that
+    // one last.
     if (kept.length > latestPerKegMax) kept.splice(-2, 1)
     this.#setLatest(kept)
   }
@@ -328,14 +337,19 @@ export class Keg {
   }
 }
 
-/** Returns `null` for `YYYY-MM-DDThh:mm:ssZ`, the only valid form with 20 characters. */
+/**
+ * Returns `null` for `YYYY-MM-DDThh:mm:ssZ`, the only valid form with 20 characters, because `secondText` makes that
+ * form.
+ */
 const unusual = (timestamp: string): string | null => (timestamp.length === 20 ? null : timestamp)
 
 const noSuccessors: readonly Latest[] = []
 
 const byAcceptance = (a: Latest, b: Latest): number => a.recordedAt - b.recordedAt || a.position - b.position
 
-/** True if `a` is later than `b`, and no purge removes `a` before `b`. Then `b` can never be the latest. */
+/**
+ * True if `a` has the later timestamp, and no purge removes `a` before `b`. Then `b` can never be the latest reading.
+ */
 const outlasts = (a: Latest, b: Latest): boolean => dayOf(a.recordedAt) >= dayOf(b.recordedAt) && isLater(a, b)
 
 const isLater = (a: Latest, b: Latest): boolean => {

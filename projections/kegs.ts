@@ -9,8 +9,8 @@ import { Rack } from './rack.ts'
 export type SharedByKegs = { readonly saving: KegSaving; readonly memory: KegMemory }
 
 /**
- * The kegs of one cellar, at most `kegsPerCellarMax`, in a linked list in order of last use. A device may invent a name
- * for each reading. Then the least recently used kegs are forgotten.
+ * The kegs of one cellar, at most `kegsPerCellarMax`, in a linked list in order of last use. A device can send a new
+ * name with each reading, so the least recently used kegs are forgotten at that bound.
  */
 export class Kegs {
   readonly #cellar: { readonly name: string; readonly number: number }
@@ -20,11 +20,11 @@ export class Kegs {
   #count = 0
   #oldest: Keg | null = null
   #newest: Keg | null = null
-  /** The next keg that the running checkpoint saves. */
+  /** The next keg that the running checkpoint saves; `null` if none is left. */
   #nextUnsaved: Keg | null = null
   /**
-   * All kegs in order of name; `null` until the first search. The two sets below hold the changes since the last
-   * search.
+   * All kegs in order of name; `null` until the first search. `#unordered` and `#forgotten` hold the kegs that were
+   * added and removed after that.
    */
   #ordered: readonly Keg[] | null = null
   readonly #unordered = new Set<Keg>()
@@ -38,8 +38,8 @@ export class Kegs {
   }
 
   /**
-   * Finds or creates the keg and marks it as the last used. The caller may change it, because a running checkpoint has
-   * it already.
+   * Finds or creates the keg and marks it as the last used. The caller can then change the keg, because a running
+   * checkpoint already contains the keg as it was.
    */
   touch(rack: string, name: string, position: number): Keg {
     const known = this.#racks.get(rack)?.get(name)
@@ -70,8 +70,9 @@ export class Kegs {
   }
 
   /**
-   * Yields the kegs that the checkpoint does not have yet. The caller must save each one before it takes the next. A
-   * keg that changes meanwhile is saved first and moves to the end of the list. So the first saved keg ends the loop.
+   * Yields the kegs that the running checkpoint does not contain yet, the least recently used first. The caller must
+   * save each keg before asking for the next. A keg that changes meanwhile is saved first and moves to the end of the
+   * list. So the loop ends at the first saved keg.
    */
   *unsaved(): Generator<Keg> {
     this.#nextUnsaved = this.#oldest
@@ -87,15 +88,16 @@ export class Kegs {
   }
 
   /**
-   * Comparing names is slow, and pages need the order twice a second. So only new kegs are sorted in, a few in each
-   * step. Several pages may run this at once, because each step leaves the list in order.
+   * Returns all kegs in order of name. Comparing names is slow, and pages need the list twice a second. So only new
+   * kegs are sorted into the list, a few in each step. Each step leaves the list in order, so several pages can run
+   * this at the same time.
    */
   *#order(): Generator<void, readonly Keg[]> {
     if (this.#ordered === null) {
       this.#ordered = []
       for (let keg = this.#oldest; keg !== null; keg = keg.newer) this.#unordered.add(keg)
     }
-    // Bounded, because new kegs may arrive during the loop.
+    // The number of steps is limited, because new kegs can arrive between the steps without end.
     for (let piece = 0; piece < kegsPerCellarMax / kegsOrderedPerPiece && this.#unordered.size > 0; piece += 1) {
       this.#orderSome(this.#ordered)
       if (this.#unordered.size > 0) yield
@@ -160,7 +162,7 @@ const { compare } = new Intl.Collator('en', { numeric: true })
 const byName = (a: KegName, b: KegName): number =>
   compare(a.rack, b.rack) || compare(a.keg, b.keg) || (a.rack + a.keg < b.rack + b.keg ? -1 : 1)
 
-/** Both lists are sorted. Uses binary search, because usually a few kegs join many. */
+/** Merges two sorted lists. Finds each place by binary search, because usually a few kegs are merged into many. */
 const merged = (kept: readonly Keg[], added: readonly Keg[]): readonly Keg[] => {
   const all: Keg[] = []
   let from = 0

@@ -6,15 +6,15 @@ import type { CellarQueries, KeyQueries } from './queries.ts'
 import { readAttribution, readLimit, writeAttribution, writeLimit } from './saved-fields.ts'
 import { entryKinds, type PieceReader, type PieceWriter } from './saved-pieces.ts'
 
-/** Both maps share one entry, so a change needs one look-up. */
+/** The maps by stream and by id share this entry, so that a change of the key needs one look-up, not two. */
 type Entry = { readonly stream: string; key: KeyState }
 
-/** Holds every key, even revoked ones. Each request looks up its key here. */
+/** Holds every key, even a revoked key. Each request of a device looks up its key here. */
 export class KeyDirectory implements KeyQueries {
   readonly #cellars: CellarQueries
   readonly #byStream = new Map<string, Entry>()
   readonly #byId = new Map<string, Entry>()
-  /** The keys of a cellar are sorted only after an addition, because a page asks for them twice a second. */
+  /** The keys of each cellar. A page asks for them twice a second, so they are sorted only after a key was added. */
   readonly #ofCellar = new Map<string, { readonly entries: Entry[]; isSorted: boolean }>()
 
   constructor(cellars: CellarQueries) {
@@ -131,5 +131,7 @@ const readRotation = (from: PieceReader): Rotation => ({
   superseded: from.optional(() => ({ usedAt: from.whole(), expiresAt: from.whole() })),
 })
 
-/** The id decides between equal times, so the order of folding does not matter. */
+/**
+ * The newest key first. Keys of the same millisecond are sorted by id, so that the order of folding does not matter.
+ */
 const newestFirst = (a: KeyState, b: KeyState): number => b.created.at - a.created.at || (a.keyId < b.keyId ? -1 : 1)

@@ -3,7 +3,7 @@ import type { AcceptedReading } from './queries.ts'
 
 /**
  * The last `latestReadingsPerCellarMax` accepted readings of a cellar, in a ring. Several keys write to one cellar, so
- * a reading may arrive after newer ones.
+ * a reading can be folded after a newer reading.
  */
 export class LatestReadings {
   readonly #items: AcceptedReading[] = []
@@ -15,7 +15,7 @@ export class LatestReadings {
     let at = this.#next
     this.#items[at] = reading
     this.#next = at + 1 === latestReadingsPerCellarMax ? 0 : at + 1
-    // Nearly every reading is the newest, so the loop ends at once.
+    // Moves the reading before all newer ones. Nearly every reading is the newest, so the loop usually ends at once.
     for (let before = indexBefore(at); before !== this.#next; before = indexBefore(before)) {
       const other = this.#items[before]
       if (other === undefined || !isBefore(reading, other)) return
@@ -25,7 +25,7 @@ export class LatestReadings {
     }
   }
 
-  /** Oldest first. */
+  /** Returns the readings with the oldest first. */
   toArray(): AcceptedReading[] {
     if (this.#items.length < latestReadingsPerCellarMax) return [...this.#items]
     return [...this.#items.slice(this.#next), ...this.#items.slice(0, this.#next)]
@@ -34,6 +34,6 @@ export class LatestReadings {
 
 const indexBefore = (index: number): number => (index === 0 ? latestReadingsPerCellarMax - 1 : index - 1)
 
-/** The position decides between equal times, so the order of folding does not matter. */
+/** Readings of the same millisecond are ordered by position, so that the order of folding does not matter. */
 const isBefore = (a: AcceptedReading, b: AcceptedReading): boolean =>
   a.recordedAt < b.recordedAt || (a.recordedAt === b.recordedAt && a.position < b.position)

@@ -1,4 +1,4 @@
-/** The questions that the program may ask the projections. Times are in ms. */
+/** What the program can ask the projections, which are states folded from the events of the log. Times are in ms. */
 import type { CellarState } from '../src/domain/cellar.ts'
 import type { Limit, RecordedEvent, Role } from '../src/domain/events.ts'
 import type { KeyState } from '../src/domain/key.ts'
@@ -6,15 +6,15 @@ import type { OperatorAccountState, OperatorSession } from '../src/domain/operat
 
 export type Projections = {
   /**
-   * Skips events that were folded before, because an actor and a subscription may both deliver an event.
-   * @throws Error if a revision is missing, unless it may be a purged reading (`readings.gaps`)
+   * Skips events that were folded before, because an actor and a subscription can both deliver the same event.
+   * @throws Error if a revision is missing, unless the missing event can be a purged reading (`readings.gaps`)
    */
   fold(events: readonly RecordedEvent[]): void
   readonly position: number | null
   /**
-   * Yields the state as bytes, in pieces that take about a millisecond. All pieces show the state at the first one's
-   * moment, although events may be folded meanwhile. Each piece overwrites the last one. Only one save may run;
-   * `return()` ends it.
+   * Yields the state as bytes, in pieces that take about a millisecond. All pieces show the state at the time of the
+   * first piece, although events can be folded between two pieces. Each piece overwrites the one before. Only one save
+   * can run at a time; `return()` ends an unfinished one.
    */
   save(pieceBytes?: number): Generator<Uint8Array>
   readonly cellars: CellarQueries
@@ -26,15 +26,15 @@ export type Projections = {
 export type CellarQueries = {
   get(cellar: string): CellarState | null
   ofStream(stream: string): CellarState | null
-  /** Sorted by title, then by identifier. */
+  /** Returns all cellars, sorted by title and then by identifier. */
   list(): readonly CellarState[]
 }
 
 export type KeyQueries = {
   get(keyId: string): KeyState | null
-  /** Newest first. */
+  /** Returns the keys of a cellar, even revoked keys, with the newest first. */
   ofCellar(cellar: string): readonly KeyState[]
-  /** Newest first. */
+  /** Returns all keys, even revoked keys, with the newest first. */
   list(): readonly KeyState[]
   effectiveLimit(key: KeyState): Limit
 }
@@ -51,12 +51,13 @@ export type AcceptedReading = {
   readonly value: number
   readonly timestamp: string
   /**
-   * True if the timestamp is more than `futureSkewMsMax` ahead of `recordedAt`. Such a reading is never a keg's latest.
+   * True if the timestamp is more than `futureSkewMsMax` ahead of `recordedAt`. Such a reading is never shown as a
+   * keg's latest reading.
    */
   readonly clockSkew: boolean
   /**
-   * The first ms of the day on which the same rack, keg, timestamp and value were accepted before. `null` if none is
-   * known.
+   * If the same rack, keg, timestamp and value were accepted before: the first ms of the day of that acceptance. `null`
+   * if no such reading is known.
    */
   readonly repeatOf: number | null
 }
@@ -67,52 +68,55 @@ export type FoundKegs = { readonly found: readonly KegName[]; readonly all: numb
 
 export type KegLatest = KegName & {
   readonly latest: AcceptedReading
-  /** In order of acceptance, oldest first, at most `pointsPerKegMax`. */
+  /** The last values, in order of acceptance with the oldest first, at most `pointsPerKegMax`. */
   readonly values: readonly number[]
 }
 
 export type ReadingQueries = {
-  /** Newest accepted first, at most `latestReadingsPerCellarMax`, without readings of purged days. */
+  /**
+   * Returns the last accepted readings with the newest first, at most `latestReadingsPerCellarMax`. Leaves out readings
+   * of purged days.
+   */
   latest(cellar: string): readonly AcceptedReading[]
   /**
-   * Finds kegs whose two names contain each of the `words`, which must be lower case. Sorted by rack, then by keg.
-   * Yields between steps, so that other work can run.
+   * Finds kegs: each of the `words`, in lower case, must occur in the rack's name or in the keg's name. Sorted by rack,
+   * then by keg. Yields between steps, so that other work can run.
    */
   findKegs(cellar: string, words: readonly string[]): Generator<void, FoundKegs>
-  /** In the order of `names`, without kegs that have nothing to show. */
+  /** Returns the kegs in the order of `names`, without kegs that have no reading to show. */
   kegs(cellar: string, names: readonly KegName[]): readonly KegLatest[]
-  /** `null` before the key's first reading. */
+  /** Returns `null` before the key's first reading. */
   usage(
     keyId: string,
   ): { readonly lastUsedAt: number; readonly accepted: number; readonly last: AcceptedReading } | null
-  /** The last `barriersPerKeyMax` seals and fences, oldest first. */
+  /** Returns the key's last `barriersPerKeyMax` seal and fence events, with the oldest first. */
   barriers(keyId: string): readonly Barrier[]
   purged(keyId: string): Purged | null
   purgedKeys(): readonly string[]
-  /** Ids of keys with missing readings that no purge explains yet. */
+  /** Returns the ids of keys with missing readings that no purge explains yet. */
   gaps(): readonly string[]
 }
 
 export type Purged = {
-  /** The first revision that no purge removed. */
+  /** The first revision after all purged revisions. */
   readonly keptFrom: number
-  /** Number of readings that all purges removed. */
+  /** The number of readings that all purges together removed. */
   readonly readings: number
   readonly last: RecordedEvent<'ReadingsPurged'>
 }
 
-/** See docs/protocol.md, "Taking a right away". */
+/** The event that tells all nodes that a right was taken away. See docs/protocol.md, "Taking a right away". */
 export type Barrier = RecordedEvent<'ReadingsSealed' | 'ReadingsFenced'>
 
 /** Pages never show `passwordHash`. */
 export type OperatorAccount = OperatorAccountState & { readonly email: string; readonly revision: number }
 
-/** An e-mail with an open link, but no account. */
+/** An e-mail address that has an open link, but no account yet. */
 export type Invitation = {
   readonly email: string
-  /** The highest role of its open links. */
+  /** The highest role that an open link for this e-mail gives. */
   readonly role: Role
-  /** Expiry of the open link that expires last. */
+  /** When the last of the open links expires. */
   readonly expiresAt: number
 }
 
@@ -128,17 +132,20 @@ export type IssuedLink = {
 export type OperatorQueries = {
   get(email: string): OperatorAccount | null
   list(): readonly OperatorAccount[]
-  /** Invitations that are open at `now`, sorted by e-mail. */
+  /** Returns the invitations that are open at `now`, sorted by e-mail. */
   invitations(now: number): readonly Invitation[]
-  /** True if an operator signed in from this browser, and has not changed the password since. */
+  /** True if an operator signed in from this browser, and has not changed the password after that. */
   isDevice(deviceHash: string): boolean
   wasRemoved(email: string): boolean
-  /** `null` if the session has expired at `now`. The caller must also check `idleAt`. */
+  /**
+   * Returns `null` if the session has expired at `now`. The caller must also check `idleAt`, when an unused session
+   * ends.
+   */
   session(sessionHash: string, now: number): OpenSession | null
-  /** Sessions that have not expired at `now`, oldest first. */
+  /** Returns the sessions that have not expired at `now`, with the oldest first. */
   sessions(email: string, now: number): readonly OperatorSession[]
-  /** True if the session has ended or expired. Knows only the last `endedSessionsMax` ended sessions. */
+  /** True if the session has ended or expired. Only the last `endedSessionsMax` ended sessions are known. */
   isSessionOver(sessionHash: string, now: number): boolean
-  /** `null` if the link cannot be used at `now`. */
+  /** Returns `null` if the link cannot be used at `now`. */
   link(linkHash: string, now: number): IssuedLink | null
 }

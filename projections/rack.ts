@@ -1,11 +1,11 @@
 import type { Keg } from './keg.ts'
 
-/** A rack with more kegs than this keeps them in a map. */
+/** A rack with more kegs than this number keeps its kegs in a map. */
 const fewMax = 16
 
 /**
- * The kegs of one rack, by name. Most racks have few kegs. For these an array is as fast as a map, and takes 200 bytes
- * instead of 1,800.
+ * The kegs of one rack, by name. Most racks have few kegs. For few kegs an array is as fast as a map, and takes 200
+ * bytes instead of 1,800.
  */
 export class Rack {
   readonly #few: Keg[] = []
@@ -20,7 +20,7 @@ export class Rack {
     return this.#many?.get(name)
   }
 
-  /** The rack must not have a keg of that name. */
+  /** The rack must not contain a keg of that name already, because `add` does not replace a keg. */
   add(keg: Keg): void {
     if (this.#many === null && this.#few.length < fewMax) {
       this.#few.push(keg)

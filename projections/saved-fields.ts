@@ -1,4 +1,7 @@
-/** Fields that several projections save. Writing and reading stand together, so that nobody changes only one. */
+/**
+ * Writes and reads fields of a checkpoint that several projections save. The writer and the reader of a field stand
+ * together, so that nobody changes only one.
+ */
 import type { By, Limit, RecordedEvent, Role } from '../src/domain/events.ts'
 import type { Attribution } from '../src/domain/key.ts'
 import type { OperatorLink } from '../src/domain/operator.ts'
@@ -88,7 +91,7 @@ export const readLink = (from: PieceReader): OperatorLink => ({
   madeBy: from.name(),
 })
 
-/** The fields of an event besides its stream, type and data. */
+/** The fields of an event, without its stream, type and data. */
 type EventHead = Pick<RecordedEvent, 'revision' | 'position' | 'recordedAt' | 'id' | 'metadata'>
 
 const writeEventHead = (to: PieceWriter, { revision, position, recordedAt, id, metadata }: EventHead): void => {
@@ -115,7 +118,7 @@ const readEventHead = (from: PieceReader) => ({
   },
 })
 
-/** Does not write the stream, which the caller has written. */
+/** Writes all but the name of the stream, which the caller has already written. */
 export const writeBarrier = (to: PieceWriter, barrier: Barrier): void => {
   writeEventHead(to, barrier)
   to.flag(barrier.type === 'ReadingsSealed')

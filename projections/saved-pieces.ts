@@ -3,8 +3,8 @@ import { readName, readText, type WrittenTexts, writeName, writeText } from '../
 import { checkpointPieceBytes } from '../src/limits.ts'
 
 /**
- * The first byte of an entry. Each projection writes and reads the rest. Raise `savedFormat` with every change of an
- * entry.
+ * The first byte of an entry in a checkpoint: the kind of the entry. Each projection writes and reads the rest of its
+ * entries. Raise `savedFormat` with every change of an entry, so that older checkpoints are ignored.
  */
 export const entryKinds = {
   position: 1,
@@ -17,14 +17,14 @@ export const entryKinds = {
   keg: 8,
 } as const
 
-/** A node ignores a checkpoint in another format, and folds the log from its beginning. */
+/** The format of a checkpoint. A node ignores a checkpoint in another format, and folds the log from its beginning. */
 export const savedFormat = 5
 
-/** Writes entries into pieces. Each piece can be decoded without the others. */
+/** Writes the entries of a checkpoint into pieces of bytes. Each piece can be decoded without the others. */
 export class PieceWriter {
   readonly #bytes = new ByteWriter()
   readonly #pieceBytes: number
-  /** A repeated name in a piece is written as its number. */
+  /** The names of the current piece with their numbers. A repeated name is written as its number. */
   #names: WrittenTexts = new Map()
 
   constructor(pieceBytes: number = checkpointPieceBytes) {
@@ -40,7 +40,7 @@ export class PieceWriter {
     return this.#bytes.length === 0
   }
 
-  /** Pieces are small, because encoding one blocks the event loop. */
+  /** Pieces are small, because the event loop is blocked while a piece is encoded. */
   get isFull(): boolean {
     return this.#bytes.length >= this.#pieceBytes
   }
@@ -49,7 +49,10 @@ export class PieceWriter {
     return this.lend().slice()
   }
 
-  /** Not a copy: the next entry overwrites it. Copies would create as much garbage as the state is large. */
+  /**
+   * Returns the piece without copying it, so the next entry overwrites the piece. Copies would create as much garbage
+   * as the whole state is large.
+   */
   lend(): Uint8Array {
     const piece = this.#bytes.written
     this.#bytes.begin()
@@ -65,7 +68,7 @@ export class PieceWriter {
     this.#bytes.byte(value ? 1 : 0)
   }
 
-  /** From 0 to 2^53 - 1. */
+  /** Writes a whole number from 0 to 2^53 - 1. */
   whole(value: number): void {
     this.#bytes.varint(value)
   }
@@ -97,7 +100,7 @@ export class PieceWriter {
   }
 }
 
-/** @throws RangeError if a `PieceWriter` did not write these bytes. */
+/** Reads the entries of one piece. @throws RangeError if a `PieceWriter` did not write these bytes */
 export class PieceReader {
   readonly #bytes: ByteReader
   readonly #names: string[] = []

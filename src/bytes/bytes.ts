@@ -1,12 +1,12 @@
-/** Writes and reads the numbers in packed rows and checkpoints. */
+/** Writes and reads the bytes of packed rows (`log/codec`) and of checkpoints (`projections`). */
 
-/** Every row uses the same buffer, which grows when needed. */
+/** Writes rows or pieces one after another. All use the same buffer, which grows when needed. */
 export class ByteWriter {
   #bytes = new Uint8Array(4_096)
   #view = new DataView(this.#bytes.buffer)
   #length = 0
 
-  /** Starts a new row, and drops the bytes of an unfinished one. */
+  /** Starts a new row. The bytes of an unfinished row are dropped. */
   begin(): void {
     this.#length = 0
   }
@@ -15,7 +15,7 @@ export class ByteWriter {
     return this.#length
   }
 
-  /** Returns the buffer itself, not a copy: the next row overwrites it. */
+  /** Returns the bytes without copying them. Use these bytes before the next row overwrites them. */
   get written(): Uint8Array {
     return this.#bytes.subarray(0, this.#length)
   }
@@ -29,7 +29,10 @@ export class ByteWriter {
     this.#bytes[this.#length++] = value
   }
 
-  /** `value` is from 0 to 2^53 - 1. Each byte holds seven bits, the lowest bits first. */
+  /**
+   * Writes a whole number from 0 to 2^53 - 1. Each byte holds seven bits, the lowest bits first, so small numbers are
+   * short.
+   */
   varint(value: number): void {
     this.#need(8)
     if (value < 128) {
@@ -44,7 +47,10 @@ export class ByteWriter {
     this.#bytes[this.#length++] = rest
   }
 
-  /** `value` is from -2^52 to 2^52 - 1. */
+  /**
+   * Writes a whole number from -2^52 to 2^52 - 1. Negative numbers are stored as odd numbers, the others as even
+   * numbers.
+   */
   signedVarint(value: number): void {
     this.varint(value < 0 ? -2 * value - 1 : 2 * value)
   }
@@ -61,7 +67,7 @@ export class ByteWriter {
     this.#length += bytes.length
   }
 
-  /** Returns false and writes nothing if the text is not ASCII. */
+  /** Writes an ASCII text. If the text contains another character, writes nothing and returns false. */
   ascii(text: string): boolean {
     this.#need(text.length)
     const bytes = this.#bytes
@@ -88,7 +94,7 @@ export class ByteWriter {
   }
 }
 
-/** @throws RangeError past the end, or for a number that is too long */
+/** Reads what a `ByteWriter` wrote. @throws RangeError if the bytes end too early, or for a number that is too long */
 export class ByteReader {
   readonly bytes: Uint8Array
   readonly #view: DataView
@@ -129,7 +135,7 @@ export class ByteReader {
     return this.#view.getFloat64(this.skip(8), true)
   }
 
-  /** Returns the offset of the skipped bytes. */
+  /** Skips `count` bytes. Returns the offset of the first skipped byte. */
   skip(count: number): number {
     const from = this.at
     if (from + count > this.bytes.length) throw new RangeError('it ends too early')

@@ -1,6 +1,6 @@
 /**
- * A packed text is a header (its kind and its length in bytes) and then its bytes. UTF-8 cannot hold half of a
- * surrogate pair, so a text with one is stored as UTF-16.
+ * A packed text is a header, with the kind and the length in bytes, and then the bytes of the text. UTF-8 cannot hold
+ * half of a surrogate pair, so a text with such a half is stored as UTF-16.
  */
 import { internedNameBytesMax, internedNamesMax } from '../limits.ts'
 import type { ByteReader, ByteWriter } from './bytes.ts'
@@ -8,7 +8,7 @@ import type { ByteReader, ByteWriter } from './bytes.ts'
 const kinds = { utf8: 0, seenBefore: 1, utf16: 2 } as const
 const kindBits = 4
 
-/** The names of a row and their numbers. A name that occurs again is written as its number. */
+/** The names that a row contains already, with their numbers. A name that occurs again is written as its number. */
 export type WrittenTexts = Map<string, number>
 
 export const writeText = (writer: ByteWriter, text: string): void => {
@@ -32,13 +32,13 @@ export const writeName = (writer: ByteWriter, name: string, seen: WrittenTexts):
   writeText(writer, name)
 }
 
-/** @throws RangeError for bytes of another form */
+/** @throws RangeError if the bytes are not a packed text */
 export const readText = (reader: ByteReader): string => {
   const { kind, from, length } = readHeader(reader)
   return decode(reader.bytes.subarray(from, from + length), kind)
 }
 
-/** @throws RangeError for bytes of another form */
+/** @throws RangeError if the bytes are not a packed text, or refer to a name that is not in `seen` */
 export const readName = (reader: ByteReader, seen: string[]): string => {
   const { kind, from, length } = readHeader(reader)
   if (kind === kinds.seenBefore) {
@@ -56,7 +56,7 @@ export const readName = (reader: ByteReader, seen: string[]): string => {
 
 type Header = { readonly kind: number; readonly from: number; readonly length: number }
 
-/** `length` is in bytes. For a repeated name, it is the number of that name. */
+/** `length` is in bytes. For a repeated name, `length` is the number of the earlier name, and no bytes follow. */
 const readHeader = (reader: ByteReader): Header => {
   const header = reader.varint()
   const kind = header % kindBits
@@ -78,8 +78,8 @@ const decode = (bytes: Uint8Array, kind: number): string => {
 
 type Interned = { readonly bytes: Uint8Array; readonly text: string }
 
-// A hash table of names. A replay reads the same names a million times. A look-up is faster than decoding, and readings
-// share one string.
+// A hash table of decoded names, because a replay of the log reads the same names a million times. A look-up is faster
+// than decoding, and readings with the same name share one string.
 const internTable = new Array<Interned | undefined>(internedNamesMax).fill(undefined)
 
 const interned = (bytes: Uint8Array, from: number, length: number): string => {

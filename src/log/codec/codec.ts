@@ -86,7 +86,7 @@ export const createCodec = (registry: EventRegistry = currentRegistry): Codec =>
   const checks = new Map(Array.from(registry, ([type, known]) => [type, TypeCompiler.Compile(known.data)]))
   return {
     encode: (stream, events) =>
-      // Nearly every append holds only readings. This case skips the search for runs of equal kind.
+      // Nearly every append holds only readings, and then the slower search for runs is not needed.
       events.every(isReading)
         ? [encodeReadings(stream, events)]
         : runsOf(events).map((run) => encodeRun(registry, stream, run)),

@@ -7,8 +7,8 @@
  *   then, for each reading:
  *     byte      flags.
  *     varint    if `movedOn`: ms since `recordedAt` of the previous reading.
- *     16 bytes  id; text if `idIsText`. No bytes if `isOfBatch`: the reading belongs to the request of the previous
- *               reading, and its id is computed from the id of that request (`domain/uuid.ts`).
+ *     16 bytes  id; text if `idIsText`. No bytes if `isOfBatch`: the id and the metadata are computed from the request of
+ *               the previous reading (`domain/uuid.ts`).
  *     3 names   cellar, rack, keg; a name that occurs earlier in the row is stored as its number.
  *     8 bytes   value, IEEE 754, lowest byte first.
  *     varint    timestamp, seconds after `recordedAt`; text if `timestampIsText`, in any form but `YYYY-MM-DDThh:mm:ssZ`.

@@ -9,7 +9,7 @@ export type Upcast = (data: unknown) => unknown
  */
 export const upcasts: { readonly [T in EventType]?: { readonly [fromVersion: number]: Upcast } } = {
   CellarPolicyChanged: {
-    // Version 1 was written before retention existed: `null` keeps readings for ever.
+    // Version 1 was written before retention existed: `null` means that readings are never purged.
     1: (data) => (hasPolicy(data) ? { policy: { ...data.policy, retentionMs: null } } : data),
   },
   KeyCreated: {
@@ -28,7 +28,7 @@ export const upcasts: { readonly [T in EventType]?: { readonly [fromVersion: num
     1: (data) => (isObject(data) ? { ...data, linkMadeBy: null } : data),
   },
   OperatorSignedIn: {
-    // In version 1 an unused session did not end early, so it becomes idle only when it expires.
+    // In version 1 an unused session did not end early, so `idleAt` becomes the time of expiry.
     1: (data) =>
       isObject(data) && 'expiresAt' in data
         ? { ...data, idleAt: data.expiresAt, deviceHash: null, seenRevision: null }

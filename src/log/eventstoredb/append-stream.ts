@@ -11,8 +11,8 @@ import { encodeAppend } from './wire.ts'
 
 export type AppendAnswer =
   /**
-   * `position` is that of the append's last event; `null` means that the server did not name a position. An append that
-   * an earlier try stored gets this answer again.
+   * `position` is the position of the append's last event; `null` means that the server named none. An append that an
+   * earlier try stored gets this answer again.
    */
   | { readonly kind: 'stored'; readonly position: number | null }
   | { readonly kind: 'conflict'; readonly currentRevision: number | null }

@@ -17,7 +17,7 @@ export type StoreAppend = {
 export type Appended =
   /**
    * `isNew` is true if this append certainly wrote the events, and false if an earlier try could have written them.
-   * `position` is that of the last event; `null` means that the server did not name a position.
+   * `position` is the last event's position; `null` means that the server did not name a position.
    */
   | { readonly outcome: 'stored'; readonly isNew: boolean; readonly position: number | null }
   | { readonly outcome: 'conflict'; readonly currentRevision: number | null }
@@ -29,15 +29,15 @@ type Waiting = StoreAppend & {
 }
 
 /**
- * Sends appends to EventStoreDB. Each event stream has at most one unanswered append; the next ones wait in a bounded
+ * Sends appends to EventStoreDB. Each event stream has at most one unanswered append; later appends wait in a bounded
  * queue. While EventStoreDB is away, appends are refused at once.
  */
 export class Appends {
   readonly #connection: Connection
   #stream: AppendStream | null = null
   /**
-   * By stream name: appends that wait for an earlier append of their stream. The list is empty if none waits behind the
-   * earlier append.
+   * By stream name: appends that wait for an earlier append of their stream. The list is empty if the stream has only
+   * that earlier append.
    */
   readonly #behind = new Map<string, Waiting[]>()
   /** Appends that can be sent now, because their streams have no unanswered append. In order of arrival. */

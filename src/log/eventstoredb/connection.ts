@@ -75,7 +75,7 @@ export class Connection {
 
   /**
    * Call this after EventStoreDB has denied an append. If reads are denied too, for example after a password change,
-   * the link counts as failed.
+   * the link is closed as failed.
    */
   async check(link: Link): Promise<void> {
     if (this.#isChecking) return
