@@ -30,15 +30,15 @@ type Cellar = {
   readonly latest: LatestReadings
   readonly kegs: Kegs
   /**
-   * In ms. Readings that were accepted before this time are purged and not shown, even if this node has folded them.
-   * Only `usage` still shows a key's last reading.
+   * In ms. Readings that were accepted earlier are purged and not shown, even if this node has folded them. Only
+   * `usage` still shows a key's last reading.
    */
   keptFromMs: number
 }
 
 /**
- * The latest readings of each cellar, the kegs of each cellar, and the usage of each key. `foldAccepted` runs before
- * each answer to a device, so this function must be fast.
+ * The latest readings of each cellar, its kegs, and the usage of each key. `foldAccepted` runs before each answer to a
+ * device, so it must be fast.
  */
 export class AcceptedReadings implements ReadingQueries {
   readonly #streams: Stream[] = []
@@ -87,8 +87,8 @@ export class AcceptedReadings implements ReadingQueries {
   }
 
   /**
-   * The state afterwards is the same whether or not this node folded the purged readings. Only the last
-   * `barriersPerKeyMax` seals and fences (docs/protocol.md) are known here, so older barriers are counted as readings.
+   * The result is the same whether or not this node folded the purged readings. Only the last `barriersPerKeyMax` seals
+   * and fences (docs/protocol.md) are known, so older barriers count as readings here.
    */
   foldPurged(event: RecordedEvent<'ReadingsPurged'>): void {
     const { cellar: name, keyId, lastRevision, readings, acceptedBefore } = event.data
@@ -294,8 +294,8 @@ export class AcceptedReadings implements ReadingQueries {
 }
 
 /**
- * Returns false if the event was folded before, or if a purge has passed its revision. Missing revisions are noted, and
- * not an error here, because they can have been purged (`gaps`).
+ * Returns false if the event was folded before, or if a purge has passed its revision. Missing revisions are noted,
+ * because they can have been purged (`gaps`).
  */
 const isNew = (stream: Stream, event: RecordedEvent): boolean => {
   if (event.revision <= stream.revision) return false

@@ -12,10 +12,7 @@ import {
 import { assertNever, done } from '../src/domain/refusal.ts'
 import { invalidField, type Typed } from '../src/domain/text.ts'
 
-/**
- * The events in the history of a key: the stream `key-<id>`, the seals and fences of `readings-<id>`, and the purges of
- * the key's readings.
- */
+/** The events of the stream `key-<id>`, the seals and fences of `readings-<id>`, and the purges of its readings. */
 export type AuditEventType = KeyEventType | 'ReadingsSealed' | 'ReadingsFenced' | 'ReadingsPurged'
 export type AuditEvent = RecordedEvent<AuditEventType>
 
@@ -52,10 +49,7 @@ export type Change =
 /** `status` is `null` at a time before the key was created. */
 export type KeyAt = { readonly status: KeyStatus | null; readonly reason: string }
 
-/**
- * Returns one row for each event, with the oldest first. `events` can be in any order, but must include all events of
- * the key's stream.
- */
+/** The oldest row is first. `events` can be in any order, but must include all events of the key's stream. */
 export const historyOf = (events: readonly AuditEvent[]): readonly HistoryRow[] => {
   const rows: HistoryRow[] = []
   let trail = noTrail
@@ -82,8 +76,8 @@ export const historyOf = (events: readonly AuditEvent[]): readonly HistoryRow[] 
 }
 
 /**
- * Returns the key's state at `atMs`. An event counts from its own millisecond on, and a key expires without an event. A
- * time after `nowMs` is refused, because the key can still be revoked before that time.
+ * An event counts from its own millisecond on, and a key expires without an event. A time after `nowMs` is refused,
+ * because the key can still be revoked before that time.
  */
 export const stateAt = (events: readonly AuditEvent[], atMs: number, nowMs: number): Typed<KeyAt> => {
   if (atMs <= nowMs) return done(stateThen(events, atMs))
@@ -190,10 +184,7 @@ export const byText = (by: By): string => {
   }
 }
 
-/**
- * Names the operator, and who made the link that set the password, because that person can have signed in with that
- * password.
- */
+/** Also names the person who made the password link, because that person can have signed in with the password. */
 const operatorText = ({ email, session }: Extract<By, { readonly kind: 'operator' }>): string =>
   session === undefined || session.linkMadeBy === null
     ? email

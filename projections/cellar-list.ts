@@ -79,7 +79,7 @@ const readCellar = (from: PieceReader): CellarState => ({
   revision: from.whole(),
 })
 
-/** Compares two titles. "Cellar 2" comes before "Cellar 10", and the order is the same on every machine. */
+/** Sorts "Cellar 2" before "Cellar 10", and in the same order on every machine. */
 const { compare } = new Intl.Collator('en', { numeric: true })
 
 const byTitle = (a: CellarState, b: CellarState): number => compare(a.title, b.title) || (a.cellar < b.cellar ? -1 : 1)

@@ -7,8 +7,8 @@ export const firstOf = (row: number, numbersPerKeg: number): number => (row % ke
 export type KegBlock = { readonly numbers: Float64Array; readonly halfwords: Uint16Array }
 
 /**
- * Holds one row of numbers for each keg, in blocks outside the JavaScript heap. 100,000 small arrays would take 50 %
- * more memory, and the garbage collector would visit each array.
+ * One row of numbers for each keg, in blocks outside the JavaScript heap. 100,000 small arrays would take 50 % more
+ * memory, and the garbage collector would visit each array.
  */
 export class KegMemory {
   readonly #numbersPerKeg: number

@@ -2,14 +2,11 @@ import type { Keg } from './keg.ts'
 import { entryKinds, type PieceWriter } from './saved-pieces.ts'
 
 /**
- * A checkpoint is written in steps, and kegs can change between two steps. A keg that the checkpoint does not contain
- * yet is written just before that keg changes. So the checkpoint contains each keg once, as the keg was at the
- * beginning.
+ * Kegs can change while a checkpoint is written. A keg that the checkpoint lacks is written just before that keg
+ * changes. So each keg is in the checkpoint once, as it was at the beginning.
  */
 export class KegSaving {
-  /**
-   * The number of the running or last checkpoint. A keg with another number in `savedIn` is not in that checkpoint yet.
-   */
+  /** The number of the last checkpoint. A keg with another number in `savedIn` is not in that checkpoint yet. */
   checkpoint = 0
   /**
    * Kegs that were written early, because they were about to change. `null` means that no checkpoint is being written.
@@ -29,14 +26,11 @@ export class KegSaving {
   cutChanging({ isLast }: { readonly isLast: boolean }): Uint8Array | null {
     const changing = this.#changing
     if (changing === null || changing.isEmpty || !(isLast || changing.isFull)) return null
-    // Returns a copy, because more kegs can be written into the same buffer before the caller reads the piece.
+    // Returns a copy, because more kegs can be written into the buffer before the piece is read.
     return changing.cut()
   }
 
-  /**
-   * Call this before a keg changes or is forgotten, if its `savedIn` differs from `checkpoint`. Otherwise the
-   * checkpoint would mix older and newer kegs.
-   */
+  /** Call this before a keg changes or is forgotten, if its `savedIn` differs from `checkpoint`. */
   saveFirst(cellar: number, keg: Keg): void {
     if (this.#changing !== null) this.write(this.#changing, cellar, keg)
     keg.savedIn = this.checkpoint

@@ -2,8 +2,8 @@ import { kegsFoundRememberedMax, kegsSearchedPerPiece } from '../src/limits.ts'
 import type { Keg } from './keg.ts'
 
 /**
- * Caches the results of searches for kegs. A search of 10,000 names takes 20 ms, and a page repeats its search twice a
- * second. A result is a list of indexes, at most 20 KB. All results are dropped when a keg is added or forgotten.
+ * A search of 10,000 names takes 20 ms, and a page searches twice a second. So results are kept until a keg is added or
+ * forgotten. A result is a list of indexes, at most 20 KB.
  */
 export class KegSearches {
   #kegs: readonly Keg[] = []
@@ -53,9 +53,7 @@ export class KegSearches {
   }
 }
 
-/**
- * Even an empty result takes memory: as much as 128 indexes. Without this number, empty results would have no bound.
- */
+/** Even an empty result takes as much memory as 128 indexes, so it counts towards the bound. */
 const emptyResultKegs = 128
 
 const sizeOf = (found: Uint16Array | undefined): number => (found === undefined ? 0 : found.length + emptyResultKegs)

@@ -56,7 +56,7 @@ export class Keg {
   savedIn: number
   readonly row: number
   readonly #block: KegBlock
-  /** For each point, the nanoseconds that its timestamp has beyond its ms. `null` if all are zero. */
+  /** For each point, the nanoseconds of its timestamp beyond the ms. `null` if all are zero. */
   #nanoseconds: Uint32Array | null
   #source: Source | null
   /**
@@ -65,8 +65,8 @@ export class Keg {
    */
   #unusualTimestamp: string | null
   /**
-   * Readings that were accepted on later days than the latest reading, but have earlier timestamps. When a purge
-   * removes the latest reading, one of these takes its place.
+   * Readings that were accepted on later days, but have earlier timestamps. When a purge removes the latest reading,
+   * one of these becomes the latest.
    */
   #successors: readonly Latest[]
 
@@ -90,8 +90,8 @@ export class Keg {
   }
 
   /**
-   * Adds a point. If an earlier point has the same timestamp and value, returns the first ms of the last day with such
-   * a point. Otherwise returns `null`.
+   * Adds a point. If an earlier point has the same timestamp and value, returns the first ms of its day; otherwise
+   * `null`.
    */
   remember(point: {
     readonly recordedAt: number
@@ -101,8 +101,7 @@ export class Keg {
   }): number | null {
     const { recordedAt, value, timestampMs } = point
     const nanoseconds = nanosecondsPastMs(point.timestamp)
-    // Nearly every reading has the highest timestamp of its keg. Then no earlier point can be equal, and no search is
-    // needed.
+    // Nearly every reading has the highest timestamp of its keg, so no earlier point can be equal.
     const isNewest = this.#get(pointCount) === 0 || timestampMs > this.#get(newestMs)
     const repeatOf = isNewest ? null : this.#find(value, timestampMs, nanoseconds)
     if (isNewest) this.#set(newestMs, timestampMs)
@@ -112,8 +111,8 @@ export class Keg {
   }
 
   /**
-   * Keeps the reading if it is the latest, or can become the latest after a purge. Between equal timestamps, the
-   * reading with the higher position is later.
+   * Keeps the reading if it is the latest, or can become the latest after a purge. The higher position decides between
+   * equal timestamps.
    */
   offerLatest(reading: AcceptedReading, timestampMs: number, source: Source): void {
     const isLatest = this.#source === null || this.#isBefore(reading, timestampMs)
@@ -134,7 +133,7 @@ export class Keg {
     this.#set(latestRepeatOf, repeatOf ?? none)
   }
 
-  /** True if `show` would return a reading. This must be fast, because one search checks up to 10,000 kegs. */
+  /** True if `show` returns a reading. Must be fast, because one search checks up to 10,000 kegs. */
   hasLatest(keptFromMs: number): boolean {
     if (this.#source === null) return false
     return (
@@ -220,8 +219,7 @@ export class Keg {
   }
 
   /**
-   * The index of this keg's first number in its block. Computed each time, because a 13th field would make each `Keg`
-   * object 50 % larger.
+   * The index of this keg's first number. Computed each time, because a 13th field would make each `Keg` 50 % larger.
    */
   get #from(): number {
     return firstOf(this.row, numbersPerKeg)
@@ -301,8 +299,7 @@ export class Keg {
     const before = this.#candidates()
     if (before.some((other) => outlasts(other, latest))) return
     const kept = [...before.filter((other) => !outlasts(latest, other)), latest].sort(byAcceptance)
-    // Too many readings: drops the last but one. The reading that was accepted last stays, because a purge removes that
-    // one last.
+    // Drops the last reading but one. A purge removes the last one last.
     if (kept.length > latestPerKegMax) kept.splice(-2, 1)
     this.#setLatest(kept)
   }
@@ -337,10 +334,7 @@ export class Keg {
   }
 }
 
-/**
- * Returns `null` for `YYYY-MM-DDThh:mm:ssZ`, the only valid form with 20 characters, because `secondText` makes that
- * form.
- */
+/** Returns `null` for `YYYY-MM-DDThh:mm:ssZ`, the only valid form with 20 characters. */
 const unusual = (timestamp: string): string | null => (timestamp.length === 20 ? null : timestamp)
 
 const noSuccessors: readonly Latest[] = []

@@ -10,7 +10,7 @@ export type SharedByKegs = { readonly saving: KegSaving; readonly memory: KegMem
 
 /**
  * The kegs of one cellar, at most `kegsPerCellarMax`, in a linked list in order of last use. A device can send a new
- * name with each reading, so the least recently used kegs are forgotten at that bound.
+ * name with each reading. Then the least recently used kegs are forgotten.
  */
 export class Kegs {
   readonly #cellar: { readonly name: string; readonly number: number }
@@ -38,8 +38,8 @@ export class Kegs {
   }
 
   /**
-   * Finds or creates the keg and marks it as the last used. The caller can then change the keg, because a running
-   * checkpoint already contains the keg as it was.
+   * Finds or creates the keg and marks it as the last used. The caller can change the keg, because a running checkpoint
+   * already contains it.
    */
   touch(rack: string, name: string, position: number): Keg {
     const known = this.#racks.get(rack)?.get(name)
@@ -70,9 +70,8 @@ export class Kegs {
   }
 
   /**
-   * Yields the kegs that the running checkpoint does not contain yet, the least recently used first. The caller must
-   * save each keg before asking for the next. A keg that changes meanwhile is saved first and moves to the end of the
-   * list. So the loop ends at the first saved keg.
+   * Yields the kegs that the running checkpoint lacks. The caller must save each keg before asking for the next. A keg
+   * that changes meanwhile is saved first and moves to the end of the list. So the loop ends at the first saved keg.
    */
   *unsaved(): Generator<Keg> {
     this.#nextUnsaved = this.#oldest
@@ -88,16 +87,15 @@ export class Kegs {
   }
 
   /**
-   * Returns all kegs in order of name. Comparing names is slow, and pages need the list twice a second. So only new
-   * kegs are sorted into the list, a few in each step. Each step leaves the list in order, so several pages can run
-   * this at the same time.
+   * Comparing names is slow, and pages need the ordered list twice a second. So only new kegs are sorted in, a few in
+   * each step. Each step leaves the list in order, so several pages can run this at once.
    */
   *#order(): Generator<void, readonly Keg[]> {
     if (this.#ordered === null) {
       this.#ordered = []
       for (let keg = this.#oldest; keg !== null; keg = keg.newer) this.#unordered.add(keg)
     }
-    // The number of steps is limited, because new kegs can arrive between the steps without end.
+    // Limited, because new kegs can arrive between the steps.
     for (let piece = 0; piece < kegsPerCellarMax / kegsOrderedPerPiece && this.#unordered.size > 0; piece += 1) {
       this.#orderSome(this.#ordered)
       if (this.#unordered.size > 0) yield
@@ -162,7 +160,7 @@ const { compare } = new Intl.Collator('en', { numeric: true })
 const byName = (a: KegName, b: KegName): number =>
   compare(a.rack, b.rack) || compare(a.keg, b.keg) || (a.rack + a.keg < b.rack + b.keg ? -1 : 1)
 
-/** Merges two sorted lists. Finds each place by binary search, because usually a few kegs are merged into many. */
+/** Both lists are sorted. Finds each place by binary search, because usually a few kegs join many. */
 const merged = (kept: readonly Keg[], added: readonly Keg[]): readonly Keg[] => {
   const all: Keg[] = []
   let from = 0

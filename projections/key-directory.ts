@@ -6,7 +6,7 @@ import type { CellarQueries, KeyQueries } from './queries.ts'
 import { readAttribution, readLimit, writeAttribution, writeLimit } from './saved-fields.ts'
 import { entryKinds, type PieceReader, type PieceWriter } from './saved-pieces.ts'
 
-/** The maps by stream and by id share this entry, so that a change of the key needs one look-up, not two. */
+/** Both maps share this entry, so that a change of the key needs one look-up, not two. */
 type Entry = { readonly stream: string; key: KeyState }
 
 /** Holds every key, even a revoked key. Each request of a device looks up its key here. */
@@ -14,7 +14,7 @@ export class KeyDirectory implements KeyQueries {
   readonly #cellars: CellarQueries
   readonly #byStream = new Map<string, Entry>()
   readonly #byId = new Map<string, Entry>()
-  /** The keys of each cellar. A page asks for them twice a second, so they are sorted only after a key was added. */
+  /** A page asks for the keys of a cellar twice a second, so they are sorted only after an addition. */
   readonly #ofCellar = new Map<string, { readonly entries: Entry[]; isSorted: boolean }>()
 
   constructor(cellars: CellarQueries) {
@@ -131,7 +131,5 @@ const readRotation = (from: PieceReader): Rotation => ({
   superseded: from.optional(() => ({ usedAt: from.whole(), expiresAt: from.whole() })),
 })
 
-/**
- * The newest key first. Keys of the same millisecond are sorted by id, so that the order of folding does not matter.
- */
+/** Keys of the same millisecond are sorted by id, so that the order of folding does not matter. */
 const newestFirst = (a: KeyState, b: KeyState): number => b.created.at - a.created.at || (a.keyId < b.keyId ? -1 : 1)

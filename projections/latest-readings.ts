@@ -15,7 +15,7 @@ export class LatestReadings {
     let at = this.#next
     this.#items[at] = reading
     this.#next = at + 1 === latestReadingsPerCellarMax ? 0 : at + 1
-    // Moves the reading before all newer ones. Nearly every reading is the newest, so the loop usually ends at once.
+    // Nearly every reading is the newest, so this loop usually ends at once.
     for (let before = indexBefore(at); before !== this.#next; before = indexBefore(before)) {
       const other = this.#items[before]
       if (other === undefined || !isBefore(reading, other)) return
@@ -25,7 +25,7 @@ export class LatestReadings {
     }
   }
 
-  /** Returns the readings with the oldest first. */
+  /** The oldest reading is first. */
   toArray(): AcceptedReading[] {
     if (this.#items.length < latestReadingsPerCellarMax) return [...this.#items]
     return [...this.#items.slice(this.#next), ...this.#items.slice(0, this.#next)]

@@ -21,7 +21,7 @@ export class OperatorDirectory implements OperatorQueries {
   readonly #byStream = new Map<string, OperatorState>()
   readonly #byEmail = new Map<string, OperatorState>()
   readonly #streamOfSession = new Map<string, string>()
-  /** Hashes of ended sessions, oldest first. Checkpoints do not contain these hashes, so a restart forgets them. */
+  /** Hashes of ended sessions, oldest first. A checkpoint does not save these hashes, so a restart forgets them. */
   readonly #ended = new BoundedMap<string, true>(endedSessionsMax)
   readonly #streamOfLink = new Map<string, string>()
   #setup: SetupState = noSetup
@@ -116,8 +116,8 @@ export class OperatorDirectory implements OperatorQueries {
   }
 
   /**
-   * A setup link adds the first admin. A used link still works for the same e-mail until `OperatorAdded` is written,
-   * because a node can die between the two events.
+   * A used setup link works again for the same e-mail until `OperatorAdded` is written, because a node can die between
+   * the two events.
    */
   #setupLink(linkHash: string, now: number): IssuedLink | null {
     const link = setupLink(this.#setup, linkHash, now)

@@ -11,7 +11,7 @@ import { entryKinds, PieceReader, PieceWriter } from './saved-pieces.ts'
 
 export const createProjections = (): Projections => new FoldedProjections()
 
-/** Restores projections from the pieces of a checkpoint. @throws RangeError if `save` did not write these pieces */
+/** @throws RangeError if `save` did not write these pieces */
 export const restoreProjections = (pieces: Iterable<Uint8Array>): Projections => {
   const projections = new FoldedProjections()
   projections.restore(pieces)

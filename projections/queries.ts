@@ -1,4 +1,4 @@
-/** What the program can ask the projections, which are states folded from the events of the log. Times are in ms. */
+/** What the program can ask the projections, which are folded from events. Times are in ms. */
 import type { CellarState } from '../src/domain/cellar.ts'
 import type { Limit, RecordedEvent, Role } from '../src/domain/events.ts'
 import type { KeyState } from '../src/domain/key.ts'
@@ -6,15 +6,15 @@ import type { OperatorAccountState, OperatorSession } from '../src/domain/operat
 
 export type Projections = {
   /**
-   * Skips events that were folded before, because an actor and a subscription can both deliver the same event.
-   * @throws Error if a revision is missing, unless the missing event can be a purged reading (`readings.gaps`)
+   * Skips events that were folded before, because an actor and a subscription can deliver the same event.
+   * @throws Error if a revision is missing, unless it can be a purged reading (`readings.gaps`)
    */
   fold(events: readonly RecordedEvent[]): void
   readonly position: number | null
   /**
    * Yields the state as bytes, in pieces that take about a millisecond. All pieces show the state at the time of the
-   * first piece, although events can be folded between two pieces. Each piece overwrites the one before. Only one save
-   * can run at a time; `return()` ends an unfinished one.
+   * first piece, although events can be folded meanwhile. Each piece overwrites the one before. Only one save can run
+   * at a time; `return()` ends a save early.
    */
   save(pieceBytes?: number): Generator<Uint8Array>
   readonly cellars: CellarQueries
@@ -26,15 +26,15 @@ export type Projections = {
 export type CellarQueries = {
   get(cellar: string): CellarState | null
   ofStream(stream: string): CellarState | null
-  /** Returns all cellars, sorted by title and then by identifier. */
+  /** Sorted by title, then by identifier. */
   list(): readonly CellarState[]
 }
 
 export type KeyQueries = {
   get(keyId: string): KeyState | null
-  /** Returns the keys of a cellar, even revoked keys, with the newest first. */
+  /** The newest key is first. */
   ofCellar(cellar: string): readonly KeyState[]
-  /** Returns all keys, even revoked keys, with the newest first. */
+  /** The newest key is first. */
   list(): readonly KeyState[]
   effectiveLimit(key: KeyState): Limit
 }
@@ -56,8 +56,8 @@ export type AcceptedReading = {
    */
   readonly clockSkew: boolean
   /**
-   * If the same rack, keg, timestamp and value were accepted before: the first ms of the day of that acceptance. `null`
-   * if no such reading is known.
+   * The first ms of the day on which the same rack, keg, timestamp and value were accepted before. `null` if no such
+   * reading is known.
    */
   readonly repeatOf: number | null
 }
@@ -68,32 +68,29 @@ export type FoundKegs = { readonly found: readonly KegName[]; readonly all: numb
 
 export type KegLatest = KegName & {
   readonly latest: AcceptedReading
-  /** The last values, in order of acceptance with the oldest first, at most `pointsPerKegMax`. */
+  /** The oldest accepted value is first, at most `pointsPerKegMax` values. */
   readonly values: readonly number[]
 }
 
 export type ReadingQueries = {
-  /**
-   * Returns the last accepted readings with the newest first, at most `latestReadingsPerCellarMax`. Leaves out readings
-   * of purged days.
-   */
+  /** The newest accepted reading is first, at most `latestReadingsPerCellarMax`, without readings of purged days. */
   latest(cellar: string): readonly AcceptedReading[]
   /**
    * Finds kegs: each of the `words`, in lower case, must occur in the rack's name or in the keg's name. Sorted by rack,
    * then by keg. Yields between steps, so that other work can run.
    */
   findKegs(cellar: string, words: readonly string[]): Generator<void, FoundKegs>
-  /** Returns the kegs in the order of `names`, without kegs that have no reading to show. */
+  /** In the order of `names`, without kegs that have no reading to show. */
   kegs(cellar: string, names: readonly KegName[]): readonly KegLatest[]
-  /** Returns `null` before the key's first reading. */
+  /** `null` before the key's first reading. */
   usage(
     keyId: string,
   ): { readonly lastUsedAt: number; readonly accepted: number; readonly last: AcceptedReading } | null
-  /** Returns the key's last `barriersPerKeyMax` seal and fence events, with the oldest first. */
+  /** The last `barriersPerKeyMax` seal and fence events of the key, oldest first. */
   barriers(keyId: string): readonly Barrier[]
   purged(keyId: string): Purged | null
   purgedKeys(): readonly string[]
-  /** Returns the ids of keys with missing readings that no purge explains yet. */
+  /** Ids of keys with missing readings that no purge explains yet. */
   gaps(): readonly string[]
 }
 
@@ -105,7 +102,7 @@ export type Purged = {
   readonly last: RecordedEvent<'ReadingsPurged'>
 }
 
-/** The event that tells all nodes that a right was taken away. See docs/protocol.md, "Taking a right away". */
+/** Tells every node that a right was taken away. See docs/protocol.md, "Taking a right away". */
 export type Barrier = RecordedEvent<'ReadingsSealed' | 'ReadingsFenced'>
 
 /** Pages never show `passwordHash`. */
@@ -114,7 +111,7 @@ export type OperatorAccount = OperatorAccountState & { readonly email: string; r
 /** An e-mail address that has an open link, but no account yet. */
 export type Invitation = {
   readonly email: string
-  /** The highest role that an open link for this e-mail gives. */
+  /** The highest role that one of its open links gives. */
   readonly role: Role
   /** When the last of the open links expires. */
   readonly expiresAt: number
@@ -132,20 +129,17 @@ export type IssuedLink = {
 export type OperatorQueries = {
   get(email: string): OperatorAccount | null
   list(): readonly OperatorAccount[]
-  /** Returns the invitations that are open at `now`, sorted by e-mail. */
+  /** Sorted by e-mail, and open at `now`. */
   invitations(now: number): readonly Invitation[]
   /** True if an operator signed in from this browser, and has not changed the password after that. */
   isDevice(deviceHash: string): boolean
   wasRemoved(email: string): boolean
-  /**
-   * Returns `null` if the session has expired at `now`. The caller must also check `idleAt`, when an unused session
-   * ends.
-   */
+  /** `null` if the session has expired at `now`. The caller must also check `idleAt`, when an unused session ends. */
   session(sessionHash: string, now: number): OpenSession | null
-  /** Returns the sessions that have not expired at `now`, with the oldest first. */
+  /** Sessions that have not expired at `now`, oldest first. */
   sessions(email: string, now: number): readonly OperatorSession[]
   /** True if the session has ended or expired. Only the last `endedSessionsMax` ended sessions are known. */
   isSessionOver(sessionHash: string, now: number): boolean
-  /** Returns `null` if the link cannot be used at `now`. */
+  /** `null` if the link cannot be used at `now`. */
   link(linkHash: string, now: number): IssuedLink | null
 }

@@ -1,6 +1,5 @@
 /**
- * Writes and reads fields of a checkpoint that several projections save. The writer and the reader of a field stand
- * together, so that nobody changes only one.
+ * Checkpoint fields that several projections save. Writer and reader stand together, so that nobody changes only one.
  */
 import type { By, Limit, RecordedEvent, Role } from '../src/domain/events.ts'
 import type { Attribution } from '../src/domain/key.ts'

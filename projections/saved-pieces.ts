@@ -3,8 +3,8 @@ import { readName, readText, type WrittenTexts, writeName, writeText } from '../
 import { checkpointPieceBytes } from '../src/limits.ts'
 
 /**
- * The first byte of an entry in a checkpoint: the kind of the entry. Each projection writes and reads the rest of its
- * entries. Raise `savedFormat` with every change of an entry, so that older checkpoints are ignored.
+ * The first byte of an entry in a checkpoint. Each projection writes and reads the rest. Raise `savedFormat` with every
+ * change of an entry.
  */
 export const entryKinds = {
   position: 1,
@@ -17,7 +17,7 @@ export const entryKinds = {
   keg: 8,
 } as const
 
-/** The format of a checkpoint. A node ignores a checkpoint in another format, and folds the log from its beginning. */
+/** A node ignores a checkpoint in another format, and folds the log from its beginning. */
 export const savedFormat = 5
 
 /** Writes the entries of a checkpoint into pieces of bytes. Each piece can be decoded without the others. */
@@ -50,8 +50,8 @@ export class PieceWriter {
   }
 
   /**
-   * Returns the piece without copying it, so the next entry overwrites the piece. Copies would create as much garbage
-   * as the whole state is large.
+   * Returns the piece without copying it: the next entry overwrites it. Copies would create as much garbage as the
+   * state is large.
    */
   lend(): Uint8Array {
     const piece = this.#bytes.written
@@ -68,7 +68,7 @@ export class PieceWriter {
     this.#bytes.byte(value ? 1 : 0)
   }
 
-  /** Writes a whole number from 0 to 2^53 - 1. */
+  /** `value` is from 0 to 2^53 - 1. */
   whole(value: number): void {
     this.#bytes.varint(value)
   }
@@ -100,7 +100,7 @@ export class PieceWriter {
   }
 }
 
-/** Reads the entries of one piece. @throws RangeError if a `PieceWriter` did not write these bytes */
+/** @throws RangeError if a `PieceWriter` did not write these bytes */
 export class PieceReader {
   readonly #bytes: ByteReader
   readonly #names: string[] = []

@@ -1,6 +1,6 @@
 /** Writes and reads the bytes of packed rows (`log/codec`) and of checkpoints (`projections`). */
 
-/** Writes rows or pieces one after another. All use the same buffer, which grows when needed. */
+/** All rows use the same buffer, which grows when needed. */
 export class ByteWriter {
   #bytes = new Uint8Array(4_096)
   #view = new DataView(this.#bytes.buffer)
@@ -15,7 +15,7 @@ export class ByteWriter {
     return this.#length
   }
 
-  /** Returns the bytes without copying them. Use these bytes before the next row overwrites them. */
+  /** Returns the bytes without copying them. The next row overwrites these bytes. */
   get written(): Uint8Array {
     return this.#bytes.subarray(0, this.#length)
   }
@@ -29,10 +29,7 @@ export class ByteWriter {
     this.#bytes[this.#length++] = value
   }
 
-  /**
-   * Writes a whole number from 0 to 2^53 - 1. Each byte holds seven bits, the lowest bits first, so small numbers are
-   * short.
-   */
+  /** `value` is from 0 to 2^53 - 1. Each byte holds seven bits, the lowest bits first, so small numbers are short. */
   varint(value: number): void {
     this.#need(8)
     if (value < 128) {
@@ -47,10 +44,7 @@ export class ByteWriter {
     this.#bytes[this.#length++] = rest
   }
 
-  /**
-   * Writes a whole number from -2^52 to 2^52 - 1. Negative numbers are stored as odd numbers, the others as even
-   * numbers.
-   */
+  /** `value` is from -2^52 to 2^52 - 1. Negative numbers are stored as odd numbers, the others as even numbers. */
   signedVarint(value: number): void {
     this.varint(value < 0 ? -2 * value - 1 : 2 * value)
   }
@@ -67,7 +61,7 @@ export class ByteWriter {
     this.#length += bytes.length
   }
 
-  /** Writes an ASCII text. If the text contains another character, writes nothing and returns false. */
+  /** Returns false and writes nothing if the text has a character that is not ASCII. */
   ascii(text: string): boolean {
     this.#need(text.length)
     const bytes = this.#bytes
@@ -94,7 +88,7 @@ export class ByteWriter {
   }
 }
 
-/** Reads what a `ByteWriter` wrote. @throws RangeError if the bytes end too early, or for a number that is too long */
+/** @throws RangeError if the bytes end too early, or for a number that is too long */
 export class ByteReader {
   readonly bytes: Uint8Array
   readonly #view: DataView
@@ -135,7 +129,7 @@ export class ByteReader {
     return this.#view.getFloat64(this.skip(8), true)
   }
 
-  /** Skips `count` bytes. Returns the offset of the first skipped byte. */
+  /** Returns the offset of the first skipped byte. */
   skip(count: number): number {
     const from = this.at
     if (from + count > this.bytes.length) throw new RangeError('it ends too early')

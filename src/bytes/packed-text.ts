@@ -1,6 +1,6 @@
 /**
- * A packed text is a header, with the kind and the length in bytes, and then the bytes of the text. UTF-8 cannot hold
- * half of a surrogate pair, so a text with such a half is stored as UTF-16.
+ * A packed text is a header, with its kind and its length in bytes, and then its bytes. UTF-8 cannot hold half of a
+ * surrogate pair, so a text with such a half is stored as UTF-16.
  */
 import { internedNameBytesMax, internedNamesMax } from '../limits.ts'
 import type { ByteReader, ByteWriter } from './bytes.ts'
@@ -78,8 +78,8 @@ const decode = (bytes: Uint8Array, kind: number): string => {
 
 type Interned = { readonly bytes: Uint8Array; readonly text: string }
 
-// A hash table of decoded names, because a replay of the log reads the same names a million times. A look-up is faster
-// than decoding, and readings with the same name share one string.
+// A hash table of decoded names. A replay of the log reads the same names a million times. A look-up is faster than
+// decoding, and readings share one string.
 const internTable = new Array<Interned | undefined>(internedNamesMax).fill(undefined)
 
 const interned = (bytes: Uint8Array, from: number, length: number): string => {

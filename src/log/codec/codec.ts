@@ -1,7 +1,7 @@
 /**
- * Encodes events for storage. The embedded log stores readings as packed bytes, and all other events as JSON, which any
- * SQLite tool shows. Stored events keep their schema version; they are converted to the newest version when they are
- * read. Only this file asserts types, after the schema check.
+ * The embedded log stores readings as packed bytes, and all other events as JSON, which any SQLite tool shows. Stored
+ * events keep their schema version, and are converted to the newest version when read. Only this file asserts types,
+ * after the schema check.
  */
 import { type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
@@ -19,10 +19,7 @@ import { newestMetadata, storedMetadata } from './stored-idempotency.ts'
 import { storedIdOf, storedTimeOf, unreadableRecord } from './unreadable.ts'
 import { type Upcast, upcasts } from './upcast.ts'
 
-/**
- * The event types that this version knows. `createCodec` takes an `EventRegistry` as a parameter, so that a test can
- * add schema versions.
- */
+/** `createCodec` takes an `EventRegistry` as a parameter, so that a test can add schema versions. */
 export type EventRegistry = ReadonlyMap<
   string,
   { readonly version: number; readonly data: TSchema; readonly upcasts: { readonly [fromVersion: number]: Upcast } }
@@ -53,7 +50,7 @@ export type StoredRow = {
 }
 
 export type Codec = {
-  /** Returns one row, or several rows if the events are readings and others mixed: only readings are packed. */
+  /** Returns one row, or several if readings and other events are mixed, because only readings are packed. */
   encode(stream: string, events: readonly NewEvent[]): readonly NewRow[]
   /**
    * Decodes only the events of `part`. In a stream of records, such as sign-ins, an unreadable event becomes
@@ -61,7 +58,7 @@ export type Codec = {
    * @throws UndecodableEvent if an event of another stream is unreadable
    */
   decode(row: StoredRow, part?: Part): readonly RecordedEvent[]
-  /** Decodes one event of EventStoreDB, which stores no rows. Treats unreadable events as `decode` does. */
+  /** Decodes an event of EventStoreDB, which has no rows. Treats unreadable events as `decode` does. */
   decodeEvent(at: EventPlace, event: unknown): RecordedEvent
   versionOf(type: EventType): number
 }
@@ -79,7 +76,7 @@ const StoredEvent = Type.Object({
 
 const storedEventCheck = TypeCompiler.Compile(StoredEvent)
 const metadataCheck = TypeCompiler.Compile(Metadata)
-/** Packed rows of format 1 do not store a schema version: all their readings have this schema version. */
+/** Packed rows store no schema version: all their readings have this one. */
 const packedSchemaVersion = 1
 
 export const createCodec = (registry: EventRegistry = currentRegistry): Codec => {
@@ -183,7 +180,7 @@ const decodeStored = (known: Known, at: EventPlace, stored: unknown): RecordedEv
   const { id, type, recordedAt, metadata } = event
   const data = newestData(known, at, event)
   const { stream, revision, position } = at
-  // The fields are listed one by one, because `...` would double the cost of a replay of the log.
+  // Spreading `event` with `...` would double the cost of a replay.
   return { id, type, recordedAt, data, metadata, stream, revision, position } as RecordedEvent
 }
 

@@ -70,8 +70,8 @@ type Row = {
   /** `recordedAt` of the previous reading in the row. */
   recordedAt: number
   /**
-   * The request id of the previous reading. `null` before the first reading, or if that reading's id is not a UUID.
-   * `ofRequest` counts the readings of the same request in the row.
+   * The request id of the previous reading; `null` before the first reading, or if its id is not a UUID. `ofRequest`
+   * counts that request's readings in the row.
    */
   requestId: string | null
   ofRequest: number
@@ -113,10 +113,7 @@ const pack = (reading: ReadingToPack, row: Row): void => {
   }
 }
 
-/**
- * True if the id and metadata can be computed from the previous reading of the same batch, so that they need not be
- * stored.
- */
+/** True if id and metadata follow from the previous reading of the same batch, and need not be stored. */
 const isNextOfBatch = ({ id, metadata }: ReadingToPack, { keyId, requestId, ofRequest }: Row): boolean =>
   requestId !== null &&
   metadata.idempotency === undefined &&
@@ -136,8 +133,8 @@ const usualMetadata = (by: Metadata['by'], requestId: string): Metadata => ({
 })
 
 /**
- * True if the metadata can be computed from the key and the request id. Ignores `idempotency`, which has its own field
- * in the row.
+ * True if the metadata follows from the key and the request id. Ignores `idempotency`, which has its own field in the
+ * row.
  */
 const isUsualMetadata = (metadata: Metadata, keyId: string | null, requestId: string): boolean =>
   metadata.requestId === requestId &&
@@ -158,8 +155,7 @@ export type PackedRow = {
 export type Part = { readonly first: number; readonly end: number }
 
 /**
- * Returns the readings of `part`. Skips earlier readings and never looks at later ones, so reading one event of a long
- * row is cheap.
+ * Skips the readings before `part` and never looks at later ones, so one reading of a long row is cheap.
  * @param metadataOf decodes stored JSON.
  * @throws RangeError for bytes that are not a packed row
  */
@@ -212,7 +208,7 @@ class UnpackedIds {
    * the first.
    */
   #ownId: string | number | null = null
-  /** Usual metadata of the request. All readings of the request share this object, so it is created once. */
+  /** All readings of a request share this metadata object. */
   #metadata: Metadata | null = null
   #ofRequest = 0
 
@@ -247,7 +243,7 @@ class UnpackedIds {
   }
 }
 
-/** Skips a reading, but adds its names to `names`, because later readings can refer to these names by number. */
+/** Adds the skipped reading's names to `names`, because later readings can refer to these names by number. */
 const skipReading = (reader: ByteReader, names: string[], flagBits: number): void => {
   for (let name = 0; name < 3; name++) readName(reader, names)
   reader.skip(8)

@@ -1,6 +1,6 @@
 /**
- * Stores the `Idempotency-Key` data of an event as JSON with its own version number. Data without a version number has
- * version 1. When an event is read, its old data is converted to the newest version.
+ * Stores `metadata.idempotency` as JSON with its own version number. Data without a number has version 1. Old versions
+ * are converted when they are read.
  */
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Metadata } from '../../domain/events.ts'
@@ -15,8 +15,8 @@ export const storedMetadata = (metadata: Metadata): object =>
     : { ...metadata, idempotency: { version: idempotencyVersion, ...metadata.idempotency } }
 
 /**
- * Converts the idempotency data in an event's metadata to the newest version. Does not check the schema, because the
- * codec then checks all the metadata.
+ * Converts idempotency data to its newest version. Does not check the schema, because the codec checks all metadata
+ * later.
  * @throws RangeError for a version that this program does not know
  */
 export const newestMetadata = (stored: unknown): unknown => {

@@ -14,8 +14,8 @@ export type Unread = {
 }
 
 /**
- * Returns `RecordUnreadable` for an event that cannot be decoded, if its stream holds records, such as sign-ins. No
- * decision uses a record, so the service can go on.
+ * Replaces an event that cannot be decoded, in a stream of records, such as sign-ins. No decision uses a record, so the
+ * service can go on.
  * @throws `cause` if the stream holds no records, or if `cause` is not an `UndecodableEvent`
  */
 export const unreadableRecord = (

@@ -3,10 +3,7 @@ import type { EventType } from '../../domain/events.ts'
 /** Converts the data of an event to the next schema version. */
 export type Upcast = (data: unknown) => unknown
 
-/**
- * Conversions by event type and by the version to convert from. Stored data is never rewritten, so old versions are
- * converted at each read.
- */
+/** Conversions by event type and by the version to convert from. Stored data is never rewritten. */
 export const upcasts: { readonly [T in EventType]?: { readonly [fromVersion: number]: Upcast } } = {
   CellarPolicyChanged: {
     // Version 1 was written before retention existed: `null` means that readings are never purged.
@@ -60,7 +57,7 @@ const hasVerdicts = (form: unknown): form is { readonly batch: { readonly reject
   'rejected' in form.batch &&
   Array.isArray(form.batch.rejected)
 
-/** False for data without a policy. Such data is not converted, and the schema check refuses it later. */
+/** False for data without a policy, which the schema check refuses later. */
 const hasPolicy = (data: unknown): data is { readonly policy: object } =>
   typeof data === 'object' &&
   data !== null &&

@@ -26,23 +26,20 @@ export type SentAppend = {
   readonly streamName: string
   readonly expected: ExpectedRevision
   readonly run: Buffer
-  /** Called exactly once for each append, even if no answer ever arrives. */
+  /** Called exactly once, even if no answer ever arrives. */
   settle(answer: AppendAnswer): void
 }
 
 export type AppendStreamEnd = { readonly why: string; readonly leader: EventStoreEndpoint | null }
 
 /**
- * The gRPC stream that carries all appends to one EventStoreDB server. When this gRPC stream ends, unanswered appends
- * are unknown: each can be stored or not. Later appends are refused here, because gRPC would silently lose a later
- * append.
+ * Carries all appends to one EventStoreDB server. When this gRPC stream ends, unanswered appends can be stored or not.
+ * Later appends are refused here, because gRPC would lose them silently.
  */
 export class AppendStream {
   readonly #call: ClientDuplexStream<Buffer, BatchAppendResp>
   readonly #onEnd: (end: AppendStreamEnd) => void
-  /**
-   * Appends that the server has not answered yet, by correlation id. The oldest is first, so `expire` can stop early.
-   */
+  /** Unanswered appends by correlation id, the oldest first. */
   readonly #out = new Map<string, { readonly sent: SentAppend; readonly sentMs: number }>()
   #lastAnswerMs = 0
   #isEnded = false
@@ -75,8 +72,8 @@ export class AppendStream {
   }
 
   /**
-   * Settles an append as unknown if the server has not answered that append in `eventStoreAppendMsMax`. Returns true if
-   * the server has answered nothing at all in that time. Then the connection must be replaced.
+   * Settles appends without an answer in `eventStoreAppendMsMax` as unknown. Returns true if the server has answered
+   * nothing at all in that time.
    */
   expire(): boolean {
     const now = performance.now()
@@ -99,7 +96,7 @@ export class AppendStream {
     this.#lastAnswerMs = performance.now()
     const correlationId = uuidText(response.getCorrelationId())
     const out = this.#out.get(correlationId)
-    // `expire` has already settled this append as unknown, so a late answer changes nothing.
+    // `expire` has settled this append already.
     if (out === undefined) return
     this.#out.delete(correlationId)
     out.sent.settle(answerIn(response))
@@ -110,8 +107,7 @@ export class AppendStream {
     this.#isEnded = true
     const out = [...this.#out.values()]
     this.#out.clear()
-    // `onEnd` runs before `settle`: a settled append makes room for the next append, which would go to this ended
-    // stream.
+    // Before `settle`: a settled append makes room for the next append, which must not go to this ended stream.
     this.#onEnd(end)
     for (const { sent } of out) sent.settle({ kind: 'failed', outcome: 'unknown', why: end.why })
   }
@@ -139,10 +135,7 @@ const answerIn = (response: BatchAppendResp): AppendAnswer => {
   }
 }
 
-/**
- * The gRPC library can throw while it decodes bytes of the server. In an event handler, such an error would end the
- * process.
- */
+/** The gRPC library can throw while it decodes. Inside an event handler, such an error would end the process. */
 const unpacked = <T>(unpack: () => T | null | undefined): T | null => {
   try {
     return unpack() ?? null
@@ -151,10 +144,7 @@ const unpacked = <T>(unpack: () => T | null | undefined): T | null => {
   }
 }
 
-/**
- * Tells from the server's message what happened to the append. After an unexpected message, such as a timeout, the
- * outcome is unknown: the events can be stored all the same.
- */
+/** After an unexpected message, such as a timeout, the outcome is unknown: the events can be stored all the same. */
 const failureOf = (why: string): AppendAnswer => {
   if (/no space left|not enough space|disk (is )?full/i.test(why)) return { kind: 'full', why }
   if (why.includes('Server Is Busy')) return { kind: 'failed', outcome: 'not_written', why }
@@ -170,10 +160,7 @@ const positionOf = (text: string | undefined): number | null => {
   return Number.isSafeInteger(position) && position >= 0 ? position : null
 }
 
-/**
- * EventStoreDB can send a UUID as text or as two 64-bit numbers. Returns the text, because appends are found by that
- * text.
- */
+/** EventStoreDB can send a UUID as text or as two 64-bit numbers. */
 const uuidText = (id: UUID | undefined): string => {
   const structured = id?.getStructured()
   if (structured === undefined) return id?.getString() ?? ''

@@ -45,8 +45,8 @@ export class Appends {
   #out = 0
   readonly #room = new QueueRoom()
   /**
-   * The highest position in the log that this node has seen; -1 before the first. EventStoreDB gives a new append a
-   * higher position, so an answer with a lower position shows that an earlier try wrote the events.
+   * The highest position that this node has seen; -1 before the first. New appends get higher positions. A lower
+   * position in an answer shows that an earlier try wrote the events.
    */
   #seen = -1
   #drained: (() => void) | null = null
@@ -101,8 +101,8 @@ export class Appends {
   }
 
   /**
-   * Called when EventStoreDB goes away. Appends that were not sent are refused as not written. Appends that were sent
-   * end as unknown, because EventStoreDB can have stored these.
+   * EventStoreDB has gone away. Appends that were not sent are refused as not written. Appends that were sent end as
+   * unknown, because they can be stored.
    */
   #stop(why: string): void {
     const stream = this.#stream
@@ -115,8 +115,7 @@ export class Appends {
       append.reject(new Outage(`Cannot append: the store went away: ${why}`, 'not_written', 'unavailable'))
     }
     stream?.end(why)
-    // A refused append gets no answer that would start the stream's next append. So the stream is removed from
-    // `#behind` here.
+    // A refused append gets no answer that would start its stream's next append.
     for (const { streamName } of waiting) this.#next(streamName)
   }
 

@@ -30,13 +30,10 @@ const leaderIn = (metadata: Metadata): EventStoreEndpoint | null => {
 
 const certificateWords = /certificate|self[- ]signed|issuer|UNABLE_TO|ERR_TLS|altname|CERT_/i
 
-/**
- * Returns the reason in words for an operator. The gRPC library's message also lists the library's attempts to connect.
- */
+/** Leaves out the gRPC library's details of its own attempts to connect, which do not help an operator. */
 const plainWords = (why: string): string => {
   if (/ECONNREFUSED/.test(why)) return 'the connection was refused'
-  // EventStoreDB sends this message both while a server starts and while a server knows no leader, so the text names
-  // both.
+  // EventStoreDB sends this message in both cases.
   if (/Server Is Not Ready/.test(why)) return 'it is not ready: it is starting, or knows no leader'
   if (/ENOTFOUND|EAI_AGAIN|Name resolution failed/.test(why)) return 'its name cannot be resolved'
   return why.replace(/^No connection established\. Last error: /, '').replace(/\.?\s*Resolution note:.*$/s, '')

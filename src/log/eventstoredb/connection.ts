@@ -9,8 +9,8 @@ export type ConnectionListener = {
 }
 
 /**
- * Keeps one connection (`Link`) to the leader of the EventStoreDB servers. While no leader is connected, a search runs
- * in the background. Code that uses a link reports a failure of that link with `lose`.
+ * Keeps one connection (`Link`) to the leader of the EventStoreDB servers, and searches for a leader while none is
+ * connected. Code that uses a link reports its failure with `lose`.
  */
 export class Connection {
   readonly settings: EventStoreSettings
@@ -46,7 +46,6 @@ export class Connection {
   }
 
   /**
-   * Searches until a leader answers.
    * @throws StoreUnreachable after `eventStoreStartMsMax`, StoreMisfit if waiting cannot help, as with a wrong password
    */
   async open(): Promise<void> {
@@ -60,8 +59,8 @@ export class Connection {
   }
 
   /**
-   * Closes a failed link and searches for the leader again. A second report about the same link does nothing. `leader`
-   * is the server to try first; `null` means that no leader is known.
+   * Closes a failed link and searches for the leader again. A second report of the same link does nothing. `leader` is
+   * the server to try first; `null` means that none is known.
    */
   lose(link: Link, why: string, leader: EventStoreEndpoint | null = null): void {
     if (link !== this.#link) return

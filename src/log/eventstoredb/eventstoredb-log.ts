@@ -103,8 +103,8 @@ class EventStoreLog implements EventLog {
     const last = revision + events.length - 1
     this.#unread.markRead(stream, last)
     const { isNew, position } = appended
-    // Two nodes that finish the same change derive the same event id, and the other node can write first. So events
-    // with derived ids are read back, to see which node wrote them.
+    // Two nodes can derive the same event id for the same change. So events with derived ids are read back, to see
+    // which node wrote them.
     const isOwn = isNew && events.every(({ type, id }) => type === 'ReadingAccepted' || !isDerivedId(id))
     if (isOwn && position !== null && events.length === 1) {
       return { outcome: 'written', events: recordRun(stream, events, { revision, position }) }
@@ -112,8 +112,7 @@ class EventStoreLog implements EventLog {
     if (isOwn && isReadings) return { outcome: 'written', events: [] }
     this.#unread.add(stream, last)
     const recorded = await this.#readBack(stream, revision, events.length)
-    // EventStoreDB knows the append, but its events are truncated. Nobody can see which node wrote them, so the answer
-    // is a conflict.
+    // EventStoreDB knows the append, but its events are truncated, so nobody can see which node wrote them.
     if (recorded === null) return { outcome: 'conflict', currentRevision: await this.#lastRevision(stream) }
     const isWritten = isNew && recorded.every((event, index) => isSameWrite(event, events[index]))
     return { outcome: isWritten ? 'written' : 'already_written', events: recorded }
@@ -210,8 +209,8 @@ class EventStoreLog implements EventLog {
   }
 
   /**
-   * Reads an append's events back, because the server's answer names only the position of the last event. Returns
-   * `null` if the events are truncated.
+   * Reads an append's events, because the answer names only the last event's position. Returns `null` if they are
+   * truncated.
    */
   async #readBack(stream: string, first: number, count: number): Promise<readonly RecordedEvent[] | null> {
     const events: RecordedEvent[] = []
@@ -227,10 +226,7 @@ class EventStoreLog implements EventLog {
     return events
   }
 
-  /**
-   * Reads events of an append that is stored. If this read fails, the error must not say `not_written`: the caller
-   * would believe that nothing was stored.
-   */
+  /** The append was stored. An error that says `not_written` would make the caller believe the opposite. */
   async #readStored(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]> {
     try {
       return await this.read(stream, options)
@@ -249,8 +245,6 @@ class EventStoreLog implements EventLog {
   }
 }
 
-/**
- * True if this node wrote the event. Another node can write the same event id, but with another time and request id.
- */
+/** True if this node wrote the event. Another node can write the same id, but with another time and request id. */
 const isSameWrite = (stored: RecordedEvent, event: NewEvent | undefined): boolean =>
   stored.recordedAt === event?.recordedAt && stored.metadata.requestId === event.metadata.requestId

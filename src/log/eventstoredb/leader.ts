@@ -6,18 +6,15 @@ import { type CallFault, callFaultOf, noLeaderKnown } from './call-faults.ts'
 import { readAll, readBackwards, readEvents } from './requests.ts'
 import { type Access, deadlineIn, Link } from './store-link.ts'
 
-/**
- * The oldest supported version of EventStoreDB, 23.10. Earlier versions do not report when a filtered subscription has
- * delivered all existing events.
- */
+/** Earlier versions of EventStoreDB do not report when a filtered subscription has delivered all existing events. */
 const versionMin = [23, 10] as const
 
 export type Found = { readonly link: Link } | { readonly at: string; readonly fault: StartFault }
 export type StartFault = CallFault | { readonly kind: 'too_old' | 'may_not_follow'; readonly why: string }
 
 /**
- * Tries once to connect to the leader of the EventStoreDB servers. `hint` is the leader that another server has named;
- * `null` means that no server has named a leader.
+ * Tries once to connect to the leader of the EventStoreDB servers. `hint` is the leader that another server has named,
+ * or `null`.
  */
 export const findLeader = async (
   settings: EventStoreSettings,
@@ -79,10 +76,7 @@ const isTooOld = (version: string): boolean => {
 
 type LeaderAnswer = { readonly endpoint: EventStoreEndpoint } | { readonly at: string; readonly fault: CallFault }
 
-/**
- * Finds the address of the leader. Asks all EventStoreDB servers at once, so that a silent server does not delay the
- * search.
- */
+/** Asks all EventStoreDB servers at once, so that a silent server does not delay the search for the leader. */
 const leaderOf = async ({ endpoints, discovers }: EventStoreSettings, access: Access): Promise<LeaderAnswer> => {
   const [first] = endpoints
   if (first !== undefined && !discovers) return { endpoint: first }

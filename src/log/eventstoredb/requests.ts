@@ -8,9 +8,9 @@ import type { StoredEvent } from './stored-events.ts'
 
 type Page = { readonly from: number | null; readonly limit: number }
 
-/** Reads a stream with the oldest event first. The event at `from` is included; `null` begins with the first event. */
+/** Reads the oldest events first, including the event at `from`; `null` begins with the first event. */
 export const readForwards = (streamName: string, page: Page): ReadReq => readStream(streamName, page, 0)
-/** Reads a stream with the newest event first. The event at `from` is included; `null` begins with the last event. */
+/** Reads the newest events first, including the event at `from`; `null` begins with the last event. */
 export const readBackwards = (streamName: string, page: Page): ReadReq => readStream(streamName, page, 1)
 
 const readStream = (streamName: string, { from, limit }: Page, direction: 0 | 1): ReadReq => {
@@ -25,7 +25,7 @@ const readStream = (streamName: string, { from, limit }: Page, direction: 0 | 1)
 
 /**
  * Reads all streams whose names begin with one of the `prefixes`; `null` means all streams. EventStoreDB includes the
- * event at `from` when reading forwards, and leaves that event out when reading backwards.
+ * event at `from` forwards, but not backwards.
  */
 export const readAll = (
   { from, limit }: Page,
@@ -36,9 +36,7 @@ export const readAll = (
   return requestOf(filtered(options.setReadDirection(direction === 'forwards' ? 0 : 1), prefixes))
 }
 
-/**
- * Asks for all events after the position `after`, and for new events as they come. `null` begins with the first event.
- */
+/** Asks for all events after the position `after`; `null` begins with the first event of the log. */
 export const subscribeToAll = (after: number | null, prefixes: readonly string[]): ReadReq => {
   const options = new ReadReq.Options().setAll(allFrom(after, 'forwards'))
   return requestOf(filtered(options.setSubscription(new ReadReq.Options.SubscriptionOptions()), prefixes))
@@ -86,7 +84,7 @@ export const readEvents = (
         const response = decodeResponse(bytes)
         if (response.kind === 'event') events.push(response.event)
       } catch (cause) {
-        // The error is not thrown, because an error thrown in this event handler would end the process.
+        // An error thrown inside this event handler would end the process.
         reject(cause)
         answers.cancel()
       }

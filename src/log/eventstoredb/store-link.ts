@@ -8,12 +8,12 @@ import { messageOf } from '../../domain/error-message.ts'
 import type { EventStoreEndpoint, EventStoreSettings } from '../../eventstore-url.ts'
 import { eventStoreKeepAliveMs, eventStoreKeepAliveTimeoutMs, eventStoreMessageBytesMax } from '../../limits.ts'
 
-/** No leader of EventStoreDB answered in time. A later start of the service can succeed. */
+/** No leader of EventStoreDB answered. A later start can succeed. */
 export class StoreUnreachable extends Error {
   override readonly name = 'StoreUnreachable'
 }
 
-/** The settings or EventStoreDB must be changed: waiting does not help. Examples: wrong credentials, an old server. */
+/** Waiting does not help: for example, the credentials are wrong or the EventStoreDB server is too old. */
 export class StoreMisfit extends Error {
   override readonly name = 'StoreMisfit'
 }
@@ -21,14 +21,11 @@ export class StoreMisfit extends Error {
 export type Access = {
   readonly channel: ChannelCredentials
   readonly metadata: Metadata
-  /**
-   * Certificates for `SubscriptionStream`, which connects without the gRPC library. `null` means a connection without
-   * TLS.
-   */
+  /** For `SubscriptionStream`, which connects without the gRPC library. `null` means no TLS. */
   readonly tls: Pick<SecureContextOptions, 'ca' | 'key' | 'cert'> | null
 }
 
-/** @throws StoreMisfit if a certificate or key file that the settings name cannot be read */
+/** @throws StoreMisfit if a certificate or key file cannot be read */
 export const accessOf = ({ tls, credentials: user }: EventStoreSettings): Access => {
   const metadata = new Metadata()
   metadata.set('connection-name', 'cellarbook')
@@ -49,8 +46,8 @@ export const accessOf = ({ tls, credentials: user }: EventStoreSettings): Access
 type Call = { cancel(): void }
 
 /**
- * One gRPC connection to one EventStoreDB server. `close` does not wait for the server, because the server can hang.
- * Uses the generated stubs, not the client object (docs/decisions/002-eventstoredb-without-its-client-object.md).
+ * One gRPC connection to one EventStoreDB server. `close` does not wait for the server, which can hang. Uses the
+ * generated stubs, not the client object (docs/decisions/002-eventstoredb-without-its-client-object.md).
  */
 export class Link {
   readonly endpoint: EventStoreEndpoint
@@ -81,8 +78,8 @@ export class Link {
   }
 
   /**
-   * The request headers of a call. With `leader`, a server that is not the leader refuses the call, because that server
-   * can lack the newest events.
+   * With `leader`, a server that is not the leader of EventStoreDB refuses the call, because it can lack the newest
+   * events.
    */
   metadata(of: 'leader' | 'any'): Metadata {
     const metadata = this.#access.metadata.clone()

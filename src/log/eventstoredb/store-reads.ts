@@ -10,10 +10,7 @@ import type { StoredEvent } from './stored-events.ts'
 export type Reads = {
   read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]>
   readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]>
-  /**
-   * Returns the stream's last event, or `null` if the stream has none. `streamName` includes the prefix from the
-   * settings.
-   */
+  /** `streamName` includes the prefix from the settings. `null` means that the stream has no event. */
   readLast(streamName: string): Promise<StoredEvent | null>
 }
 
@@ -50,8 +47,8 @@ export const createReads = (
       return (await page(`"${stream}"`, request(names.nameOf(stream), { from, limit }))).map(decode)
     },
     readAll: async ({ from = null, direction = 'forwards', limit }) => {
-      // The caller wants the events after `from`. Reading forwards, EventStoreDB includes the event at `from`, so one
-      // more event is read, and the event at `from` is removed.
+      // The caller wants events after `from`. Forwards, EventStoreDB includes the event at `from`, so one event more is
+      // read.
       const isInclusive = direction === 'forwards' && from !== null
       const request = requests.readAll(
         { from, limit: isInclusive ? limit + 1 : limit },

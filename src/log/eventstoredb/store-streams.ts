@@ -1,9 +1,6 @@
 import { categories } from '../../domain/stream-names.ts'
 
-/**
- * In EventStoreDB, stream names begin with the prefix from the settings. In the program, stream names have no prefix.
- * Converts between both.
- */
+/** Stream names have a prefix from the settings in EventStoreDB, and no prefix in the program. */
 export class StreamNames {
   readonly #prefix: string
 
@@ -24,9 +21,7 @@ export class StreamNames {
     return name.slice(this.#prefix.length)
   }
 
-  /**
-   * Returns how the stream names of these categories begin, for a filter on EventStoreDB. `null` means all categories.
-   */
+  /** Returns how the stream names of these categories begin. `null` means all categories. */
   prefixes(of: readonly string[] | null): readonly string[] {
     return (of ?? categories).map((category) => `${this.#prefix}${category}-`)
   }

@@ -19,9 +19,9 @@ export type StoreSubscriptionParts = {
 }
 
 /**
- * Delivers events of EventStoreDB to one subscriber. After any failure, continues after the last delivered event. Has a
- * connection of its own, so that a slow subscriber delays no append. Moves with the leader, because a former leader can
- * answer pings but send no more events.
+ * After any failure, the subscription continues after the last delivered event. It has its own connection, so that a
+ * slow subscriber delays no append. It moves with the leader, because a former leader can answer pings but send no more
+ * events.
  */
 export class StoreSubscription {
   readonly #parts: StoreSubscriptionParts
@@ -33,8 +33,7 @@ export class StoreSubscription {
   #isDelivering = false
   #isCaughtUp = false
   /**
-   * True if the server has reported the end of the existing events, but the subscriber was not told yet. The waiting
-   * events are delivered first.
+   * True until the subscriber is told that all existing events were delivered. The waiting events are delivered first.
    */
   #mustTellCaughtUp = false
   #isEnded = false
@@ -49,8 +48,7 @@ export class StoreSubscription {
     this.#parts = parts
     this.#after = parts.after
     this.#stopListening = parts.connection.listen({ onUp: ({ endpoint }) => this.#moveTo(endpoint), onAway: () => {} })
-    // Connects only after the constructor returns. The caller needs the subscription before the first event, so that
-    // the caller can unsubscribe during that event.
+    // Connects later, because the caller must have the subscription before its first event, to be able to unsubscribe.
     setImmediate(() => this.#connect())
   }
 
@@ -133,9 +131,8 @@ export class StoreSubscription {
   }
 
   /**
-   * EventStoreDB begins a subscription by skipping the first event at or after the given position, which is usually the
-   * last delivered event. If that event was deleted, EventStoreDB would skip a new event instead. So that new event is
-   * read here.
+   * EventStoreDB skips the first event at or after the given position, which is usually the last delivered event. If
+   * that event was deleted, EventStoreDB would skip a new event instead. So the new event is read here.
    */
   async #passGap(link: Link): Promise<void> {
     if (this.#after === null) return
@@ -157,10 +154,7 @@ export class StoreSubscription {
     }
   }
 
-  /**
-   * Returns `null` for a message that cannot be decoded. Then the connection ends, but the subscription continues on a
-   * new connection.
-   */
+  /** Returns `null` for a message that cannot be decoded. Then the subscription continues on a new connection. */
   #decoded(bytes: Buffer): Response | null {
     try {
       const response = decodeResponse(bytes)
@@ -187,7 +181,7 @@ export class StoreSubscription {
     this.#deliverSoon()
   }
 
-  /** Delivers the events that arrive in one turn of the event loop in one call, not one by one. */
+  /** Delivers the events of one turn of the event loop in one call. */
   #deliverSoon(): void {
     if (this.#isDelivering) return
     this.#isDelivering = true

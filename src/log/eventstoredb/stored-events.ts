@@ -1,6 +1,6 @@
 /**
- * Converts events to the JSON that EventStoreDB stores, and back. A reading's metadata is not stored if it can be
- * computed from the reading's stream and id.
+ * Converts events to the JSON that EventStoreDB stores, and back. Leaves out metadata of a reading that follows from
+ * its stream or id.
  */
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import { readingsStream } from '../../domain/stream-names.ts'
@@ -13,7 +13,7 @@ import { UndecodableEvent } from '../event-log.ts'
 export type StoredEvent = {
   readonly id: string
   readonly type: string
-  /** The stream's name in EventStoreDB, with the prefix from the settings. */
+  /** With the prefix from the settings. */
   readonly streamName: string
   readonly revision: number
   readonly position: number
@@ -22,8 +22,8 @@ export type StoredEvent = {
 }
 
 /**
- * EventStoreDB accepts only UUIDs as event ids, and returns a UUID in lower case. Any other id is hashed to a UUID, and
- * the id itself is stored in the metadata.
+ * EventStoreDB accepts only UUIDs, and returns them in lower case. Any other id is hashed to a UUID, and the id itself
+ * is stored in the metadata.
  */
 const storedIdOf = (id: string): string => (isUuid(id) ? id : uuidOf(id))
 
@@ -54,13 +54,12 @@ const metadataText = (stream: string, event: NewEvent, schemaVersion: number): s
 const dataText = (event: NewEvent): string => {
   const isMinusZero = event.type === 'ReadingAccepted' && Object.is(event.data.value, -0)
   if (!isMinusZero) return JSON.stringify(event.data)
-  // `JSON.stringify` writes -0 as 0, and the stored reading would differ from the value that was sent.
+  // `JSON.stringify` would store -0 as 0.
   return `${JSON.stringify({ ...event.data, value: undefined }).slice(0, -1)},"value":-0}`
 }
 
 /**
- * `stream` is the name without the prefix. In a stream of records, such as sign-ins, an unreadable event becomes
- * `RecordUnreadable`.
+ * `stream` has no prefix. An unreadable event in a stream of records, such as sign-ins, becomes `RecordUnreadable`.
  * @throws UndecodableEvent if an event of another stream is unreadable
  */
 export const recordedEventOf = (codec: Codec, stream: string, stored: StoredEvent): RecordedEvent => {

@@ -23,7 +23,7 @@ export class SubscriptionStream {
   readonly #stream: ClientHttp2Stream
   readonly #receiver: StreamReceiver
   readonly #keepAlive: ReturnType<typeof setInterval>
-  /** The parts of a message that has not arrived completely: `#wantedBytes` are needed. */
+  /** Parts of a message, until all its `#wantedBytes` have arrived. */
   #waiting: Buffer[] = []
   #waitingBytes = 0
   #wantedBytes = headBytes
@@ -80,7 +80,7 @@ export class SubscriptionStream {
   }
 
   #ping(): void {
-    // Bun throws an error at a ping on a destroyed session, so this stream ends first.
+    // Bun throws an error if a destroyed session is pinged.
     if (this.#session.destroyed) {
       this.end()
       return
@@ -95,7 +95,7 @@ export class SubscriptionStream {
   }
 }
 
-/** A gRPC message starts with one byte for compression, always 0 here, and four bytes for the length of the rest. */
+/** A gRPC message starts with one byte for compression, always 0 here, and four bytes for its length. */
 const headBytes = 5
 
 const framed = (message: Uint8Array): Buffer => {

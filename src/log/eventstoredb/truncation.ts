@@ -6,8 +6,8 @@ import type { StoredEvent } from './stored-events.ts'
 import { encodeRun } from './wire.ts'
 
 /**
- * Truncates a stream by setting `$tb` (truncate before): EventStoreDB hides the events before that revision at once.
- * EventStoreDB's next scavenge (clean-up) frees their space.
+ * Sets `$tb` (truncate before): EventStoreDB hides earlier events at once, and frees their space at its next scavenge
+ * (clean-up).
  * @throws Outage
  */
 export const setTruncateBefore = async (

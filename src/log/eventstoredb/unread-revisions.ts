@@ -3,16 +3,13 @@ import { storeStreamsRememberedMax } from '../../limits.ts'
 import type { ReadOptions } from '../event-log.ts'
 
 /**
- * Revisions that EventStoreDB has named, but no read has shown yet. Reads show an event only some milliseconds after
- * its append. A caller that reads too early would see old state, and decide wrongly again.
+ * Revisions that EventStoreDB has named, but no read has shown yet. Reads show an event some milliseconds after its
+ * append. A caller that reads too early would decide again on old state.
  */
 export class UnreadRevisions {
   readonly #unread = new BoundedMap<string, number>(storeStreamsRememberedMax)
 
-  /**
-   * Notes a revision that EventStoreDB has named; `null` notes nothing. Keeps the higher revision, because a stream
-   * only grows while the connection lasts.
-   */
+  /** Keeps the higher revision, because a stream only grows while the connection lasts. `null` changes nothing. */
   add(stream: string, revision: number | null): void {
     if (revision === null || revision <= (this.of(stream) ?? -1)) return
     this.#unread.set(stream, revision)
@@ -39,10 +36,7 @@ export class UnreadRevisions {
     if (unread !== undefined && unread <= revision) this.#unread.delete(stream)
   }
 
-  /**
-   * True if a read with these options should have shown the unread revision, but returned only `revisions`. Then the
-   * read must be repeated.
-   */
+  /** True if a read with these options should have shown the unread revision, but returned only `revisions`. */
   isMissing(stream: string, { from, direction, limit }: ReadOptions, revisions: readonly number[]): boolean {
     const unread = this.#unread.get(stream)
     if (unread === undefined) return false

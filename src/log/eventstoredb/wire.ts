@@ -1,6 +1,6 @@
 /**
- * Encodes EventStoreDB's append request (`BatchAppendReq`) by hand, because the generated encoder creates about twenty
- * objects for each event.
+ * Encodes EventStoreDB's `BatchAppendReq` by hand, because the generated encoder creates about twenty objects for each
+ * event.
  */
 import type { ExpectedRevision } from '../event-log.ts'
 import type { ProposedEvent } from './stored-events.ts'
@@ -43,7 +43,7 @@ const proposed = { id: 1, metadata: 2, customMetadata: 3, data: 4 } as const
 const mapEntry = { key: 1, value: 2 } as const
 
 const uuidChars = 36
-/** Bytes of a UUID as a protobuf text field: tag, length and 36 characters. */
+/** A UUID as a protobuf text field, with tag and length. */
 const uuidBytes = 2 + uuidChars
 
 type Piece = {
@@ -74,7 +74,7 @@ const writePiece = (writer: Writer, { message, head, metadataBytes, dataBytes, b
 
 const heads = new Map<string, Buffer>()
 
-/** Returns the encoded event type and content type. They are encoded only once for each event type. */
+/** Returns the encoded event type and content type, which are encoded once for each event type. */
 const headOf = (type: string): Buffer => {
   const known = heads.get(type)
   if (known !== undefined) return known
@@ -102,7 +102,7 @@ const varintBytes = (value: number): number => {
   return count
 }
 
-/** Writes protobuf fields into a buffer. The caller computes its exact size beforehand. */
+/** The caller has computed the exact size of the buffer. */
 class Writer {
   readonly buffer: Buffer
   #at = 0
@@ -111,7 +111,7 @@ class Writer {
     this.buffer = Buffer.allocUnsafe(bytes)
   }
 
-  /** Begins a field of `bytes` bytes. The caller must write exactly these bytes next. */
+  /** The caller must write exactly `bytes` bytes next. */
   begin(field: number, bytes: number): void {
     this.buffer[this.#at++] = field * 8 + 2
     this.#varint(bytes)
