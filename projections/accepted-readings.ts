@@ -87,8 +87,8 @@ export class AcceptedReadings implements ReadingQueries {
   }
 
   /**
-   * The result is the same whether or not this node folded the purged readings. Only the last `barriersPerKeyMax` seals
-   * and fences (docs/protocol.md) are known, so older barriers count as readings here.
+   * The state afterwards is the same whether or not this node folded the purged readings. Only the last
+   * `barriersPerKeyMax` seals and fences (docs/protocol.md) are known, so older barriers count as readings here.
    */
   foldPurged(event: RecordedEvent<'ReadingsPurged'>): void {
     const { cellar: name, keyId, lastRevision, readings, acceptedBefore } = event.data

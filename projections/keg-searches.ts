@@ -53,7 +53,9 @@ export class KegSearches {
   }
 }
 
-/** Even an empty result takes as much memory as 128 indexes, so it counts towards the bound. */
+/**
+ * Even an empty result takes as much memory as 128 indexes, so an empty result counts towards `kegsFoundRememberedMax`.
+ */
 const emptyResultKegs = 128
 
 const sizeOf = (found: Uint16Array | undefined): number => (found === undefined ? 0 : found.length + emptyResultKegs)

@@ -65,8 +65,8 @@ export class Keg {
    */
   #unusualTimestamp: string | null
   /**
-   * Readings that were accepted on later days, but have earlier timestamps. When a purge removes the latest reading,
-   * one of these becomes the latest.
+   * Readings that were accepted on later days than the latest reading, but have earlier timestamps. When a purge
+   * removes the latest reading, one of these becomes the latest.
    */
   #successors: readonly Latest[]
 
@@ -299,7 +299,8 @@ export class Keg {
     const before = this.#candidates()
     if (before.some((other) => outlasts(other, latest))) return
     const kept = [...before.filter((other) => !outlasts(latest, other)), latest].sort(byAcceptance)
-    // Drops the last reading but one. A purge removes the last one last.
+    // Too many readings: drops the one before the last. The reading that was accepted last stays longest, because
+    // purges go by acceptance.
     if (kept.length > latestPerKegMax) kept.splice(-2, 1)
     this.#setLatest(kept)
   }

@@ -88,14 +88,14 @@ export class Kegs {
 
   /**
    * Comparing names is slow, and pages need the ordered list twice a second. So only new kegs are sorted in, a few in
-   * each step. Each step leaves the list in order, so several pages can run this at once.
+   * each step. Each step leaves the list in order, so several pages can use this generator at once.
    */
   *#order(): Generator<void, readonly Keg[]> {
     if (this.#ordered === null) {
       this.#ordered = []
       for (let keg = this.#oldest; keg !== null; keg = keg.newer) this.#unordered.add(keg)
     }
-    // Limited, because new kegs can arrive between the steps.
+    // The loop has a limit, because new kegs can arrive between two steps.
     for (let piece = 0; piece < kegsPerCellarMax / kegsOrderedPerPiece && this.#unordered.size > 0; piece += 1) {
       this.#orderSome(this.#ordered)
       if (this.#unordered.size > 0) yield
@@ -160,7 +160,7 @@ const { compare } = new Intl.Collator('en', { numeric: true })
 const byName = (a: KegName, b: KegName): number =>
   compare(a.rack, b.rack) || compare(a.keg, b.keg) || (a.rack + a.keg < b.rack + b.keg ? -1 : 1)
 
-/** Both lists are sorted. Finds each place by binary search, because usually a few kegs join many. */
+/** Merges two sorted lists. Finds each place by binary search, because usually a few kegs are added to many. */
 const merged = (kept: readonly Keg[], added: readonly Keg[]): readonly Keg[] => {
   const all: Keg[] = []
   let from = 0

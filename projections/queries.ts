@@ -7,13 +7,13 @@ import type { OperatorAccountState, OperatorSession } from '../src/domain/operat
 export type Projections = {
   /**
    * Skips events that were folded before, because an actor and a subscription can deliver the same event.
-   * @throws Error if a revision is missing, unless it can be a purged reading (`readings.gaps`)
+   * @throws Error if a revision is missing, unless the missing event can be a purged reading (`readings.gaps`)
    */
   fold(events: readonly RecordedEvent[]): void
   readonly position: number | null
   /**
    * Yields the state as bytes, in pieces that take about a millisecond. All pieces show the state at the time of the
-   * first piece, although events can be folded meanwhile. Each piece overwrites the one before. Only one save can run
+   * first piece, although events can be folded meanwhile. Each piece overwrites the piece before. Only one save can run
    * at a time; `return()` ends a save early.
    */
   save(pieceBytes?: number): Generator<Uint8Array>
@@ -68,12 +68,14 @@ export type FoundKegs = { readonly found: readonly KegName[]; readonly all: numb
 
 export type KegLatest = KegName & {
   readonly latest: AcceptedReading
-  /** The oldest accepted value is first, at most `pointsPerKegMax` values. */
+  /** Values of the last accepted readings, oldest first, at most `pointsPerKegMax`. */
   readonly values: readonly number[]
 }
 
 export type ReadingQueries = {
-  /** The newest accepted reading is first, at most `latestReadingsPerCellarMax`, without readings of purged days. */
+  /**
+   * The last accepted readings, newest first, at most `latestReadingsPerCellarMax`, without readings of purged days.
+   */
   latest(cellar: string): readonly AcceptedReading[]
   /**
    * Finds kegs: each of the `words`, in lower case, must occur in the rack's name or in the keg's name. Sorted by rack,
@@ -111,7 +113,7 @@ export type OperatorAccount = OperatorAccountState & { readonly email: string; r
 /** An e-mail address that has an open link, but no account yet. */
 export type Invitation = {
   readonly email: string
-  /** The highest role that one of its open links gives. */
+  /** The highest role that one of the open links gives. */
   readonly role: Role
   /** When the last of the open links expires. */
   readonly expiresAt: number
@@ -129,7 +131,7 @@ export type IssuedLink = {
 export type OperatorQueries = {
   get(email: string): OperatorAccount | null
   list(): readonly OperatorAccount[]
-  /** Sorted by e-mail, and open at `now`. */
+  /** Invitations that are open at `now`, sorted by e-mail. */
   invitations(now: number): readonly Invitation[]
   /** True if an operator signed in from this browser, and has not changed the password after that. */
   isDevice(deviceHash: string): boolean

@@ -76,7 +76,7 @@ const StoredEvent = Type.Object({
 
 const storedEventCheck = TypeCompiler.Compile(StoredEvent)
 const metadataCheck = TypeCompiler.Compile(Metadata)
-/** Packed rows store no schema version: all their readings have this one. */
+/** Packed rows store no schema version: all their readings have this version. */
 const packedSchemaVersion = 1
 
 export const createCodec = (registry: EventRegistry = currentRegistry): Codec => {

@@ -226,7 +226,7 @@ class EventStoreLog implements EventLog {
     return events
   }
 
-  /** The append was stored. An error that says `not_written` would make the caller believe the opposite. */
+  /** The append was stored. An error that says `not_written` would make the caller believe that nothing was stored. */
   async #readStored(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]> {
     try {
       return await this.read(stream, options)

@@ -21,7 +21,7 @@ export class StoreMisfit extends Error {
 export type Access = {
   readonly channel: ChannelCredentials
   readonly metadata: Metadata
-  /** For `SubscriptionStream`, which connects without the gRPC library. `null` means no TLS. */
+  /** Certificates for `SubscriptionStream`, which connects without the gRPC library. `null` means no TLS. */
   readonly tls: Pick<SecureContextOptions, 'ca' | 'key' | 'cert'> | null
 }
 
@@ -78,8 +78,8 @@ export class Link {
   }
 
   /**
-   * With `leader`, a server that is not the leader of EventStoreDB refuses the call, because it can lack the newest
-   * events.
+   * With `leader`, a server that is not the leader of EventStoreDB refuses the call, because that server can lack the
+   * newest events.
    */
   metadata(of: 'leader' | 'any'): Metadata {
     const metadata = this.#access.metadata.clone()

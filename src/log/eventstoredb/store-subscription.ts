@@ -19,9 +19,9 @@ export type StoreSubscriptionParts = {
 }
 
 /**
- * After any failure, the subscription continues after the last delivered event. It has its own connection, so that a
- * slow subscriber delays no append. It moves with the leader, because a former leader can answer pings but send no more
- * events.
+ * After any failure, the subscription continues after the last delivered event. The subscription has its own
+ * connection, so that a slow subscriber delays no append. It moves with the leader of EventStoreDB, because a former
+ * leader can answer pings but send no more events.
  */
 export class StoreSubscription {
   readonly #parts: StoreSubscriptionParts
@@ -181,7 +181,7 @@ export class StoreSubscription {
     this.#deliverSoon()
   }
 
-  /** Delivers the events of one turn of the event loop in one call. */
+  /** Delivers the events of one turn of the event loop together, so that many events cost one call. */
   #deliverSoon(): void {
     if (this.#isDelivering) return
     this.#isDelivering = true

@@ -1,6 +1,6 @@
 /**
- * Converts events to the JSON that EventStoreDB stores, and back. Leaves out metadata of a reading that follows from
- * its stream or id.
+ * Converts events to the JSON that EventStoreDB stores, and back. Metadata that follows from a reading's stream or id
+ * is left out.
  */
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import { readingsStream } from '../../domain/stream-names.ts'
@@ -13,7 +13,7 @@ import { UndecodableEvent } from '../event-log.ts'
 export type StoredEvent = {
   readonly id: string
   readonly type: string
-  /** With the prefix from the settings. */
+  /** The stream's name with the prefix from the settings. */
   readonly streamName: string
   readonly revision: number
   readonly position: number
@@ -54,7 +54,7 @@ const metadataText = (stream: string, event: NewEvent, schemaVersion: number): s
 const dataText = (event: NewEvent): string => {
   const isMinusZero = event.type === 'ReadingAccepted' && Object.is(event.data.value, -0)
   if (!isMinusZero) return JSON.stringify(event.data)
-  // `JSON.stringify` would store -0 as 0.
+  // `JSON.stringify` would store -0 as 0, which is not the value that the device sent.
   return `${JSON.stringify({ ...event.data, value: undefined }).slice(0, -1)},"value":-0}`
 }
 

@@ -15,10 +15,7 @@ export class UnreadRevisions {
     this.#unread.set(stream, revision)
   }
 
-  /**
-   * A dead leader of EventStoreDB can have named a revision that no other server has. Reads must not wait for that
-   * revision.
-   */
+  /** Removes the revision, because a dead leader of EventStoreDB can have named a revision that no other server has. */
   forget(stream: string): void {
     this.#unread.delete(stream)
   }

@@ -102,7 +102,7 @@ const varintBytes = (value: number): number => {
   return count
 }
 
-/** The caller has computed the exact size of the buffer. */
+/** Writes into a buffer whose exact size the caller has computed. */
 class Writer {
   readonly buffer: Buffer
   #at = 0
