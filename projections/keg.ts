@@ -299,8 +299,8 @@ export class Keg {
     const before = this.#candidates()
     if (before.some((other) => outlasts(other, latest))) return
     const kept = [...before.filter((other) => !outlasts(latest, other)), latest].sort(byAcceptance)
-    // Too many readings: drops the one before the last. The reading that was accepted last stays longest, because
-    // purges go by acceptance.
+    // Too many readings: drops the one before the last. The reading that was accepted last stays, because a purge
+    // removes earlier readings first.
     if (kept.length > latestPerKegMax) kept.splice(-2, 1)
     this.#setLatest(kept)
   }

@@ -20,7 +20,7 @@ export class Rack {
     return this.#many?.get(name)
   }
 
-  /** The rack must not contain a keg of that name already. */
+  /** The rack must not contain a keg of that name already, because `add` does not check. */
   add(keg: Keg): void {
     if (this.#many === null && this.#few.length < fewMax) {
       this.#few.push(keg)

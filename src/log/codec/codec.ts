@@ -180,7 +180,7 @@ const decodeStored = (known: Known, at: EventPlace, stored: unknown): RecordedEv
   const { id, type, recordedAt, metadata } = event
   const data = newestData(known, at, event)
   const { stream, revision, position } = at
-  // Spreading `event` with `...` would double the cost of a replay.
+  // Spreading `event` with `...` would double the cost of a replay of the log.
   return { id, type, recordedAt, data, metadata, stream, revision, position } as RecordedEvent
 }
 

@@ -81,7 +81,7 @@ const readBound = (reader: ByteReader): number | null => {
 }
 
 /**
- * Reads idempotency data of version 1, which old rows still contain.
+ * Reads idempotency data of version 1, which old rows can still contain.
  * @throws RangeError for bytes that are not such data
  */
 export const readFirstIdempotency = (reader: ByteReader): Idempotency => {

@@ -96,7 +96,7 @@ export class AppendStream {
     this.#lastAnswerMs = performance.now()
     const correlationId = uuidText(response.getCorrelationId())
     const out = this.#out.get(correlationId)
-    // `expire` has settled this append already.
+    // `expire` has settled this append already, so this late answer changes nothing.
     if (out === undefined) return
     this.#out.delete(correlationId)
     out.sent.settle(answerIn(response))
@@ -135,7 +135,9 @@ const answerIn = (response: BatchAppendResp): AppendAnswer => {
   }
 }
 
-/** The gRPC library can throw while it decodes. Inside an event handler, such an error would end the process. */
+/**
+ * The gRPC library can throw while it decodes an answer. Inside an event handler, such an error would end the process.
+ */
 const unpacked = <T>(unpack: () => T | null | undefined): T | null => {
   try {
     return unpack() ?? null
