@@ -1,17 +1,17 @@
 import { isIP, isIPv6 } from 'node:net'
 
 export type CameFrom = {
-  /** An IP address, or empty if not known. */
+  /** An IP address, or an empty text if the address is not known. */
   readonly address: string
-  /** How the client reached a trusted proxy; `null` if no such proxy says so. */
+  /** The scheme by which the client reached a trusted proxy. `null` if no trusted proxy has told it. */
   readonly scheme: 'http' | 'https' | null
-  /** True if the request has forwarded headers, even if they are not trusted. */
+  /** True if the request has `X-Forwarded-For` or `X-Forwarded-Proto`, even from a peer that is not trusted. */
   readonly isForwarded: boolean
 }
 
 /**
- * Finds the client of a request. Forwarded headers count only if the peer is one of `trustedProxies` (IP addresses). They are read
- * from the end, where each proxy adds its value: any client can send the values before it.
+ * Finds the client of a request. Forwarded headers count only if the peer is one of `trustedProxies` (IP addresses). They are
+ * read from the end, where each proxy adds its value. A client can send false values, but only before those of the proxies.
  */
 export const cameFrom = (headers: Headers, peerAddress: string | null, trustedProxies: readonly string[]): CameFrom => {
   const peer = plainAddress(peerAddress ?? '')
@@ -30,11 +30,11 @@ export const cameFrom = (headers: Headers, peerAddress: string | null, trustedPr
 
 const lastOf = (values: string | null): string | null => values?.split(',').at(-1)?.trim().toLowerCase() ?? null
 
-/** Keeps an IPv6 address without brackets as it is: its last group is not a port. */
+/** Does not change an IPv6 address without brackets, because the last group of `fe80::1` is not a port. */
 const withoutPort = (hop: string): string =>
   /^\[([^\]]*)\](:\d{1,5})?$/.exec(hop)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(hop)?.[1] ?? hop
 
-/** An IPv6 address with one of these prefixes contains an IPv4 address: on an IPv6 socket, or behind a NAT64 gateway. */
+/** After `mapped` (IPv4 clients of an IPv6 socket) or `nat64` (a NAT64 gateway), an IPv6 address contains an IPv4 address. */
 const mapped = '0:0:0:0:0:ffff'
 const nat64 = '64:ff9b:0:0:0:0'
 
@@ -50,16 +50,18 @@ const ipv4In = (address: string, firstGroups: string): string | null => {
     .join('.')
 }
 
-/** Removes a zone like `%eth0` from `fe80::1%eth0`, because a client may send any text there. */
+/** Removes the zone, such as `%eth0` from `fe80::1%eth0`, because a client can send any text after the `%`. */
 const withoutZone = (address: string): string => address.split('%', 1)[0] ?? ''
 
-/** The network that counts as one client: an IPv4 address or an IPv6 /64. An IPv6 text is rebuilt from its numbers. */
+/**
+ * The network that counts as one client: an IPv4 address or an IPv6 /64. All ways to write one IPv6 address give the same text.
+ */
 export const networkOf = (address: string): string => prefixOf(address, 4)
 
-/** Like `networkOf` with an IPv6 /48, because a provider may give a whole /48 to one customer. */
+/** Like `networkOf`, but with an IPv6 /48: a provider can give one customer a whole /48, which has 65,536 networks. */
 export const siteOf = (address: string): string => prefixOf(address, 3)
 
-/** All clients behind a NAT64 gateway share their first 96 bits, so only the IPv4 address in the rest counts. */
+/** All clients of a NAT64 gateway have the same first 96 bits. So the IPv4 address in the last 32 bits is used instead. */
 const prefixOf = (address: string, groupCount: number): string => {
   if (!isIPv6(address)) return address
   const network = hexOf(groupsOf(address).slice(0, groupCount))

@@ -1,4 +1,4 @@
-/** Gives each refusal its status and text. The rules for texts to devices are in docs/contract.md, "One reading". */
+/** Gives each refusal its HTTP status and text. The rules for texts to devices are in docs/contract.md, "One reading". */
 import { secondText } from '../domain/calendar.ts'
 import type { CommandRefusal, NameFault, ReadingField, ReadingRefusal, RejectedItem } from '../domain/refusal.ts'
 import {
@@ -15,7 +15,7 @@ import {
 
 export type Problem = {
   readonly status: number
-  /** For logs and the key's page. The body has it too, except that of a 401. */
+  /** Names the refusal in log lines and on the key's page. The body has the code, too, except in a 401. */
   readonly code: string
   readonly body: string
   readonly headers: Readonly<Record<string, string>>
@@ -32,7 +32,7 @@ export const jsonHeaders = {
 
 const noHeaders: Problem['headers'] = {}
 const challenge: Problem['headers'] = { 'WWW-Authenticate': 'ApiKey realm="cellarbook"' }
-/** Used if a body was not read to its end. Otherwise Bun would read the rest of the body as the next request. */
+/** Needed if a body was not read to its end. Without this header, Bun would read the rest of the body as the next request. */
 export const closeConnection: Problem['headers'] = { Connection: 'close' }
 export const retrySoon: Problem['headers'] = { 'Retry-After': String(unavailableRetryAfterSeconds) }
 
@@ -59,7 +59,7 @@ export const problemResponse = (problem: Problem, headers: Readonly<Record<strin
 
 const keyInvalidCodes = { unknown: 'KEY_UNKNOWN', revoked: 'KEY_REVOKED', suspended: 'KEY_SUSPENDED' } as const
 
-/** Devices rely on these exact bodies (docs/contract.md, "Keys"). */
+/** The body of a 401 has other fields than the other refusals: devices rely on exactly these (docs/contract.md, "Keys"). */
 const keyProblem = (code: string, error: string): Problem => ({
   status: 401,
   code,
@@ -71,7 +71,7 @@ type CodedRefusal = Exclude<ReadingRefusal, { readonly kind: 'key_missing' | 'ke
 type CodedKind = CodedRefusal['kind']
 type CodedOf<K extends CodedKind> = Extract<CodedRefusal, { readonly kind: K }>
 
-/** `kind` repeats `refusal.kind`, so that the compiler knows the type of the row in `deviceProblems`. */
+/** `kind` is always `refusal.kind`. As a parameter of its own, it tells the compiler the type of the row in `deviceProblems`. */
 const codedProblem = <K extends CodedKind>(kind: K, refusal: CodedOf<K>): Problem => {
   const { status, headers = noHeaders } = deviceProblems[kind]
   const code = codeOf(kind)
@@ -87,7 +87,10 @@ const wordsFor = <R>(refusal: R, words: Words<R>): string => (typeof words === '
 const deviceWords = <K extends CodedKind>(kind: K, refusal: CodedOf<K>): string =>
   wordsFor(refusal, deviceProblems[kind].words)
 
-/** The body has the fields of a refusal and those of a batch's answer (docs/contract.md, "Many readings"). */
+/**
+ * For a batch without a valid reading. The body has the fields of a refusal and of a stored batch's answer (docs/contract.md,
+ * "Many readings").
+ */
 const batchProblem = (refusal: CodedOf<'batch_rejected'>): Problem => {
   const { kind, rejected, atMs } = refusal
   const { status } = deviceProblems[kind]
@@ -123,7 +126,10 @@ const dayMs = 86_400_000
 const durationWords = (ms: number): string => count(ms / 1_000, 'second')
 const ageWords = (ms: number): string => (ms % dayMs === 0 ? count(ms / dayMs, 'day') : durationWords(ms))
 
-/** Rounded up, because a device that comes back too early is refused again. With 0, it would retry in a loop. */
+/**
+ * Rounded up, because a device that retries too early is refused again. At least 1, because with 0 a device would retry in a
+ * loop.
+ */
 const retryAfterSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000))
 
 const everyField: readonly ReadingField[] = ['cellar', 'rack', 'keg', 'value', 'timestamp']
@@ -186,7 +192,7 @@ const rateWords = (refusal: CodedOf<'rate_limited'>): string => {
   return `X-API-Key allows at most ${Math.floor(requests)} requests and ${Math.floor(bytes)} bytes a second that store nothing: correct the requests that are refused, and send again after ${wait}.`
 }
 
-/** All refusals to a device except a 401. */
+/** Status and text of each refusal to a device, except the 401s, which `keyProblem` makes. */
 const deviceProblems: {
   readonly [K in CodedKind]: {
     readonly status: number
@@ -295,7 +301,7 @@ const deviceProblems: {
   },
 }
 
-/** A refused command, for a page or the command line. `field` is the form field to mark. */
+/** A refused command, for a page or the command line. `field` is the form field to mark as wrong; `null` if none is wrong. */
 export type CommandProblem = { readonly status: number; readonly field: string | null; readonly text: string }
 
 type CommandKind = CommandRefusal['kind']

@@ -1,18 +1,20 @@
 import { bodyInOnePieceBytesMax, bodyReservedBytesMin } from '../limits.ts'
 import type { BodyHolder, UnfinishedBodies, UnfinishedBody } from './unfinished-bodies.ts'
 
-/** `overloaded`: unfinished bodies have reserved all memory for them. `client_gone`: the client closed the connection. */
+/**
+ * `overloaded`: other unfinished bodies have reserved all the memory for bodies. `client_gone`: the client closed the connection.
+ */
 export type BodyFault = 'too_large' | 'overloaded' | 'too_slow' | 'client_gone'
 
 /**
- * Every route reads its body here, because the server itself has no bound (`server-options.ts`). A body without a
- * `Content-Length` is counted while it arrives.
+ * Every route must read its body with this function, because the server itself does not bound bodies (`server-options.ts`).
+ * The bytes of a body without a `Content-Length` are counted while they arrive.
  *
- * A short body reserves no memory: that would cost a reading a twentieth of its processor time. If it stalls, Bun's idle timer
- * closes the connection after 30 s.
+ * A short body reserves no memory, because reserving takes a twentieth of the processor time of a reading. If a short body
+ * stalls, Bun's idle timer closes the connection after 30 s.
  *
- * A large body, or a gzip body that may become large, gets its own turn of the event loop. Judging one takes up to 10 ms, and
- * several in one turn would delay all other requests.
+ * A large body, or a gzip body that can become large, gets its own turn of the event loop. Parsing and checking a large body
+ * takes up to 10 ms, and several in one turn would delay all other requests.
  */
 export const readBody = (
   bodies: UnfinishedBodies,
@@ -27,7 +29,8 @@ export const readBody = (
   if (declared !== null && bytes <= bodyReservedBytesMin && !isPacked) return request.bytes().catch(clientGone)
   const body = bodies.begin(request, bound, bytes)
   if (body === null) return overloaded
-  // Only a stream shows how much has arrived, which finds slow bodies. It costs 0.1 ms more than `bytes()`.
+  // Only a stream shows how many bytes have arrived, so only a stream shows that a body is slow. A stream takes 0.1 ms more than
+  // `bytes()`.
   if (declared === null || bytes > bodyInOnePieceBytesMax) {
     return settled(bodies, body, inItsTurn(bodies, counted(body, bytesMax)))
   }
@@ -36,7 +39,9 @@ export const readBody = (
   return settled(bodies, body, isPacked && bytesMax > bodyInOnePieceBytesMax ? inItsTurn(bodies, read) : read)
 }
 
-/** The body keeps its memory reserved until its turn comes, so the number of waiting bodies is bounded, too. */
+/**
+ * A body keeps its memory reserved until its turn of the event loop comes. So the reserved memory also bounds the waiting bodies.
+ */
 const inItsTurn = async <T>(bodies: UnfinishedBodies, reading: Promise<T>): Promise<T> => {
   const read = await reading
   await bodies.nextTurn()

@@ -1,7 +1,7 @@
 import type { Schedule } from '../actors/schedule.ts'
 import { errorLineMs, errorLinesMax } from '../limits.ts'
 
-/** Log lines about requests. They contain names, numbers and codes, never a header, a body or a key. */
+/** Writes log lines about requests. They contain names, numbers and codes, never a header, a body or an API key. */
 export type RequestLines = {
   debug(what: string, facts: { readonly [name: string]: string | number | null }): void
   info(what: string, facts: { readonly [name: string]: string | number | null | Counts }): void
@@ -9,12 +9,15 @@ export type RequestLines = {
   error(what: string, facts: { readonly [name: string]: string | number | null | Error }): void
 }
 
-/** Counts by name, or a list that begins with the largest count. */
+/** Counts by name, or a list of names with their counts, largest count first. */
 type Counts = { readonly [name: string]: number } | readonly { readonly [name: string]: string | number }[]
 
 export const thrownError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)))
 
-/** Logs the first errors in each `errorLineMs`, and counts the rest, so that a client cannot fill the log with stacks. */
+/**
+ * In each `errorLineMs`, logs the first errors and only counts the others, so that a client cannot fill the log with stack
+ * traces.
+ */
 export const boundErrorLines = (lines: RequestLines, schedule: Schedule): RequestLines => {
   let written = 0
   let leftOut = 0

@@ -6,7 +6,7 @@ import type { UnfinishedBodies } from './unfinished-bodies.ts'
 
 export type Address = {
   readonly hostname: string
-  /** 0 means any free port. */
+  /** 0 lets the operating system choose a free port. */
   readonly port: number
   readonly tls?: { readonly cert: string; readonly key: string }
 }
@@ -14,13 +14,16 @@ export type Address = {
 export type App = {
   readonly bodies: UnfinishedBodies
   readonly routes: AnyElysia
-  /** Bun calls these routes without Elysia, which saves a twentieth of a reading's processor time. */
+  /**
+   * The routes for readings, by path. Bun calls them without Elysia, which saves a twentieth of the processor time of a reading.
+   */
   readonly straight: Readonly<Record<string, { readonly POST: (request: Request) => Response | Promise<Response> }>>
 }
 
 /**
- * Starts the server without Elysia's `app.listen`, which breaks `.all` routes: Bun's router calls them without their context.
- * @throws if the address is not available; the error's `code` says why (`EADDRINUSE`).
+ * Starts the server. Does not use Elysia's `app.listen`, which breaks `.all` routes: Bun's router would call them without
+ * Elysia's context.
+ * @throws if the address is not available; the error's `code` says why, for instance `EADDRINUSE`.
  */
 export const serve = ({ routes, straight, bodies }: App, { tls, ...address }: Address): Bun.Server<unknown> => {
   const handlers = handlersOf((request) => routes.fetch(request))
@@ -36,7 +39,7 @@ export const serve = ({ routes, straight, bodies }: App, { tls, ...address }: Ad
   return server
 }
 
-/** Adds `Connection: close` to every answer from now on, so that clients leave before the server stops. */
+/** Adds `Connection: close` to every later answer, so that clients close their connections before the server stops. */
 export const askToCloseConnections = (server: Bun.Server<unknown>, { routes }: App): void => {
   const answer = async (request: Request): Promise<Response> => {
     const response = await routes.fetch(request)
@@ -49,9 +52,9 @@ export const askToCloseConnections = (server: Bun.Server<unknown>, { routes }: A
 type Handler = (request: Request) => Response | Promise<Response>
 
 /**
- * Answers requests with an unknown method (`FOO`). Bun closes their connection, unless a route is `false`: then `fetch` gets them
- * as a GET. Real GETs have routes here, so a GET in `fetch` had an unknown method. Only a GET of a path that begins with `//`
- * also comes there, and no page has such a path.
+ * Makes sure that a request with an unknown method, such as `FOO`, gets an answer. Normally Bun closes its connection. With a
+ * route that is `false`, Bun calls `fetch` instead, and shows the method as GET. Real GETs have routes of their own, so a GET in
+ * `fetch` had an unknown method. The only other GETs in `fetch` have a path that begins with `//`, which no page has.
  */
 const handlersOf = (answer: Handler) => {
   const guarded: Handler = (request) =>
@@ -66,7 +69,7 @@ const handlersOf = (answer: Handler) => {
 
 const toFetch: false = false
 
-/** Sets a method that no route accepts, so that the answer is a 404 or a 405. */
+/** Replaces the false GET by a method that no route accepts, so that the answer is a 404 or a 405 and not a page. */
 const withUnknownMethod = (request: Request): Request => Object.defineProperty(request, 'method', { value: 'UNKNOWN' })
 
 const twoHosts = problemOf({ kind: 'ambiguous_host' })

@@ -14,14 +14,17 @@ export const tlsOptions = {
 
 export const serverOptions = {
   /**
-   * `read-body.ts` bounds bodies instead, because Bun would refuse a long one before the key is checked. If no route reads a
-   * body, Bun holds about a megabyte of it.
+   * Bun shall not bound bodies: it would refuse a long body before the API key is checked. `read-body.ts` bounds bodies
+   * instead. Bun keeps about 1 MB of a body that no route reads.
    */
   maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-  /** Bun restarts this timer only for bodies above 16 KB per second. `unfinished-bodies.ts` restarts it for slower ones. */
+  /**
+   * Bun restarts the idle timer only for bodies above 16 KB per second. `unfinished-bodies.ts` restarts the timer for slower
+   * bodies.
+   */
   idleTimeout: connectionIdleSecondsMax,
-  /** Otherwise two services could listen on one port, and devices would reach either of them. */
+  /** With `true`, a second service could listen on the same port. Devices would then reach one of the two by chance. */
   reusePort: false,
-  /** Otherwise error pages show source code. */
+  /** With `true`, error pages would show source code to every client. */
   development: false,
 } as const

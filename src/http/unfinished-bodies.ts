@@ -18,17 +18,20 @@ import {
 import { BodyMemoryTrouble, type BodyTrouble } from './body-memory-trouble.ts'
 import { ownTurns } from './own-turns.ts'
 
-/** Each pool has its own bound: bodies of devices, forms of signed-in operators, forms of other visitors. */
+/**
+ * Request bodies of devices, forms of signed-in operators, and forms of other visitors. Each pool has its own bound, so none can
+ * fill another.
+ */
 export type BodyPool = 'devices' | 'operators' | 'visitors'
 
-/** `holder`: a key's id, an operator's e-mail or a network address. */
+/** `holder` names the client that sends the body: a key's id, an operator's e-mail or a network address. */
 export type BodyHolder = { readonly pool: BodyPool; readonly holder: string }
 
 type Sum = { bytes: number }
 
 type Pool = Sum & {
   readonly bytesMax: number
-  /** The part of `bytes` for bodies over `readingBodyBytesMax`. */
+  /** The part of `bytes` that bodies over `readingBodyBytesMax` have reserved. */
   largeBytes: number
   readonly largeBytesMax: number
   readonly holderBytesMax: number
@@ -43,25 +46,30 @@ export type UnfinishedBody = {
   readonly holderName: string
   readonly reservedBytes: number
   index: number
-  /** For a body that is read in one piece, its declared size from the start, because its progress cannot be seen. */
+  /**
+   * Bytes that have arrived. For a body that is read in one piece, this is its declared size from the start: Bun does not show
+   * its progress.
+   */
   receivedBytes: number
   beats: number
-  /** Called at most once, when the body is given up and its memory is free again. */
+  /** Called at most once: when the body was too slow, and its memory is free again. */
   onTooSlow: () => void
 }
 
 export type ConnectionTimer = { timeout(request: Request, seconds: number): void }
 
 /**
- * Bounds the memory of unfinished bodies (docs/decisions/020-unfinished-bodies-reserve-memory.md). A heartbeat gives up slow
- * bodies. For all others it restarts Bun's idle timer, which would close their connections without an answer. The age of a body
- * is counted in heartbeats, so that a jump of the clock ends no body.
+ * Bounds the memory of unfinished request bodies (docs/decisions/020-unfinished-bodies-reserve-memory.md). A timer, the
+ * heartbeat, checks all bodies every 5 s. It gives up slow bodies. For all other bodies it restarts Bun's idle timer, which would
+ * close their connections without an answer. A body's age is a number of heartbeats, so that a jump of the clock ends no body.
  */
 export class UnfinishedBodies {
   readonly #schedule: Schedule
   readonly #trouble: BodyMemoryTrouble
   readonly #pools: Readonly<Record<BodyPool, Pool>>
-  /** An array in which each body knows its `index`. A `Set` would cost twice as much. */
+  /**
+   * Each body stores its own `index` in this array, so that removing a body needs no search. A `Set` would cost twice as much.
+   */
   readonly #bodies: UnfinishedBody[] = []
   readonly nextTurn = ownTurns()
   #timer: ConnectionTimer | null = null
@@ -95,7 +103,7 @@ export class UnfinishedBodies {
     return this.#pools[pool].bytes
   }
 
-  /** Reports a full devices' pool only. A key that has used up its own share is not a problem of the node. */
+  /** Reports only that the pool of all devices is full. If one key has used up its own share, other keys are not harmed. */
   troubles(): readonly BodyTrouble[] {
     return this.#trouble.troubles()
   }
@@ -104,10 +112,10 @@ export class UnfinishedBodies {
     return this.#pools[pool].holders.size
   }
 
-  /** Reserves memory for a body; `null` if there is not enough left. */
+  /** Reserves memory for a body. Returns `null` if too little memory is left; then the body must not be read. */
   begin(request: Request, { pool: poolName, holder: holderName }: BodyHolder, bytes: number): UnfinishedBody | null {
     const pool = this.#pools[poolName]
-    // Even for an empty body, the connection and the request take memory.
+    // At least 1 KiB, because even with an empty body the connection and the request take memory.
     const reservedBytes = Math.max(bytes, bodyReservedBytesMin)
     const isLarge = reservedBytes > readingBodyBytesMax
     const known = pool.holders.get(holderName)
@@ -140,7 +148,7 @@ export class UnfinishedBodies {
     return body
   }
 
-  /** A second call does nothing. */
+  /** Releases the memory of a body. A second call for the same body does nothing. */
   end(body: UnfinishedBody): void {
     if (body.index === ended) return
     const last = this.#bodies.pop()
@@ -153,7 +161,8 @@ export class UnfinishedBodies {
     pool.bytes -= reservedBytes
     if (reservedBytes > readingBodyBytesMax) pool.largeBytes -= reservedBytes
     holder.bytes -= reservedBytes
-    // The heartbeat removes idle holders. Removing and adding a busy key for each of its readings would be slow.
+    // Normally the heartbeat removes holders without a body. Removing and adding a busy key for each of its readings would be
+    // slow.
     if (holder.bytes === 0 && pool.holders.size > bodyHoldersKeptMax) pool.holders.delete(body.holderName)
   }
 
@@ -179,7 +188,10 @@ export class UnfinishedBodies {
   }
 }
 
-/** The bytes that must have arrived. The first heartbeat counts as no time: it may come just after the body began. */
+/**
+ * The bytes that must have arrived after this number of heartbeats. The first heartbeat is not counted: it can come just after
+ * the body began.
+ */
 const bytesDue = (beats: number): number => {
   const ms = (beats - 1) * bodyHeartbeatMs - bodyGraceMs
   return ms <= 0 ? 0 : (ms * bodyBytesPerSecondMin) / 1_000

@@ -1,7 +1,10 @@
 import { Elysia } from 'elysia'
 import { jsonHeaders, problemOf, problemResponse } from '../problem.ts'
 
-/** Health checks without a key. `/livez`: the process runs. `/readyz`: it accepts readings, so a load balancer may send some. */
+/**
+ * Health checks without an API key. `/livez`: the process runs. `/readyz`: this node accepts readings, so a load balancer can
+ * send them.
+ */
 export const opsRoutes = (isReady: () => boolean) =>
   new Elysia({ name: 'ops' })
     .get('/livez', () => yesOrNo(true))
