@@ -22,8 +22,8 @@ import {
 } from './request-costs.ts'
 
 /**
- * Answers every request under `/api/`. Checks the API key first, whatever the path and method, and then calls the route. A bug
- * causes a 500 for its own request only. Nothing here is `async`, because extra promises would slow down every reading.
+ * Answers every request under `/api/`. First checks the API key, whatever the path and the method, and then calls the route. A
+ * bug causes a 500 for this request only. No function of this file is `async`: extra promises would slow down every reading.
  */
 export const answerApiRequest = (deps: ApiDeps, request: Request, route: ApiRoute): Response | Promise<Response> => {
   const { core } = deps
@@ -47,7 +47,7 @@ export const answerApiRequest = (deps: ApiDeps, request: Request, route: ApiRout
   }
 }
 
-/** Has its own `try`: the one in `answerApiRequest` has ended when the route's promise resolves. */
+/** Needs its own `try`, because the `try` of `answerApiRequest` has ended when the route's promise resolves. */
 const answerOrBug = (deps: ApiDeps, call: ApiCall, result: ApiResult): Response | Promise<Response> => {
   try {
     return answer(deps, call, result)
@@ -59,7 +59,7 @@ const answerOrBug = (deps: ApiDeps, call: ApiCall, result: ApiResult): Response 
 const answer = (deps: ApiDeps, call: ApiCall, result: ApiResult): Response | Promise<Response> => {
   if (result === 'client_gone') {
     chargeOnce(deps, call, costOfBrokenConnection)
-    // In case the client still reads the answer, a 500 confirms nothing.
+    // The client has closed the connection. If the client reads this answer all the same, a 500 confirms nothing.
     return problemResponse(problemOf(internalError), plainHeaders(call.requestId))
   }
   return result.ok ? accept(deps, call, result.value) : refuse(deps, call, result.refusal)
@@ -90,7 +90,7 @@ const acceptBatch = (deps: ApiDeps, call: ApiCall, batch: AcceptedBatch): Respon
 
 type RefusedCall = Pick<ApiCall, 'request' | 'requestId'> & { readonly key: ApiCall['key'] | null }
 
-/** The answer has no headers about the key's limit or expiry. It costs no budget. */
+/** Answers a request without a valid key. The answer has no headers about a key, and costs nothing of a key's budget. */
 const refuseKey = (deps: ApiDeps, { request, requestId, key }: RefusedCall, refusal: ReadingRefusal): Response => {
   const problem = problemOf(refusal)
   const { status, code } = problem
@@ -121,7 +121,7 @@ const refuse = (deps: ApiDeps, call: ApiCall, found: ReadingRefusal): Response |
   return usage instanceof Promise ? usage.then(withUsage) : withUsage(usage)
 }
 
-/** True for a wrong path or method. Such a request skips `order-of-checks.ts`, so its cost budget is checked here. */
+/** True for a wrong path or method. Then `order-of-checks.ts` has not run, so `refuse` checks the key's cost budget. */
 const isOfNoRoute = ({ kind }: ReadingRefusal): boolean => kind === 'not_found' || kind === 'method_not_allowed'
 
 const isKeyRefusal = ({ kind }: ReadingRefusal): boolean =>

@@ -14,12 +14,12 @@ export type ApiDeps = {
   readonly work: IngestWork
   readonly lines: RequestLines
   readonly refusalLines: RefusalLines
-  /** Called only to log a refusal without a valid key, because it takes a microsecond. */
+  /** Finds the client's IP address, for the log line of a refusal without a known key. Too slow to call for each reading. */
   readonly addressOf: (request: Request) => string
   readonly bodies: UnfinishedBodies
 }
 
-/** Counts the work for requests with a valid key, so that tests can bound it without a clock. */
+/** Counts the work for requests with a valid key, so that tests can bound this work without measuring time. */
 export type IngestWork = {
   bodiesRead: number
   bodiesUnpacked: number
@@ -29,12 +29,12 @@ export type IngestWork = {
 
 export const noWork = (): IngestWork => ({ bodiesRead: 0, bodiesUnpacked: 0, bytesLookedAt: 0, bodiesParsed: 0 })
 
-/** A request with a valid key. */
+/** A request whose API key is valid. */
 export type ApiCall = {
   readonly request: Request
   readonly requestId: string
   readonly key: KeyState
-  /** Bytes of the body after gunzip; 0 until the body is read. */
+  /** Size of the unpacked body, for the key's cost budget. 0 until the body is read. */
   bodyBytes: number
   isPacked: boolean
   isCharged: boolean
@@ -44,6 +44,6 @@ export type ApiCall = {
 export type AcceptedBatch = { readonly accepted: Accepted; readonly rejected: readonly RejectedItem[] }
 
 export type Judged = Outcome<Accepted | AcceptedBatch, ReadingRefusal>
-/** `client_gone` means that the client closed the connection. */
+/** `client_gone` means that the client closed the connection before its body was complete. */
 export type ApiResult = Judged | 'client_gone'
 export type ApiRoute = (call: ApiCall) => ApiResult | Promise<ApiResult>

@@ -10,7 +10,7 @@ export type RequestHandler = (request: Request) => Response | Promise<Response>
 export const ingestPath = '/api/v1/ingest'
 export const batchPath = '/api/v1/ingest/batch'
 
-/** The server calls these two without Elysia, because that is faster (`serve.ts`). */
+/** The two routes that store readings. The server calls these handlers without Elysia, which is faster (`serve.ts`). */
 export type IngestHandlers = { readonly reading: RequestHandler; readonly batch: RequestHandler }
 
 export const ingestHandlers = (deps: ApiDeps): IngestHandlers => {
@@ -23,8 +23,8 @@ export const ingestHandlers = (deps: ApiDeps): IngestHandlers => {
 }
 
 /**
- * Each handler checks the API key itself. A guard that compares paths could miss a path that the router accepts. Because of
- * `parse: 'none'`, Elysia reads no body before the key is checked.
+ * Each handler checks the API key itself. A check in front of the router would compare paths, and could miss a path that the
+ * router accepts. With `parse: 'none'`, Elysia reads no body, so the API key is checked first.
  */
 export const apiRoutes = (deps: ApiDeps, ingest: IngestHandlers) => {
   const api = (route: ApiRoute) => {

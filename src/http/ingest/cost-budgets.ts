@@ -10,21 +10,21 @@ import {
   costSavedMsMax,
 } from '../../limits.ts'
 
-/** `bytes` counts the body after gunzip. */
+/** The cost of a request. `bytes` is the size of its unpacked body. */
 export type Cost = { readonly requests: number; readonly bytes: number }
 
 /**
- * What is left of a budget at `atMs`. Bytes may be negative, because the cost of a body is known only after it was read. Requests
- * stop at 0: while the rate window is full, a device that continues would get deeper and deeper into debt.
+ * The rest of a key's budget at the time `atMs`. `bytes` can be negative, because the size of a body is known only after reading.
+ * `requests` is never negative. Otherwise a device that sends to a full rate window would stay refused when the window has room.
  */
 type Budget = { requests: number; bytes: number; atMs: number }
 
 /**
- * What each key may still spend on requests that store nothing (docs/devices.md, "Requests that store nothing"). A key without
- * an entry has a full budget. Budgets exist only in memory, so a restart fills them.
+ * The budget of each key for requests that store nothing (docs/devices.md, "Requests that store nothing"). A key without an
+ * entry has a full budget. Budgets exist only in memory, so after a restart every budget is full.
  */
 export class CostBudgets {
-  /** A full map drops the key that was charged longest ago. */
+  /** By key id. When the map is full, a new key replaces the key that was charged longest ago. */
   readonly #byKey: BoundedMap<string, Budget>
 
   constructor(keysMax: number = costBudgetsMax) {
@@ -35,7 +35,7 @@ export class CostBudgets {
     return this.#byKey.has(keyId)
   }
 
-  /** Returns the refusal for an empty budget (a 429), or `null` if the key may go on. */
+  /** Returns a refusal (a 429) if the key's budget is empty, and `null` if it is not. */
   refusal(keyId: string, limit: Limit, now: number): ReadingRefusal | null {
     const budget = this.#byKey.get(keyId)
     if (budget === undefined) return null
@@ -70,7 +70,7 @@ const fullBudget = (rate: Cost, atMs: number): Budget => ({
   atMs,
 })
 
-/** If the clock was set back, the budget gets nothing this time, instead of losing something. */
+/** Adds what the budget earned after `atMs`. If the clock was set back, adds nothing: a negative time would reduce the budget. */
 const refill = (budget: Budget, rate: Cost, now: number): void => {
   const seconds = Math.max(0, now - budget.atMs) / 1_000
   budget.requests = Math.min(rate.requests * savedSeconds, budget.requests + seconds * rate.requests)

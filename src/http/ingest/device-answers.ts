@@ -5,7 +5,7 @@ import type { KeyState } from '../../domain/key.ts'
 import { itemErrors, jsonHeaders, readingsWords } from '../problem.ts'
 import type { AcceptedBatch } from './api-call.ts'
 
-/** The body of a 200 to a single reading (docs/contract.md, "One reading"). It is reused until the second changes. */
+/** The body of a 200 to a single reading (docs/contract.md, "One reading"). One text is used for a whole second. */
 export const successBody = (acceptedAtMs: number): string => {
   const second = Math.floor(acceptedAtMs / 1_000)
   if (second === bodySecond) return body
@@ -34,13 +34,16 @@ export const batchBody = ({ accepted, rejected }: AcceptedBatch): string => {
 
 export type AnswerHeaders = Record<string, string>
 
-/** The service makes the request id, because a client could send the id of another request. */
+/** The service makes the request id. A client could send the id of another request, and make the log lines ambiguous. */
 export const plainHeaders = (requestId: string): AnswerHeaders => ({
   ...jsonHeaders,
   'X-Request-Id': requestId,
 })
 
-/** For every answer to a valid key (IETF draft "RateLimit header fields"). `used` is not known while the store is unavailable. */
+/**
+ * Adds the headers about the limit (IETF draft "RateLimit header fields") and the expiry of a valid key. `used` is not known while
+ * the store is unavailable.
+ */
 export const addKeyHeaders = (
   headers: AnswerHeaders,
   key: KeyState,
@@ -52,8 +55,9 @@ export const addKeyHeaders = (
 }
 
 /**
- * The headers of a 200 to a single reading. All calls share one object, because a new one would take three times as long. So the
- * caller must copy it at once, as `new Response` does. Readings of one append share one `usage`.
+ * The headers of a 200 to a single reading. All calls return the same object, because a new object would take three times as
+ * long. So the caller must copy the headers at once, as `new Response` does. Readings of one append have the same `usage`
+ * object, so only the first of them sets all headers.
  */
 export const acceptedHeaders = (requestId: string, key: KeyState, reading: Accepted): Headers => {
   const { stream, first, usage, repeats } = reading
@@ -73,7 +77,7 @@ export const acceptedHeaders = (requestId: string, key: KeyState, reading: Accep
   return replayed
 }
 
-/** Tells the client that this is the answer to an earlier request with the same idempotency key. */
+/** Tells the client that this answer belongs to an earlier request with the same idempotency key. Nothing new is stored. */
 export const replayedHeader = 'Idempotent-Replayed'
 
 const accepted = new Headers(jsonHeaders)

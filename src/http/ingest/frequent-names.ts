@@ -1,6 +1,7 @@
 /**
- * Counts the most frequent names in bounded memory (the algorithm of Misra and Gries). If all counters are in use, a new name
- * lowers each of them by one. So a count is never too high, and too low by at most the total divided by `countersMax + 1`.
+ * Counts the most frequent names in bounded memory (the algorithm of Misra and Gries). When all counters are in use, a new name
+ * lowers every counter by one. So a count is never too high. It is too low by at most the number of all calls of `count`, divided
+ * by `countersMax + 1`.
  */
 export class FrequentNames {
   readonly #counts = new Map<string, number>()
@@ -18,7 +19,7 @@ export class FrequentNames {
     else this.#lowerAll()
   }
 
-  /** Highest counts first. */
+  /** Returns the names with the highest counts, highest count first. */
   top(namesMax: number): readonly (readonly [name: string, count: number])[] {
     return [...this.#counts].toSorted((a, b) => b[1] - a[1]).slice(0, namesMax)
   }

@@ -45,7 +45,7 @@ type PossiblyRepeatedBatch = {
   readonly context: BatchContext
 }
 
-/** A repeat gets the answer of the first request, even if the batch would be refused now. */
+/** A repeated request gets the answer of the first request, even if a new request with this batch would be refused. */
 const judgePossibleRepeat = (
   deps: ApiDeps,
   call: ApiCall,
@@ -57,7 +57,7 @@ const judgePossibleRepeat = (
   const batch = { accepted: readings.length, refusals: refusalsOf(judged, context) }
   const idempotency = { keyHash, bodyHash, batch }
   const refusal = repeat.refusal ?? batchRefusal(readings, rejected, context.now)
-  // The callback below must not refer to `items`, which would keep up to 1 MiB in memory while the request waits.
+  // The callback of `then` uses `asked`, because `items` would keep up to 1 MiB in memory while the request waits.
   const asked = { items: timelessItems(items), cellar: context.cellar }
   return storeUnlessRepeat(deps, call, { readings, idempotency, refusal }).then((answer) =>
     answer.ok ? acceptedOrRepeated(answer.value, rejected, asked) : answer,

@@ -7,7 +7,7 @@ export type IngestBody = Uint8Array | BodyFault | 'not_gzip'
 
 const json = 'application/json'
 
-/** Ignores parameters such as `charset`, because JSON is always UTF-8 (RFC 8259, section 8.1). */
+/** Ignores parameters of the type such as `charset=latin1`, because JSON is always UTF-8 (RFC 8259, section 8.1). */
 export const contentTypeRefusal = (headers: Headers): ReadingRefusal | null => {
   const type = headers.get('content-type')
   if (type === json || isJson(type ?? '')) return null
@@ -20,7 +20,7 @@ const isJson = (type: string): boolean => {
   return essence.trim().toLowerCase() === json
 }
 
-/** `x-gzip` is an old name of gzip (RFC 9110, section 8.4.1.3). */
+/** Accepts `x-gzip`, too, which is an old name of gzip (RFC 9110, section 8.4.1.3). */
 export const contentEncoding = (headers: Headers): 'plain' | 'gzip' | 'unknown' => {
   const encoding = headers.get('content-encoding')
   if (encoding === null) return 'plain'
@@ -36,7 +36,7 @@ export const contentEncoding = (headers: Headers): 'plain' | 'gzip' | 'unknown' 
   }
 }
 
-/** Unpacks at most `bytesMax`. Several gzip members in a row are one body (RFC 1952, section 2.2). */
+/** Unpacks at most `bytesMax` bytes. A body can be several gzip members in a row (RFC 1952, section 2.2). */
 export const gunzip = (packed: Uint8Array, bytesMax: number): Uint8Array | 'too_large' | 'not_gzip' => {
   try {
     return gunzipSync(packed, { maxOutputLength: bytesMax, chunkSize: Math.min(bytesMax, gunzipChunkBytes) })
@@ -48,11 +48,14 @@ export const gunzip = (packed: Uint8Array, bytesMax: number): Uint8Array | 'too_
   }
 }
 
-/** An upper bound of the bytes that were read or unpacked before the fault. The exact number is not known. */
+/**
+ * The bytes that a faulty body costs the key's budget. The read or unpacked bytes are at most this; the exact number is not
+ * known.
+ */
 export const failedBodyBytes = (sent: Uint8Array | BodyFault, headers: Headers, bytesMax: number): number => {
   if (typeof sent !== 'string') return Math.min(bytesMax, sent.byteLength * deflateRatioMax)
   return sent === 'too_large' && !headers.has('content-length') ? bytesMax : 0
 }
 
-/** The best ratio of gzip: deflate can pack 258 bytes into 2 bits. */
+/** Gzip cannot compress data better than this: deflate packs at most 258 bytes into 2 bits. */
 const deflateRatioMax = 1_032

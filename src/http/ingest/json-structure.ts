@@ -4,11 +4,13 @@ import { batchNamesMax, jsonNestingMax } from '../../limits.ts'
 export type StructureFault = 'too_deep' | 'too_many' | 'too_many_names'
 
 /**
- * Bounds the cost of `JSON.parse` before it runs (docs/contract.md, "Cost"). Returns the number of bytes looked at, or a fault.
+ * Bounds the time of `JSON.parse` before it runs (docs/contract.md, "Cost"). Returns the number of bytes that were checked, or a
+ * fault.
  *
- * - It counts nesting, and the characters `{}[]:,` outside strings, because a megabyte of `[` takes up to 290 ms to parse.
- * - It overwrites texts that no reading uses. The JavaScript engine keeps short texts in a hash table, and an attacker can find
- *   texts with equal hashes: 16,000 of them took a second. Invalid JSON stays as it is, so that `JSON.parse` refuses it.
+ * - Counts nesting, and the characters `{}[]:,` outside strings, because `JSON.parse` takes up to 290 ms for a megabyte of `[`.
+ * - Overwrites texts in `body` that no reading uses. The JavaScript engine keeps short texts in a hash table, and an attacker can
+ *   find texts with equal hashes. 16,000 such texts took a second. Invalid strings are not overwritten, so that `JSON.parse`
+ *   refuses them.
  */
 export const limitStructure = (body: Uint8Array, structuralCharsMax: number): number | StructureFault => {
   const { length } = body
@@ -21,7 +23,9 @@ export const limitStructure = (body: Uint8Array, structuralCharsMax: number): nu
     const role = roles[body[at] ?? 0]
     if (role === none) continue
     if (role === quote) {
-      // Two strings in a row are invalid JSON, which `JSON.parse` refuses. A megabyte of quotes would have half a million strings.
+      // Two strings in a row are invalid JSON, which `JSON.parse` refuses. Ends here, because a megabyte of quotes would be half
+      // a
+      // million strings to check.
       if (isBehindString) return at
       isBehindString = true
       const from = at + 1
@@ -70,7 +74,9 @@ const space = 0x20
 const letterU = 0x75
 const filler = 0x78
 
-/** Returns the index of the closing quote, or the end of the body. No byte within a UTF-8 character can be a quote. */
+/**
+ * Returns the index of the closing quote, or the end of the body. Looks at single bytes: no part of a UTF-8 character is a quote.
+ */
 const endOfString = (body: Uint8Array, from: number): number => {
   const { length } = body
   let at = from
@@ -82,7 +88,7 @@ const endOfString = (body: Uint8Array, from: number): number => {
   return at
 }
 
-/** True if a colon follows the string, which is then the name of a field. */
+/** True if the string is the name of a field: then a colon follows its closing quote at `end`. */
 const isName = (body: Uint8Array, end: number): boolean => {
   let at = end + 1
   if (roles[body[at] ?? 0] === colon) return true
@@ -96,7 +102,7 @@ const name = 1
 const timestamp = 2
 const noText = 3
 
-/** No two of these names have the same length, because `fieldNamed` finds a field by its length. */
+/** No two names of fields have the same length. `fieldNamed` needs that, because it finds a field by the length of its name. */
 const fields = new Map([
   ['cellar', name],
   ['rack', name],
@@ -121,7 +127,7 @@ const fieldNamed = (body: Uint8Array, from: number, end: number): number => {
   return fieldByLength[known.length] ?? unused
 }
 
-/** Finds a field whose name has escapes: `"c\u0065llar"` means `"cellar"`. */
+/** Finds a field whose name is written with escapes, as `JSON.parse` does: `"c\u0065llar"` means `"cellar"`. */
 const fieldEscaped = (body: Uint8Array, from: number, end: number): number => {
   if (end - from > escapedNameBytesMax || !hasEscape(body, from, end)) return unused
   let text = ''
@@ -142,10 +148,10 @@ const hasEscape = (body: Uint8Array, from: number, end: number): boolean => {
   return false
 }
 
-/** The longest field, `timestamp`, has nine characters, and each may be written like `\u0074`. */
+/** The longest name, `timestamp`, has nine characters. Each character can be written as an escape of 6 bytes, like `\u0074`. */
 const escapedNameBytesMax = 9 * 6
 
-/** The number in four hexadecimal digits; negative if one of them is not a digit. */
+/** The number that four hexadecimal digits mean. Negative if one of the four characters is not a hexadecimal digit. */
 const hexAt = (body: Uint8Array, from: number): number =>
   (digitAt(body, from) << 12) |
   (digitAt(body, from + 1) << 8) |
@@ -154,7 +160,7 @@ const hexAt = (body: Uint8Array, from: number): number =>
 
 const digitAt = (body: Uint8Array, at: number): number => hexDigits[body[at] ?? 0] ?? -1
 
-/** The value of each ASCII character as a hexadecimal digit; -1 if it is none. */
+/** The value of each character code as a hexadecimal digit. -1 means that the character is not such a digit. */
 const hexDigits = Int8Array.from({ length: 256 }, (_, byte) => {
   const digit = Number.parseInt(String.fromCharCode(byte), 16)
   return Number.isNaN(digit) ? -1 : digit
@@ -183,5 +189,5 @@ const isValidString = (body: Uint8Array, from: number, end: number): boolean => 
   return isAscii || isUtf8(body.subarray(from, end))
 }
 
-/** The characters that may follow a backslash in JSON, besides `u`. */
+/** The characters, besides `u`, that can follow a backslash in a JSON string. */
 const escapable = Buffer.from('"\\/bfnrt')

@@ -4,11 +4,11 @@ import { lastRefusalsMax } from '../../limits.ts'
 export type LastRefusal = {
   readonly atMs: number
   readonly code: string
-  /** True if the cost budget was empty. The code does not show that: a full rate window has the same code. */
+  /** True if the key's cost budget was empty. `code` does not show that, because a full rate window has the same code. */
   readonly isCost: boolean
 }
 
-/** `cause` is the code of the last refusal before the cost budget was empty: what used up the budget. */
+/** If the cost budget is empty, `cause` is the code of the last refusal before: it tells what used up the budget. */
 export type NotedRefusal = LastRefusal & { readonly cause: string | null }
 
 /** The last refusal of each key, for the key's page. Kept only in memory, and only for requests with the right secret. */

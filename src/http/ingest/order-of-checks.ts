@@ -15,15 +15,18 @@ export type IngestEndpoint = ApiDeps & {
   readonly judgeAndStore: JudgeAndStore
 }
 
-/** Judges the fields and the cellar. Then the key's actor checks the key again, reserves slots in its window, and stores. */
+/**
+ * Checks the fields and the cellar of the readings. Then the key's actor checks the key and its rate window, and stores the
+ * readings.
+ */
 export type JudgeAndStore = (call: ApiCall, json: unknown, repeat: PossibleRepeat | null) => Judged | Promise<Judged>
 
-/** A request with an idempotency key. `refusal` is set if the window or the disk is full: then only a repeat gets another answer. */
+/** A request with an idempotency key. With a full rate window or disk, `refusal` is the answer if the request is not a repeat. */
 export type PossibleRepeat = Pick<Idempotency, 'keyHash' | 'bodyHash'> & { readonly refusal: ReadingRefusal | null }
 
 /**
- * Runs the checks that follow those of key, path and method, in the order of docs/contract.md, "One order of checks". The last
- * step, `judgeAndStore`, is in `ingest-reading.ts` and in `ingest-batch.ts`.
+ * The key, the path and the method are already checked. Runs all further checks, in the order of docs/contract.md, "One order of
+ * checks". The last step, `judgeAndStore`, is in `ingest-reading.ts` and in `ingest-batch.ts`.
  */
 export const ingestRoute =
   (endpoint: IngestEndpoint): ApiRoute =>
@@ -34,7 +37,7 @@ export const ingestRoute =
       : checkBeforeBody(endpoint, call, usage)
   }
 
-/** `usage` is `null` if the store is unavailable. */
+/** `usage` is the state of the key's rate window; `null` if the event store is unavailable. */
 const checkBeforeBody = (
   endpoint: IngestEndpoint,
   call: ApiCall,
@@ -56,7 +59,7 @@ const checkBeforeBody = (
     (idempotencyKey !== null && keyHash === null ? invalidIdempotencyKey : null) ??
     (encoding === 'unknown' ? unknownEncoding : null)
   if (full !== null) {
-    // A repeat gets its first answer even with a full window or disk. The body of any other request is not read.
+    // A repeat gets its first answer even if the rate window or the disk is full. The body of any other request is not read.
     const isKnown = refusal === null && keyHash !== null && core.keys.knowsIdempotencyKey(key.keyId, keyHash)
     if (!isKnown) return refused(full)
   }
@@ -79,7 +82,7 @@ const readAndJudge = (endpoint: IngestEndpoint, call: ApiCall, header: RepeatHea
   const { request, key, isPacked } = call
   work.bodiesRead += 1
   return readBody(bodies, request, { pool: 'devices', holder: key.keyId, bytesMax, isPacked }).then((sent) => {
-    // Other requests may have emptied the budget while this body arrived.
+    // Other requests of the key can have used up its cost budget while this body arrived.
     const emptyBudget = emptyBudgetRefusal(endpoint, key)
     if (emptyBudget !== null) return refused(emptyBudget)
 
@@ -89,7 +92,7 @@ const readAndJudge = (endpoint: IngestEndpoint, call: ApiCall, header: RepeatHea
     const full = header?.full ?? null
     if (!isWhole) return body === 'client_gone' ? body : refused(bodyRefusal(endpoint, body, full))
 
-    // The body is hashed before `parseJson`, which overwrites parts of it.
+    // The body must be hashed before `parseJson`, which overwrites parts of the body.
     const repeat = header === null ? null : { keyHash: header.keyHash, bodyHash: bodyHash(body), refusal: full }
     const json = parseJson(body, what, work)
     const result = json.ok ? endpoint.judgeAndStore(call, json.value, repeat) : json
@@ -103,7 +106,10 @@ const unpacked = ({ work, bytesMax }: IngestEndpoint, sent: IngestBody): IngestB
   return gunzip(sent, bytesMax)
 }
 
-/** A full window or disk comes before all other faults, except a slow body: its 408 must close the connection. */
+/**
+ * A full rate window or disk is reported before faults of the body. A slow body is reported first: its 408 must close the
+ * connection.
+ */
 const bodyRefusal = (
   { what, bytesMax }: IngestEndpoint,
   fault: Exclude<IngestBody, Uint8Array | 'client_gone'>,
@@ -128,7 +134,7 @@ export const storeUnlessRepeat = (
   call: ApiCall,
   { readings, ...request }: Pick<IdempotentRequest, 'idempotency' | 'refusal'> & { readonly readings: Readings },
 ): Promise<Outcome<Accepted, ReadingRefusal>> => {
-  // Charged before the answer. Otherwise many such requests could run at once without cost.
+  // Charges the cost budget before the actor answers. Otherwise many refused requests could run at the same time without cost.
   if (request.refusal !== null) chargeOnce(deps, call, costOfRefusal(request.refusal, call))
   return deps.core.keys.acceptIdempotent(call.key.keyId, readings, { requestId: call.requestId, ...request })
 }

@@ -5,7 +5,7 @@ import { limitStructure } from './json-structure.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Also overwrites the texts in `body` that no reading uses. A byte order mark is allowed (RFC 8259, section 8.1). */
+/** Also overwrites those texts in `body` that no reading uses. A byte order mark is allowed (RFC 8259, section 8.1). */
 export const parseJson = (
   body: Uint8Array,
   what: 'reading' | 'batch',
@@ -38,7 +38,7 @@ const tooLarge = (bound: 'batch' | 'structure') =>
 
 const refusals = {
   reading: { too_deep: tooDeep, too_many: tooMuch, too_many_names: tooMuch },
-  // A batch with so many names has more than 1,000 readings.
+  // A batch with too many names of cellars, racks and kegs has more than 1,000 readings, so the refusal is about readings.
   batch: { too_deep: tooDeep, too_many: tooLarge('structure'), too_many_names: tooLarge('batch') },
 } as const
 
@@ -47,7 +47,7 @@ const malformed = (fault: 'empty' | 'not_utf8' | 'not_json' | 'bare_nan') =>
 
 const isBlank = (text: string): boolean => text.trim() === ''
 
-/** Python's standard library writes `NaN` and `Infinity` outside strings, so devices get a text of their own about it. */
+/** Python's standard library writes `NaN` and `Infinity`, which are not JSON. The refusal then has a text about this fault. */
 const hasBareNaN = (body: Uint8Array): boolean => {
   let inString = false
   for (let at = 0; at < body.length; at += 1) {
@@ -63,7 +63,7 @@ const [quote, backslash, letterN, letterI] = [0x22, 0x5c, 0x4e, 0x49]
 const nan = Buffer.from('NaN')
 const infinity = Buffer.from('Infinity')
 
-/** A plain loop, because a megabyte of the letter N would cause a million calls of a library function. */
+/** A plain loop: for a body of a million letters N, a million calls of a library function would take too long. */
 const isBareNaN = (body: Uint8Array, from: number): boolean => {
   const word = body[from] === letterN ? nan : infinity
   for (let at = 1; at < word.length; at += 1) if (body[from + at] !== word[at]) return false

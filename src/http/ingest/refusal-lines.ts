@@ -9,12 +9,12 @@ export type RefusedRequest = { readonly requestId: string; readonly status: numb
   | { readonly keyId: null; readonly address: string }
 )
 
-/** Sums up refused requests in one log line a second (docs/decisions/019-bounded-lines-for-refusals.md). At debug level, each has a line. */
+/** Writes one log line a second about all refused requests (docs/decisions/019-bounded-lines-for-refusals.md). */
 export class RefusalLines {
   readonly #lines: RequestLines
   readonly #schedule: Schedule
   #requests = 0
-  /** Needs no bound: there are only as many codes as kinds of refusals. */
+  /** Number of refusals by code. This map needs no bound, because the codes are a fixed list. */
   readonly #codes = new Map<string, number>()
   readonly #keys = new FrequentNames(refusalLineCountersMax)
   readonly #addresses = new FrequentNames(refusalLineCountersMax)
@@ -38,7 +38,7 @@ export class RefusalLines {
     this.#cancel ??= this.#schedule.after(refusalLineMs, () => this.#write())
   }
 
-  /** Writes the refusals that have no line yet. */
+  /** Writes the last log line, about the refusals that are counted but not yet logged. */
   close(): void {
     this.#cancel?.()
     if (this.#requests > 0) this.#write()

@@ -7,14 +7,14 @@ import type { Cost } from './cost-budgets.ts'
 /** Returns what a refused request costs the key's budget (docs/devices.md, "Requests that store nothing"). */
 export const costOfRefusal = (refusal: ReadingRefusal, { bodyBytes }: ApiCall): Cost => {
   switch (refusal.kind) {
-    // Free, because a device that paid for its retries during an outage would be refused after it.
+    // Free, because a device that paid for its retries during an outage would be refused when the outage is over.
     case 'internal_error':
     case 'store_unavailable':
     case 'storage_full':
     case 'overloaded':
       return nothing
     case 'rate_limited':
-      // An empty budget costs nothing more. Otherwise it would stay empty forever if the device continues.
+      // A refusal because of an empty budget costs nothing. Otherwise the budget would stay empty while the device continues.
       return refusal.window === 'cost' ? nothing : { requests: 1, bytes: bodyBytes }
     case 'batch_rejected':
       return { requests: requestsFor(refusal.rejected.length), bytes: bodyBytes }
@@ -36,7 +36,7 @@ const nothing: Cost = { requests: 0, bytes: 0 }
 
 const requestsFor = (items: number): number => Math.ceil(items / costItemsPerRequest)
 
-/** A second call for the same request does nothing. */
+/** Takes the cost of a request from the key's budget. A second call for the same request does nothing. */
 export const chargeOnce = ({ core, costBudgets }: ApiDeps, call: ApiCall, cost: Cost): void => {
   if (call.isCharged || (cost.requests === 0 && cost.bytes === 0)) return
   call.isCharged = true
@@ -44,7 +44,7 @@ export const chargeOnce = ({ core, costBudgets }: ApiDeps, call: ApiCall, cost: 
   costBudgets.charge(key.keyId, core.projections.keys.effectiveLimit(key), core.clock.now(), cost)
 }
 
-/** Returns a refusal (a 429) if the key's cost budget is empty, and `null` otherwise. */
+/** Returns a refusal (a 429) if the key's cost budget is empty, and `null` if it is not. */
 export const emptyBudgetRefusal = ({ core, costBudgets }: ApiDeps, key: KeyState): ReadingRefusal | null =>
   costBudgets.has(key.keyId)
     ? costBudgets.refusal(key.keyId, core.projections.keys.effectiveLimit(key), core.clock.now())
