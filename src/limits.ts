@@ -1,4 +1,4 @@
-/** Every bound, with its unit in its name. Nothing queues, loops, retries or stays in memory without one. */
+/** Every bound, with its unit in its name. Without a bound, a queue, loop, retry or map could use up all memory or time. */
 
 // One reading (docs/contract.md, "One reading")
 export const readingBodyBytesMax = 16 * 1024
@@ -8,85 +8,82 @@ export const futureSkewMsMax = 10 * 60_000
 // Batches (docs/contract.md, "Limits")
 export const batchReadingsMax = 1_000
 export const batchBodyBytesMax = 1024 * 1024
-/** A gzip body is unpacked in pieces of this size: for a batch, twice as fast as with Node's 16 KiB. */
+/** A gzip body is unpacked in pieces of this size. For a batch, Node's default of 16 KiB takes twice as long. */
 export const gunzipChunkBytes = 128 * 1024
-/** All events of a batch as JSON. EventStoreDB refuses appends over 1 MiB. */
+/** Size of all events of a batch as JSON. EventStoreDB would refuse an append over 1 MiB. */
 export const batchEncodedBytesMax = 1_000_000
-/** What a reading's id, type, metadata and framing add to its size in a batch: at most 360 bytes. */
+/** Size of an event in a batch besides the data of its reading: id, type, metadata and framing. They take at most 360 bytes. */
 export const encodedReadingBytesBesideData = 400
 
 // Structure of a body: the cost of `JSON.parse` (docs/contract.md, "Cost")
 export const jsonNestingMax = 32
-/** The characters `{}[]:,` outside strings in the body of one reading. A reading with its five fields has 11. */
+/** The number of characters `{}[]:,` outside strings in the body of one reading. A reading with its five fields has 11. */
 export const readingStructuralCharsMax = 32
 export const batchStructuralCharsMax = 32_000
 export const batchNamesMax = 3_000
 
 // Cost budget of a key (docs/contract.md, "Cost")
-/** Requests that store nothing may be a tenth of the key's limit, within the two bounds below. */
+/** Requests that store nothing can be a tenth of the key's limit, but not less or more than the next two bounds. */
 export const costLimitDivisor = 10
 export const costRequestsPerSecondMin = 100
 export const costRequestsPerSecondMax = 10_000
-/** Bytes of unpacked body that the cost budget adds for each request that it allows. */
+/** Bytes of unpacked bodies that the cost budget allows for each request that it allows. */
 export const costBytesPerRequest = 640
 export const costSavedMsMax = 60_000
-/** This many refused readings of a batch cost as much as one refused request. */
+/** This number of refused readings in a batch costs as much as one refused request. */
 export const costItemsPerRequest = 100
-/** For each stored reading of a batch, this many body bytes cost nothing. No valid reading without escapes is longer. */
+/** For each stored reading of a batch, this number of body bytes costs nothing. No valid reading without escapes is longer. */
 export const storedReadingBytesMax = 2_048
-/** Keys whose cost budget is remembered, at 100 bytes each. A key that is forgotten has a full budget again. */
+/** Keys whose cost budget is in memory, at 100 bytes each. A key that is not in memory has a full budget. */
 export const costBudgetsMax = 10_000
 
 // Idempotency keys (docs/contract.md, "Idempotency"; docs/protocol.md, "Idempotency")
 export const idempotencyKeyCharsMax = 255
 export const idempotencyMs = 24 * 3_600_000
-/** Idempotency keys are deleted this much after `idempotencyMs`, because the clocks of nodes differ. */
+/** Idempotency keys are deleted this time after `idempotencyMs` has passed, because the clocks of nodes can differ. */
 export const idempotencyMarginMs = 3_600_000
-/**
- * Idempotency keys that wait to be written: 850 bytes each, 56 MB. A batch of the first version also counts its refused
- * readings.
- */
+/** Idempotency keys that wait to be written to the index: 56 MB, at 850 bytes each. */
 export const idempotencyWaitingMax = 65_536
-/** Room for an idempotency key in the append of a full batch. As JSON, it takes at most 406 bytes. */
+/** Bytes that an append reserves for an idempotency key. As JSON, an idempotency key takes at most 406 bytes. */
 export const encodedIdempotencyBytes = 410
-/** This many waiting idempotency keys are written at once; fewer wait for the next heartbeat. */
+/** When this number of idempotency keys waits, they are written immediately. Fewer keys wait for the next heartbeat. */
 export const idempotencyWrittenAtOnce = 4_096
-/** How often the index of idempotency keys saves its position. After a start, the node reads the log from there. */
+/** How often the index of idempotency keys saves its position in the log. A start reads the log from this position. */
 export const idempotencyMarkMs = 5_000
-/** The node reports a trouble after this many failed writes of idempotency keys in a row. */
+/** The node reports a failure after this number of failed writes of idempotency keys in a row. */
 export const idempotencyBusyWritesMin = 2
 /** Pages of the log that a start reads to rebuild a lost index of idempotency keys. The node reads the rest while it serves. */
 export const idempotencyStartPagesMax = 200
-/** A start waits at most this long for the index of idempotency keys: a shared store may skip many other events. */
+/** A start waits at most this time for the index of idempotency keys. In a shared EventStoreDB, reading for it can take longer. */
 export const idempotencyStartMsMax = 5_000
-/** Expired idempotency keys that a write deletes besides as many as it adds, so that the index shrinks. */
+/** A write deletes as many expired idempotency keys as it adds, plus at most this number, so that a long index gets shorter. */
 export const idempotencyForgottenAtOnceMax = 2_000
 
 // Unfinished bodies (docs/contract.md, "Cost"; `http/unfinished-bodies.ts`)
 export const keyBodiesBytesMax = 16 * 1024 * 1024
 export const deviceBodiesBytesMax = 64 * 1024 * 1024
-/** Memory for unfinished bodies over `readingBodyBytesMax`. If batches stall, single readings still find room. */
+/** Memory for unfinished bodies over `readingBodyBytesMax`. The rest of `deviceBodiesBytesMax` stays free for single readings. */
 export const deviceLargeBodiesBytesMax = 56 * 1024 * 1024
 export const bodyHolderToldBytesMin = 1024 * 1024
 export const bodyHoldersToldMax = 5
-/** Unfinished forms of one signed-in operator. The next bound is for all operators together. */
+/** Memory for unfinished forms of one signed-in operator. The next bound is for all operators together. */
 export const operatorFormsBytesMax = 1024 * 1024
 export const operatorsFormsBytesMax = 16 * 1024 * 1024
-/** Unfinished forms of visitors from one IPv4 address or IPv6 /64. The next bound is for all visitors together. */
+/** Memory for unfinished forms of visitors from one IPv4 address or IPv6 /64. The next bound is for all visitors together. */
 export const visitorAddressFormsBytesMax = 128 * 1024
 export const visitorsFormsBytesMax = 4 * 1024 * 1024
-/** One form of a visitor who is not signed in. The longest sign-in form has 7.5 KB. */
+/** Size of a form of a visitor who is not signed in. The longest sign-in form has 7.5 KB. */
 export const visitorFormBodyBytesMax = 8 * 1024
-/** A plain body up to this size reserves no memory: its connection takes as much. */
+/** A body up to this size reserves no memory, unless it is gzip: its connection takes as much memory. */
 export const bodyReservedBytesMin = 1024
-/** The service gives up a body that arrives more slowly than this after `bodyGraceMs`. */
+/** After its first `bodyGraceMs`, a body must arrive at least at this rate. The service gives up a slower body. */
 export const bodyBytesPerSecondMin = 1024
 export const bodyGraceMs = 30_000
-/** How often unfinished bodies are checked. Each check restarts the idle timer of `connectionIdleSecondsMax`. */
+/** How often unfinished bodies are checked. Each check restarts the idle timers of their connections. */
 export const bodyHeartbeatMs = 5_000
-/** A larger body is read as a stream, which costs 0.1 ms more. A full batch has 105 KB. */
+/** A larger body is read as a stream, which takes 0.1 ms longer. A full batch has 105 KB, so it is read in one piece. */
 export const bodyInOnePieceBytesMax = 128 * 1024
-/** Keys, operators and addresses that are remembered without an unfinished body, until the next heartbeat. */
+/** Keys, operators and addresses that stay in memory when their last body has ended. The next heartbeat removes them. */
 export const bodyHoldersKeptMax = 10_000
 
 // Keys (docs/contract.md, "Keys" and "Rate limiting")
@@ -98,7 +95,7 @@ export const rateWindowSlots = 64
 export const rotationOverlapsMs = [0, 3_600_000, 24 * 3_600_000, 7 * 24 * 3_600_000] as const
 export const rotationOverlapMsDefault = 24 * 3_600_000
 export const keysPerCellarMax = 10_000
-/** Tries to find an unused random id for a new key. With 47 bits, even one repetition is very unlikely. */
+/** Tries to find an unused random id for a new key. An id has 47 random bits, so even a second try is very unlikely. */
 export const keyIdTriesMax = 3
 /** A hundred years. A longer duration is a typing error. */
 export const durationMsMax = 36_500 * 86_400_000
@@ -108,15 +105,15 @@ export const reasonCodePointsMax = 300
 export const cellarTitleCodePointsMax = 120
 
 // Retention (docs/contract.md, "Retention and versioning")
-/** Rate windows and idempotency keys still need the events of the last 24 hours. */
+/** A shorter retention is refused: rate windows and idempotency keys need the events of the last 24 hours. */
 export const retentionMsMin = 24 * 3_600_000
-/** Events are purged this much later than the retention says, because the clocks of nodes differ. */
+/** Events are purged this time after their retention has ended, because the clocks of nodes can differ. */
 export const retentionMarginMs = 3_600_000
 export const recordsKeptMs = { signins: 30 * 24 * 3_600_000 } as const
-/** If the clock jumps further ahead, nothing is purged for `clockDoubtMs`. A wrong clock would purge too much. */
+/** If the clock jumps further ahead than this, nothing is purged for `clockDoubtMs`. A wrong clock would purge too much. */
 export const clockLeapMsMax = 24 * 3_600_000
 export const clockDoubtMs = 24 * 3_600_000
-/** Keys of a cellar whose readings are purged by one append: about 200 KB. */
+/** Keys of a cellar whose purges are written in one append, which takes about 200 KB. */
 export const purgesPerAppendMax = 256
 
 // Messages about a log that this version cannot read
@@ -128,25 +125,22 @@ export const unreadableWhyCharsMax = 300
 // Passwords
 export const passwordCharsMin = 12
 export const passwordBytesMax = 512
-/** Only these first characters of a password are judged: more would take too long. */
+/** Only this number of first characters of a password is judged: judging more would take too long. */
 export const passwordJudgedCharsMax = 64
-/** A new password is refused if an attacker would need fewer guesses. */
+/** A new password is refused if an attacker could find it with fewer guesses than this. */
 export const passwordGuessesMin = 10_000_000_000
-/**
- * Judging a new password usually takes 100 ms. After this time only names count, so that the answer fits in
- * `requestWaitMsMax`.
- */
+/** Judging a new password usually takes 100 ms. After this time, only names in the password are judged: the answer must not be late. */
 export const passwordJudgementMsMax = 2_000
 export const passwordCellarsMax = 1_000
-/** A new password is not compared with shorter parts of names, because many good passwords contain those. */
+/** A new password is not compared with shorter parts of names, because many good passwords contain such short parts. */
 export const guessedWordCharsMin = 3
-/** Letters and digits that a new password needs besides the names in it. */
+/** If a new password contains a name, it needs this number of other letters and digits. */
 export const ownPartCharsMin = 8
-/** Passwords of strangers that wait to be hashed. A hash takes 80 ms, so 64 take about `requestWaitMsMax`. */
+/** Passwords from unknown browsers that wait to be hashed. A hash takes 80 ms, so 64 hashes take about `requestWaitMsMax`. */
 export const passwordsWaitingMax = 64
-/** Waiting passwords of known browsers and signed-in people, which are hashed first. */
+/** Passwords from known browsers and signed-in people that wait to be hashed. They are hashed before all others. */
 export const knownPasswordsWaitingMax = 16
-/** Waiting passwords from one IPv4 address or IPv6 /48, of strangers and, apart from them, of known browsers. */
+/** Passwords from one IPv4 address or IPv6 /48 that wait to be hashed. Known and unknown browsers are counted apart. */
 export const passwordsWaitingPerNetworkMax = 4
 
 // Sessions and links of operators
@@ -154,37 +148,37 @@ export const emailCharsMax = 254
 export const sessionMsMax = 12 * 3_600_000
 export const sessionIdleMsDefault = 2 * 3_600_000
 export const sessionIdleMsMin = 60_000
-/** A session is renewed in the log at most once in this part of its idle time. */
+/** A used session is renewed in the log at most once in a fourth of its idle time, because each renewal is an event. */
 export const sessionRenewalDivisor = 4
 export const sessionUsesMax = 10_000
 export const sessionsPerOperatorMax = 20
-/** Hex digits of a session's hash that name it in the log and on pages. */
+/** First hex digits of a session's hash. They name the session in the log and on pages. */
 export const sessionIdChars = 16
-/** Ended sessions that a node remembers, so that their open pages stop asking for updates: 100 KB. */
+/** Ended sessions that stay in memory, so that their open pages stop asking for updates. In all they take 100 KB. */
 export const endedSessionsMax = 1_000
-/** Known browsers of one operator. One more removes the oldest. */
+/** Known browsers of one operator. When another browser is added, the oldest is removed. */
 export const devicesPerOperatorMax = 20
 export const deviceMsMax = 400 * 86_400_000
 export const linkMsMax = 24 * 3_600_000
-/** Unused one-time links of one operator, or of the first start. One more removes the oldest. */
+/** Unused one-time links of one operator, or for the first operator. When another link is created, the oldest is removed. */
 export const linksOpenMax = 20
-/** One-time links that other people created for an operator. Each sign-in reports them. */
+/** One-time links that other people created for an operator. Each sign-in reports them to the operator. */
 export const linksToldMax = 5
 export const linksToldMsMax = 30 * 86_400_000
 
 // Sign-in attempts and their history
-/** Failed sign-ins in `signInWindowMs`, per account, known browser, IPv4 address or IPv6 /64. */
+/** Failed sign-ins in `signInWindowMs` for one account, known browser, IPv4 address or IPv6 /64. */
 export const signInAttemptsMax = 10
-/** Failed sign-ins in `signInWindowMs` per IPv6 /48, which may belong to one customer or to thousands. */
+/** Failed sign-ins in `signInWindowMs` from one IPv6 /48, which can belong to one customer or to thousands. */
 export const signInSiteAttemptsMax = 40
 export const signInWindowMs = 15 * 60_000
-/** Addresses with remembered sign-in attempts; also IPv6 /48 networks, and e-mails without an account. */
+/** Addresses whose sign-in attempts stay in memory. The same bound holds for IPv6 /48 networks and for e-mails without an account. */
 export const signInSubjectsMax = 10_000
 export const refusedSignInsToldMs = 60_000
-/** Accounts that an event about refused sign-ins names. Others are only counted. */
+/** Accounts that one event about refused sign-ins names. Further accounts are only counted. */
 export const refusedSignInAccountsMax = 50
 export const refusedSignInAddressesMax = 5
-/** Events that the account page reads from the operator's stream, and as many of `signins-node`. */
+/** Events that the account page reads from the operator's stream. It reads as many from the stream `signins-node`. */
 export const signInHistoryEventsMax = 1_000
 export const signInHistoryRowsMax = 50
 export const userAgentCharsMax = 300
@@ -198,226 +192,223 @@ export const mailboxRequestsMax = 4_096
 export const mailboxReadingsMax = 65_536
 export const mailboxCommandsMax = 64
 export const requestWaitMsMax = 5_000
-/** How often actors check their waiting requests. It divides `requestWaitMsMax`. */
+/** How often actors check their waiting requests. `requestWaitMsMax` must be a multiple of this time. */
 export const heartbeatMs = 500
 
 // Appends of an actor
 export const appendBytesMax = 512 * 1024
 export const appendReadingsMax = 4_096
 export const conflictRetriesMax = 64
-/** After this many conflicts, a revocation suspends the key, so that busy nodes stop writing. Then it seals again. */
+/** Tries of a revocation to append a seal event (docs/protocol.md). Then it suspends the key, so that busy nodes stop writing. */
 export const sealTriesMax = 8
-/** Pause before an append with an unknown outcome is tried again. It doubles up to `storeRetryPauseMsMax`. */
+/** First pause before an append with an unknown outcome is sent again. The pause doubles up to `storeRetryPauseMsMax`. */
 export const storeRetryPauseMsMin = 10
 export const storeRetryPauseMsMax = 1_000
-/** Retries of an append with an unknown outcome: about an hour. Then the actor reads the log again. */
+/** Retries of an append with an unknown outcome, for about an hour. Then the actor reads the log again. */
 export const storeRetriesMax = 3_600
-/** The longest pause that lets another node append to the same stream. */
+/** The longest pause in which a node lets another node append to the same stream. Otherwise one node would win every conflict. */
 export const givingWayMsMax = 100
-/** A busy node pauses so that nodes far from the store can append: those with a round trip up to half of this. */
+/** A busy node pauses this time. So nodes far from EventStoreDB, with a round trip up to half of this time, can append, too. */
 export const farTurnMs = 50
-/** How often a busy node pauses for `farTurnMs`, which costs at most a twelfth of its time. */
+/** How often a busy node pauses for `farTurnMs`. The pauses take at most a twelfth of its time. */
 export const farTurnEveryMs = 600
-/** After a conflict, a node leaves pauses for other nodes this long. A multiple of `heartbeatMs`. */
+/** How long after a conflict in a stream a node still makes pauses for other nodes. Must be a multiple of `heartbeatMs`. */
 export const sharedStreamMs = 5_000
-/** Another node finishes an interrupted revocation after this time. A multiple of `heartbeatMs`. */
+/** Another node finishes a revocation that is incomplete after this time. Must be a multiple of `heartbeatMs`. */
 export const revocationFinishMs = 2_000
 
 // Clocks of nodes (docs/protocol.md, "Versions and clocks")
-/** A clock that jumps further ahead is trusted only after `clockStandMs`. */
+/** A clock that jumps further ahead than this is trusted only when it has stayed ahead for `clockStandMs`. */
 export const clockStepMsMax = 1_000
 export const clockStandMs = 5_000
-/** An event from further ahead of this node's clock shows that the clocks of nodes differ. */
+/** If the time of an event is more than this ahead of this node's clock, the node warns that the clocks of nodes differ. */
 export const clockDifferenceMsMax = 1_000
-/** Clocks agree again after this time without an event from the future. A multiple of `heartbeatMs`. */
+/** After this time without an event from ahead of the node's clock, a clock warning ends. Must be a multiple of `heartbeatMs`. */
 export const clockCalmMs = 60_000
-/** An event of another node that arrives later than this is late, and the node reports a lag. */
+/** If an event of another node arrives more than this after it was recorded, the node reports a lag. */
 export const lagMsMax = 5_000
-/** A node no longer reports a lag after this time without a late event. A multiple of `heartbeatMs`. */
+/** After this time without a late event, the node no longer reports a lag. Must be a multiple of `heartbeatMs`. */
 export const lagCalmMs = 10_000
 
 // Queue in front of the log
 export const logQueueReadingsMax = 65_536
 export const logQueueBytesMax = 16 * 1024 * 1024
-/** Room for events other than readings, so that waiting readings never keep out a revocation. */
+/** Waiting events that are not readings. They have room of their own, so that waiting readings never keep out a revocation. */
 export const logQueueChangesMax = 4_096
 export const logQueueChangesBytesMax = 4 * 1024 * 1024
 
 // Embedded log
-/** Streams whose last revision is remembered, at about 100 bytes each. */
+/** Streams whose last revision stays in memory, at about 100 bytes each. */
 export const storeStreamsRememberedMax = 50_000
-/** SQLite's page cache for writing. The operating system caches the other pages. */
+/** SQLite's page cache for writing. It can be small, because the operating system caches the file, too. */
 export const storeWriteCacheBytes = 4 * 1024 * 1024
-/** SQLite's page cache for reading. It helps to find the ends of streams; other reads use a page only once. */
+/** SQLite's page cache for reading. It can be small: only searches for the ends of streams use a page more than once. */
 export const storeReadCacheBytes = 1 * 1024 * 1024
-/** Events that are read in one turn of the event loop, so that requests get a turn. */
+/** Events that are read in one turn of the event loop. With more, requests would wait too long for their turn. */
 export const storeReadEventsPerTurnMax = 1_000
-/** Each read counts as this many events more: it may skip 4,095 events in 300 µs. */
+/** Each read counts as this number of events more in `storeReadEventsPerTurnMax`: a read can take 300 µs to skip 4,095 events. */
 export const storeReadEvents = 100
-/** At this size SQLite's WAL is copied, in 5 ms. At a quarter, copying would take three times as long in all. */
+/** At this size, SQLite's write-ahead log is copied, in 5 ms. At a quarter of it, all copying would take three times as long. */
 export const storeWalBytesMax = 16 * 1024 * 1024
 export const checkpointRetryPauseMs = 1_000
-/** Commit groups on their way to the disk: one is written, one waits. After a failure, a third could not be staged again. */
+/** Groups of appends on their way to the disk: one is written, one waits. After a failure, a third could not be prepared again. */
 export const groupsUnderWayMax = 2
-/** Truncated events that are deleted in one transaction, so that no append waits long behind it. */
+/** Truncated events that one transaction deletes. With more, an append would wait too long for the transaction. */
 export const trimEventsMax = 256
-/** Retries of a commit group after another program has written rows in its place. */
+/** Retries of a commit group after another program has written rows at the same positions of the log. */
 export const overlapRetriesMax = 1
-/** A write waits this long if another program has locked the database. */
+/** A write waits at most this time if another program has locked the database. */
 export const storeBusyMsMax = 250
 export const internedNamesMax = 8_192
 export const internedNameBytesMax = 512
 
 // A full disk (docs/contract.md, "Cost")
-/** `DISK_RESERVE`. With less free disk space, including SQLite's free pages, no readings are stored. */
+/** Default of `DISK_RESERVE`. With less free disk space, including SQLite's free pages, no readings are stored. */
 export const diskReserveBytesDefault = 256 * 1024 * 1024
 export const diskReserveBytesMin = 64 * 1024 * 1024
-/** With less free disk space, not counting SQLite's free pages, no readings are stored. Other writes still need this space. */
+/** With less free disk space than this, without SQLite's free pages, no readings are stored. Other events need this space. */
 export const diskFreeBytesMin = 64 * 1024 * 1024
-/** Readings are stored again when the free disk space is this far above its two bounds. */
+/** After a full disk, readings are stored again when the free space is this much above both bounds. */
 export const diskRecoveryBytes = 16 * 1024 * 1024
 export const diskLookMs = 1_000
 /** How often free disk space is checked when it is nearly used up. */
 export const diskLookMsMin = 50
-/** A check of the free disk space that takes longer has failed. */
+/** A check of the free disk space that takes longer than this counts as failed. */
 export const diskAnswerMsMax = 5_000
-/** More than the log ever wrote. The next check comes before this rate could use up the disk. */
+/** The log never writes faster than this. The disk is checked again before writing at this rate could fill it. */
 export const diskBytesPerSecondMax = 128 * 1024 * 1024
 
-// Troubles of a node, in looks (`domain/trouble.ts`)
+// Failures that a node reports, in checks in a row (`domain/trouble.ts`)
 export const troubleLookMs = 1_000
-/** An overload is reported after this many checks in a row that found refused requests. */
+/** An overload is reported when this number of checks in a row found refused requests. */
 export const overloadedLooksMin = 5
-/** Failed writes to EventStoreDB are reported after this many checks in a row. A shorter failure is an election. */
+/** Failed writes to EventStoreDB are reported after this number of checks in a row. Electing its leader takes less time. */
 export const storeWritesFailLooks = 3
-/** A reported trouble is over after this many checks in a row without it. */
+/** A reported failure counts as over when this number of checks in a row did not find it. */
 export const troubleCalmLooks = 10
-/** A failed fsync that the log survived is reported for this many checks: an hour. */
+/** A failed fsync is reported for this number of checks, an hour, even if a retry succeeded. */
 export const survivedFsyncLooks = 3_600
 
 // Copying a log
-/** One append of a copied log, in its largest stored form. Every engine accepts this size. */
+/** Size of one append to the copy, in the largest form that an engine stores. Every engine accepts this size. */
 export const copyAppendBytesMax = 800_000
 export const copyAppendEventsMax = 1_000
-/** Retries for five minutes. Then the copy ends, and can be continued. */
+/** Retries while a log is unavailable, for five minutes. Then the copying ends, and a later command can continue it. */
 export const copyRetriesMax = 600
 export const copyRetryPauseMs = 500
 
 // EventStoreDB (`log/eventstoredb/eventstoredb-log.ts`)
 export const eventStoreAppendsOutMax = 64
-/** Without an answer in this time, the outcome of an append is unknown. During an election, EventStoreDB may never answer. */
+/** Without an answer in this time, the outcome of an append is unknown. In a leader election, EventStoreDB sometimes never answers. */
 export const eventStoreAppendMsMax = 1_000
-/** How often appends without an answer are checked. It divides `eventStoreAppendMsMax`. */
+/** How often appends without an answer are checked. `eventStoreAppendMsMax` must be a multiple of this time. */
 export const eventStoreLookMs = 100
-/** EventStoreDB accepts about 1 MiB of data and metadata in one append. */
+/** EventStoreDB accepts at most about 1 MiB of data and metadata in one append. */
 export const eventStoreAppendBytesMax = 1_000_000
 export const eventStoreReadMsMax = 5_000
-/** A subscription that is not confirmed in this time is reported. */
+/** If EventStoreDB does not confirm a subscription within this time, the node reports a failure. */
 export const eventStoreUnheardMsMax = 5_000
-/** A read of all streams may take this long: the server may skip millions of events in silence. Pings show that it is alive. */
+/** A read of all streams can take this time, because EventStoreDB can skip millions of events silently. Pings show that it runs. */
 export const eventStoreScanMsMax = 600_000
-/** Pause between reads, until they show the event that a conflict has named. */
+/** After a conflict, a read can still miss the event that caused the conflict. The node pauses this time and reads again. */
 export const eventStoreShowMs = 5
-/** A silent connection gets a ping. It is closed if the ping has no answer after `eventStoreKeepAliveTimeoutMs`. */
+/** A connection without data for this time gets a ping. Without an answer in `eventStoreKeepAliveTimeoutMs`, it is closed. */
 export const eventStoreKeepAliveMs = 1_000
 export const eventStoreKeepAliveTimeoutMs = 900
 export const eventStoreAskMsMax = 1_000
 export const eventStoreRetryPauseMs = 100
 export const eventStoreStartMsMax = 5_000
-/** Size of a message from EventStoreDB, which allows 16 MiB for an event. */
+/** Size of a message from EventStoreDB, which allows 16 MiB for one event. */
 export const eventStoreMessageBytesMax = 17 * 1024 * 1024
 export const eventStoreHearingBytes = 1024 * 1024
 export const eventStoreSearchWindowEvents = 1_024
 
 // Reading the log
 export const readPageEventsMax = 1_000
-/** Events that a new actor reads of its stream. After a start all actors read at once, and an event takes 1 KB. */
+/** Events that a new actor reads from the end of its stream. Few, because after a start all actors read at the same time. */
 export const tailEventsMax = 16
-/** Pages of other nodes' readings that an actor reads. With more, it counts the rate window again. */
+/** Pages of other nodes' readings that an actor reads. If there are more, the actor loads its rate window from the log instead. */
 export const catchUpPagesMax = 3
-/** How often a page makes an actor read the readings of other nodes. A multiple of `heartbeatMs`. */
+/** An open page makes an actor read other nodes' readings at most once in this time. Must be a multiple of `heartbeatMs`. */
 export const usageCatchUpMs = 2_000
 
 // Projections
-/** Kegs of a cellar in memory: about 700 bytes each, 7 MB in all. */
+/** Kegs of one cellar in memory. A keg takes about 700 bytes, so a cellar takes at most 7 MB. */
 export const kegsPerCellarMax = 10_000
 export const pointsPerKegMax = 24
 export const latestReadingsPerCellarMax = 50
-/** Readings of a keg in memory that may become its latest, if later ones are purged. */
+/** Readings of a keg in memory. If its latest reading is purged, one of the others becomes the latest. */
 export const latestPerKegMax = 8
-/** Seals and fences of a key in memory. Each comes from a command of an admin. */
+/** Seal and fence events (docs/protocol.md) of one key in memory. Only commands of admins cause them, so they are few. */
 export const barriersPerKeyMax = 1_000
-/** Keys whose last refusal is remembered. One more removes the key that was refused longest ago. */
+/** Keys whose last refusal stays in memory. Another key replaces the key that was refused longest ago. */
 export const lastRefusalsMax = 10_000
 
 // Checkpoints of the projections
-/** A checkpoint is encoded in pieces of this size, which take about 1 ms of the event loop. */
+/** A checkpoint is encoded in pieces of this size. Each takes about 1 ms, and the node answers requests between them. */
 export const checkpointPieceBytes = 128 * 1024
 export const checkpointSyncBytes = 2 * 1024 * 1024
-/** A checkpoint is due after this many new events, which a start reads in half a second. */
+/** A checkpoint is saved after this number of new events, because a start needs half a second to read so many. */
 export const checkpointTailEventsMax = 250_000
-/** With this many new events, a checkpoint is due within `checkpointLooksMax` checks. */
+/** With at least this number of new events, a checkpoint is saved after `checkpointLooksMax` checks. */
 export const checkpointEventsMin = 1_000
 export const checkpointLookMs = 10_000
 export const checkpointLooksMax = 30
-/**
- * After this time, even few new events are worth a checkpoint. Otherwise retention could purge the event by which a checkpoint
- * recognises its log.
- */
+/** When a checkpoint is this old, one new event is enough to save another. A purge of its last event would make it useless. */
 export const checkpointAgeMsMax = 3_600_000
 
 // Live pages
 export const liveStreamsMax = 512
 export const liveHeartbeatMs = 10_000
-/** Time between two updates of an open page. It divides `liveHeartbeatMs`. */
+/** Time between two updates of an open page. `liveHeartbeatMs` must be a multiple of this time. */
 export const livePushMs = 500
-/** Updates that wait for a slow browser. With more, updates are skipped. */
+/** Bytes of updates that wait for a slow browser. While more bytes wait, the page gets no further updates. */
 export const liveBytesWaitingMax = 256 * 1024
-/** Open live pages of one session. One more closes the oldest. */
+/** Open live pages of one session. When another page is opened, the updates of the oldest end. */
 export const liveStreamsPerSessionMax = 8
-/** Time for rendering in each `livePushMs`. A piece of work that has begun is finished. */
+/** Time for rendering live pages in each `livePushMs`, so that readings are not delayed. Work that has begun is finished. */
 export const liveRenderMsPerTick = 100
-/** After a rendering, a page waits this many times as long as it took, at most `liveHeartbeatMs`. */
+/** After a rendering, a page rests this number of times as long as the rendering took, at most `liveHeartbeatMs`. */
 export const liveRestFactor = 50
-/** Renderings that wait for the store. With more, only pages that need no store are rendered. */
+/** Renderings that wait for the event store. While so many wait, only pages that need no event store are rendered. */
 export const liveStoreWaitsMax = 32
 export const liveSentPerPiece = 32
 export const liveSentBytesPerPiece = 1024 * 1024
-/** Keys that a page counts in one turn of the event loop, in about 1 ms. */
+/** Keys that a page counts in one turn of the event loop, in about 1 ms. With more, requests would wait. */
 export const keysCountedPerPiece = 500
 export const kegsSearchedPerPiece = 500
-/** Kegs that are sorted in one turn of the event loop. Comparing names of a language is slow. */
+/** Kegs that are sorted in one turn of the event loop. Few, because comparing names by the rules of a language is slow. */
 export const kegsOrderedPerPiece = 250
 
 // Pages and their forms
-/** Rows of a page. Readings would wait while a longer page is rendered. */
+/** Rows of a page. While a longer page is rendered, readings would wait too long. */
 export const keysPerPageMax = 100
 export const cellarsPerPageMax = 100
 export const kegsPerPageMax = 100
 export const historyRowsPerPageMax = 100
 export const kegFilterCharsMax = 257
 export const kegFilterWordsMax = 8
-/** Kegs in the remembered results of searches in one cellar: 128 KiB. */
+/** Kegs in all remembered search results of one cellar. They take 128 KiB. */
 export const kegsFoundRememberedMax = 65_536
 export const formBodyBytesMax = 64 * 1024
 
 // The process
 export const unavailableRetryAfterSeconds = 1
-/** A silent connection is closed after this time. Above `liveHeartbeatMs`, so that live pages stay open. */
+/** A connection without data is closed after this time. It is longer than `liveHeartbeatMs`, so that live pages stay open. */
 export const connectionIdleSecondsMax = 30
 export const expirySweepMs = 60_000
-/** When the service stops, it first answers with `Connection: close` for this long. */
+/** When the service stops, its answers first have `Connection: close` for this time, so that clients leave. */
 export const drainNoticeMs = 500
 export const drainMsMax = 10_000
 export const drainLookMs = 10
-/** A second Ctrl-C in this time is ignored. It is the first one, which the launcher has passed on. */
+/** A second Ctrl-C within this time is ignored: it is the first Ctrl-C again, which the launcher has passed on. */
 export const sameSignalMsMax = 500
 export const launcherLookMs = 250
 
 // The command line and its socket
-/** One command as JSON. No command line is that long. */
+/** Size of one command as JSON. A command line is never that long. */
 export const operationBytesMax = 8 * 1024 * 1024
-/** Events that `log read` reads at once. With more, readings of devices would wait. */
+/** Events that the command `log read` reads in one page. While a larger page is read, readings of devices would wait too long. */
 export const logReadPageEvents = 200
 export const heldWaitMsMax = 10_000
 export const heldRetryMs = 100
@@ -431,11 +422,11 @@ export const simulatedPostMsMax = 10_000
 export const logLinesBytesMax = 16 * 1024 * 1024
 export const refusalLineMs = 1_000
 export const refusalLineNamesMax = 5
-/** Keys, and addresses, that are counted for a log line. A count misses at most a 257th of the refused requests. */
+/** Counters for keys, and as many for addresses, for a log line. A count misses at most a 257th of all refused requests. */
 export const refusalLineCountersMax = 256
-/** Errors that are logged in full in each `errorLineMs`. A stack has 1 to 2 KB. */
+/** Errors that are logged in full in each `errorLineMs`. A stack trace has 1 to 2 KB. */
 export const errorLinesMax = 10
 export const errorLineMs = 1_000
-/** Log lines about refused sign-ins, forms and links in each `traceLineMs`, with the line that sums up the rest. */
+/** Log lines about refused sign-ins, forms and links in each `traceLineMs`. The last of them sums up all further refusals. */
 export const traceLinesMax = 10
 export const traceLineMs = 1_000
