@@ -10,20 +10,20 @@ export const batchReadingsMax = 1_000
 export const batchBodyBytesMax = 1024 * 1024
 /** A gzip body is unpacked in pieces of this size. For a batch, Node's default of 16 KiB takes twice as long. */
 export const gunzipChunkBytes = 128 * 1024
-/** Size of all events of a batch as JSON. EventStoreDB would refuse an append over 1 MiB. */
+/** Size of all events of a batch as JSON. EventStoreDB refuses an append over 1 MiB. */
 export const batchEncodedBytesMax = 1_000_000
 /** Size of an event in a batch besides the data of its reading: id, type, metadata and framing. They take at most 360 bytes. */
 export const encodedReadingBytesBesideData = 400
 
 // Structure of a body: the cost of `JSON.parse` (docs/contract.md, "Cost")
 export const jsonNestingMax = 32
-/** The number of characters `{}[]:,` outside strings in the body of one reading. A reading with its five fields has 11. */
+/** Characters `{}[]:,` outside strings in the body of one reading. A reading with its five fields has 11. */
 export const readingStructuralCharsMax = 32
 export const batchStructuralCharsMax = 32_000
 export const batchNamesMax = 3_000
 
 // Cost budget of a key (docs/contract.md, "Cost")
-/** Requests that store nothing can be a tenth of the key's limit, but not less or more than the next two bounds. */
+/** Requests that store nothing can be a tenth of the key's limit. The next two bounds limit this rate, too. */
 export const costLimitDivisor = 10
 export const costRequestsPerSecondMin = 100
 export const costRequestsPerSecondMax = 10_000
@@ -48,13 +48,13 @@ export const idempotencyWaitingMax = 65_536
 export const encodedIdempotencyBytes = 410
 /** When this number of idempotency keys waits, they are written immediately. Fewer keys wait for the next heartbeat. */
 export const idempotencyWrittenAtOnce = 4_096
-/** How often the index of idempotency keys saves its position in the log. A start reads the log from this position. */
+/** How often the index of idempotency keys saves its position in the log, from which a start reads. */
 export const idempotencyMarkMs = 5_000
 /** The node reports a failure after this number of failed writes of idempotency keys in a row. */
 export const idempotencyBusyWritesMin = 2
 /** Pages of the log that a start reads to rebuild a lost index of idempotency keys. The node reads the rest while it serves. */
 export const idempotencyStartPagesMax = 200
-/** A start waits at most this time for the index of idempotency keys. In a shared EventStoreDB, reading for it can take longer. */
+/** A start waits at most this time for the index of idempotency keys. With a shared EventStoreDB, building it can take longer. */
 export const idempotencyStartMsMax = 5_000
 /** A write deletes as many expired idempotency keys as it adds, plus at most this number, so that a long index gets shorter. */
 export const idempotencyForgottenAtOnceMax = 2_000
@@ -81,7 +81,7 @@ export const bodyBytesPerSecondMin = 1024
 export const bodyGraceMs = 30_000
 /** How often unfinished bodies are checked. Each check restarts the idle timers of their connections. */
 export const bodyHeartbeatMs = 5_000
-/** A larger body is read as a stream, which takes 0.1 ms longer. A full batch has 105 KB, so it is read in one piece. */
+/** A larger body is read as a stream, which takes 0.1 ms longer. A full batch has 105 KB. */
 export const bodyInOnePieceBytesMax = 128 * 1024
 /** Keys, operators and addresses that stay in memory when their last body has ended. The next heartbeat removes them. */
 export const bodyHoldersKeptMax = 10_000
@@ -125,14 +125,14 @@ export const unreadableWhyCharsMax = 300
 // Passwords
 export const passwordCharsMin = 12
 export const passwordBytesMax = 512
-/** Only this number of first characters of a password is judged: judging more would take too long. */
+/** Only this number of characters of a password is judged, from its beginning. Judging more would take too long. */
 export const passwordJudgedCharsMax = 64
-/** A new password is refused if an attacker could find it with fewer guesses than this. */
+/** A new password is refused if an attacker would need fewer guesses to find it. */
 export const passwordGuessesMin = 10_000_000_000
-/** Judging a new password usually takes 100 ms. After this time, only names in the password are judged: the answer must not be late. */
+/** Judging a new password usually takes 100 ms. After this time, only names in the password are judged. */
 export const passwordJudgementMsMax = 2_000
 export const passwordCellarsMax = 1_000
-/** A new password is not compared with shorter parts of names, because many good passwords contain such short parts. */
+/** A new password is not compared with shorter parts of names, because many good passwords contain such parts. */
 export const guessedWordCharsMin = 3
 /** If a new password contains a name, it needs this number of other letters and digits. */
 export const ownPartCharsMin = 8
@@ -154,13 +154,13 @@ export const sessionUsesMax = 10_000
 export const sessionsPerOperatorMax = 20
 /** First hex digits of a session's hash. They name the session in the log and on pages. */
 export const sessionIdChars = 16
-/** Ended sessions that stay in memory, so that their open pages stop asking for updates. In all they take 100 KB. */
+/** Ended sessions in memory, so that their open pages stop asking for updates: 100 KB. */
 export const endedSessionsMax = 1_000
-/** Known browsers of one operator. When another browser is added, the oldest is removed. */
+/** Known browsers of one operator. A further browser replaces the oldest. */
 export const devicesPerOperatorMax = 20
 export const deviceMsMax = 400 * 86_400_000
 export const linkMsMax = 24 * 3_600_000
-/** Unused one-time links of one operator, or for the first operator. When another link is created, the oldest is removed. */
+/** Unused one-time links of one operator, or for the first operator. A further link replaces the oldest. */
 export const linksOpenMax = 20
 /** One-time links that other people created for an operator. Each sign-in reports them to the operator. */
 export const linksToldMax = 5
@@ -172,7 +172,7 @@ export const signInAttemptsMax = 10
 /** Failed sign-ins in `signInWindowMs` from one IPv6 /48, which can belong to one customer or to thousands. */
 export const signInSiteAttemptsMax = 40
 export const signInWindowMs = 15 * 60_000
-/** Addresses whose sign-in attempts stay in memory. The same bound holds for IPv6 /48 networks and for e-mails without an account. */
+/** Addresses whose sign-in attempts stay in memory; also networks (IPv6 /48), and e-mails without an account. */
 export const signInSubjectsMax = 10_000
 export const refusedSignInsToldMs = 60_000
 /** Accounts that one event about refused sign-ins names. Further accounts are only counted. */
@@ -218,7 +218,7 @@ export const sharedStreamMs = 5_000
 export const revocationFinishMs = 2_000
 
 // Clocks of nodes (docs/protocol.md, "Versions and clocks")
-/** A clock that jumps further ahead than this is trusted only when it has stayed ahead for `clockStandMs`. */
+/** A clock that jumps further ahead is trusted only when it has stayed ahead for `clockStandMs`. */
 export const clockStepMsMax = 1_000
 export const clockStandMs = 5_000
 /** If the time of an event is more than this ahead of this node's clock, the node warns that the clocks of nodes differ. */
@@ -244,16 +244,18 @@ export const storeStreamsRememberedMax = 50_000
 export const storeWriteCacheBytes = 4 * 1024 * 1024
 /** SQLite's page cache for reading. It can be small: only searches for the ends of streams use a page more than once. */
 export const storeReadCacheBytes = 1 * 1024 * 1024
-/** Events that are read in one turn of the event loop. With more, requests would wait too long for their turn. */
+/** Events that are read in one turn of the event loop. With more, requests would wait too long. */
 export const storeReadEventsPerTurnMax = 1_000
 /** Each read counts as this number of events more in `storeReadEventsPerTurnMax`: a read can take 300 µs to skip 4,095 events. */
 export const storeReadEvents = 100
 /** At this size, SQLite's write-ahead log is copied, in 5 ms. At a quarter of it, all copying would take three times as long. */
 export const storeWalBytesMax = 16 * 1024 * 1024
 export const checkpointRetryPauseMs = 1_000
-/** Groups of appends on their way to the disk: one is written, one waits. After a failure, a third could not be prepared again. */
+/**
+ * Groups of appends on their way to the disk: one is written, one waits. After a failure, a third could not be prepared again.
+ */
 export const groupsUnderWayMax = 2
-/** Truncated events that one transaction deletes. With more, an append would wait too long for the transaction. */
+/** Truncated events that one transaction deletes. With more, appends would wait too long for the transaction. */
 export const trimEventsMax = 256
 /** Retries of a commit group after another program has written rows at the same positions of the log. */
 export const overlapRetriesMax = 1
@@ -273,7 +275,7 @@ export const diskRecoveryBytes = 16 * 1024 * 1024
 export const diskLookMs = 1_000
 /** How often free disk space is checked when it is nearly used up. */
 export const diskLookMsMin = 50
-/** A check of the free disk space that takes longer than this counts as failed. */
+/** A check of the free disk space that takes longer counts as failed. */
 export const diskAnswerMsMax = 5_000
 /** The log never writes faster than this. The disk is checked again before writing at this rate could fill it. */
 export const diskBytesPerSecondMax = 128 * 1024 * 1024
@@ -286,20 +288,20 @@ export const overloadedLooksMin = 5
 export const storeWritesFailLooks = 3
 /** A reported failure counts as over when this number of checks in a row did not find it. */
 export const troubleCalmLooks = 10
-/** A failed fsync is reported for this number of checks, an hour, even if a retry succeeded. */
+/** A failed fsync whose retry succeeded is reported for this number of checks: an hour. */
 export const survivedFsyncLooks = 3_600
 
 // Copying a log
 /** Size of one append to the copy, in the largest form that an engine stores. Every engine accepts this size. */
 export const copyAppendBytesMax = 800_000
 export const copyAppendEventsMax = 1_000
-/** Retries while a log is unavailable, for five minutes. Then the copying ends, and a later command can continue it. */
+/** Retries while a log is unavailable: five minutes. Then the copying ends, and a later command can continue it. */
 export const copyRetriesMax = 600
 export const copyRetryPauseMs = 500
 
 // EventStoreDB (`log/eventstoredb/eventstoredb-log.ts`)
 export const eventStoreAppendsOutMax = 64
-/** Without an answer in this time, the outcome of an append is unknown. In a leader election, EventStoreDB sometimes never answers. */
+/** Without an answer in this time, the outcome of an append is unknown. In an election, EventStoreDB sometimes never answers. */
 export const eventStoreAppendMsMax = 1_000
 /** How often appends without an answer are checked. `eventStoreAppendMsMax` must be a multiple of this time. */
 export const eventStoreLookMs = 100
@@ -308,7 +310,7 @@ export const eventStoreAppendBytesMax = 1_000_000
 export const eventStoreReadMsMax = 5_000
 /** If EventStoreDB does not confirm a subscription within this time, the node reports a failure. */
 export const eventStoreUnheardMsMax = 5_000
-/** A read of all streams can take this time, because EventStoreDB can skip millions of events silently. Pings show that it runs. */
+/** A read of all streams can take this time: EventStoreDB can skip millions of events silently. Pings show that it still runs. */
 export const eventStoreScanMsMax = 600_000
 /** After a conflict, a read can still miss the event that caused the conflict. The node pauses this time and reads again. */
 export const eventStoreShowMs = 5
@@ -327,7 +329,9 @@ export const eventStoreSearchWindowEvents = 1_024
 export const readPageEventsMax = 1_000
 /** Events that a new actor reads from the end of its stream. Few, because after a start all actors read at the same time. */
 export const tailEventsMax = 16
-/** Pages of other nodes' readings that an actor reads. If there are more, the actor loads its rate window from the log instead. */
+/**
+ * Pages of other nodes' readings that an actor reads. If there are more, the actor loads its rate window from the log instead.
+ */
 export const catchUpPagesMax = 3
 /** An open page makes an actor read other nodes' readings at most once in this time. Must be a multiple of `heartbeatMs`. */
 export const usageCatchUpMs = 2_000
@@ -341,7 +345,7 @@ export const latestReadingsPerCellarMax = 50
 export const latestPerKegMax = 8
 /** Seal and fence events (docs/protocol.md) of one key in memory. Only commands of admins cause them, so they are few. */
 export const barriersPerKeyMax = 1_000
-/** Keys whose last refusal stays in memory. Another key replaces the key that was refused longest ago. */
+/** Keys whose last refusal stays in memory. A further key replaces the key that was refused longest ago. */
 export const lastRefusalsMax = 10_000
 
 // Checkpoints of the projections
@@ -362,7 +366,7 @@ export const liveStreamsMax = 512
 export const liveHeartbeatMs = 10_000
 /** Time between two updates of an open page. `liveHeartbeatMs` must be a multiple of this time. */
 export const livePushMs = 500
-/** Bytes of updates that wait for a slow browser. While more bytes wait, the page gets no further updates. */
+/** Bytes of updates that wait for a slow browser. With more, updates are skipped. */
 export const liveBytesWaitingMax = 256 * 1024
 /** Open live pages of one session. When another page is opened, the updates of the oldest end. */
 export const liveStreamsPerSessionMax = 8
@@ -370,11 +374,11 @@ export const liveStreamsPerSessionMax = 8
 export const liveRenderMsPerTick = 100
 /** After a rendering, a page rests this number of times as long as the rendering took, at most `liveHeartbeatMs`. */
 export const liveRestFactor = 50
-/** Renderings that wait for the event store. While so many wait, only pages that need no event store are rendered. */
+/** Renderings that wait for the event store. With more, only pages that need no event store are rendered. */
 export const liveStoreWaitsMax = 32
 export const liveSentPerPiece = 32
 export const liveSentBytesPerPiece = 1024 * 1024
-/** Keys that a page counts in one turn of the event loop, in about 1 ms. With more, requests would wait. */
+/** Keys that a page counts in one turn of the event loop, which takes about 1 ms. */
 export const keysCountedPerPiece = 500
 export const kegsSearchedPerPiece = 500
 /** Kegs that are sorted in one turn of the event loop. Few, because comparing names by the rules of a language is slow. */
@@ -397,18 +401,18 @@ export const unavailableRetryAfterSeconds = 1
 /** A connection without data is closed after this time. It is longer than `liveHeartbeatMs`, so that live pages stay open. */
 export const connectionIdleSecondsMax = 30
 export const expirySweepMs = 60_000
-/** When the service stops, its answers first have `Connection: close` for this time, so that clients leave. */
+/** When the service stops, it first answers with `Connection: close` for this time, so that clients leave. */
 export const drainNoticeMs = 500
 export const drainMsMax = 10_000
 export const drainLookMs = 10
-/** A second Ctrl-C within this time is ignored: it is the first Ctrl-C again, which the launcher has passed on. */
+/** A second Ctrl-C in this time is ignored: the launcher has passed on the first Ctrl-C. */
 export const sameSignalMsMax = 500
 export const launcherLookMs = 250
 
 // The command line and its socket
 /** Size of one command as JSON. A command line is never that long. */
 export const operationBytesMax = 8 * 1024 * 1024
-/** Events that the command `log read` reads in one page. While a larger page is read, readings of devices would wait too long. */
+/** Events that `log read` reads at once. With more, readings of devices would wait too long. */
 export const logReadPageEvents = 200
 export const heldWaitMsMax = 10_000
 export const heldRetryMs = 100

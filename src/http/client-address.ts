@@ -53,12 +53,10 @@ const ipv4In = (address: string, firstGroups: string): string | null => {
 /** Removes the zone, such as `%eth0` from `fe80::1%eth0`, because a client can send any text after the `%`. */
 const withoutZone = (address: string): string => address.split('%', 1)[0] ?? ''
 
-/**
- * The network that counts as one client: an IPv4 address or an IPv6 /64. All ways to write one IPv6 address give the same text.
- */
+/** The network that counts as one client: an IPv4 address or IPv6 /64. All spellings of an IPv6 address give the same text. */
 export const networkOf = (address: string): string => prefixOf(address, 4)
 
-/** Like `networkOf`, but with an IPv6 /48: a provider can give one customer a whole /48, which has 65,536 networks. */
+/** Like `networkOf`, but with an IPv6 /48, because a provider can give a whole /48 to one customer. */
 export const siteOf = (address: string): string => prefixOf(address, 3)
 
 /** All clients of a NAT64 gateway have the same first 96 bits. So the IPv4 address in the last 32 bits is used instead. */

@@ -1,13 +1,12 @@
 /**
- * Bun joins two `Host` headers with a comma. A request with two hosts is refused, because a proxy could use the one and this
- * service the other (RFC 9112, section 3.2).
+ * Bun joins two `Host` headers with a comma. The service refuses such a request, because a proxy could use the other host (RFC
+ * 9112, section 3.2).
  */
 export const hasTwoHosts = (headers: Headers): boolean => headers.get('host')?.includes(',') === true
 
 /**
- * Gives the request a URL in which Elysia finds the path. Elysia searches for the path from the twelfth character of the URL.
- * So a request with a short host (`http://nas/api/…`) or without a host (HTTP/1.0) would get a 404. A CONNECT request has no
- * path, and gets `/`.
+ * Gives the request a URL in which Elysia finds the path. Elysia searches from the twelfth character. So a request with a short
+ * host (`http://nas/api/…`) or without a host (HTTP/1.0) would get a 404. A CONNECT request has no path, and gets `/`.
  */
 export const withPlainUrl = (request: Request): Request => {
   const { url } = request

@@ -1,6 +1,5 @@
 /**
- * A queue for heavy work: in each turn of the event loop, one caller continues. So other requests wait for one piece of heavy
- * work only.
+ * A queue for heavy work: one caller continues in each turn of the event loop. Other requests wait for one piece of work only.
  */
 export const ownTurns = (): (() => Promise<void>) => {
   let last: Promise<void> = Promise.resolve()

@@ -59,7 +59,7 @@ export const problemResponse = (problem: Problem, headers: Readonly<Record<strin
 
 const keyInvalidCodes = { unknown: 'KEY_UNKNOWN', revoked: 'KEY_REVOKED', suspended: 'KEY_SUSPENDED' } as const
 
-/** The body of a 401 has other fields than the other refusals: devices rely on exactly these (docs/contract.md, "Keys"). */
+/** The body of a 401 has other fields than the other refusals: devices rely on them (docs/contract.md, "Keys"). */
 const keyProblem = (code: string, error: string): Problem => ({
   status: 401,
   code,
@@ -87,10 +87,7 @@ const wordsFor = <R>(refusal: R, words: Words<R>): string => (typeof words === '
 const deviceWords = <K extends CodedKind>(kind: K, refusal: CodedOf<K>): string =>
   wordsFor(refusal, deviceProblems[kind].words)
 
-/**
- * For a batch without a valid reading. The body has the fields of a refusal and of a stored batch's answer (docs/contract.md,
- * "Many readings").
- */
+/** The body has the fields of a refusal and those of the answer to a stored batch (docs/contract.md, "Many readings"). */
 const batchProblem = (refusal: CodedOf<'batch_rejected'>): Problem => {
   const { kind, rejected, atMs } = refusal
   const { status } = deviceProblems[kind]
@@ -126,10 +123,7 @@ const dayMs = 86_400_000
 const durationWords = (ms: number): string => count(ms / 1_000, 'second')
 const ageWords = (ms: number): string => (ms % dayMs === 0 ? count(ms / dayMs, 'day') : durationWords(ms))
 
-/**
- * Rounded up, because a device that retries too early is refused again. At least 1, because with 0 a device would retry in a
- * loop.
- */
+/** Rounded up, because a device that retries too early is refused again. With 0, a device would retry in a loop. */
 const retryAfterSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000))
 
 const everyField: readonly ReadingField[] = ['cellar', 'rack', 'keg', 'value', 'timestamp']
@@ -301,7 +295,7 @@ const deviceProblems: {
   },
 }
 
-/** A refused command, for a page or the command line. `field` is the form field to mark as wrong; `null` if none is wrong. */
+/** A refused command, for a page or the command line. `field` is the form field to mark; `null` marks none. */
 export type CommandProblem = { readonly status: number; readonly field: string | null; readonly text: string }
 
 type CommandKind = CommandRefusal['kind']

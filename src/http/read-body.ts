@@ -1,14 +1,12 @@
 import { bodyInOnePieceBytesMax, bodyReservedBytesMin } from '../limits.ts'
 import type { BodyHolder, UnfinishedBodies, UnfinishedBody } from './unfinished-bodies.ts'
 
-/**
- * `overloaded`: other unfinished bodies have reserved all the memory for bodies. `client_gone`: the client closed the connection.
- */
+/** `overloaded`: other unfinished bodies have reserved all memory. `client_gone`: the client closed the connection. */
 export type BodyFault = 'too_large' | 'overloaded' | 'too_slow' | 'client_gone'
 
 /**
  * Every route must read its body with this function, because the server itself does not bound bodies (`server-options.ts`).
- * The bytes of a body without a `Content-Length` are counted while they arrive.
+ * A body without a `Content-Length` is counted while its bytes arrive.
  *
  * A short body reserves no memory, because reserving takes a twentieth of the processor time of a reading. If a short body
  * stalls, Bun's idle timer closes the connection after 30 s.
@@ -29,8 +27,7 @@ export const readBody = (
   if (declared !== null && bytes <= bodyReservedBytesMin && !isPacked) return request.bytes().catch(clientGone)
   const body = bodies.begin(request, bound, bytes)
   if (body === null) return overloaded
-  // Only a stream shows how many bytes have arrived, so only a stream shows that a body is slow. A stream takes 0.1 ms more than
-  // `bytes()`.
+  // Only a stream shows how many bytes have arrived, which finds slow bodies. A stream takes 0.1 ms more than `bytes()`.
   if (declared === null || bytes > bodyInOnePieceBytesMax) {
     return settled(bodies, body, inItsTurn(bodies, counted(body, bytesMax)))
   }
@@ -39,9 +36,7 @@ export const readBody = (
   return settled(bodies, body, isPacked && bytesMax > bodyInOnePieceBytesMax ? inItsTurn(bodies, read) : read)
 }
 
-/**
- * A body keeps its memory reserved until its turn of the event loop comes. So the reserved memory also bounds the waiting bodies.
- */
+/** A body keeps its memory reserved until its turn comes, so the number of bodies that wait for a turn is bounded, too. */
 const inItsTurn = async <T>(bodies: UnfinishedBodies, reading: Promise<T>): Promise<T> => {
   const read = await reading
   await bodies.nextTurn()

@@ -14,10 +14,7 @@ type Counts = { readonly [name: string]: number } | readonly { readonly [name: s
 
 export const thrownError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)))
 
-/**
- * In each `errorLineMs`, logs the first errors and only counts the others, so that a client cannot fill the log with stack
- * traces.
- */
+/** Logs the first errors in each `errorLineMs` and counts the others. So a client cannot fill the log with stack traces. */
 export const boundErrorLines = (lines: RequestLines, schedule: Schedule): RequestLines => {
   let written = 0
   let leftOut = 0

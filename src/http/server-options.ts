@@ -14,14 +14,11 @@ export const tlsOptions = {
 
 export const serverOptions = {
   /**
-   * Bun shall not bound bodies: it would refuse a long body before the API key is checked. `read-body.ts` bounds bodies
-   * instead. Bun keeps about 1 MB of a body that no route reads.
+   * No bound here, because Bun would refuse a long body before the API key is checked. `read-body.ts` bounds bodies instead. Bun
+   * keeps about 1 MB of a body that no route reads.
    */
   maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-  /**
-   * Bun restarts the idle timer only for bodies above 16 KB per second. `unfinished-bodies.ts` restarts the timer for slower
-   * bodies.
-   */
+  /** Bun restarts this timer only for bodies above 16 KB per second. `unfinished-bodies.ts` restarts it for slower bodies. */
   idleTimeout: connectionIdleSecondsMax,
   /** With `true`, a second service could listen on the same port. Devices would then reach one of the two by chance. */
   reusePort: false,

@@ -18,10 +18,7 @@ import {
 import { BodyMemoryTrouble, type BodyTrouble } from './body-memory-trouble.ts'
 import { ownTurns } from './own-turns.ts'
 
-/**
- * Request bodies of devices, forms of signed-in operators, and forms of other visitors. Each pool has its own bound, so none can
- * fill another.
- */
+/** Each pool has its own bound: request bodies of devices, forms of signed-in operators, forms of other visitors. */
 export type BodyPool = 'devices' | 'operators' | 'visitors'
 
 /** `holder` names the client that sends the body: a key's id, an operator's e-mail or a network address. */
@@ -46,10 +43,7 @@ export type UnfinishedBody = {
   readonly holderName: string
   readonly reservedBytes: number
   index: number
-  /**
-   * Bytes that have arrived. For a body that is read in one piece, this is its declared size from the start: Bun does not show
-   * its progress.
-   */
+  /** For a body that is read in one piece, its declared size from the start, because Bun does not show how much has arrived. */
   receivedBytes: number
   beats: number
   /** Called at most once: when the body was too slow, and its memory is free again. */
@@ -59,17 +53,15 @@ export type UnfinishedBody = {
 export type ConnectionTimer = { timeout(request: Request, seconds: number): void }
 
 /**
- * Bounds the memory of unfinished request bodies (docs/decisions/020-unfinished-bodies-reserve-memory.md). A timer, the
- * heartbeat, checks all bodies every 5 s. It gives up slow bodies. For all other bodies it restarts Bun's idle timer, which would
- * close their connections without an answer. A body's age is a number of heartbeats, so that a jump of the clock ends no body.
+ * Bounds the memory of unfinished request bodies (docs/decisions/020-unfinished-bodies-reserve-memory.md). A heartbeat every 5 s
+ * gives up slow bodies. For all other bodies it restarts Bun's idle timer, which would close their connections without an answer.
+ * Age is counted in heartbeats, so that a jump of the clock ends no body.
  */
 export class UnfinishedBodies {
   readonly #schedule: Schedule
   readonly #trouble: BodyMemoryTrouble
   readonly #pools: Readonly<Record<BodyPool, Pool>>
-  /**
-   * Each body stores its own `index` in this array, so that removing a body needs no search. A `Set` would cost twice as much.
-   */
+  /** Each body stores its `index` in this array, so that removing it needs no search. A `Set` would cost twice as much. */
   readonly #bodies: UnfinishedBody[] = []
   readonly nextTurn = ownTurns()
   #timer: ConnectionTimer | null = null
@@ -161,8 +153,7 @@ export class UnfinishedBodies {
     pool.bytes -= reservedBytes
     if (reservedBytes > readingBodyBytesMax) pool.largeBytes -= reservedBytes
     holder.bytes -= reservedBytes
-    // Normally the heartbeat removes holders without a body. Removing and adding a busy key for each of its readings would be
-    // slow.
+    // The heartbeat removes holders without bodies. Removing and adding a busy key for each of its readings would be slow.
     if (holder.bytes === 0 && pool.holders.size > bodyHoldersKeptMax) pool.holders.delete(body.holderName)
   }
 
@@ -188,10 +179,7 @@ export class UnfinishedBodies {
   }
 }
 
-/**
- * The bytes that must have arrived after this number of heartbeats. The first heartbeat is not counted: it can come just after
- * the body began.
- */
+/** The bytes that must have arrived. The first heartbeat does not count, because it can come just after the body began. */
 const bytesDue = (beats: number): number => {
   const ms = (beats - 1) * bodyHeartbeatMs - bodyGraceMs
   return ms <= 0 ? 0 : (ms * bodyBytesPerSecondMin) / 1_000

@@ -1,10 +1,7 @@
 import { Elysia } from 'elysia'
 import { jsonHeaders, problemOf, problemResponse } from '../problem.ts'
 
-/**
- * Health checks without an API key. `/livez`: the process runs. `/readyz`: this node accepts readings, so a load balancer can
- * send them.
- */
+/** Health checks without an API key. `/livez`: the process runs. `/readyz`: a load balancer can send readings to this node. */
 export const opsRoutes = (isReady: () => boolean) =>
   new Elysia({ name: 'ops' })
     .get('/livez', () => yesOrNo(true))
