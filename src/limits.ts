@@ -12,7 +12,7 @@ export const batchBodyBytesMax = 1024 * 1024
 export const gunzipChunkBytes = 128 * 1024
 /** Size of all events of a batch as JSON. EventStoreDB refuses an append over 1 MiB. */
 export const batchEncodedBytesMax = 1_000_000
-/** Size of an event in a batch besides the data of its reading: id, type, metadata and framing. They take at most 360 bytes. */
+/** Id, type, metadata and framing of an event in a batch, besides the data of its reading: at most 360 bytes. */
 export const encodedReadingBytesBesideData = 400
 
 // Structure of a body: the cost of `JSON.parse` (docs/contract.md, "Cost")
@@ -23,18 +23,18 @@ export const batchStructuralCharsMax = 32_000
 export const batchNamesMax = 3_000
 
 // Cost budget of a key (docs/contract.md, "Cost")
-/** Requests that store nothing can be a tenth of the key's limit. The next two bounds limit this rate, too. */
+/** Requests that store nothing can be a tenth of the key's limit. The next two bounds also limit this rate. */
 export const costLimitDivisor = 10
 export const costRequestsPerSecondMin = 100
 export const costRequestsPerSecondMax = 10_000
-/** Bytes of unpacked bodies that the cost budget allows for each request that it allows. */
+/** Bytes of unpacked bodies that a cost budget allows for each request. */
 export const costBytesPerRequest = 640
 export const costSavedMsMax = 60_000
 /** This number of refused readings in a batch costs as much as one refused request. */
 export const costItemsPerRequest = 100
 /** For each stored reading of a batch, this number of body bytes costs nothing. No valid reading without escapes is longer. */
 export const storedReadingBytesMax = 2_048
-/** Keys whose cost budget is in memory, at 100 bytes each. A key that is not in memory has a full budget. */
+/** Keys whose cost budget is in memory, at 100 bytes each. All other keys have a full budget. */
 export const costBudgetsMax = 10_000
 
 // Idempotency keys (docs/contract.md, "Idempotency"; docs/protocol.md, "Idempotency")
@@ -44,9 +44,9 @@ export const idempotencyMs = 24 * 3_600_000
 export const idempotencyMarginMs = 3_600_000
 /** Idempotency keys that wait to be written to the index: 56 MB, at 850 bytes each. */
 export const idempotencyWaitingMax = 65_536
-/** Bytes that an append reserves for an idempotency key. As JSON, an idempotency key takes at most 406 bytes. */
+/** Bytes that an append reserves for an idempotency key, which takes at most 406 bytes as JSON. */
 export const encodedIdempotencyBytes = 410
-/** When this number of idempotency keys waits, they are written immediately. Fewer keys wait for the next heartbeat. */
+/** When this number of idempotency keys waits, they are written. Fewer keys wait for the next heartbeat. */
 export const idempotencyWrittenAtOnce = 4_096
 /** How often the index of idempotency keys saves its position in the log, from which a start reads. */
 export const idempotencyMarkMs = 5_000
@@ -54,7 +54,7 @@ export const idempotencyMarkMs = 5_000
 export const idempotencyBusyWritesMin = 2
 /** Pages of the log that a start reads to rebuild a lost index of idempotency keys. The node reads the rest while it serves. */
 export const idempotencyStartPagesMax = 200
-/** A start waits at most this time for the index of idempotency keys. With a shared EventStoreDB, building it can take longer. */
+/** A start waits at most this time for the index of idempotency keys. A shared EventStoreDB can have many other events to skip. */
 export const idempotencyStartMsMax = 5_000
 /** A write deletes as many expired idempotency keys as it adds, plus at most this number, so that a long index gets shorter. */
 export const idempotencyForgottenAtOnceMax = 2_000
@@ -66,17 +66,17 @@ export const deviceBodiesBytesMax = 64 * 1024 * 1024
 export const deviceLargeBodiesBytesMax = 56 * 1024 * 1024
 export const bodyHolderToldBytesMin = 1024 * 1024
 export const bodyHoldersToldMax = 5
-/** Memory for unfinished forms of one signed-in operator. The next bound is for all operators together. */
+/** Unfinished forms of one signed-in operator. The next bound is for all operators together. */
 export const operatorFormsBytesMax = 1024 * 1024
 export const operatorsFormsBytesMax = 16 * 1024 * 1024
-/** Memory for unfinished forms of visitors from one IPv4 address or IPv6 /64. The next bound is for all visitors together. */
+/** Unfinished forms of visitors from one IPv4 address or IPv6 /64. The next bound is for all visitors together. */
 export const visitorAddressFormsBytesMax = 128 * 1024
 export const visitorsFormsBytesMax = 4 * 1024 * 1024
 /** Size of a form of a visitor who is not signed in. The longest sign-in form has 7.5 KB. */
 export const visitorFormBodyBytesMax = 8 * 1024
 /** A body up to this size reserves no memory, unless it is gzip: its connection takes as much memory. */
 export const bodyReservedBytesMin = 1024
-/** After its first `bodyGraceMs`, a body must arrive at least at this rate. The service gives up a slower body. */
+/** The service gives up a body that arrives more slowly than this after its first `bodyGraceMs`. */
 export const bodyBytesPerSecondMin = 1024
 export const bodyGraceMs = 30_000
 /** How often unfinished bodies are checked. Each check restarts the idle timers of their connections. */
@@ -95,7 +95,7 @@ export const rateWindowSlots = 64
 export const rotationOverlapsMs = [0, 3_600_000, 24 * 3_600_000, 7 * 24 * 3_600_000] as const
 export const rotationOverlapMsDefault = 24 * 3_600_000
 export const keysPerCellarMax = 10_000
-/** Tries to find an unused random id for a new key. An id has 47 random bits, so even a second try is very unlikely. */
+/** Tries to find an unused random id for a new key. Ids have 47 random bits, so even a second try is very unlikely. */
 export const keyIdTriesMax = 3
 /** A hundred years. A longer duration is a typing error. */
 export const durationMsMax = 36_500 * 86_400_000
@@ -105,7 +105,7 @@ export const reasonCodePointsMax = 300
 export const cellarTitleCodePointsMax = 120
 
 // Retention (docs/contract.md, "Retention and versioning")
-/** A shorter retention is refused: rate windows and idempotency keys need the events of the last 24 hours. */
+/** Rate windows and idempotency keys need the events of the last 24 hours, so a shorter retention is refused. */
 export const retentionMsMin = 24 * 3_600_000
 /** Events are purged this time after their retention has ended, because the clocks of nodes can differ. */
 export const retentionMarginMs = 3_600_000
@@ -125,7 +125,7 @@ export const unreadableWhyCharsMax = 300
 // Passwords
 export const passwordCharsMin = 12
 export const passwordBytesMax = 512
-/** Only this number of characters of a password is judged, from its beginning. Judging more would take too long. */
+/** Only the first characters of a password are judged, up to this number: judging more would take too long. */
 export const passwordJudgedCharsMax = 64
 /** A new password is refused if an attacker would need fewer guesses to find it. */
 export const passwordGuessesMin = 10_000_000_000
@@ -134,7 +134,7 @@ export const passwordJudgementMsMax = 2_000
 export const passwordCellarsMax = 1_000
 /** A new password is not compared with shorter parts of names, because many good passwords contain such parts. */
 export const guessedWordCharsMin = 3
-/** If a new password contains a name, it needs this number of other letters and digits. */
+/** A new password that contains a name needs this number of other letters and digits. */
 export const ownPartCharsMin = 8
 /** Passwords from unknown browsers that wait to be hashed. A hash takes 80 ms, so 64 hashes take about `requestWaitMsMax`. */
 export const passwordsWaitingMax = 64
@@ -148,11 +148,11 @@ export const emailCharsMax = 254
 export const sessionMsMax = 12 * 3_600_000
 export const sessionIdleMsDefault = 2 * 3_600_000
 export const sessionIdleMsMin = 60_000
-/** A used session is renewed in the log at most once in a fourth of its idle time, because each renewal is an event. */
+/** A used session is renewed in the log at most once in a fourth of its idle time: each renewal is an event. */
 export const sessionRenewalDivisor = 4
 export const sessionUsesMax = 10_000
 export const sessionsPerOperatorMax = 20
-/** First hex digits of a session's hash. They name the session in the log and on pages. */
+/** Hex digits of a session's hash that identify the session in the log and on pages. */
 export const sessionIdChars = 16
 /** Ended sessions in memory, so that their open pages stop asking for updates: 100 KB. */
 export const endedSessionsMax = 1_000
@@ -162,7 +162,7 @@ export const deviceMsMax = 400 * 86_400_000
 export const linkMsMax = 24 * 3_600_000
 /** Unused one-time links of one operator, or for the first operator. A further link replaces the oldest. */
 export const linksOpenMax = 20
-/** One-time links that other people created for an operator. Each sign-in reports them to the operator. */
+/** One-time links that other people created for an operator, and that each sign-in reports to the operator. */
 export const linksToldMax = 5
 export const linksToldMsMax = 30 * 86_400_000
 
@@ -175,10 +175,10 @@ export const signInWindowMs = 15 * 60_000
 /** Addresses whose sign-in attempts stay in memory; also networks (IPv6 /48), and e-mails without an account. */
 export const signInSubjectsMax = 10_000
 export const refusedSignInsToldMs = 60_000
-/** Accounts that one event about refused sign-ins names. Further accounts are only counted. */
+/** Accounts that one event about refused sign-ins names. Others are only counted. */
 export const refusedSignInAccountsMax = 50
 export const refusedSignInAddressesMax = 5
-/** Events that the account page reads from the operator's stream. It reads as many from the stream `signins-node`. */
+/** Events that the account page reads from the operator's stream, and as many from the stream `signins-node`. */
 export const signInHistoryEventsMax = 1_000
 export const signInHistoryRowsMax = 50
 export const userAgentCharsMax = 300
@@ -210,7 +210,7 @@ export const storeRetriesMax = 3_600
 export const givingWayMsMax = 100
 /** A busy node pauses this time. So nodes far from EventStoreDB, with a round trip up to half of this time, can append, too. */
 export const farTurnMs = 50
-/** How often a busy node pauses for `farTurnMs`. The pauses take at most a twelfth of its time. */
+/** How often a busy node pauses for `farTurnMs`, which takes at most a twelfth of its time. */
 export const farTurnEveryMs = 600
 /** How long after a conflict in a stream a node still makes pauses for other nodes. Must be a multiple of `heartbeatMs`. */
 export const sharedStreamMs = 5_000
@@ -240,9 +240,9 @@ export const logQueueChangesBytesMax = 4 * 1024 * 1024
 // Embedded log
 /** Streams whose last revision stays in memory, at about 100 bytes each. */
 export const storeStreamsRememberedMax = 50_000
-/** SQLite's page cache for writing. It can be small, because the operating system caches the file, too. */
+/** SQLite's page cache for writing. The operating system caches the file, too, so it can be small. */
 export const storeWriteCacheBytes = 4 * 1024 * 1024
-/** SQLite's page cache for reading. It can be small: only searches for the ends of streams use a page more than once. */
+/** SQLite's page cache for reading. Only searches for the ends of streams use a page more than once, so it can be small. */
 export const storeReadCacheBytes = 1 * 1024 * 1024
 /** Events that are read in one turn of the event loop. With more, requests would wait too long. */
 export const storeReadEventsPerTurnMax = 1_000
@@ -251,13 +251,11 @@ export const storeReadEvents = 100
 /** At this size, SQLite's write-ahead log is copied, in 5 ms. At a quarter of it, all copying would take three times as long. */
 export const storeWalBytesMax = 16 * 1024 * 1024
 export const checkpointRetryPauseMs = 1_000
-/**
- * Groups of appends on their way to the disk: one is written, one waits. After a failure, a third could not be prepared again.
- */
+/** Groups of appends on their way to the disk: one is written, one waits. After a failure, a third could not be prepared again. */
 export const groupsUnderWayMax = 2
 /** Truncated events that one transaction deletes. With more, appends would wait too long for the transaction. */
 export const trimEventsMax = 256
-/** Retries of a commit group after another program has written rows at the same positions of the log. */
+/** Retries of a commit group after another program has written rows at the same positions. */
 export const overlapRetriesMax = 1
 /** A write waits at most this time if another program has locked the database. */
 export const storeBusyMsMax = 250
@@ -273,7 +271,7 @@ export const diskFreeBytesMin = 64 * 1024 * 1024
 /** After a full disk, readings are stored again when the free space is this much above both bounds. */
 export const diskRecoveryBytes = 16 * 1024 * 1024
 export const diskLookMs = 1_000
-/** How often free disk space is checked when it is nearly used up. */
+/** How often free disk space is checked when the disk is nearly full. */
 export const diskLookMsMin = 50
 /** A check of the free disk space that takes longer counts as failed. */
 export const diskAnswerMsMax = 5_000
@@ -308,11 +306,11 @@ export const eventStoreLookMs = 100
 /** EventStoreDB accepts at most about 1 MiB of data and metadata in one append. */
 export const eventStoreAppendBytesMax = 1_000_000
 export const eventStoreReadMsMax = 5_000
-/** If EventStoreDB does not confirm a subscription within this time, the node reports a failure. */
+/** If EventStoreDB does not confirm a subscription in this time, the node reports a failure. */
 export const eventStoreUnheardMsMax = 5_000
 /** A read of all streams can take this time: EventStoreDB can skip millions of events silently. Pings show that it still runs. */
 export const eventStoreScanMsMax = 600_000
-/** After a conflict, a read can still miss the event that caused the conflict. The node pauses this time and reads again. */
+/** After a conflict, a read can still miss the event that caused it. The node pauses this time and reads again. */
 export const eventStoreShowMs = 5
 /** A connection without data for this time gets a ping. Without an answer in `eventStoreKeepAliveTimeoutMs`, it is closed. */
 export const eventStoreKeepAliveMs = 1_000
@@ -327,23 +325,21 @@ export const eventStoreSearchWindowEvents = 1_024
 
 // Reading the log
 export const readPageEventsMax = 1_000
-/** Events that a new actor reads from the end of its stream. Few, because after a start all actors read at the same time. */
+/** Events that a new actor reads from the end of its stream. Few, because after a start all actors read at once. */
 export const tailEventsMax = 16
-/**
- * Pages of other nodes' readings that an actor reads. If there are more, the actor loads its rate window from the log instead.
- */
+/** Pages of other nodes' readings that an actor reads. If there are more, the actor loads its rate window from the log instead. */
 export const catchUpPagesMax = 3
 /** An open page makes an actor read other nodes' readings at most once in this time. Must be a multiple of `heartbeatMs`. */
 export const usageCatchUpMs = 2_000
 
 // Projections
-/** Kegs of one cellar in memory. A keg takes about 700 bytes, so a cellar takes at most 7 MB. */
+/** Kegs of one cellar in memory: about 700 bytes each, so 7 MB at most. */
 export const kegsPerCellarMax = 10_000
 export const pointsPerKegMax = 24
 export const latestReadingsPerCellarMax = 50
-/** Readings of a keg in memory. If its latest reading is purged, one of the others becomes the latest. */
+/** Readings of a keg in memory. If its latest reading is purged, another becomes the latest. */
 export const latestPerKegMax = 8
-/** Seal and fence events (docs/protocol.md) of one key in memory. Only commands of admins cause them, so they are few. */
+/** Seal and fence events (docs/protocol.md) of one key in memory. Each comes from a command of an admin. */
 export const barriersPerKeyMax = 1_000
 /** Keys whose last refusal stays in memory. A further key replaces the key that was refused longest ago. */
 export const lastRefusalsMax = 10_000
@@ -354,7 +350,7 @@ export const checkpointPieceBytes = 128 * 1024
 export const checkpointSyncBytes = 2 * 1024 * 1024
 /** A checkpoint is saved after this number of new events, because a start needs half a second to read so many. */
 export const checkpointTailEventsMax = 250_000
-/** With at least this number of new events, a checkpoint is saved after `checkpointLooksMax` checks. */
+/** With this number of new events, a checkpoint is saved after `checkpointLooksMax` checks. */
 export const checkpointEventsMin = 1_000
 export const checkpointLookMs = 10_000
 export const checkpointLooksMax = 30
@@ -368,11 +364,11 @@ export const liveHeartbeatMs = 10_000
 export const livePushMs = 500
 /** Bytes of updates that wait for a slow browser. With more, updates are skipped. */
 export const liveBytesWaitingMax = 256 * 1024
-/** Open live pages of one session. When another page is opened, the updates of the oldest end. */
+/** Open live pages of one session. When another page is opened, the oldest gets no more updates. */
 export const liveStreamsPerSessionMax = 8
 /** Time for rendering live pages in each `livePushMs`, so that readings are not delayed. Work that has begun is finished. */
 export const liveRenderMsPerTick = 100
-/** After a rendering, a page rests this number of times as long as the rendering took, at most `liveHeartbeatMs`. */
+/** After a rendering, a page waits this number of times as long as the rendering took, at most `liveHeartbeatMs`. */
 export const liveRestFactor = 50
 /** Renderings that wait for the event store. With more, only pages that need no event store are rendered. */
 export const liveStoreWaitsMax = 32
@@ -385,20 +381,20 @@ export const kegsSearchedPerPiece = 500
 export const kegsOrderedPerPiece = 250
 
 // Pages and their forms
-/** Rows of a page. While a longer page is rendered, readings would wait too long. */
+/** Rows of a page. Readings would wait too long while a longer page is rendered. */
 export const keysPerPageMax = 100
 export const cellarsPerPageMax = 100
 export const kegsPerPageMax = 100
 export const historyRowsPerPageMax = 100
 export const kegFilterCharsMax = 257
 export const kegFilterWordsMax = 8
-/** Kegs in all remembered search results of one cellar. They take 128 KiB. */
+/** Kegs in all remembered search results of one cellar: 128 KiB. */
 export const kegsFoundRememberedMax = 65_536
 export const formBodyBytesMax = 64 * 1024
 
 // The process
 export const unavailableRetryAfterSeconds = 1
-/** A connection without data is closed after this time. It is longer than `liveHeartbeatMs`, so that live pages stay open. */
+/** A connection without data is closed after this time. It is above `liveHeartbeatMs`, so that live pages stay open. */
 export const connectionIdleSecondsMax = 30
 export const expirySweepMs = 60_000
 /** When the service stops, it first answers with `Connection: close` for this time, so that clients leave. */
@@ -410,7 +406,7 @@ export const sameSignalMsMax = 500
 export const launcherLookMs = 250
 
 // The command line and its socket
-/** Size of one command as JSON. A command line is never that long. */
+/** Size of one command as JSON. No command line is that long. */
 export const operationBytesMax = 8 * 1024 * 1024
 /** Events that `log read` reads at once. With more, readings of devices would wait too long. */
 export const logReadPageEvents = 200
@@ -431,6 +427,6 @@ export const refusalLineCountersMax = 256
 /** Errors that are logged in full in each `errorLineMs`. A stack trace has 1 to 2 KB. */
 export const errorLinesMax = 10
 export const errorLineMs = 1_000
-/** Log lines about refused sign-ins, forms and links in each `traceLineMs`. The last of them sums up all further refusals. */
+/** Log lines about refused sign-ins, forms and links in each `traceLineMs`. The last of them sums up further refusals. */
 export const traceLinesMax = 10
 export const traceLineMs = 1_000

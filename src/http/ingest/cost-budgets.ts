@@ -15,7 +15,7 @@ export type Cost = { readonly requests: number; readonly bytes: number }
 
 /**
  * The rest of a key's budget at the time `atMs`. `bytes` can be negative, because the size of a body is known only after reading.
- * `requests` is never negative. Otherwise a device that sends to a full rate window would stay refused when the window has room.
+ * `requests` is never negative: otherwise a device that sends to a full rate window would stay refused when the window has room.
  */
 type Budget = { requests: number; bytes: number; atMs: number }
 

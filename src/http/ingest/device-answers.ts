@@ -57,7 +57,7 @@ export const addKeyHeaders = (
 /**
  * The headers of a 200 to a single reading. All calls return the same object, because a new object would take three times as
  * long. So the caller must copy the headers at once, as `new Response` does. Readings of one append have the same `usage`
- * object, so only the first of them sets all headers.
+ * object, so only the first reading of an append sets all headers.
  */
 export const acceptedHeaders = (requestId: string, key: KeyState, reading: Accepted): Headers => {
   const { stream, first, usage, repeats } = reading

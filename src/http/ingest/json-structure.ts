@@ -23,9 +23,8 @@ export const limitStructure = (body: Uint8Array, structuralCharsMax: number): nu
     const role = roles[body[at] ?? 0]
     if (role === none) continue
     if (role === quote) {
-      // Two strings in a row are invalid JSON, which `JSON.parse` refuses. Ends here, because a megabyte of quotes would be half
-      // a
-      // million strings to check.
+      // Two strings in a row are invalid JSON, which `JSON.parse` refuses. The check ends, because a megabyte of quotes would be
+      // half a million strings.
       if (isBehindString) return at
       isBehindString = true
       const from = at + 1

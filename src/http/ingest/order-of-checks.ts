@@ -15,10 +15,7 @@ export type IngestEndpoint = ApiDeps & {
   readonly judgeAndStore: JudgeAndStore
 }
 
-/**
- * Checks the fields and the cellar of the readings. Then the key's actor checks the key and its rate window, and stores the
- * readings.
- */
+/** Checks the fields and the cellar of readings. Then the key's actor checks the key and its rate window, and stores the readings. */
 export type JudgeAndStore = (call: ApiCall, json: unknown, repeat: PossibleRepeat | null) => Judged | Promise<Judged>
 
 /** A request with an idempotency key. With a full rate window or disk, `refusal` is the answer if the request is not a repeat. */
@@ -82,7 +79,7 @@ const readAndJudge = (endpoint: IngestEndpoint, call: ApiCall, header: RepeatHea
   const { request, key, isPacked } = call
   work.bodiesRead += 1
   return readBody(bodies, request, { pool: 'devices', holder: key.keyId, bytesMax, isPacked }).then((sent) => {
-    // Other requests of the key can have used up its cost budget while this body arrived.
+    // Checked again, because other requests of the key can have used up its cost budget while this body arrived.
     const emptyBudget = emptyBudgetRefusal(endpoint, key)
     if (emptyBudget !== null) return refused(emptyBudget)
 
@@ -106,10 +103,7 @@ const unpacked = ({ work, bytesMax }: IngestEndpoint, sent: IngestBody): IngestB
   return gunzip(sent, bytesMax)
 }
 
-/**
- * A full rate window or disk is reported before faults of the body. A slow body is reported first: its 408 must close the
- * connection.
- */
+/** A slow body gets a 408, which must close the connection. A full rate window or disk is reported before all other faults. */
 const bodyRefusal = (
   { what, bytesMax }: IngestEndpoint,
   fault: Exclude<IngestBody, Uint8Array | 'client_gone'>,
