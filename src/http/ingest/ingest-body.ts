@@ -48,7 +48,7 @@ export const gunzip = (packed: Uint8Array, bytesMax: number): Uint8Array | 'too_
   }
 }
 
-/** The bytes that a faulty body costs the key's budget: an upper bound, because the number of unpacked bytes is not known. */
+/** The bytes that a faulty body costs the key's budget: an upper bound, because the exact number is not known. */
 export const failedBodyBytes = (sent: Uint8Array | BodyFault, headers: Headers, bytesMax: number): number => {
   if (typeof sent !== 'string') return Math.min(bytesMax, sent.byteLength * deflateRatioMax)
   return sent === 'too_large' && !headers.has('content-length') ? bytesMax : 0
