@@ -12,7 +12,7 @@ type Asset = {
 
 export type Assets = { readonly urls: AssetUrls; readonly routes: readonly Route[] }
 
-/** The address has the hash of the content, so browsers may keep an asset forever. */
+/** The address of an asset contains the hash of its content. So browsers can keep the asset forever. */
 export const loadAssets = (): Assets => {
   const css = ours('app.css', 'text/css; charset=utf-8')
   const js = ours('app.js', script)
@@ -45,7 +45,7 @@ const assetOf = (name: string, type: string, path: string): Asset => {
 const urlOf = ({ name, hash }: Asset): string => `/assets/${name}?v=${hash}`
 
 /**
- * If the address has another hash, the browser asks for another version of the file. So no cache may keep this answer.
+ * If `?v=` has another hash, the browser wants another version of the file. So no cache may use this answer again without asking.
  */
 const serveAsset = ({ type, bytes, hash }: Asset, { query }: Visit): Response => {
   const isThis = query.get('v') === hash

@@ -48,7 +48,7 @@ export const dashboardTable = (
   return { deps, routes }
 }
 
-/** Matches every path without a page. `door.tsx` answers it with 404. */
+/** Matches every path that has no page. `door.tsx` answers such a path with 404. */
 const anyOtherPath: Route = { path: '/*' }
 
 export const dashboardRoutes = (parts: DashboardParts) => {

@@ -1,6 +1,6 @@
 /**
- * The results of forms. The next page shows the result once. The cookie holds only its name, so that nobody else can
- * choose the text.
+ * The texts about the result of a form. The next page shows the text once. The cookie holds only the name of the text. So
+ * somebody who can set the cookie cannot choose the words on the page.
  */
 const notices = {
   cellar_created: 'Cellar created. Next: create an API key for your devices.',
@@ -40,5 +40,5 @@ export const noticeText = (name: NoticeName | null): string | null => (name === 
 
 const isNotice = (name: string): name is NoticeName => Object.hasOwn(notices, name)
 
-/** How long the cookie lives: long enough for a redirect. */
+/** The notice cookie expires after this time, which is enough for the redirect to the next page. */
 export const noticeMs = 60_000

@@ -7,7 +7,7 @@ import { noStore } from './door/security-headers.ts'
 import { type NoticeName, noticeMs } from './notice.ts'
 import type { Visit } from './visit.ts'
 
-/** Deletes the notice's cookie, so that a notice is shown once. */
+/** Also deletes the cookie of the notice, so that the notice is shown only once. */
 export const htmlPage = async (visit: Visit, page: JSX.Element, status = 200): Promise<Response> => {
   const headers = new Headers({ 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': noStore })
   for (const cookie of visit.cookies) headers.append('Set-Cookie', cookie)
@@ -44,7 +44,7 @@ export const problemPage = (
 
 export const notFound = (visit: Visit): Promise<Response> => problemPage(visit, { problem: 'not_found', status: 404 })
 
-/** Returns `null` if the form can show the refusal at a field. */
+/** Returns the problem that replaces the whole page. Returns `null` if the form can be shown again with the refusal. */
 export const wholePageProblem = (refusal: CommandRefusal): PageProblem | null => {
   switch (refusal.kind) {
     case 'busy':
@@ -64,7 +64,7 @@ export const wholePageProblem = (refusal: CommandRefusal): PageProblem | null =>
 type Refused = {
   readonly back: Back
   again(faults: Faults): JSX.Element
-  /** True if an earlier command of the same form has succeeded. */
+  /** True if an earlier command of the same form has succeeded. Then the page must not say that nothing was changed. */
   readonly isPartDone?: boolean
 }
 
@@ -82,12 +82,12 @@ export const refusedPage = (
   return htmlPage(visit, again({ [field ?? 'form']: text }), status)
 }
 
-/** One sentence for each refused field. The field `form` means the whole form. */
+/** One sentence for each refused field. The name `form` stands for the whole form. */
 export type Faults = Readonly<Record<string, string>>
 
 export const noFaults: Faults = {}
 
-/** Moves a fault to the top of the form if the form does not have its field. */
+/** If the form has no field for a fault, moves the fault to the top of the form. Otherwise nobody would see it. */
 export const placedFaults = (values: Readonly<Record<string, string>>, faults: Faults): Faults => {
   const unplaced = Object.entries(faults).find(([field]) => field !== 'form' && !Object.hasOwn(values, field))
   return unplaced === undefined ? faults : { ...faults, form: unplaced[1] }

@@ -26,7 +26,7 @@ export type DashboardDeps = {
   readonly bodies: UnfinishedBodies
 }
 
-/** A request that passed the checks of `door.tsx`. */
+/** A request, with the facts that every page needs. `door.tsx` checks it before a page gets it. */
 export type Visit = {
   readonly request: Request
   readonly requestId: string
@@ -35,12 +35,12 @@ export type Visit = {
   readonly path: string
   readonly query: URLSearchParams
   readonly params: Readonly<Record<string, string>>
-  /** Has no fields unless the request is a POST. */
+  /** The fields of the sent form. Every field is empty if the request is a GET. */
   readonly form: FormFields
   readonly session: OpenSession | null
   readonly shell: Shell
   readonly notice: NoticeName | null
-  /** Cookies that the answer sets. */
+  /** The `Set-Cookie` headers that a page must send. */
   readonly cookies: readonly string[]
 }
 
@@ -49,7 +49,7 @@ export type SignedInVisit = Visit & { readonly session: OpenSession }
 
 export type Answer = Response | Promise<Response>
 
-/** `operator` means admins and auditors. `access` has no default, so that no route is public by mistake. */
+/** `operator` admits admins and auditors. `access` has no default, so that no route is public by mistake. */
 export type Action =
   | { readonly access: 'public'; readonly answer: (visit: Visit) => Answer }
   | { readonly access: 'operator' | 'admin'; readonly answer: (visit: SignedInVisit) => Answer }

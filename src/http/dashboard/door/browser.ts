@@ -5,7 +5,7 @@ import { siteOf } from '../../client-address.ts'
 import type { DashboardDeps, Visit } from '../visit.ts'
 import { readCookie } from './cookies.ts'
 
-/** If `isKnown`, the password from this browser is compared before those of strangers. */
+/** With `isKnown`, this password waits in the queue of known browsers. There, a flood of strangers cannot delay it. */
 export const signInFrom = (visit: Visit, { isKnown }: { readonly isKnown: boolean }): SignInFrom => {
   const { request, origin } = visit
   return {
@@ -23,7 +23,9 @@ export const passwordClient = ({ request, origin }: Visit, isKnown: boolean): Pa
   signal: request.signal,
 })
 
-/** Returns the hash of the browser's device secret, or `null` if this account has not been used with the browser before. */
+/**
+ * Returns the hash of the secret in the browser's `device` cookie. Returns `null` if this account was never used in this browser.
+ */
 export const knownBrowser = ({ core }: DashboardDeps, { request, origin }: Visit, email: string): string | null => {
   const secret = readCookie(request.headers, 'device', origin.trust)
   return secret !== null && core.operators.isKnownDevice(email, secret) ? Bun.SHA256.hash(secret, 'hex') : null
@@ -42,5 +44,7 @@ const browserName = (userAgent: string | null): string => {
 
 const unknownBrowser = 'an unknown browser'
 
-/** A client can send any characters as `User-Agent`. */
+/**
+ * A client can send any characters as `User-Agent`, and pages show the result. So unprintable and foreign characters become `?`.
+ */
 const printableAscii = (text: string): string => text.replaceAll(/[^\x20-\x7e]/g, '?')

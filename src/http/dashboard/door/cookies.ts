@@ -4,10 +4,12 @@ import type { Visit } from '../visit.ts'
 import type { Trust } from './origin.ts'
 
 /**
- * - The prefix `__Host-` binds a cookie to one host and needs `Secure`. On plain http from `localhost` or 127.0.0.1, Chromium
- *   accepts the cookie. Safari drops it; the answer to the next form says so.
- * - `SameSite=Lax`, not `Strict`, so that a link from a colleague opens the page. That is safe, as a GET changes nothing.
- * - `device` marks a known browser. `visitor` protects forms before sign-in.
+ * - The prefix `__Host-` binds a cookie to one host, and needs `Secure`. Over plain http from `localhost` or 127.0.0.1, Chromium
+ *   keeps such a cookie. Safari drops it, and the next form is answered with the page `no_cookie`.
+ * - `SameSite=Lax`, not `Strict`, so that an operator who follows a link from a chat is signed in. That is safe, because a GET
+ *   changes nothing.
+ * - `device` marks a browser in which an operator has signed in before. `visitor` holds the secret for form tokens before
+ *   sign-in.
  */
 export type CookieKind = 'session' | 'visitor' | 'notice' | 'device'
 
@@ -18,7 +20,10 @@ const suffixes: Readonly<Record<CookieKind, string>> = {
   device: '-device',
 }
 
-/** The names differ, so that a cookie set over plain http is never read over https. */
+/**
+ * Insecure plain http has cookie names of its own. Otherwise a cookie that an attacker set over plain http could be read over
+ * https.
+ */
 const nameOf = (kind: CookieKind, trust: Trust): string =>
   `${trust === 'secure' ? '__Host-cellarbook' : 'cellarbook-insecure'}${suffixes[kind]}`
 
@@ -31,7 +36,10 @@ export const readCookie = (headers: Headers, kind: CookieKind, trust: Trust): st
   return null
 }
 
-/** `value` has letters, digits, `-` and `_`. `ageMs` 0 deletes the cookie. Without `ageMs`, it lasts until the browser closes. */
+/**
+ * `value` is not escaped, so it must have only letters, digits, `-` and `_`. `ageMs` 0 deletes the cookie. Without `ageMs`, the
+ * browser deletes the cookie when it closes.
+ */
 export const cookieText = (
   { kind, value, ageMs }: { readonly kind: CookieKind; readonly value: string; readonly ageMs?: number },
   trust: Trust,

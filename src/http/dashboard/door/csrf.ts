@@ -1,6 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** Made from the secret in a cookie. So no node stores tokens, every node accepts them, and they end with the session. */
+/**
+ * Computes the form token from the secret in the session or visitor cookie. So no node stores tokens, every node accepts them,
+ * and a token ends with its session.
+ */
 export const csrfToken = (cookieSecret: string): string =>
   createHmac('sha256', cookieSecret).update('cellarbook form').digest('base64url')
 
@@ -10,7 +13,10 @@ export const csrfMatches = (token: string, cookieSecret: string): boolean => {
   return given.length === expected.length && timingSafeEqual(given, expected)
 }
 
-/** True if another site sent the form, which is refused even if its token has leaked. Without both headers, only the token decides. */
+/**
+ * True if another site sent the form. Such a form is refused even with a valid token, because a token can leak. If the browser
+ * sends neither header, only the token decides.
+ */
 export const isCrossSite = (headers: Headers, ownOrigins: readonly string[]): boolean => {
   const site = headers.get('sec-fetch-site')
   if (site !== null && site !== 'same-origin') return true

@@ -29,13 +29,13 @@ import { secured } from './security-headers.ts'
 
 export type RoutedRequest = {
   readonly request: Request
-  /** Percent-decoded. A value is `null` if it could not be decoded. */
+  /** The variable parts of the path, percent-decoded. A value is `null` if its percent-encoding is not valid. */
   readonly params: Readonly<Record<string, string | null>> | undefined
   readonly peerAddress: string | null
 }
 
 /**
- * Checks every request to the dashboard, in this order. No page repeats a check.
+ * Checks every request to the dashboard, in this order. The pages rely on these checks and do not repeat them.
  *
  * 1. The host name belongs to this service (`origin.ts`).
  * 2. The path has a page.
@@ -43,8 +43,8 @@ export type RoutedRequest = {
  * 4. The page allows the method.
  * 5. A form comes from our own site (`csrf.ts`).
  * 6. The session has the role that the route needs.
- * 7. The form is readable. Step 6 is repeated, since the session may have ended meanwhile.
- * 8. The form has the token of its session (`csrf.ts`).
+ * 7. The form arrives completely. Then step 6 is repeated, because the session can end while the form arrives.
+ * 8. The form has the token of the session or visitor cookie (`csrf.ts`).
  */
 export const answerDashboard = async (deps: DashboardDeps, route: Route, routed: RoutedRequest): Promise<Response> => {
   const { request } = routed
@@ -68,7 +68,8 @@ const checkAndAnswer = async (deps: DashboardDeps, route: Route, visit: Visit): 
   const isPost = request.method === 'POST'
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   const hasNoPage = route.get === undefined && route.post === undefined
-  // Probably a device that uses a wrong path. It needs a 404, and not the page about https.
+  // Such a request probably comes from a device with a wrong path. The page about https would mislead its developer, so the
+  // answer is 404.
   if (hasNoPage && !isRead) return notFound(visit)
   if (origin.trust === 'insecure')
     return htmlPage(visit, <InsecurePage shell={visit.shell} port={portOf(visit)} />, 403)
@@ -86,7 +87,7 @@ const checkAndAnswer = async (deps: DashboardDeps, route: Route, visit: Visit): 
   return action.access === 'public' ? permission.answer(visit) : answerPageInTurn(deps, action, visit)
 }
 
-/** Checks the session again, because it may end while the page waits for its turn of the event loop. */
+/** Checks the session again, because the session can end while the page waits for its turn of the event loop. */
 const answerPageInTurn = async (deps: DashboardDeps, action: Action, arrived: Visit): Promise<Response> => {
   await waitForTurn()
   const visit: Visit = { ...arrived, ...currentFacts(deps, arrived) }
@@ -94,7 +95,7 @@ const answerPageInTurn = async (deps: DashboardDeps, action: Action, arrived: Vi
   return permission.isGranted ? permission.answer(visit) : permission.refusal
 }
 
-/** Checks the session again, because it may end, or lose its role, while the form arrives. */
+/** Checks the session again, because the session can end, or lose its role, while the form arrives. */
 const answerForm = async (deps: DashboardDeps, action: Action, arrived: Visit): Promise<Response> => {
   const { request, origin } = arrived
   const form = await readForm(deps.bodies, request, holderOf(arrived))
@@ -151,7 +152,7 @@ const signInFirst = (deps: DashboardDeps, visit: Visit): Response => {
 
 const livePrefix = '/live/'
 
-/** True if another node may have opened the session a moment ago. */
+/** True if this node does not know that the session is over. Another node can have opened the session a moment ago. */
 const mayBeOpenElsewhere = ({ core }: DashboardDeps, { request, origin }: Visit): boolean => {
   const secret = readCookie(request.headers, 'session', origin.trust)
   return secret !== null && !core.operators.isSessionOver(secret)
@@ -172,7 +173,7 @@ const visitOf = (deps: DashboardDeps, { request, params }: RoutedRequest, origin
   return { ...arrived, ...currentFacts(deps, arrived) }
 }
 
-/** Returns the parts of a visit that may change while the request waits. */
+/** Returns the parts of a visit that can change while the request waits, such as the session. */
 const currentFacts = (
   deps: DashboardDeps,
   { request, origin, notice }: Pick<Visit, 'request' | 'origin' | 'notice'>,
@@ -241,7 +242,10 @@ const methodNotAllowed = async (visit: Visit, route: Route): Promise<Response> =
   return answer
 }
 
-/** Checked separately, because over TLS any host name is accepted. */
+/**
+ * The answer if `request.url` is not a valid URL. `originOf` cannot refuse such a host, because over TLS it accepts any host
+ * name.
+ */
 const unreadableHost = (): Response =>
   inWords('The Host header is not valid. Send a host name or an IP address, with a port of at most 65535.', 400)
 
@@ -251,6 +255,6 @@ const unknownHost = (): Response =>
     421,
   )
 
-/** Not a page, because its links would need a valid address. */
+/** Answers with plain text. The links of an HTML page would need a valid host name. */
 const inWords = (words: string, status: number): Response =>
   new Response(`${words}\n`, { status, headers: { 'Content-Type': 'text/plain; charset=utf-8' } })

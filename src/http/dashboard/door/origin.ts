@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { cameFrom, plainAddress } from '../../client-address.ts'
 
 export type WebConfig = {
-  /** Like `https://cellar.example`. If it is `null`, the address in the request is used. */
+  /** `PUBLIC_URL`, like `https://cellar.example`. If `null`, links use the host name of the request. */
   readonly publicUrl: string | null
   readonly trustedProxies: readonly string[]
   readonly allowInsecureHttp: boolean
@@ -10,20 +10,24 @@ export type WebConfig = {
 
 /**
  * - `secure`: https, or plain http from this machine.
- * - `insecure_allowed`: other plain http, with `ALLOW_INSECURE_HTTP=1`.
- * - `insecure`: the same without the setting.
- * - `unknown_host`: the name in `Host` is not one of this service. It may be the name of a hostile page (DNS rebinding).
+ * - `insecure_allowed`: other plain http, if `ALLOW_INSECURE_HTTP=1` is set.
+ * - `insecure`: other plain http, if that setting is missing. Nobody can sign in.
+ * - `unknown_host`: `Host` has a name that this service does not have. With such a name, a hostile page can reach the service
+ *   through a visitor's browser (DNS rebinding).
  */
 export type Trust = 'secure' | 'insecure_allowed' | 'insecure' | 'unknown_host'
 
 export type Origin = {
-  /** The address that the browser shows; `{base_url}` in docs/contract.md. */
+  /** Scheme and host of this service as the browser shows them: `{base_url}` in docs/contract.md. */
   readonly baseUrl: string
-  /** The values of the `Origin` header that forms of this dashboard may have. */
+  /** The `Origin` headers that forms of this dashboard can have. A form with any other comes from another site. */
   readonly own: readonly string[]
   readonly clientAddress: string
   readonly trust: Trust
-  /** True if the answer may force https (HSTS). False for a name like `localhost`, where other programs may use plain http. */
+  /**
+   * True if the answer tells the browser to use only https for this host (HSTS). False for a name like `localhost`, where other
+   * programs can need plain http.
+   */
   readonly isStrict: boolean
 }
 
@@ -55,12 +59,12 @@ type Way = {
   readonly name: string
   readonly scheme: string
   readonly isTls: boolean
-  /** True if the client itself is on this machine, and not only a proxy. */
+  /** True if the client is on this machine. A proxy on this machine is not enough, because its client can be anywhere. */
   readonly isLocal: boolean
 }
 
 const trustOf = ({ host, name, scheme, isTls, isLocal }: Way, config: WebConfig): Trust => {
-  // DNS rebinding fails with TLS, whose certificate proves the name, and with an IP address, which needs no DNS.
+  // DNS rebinding cannot use TLS, because the certificate proves the name. An IP address needs no DNS, so it is safe too.
   const isOurs = isTls || isLoopback(name) || isIP(name) !== 0 || host === hostOf(config.publicUrl)
   if (!isOurs) return 'unknown_host'
   if (scheme === 'https') return 'secure'
@@ -78,7 +82,7 @@ const hostName = (host: string): string => {
 const isLoopback = (name: string): boolean =>
   name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'))
 
-/** The peer's address must be local, too, because any client can send `Host: localhost`. */
+/** Tests the address of the connection, because any client can send `Host: localhost`. */
 const isLoopbackPeer = (address: string | null): boolean => address !== null && isLoopback(plainAddress(address))
 
 const isLocalName = (name: string): boolean => /(^|\.)localhost\.?$/.test(name)

@@ -11,13 +11,13 @@ export type PasswordAttempt = {
   readonly visit: Visit
   readonly email: string
   readonly isAccount: boolean
-  /** The result of `knownBrowser`. */
+  /** The result of `knownBrowser`: a hash, or `null` for an unknown browser. */
   readonly device: string | null
-  /** The reason that the log gets if the password is wrong. */
+  /** The reason in the log line if the password is wrong. */
   readonly wrong: SignInReason
 }
 
-/** Counts the attempt before the password is compared. Otherwise many attempts at the same time could pass the limit. */
+/** Counts the attempt before the password is compared. Otherwise many attempts at the same time could exceed the limit. */
 export const withPasswordAttempt = async <T>(
   { throttle, traces }: DashboardDeps,
   { visit, email, isAccount, device, wrong }: PasswordAttempt,
@@ -38,7 +38,10 @@ export const withPasswordAttempt = async <T>(
   return answer
 }
 
-/** Counts these attempts too, so that nobody guesses the operator's password with a stolen session. */
+/**
+ * For forms where signed-in operators enter their own password again. These attempts count too. Otherwise, with a stolen session,
+ * somebody could guess the password without a limit.
+ */
 export const withOwnPassword = <T>(
   deps: DashboardDeps,
   visit: SignedInVisit,

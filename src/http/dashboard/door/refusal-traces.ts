@@ -7,7 +7,10 @@ import { FrequentNames } from '../../ingest/frequent-names.ts'
 import type { RequestLines } from '../../request-lines.ts'
 import type { ThrottledAttempt } from './sign-in-throttle.ts'
 
-/** `busy`: the password was not compared, because too many were waiting. `wrong_own_password`: the visitor was signed in. */
+/**
+ * `busy`: too many passwords were waiting, so this one was not compared. `wrong_own_password`: a signed-in operator had to enter
+ * the password again, and it was wrong.
+ */
 export type SignInReason =
   | 'wrong_password'
   | 'wrong_own_password'
@@ -28,7 +31,7 @@ export const throttledReasons: Readonly<Record<ThrottledAttempt['reason'], SignI
 }
 
 export type RefusedVisitor = {
-  /** Set only if the account exists. Any other typed text may be a password. */
+  /** Set only if the account exists. Other typed text must not reach the log, because it can be a password in the wrong field. */
   readonly email: string | null
   readonly address: string
   readonly requestId: string
@@ -42,10 +45,11 @@ export type TracedRefusal = RefusedVisitor &
   )
 
 /**
- * Writes log lines about refused sign-ins, forms and links. Anyone can cause them, so there are at most `traceLinesMax` a second.
- * One of them sums up the refusals that got no line in the second before (docs/decisions/019-bounded-lines-for-refusals.md).
+ * Writes log lines about refused sign-ins, forms and links. Anyone can cause such lines, so there are at most `traceLinesMax` a
+ * second. If refusals of one second get no line, one line in the next second sums them up
+ * (docs/decisions/019-bounded-lines-for-refusals.md).
  *
- * A line never has the path of the request, because the path of a one-time link contains its secret.
+ * A line never contains the path of the request, because the path of a one-time link contains its secret.
  */
 export class Traces {
   readonly #lines: RequestLines
@@ -57,7 +61,7 @@ export class Traces {
   readonly #addresses = new FrequentNames(refusalLineCountersMax)
   #cancel: (() => void) | null = null
 
-  /** `record` gets every refused sign-in, also those without a line. */
+  /** `record` gets every refused sign-in for the sign-in history, even if no log line is written. */
   constructor(lines: RequestLines, schedule: Schedule, record: (refused: RefusedSignIn) => void) {
     this.#lines = lines
     this.#schedule = schedule

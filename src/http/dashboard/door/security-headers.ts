@@ -20,10 +20,10 @@ export const securityHeaders = {
 /** No cache may keep a page, because it may contain a key that is shown only once. */
 export const noStore = 'no-store'
 
-/** Covers this host only. Subdomains and preload lists are for the owner of the domain to decide. */
+/** Tells the browser to use only https for this host, for a year. Only the owner of the domain can decide that for subdomains. */
 const strictTransport = 'max-age=31536000'
 
-/** Adds the security headers. There is no `origin` if the host name is not one of this service. */
+/** Adds the security headers. Without `origin`, the host name was refused, so the browser must not be told to use https. */
 export const secured = (response: Response, origin?: Origin): Response => {
   if (origin?.isStrict === true) response.headers.set('Strict-Transport-Security', strictTransport)
   for (const [name, value] of Object.entries(securityHeaders)) response.headers.set(name, value)

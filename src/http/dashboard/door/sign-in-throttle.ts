@@ -1,12 +1,12 @@
 /**
  * Counts password attempts of the last 15 minutes (docs/decisions/022-a-flood-of-sign-ins-keeps-nobody-out.md):
  *
- * - By account. A flood of attempts never removes this counter.
- * - By e-mail without an account, in a table of its own, where invented e-mails only push out each other's counters.
- * - By address. An IPv6 address counts for its /64 and its /48, so that one /48 cannot fill a table.
- * - By known browser. Its attempts count only there, so that strangers cannot lock it out.
+ * - By account. This table has no maximum size, so a flood of attempts never removes the counter of an account.
+ * - By e-mail that has no account, in another table. When that table is full, invented e-mails only replace each other.
+ * - By address. An IPv6 address counts for its /64 and its /48. Otherwise one /48 could fill the table with its 65,536 networks.
+ * - By known browser. Its attempts count only in this table, so that strangers cannot lock the browser out.
  *
- * Strangers can lock an account for unknown browsers. A one-time link still works then.
+ * With wrong passwords, strangers can lock an account for unknown browsers. A one-time link still works then.
  */
 import { signInAttemptsMax, signInSiteAttemptsMax, signInSubjectsMax, signInWindowMs } from '../../../limits.ts'
 import { networkOf, siteOf } from '../../client-address.ts'
@@ -15,11 +15,11 @@ export type Attempt = {
   readonly email: string
   readonly isAccount: boolean
   readonly address: string
-  /** The result of `knownBrowser`. */
+  /** The result of `knownBrowser`: a hash, or `null` for an unknown browser. */
   readonly device: string | null
 }
 
-/** An attempt is taken back as this very object, so taking it back twice changes nothing. */
+/** `takeBack` removes this object itself from the tables. So taking back one attempt twice does not remove another attempt. */
 export type CountedAttempt = { readonly isCounted: true; readonly atMs: number; readonly counts: readonly Count[] }
 
 export type ThrottledAttempt = {
@@ -65,8 +65,8 @@ export class SignInThrottle {
   }
 
   /**
-   * Earlier attempts for the account were typing errors. The address gets back only this one: otherwise an attacker could sign in
-   * to an account of their own to reset it.
+   * After a success, earlier attempts for this account or browser count as typing errors and are forgotten. The counter of the
+   * address loses only this attempt. Otherwise an attacker could reset that counter by signing in to an account of their own.
    */
   succeeded(counted: CountedAttempt): void {
     for (const { table, subject, reason } of counted.counts) {
@@ -75,7 +75,7 @@ export class SignInThrottle {
     }
   }
 
-  /** Uncounts an attempt whose password was never compared. */
+  /** Removes an attempt whose password was never compared, because it was no guess. */
   takeBack(counted: CountedAttempt): void {
     for (const { table, subject } of counted.counts) table.takeBack(subject, counted)
   }
@@ -97,18 +97,24 @@ export class SignInThrottle {
   }
 }
 
-/** Hashes a typed e-mail, which may be long. Equal hashes share a counter, which harms nobody: none of these e-mails has an account. */
+/**
+ * Hashes a typed e-mail, because it can be long. Two e-mails with the same hash share a counter. That harms nobody, because
+ * neither e-mail has an account.
+ */
 const shortened = (text: string): string => Bun.hash(text).toString(36)
 
 type Bounds = {
   readonly attemptsMax: number
-  /** `null` if only the number of accounts bounds the table. */
+  /** `null` means no maximum: the accounts and their known browsers already bound the table. */
   readonly subjectsMax: number | null
 }
 
-/** One table of counters. A full table drops the subject whose last attempt is the oldest. */
+/**
+ * One table of counters. A subject is an e-mail, an address or a browser. A full table drops the subject whose last attempt is
+ * the oldest.
+ */
 class Attempts {
-  /** The subject with the oldest last attempt comes first. The attempts of a subject are also oldest first. */
+  /** The subject whose last attempt is the oldest comes first. Within a subject, the oldest attempt comes first. */
   readonly #attempts = new Map<string, readonly CountedAttempt[]>()
   readonly #bounds: Bounds
 

@@ -15,8 +15,8 @@ export const historyPage = (events: readonly AuditEvent[], pageNumber: number): 
 }
 
 /**
- * Returns a function that loads the history for a live page. Readings render such a page up to twice a second, so the
- * function reads the log only if the history has changed.
+ * Returns a function that loads the history for a live page. New readings cause a rendering of the page up to twice a second. So
+ * the function reads the log only if the history has changed.
  */
 export const watchedHistory = (core: Core, keyId: string, pageNumber: number): (() => Promise<HistoryView>) => {
   let last: { readonly revisions: string; readonly history: HistoryView } | null = null
@@ -29,7 +29,7 @@ export const watchedHistory = (core: Core, keyId: string, pageNumber: number): (
   }
 }
 
-/** Returns a text that changes with each event that `readKeyEvents` reads. */
+/** Returns a text that differs after every event that is shown in the history of the key (`readKeyEvents`). */
 const historyRevisions = ({ projections: { keys, readings } }: Core, keyId: string): string =>
   [keys.get(keyId)?.revision, readings.barriers(keyId).at(-1)?.revision, readings.purged(keyId)?.keptFrom].join(' ')
 

@@ -59,8 +59,8 @@ const followerIn = ({ core }: DashboardDeps, key: KeyState): KeyState | null =>
   followerOf(key, (keyId) => core.projections.keys.get(keyId))
 
 /**
- * Returns the key whose first reading stops the old key. Skips a successor that was revoked before its first use,
- * because its own successor takes its place.
+ * Returns the id of the key whose first reading stops the old key, or `null`. A successor that was revoked before its first use
+ * can never have a reading. Then its own successor takes its place.
  */
 const awaitedIn = (deps: DashboardDeps, key: KeyState): string | null => {
   const isSpent = ({ revoked, keyId }: KeyState): boolean =>
@@ -78,7 +78,10 @@ const predecessorOf = (deps: DashboardDeps, key: KeyState, nowMs: number): Prede
   return { keyId, label, status: keyStatus(old, nowMs), expiresAt, rotation: follows ? successorOf(deps, old) : null }
 }
 
-/** Returns `null` if unknown. If the last reading has left the window, returns 0 without loading the key's actor. */
+/**
+ * Returns the number of readings in the rate window; `null` means unknown. If the last reading is older than the window, returns
+ * 0 without loading the key's actor.
+ */
 export const usedInWindow = async ({ core }: DashboardDeps, key: KeyState, nowMs: number): Promise<number | null> => {
   const { windowMs } = core.projections.keys.effectiveLimit(key)
   const usage = core.projections.readings.usage(key.keyId)

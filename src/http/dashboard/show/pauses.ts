@@ -1,9 +1,11 @@
 import { ownTurns } from '../../own-turns.ts'
 
-/** Long work waits for a pause between its pieces, so that the service answers readings in between. */
+/** Long work calls this function between its pieces, so that the service answers readings in between. */
 export type Pause = () => Promise<void>
 
-/** The pages of all visitors share this queue (`own-turns.ts`). */
+/**
+ * The pages of all visitors wait in this one queue. It runs one piece of work in each turn of the event loop (`own-turns.ts`).
+ */
 export const waitForTurn: Pause = ownTurns()
 
 export const runWithPauses = async <T>(work: Generator<void, T>, pause: Pause): Promise<T> => {
@@ -14,7 +16,9 @@ export const runWithPauses = async <T>(work: Generator<void, T>, pause: Pause): 
   }
 }
 
-/** Returns a function that pauses at every `count`-th call. At the other calls it returns `null`. */
+/**
+ * Returns a function that pauses at every `count`-th call. At other calls it returns `null`, so that the caller need not wait.
+ */
 export const pauseEvery = (count: number, pause: Pause): (() => Promise<void> | null) => {
   let calls = 0
   return () => {

@@ -6,7 +6,7 @@ import type { DashboardDeps } from '../visit.ts'
 import { pageOf, requestedPage } from './paging.ts'
 import { type Pause, runWithPauses } from './pauses.ts'
 
-/** Adds the current label of the key, or the key's id if the key is unknown. */
+/** Adds the current label of the key. If this node does not know the key, the key's id is shown instead. */
 export const readingView = ({ core }: DashboardDeps, reading: AcceptedReading): ReadingView => ({
   ...reading,
   keyLabel: core.projections.keys.get(reading.keyId)?.label ?? reading.keyId,
@@ -14,7 +14,7 @@ export const readingView = ({ core }: DashboardDeps, reading: AcceptedReading): 
 
 export type ReadingsQuery = {
   readonly typed: string
-  /** In lower case, without duplicates, at most `kegFilterWordsMax`. */
+  /** The words to search for: in lower case, without duplicates, at most `kegFilterWordsMax`. */
   readonly words: readonly string[]
   readonly ignoredWords: readonly string[]
   readonly page: number
@@ -43,7 +43,7 @@ export const readingsOf = async (
   const kegs = kegListOf(deps, wanted, await foundKegs(deps, wanted, pause))
   const latest = readings.latest(cellar).map((reading) => readingView(deps, reading))
   const isActive = (key: KeyState): boolean => keyStatus(key, nowMs) === 'active'
-  // The page needs this only while it has no reading.
+  // The page uses `hasActiveKey` only if the cellar has no readings. So otherwise the keys are not searched.
   const hasActiveKey = latest.length === 0 && keys.ofCellar(cellar).some(isActive)
   return { cellar, kegs, readings: latest, hasActiveKey }
 }
@@ -54,7 +54,7 @@ export const foundKegs = (
   pause: Pause,
 ): Promise<FoundKegs> => runWithPauses(core.projections.readings.findKegs(cellar, words), pause)
 
-/** Builds only the kegs of the requested page, because a search may find thousands. */
+/** Builds only the kegs of the requested page, because a search can find thousands of kegs. */
 const kegListOf = (
   deps: DashboardDeps,
   { cellar, words, page: asked }: ReadingsWanted,
