@@ -7,14 +7,14 @@ import { parseReason } from '../../../domain/text.ts'
 import type { NoticeName } from '../notice.ts'
 import type { SignedInVisit } from '../visit.ts'
 
-/** Returns `null` if the action is still possible. */
+/** Returns the notice to show instead of the form. `null` means that the action is still possible. */
 export const alreadyDone = (key: KeyState, action: KeyAction | 'edit'): NoticeName | null => {
   if (key.revoked !== null) return 'key_was_revoked'
   if (action === 'suspend' && key.suspended !== null) return 'key_was_suspended'
   return action === 'resume' && key.suspended === null ? 'key_not_suspended' : null
 }
 
-/** Returns `null` if the key can be rotated. */
+/** Returns the notice that says why the key cannot be rotated. `null` means that it can. */
 export const rotationNotice = (key: KeyState, nowMs: number): NoticeName | null => {
   const refusal = rotationRefusal(key, nowMs)
   return refusal === null ? null : rotationNotices[refusal.kind]
@@ -27,9 +27,9 @@ const rotationNotices: Readonly<Record<RotationRefusal['kind'], NoticeName>> = {
 }
 
 /**
- * True if a successful command changed nothing, because the key was already in this state. Then the reason in this
- * form is not stored. Another node may have done the same before this node knew, so `before` alone does not tell. The
- * author and the reason of `after` are compared too.
+ * True if a successful command changed nothing, because the key was already in this state. Then the reason in this form is not
+ * stored. `before` alone does not tell: another node can have made the change before this node knew. So the author and the reason
+ * of `after` are compared too.
  */
 export const wasDoneBefore = (before: Attribution | null, after: Attribution, visit: SignedInVisit): boolean => {
   const reason = parseReason(visit.form('reason'))

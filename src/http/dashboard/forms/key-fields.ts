@@ -7,7 +7,7 @@ import { invalidField, type Typed } from '../../../domain/text.ts'
 import { keyLimitReadingsMax, keyWindowMsMax, keyWindowMsMin } from '../../../limits.ts'
 import type { FormFields } from './read-form.ts'
 
-/** Returns the values as the person typed them. */
+/** Returns the fields as the person typed them, for showing a refused form again. */
 export const keyFormValues = (form: FormFields) => ({
   label: form('label'),
   note: form('note'),
@@ -19,7 +19,7 @@ export const keyFormValues = (form: FormFields) => ({
 
 export type KeyFormValues = ReturnType<typeof keyFormValues>
 
-/** Returns the values of an existing key. */
+/** Returns the values with which the form for editing this key opens. */
 export const keyFormOf = ({ label, note, limit }: KeyState): KeyFormValues => ({
   label,
   note,
@@ -33,7 +33,7 @@ const presetDays = { '7d': 7, '30d': 30, '90d': 90, '1y': 365 } as const
 
 type ExpiryForm = { readonly nowMs: number; readonly isNew: boolean }
 
-/** Returns the expiry in ms since 1970; `null` means never. */
+/** Returns the expiry in ms since 1970. `null` means never; `keep` leaves the expiry as it is. */
 export const chosenExpiry = (form: FormFields, { nowMs, isNew }: ExpiryForm): Typed<number | null | 'keep'> => {
   const choice = expiryChoices.find((known) => known === form('expires'))
   switch (choice) {
@@ -57,7 +57,7 @@ export const chosenExpiry = (form: FormFields, { nowMs, isNew }: ExpiryForm): Ty
 
 const expiryChoices: readonly ExpiryChoice[] = ['keep', 'never', '7d', '30d', '90d', '1y', 'date']
 
-/** Some browsers have no date field and send any text, so the text is checked here. */
+/** A browser without date fields sends any text, so the text is checked here. */
 const typedDate = (text: string, { nowMs, isNew }: ExpiryForm): Typed<number> => {
   if (text.trim() === '') return invalidField('expires_on', 'Choose the last valid day of the key.')
   const parsed = parseExpiry(text)
@@ -69,7 +69,7 @@ const typedDate = (text: string, { nowMs, isNew }: ExpiryForm): Typed<number> =>
   )
 }
 
-/** Returns `null` if both fields are blank. */
+/** Returns `null` if both fields are blank: then no limit of its own is set. */
 export const typedLimit = (form: FormFields): Typed<Limit | null> => {
   const readings = form('limit_readings').trim()
   const seconds = form('limit_seconds').trim()

@@ -1,15 +1,18 @@
 import type { RecordedEvent } from '../../../domain/events.ts'
 import { readingsStream } from '../../../domain/stream-names.ts'
 
-/** Whose readings change a page. Events other than readings change every page. */
+/** The readings that change a page: those of one cellar, of one key, or all. Events other than readings change every page. */
 export type Topic = { readonly cellar: string } | { readonly keyId: string } | 'all'
 
 type Count = { changes: number; pages: number }
 
-/** Counts changes by topic. Each tick compares the counts, so an event costs the same for any number of pages. */
+/**
+ * Counts changes by topic. At each tick, `LivePages` compares the counts. So an event costs the same for any number of open
+ * pages.
+ */
 export class LiveChanges {
   readonly #cellars = new Map<string, Count>()
-  /** By the name of the stream with the key's readings. */
+  /** Counts by the name of the stream that has the readings of the key. */
   readonly #keys = new Map<string, Count>()
   #readings = 0
   #others = 0
@@ -31,7 +34,7 @@ export class LiveChanges {
     if (known.pages === 0) counts.delete(name)
   }
 
-  /** The number of changes so far. Readings of a cellar or key count only while a page watches it. */
+  /** The number of changes so far. Readings of a cellar or key are counted only while a page about it is open. */
   of(topic: Topic): number {
     if (topic === 'all') return this.#others + this.#readings
     const [counts, name] = this.#placeOf(topic)

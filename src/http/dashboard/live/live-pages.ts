@@ -2,9 +2,9 @@
  * Pushes new HTML to all open live pages (docs/decisions/024-live-pages-have-a-budget.md). A stream connects one browser to one
  * page.
  *
- * Every `livePushMs`, a tick queues the pages that have changed or have outdated streams. They are rendered until the tick's time
- * is spent (`live-render-queue.ts`), and the next tick continues there. Each message replaces the one before, so a slow browser
- * may skip some.
+ * Every `livePushMs`, a tick queues the pages that have changed, or that some browser shows in an old version. Pages are rendered
+ * until the time of this tick is spent (`live-render-queue.ts`). The next tick continues with the rest. Each message replaces the
+ * one before, so a slow browser can miss some without harm.
  */
 import type { Core } from '../../../actors/core.ts'
 import type { Schedule } from '../../../actors/schedule.ts'
@@ -27,17 +27,20 @@ import { LiveRenderQueue, type NextRendering, type RenderingTurns } from './live
 import { endMessages, heartbeat, type LiveStream, openLiveStream, serverSentEvent } from './live-stream.ts'
 
 export type LivePage = {
-  /** Pages of the same name are rendered once for all their streams. */
+  /** One rendering serves all browsers whose pages have the same name. */
   readonly name: string
   readonly topic: Topic
   readonly readsStore: boolean
-  /** Returns `null` if there is nothing to show yet. Must call `pause` between pieces of work, and after each wait for the store. */
+  /**
+   * Returns `null` if there is nothing to show yet. Must call `pause` between pieces of work, and after each wait for the store.
+   * Otherwise readings would wait for the page.
+   */
   readonly render: (pause: Pause) => Promise<string | null>
 }
 
 export type Viewer = {
   readonly sessionSecret: string
-  /** The event stream of the signed-in operator. Its events may end the session. */
+  /** The name of the operator's event stream. An event in this stream can end the session. */
   readonly operatorStream: string
   /** True if the session is still open and has the same role. */
   readonly isAllowed: () => boolean
@@ -49,17 +52,17 @@ type Viewing = {
   readonly signal: AbortSignal
 }
 
-/** The streams of one session, oldest first. */
+/** The live streams of one session, oldest first. */
 type ViewingSession = { readonly viewer: Viewer; readonly streams: Set<LiveStream> }
 
 type OpenPage = {
   readonly page: LivePage
   readonly streams: Set<LiveStream>
-  /** Streams that miss the newest rendering, because they are new, or because their browser reads slowly. */
+  /** Streams whose browser does not show the newest rendering: the stream is new, or the browser reads slowly. */
   readonly outdated: Set<LiveStream>
   /** The topic's number of changes at the last rendering. `null` makes the next tick render the page again. */
   renderedAt: number | null
-  /** The hash of the last rendering, whose text may have 300 KB. */
+  /** The hash of the last message; `null` if there was none. The message itself can have 300 KB, so it is not kept. */
   lastHash: number | bigint | null
   isQueued: boolean
   restsUntilMs: number
@@ -75,11 +78,11 @@ export class LivePages {
   readonly #passedMs: () => number
   readonly #renderings: LiveRenderQueue
   readonly #changes = new LiveChanges()
-  /** By name. The page that was rendered longest ago comes first. */
+  /** The open pages by name. The page that was rendered longest ago comes first, so that every page gets its turn. */
   readonly #pages = new Map<string, OpenPage>()
   readonly #sessions = new Map<string, ViewingSession>()
   readonly #queue: OpenPage[] = []
-  /** Names of pages that are being rendered. No page is rendered twice at once. */
+  /** Names of pages that are being rendered. No page is rendered twice at the same time. */
   readonly #rendering = new Set<string>()
   #streams = 0
   #unfollow: (() => void) | null = null
@@ -103,7 +106,9 @@ export class LivePages {
     return this.#pages.size
   }
 
-  /** Returns `full` if all sessions together have too many streams. A session with too many loses its oldest one. */
+  /**
+   * Returns `full` if all sessions together have too many streams. If this session alone has too many, its oldest stream ends.
+   */
   open({ page, viewer, signal }: Viewing): ReadableStream<Uint8Array> | 'closed' | 'full' {
     if (this.#isClosed || signal.aborted) return 'closed'
     const session = this.#sessions.get(viewer.sessionSecret) ?? { viewer, streams: new Set() }
@@ -117,7 +122,7 @@ export class LivePages {
     this.#sessions.set(viewer.sessionSecret, session)
     session.streams.add(stream)
     opened.streams.add(stream)
-    // The page may have changed since the browser loaded it.
+    // The page can have changed after the browser loaded it, so the next tick renders it for this stream.
     opened.outdated.add(stream)
     this.#unfollow ??= this.#core.onFolded((events) => this.#noteChanges(events))
     if (!this.#isTicking) this.#tickLater()
@@ -167,7 +172,7 @@ export class LivePages {
   #noteChanges(events: readonly RecordedEvent[]): void {
     let previous = ''
     for (const event of events) {
-      // Readings come in long runs of one stream, and one of them is enough to mark a change.
+      // Many consecutive readings belong to one stream. One of these readings is enough to count a change.
       if (event.type === 'ReadingAccepted' && event.stream === previous) continue
       previous = event.type === 'ReadingAccepted' ? event.stream : ''
       if (categoryOf(event.stream) === 'operator') this.#endRefused(event.stream)
@@ -175,7 +180,7 @@ export class LivePages {
     }
   }
 
-  /** Ends streams at once, because an ended session must not get the next push. */
+  /** Ends the streams of sessions that have ended or changed their role. Otherwise they would still get the next push. */
   #endRefused(operatorStream: string): void {
     for (const { viewer, streams } of this.#sessions.values()) {
       if (viewer.operatorStream !== operatorStream || viewer.isAllowed()) continue
@@ -201,7 +206,7 @@ export class LivePages {
     this.#renderings.beginTick()
   }
 
-  /** Also has every page rendered again, because rate windows empty and keys expire without an event. */
+  /** Also makes the next tick render every page again, because rate windows become empty and keys expire without an event. */
   #beat(): void {
     this.#sendHeartbeats().catch((thrown) => {
       this.#lines.error('live heartbeats failed', { error: thrownError(thrown) })
@@ -210,7 +215,7 @@ export class LivePages {
   }
 
   async #sendHeartbeats(): Promise<void> {
-    // An open page counts as use of the session. Otherwise a page on a wall display would be signed out.
+    // An open page counts as use of the session. Otherwise the operator of a page on a wall display would be signed out.
     for (const secret of this.#sessions.keys()) this.#core.operators.useSession(secret)
     const streams = [...this.#sessions.values()].flatMap((session) => [...session.streams])
     for (const [index, stream] of streams.entries()) {
@@ -233,7 +238,10 @@ export class LivePages {
     this.#queue.push(opened)
   }
 
-  /** Skips pages whose browsers read too slowly. While too many pages wait for the store, no other page that needs it starts. */
+  /**
+   * Skips pages whose browsers all read too slowly to take a message. While too many pages wait for the store, starts no other
+   * page that reads the store.
+   */
   readonly #next = (): ReturnType<NextRendering> => {
     for (;;) {
       const isStoreBusy = this.#renderings.waitingForStore >= liveStoreWaitsMax
@@ -247,7 +255,7 @@ export class LivePages {
     }
   }
 
-  /** Does nothing for a page that has closed meanwhile, because a new page may have its name. */
+  /** Does nothing if the page was closed meanwhile. Another page can have its name by now, and must stay where it is. */
   #moveToEnd(opened: OpenPage): void {
     const { name } = opened.page
     if (this.#pages.get(name) !== opened) return
@@ -255,7 +263,7 @@ export class LivePages {
     this.#pages.set(name, opened)
   }
 
-  /** Never throws. */
+  /** Never rejects, because `LiveRenderQueue` does not catch errors. */
   async #renderAndPush(opened: OpenPage, turns: RenderingTurns): Promise<void> {
     const { name } = opened.page
     this.#rendering.add(name)
@@ -275,7 +283,7 @@ export class LivePages {
     const html = await this.#render(page, turns.pause)
     opened.restsUntilMs = this.#passedMs() + Math.min(turns.tookMs() * liveRestFactor, liveHeartbeatMs)
     if (html === null) {
-      // Without a hash, the next rendering counts as new, and goes to all streams.
+      // With hash `null`, the next rendering counts as new, so all streams get it.
       outdated.clear()
       opened.lastHash = null
       return

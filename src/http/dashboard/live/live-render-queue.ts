@@ -1,9 +1,9 @@
 /**
- * Runs one piece of one rendering in each turn of the event loop, so that readings do not wait for pages. When the pieces of a
- * tick have taken `liveRenderMsPerTick`, the queue waits for the next tick.
+ * A rendering makes the HTML of one live page, in pieces. This queue runs one piece in each turn of the event loop, so that
+ * readings do not wait for pages. When the pieces of a tick have taken `liveRenderMsPerTick`, the queue waits for the next tick.
  *
- * A piece that has not ended with its turn waits for the store. Other renderings run meanwhile, and this time is not counted.
- * Afterwards, the rendering calls `pause` to queue again.
+ * If a piece has not ended when its turn ends, the rendering waits for the store. Other renderings run meanwhile, and the waiting
+ * time is not counted. When the store has answered, the rendering calls `pause` to join the queue again.
  */
 import type { Schedule } from '../../../actors/schedule.ts'
 import { liveRenderMsPerTick } from '../../../limits.ts'
@@ -14,20 +14,26 @@ type Rendering = { state: 'running' | 'queued' | 'waitingForStore' | 'ended'; to
 type Piece = { readonly rendering: Rendering; readonly run: () => void }
 
 export type RenderingTurns = {
-  /** Ends this piece of work. Resolves when the next piece may begin. */
+  /** Ends this piece of work. Resolves when the next piece of the rendering can begin. */
   readonly pause: Pause
-  /** The time of all pieces of this rendering so far. */
+  /** The time of all pieces of this rendering so far, without its waits for the store. */
   readonly tookMs: () => number
 }
 
-/** Returns the next rendering to start. Its promise must never reject. */
+/**
+ * Returns a function that starts the next rendering; `null` if no page waits. The function's promise must never reject, because
+ * nobody catches the error.
+ */
 export type NextRendering = () => ((turns: RenderingTurns) => Promise<void>) | null
 
 export class LiveRenderQueue {
   readonly #schedule: Schedule
   readonly #passedMs: () => number
   readonly #next: NextRendering
-  /** Next pieces of renderings that have begun. They run before new renderings start, so that few are unfinished at once. */
+  /**
+   * The next pieces of renderings that have begun. These pieces run before new renderings start, so that few renderings are
+   * unfinished at the same time.
+   */
   readonly #queue: Piece[] = []
   #waitingForStore = 0
   #spentMs = 0

@@ -17,7 +17,10 @@ import { cellarInPath, type DashboardDeps, keyInPath, type Route, type SignedInV
 import type { LivePage } from './live-pages.ts'
 import { askAgain, eventStreamType, tooManyStreams } from './live-stream.ts'
 
-/** The name lacks the visitor's role, which `watch` adds, and parts of the query that change nothing. */
+/**
+ * A live page whose name does not have the visitor's role yet: `watch` adds the role. Parts of the query that do not change the
+ * page are left out, so that one rendering serves more browsers.
+ */
 type PageWithoutRole = Omit<LivePage, 'name'> & { readonly name: readonly (string | number)[] }
 
 type PageOf = (visit: SignedInVisit) => PageWithoutRole | null | Promise<PageWithoutRole | null>
@@ -95,7 +98,7 @@ const keyPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<PageW
   const key = keyInPath(deps, visit)
   if (key === null) return null
   const asked = requestedPage(visit.query)
-  // The first page always exists. For others, the log tells how many pages there are.
+  // Page 1 always exists. For a higher number, the log tells how many pages the history has.
   const page = asked === 1 ? 1 : historyPage(await readKeyEvents(core, key.keyId), asked).page
   const history = watchedHistory(core, key.keyId, page)
   return {
@@ -127,7 +130,10 @@ const firstReadingPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithou
   }
 }
 
-/** Reads it from the log, as many readings may come before the first push. If a fence is the first event, returns the last reading. */
+/**
+ * Reads the first reading from the log: `usage` has only the last one, and many can arrive before the first push. If the first
+ * event is a fence event (docs/protocol.md), returns the last reading.
+ */
 const firstReading = async ({ core }: DashboardDeps, keyId: string): Promise<AcceptedReading | null> => {
   const last = core.projections.readings.usage(keyId)?.last
   if (last === undefined || last.revision === 0) return last ?? null
@@ -139,7 +145,10 @@ const firstReading = async ({ core }: DashboardDeps, keyId: string): Promise<Acc
 
 const isAdmin = (visit: SignedInVisit): boolean => visit.session.role === 'admin'
 
-/** `page` is `null` if another node has just created the cellar or key, and this node does not know it yet. */
+/**
+ * `page` is `null` if this node does not know the cellar or key. Another node can have created it a moment ago, so the browser
+ * asks again.
+ */
 const watch = (deps: DashboardDeps, visit: SignedInVisit, page: PageWithoutRole | null): Response => {
   if (page === null) return askAgain()
   if (visit.request.method === 'HEAD') return new Response(null, { headers: eventStreamType })
@@ -149,7 +158,8 @@ const watch = (deps: DashboardDeps, visit: SignedInVisit, page: PageWithoutRole 
     viewer: {
       sessionSecret: secret,
       operatorStream: operatorStream(email),
-      // An admin's page differs, so after a change of the role the page must be opened again.
+      // Admins see other things than auditors. So a change of the role ends the stream, and the operator must open the page
+      // again.
       isAllowed: () => deps.core.operators.session(secret)?.role === role,
     },
     signal: visit.request.signal,

@@ -4,12 +4,12 @@ import { retrySoon } from '../../problem.ts'
 export type LiveStream = {
   readonly isAllowed: () => boolean
   readonly hasRoom: () => boolean
-  /** Returns false, and sends nothing, if too much waits for a slow browser, or if the stream has ended. */
+  /** Returns false, and sends nothing, if too many bytes wait for a slow browser, or if the stream has ended. */
   readonly send: (message: Uint8Array) => boolean
   readonly end: () => void
 }
 
-/** Calls `onEnd` once, whether the browser or this service ends the stream. */
+/** Calls `onEnd` when the browser or this service has ended the stream. */
 export const openLiveStream = (
   { signal, isAllowed }: { readonly signal: AbortSignal; readonly isAllowed: () => boolean },
   onEnd: (stream: LiveStream) => void,
@@ -34,7 +34,7 @@ export const openLiveStream = (
       leave()
     },
   }
-  // A browser that goes away aborts the signal, but does not always cancel the stream.
+  // When the browser closes the connection, the signal is always aborted, but `cancel` is not always called.
   signal.addEventListener('abort', leave)
   const body = new ReadableStream<Uint8Array>(
     {
@@ -56,11 +56,14 @@ export const heartbeat = encoder.encode(': still here\n\n')
 
 export const serverSentEvent = (html: string): Uint8Array => encoder.encode(`data: ${dataLines(html)}\n\n`)
 
-/** In server-sent events, each line needs `data:`. Checks for line breaks first, because splitting 250 KB takes 2 ms. */
+/**
+ * In server-sent events, each line needs `data:`. Looks for line breaks first, because splitting 250 KB would delay all readings
+ * by 2 ms.
+ */
 const dataLines = (html: string): string =>
   html.includes('\n') || html.includes('\r') ? html.split(/\r\n|\r|\n/).join('\ndata: ') : html
 
-/** After one of these messages, the page does not connect again (`views/assets/app.js`). */
+/** After one of these messages, the page does not connect again by itself (`views/assets/app.js`). */
 export const endMessages = {
   sessionOver: encoder.encode('event: end\ndata:\n\n'),
   tooManyPages: encoder.encode('event: end\ndata: crowded\n\n'),
@@ -68,13 +71,13 @@ export const endMessages = {
 
 export const eventStreamType = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' }
 
-/** The status must be 200. With another one, the page would not read the message, and would connect again forever. */
+/** The status must be 200. With any other, the page would not read the message, and would try to connect forever. */
 export const endOfStream = (): Response => new Response(endMessages.sessionOver, { headers: eventStreamType })
 
-/** The page connects again, less and less often. */
+/** With status 503, the page connects again, after longer and longer pauses. */
 export const askAgain = (): Response => emptyStream(503)
 
-/** The page shows that there are too many live pages, and connects again later. */
+/** With status 429, the page shows that there are too many live pages, and connects again later. */
 export const tooManyStreams = (): Response => emptyStream(429)
 
 const emptyStream = (status: number): Response =>

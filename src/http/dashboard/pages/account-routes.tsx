@@ -36,7 +36,7 @@ const changePassword = async (deps: DashboardDeps, visit: SignedInVisit): Promis
   return seeOther(visit, paths.account, { notice: 'password_changed', cookies })
 }
 
-/** The form may hold any session id. The core ends only sessions of this operator. */
+/** The form can hold any session id. That is safe, because the core ends only sessions of this operator. */
 const endSessions = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const { email, id, secret } = visit.session
   const ended = visit.form('session')
@@ -49,7 +49,7 @@ const endSessions = async (deps: DashboardDeps, visit: SignedInVisit): Promise<R
   return seeOther(visit, paths.account, { notice: isOthers ? 'other_sessions_ended' : 'session_was_ended' })
 }
 
-/** @throws Outage */
+/** @throws Outage if the store cannot answer. */
 const accountPage = async (deps: DashboardDeps, visit: SignedInVisit, faults = noFaults): Promise<string> => {
   const { email } = visit.session
   const [sessions, history] = await Promise.all([sessionRows(deps, visit), deps.core.operators.signInHistory(email)])
@@ -65,10 +65,10 @@ const accountPage = async (deps: DashboardDeps, visit: SignedInVisit, faults = n
   )
 }
 
-/** No page repeats a password. */
+/** Password fields are always empty, so that no page contains a password. */
 const noPasswords = { own_password: '', password: '', password_again: '' }
 
-/** This session first, then newest first. */
+/** The session of this browser comes first, then the newest. */
 const sessionRows = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<readonly SessionRow[]> => {
   const sessions = core.operators.openSessions(visit.session.email).toReversed()
   const revisions = sessions.map(({ seenRevision }) => seenRevision).filter((revision) => revision !== null)

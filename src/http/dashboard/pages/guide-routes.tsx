@@ -5,7 +5,7 @@ import { paths } from '../../../../views/paths.ts'
 import { htmlPage } from '../page-answers.tsx'
 import type { Route } from '../visit.ts'
 
-/** The devices' guide. The HTML is safe: it is made from docs/devices.md alone. */
+/** The page with the guide for devices. Its HTML is not escaped. That is safe, because only docs/devices.md is in it. */
 export const guideRoutes = (): readonly Route[] => {
   const markdown = readFileSync(fileURLToPath(new URL('../../../../docs/devices.md', import.meta.url)), 'utf8')
   const safeHtml = focusableBlocks(Bun.markdown.html(markdown))
@@ -21,6 +21,6 @@ export const guideRoutes = (): readonly Route[] => {
   ]
 }
 
-/** Wide blocks scroll. They get a focus, so that the keyboard can scroll them too. */
+/** Wide code and tables scroll sideways. With `tabindex`, the keyboard can focus and scroll them too. */
 const focusableBlocks = (html: string): string =>
   html.replaceAll('<pre>', '<pre tabindex="0">').replaceAll('<table>', '<table tabindex="0">')

@@ -63,7 +63,7 @@ const showEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Resp
   return htmlPage(visit, editPage(deps, visit, { key, values, shown: values }))
 }
 
-/** Checks every changed field before it saves one. */
+/** Checks all changed fields before it saves the first. Otherwise a wrong field would leave the form half saved. */
 const saveEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const key = keyInPath(deps, visit)
   if (key === null) return notFound(visit)

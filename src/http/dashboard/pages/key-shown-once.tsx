@@ -9,7 +9,7 @@ import { keyViewOf } from '../show/key-views.ts'
 import type { DashboardDeps, Visit } from '../visit.ts'
 
 /**
- * The answer to the POST shows the key, so no address leads to it. A reload sends the form again but creates no second
+ * The answer to the POST shows the key, so no address shows the key again. A reload sends the form again but creates no second
  * key, because the form holds the id of the key.
  */
 export const keyShownOnce = async (
@@ -33,7 +33,7 @@ export const keyShownOnce = async (
 type ShownOnce = {
   readonly created: CreatedKey
   readonly cellar: CellarState
-  /** The unused key of an earlier rotation. The new key takes its place. */
+  /** The unused key of an earlier rotation, which the new key replaces. `null` if there is none. */
   readonly replaced: KeyState | null
 }
 

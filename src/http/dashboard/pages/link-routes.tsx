@@ -7,9 +7,9 @@ import { type DashboardDeps, type Route, refusedVisitor, type Visit } from '../v
 import { intoDashboard } from './sign-in-routes.tsx'
 
 /**
- * One-time links. The secret is in the path, because the dashboard works without JavaScript. So log lines hold no
- * path, and no other site gets the path as referrer. A GET does not use up the link, because mail scanners and chats
- * open links. The POST uses it up.
+ * One-time links. The secret is in the path: after a `#`, reading it would need JavaScript. So log lines must not contain the
+ * path, and `Referrer-Policy` hides it from other sites. A GET does not use up the link, because mail scanners and chat programs
+ * open links. Only the POST uses up the link.
  */
 export const linkRoutes = (deps: DashboardDeps): readonly Route[] => [
   {
@@ -38,7 +38,7 @@ const spendLink = async (deps: DashboardDeps, visit: Visit): Promise<Response> =
     )
   }
   const email = purpose.kind === 'set_up' ? visit.form('email') : purpose.email
-  // The holder of a link counts as known, so a flood of sign-ins does not keep them out.
+  // The person with the link counts as known. So the new password does not wait behind a flood of sign-ins by strangers.
   const client = passwordClient(visit, true)
   const spent = await core.operators.spendLink(
     { secret, email, password, client },
@@ -54,7 +54,7 @@ const spendLink = async (deps: DashboardDeps, visit: Visit): Promise<Response> =
   }
   const input = { email: spent.value.email, password }
   const opened = await core.operators.signIn(input, signInFrom(visit, { isKnown: true }), visit.requestId)
-  // The password is set. Its owner can sign in when the store answers again.
+  // The password is already set, only the sign-in failed. The person can sign in later.
   if (!opened.ok) return seeOther(visit, paths.signIn)
   return intoDashboard(visit, opened.value, paths.cellars)
 }

@@ -38,8 +38,8 @@ export const operatorRoutes = (deps: DashboardDeps): readonly Route[] => [
 const emailOf = ({ params }: SignedInVisit): string => (params['email'] ?? '').toLowerCase()
 
 /**
- * Asks whether to give the operator the other role. The form names that role, so sending the form twice does not
- * change the role back.
+ * Asks whether to give the operator the other role. The form holds the new role, so sending the form twice does not change the
+ * role back.
  */
 const confirmRole = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const role = deps.core.projections.operators.get(emailOf(visit))?.role
@@ -55,7 +55,7 @@ const setRole = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respo
 }
 
 /**
- * The invited person may have joined after the question was shown. Then the notice says that the operator is removed.
+ * The invited person can have joined after the page asked for confirmation. Then the notice says that the operator is removed.
  */
 const remove = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const wasInvited = isInvited(deps, visit)
@@ -65,7 +65,7 @@ const remove = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respon
   return seeOther(visit, paths.operators, { notice: wasInvited ? 'invitation_withdrawn' : 'operator_removed' })
 }
 
-/** Admins who end their own sessions keep the one that they use now. */
+/** Admins who end their own sessions keep the session that they use now. */
 const endSessions = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const allBut = emailOf(visit) === visit.session.email ? visit.session.secret : null
   const ended = await deps.core.operators.endSessions(emailOf(visit), { allBut }, askerOf(visit))
@@ -93,7 +93,7 @@ const confirmAgain = (deps: DashboardDeps, visit: SignedInVisit, { change, refus
   return refusedPage(visit, refusal, { back, again })
 }
 
-/** Without an account, only an invitation can be withdrawn. */
+/** Returns what the page asks. If the e-mail has no account, only its invitation can be withdrawn; everything else is `null`. */
 const confirmationOf = (deps: DashboardDeps, visit: SignedInVisit, requested: RequestedChange) => {
   const email = emailOf(visit)
   const operator = { email, isYou: email === visit.session.email }
@@ -109,7 +109,7 @@ const confirmationOf = (deps: DashboardDeps, visit: SignedInVisit, requested: Re
 const isInvited = ({ core }: DashboardDeps, visit: SignedInVisit): boolean =>
   core.projections.operators.invitations(visit.nowMs).some(({ email }) => email === emailOf(visit))
 
-/** The answer to the POST shows the link, so no address leads to it. */
+/** The answer to the POST shows the link, so no address shows the link again. */
 const issueLink = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const values = { email: visit.form('email'), role: visit.form('role'), own_password: '' }
   const back = { href: paths.operators, words: 'Back to operators' }
@@ -133,8 +133,8 @@ const issueLink = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Res
 }
 
 /**
- * Tries without the admin's password first, because only the core knows whether it is needed. If it is not needed, no
- * password attempt is counted.
+ * First tries without the admin's password, because only the core knows whether this link needs it. If not, no password attempt
+ * is counted.
  */
 const issuedLink = async (
   deps: DashboardDeps,

@@ -40,7 +40,10 @@ const signIn = async (deps: DashboardDeps, visit: Visit): Promise<Response> => {
   return refusedPage(visit, opened.refusal, { back: { href: paths.signIn, words: 'Back to sign-in' }, again })
 }
 
-/** If somebody else created a one-time link for the account, the operator sees the account page first. */
+/**
+ * If somebody else created a one-time link for the account, the account page comes first. Its notice tells the operator about the
+ * link.
+ */
 export const intoDashboard = (visit: Visit, opened: SignedIn, next: string): Response => {
   const cookies = signedInCookies(visit, opened)
   if (opened.isToldOfLink) return seeOther(visit, paths.account, { notice: 'link_by_other', cookies })
@@ -59,12 +62,12 @@ export const signOut = async ({ core }: DashboardDeps, visit: SignedInVisit): Pr
   return answer
 }
 
-/** Cookies are not cleared: the browser stays known, and the next page shows the notice. */
+/** Does not clear cookies: `device` keeps the browser known, and `notice` tells the next page what to show. */
 const clearedAtSignOut = '"cache", "storage"'
 
 /**
- * Returns the path to open after the sign-in, always on this site. Browsers take `//host`, `/\host` and `/<tab>/host`
- * for another site. The URL parser does too, so it decides. It turns `/..//host` into `//host`, so its result is
+ * Returns the path to open after the sign-in, always on this site. Browsers take `//host`, `/\host` and `/<tab>/host` for another
+ * site. The URL parser reads them as browsers do, so the parser decides. It turns `/..//host` into `//host`, so its result is
  * checked again.
  */
 export const safeNext = (text: string): string => {
