@@ -1,13 +1,13 @@
 import type { KeyStatus } from '../src/domain/key.ts'
 
 /**
- * Every address of the dashboard, for links and routes. Browsers resolve `..` in a path, even as `%2e%2e`. So the path
- * of a cellar named `.` or `..` has a `~` before the name, and so has a name that begins with `~`.
+ * Writes the name of a cellar as one part of a path. Browsers resolve `.` and `..` in a path, even as `%2e%2e`. So
+ * these two names get a `~` in front, and so does a name that begins with `~`.
  */
 export const cellarSegment = (cellar: string): string =>
   encodeURIComponent(/^(\.{1,2}$|~)/.test(cellar) ? `~${cellar}` : cellar)
 
-/** Takes a percent-decoded segment. */
+/** The reverse of `cellarSegment`, for a part that is already percent-decoded. */
 export const cellarOfSegment = (decoded: string): string => (decoded.startsWith('~') ? decoded.slice(1) : decoded)
 
 const listQuery = (status: KeyStatus, page: number): string =>
@@ -23,7 +23,7 @@ const queryOf = (wanted: readonly string[]): string => (wanted.length === 0 ? ''
 export const paths = {
   signIn: '/sign-in',
   signOut: '/sign-out',
-  /** GET shows the form, POST uses up the link. */
+  /** GET shows the form for a password, and POST uses up the link. */
   link: (secret: string) => `/link/${encodeURIComponent(secret)}`,
   cellars: '/cellars',
   cellarsPage: (page: number) => `/cellars${queryOf(pageQuery(page))}`,
@@ -33,7 +33,7 @@ export const paths = {
   settings: (cellar: string) => `/cellars/${cellarSegment(cellar)}/settings`,
   rename: (cellar: string) => `/cellars/${cellarSegment(cellar)}/title`,
   policy: (cellar: string) => `/cellars/${cellarSegment(cellar)}/policy`,
-  /** GET asks for confirmation, POST changes it. */
+  /** GET asks for confirmation, and POST changes the retention. */
   retention: (cellar: string) => `/cellars/${cellarSegment(cellar)}/retention`,
   keys: (cellar: string, status: KeyStatus = 'active', page = 1) =>
     `/cellars/${cellarSegment(cellar)}/keys${listQuery(status, page)}`,
@@ -46,11 +46,11 @@ export const paths = {
   revokeKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/revoke`,
   account: '/account',
   accountPassword: '/account/password',
-  /** Ends one session, or all others. */
+  /** POST ends one session of the operator, or all except the session in use. */
   accountSessions: '/account/sessions',
   operators: '/operators',
   operatorLinks: '/operators/links',
-  /** GET asks for confirmation, POST acts. */
+  /** GET asks for confirmation, and POST changes the role. */
   operatorRole: (email: string) => `/operators/${encodeURIComponent(email)}/role`,
   removeOperator: (email: string) => `/operators/${encodeURIComponent(email)}/remove`,
   operatorSessions: (email: string) => `/operators/${encodeURIComponent(email)}/sessions`,

@@ -1,57 +1,57 @@
-/** The data of the pages. Times are ms since 1970. Text is as it was typed: the views escape it. */
+/** The data of the pages. Times are ms since 1970. Texts are as they were typed: the views escape them. */
 import type { HistoryRow, KeyAt } from '../projections/audit-trail.ts'
 import type { AcceptedReading } from '../projections/queries.ts'
 import type { By, CellarPolicy, Limit, Role } from '../src/domain/events.ts'
 import type { Attribution, KeyStatus } from '../src/domain/key.ts'
 
-/** Data of every page. */
+/** The data that every page needs. */
 export type Shell = {
   readonly nowMs: number
-  /** `null` before the sign-in. */
+  /** The signed-in operator; `null` before the sign-in. */
   readonly operator: { readonly email: string; readonly role: Role } | null
-  /** Value of the hidden field `_csrf`. */
+  /** The value of the hidden field `_csrf`. */
   readonly csrf: string
-  /** Addresses that hold the hash of the content. */
+  /** Each address contains the hash of the file, so browsers can keep the file. */
   readonly assets: AssetUrls
-  /** Shows a warning: ALLOW_INSECURE_HTTP is set, and this visitor uses plain http. */
+  /** If true, the page shows a warning: ALLOW_INSECURE_HTTP is set, and this visitor uses plain http. */
   readonly insecureHttp: boolean
-  /** Warnings for operators. Empty before the sign-in. */
+  /** Warnings that every page shows to operators. Empty before the sign-in. */
   readonly reasons: readonly HealthReason[]
-  /** Result of the last form, shown once. */
+  /** The result of the last form, which is shown only once. */
   readonly notice: string | null
 }
 
-/** Why this node refuses readings now, or soon may. */
+/** Why this node refuses readings now, or can refuse them soon. */
 export type HealthReason = {
   readonly what: string
   readonly meanwhile: string
   readonly remedy: string
-  /** The error text of the disk or the store. */
+  /** The error text from the disk or the store. */
   readonly why: string
 }
 
 export type AssetUrls = {
-  /** `views/assets/app.css` */
+  /** The address of `views/assets/app.css`. */
   readonly css: string
-  /** `views/assets/app.js` */
+  /** The address of `views/assets/app.js`. */
   readonly js: string
-  /** `views/assets/icon.svg` */
+  /** The address of `views/assets/icon.svg`. */
   readonly icon: string
-  /** `htmx.org/dist/htmx.min.js` */
+  /** The address of `htmx.org/dist/htmx.min.js`. */
   readonly htmx: string
-  /** `htmx.org/dist/ext/hx-sse.min.js` */
+  /** The address of `htmx.org/dist/ext/hx-sse.min.js`. */
   readonly htmxSse: string
 }
 
-/** A form with its typed values, and a sentence for each refused field. */
+/** The typed values of a form, and one sentence for each refused field. */
 export type Form<Field extends string> = {
   readonly values: Readonly<Record<Field, string>>
-  /** The field `form` means that the fault belongs to no single field. */
+  /** The name `form` stands for a fault that belongs to no single field. */
   readonly faults: Readonly<Partial<Record<Field | 'form', string>>>
 }
 
 export type EditForm<Field extends string> = Form<Field> & {
-  /** The values when the form was opened, for the hidden field `_shown`. */
+  /** The values that the form showed when it was opened, for the hidden field `_shown`. */
   readonly shown: string
 }
 
@@ -61,7 +61,7 @@ export type CellarRow = {
   readonly activeKeys: number
   readonly keys: number
   readonly accepted: number
-  /** Readings that count in the rate windows of its keys now; `null` if unknown. */
+  /** The number of readings in the current rate windows of all its keys; `null` means unknown. */
   readonly lately: number | null
   readonly lastReadingAt: number | null
 }
@@ -80,18 +80,18 @@ export type KegView = {
   readonly rack: string
   readonly keg: string
   readonly latest: ReadingView
-  /** Oldest first. */
+  /** The last values, oldest first. */
   readonly values: readonly number[]
 }
 
-/** Sorted by rack, then keg. */
+/** The kegs of one page, sorted by rack, then by keg. */
 export type KegListView = {
   readonly kegs: readonly KegView[]
-  /** The search words; blank means all kegs. */
+  /** The search words; a blank text finds all kegs. */
   readonly find: string
   readonly found: number
   readonly all: number
-  /** From 1. */
+  /** The number of this page, counted from 1. */
   readonly page: number
   readonly pages: number
 }
@@ -102,7 +102,7 @@ export type KeyView = {
   readonly label: string
   readonly note: string
   readonly status: KeyStatus
-  /** The limit of the key, else of its cellar, else the default. */
+  /** The limit of the key, or of its cellar, or the default, in this order. */
   readonly limit: Limit
   readonly ownLimit: Limit | null
   readonly expiresAt: number | null
@@ -114,16 +114,18 @@ export type KeyView = {
   readonly predecessor: PredecessorView | null
   readonly lastUsedAt: number | null
   readonly accepted: number
-  /** Readings that count in its rate window now; `null` if unknown. */
+  /** The number of readings in the current rate window; `null` means unknown. */
   readonly used: number | null
   readonly lastRefusal: RefusalView | null
 }
 
-/** The last refusal by this process; other nodes do not share theirs. `code` is what the device got. */
+/** The last refusal by this process. Other nodes keep their own. `code` is the error code that the device got. */
 export type RefusalView = {
   readonly at: number
   readonly code: string
-  /** True if the cost budget of the key was empty. `cause` is the code of the refusal before. */
+  /**
+   * True if the cost budget of the key was empty. Then `cause` is the code of the last refusal that used up the budget.
+   */
   readonly isCost: boolean
   readonly cause: string | null
 }
@@ -131,18 +133,18 @@ export type RefusalView = {
 /** The new key of a rotation, for the page of the old key. */
 export type SuccessorView = {
   readonly keyId: string
-  /** `null` if the rotation failed before the key was created. */
+  /** `null` if the rotation stopped before the new key was created. */
   readonly label: string | null
   /**
-   * The key whose first reading stops the old key. If the new key was revoked before its first use, this is its own
-   * successor, or `null`.
+   * The id of the key whose first reading stops the old key. If the new key was revoked before its first use, its own
+   * successor takes its place. `null` if there is no such key.
    */
   readonly awaitedId: string | null
-  /** How long the old key works after that reading. */
+  /** How long the old key still works after the first reading with the new key. */
   readonly overlapMs: number
-  /** The time of the first use, from the events of the old key; `null` if not used yet. */
+  /** The time of that first reading, from the events of the old key; `null` if the new key was not used yet. */
   readonly usedAt: number | null
-  /** True if the new key was used, and no admin has set a later expiry of the old key since. */
+  /** True if the new key was used, and no admin has set a later expiry for the old key after that. */
   readonly isEnding: boolean
 }
 
@@ -152,14 +154,14 @@ export type PredecessorView = {
   readonly label: string
   readonly status: KeyStatus
   readonly expiresAt: number | null
-  /** `null` if the old key was rotated again. */
+  /** `null` if the old key was rotated again, to another key. */
   readonly rotation: SuccessorView | null
 }
 
-/** Newest first. */
+/** One page of the history of a key, newest event first. */
 export type HistoryView = {
   readonly rows: readonly HistoryRow[]
-  /** From 1. */
+  /** The number of this page, counted from 1. */
   readonly page: number
   readonly pages: number
 }
@@ -167,11 +169,11 @@ export type HistoryView = {
 export type KeyCounts = Readonly<Record<KeyStatus, number>>
 
 export type StateAt = {
-  /** The instant as it was typed. */
+  /** The time as the operator typed it. */
   readonly typed: string
   readonly answer:
     | ({ readonly kind: 'known'; readonly at: number } & KeyAt)
-    /** `rule` says what to type. */
+    /** `rule` tells the operator how to write a time. */
     | { readonly kind: 'refused'; readonly rule: string }
 }
 
@@ -197,11 +199,14 @@ export type PlaceView = { readonly address: string; readonly browser: string }
 export type SessionRow = {
   readonly id: string
   readonly startedAt: number
-  /** `null` if not used on this node since the node started. */
+  /** `null` if the session was not used on this node after the node started. */
   readonly lastUsedAt: number | null
-  /** `null` if the record was deleted or never made. */
+  /** The address and browser at the sign-in; `null` if their record was deleted or never written. */
   readonly place: PlaceView | null
-  /** Who created the link that set its password, if it was somebody else. */
+  /**
+   * The creator of the one-time link that set the password of this session: an e-mail or `cli`. `null` if nobody else
+   * created such a link.
+   */
   readonly linkMadeBy: string | null
   readonly isThis: boolean
 }
@@ -211,11 +216,11 @@ export type SignInHistoryRow =
       readonly kind: 'signed_in'
       readonly at: number
       readonly linkMadeBy: string | null
-      /** `not_recorded` means that the service did not record places yet. */
+      /** `not_recorded` means that the sign-in is older than the recording of addresses and browsers. */
       readonly place: PlaceView | 'purged' | 'not_recorded'
     }
   | { readonly kind: 'signed_out'; readonly at: number; readonly by: By }
-  /** `isInvitation` is true if the e-mail had no account at that time. */
+  /** `isInvitation` is true if the e-mail had no account when the link was created. */
   | { readonly kind: 'link_made'; readonly at: number; readonly madeBy: string; readonly isInvitation: boolean }
   | {
       readonly kind: 'password_set'
@@ -235,10 +240,10 @@ export type SignInHistoryRow =
 export type NewKeyField = 'label' | 'note' | 'expires' | 'expires_on' | 'limit_readings' | 'limit_seconds'
 export type RotateField = 'overlap'
 export type EditKeyField = NewKeyField
-/** `keep` is a choice only when an existing key is edited. */
+/** `keep` leaves the expiry as it is, so only the form for an existing key offers it. */
 export type ExpiryChoice = 'keep' | 'never' | '7d' | '30d' | '90d' | '1y' | 'date'
 export type NewCellarField = 'cellar' | 'title'
-/** Whole days; blank means for ever. */
+/** `days` is a whole number of days; a blank field means that readings are never deleted. */
 export type RetentionField = 'days'
 export type PolicyField = 'limit_readings' | 'limit_seconds' | 'age_max' | 'ahead_max'
 export type SignInField = 'email'

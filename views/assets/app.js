@@ -9,13 +9,13 @@
   const toldAfterMs = 2_000
   const askAgainMs = 5_000
 
-  /** The browser's clock may be wrong, so times are computed with the server's clock. */
+  /** The browser's clock can be wrong, so relative times are computed with the clock of the server. */
   const serverTimeMs = Number(document.querySelector('meta[name="server-time-ms"]')?.getAttribute('content'))
   const clockOffsetMs = Number.isFinite(serverTimeMs) ? serverTimeMs - Date.now() : 0
 
   const relative = new Intl.RelativeTimeFormat('en')
 
-  /** The same steps as in `time-words.ts`. */
+  /** Uses the same steps as `time-words.ts`, so that a text does not change when this script first updates it. */
   const relativeText = (atMs, nowMs) => {
     const seconds = Math.trunc((atMs - nowMs) / 1_000)
     const distance = Math.abs(seconds)
@@ -35,7 +35,10 @@
     }
   }
 
-  /** Over plain http, browsers offer no `navigator.clipboard`, so the text is selected and copied. */
+  /**
+   * Over plain http, browsers offer no `navigator.clipboard`. There, the text is selected and copied with
+   * `execCommand`.
+   */
   const copyText = async (element) => {
     if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(element.textContent)
     getSelection().selectAllChildren(element)
@@ -94,7 +97,7 @@
   let lostAtMs = null
   let shownState = 'live'
 
-  /** `state` is `live`, or a state of `live-state.tsx`. */
+  /** `state` is `live`, or the `data-live` of a paragraph in `live-state.tsx`. */
   const showLiveState = (state) => {
     clearTimeout(lostTimer)
     if (state === shownState) return
@@ -115,7 +118,10 @@
     for (const link of words.querySelectorAll('a')) link.search = `?next=${next}`
   }
 
-  /** Status 429 means that too many pages are open. Without a status, there was no answer. */
+  /**
+   * Warns later that live updates stopped. Status 429 means that too many pages are open. Without a status, there was
+   * no answer.
+   */
   const lose = (status) => {
     const nowMs = Date.now() + clockOffsetMs
     lostAtMs ??= nowMs
@@ -127,13 +133,13 @@
     if (element.isConnected) htmx.ajax('GET', element.getAttribute('hx-sse:connect'), { source: element })
   }
 
-  /** The extension does not retry a stream that never began, so this function does. */
+  /** For a stream that never began: the htmx extension does not retry such a stream, so this function does. */
   const loseFirst = (element) => {
     lose()
     setTimeout(openStream, askAgainMs, element)
   }
 
-  /** Opens the streams again without a reload, because a new key is shown only once. */
+  /** Opens the streams again without a reload. A reload would lose a new key, which is shown only once. */
   const liveAgain = () => {
     if (shownState !== 'crowded') return
     for (const element of document.querySelectorAll('[hx-sse\\:connect]')) openStream(element)
@@ -142,17 +148,17 @@
   const isLive = (element) => element instanceof Element && element.hasAttribute('hx-sse:connect')
 
   /**
-   * The extension closes the stream when the page becomes hidden. A page opened in the background is hidden from the
-   * start, so its stream would hold one of the browser's six connections to this host.
+   * The htmx extension closes the stream when the page becomes hidden. A page opened in the background is hidden from
+   * the beginning. Without this listener, its stream would hold one of the browser's six connections to this host.
    */
   document.addEventListener('htmx:sse:after:connection', ({ detail }) => {
     if (detail.connection.status === 200) showLiveState('live')
     else lose(detail.connection.status)
-    // A microtask, because only after this event does the extension hold the stream.
+    // In a microtask, because the extension can close the stream only after this event.
     if (document.hidden) queueMicrotask(() => document.dispatchEvent(new Event('visibilitychange')))
   })
   document.addEventListener('htmx:sse:error', ({ detail }) => lose(detail.status))
-  /** The data of the event `end`, which says why the stream ended. */
+  /** The data of the event `end`, which tells why the stream ended. */
   let endedFor = ''
   document.addEventListener('htmx:sse:before:message', ({ detail }) => {
     endedFor = detail.message.data
@@ -163,7 +169,7 @@
   document.addEventListener('htmx:error', ({ target, detail }) => {
     if (isLive(target) && detail.ctx !== undefined) loseFirst(target)
   })
-  /** A proxy may answer with an HTML page of its own. It must not replace a part of this page. */
+  /** A proxy can answer a live stream with an HTML page of its own. That page must not replace a part of this page. */
   document.addEventListener('htmx:before:response', (event) => {
     const type = event.detail.ctx.response.headers.get('Content-Type') ?? ''
     if (!isLive(event.target) || type.startsWith('text/event-stream')) return

@@ -9,7 +9,7 @@ import type { CellarRow, Shell } from '../types.ts'
 type ListProps = {
   /** The cellars of this page, sorted by title. */
   readonly cellars: readonly CellarRow[]
-  /** From 1. */
+  /** The number of this page, counted from 1. */
   readonly page: number
   readonly pages: number
 }

@@ -2,7 +2,9 @@ import { Copyable } from '../parts/copyable.tsx'
 import { paths } from '../paths.ts'
 import { javascriptReading, pythonReading, type Snippet, shellReading } from './snippets.ts'
 
-/** These snippets name the variable that holds the key, never the key itself, so a copy of them is no secret. */
+/**
+ * These snippets contain the name of the variable for the key, never the key itself. So a copy of them is no secret.
+ */
 export const ReadingSnippets = (props: { readonly snippet: Snippet; readonly shellLabel: string }): JSX.Element => (
   <>
     <Copyable id="shell-reading" label={props.shellLabel} text={shellReading(props.snippet)} what="command" />

@@ -11,11 +11,11 @@ export const ReadingsPage = (props: {
   readonly shell: Shell
   readonly cellar: CellarView
   readonly kegs: KegListView
-  /** The search as it was typed. `ignoredWords` are the words beyond the allowed number. */
+  /** The search text as the operator typed it. `ignoredWords` are the words beyond the allowed number. */
   readonly typed: string
   readonly ignoredWords: readonly string[]
   readonly readings: readonly ReadingView[]
-  /** Used only while there are no readings. */
+  /** Decides what the page advises while the cellar has no readings. */
   readonly hasActiveKey: boolean
 }): JSX.Element => (
   <CellarFrame shell={props.shell} cellar={props.cellar} tab="readings" title="Readings">
@@ -91,7 +91,8 @@ const NoReadings = (props: {
 )
 
 /**
- * The form uses GET, so that a search has an address. It is outside the live part, so that no update disturbs typing.
+ * The form uses GET, so that a search has an address. The form is outside the live part of the page, so that no update
+ * disturbs typing.
  */
 const FindKegs = (props: {
   readonly cellar: string

@@ -18,7 +18,7 @@ export const SettingsPage = (props: {
   readonly rename: EditForm<'title'>
   readonly policy: EditForm<PolicyField>
   readonly retention: Form<RetentionField>
-  /** The limit of a key if neither the key nor its cellar has one. */
+  /** The limit of a key if neither the key nor its cellar has a limit. */
   readonly defaultLimit: Limit
 }): JSX.Element => (
   <CellarFrame shell={props.shell} cellar={props.cellar} tab="settings" title="Settings">
@@ -80,7 +80,7 @@ const CellarFacts = (props: { readonly cellar: CellarView; readonly defaultLimit
   )
 }
 
-/** A reading older than the retention is refused too, because it would be deleted at once. */
+/** The service also refuses readings that are older than the retention. So the page shows the smaller bound. */
 const ageText = (ageMsMax: number | null, retentionMs: number | null): string => {
   const bounds = [ageMsMax, retentionMs].filter((bound) => bound !== null)
   return bounds.length === 0 ? 'No maximum' : durationText(Math.min(...bounds))

@@ -1,8 +1,9 @@
 /**
- * Commands that send a first reading, quoted for their language. A cellar may be called `'; rm -rf ~ #`.
+ * Commands and programs that send a first reading. Names are quoted for each language, because a cellar can be called
+ * `'; rm -rf ~ #`.
  *
- * Inside JSON, quotes, backslashes and invisible characters become `\uXXXX`. Then no shell finds anything to interpret:
- * in fish, `\\` has a meaning even within single quotes.
+ * Inside JSON, quotes, backslashes and invisible characters become `\uXXXX`, so no shell can interpret them. The shell
+ * fish, for example, interprets `\\` even within single quotes.
  */
 const isPlain = (character: string): boolean =>
   !/['"\\<>&\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u.test(character)
@@ -15,28 +16,30 @@ const hex = (code: number, digits: number): string => code.toString(16).padStart
 const quotedBy = (escaped: (character: string) => string, text: string): string =>
   `"${[...text].map((character) => (isPlain(character) ? character : escaped(character))).join('')}"`
 
-/** Returns a JSON string. It is also a JavaScript string. */
+/** Returns a JSON string with its quotes. JavaScript reads it as the same string. */
 export const jsonString = (text: string): string => quotedBy(unitEscape, text)
 
-/** Python needs `\U` for characters above U+FFFF: two `\u` escapes never make one character. */
+/** Python needs `\U` for characters above U+FFFF, because Python never joins two `\u` escapes to one character. */
 export const pythonString = (text: string): string =>
   quotedBy((character) => {
     const code = character.codePointAt(0) ?? 0
     return code > 0xffff ? `\\U${hex(code, 8)}` : `\\u${hex(code, 4)}`
   }, text)
 
-/** Returns one word for a POSIX shell. Between single quotes, only the quote itself is special. */
+/** Returns one word for a POSIX shell. Between single quotes, only the single quote is special. */
 export const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 export type Snippet = {
-  /** `{base_url}` in docs/contract.md, without a final slash. */
+  /** The address of this service, without a final slash: `{base_url}` in docs/contract.md. */
   readonly baseUrl: string
   readonly cellar: string
 }
 
 const ingestUrl = (baseUrl: string): string => `${baseUrl}/api/v1/ingest`
 
-/** Only these lines hold the key. All other snippets name the variable, so they can be shown and kept. */
+/**
+ * Only these lines contain the key. All other snippets name the variable instead, so a page can show them at any time.
+ */
 export const shellKey = (key: string): string => `CELLARBOOK_KEY=${shellWord(key)}\nexport CELLARBOOK_KEY`
 
 export const shellReading = ({ baseUrl, cellar }: Snippet): string => {
@@ -49,7 +52,7 @@ export const shellReading = ({ baseUrl, cellar }: Snippet): string => {
   ].join('\n')
 }
 
-/** Python 3, standard library only. */
+/** Needs only Python 3 and its standard library. */
 export const pythonReading = ({ baseUrl, cellar }: Snippet): string => `import json, os, urllib.error, urllib.request
 from datetime import datetime, timezone
 
@@ -71,7 +74,10 @@ except urllib.error.HTTPError as refusal:
     answer = refusal
 print(answer.status, answer.read().decode())`
 
-/** For Node, Bun and Deno. With `redirect: 'manual'`, `fetch` does not send the key to another host. */
+/**
+ * For Node, Bun and Deno. With `redirect: 'manual'`, `fetch` does not follow a redirect, which could send the key to
+ * another host.
+ */
 export const javascriptReading = ({ baseUrl, cellar }: Snippet): string => `const reading = {
   cellar: ${jsonString(cellar)},
   rack: "rack-1",

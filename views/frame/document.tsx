@@ -1,7 +1,7 @@
 import type { Shell } from '../types.ts'
 import { Layout } from './layout.tsx'
 
-/** `safeHtml` must come from a file of this repository, never from a request. */
+/** `safeHtml` is not escaped, so it must come from a file of this repository, never from a request. */
 export const DocumentPage = (props: {
   readonly shell: Shell
   readonly title: string

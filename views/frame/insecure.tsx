@@ -1,7 +1,10 @@
 import type { Shell } from '../types.ts'
 import { Layout } from './layout.tsx'
 
-/** Shown for plain http from another machine. The first way suits most people. */
+/**
+ * Shown for plain http from another machine, unless `ALLOW_INSECURE_HTTP` is set. The way that suits most people is
+ * first.
+ */
 export const InsecurePage = (props: { readonly shell: Shell; readonly port: number }): JSX.Element => (
   <Layout shell={props.shell} title="Sign-in needs https" narrow>
     <h1>Sign-in needs https</h1>

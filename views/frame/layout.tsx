@@ -2,11 +2,11 @@
  * Views are pure functions from plain data (`types.ts`) to HTML, without clock and I/O. Every page works without
  * JavaScript: forms are plain POSTs with `_csrf`.
  *
- * kitajs escapes the text of an element only if the element has the attribute `safe`. So every element with dynamic text
- * has it. A typed text in an attribute goes through `attribute()`.
+ * kitajs escapes the text of an element only if the element has the attribute `safe`. So every element with dynamic
+ * text has `safe`. Typed text in an attribute goes through `attribute()`.
  *
- * Live pages get server-sent events. A message holds one HTML fragment, made by the same function as on the page. The
- * event `end` tells the page to stop: the session has ended, or the operator's role has changed.
+ * Live pages get server-sent events. Each message holds one HTML fragment, made by the same function as in the page.
+ * The event `end` tells the page to stop: the session has ended, the role has changed, or too many pages are open.
  */
 import type { Children } from '@kitajs/html'
 import { plainName } from '../../src/hidden-characters.ts'
@@ -20,8 +20,8 @@ import { Wordmark } from './logo.tsx'
 export type Section = 'cellars' | 'operators' | 'guide' | 'account'
 
 /**
- * The Content-Security-Policy (CSP) forbids inline styles and code from strings. Of all htmx extensions, only `sse`
- * may register.
+ * The Content-Security-Policy (CSP) forbids inline styles, so htmx must not add its own. Of all htmx extensions, only
+ * `sse` can register.
  */
 const htmxConfig = JSON.stringify({ includeIndicatorCSS: false, extensions: 'sse', history: false })
 
@@ -46,7 +46,7 @@ export const Layout = (props: {
           <meta name="server-time-ms" content={String(shell.nowMs)} />
           <link rel="icon" href={attribute(shell.assets.icon)} type="image/svg+xml" />
           <link rel="stylesheet" href={attribute(shell.assets.css)} />
-          {/* htmx is not deferred. Otherwise it would start before its extension and open no stream. */}
+          {/* htmx has no `defer`. Otherwise htmx would start before its extension, and open no live stream. */}
           <script src={attribute(shell.assets.htmx)}></script>
           <script src={attribute(shell.assets.htmxSse)} defer></script>
           <script src={attribute(shell.assets.js)} defer></script>

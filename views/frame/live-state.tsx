@@ -1,6 +1,6 @@
 import { paths } from '../paths.ts'
 
-/** Hidden until live updates stop. A script shows the cause and fills in the time. */
+/** Hidden until live updates stop. Then `assets/app.js` shows the paragraph with the cause, and fills in the time. */
 export const LiveState = (): JSX.Element => (
   <div id="live-state" role="status">
     <p data-live="lost" hidden>

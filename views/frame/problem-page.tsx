@@ -21,7 +21,7 @@ export type PageProblem =
 export const ProblemPage = (props: {
   readonly shell: Shell
   readonly problem: PageProblem
-  /** The log lines of the service have this id too, so that a person can find the request there. */
+  /** The log lines of the service contain this id too, so a person can find the request in the log. */
   readonly requestId: string
   readonly back: { readonly href: string; readonly words: string }
 }): JSX.Element => {

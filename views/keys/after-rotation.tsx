@@ -4,8 +4,8 @@ import { paths } from '../paths.ts'
 import type { KeyView, PredecessorView } from '../types.ts'
 
 /**
- * This page shows no command to send a reading. The first reading with the new key sets the end of the old key. With
- * no overlap, that reading stops every device that uses the old key.
+ * This page shows no command to send a reading, because the first reading with the new key decides when the old key
+ * stops. With no overlap, one test reading would stop every device that uses the old key.
  */
 export const AfterRotation = (props: {
   readonly apiKey: KeyView
@@ -88,7 +88,7 @@ const NextSteps = ({ predecessor, overlapMs }: Ending): JSX.Element => (
   </section>
 )
 
-/** Shown if another admin rotated or revoked a key while this page was made. */
+/** Shown if another admin rotated or revoked a key while the service rendered this page. */
 const EndsNothing = ({ predecessor }: { readonly predecessor: PredecessorView }): JSX.Element => (
   <section class="card warn" aria-labelledby="old-key-title">
     <h2 id="old-key-title">This key does not stop the old key</h2>

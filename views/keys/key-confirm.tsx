@@ -10,7 +10,7 @@ import type { CellarView, Form, KeyView, Shell } from '../types.ts'
 
 export type KeyAction = 'suspend' | 'resume' | 'revoke'
 
-/** A key that was used within this time counts as in use. */
+/** If the last reading is at most this old, the page warns that the key is in use. */
 const inUseMs = 5 * 60_000
 
 export const ConfirmPage = (props: {
@@ -18,7 +18,7 @@ export const ConfirmPage = (props: {
   readonly cellar: CellarView
   readonly apiKey: KeyView
   readonly action: KeyAction
-  /** True even if the key is suspended. */
+  /** True if the expiry of the key has passed, even if its status is `suspended`. */
   readonly isExpired: boolean
   readonly form: Form<'reason'>
 }): JSX.Element => {

@@ -13,13 +13,15 @@ import type { CellarView, KeyView, ReadingView, Shell } from '../types.ts'
 import { AfterRotation } from './after-rotation.tsx'
 import { KeyLink } from './rotation-state.tsx'
 
-/** The only page that holds a key. Never store it. */
+/** The only page that shows the whole text of a key. Never store this page. */
 export const KeyCreatedPage = (props: {
   readonly shell: Shell
   readonly cellar: CellarView
   readonly apiKey: KeyView
   readonly secretText: string
-  /** The unused key of an earlier rotation. Another admin may have created it in the meantime. */
+  /**
+   * The unused key of an earlier rotation, perhaps created by another admin in the meantime. `null` if there is none.
+   */
   readonly replaced: Pick<KeyView, 'keyId' | 'label' | 'created'> | null
   readonly baseUrl: string
 }): JSX.Element => {
@@ -106,7 +108,7 @@ const Replaced = ({ keyId, label, created }: Pick<KeyView, 'keyId' | 'label' | '
   </section>
 )
 
-/** When the first reading arrives, it replaces the element that waits for it. */
+/** Shows that the page waits for the first reading. When the reading arrives, a live update replaces this element. */
 export const FirstReading = (props: { readonly keyId: string; readonly reading: ReadingView | null }): JSX.Element => {
   if (props.reading === null) {
     return (

@@ -185,7 +185,7 @@ const unknownChange = (change: never): never => {
   throw new Error(`Cannot show a change: ${JSON.stringify(change)}`)
 }
 
-/** The form uses GET, so that the answer has an address to share. */
+/** The form uses GET, so that the answer has an address that an operator can send to others. */
 export const StateAtInstant = (props: {
   readonly keyId: string
   readonly stateAt: StateAt | null
@@ -240,6 +240,6 @@ const StateAnswer = (props: { readonly answer: StateAt['answer'] }): JSX.Element
   )
 }
 
-/** Removes the status from the start of the reason, because the pill already shows it. */
+/** Removes the status from the start of the reason, because the status label beside the reason already shows it. */
 const besidePill = (status: KeyStatus, reason: string): string =>
   reason.startsWith(status) ? reason.slice(status.length).replace(/^:? /, '') : reason

@@ -18,7 +18,7 @@ export const KeyPage = (props: {
   readonly cellar: CellarView
   readonly apiKey: KeyView
   readonly history: HistoryView
-  /** The answer to `?at=`; `null` if nobody asked. */
+  /** The state of the key at the time in `?at=`; `null` without `?at=`. */
   readonly stateAt: StateAt | null
 }): JSX.Element => {
   const { apiKey, shell } = props
@@ -39,7 +39,10 @@ export const KeyPage = (props: {
   )
 }
 
-/** A live update of the page. It leaves out the form between the two parts, because somebody may be typing there. */
+/**
+ * The HTML of a live update, in two parts. The form between the two parts is left out, because somebody may be typing
+ * in it.
+ */
 export const KeyPush = (props: {
   readonly apiKey: KeyView
   readonly history: HistoryView

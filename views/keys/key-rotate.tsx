@@ -8,7 +8,7 @@ import { paths } from '../paths.ts'
 import type { CellarView, Form, KeyView, RotateField, Shell } from '../types.ts'
 import { KeyLink } from './rotation-state.tsx'
 
-/** One choice of the form, as the field sends it and in ms. */
+/** One choice of how long the old key keeps working. `typed` is the value that the form sends. */
 type Overlap = { readonly typed: string; readonly ms: number }
 
 export const RotateKeyPage = (props: {
@@ -17,7 +17,7 @@ export const RotateKeyPage = (props: {
   readonly apiKey: KeyView
   readonly form: Form<RotateField>
   readonly overlaps: readonly Overlap[]
-  /** The id of the new key, so that a form that is sent twice creates only one key. */
+  /** The id of the new key. It is chosen before the form is sent, so a form that is sent twice creates only one key. */
   readonly keyId: string
 }): JSX.Element => {
   const { apiKey, form } = props
@@ -71,7 +71,7 @@ export const RotateKeyPage = (props: {
   )
 }
 
-/** Names the unused key of an earlier rotation. Its text may be lost, or a device may be about to use it. */
+/** Names the unused key of an earlier rotation. Nobody may have saved that key, or a device may be about to use it. */
 const Replaced = (props: { readonly apiKey: KeyView }): JSX.Element => {
   const { successor } = props.apiKey
   if (successor === null || successor.label === null || successor.usedAt !== null) return ''

@@ -18,7 +18,7 @@ type ListProps = {
   readonly counts: KeyCounts
   /** The keys of this status and page, newest first. */
   readonly keys: readonly KeyView[]
-  /** From 1. */
+  /** The number of this page, counted from 1. */
   readonly page: number
   readonly pages: number
   readonly nowMs: number
@@ -33,7 +33,7 @@ export const KeysPage = (props: {
   readonly keys: readonly KeyView[]
   readonly page: number
   readonly pages: number
-  /** `{base_url}` in docs/contract.md. */
+  /** The address of this service: `{base_url}` in docs/contract.md. */
   readonly baseUrl: string
 }): JSX.Element => {
   const isAdmin = props.shell.operator?.role === 'admin'
@@ -69,7 +69,7 @@ export const KeysPage = (props: {
   )
 }
 
-/** Stays on the page for devices that are added months later. */
+/** This help stays on the page, because devices can be added months later. */
 const HowToSend = (props: { readonly snippet: Snippet }): JSX.Element => (
   <details class="card">
     <summary>How to send a reading</summary>
@@ -278,7 +278,7 @@ const Ending = (props: { readonly apiKey: KeyView; readonly nowMs: number }): JS
   )
 }
 
-/** With JavaScript, each question opens in a dialog. */
+/** Each link opens a page that asks for confirmation. With JavaScript, the question opens in a dialog. */
 export const KeyActions = (props: { readonly apiKey: KeyView }): JSX.Element => {
   const { keyId, label, status } = props.apiKey
   return (

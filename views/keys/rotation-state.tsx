@@ -29,7 +29,7 @@ export const RotationFacts = (props: { readonly apiKey: KeyView; readonly nowMs:
   )
 }
 
-/** Both keys have the same label, so the id is shown too. */
+/** Both keys of a rotation have the same label, so the id is shown too. */
 export const KeyLink = (props: { readonly keyId: string; readonly label: string | null }): JSX.Element => (
   <>
     {props.label === null ? null : (
@@ -106,14 +106,14 @@ export const PendingEnd = (props: { readonly apiKey: KeyView }): JSX.Element => 
   return <span class="under" safe>{`rotated: ${end}`}</span>
 }
 
-/** Text on the page of the old key. */
+/** For the page of the old key, until a reading with the new key arrives. */
 const pendingText = ({ keyId, awaitedId, overlapMs }: SuccessorView, expiresAt: number | null): string => {
   if (awaitedId === keyId) return `not used yet; this key ${stopsText(overlapMs, 'the new key')}`
   if (awaitedId === null) return `revoked before its first use, so this key ${keepsWorkingText(expiresAt)}`
   return `revoked before its first use; this key ${stopsText(overlapMs, knownPart(awaitedId))}`
 }
 
-/** Text on the page of the new key. */
+/** For the page of the new key: says when the old key stops. */
 const oldKeyStopsText = ({ keyId, awaitedId, overlapMs }: SuccessorView): string => {
   if (awaitedId === keyId) return stopsText(overlapMs, 'this key')
   if (awaitedId === null) return 'keeps working: this key was revoked before its first use'

@@ -6,12 +6,12 @@ import { paths } from '../paths.ts'
 import type { Form, SetPasswordField, Shell } from '../types.ts'
 
 export type LinkPurpose =
-  /** The link names no e-mail: whoever opens it chooses one. `isFirst` is false if there is an operator already. */
+  /** The link names no e-mail, so the person who opens it chooses one. `isFirst` is true if there is no account yet. */
   | { readonly kind: 'set_up'; readonly role: Role; readonly isFirst: boolean }
   | { readonly kind: 'join'; readonly email: string; readonly role: Role }
   | { readonly kind: 'reset'; readonly email: string }
 
-/** Opening the page does not use up the link. Choosing a password does. */
+/** Opening the page does not use up the link, because mail scanners open links. Only setting a password uses it up. */
 export const LinkPage = (props: {
   readonly shell: Shell
   readonly secret: string
@@ -69,7 +69,9 @@ export const LinkPage = (props: {
   )
 }
 
-/** The link fixes the e-mail. The page shows it as a field, so that password managers know the account. */
+/**
+ * The link decides the e-mail, so nobody can edit this field. It is a field so that password managers know the account.
+ */
 const GivenEmail = (props: { readonly email: string }): JSX.Element => (
   <div class="field">
     <label for="field-email">E-mail</label>

@@ -7,7 +7,7 @@ import { Day, Instant } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
 import type { Form, InvitationRow, LinkField, OperatorRow, Shell } from '../types.ts'
 
-/** Auditors see no actions. */
+/** Only admins see actions and the form for a link. Auditors see the same list. */
 export const OperatorsPage = (props: {
   readonly shell: Shell
   readonly operators: readonly OperatorRow[]
@@ -159,7 +159,7 @@ const OperatorActions = (props: { readonly operator: OperatorRow }): JSX.Element
   )
 }
 
-/** Screen readers hear the e-mail after the verb. */
+/** Screen readers also read the e-mail, because many links have the same verb. */
 const AccessAction = (props: {
   readonly href: string
   readonly verb: string
@@ -202,7 +202,7 @@ const RoleField = (props: { readonly form: Form<LinkField> }): JSX.Element => (
 
 const roles = ['admin', 'auditor'] as const
 
-/** The only page that shows the link. Never store it. */
+/** The only page that shows the one-time link. Never store it: whoever has the link can set the password. */
 export const OperatorLinkPage = (props: {
   readonly shell: Shell
   readonly email: string

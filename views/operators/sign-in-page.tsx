@@ -7,9 +7,9 @@ import type { Form, Shell, SignInField } from '../types.ts'
 export const SignInPage = (props: {
   readonly shell: Shell
   readonly form: Form<SignInField>
-  /** A path of this site. It is checked again after the sign-in. */
+  /** The path to open after the sign-in. The server checks it again then, because anyone can change a hidden field. */
   readonly next: string
-  /** True if there is no account yet. */
+  /** True if this service has no account yet. */
   readonly isFresh: boolean
 }): JSX.Element => (
   <Layout shell={props.shell} title="Sign in" narrow>

@@ -21,7 +21,10 @@ export const ByWhom = (props: { readonly by: By }): JSX.Element => {
   }
 }
 
-/** If the password was set with somebody else's one-time link, names its creator, who may have used the link. */
+/**
+ * If the operator's password was set with a one-time link from somebody else, names the creator of the link too. That
+ * person can have used the link, and can be the one who acted.
+ */
 const Operator = (props: { readonly by: Extract<By, { readonly kind: 'operator' }> }): JSX.Element => {
   const { email, session } = props.by
   const linkMadeBy = session?.linkMadeBy ?? null
@@ -39,7 +42,7 @@ const Operator = (props: { readonly by: Extract<By, { readonly kind: 'operator' 
 const LinkMaker = (props: { readonly madeBy: string }): JSX.Element =>
   props.madeBy === 'cli' ? <span>the command line</span> : <Name text={props.madeBy} />
 
-/** Marks a link that somebody else created. */
+/** Says who created a one-time link. If somebody else did, the link is marked, because that person can have used it. */
 export const LinkMark = (props: { readonly madeBy: string; readonly isOwn: boolean }): JSX.Element =>
   props.isOwn ? (
     <span class="under">your own link</span>

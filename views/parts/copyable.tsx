@@ -1,11 +1,11 @@
-/** The button is hidden until the script shows it, because copying needs JavaScript. */
+/** The button is hidden until `assets/app.js` shows it, because copying needs JavaScript. */
 export const Copyable = (props: {
   readonly id: string
   readonly label: string
   readonly text: string
-  /** The end of the button's text, as `key` in `Copy key`. */
+  /** The last word on the button, like `key` in `Copy key`. */
   readonly what: string
-  /** True if a click selects the whole text. */
+  /** True for a key or a link: one click selects the whole text. */
   readonly secret?: boolean
 }): JSX.Element => (
   <div class={props.secret ? 'copyable secret' : 'copyable'}>

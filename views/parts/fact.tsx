@@ -1,6 +1,6 @@
 import type { Children } from '@kitajs/html'
 
-/** One entry of a `<dl class="facts">`. */
+/** One term and its description, in a `<dl class="facts">`. */
 export const Fact = (props: {
   readonly term: string
   readonly isWide?: boolean

@@ -7,8 +7,8 @@ export const Csrf = (props: { readonly token: string }): JSX.Element => (
 )
 
 /**
- * Holds what the form showed when it was opened, so that saving changes only edited fields. If the browser filled in
- * this field, untouched fields would look edited.
+ * Holds the values that the form showed when it was opened, so that only edited fields are saved. `autocomplete` is
+ * off: if the browser changed this field, untouched fields would look edited.
  */
 export const Shown = (props: { readonly text: string }): JSX.Element => (
   <input type="hidden" name="_shown" value={attribute(props.text)} autocomplete="off" />
@@ -19,7 +19,7 @@ type Wording = {
   readonly hint?: string
 }
 
-/** With the role `alert`, a screen reader reads the text at once, even if it is far from the button. */
+/** With the role `alert`, a screen reader reads this text at once, even if the text is far from the button. */
 export const FormFault = (props: { readonly fault: string | undefined }): JSX.Element =>
   props.fault === undefined ? (
     ''
@@ -35,14 +35,14 @@ export const TextField = <Field extends string>(
     readonly name: Field
     readonly type?: 'text' | 'email' | 'date'
     /**
-     * Phones show a keyboard of digits. The type stays `text`, so that a wrong input is shown again as it was typed.
+     * Phones show a keyboard of digits. The type stays `text`, so that a refused input can be shown as it was typed.
      */
     readonly numeric?: boolean
     readonly required?: boolean
     readonly autofocus?: boolean
     readonly autocomplete?: string
     readonly placeholder?: string
-    /** Leaves out the word "optional", because the group of fields already says it. */
+    /** Leaves out the word "optional", because the heading of the group already says it. */
     readonly quiet?: boolean
   },
 ): JSX.Element => {
@@ -98,7 +98,7 @@ export const PasswordField = (
   </FieldFrame>
 )
 
-/** The HTML parser drops the first newline of a textarea, so this adds one. */
+/** The HTML parser drops the first newline of a textarea. So one newline is added, and a note keeps its own. */
 export const NoteField = <Field extends string>(
   props: Wording & { readonly form: Form<Field>; readonly name: Field; readonly rows: number },
 ): JSX.Element => {

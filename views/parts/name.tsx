@@ -2,8 +2,8 @@ import { escapeHtml } from '@kitajs/html'
 import { codeOf, mayHide, piecesOf } from '../../src/hidden-characters.ts'
 
 /**
- * A text that a person or device chose. `<bdi>` keeps Hebrew or Arabic from reordering its neighbours. Hidden
- * characters are marked, because with them two different names could look the same.
+ * Shows a text that a person or device chose. With `<bdi>`, Hebrew or Arabic cannot change the order of the words
+ * beside it. Hidden characters become visible, because with them two different names could look the same.
  */
 export const Name = (props: { readonly text: string; readonly class?: string }): JSX.Element =>
   mayHide(props.text) ? (
@@ -28,7 +28,7 @@ const HiddenCharacter = (props: { readonly character: string }): JSX.Element => 
 }
 
 /**
- * Prepares a typed text for an attribute. kitajs escapes only quotes there, so a typed `&quot;` would come back as
- * `"`.
+ * Prepares a typed text for an attribute, where kitajs escapes only quotes. Otherwise the browser would show a typed
+ * `&quot;` as `"`.
  */
 export const attribute = (text: string): string => text.replaceAll('&', '&amp;')

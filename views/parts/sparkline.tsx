@@ -6,7 +6,7 @@ const inset = 3
 export const Sparkline = (props: { readonly values: readonly number[] }): JSX.Element => {
   const { values } = props
   if (values.length === 0) return ''
-  // The values are halved, because the distance between two finite numbers can be infinite.
+  // Each value is halved before the subtraction, because the difference of two very large numbers can be infinite.
   const low = Math.min(...values) / 2
   const span = Math.max(...values) / 2 - low
   const points = values.map((value, index) => ({

@@ -1,6 +1,6 @@
 /**
- * Instants as text, in UTC. Views may not use `Date`, so `civil` computes the day. It counts years from March, so that
- * the leap day is the last day of a year.
+ * Instants as text, in UTC. Views may not use `Date`, so `civil` computes the day. In `civil`, a year begins in March,
+ * so that a leap day is the last day of its year.
  */
 const dayMs = 86_400_000
 
@@ -23,13 +23,13 @@ const civil = (ms: number): { readonly year: number; readonly month: number; rea
 
 const padded = (number: number, digits: number): string => String(number).padStart(digits, '0')
 
-/** `2026-03-01`. */
+/** Like `2026-03-01`. */
 export const dateText = (ms: number): string => {
   const { year, month, day } = civil(ms)
   return `${padded(year, 4)}-${padded(month, 2)}-${padded(day, 2)}`
 }
 
-/** `12:00:07`. */
+/** Like `12:00:07`. */
 export const clockText = (ms: number): string => {
   const second = Math.floor((((ms % dayMs) + dayMs) % dayMs) / 1_000)
   return `${padded(Math.floor(second / 3_600), 2)}:${padded(Math.floor(second / 60) % 60, 2)}:${padded(second % 60, 2)}`
@@ -37,21 +37,24 @@ export const clockText = (ms: number): string => {
 
 const millisecondsText = (ms: number): string => padded(((ms % 1_000) + 1_000) % 1_000, 3)
 
-/** `2026-03-01 12:00:07 UTC`. */
+/** Like `2026-03-01 12:00:07 UTC`. */
 export const secondText = (ms: number): string => `${dateText(ms)} ${clockText(ms)} UTC`
 
-/** `12:00:07.042 UTC`. */
+/** Like `12:00:07.042 UTC`. */
 export const exactClockText = (ms: number): string => `${clockText(ms)}.${millisecondsText(ms)} UTC`
 
-/** `2026-03-01 12:00:07.042 UTC`. */
+/** Like `2026-03-01 12:00:07.042 UTC`. */
 export const exactText = (ms: number): string => `${dateText(ms)} ${exactClockText(ms)}`
 
-/** `2026-03-01T12:00:07.042Z` */
+/** Like `2026-03-01T12:00:07.042Z`, for the attribute `datetime`. */
 export const isoText = (ms: number): string => `${dateText(ms)}T${clockText(ms)}.${millisecondsText(ms)}Z`
 
 const relative = new Intl.RelativeTimeFormat('en')
 
-/** Returns `12 seconds ago` or `in 3 days`. The script `assets/app.js` uses the same steps. */
+/**
+ * Like `12 seconds ago` or `in 3 days`. The script `assets/app.js` must use the same steps, because it updates this
+ * text.
+ */
 export const relativeText = (atMs: number, nowMs: number): string => {
   const seconds = Math.trunc((atMs - nowMs) / 1_000)
   const distance = Math.abs(seconds)
@@ -62,7 +65,7 @@ export const relativeText = (atMs: number, nowMs: number): string => {
   return relative.format(Math.trunc(seconds / 86_400), 'day')
 }
 
-/** `60 s`, `5 min`, `24 h`, `7 d` */
+/** Like `60 s`, `5 min`, `24 h` or `7 d`. */
 export const durationText = (ms: number): string => {
   if (ms % dayMs === 0 && ms > dayMs) return `${ms / dayMs} d`
   if (ms % 3_600_000 === 0) return `${ms / 3_600_000} h`
@@ -70,7 +73,7 @@ export const durationText = (ms: number): string => {
   return `${ms / 1_000} s`
 }
 
-/** `1 hour`, `24 hours`, `7 days`. `ms` must be whole hours. */
+/** Like `1 hour`, `24 hours` or `7 days`. `ms` must be whole hours. */
 export const durationWords = (ms: number): string => {
   const isDays = ms % dayMs === 0 && ms > dayMs
   const many = isDays ? ms / dayMs : ms / 3_600_000

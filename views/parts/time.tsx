@@ -20,7 +20,7 @@ export const ExactInstant = (props: { readonly at: number }): JSX.Element => (
   </time>
 )
 
-/** The script `assets/app.js` keeps this text current. */
+/** Like `5 minutes ago`. The script `assets/app.js` keeps this text current. */
 export const Ago = (props: { readonly at: number; readonly nowMs: number }): JSX.Element => (
   <time datetime={isoText(props.at)} title={exactText(props.at)} data-relative safe>
     {relativeText(props.at, props.nowMs)}
