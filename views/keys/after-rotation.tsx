@@ -80,7 +80,8 @@ const NextSteps = ({ predecessor, overlapMs }: Ending): JSX.Element => (
           </li>
           <li>
             Before the old key stops, look at <em>Last used</em> on <a href={paths.key(predecessor.keyId)}>its page</a>.
-            If it is recent, a device still uses the old key: give that key a later expiry.
+            If the old key was used after you switched your last device, another device still uses it: give the old key
+            a later expiry.
           </li>
         </>
       )}

@@ -143,7 +143,7 @@ const OperatorActions = (props: { readonly operator: OperatorRow }): JSX.Element
   return (
     <ul class="action-list">
       {isLastAdmin ? (
-        <li class="quiet">the only admin</li>
+        <li class="quiet">The only admin cannot be removed or made an auditor.</li>
       ) : (
         <AccessAction
           href={paths.operatorRole(email)}
